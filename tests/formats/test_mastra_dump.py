@@ -87,7 +87,7 @@ WRITTEN: dict[str, tuple[Message, list[JsonObject]]] = {
     ),
     "a call that never ended": (
         call("output-error", InterruptedOutput("aborted")),
-        [invocation("output-error", errorText="The tool call was interrupted: aborted.")],
+        [invocation("output-error", errorText="The tool call was interrupted: it was stopped.")],
     ),
     "a result without its call": (
         ToolMessage(id="m", content=[ToolResultPart("c1", "stock", TextOutput("3"))]),

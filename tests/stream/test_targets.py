@@ -185,7 +185,7 @@ CASES: dict[str, tuple[Chunk, str, list[Chunk], list[str]]] = {
     "an interruption": (
         c.ToolOutputChunk("c", InterruptedOutput("timeout")),
         "7",
-        [c.ToolOutputError("c", "The tool call was interrupted: timeout.")],
+        [c.ToolOutputError("c", "The tool call was interrupted: it took too long.")],
         ["tool-output-typed.output"],
     ),
     "a typed denial": (

@@ -5,7 +5,7 @@ from typing import get_args
 
 from partita.stream.rules import Version
 
-from .core.sidecar import in_list, in_messages
+from .core.sidecar import in_messages
 from .format import Format
 from .lazily import LazyFormat, later, value_of
 
@@ -37,25 +37,8 @@ def _ours() -> list[LazyFormat]:
 
 def _ai_sdk() -> list[Format | LazyFormat]:
     return [
-        Format(
-            "ai-sdk-ui-v4",
-            "AI SDK 4 UI messages",
-            later("ai_sdk.ui.v4_load", "load"),
-            later("ai_sdk.ui.v4_dump", "dump"),
-            slot=in_list("annotations"),
-            implied=value_of("implied", "AI_SDK_UI"),
-        ),
-        *(
-            Format(
-                f"ai-sdk-ui-v{v}",
-                f"AI SDK {v} UI messages",
-                later("ai_sdk.ui.load", "load"),
-                partial(later("ai_sdk.ui.repair", "dump"), version=v),
-                slot=in_messages("metadata"),
-                implied=value_of("implied", "AI_SDK_UI"),
-            )
-            for v in VERSIONS
-        ),
+        LazyFormat("ai-sdk-ui-v4", "ai_sdk.ui_v4.format"),
+        *(LazyFormat(f"ai-sdk-ui-v{v}", "ai_sdk.ui.format", f"V{v}") for v in VERSIONS),
         *(LazyFormat(f"ai-sdk-model-v{v}", "ai_sdk.model.format", f"V{v}") for v in (4, *VERSIONS)),
         LazyFormat("ai-sdk-chunks", "chunks"),
         Format(

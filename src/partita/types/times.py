@@ -43,6 +43,11 @@ def iso_text(moment: datetime, timespec: str = "auto") -> str:
     return moment.astimezone(UTC).isoformat(timespec=timespec).replace("+00:00", "Z")
 
 
+def javascript_text(moment: datetime) -> str:
+    """A moment as JavaScript writes dates, with more digits if it has more."""
+    return iso_text(moment, "microseconds" if moment.microsecond % 1000 else "milliseconds")
+
+
 @lru_cache(maxsize=64)
 def read_time(text: str) -> datetime | None:
     """The moment that ISO 8601 text names, in UTC if it names no zone; `None` if it names none."""

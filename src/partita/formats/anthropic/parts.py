@@ -2,15 +2,16 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from msgspec import UNSET
 
 from partita.formats.core.codec import PartCodec, PartCodecs
 from partita.formats.core.files import FILES, AnyFile, file_name, is_image
 from partita.formats.core.metadata import notes
-from partita.formats.core.report import Place
+from partita.formats.core.report import Place, PlacedPart
 from partita.formats.core.rules import Alphabet
+from partita.formats.core.server_tools import write_message_blocks
 from partita.formats.core.tool_text import as_text, object_input, read_tool_text, tool_text
 from partita.formats.core.turns import Placed
 from partita.formats.core.wire import Wire, to_json
@@ -18,9 +19,7 @@ from partita.types.data_url import OCTETS, PLAIN, data_url, parse_data_url, text
 from partita.types.json import Json, JsonObject, is_array, is_object
 from partita.types.messages import AssistantPart, ToolCallPart
 from partita.types.parts import (
-    CustomPart,
     FilePart,
-    ForeignPart,
     ImagePart,
     ReasoningPart,
     SourceDocumentPart,
@@ -33,9 +32,9 @@ from . import wire
 from .server_tools import (
     CALLER,
     FIELDS,
-    INDEX,
     MCP,
     SEARCH,
+    SERVED,
     Sources,
     add_result,
     inverse,
@@ -116,7 +115,7 @@ def read_call(block: wire.Call, context: Any) -> ToolCallPart:
         own["caller"] = renamed(block.caller, CALLER)
     is_served = type(block) is not wire.ToolUse
     if is_served:
-        own[INDEX] = context.index
+        own[SERVED] = True
     return ToolCallPart(
         block.id,
         block.name,
@@ -256,6 +255,7 @@ ASSISTANT_BLOCKS: Final[PartCodecs[Any]] = PartCodecs(
         metadata="call_provider_metadata",
     ),
     member=FIELDS,
+    custom=True,
 )
 RESULTS: Final[PartCodecs[Mapping[str, str]]] = PartCodecs(
     NAME, PartCodec(wire.ToolResult, ToolResultPart, read_result, write_result), member=FIELDS
@@ -266,13 +266,6 @@ RESULTS: Final[PartCodecs[Mapping[str, str]]] = PartCodecs(
 
 # The API takes these blocks back only while the tool is declared (seen in its error messages).
 DECLARED: Final = ("advisor", SEARCH)
-
-
-class PlacedPart(NamedTuple):
-    """A part of a step, and its place among the blocks."""
-
-    part: Any
-    place: Place
 
 
 def read_blocks(blocks: Sequence[Any], response: str) -> list[PlacedPart]:
@@ -287,15 +280,16 @@ def read_blocks(blocks: Sequence[Any], response: str) -> list[PlacedPart]:
         if isinstance(block, wire.UnknownBlock) and is_result(raw := dict(block.raw)):
             at = calls.get(raw["tool_use_id"])
             if at is None or found[at].part.output is not None:
-                found.append(PlacedPart(custom(raw), index))
+                found.append(PlacedPart(ASSISTANT_BLOCKS.keep(raw), index))
             else:
-                found[at] = found[at]._replace(part=add_result(found[at].part, raw, index))
+                call, place = found[at]
+                found[at] = PlacedPart(add_result(call, raw, index - place - 1), place)
             found += [PlacedPart(page, source_place(page)) for page in sources.add_result(raw)]
             continue
         if isinstance(block, wire.Call) and block.id in calls:
-            found.append(PlacedPart(custom(to_json(block)), index))
+            found.append(PlacedPart(ASSISTANT_BLOCKS.keep(to_json(block)), index))
             continue
-        part = read_block(block, index, sources)
+        part = read_block(block, sources)
         if isinstance(part, ToolCallPart):
             calls[part.id] = len(found)
         found.append(PlacedPart(part, index))
@@ -305,18 +299,11 @@ def read_blocks(blocks: Sequence[Any], response: str) -> list[PlacedPart]:
     return [*found, *(PlacedPart(page, source_place(page)) for page in sources.cited_pages())]
 
 
-def read_block(block: Any, index: int, sources: Sources) -> Any:
+def read_block(block: Any, sources: Sources) -> Any:
     """The part of a block that is not a result."""
     if isinstance(block, wire.Thinking) and not block.signature:
         return ReasoningPart(block.thinking)
-    sources.index = index
-    part = ASSISTANT_BLOCKS.read(block, sources)
-    return custom(part.value) if isinstance(part, ForeignPart) else part
-
-
-def custom(raw: JsonObject) -> CustomPart:
-    """The part of a block that has no other."""
-    return CustomPart(f"{NAME}.{raw['type']}", provider_metadata={NAME: raw})
+    return ASSISTANT_BLOCKS.read(block, sources)
 
 
 def source_place(part: SourceUrlPart | SourceDocumentPart) -> Place:
@@ -331,54 +318,28 @@ def write_blocks(
 
     `declared` are the names of the server tools of the request; `None` if they are unknown.
     """
-    blocks: list[tuple[Json, int | None]] = []
-    places: list[Place | None] = [None] * len(parts)
-    waiting: list[tuple[int, Json]] = []  # results of server tools, by position
 
-    def flush(before: int | None) -> None:
-        due = [one for one in waiting if before is None or one[0] < before]
-        waiting[:] = [one for one in waiting if one not in due]
-        blocks.extend((block, None) for _, block in sorted(due, key=lambda one: one[0]))
+    def write(part: Any) -> list[Json]:
+        block = _write_block(part, declared)
+        return [] if block is None else [block]
 
+    blocks, places = write_message_blocks(parts, write, _write_results)
     for number, (part, _) in enumerate(parts):
         if isinstance(part, SourceUrlPart | SourceDocumentPart):
             places[number] = source_place(part)
-            continue
-        block = _write_block(part, declared)
-        if block is None:
-            continue
-        position = index_of(part.call_provider_metadata) if type(part) is ToolCallPart else None
-        if waiting:
-            flush(position)
-        blocks.append((block, number))
-        if type(part) is ToolCallPart and part.provider_executed:
-            result = write_server_result(part, CALL_ID.fit(part.id))
-            if result is not None:
-                at = index_of(part.result_provider_metadata)
-                waiting.append((-1 if at is None else at, result))
-    flush(None)
-    for index, (_, owner) in enumerate(blocks):
-        if owner is not None:
-            places[owner] = index
-    written = [block for block, _ in blocks]
-    return (written if text is None else [*written, wire.Text(text=text)]), places
+    return (blocks if text is None else [*blocks, wire.Text(text=text)]), places
+
+
+def _write_results(call: ToolCallPart) -> list[tuple[Json, JsonObject]]:
+    result = write_server_result(call, CALL_ID.fit(call.id))
+    return [] if result is None else [(result, notes(call.result_provider_metadata, NAME))]
 
 
 def _write_block(part: Any, declared: frozenset[str] | None) -> Wire | JsonObject | None:
-    if isinstance(part, CustomPart):
-        own = notes(part.provider_metadata, NAME)
-        # Unknown deltas of a stream are kept in `deltas`: such a block is not known as a whole.
-        return own if isinstance(own.get("type"), str) and "deltas" not in own else None
     is_served = isinstance(part, ToolCallPart) and part.provider_executed
     if is_served and part.name.startswith(DECLARED) and declared is not None and part.name not in declared:
         return None
     return ASSISTANT_BLOCKS.write(part)
-
-
-def index_of(metadata: JsonObject | None) -> int | None:
-    """The position that a block had."""
-    index = notes(metadata, NAME).get(INDEX)
-    return index if type(index) is int else None
 
 
 def is_written(part: AssistantPart) -> bool:

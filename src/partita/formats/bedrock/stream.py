@@ -16,7 +16,9 @@ from msgspec.structs import replace
 
 from partita.errors import DecodeError
 from partita.formats.answers.outlet import INTERRUPTED, Call, Outlet
+from partita.formats.core.codec import DELTAS
 from partita.formats.core.metadata import add_notes, notes
+from partita.formats.core.server_tools import behind_note
 from partita.formats.losses import Loss
 from partita.types.chunks import (
     Chunk,
@@ -33,7 +35,7 @@ from partita.types.parts import FilePart, ReasoningPart, TextPart
 from partita.types.tools import ErrorTextOutput, JsonOutput, TextOutput, ToolResultPart
 from partita.types.usage import Usage, UsageNames
 
-from .parts import BEHIND, SERVER, read_block
+from .parts import SERVER, read_block
 from .wire import BLOCKS, NAME
 
 UNKNOWN: Final = "data-bedrock-unknown"
@@ -332,7 +334,7 @@ class BedrockDecoder:
             case ToolResultPart() if part.id in self._calls and part.id not in self._answered:
                 self._output(part, block.index)
             case _:
-                more: JsonObject = {"deltas": block.unknown} if block.unknown else {}
+                more: JsonObject = {DELTAS: block.unknown} if block.unknown else {}
                 self._outlet.emit(CustomChunk(f"{NAME}.{block.kind}", {NAME: {**raw, **more}}))
 
     def _end_call(self, block: _Block, *, is_final: bool) -> None:
@@ -357,8 +359,7 @@ class BedrockDecoder:
         call = self._calls[result.id]
         self._answered.add(result.id)
         self._end_call(call, is_final=True)
-        behind = index - call.index - 1
-        metadata = add_notes(result.provider_metadata, NAME, {BEHIND: behind} if behind > 0 else {})
+        metadata = add_notes(result.provider_metadata, NAME, behind_note(index - call.index - 1))
         output = result.output
         match output:
             case TextOutput() | JsonOutput():

@@ -15,6 +15,7 @@ from msgspec.structs import replace
 
 from partita.errors import DecodeError
 from partita.formats.answers.outlet import INTERRUPTED, Call, Outlet
+from partita.formats.core.codec import DELTAS
 from partita.formats.core.metadata import notes
 from partita.formats.losses import Loss
 from partita.types.chunks import Chunk, CustomChunk, DataChunk
@@ -334,7 +335,7 @@ class CohereDecoder:
             self._outlet.end(str(block.index), notes(part.provider_metadata, NAME), citations)
         else:
             own = notes(part.provider_metadata, NAME)
-            more: JsonObject = {"deltas": block.deltas} if block.deltas else {}
+            more: JsonObject = {DELTAS: block.deltas} if block.deltas else {}
             self._outlet.emit(CustomChunk(f"{NAME}.{block.kind}", {NAME: {**own, **more}}))
 
     def _end_call(self, call: _Call, *, is_final: bool) -> None:

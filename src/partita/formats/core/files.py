@@ -1,13 +1,33 @@
 """Images and other files as parts."""
 
+import re
+from collections.abc import Mapping
 from typing import Final, TypeAlias
 
-from partita.types.data_url import kind_of_media, parse_data_url
+from partita.types.data_url import OCTETS, data_url, kind_of_media, parse_data_url
 from partita.types.parts import FilePart, ImagePart, ReasoningFilePart
 
 AnyFile: TypeAlias = ImagePart | FilePart | ReasoningFilePart
 FILES: Final = (ImagePart, FilePart, ReasoningFilePart)
 """The types of parts that are files."""
+
+EXTENSIONS: Final[Mapping[str, str]] = {
+    **{name: f"image/{name}" for name in ("png", "jpeg", "gif", "webp", "avif", "bmp", "heic")},
+    **{name: f"text/{name}" for name in ("csv", "html", "css", "xml")},
+    **{name: f"application/{name}" for name in ("pdf", "json", "zip")},
+    "jpg": "image/jpeg",
+    "svg": "image/svg+xml",
+    "txt": "text/plain",
+    "md": "text/markdown",
+    "mp3": "audio/mpeg",
+    "wav": "audio/wav",
+    "mp4": "video/mp4",
+    "webm": "video/webm",
+}
+"""Media types by extension: those that chats see. The system's own table differs from machine to machine."""
+
+SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:")
+"""How a URL starts."""
 
 
 def file_part(url: str, media_type: str, filename: str | None = None) -> ImagePart | FilePart:
@@ -31,3 +51,18 @@ def media_type_of(part: AnyFile) -> str:
     """The media type of a file: the one in its data URL, or the one that the part has."""
     inline = parse_data_url(part.url)
     return (inline.media_type if inline else None) or part.media_type or ""
+
+
+def file_url(data: str, media_type: str) -> str:
+    """The URL of a file that is given as base64 or as a URL."""
+    return data if SCHEME.match(data) else data_url(data, media_type)
+
+
+def guessed_type(url: str, name: str | None) -> str:
+    """The media type of a file that comes without one: what its data URL names, or by its extension."""
+    scheme, _, rest = url.partition(":")
+    is_data = scheme.lower() == "data"
+    named = re.split("[;,]", rest, maxsplit=1)[0] if is_data else ""
+    names = [name or ""] if is_data else [re.split("[?#]", url, maxsplit=1)[0], name or ""]
+    guesses = (EXTENSIONS.get(each.rpartition(".")[2].lower()) for each in names)
+    return named or next(filter(None, guesses), OCTETS)

@@ -135,6 +135,7 @@ class RoleReader:
     def _end_steps(self) -> None:
         """The message of the steps is complete."""
         self._continues = False
+        self._waiting = {}
         if self._steps:
             content = AssistantContent(parts=tuple(self._step_parts), provider_metadata=self._metadata)
             message = AssistantMessage(id=self._id, content=content)
@@ -145,10 +146,10 @@ class RoleReader:
 
     def add_results(self, id_: str, results: Sequence[tuple[ToolResultPart, Place]], index: Place) -> None:
         """Add results: those of the calls right before them, and others, which have no call."""
-        own = {result.id: place for result, place in reversed(results) if result.id in self.calls}
+        own = {result.id: place for result, place in reversed(results) if result.id in self._waiting}
         answered = [one for one in results if own.get(one[0].id) is one[1]]
         strays = [one for one in results if own.get(one[0].id) is not one[1]]
-        if [result.id for result, _ in answered] != [call for call in self.calls if call in own]:
+        if [result.id for result, _ in answered] != [call for call in self._waiting if call in own]:
             answered = [(self._at(number, result), place) for number, (result, place) in enumerate(answered)]
         number = len(self._steps)
         if answered:
@@ -156,10 +157,10 @@ class RoleReader:
                 id=results_id(self._id, number), type="tool", content=()
             )
         for result, place in answered:
-            at = self._waiting[result.id]
+            at = self._waiting.pop(result.id)
             self._step_parts[at] = answer(self._step_parts[at], result, self._id, number)
             self._places[index, place] = result
-            del self.calls[result.id]
+            self.calls.pop(result.id, None)
         if strays:
             self._end_steps()
             message = ToolMessage(id=f"{id_}:results", content=[result for result, _ in strays])

@@ -184,7 +184,9 @@ def _answered(turns: Sequence[Turn], record: Record) -> Iterator[Turn]:
         yield from _in_order(turn, results, record)
         calls = {part.id for part, _ in turn.parts if type(part) is ToolCallPart}
         strays = (one for one in results if one.step is None)
-        yield from (one for one in strays if calls.isdisjoint(part.id for part, _ in one.parts))
+        yield from (
+            one for one in strays if calls.isdisjoint(getattr(part, "id", None) for part, _ in one.parts)
+        )
 
 
 def _in_order(step: Step, results: Sequence[Results], record: Record) -> Iterator[Results]:

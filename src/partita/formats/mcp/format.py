@@ -71,8 +71,6 @@ REPORT: Final = Report(
     default="the protocol has no place for it",
     reasons={
         "id": "messages of the protocol have no id",
-        "createdAt": "messages of the protocol have no time",
-        "usage": "messages of the protocol have no usage",
         "input": "the protocol demands an object",
         "output": "a result is blocks, or structured content",
     },

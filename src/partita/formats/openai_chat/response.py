@@ -20,6 +20,7 @@ from partita.formats.core.last_step import NO_OUTPUT, UNNAMED, last_step
 from partita.formats.core.members import count_in, items_in, objects_in, text_in
 from partita.formats.core.metadata import notes, with_message_notes
 from partita.formats.core.report import Place, Record, Report
+from partita.formats.core.request import describe
 from partita.formats.core.residue import residue, restore
 from partita.formats.core.turns import Placed
 from partita.formats.events import fold
@@ -27,7 +28,7 @@ from partita.formats.format import UNREAD, Dumped, Loaded
 from partita.formats.losses import Loss, json_losses
 from partita.types.codec import to_json
 from partita.types.fold import open_again
-from partita.types.json import Json, JsonObject, dumps, is_array, is_object, kind_of
+from partita.types.json import Json, JsonObject, dumps, is_array, is_object
 from partita.types.messages import AssistantMessage, Message, ToolCallPart
 from partita.types.parts import (
     Citation,
@@ -100,20 +101,13 @@ def is_response(payload: Json) -> bool:
     return is_object(payload) and (not signs.isdisjoint(payload) or bool(errors_in(payload)))
 
 
-def shown(payload: Json) -> str:
-    """What an unknown payload is, for an error."""
-    if not is_object(payload):
-        return kind_of(payload)
-    return f"an object with {', '.join([*payload][:5])}" if payload else "an empty object"
-
-
 def load_response(payload: Json, dialect: Dialect = OPENAI) -> Loaded:
     """Read a response: its body, an error, or the records of its stream."""
     if is_array(payload):
         message = _decoded(payload, dialect, is_body=False)
         return Loaded((message,), lambda: list(stream_losses(payload, message)), is_complete=True)
     if not is_object(payload) or not is_response(payload):
-        raise ConversionError(f"{shown(payload)} is no answer of Chat Completions", where="$", hint=HINT)
+        raise ConversionError(f"{describe(payload)} is no answer of Chat Completions", where="$", hint=HINT)
     if payload == NO_RESPONSE:
         return Loaded((), is_complete=True)
     codecs = codecs_of(dialect, is_exact=True)

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from partita.formats.answers.outlet import INTERRUPTED
 from partita.formats.core.last_step import NO_OUTPUT, last_step
 from partita.formats.core.metadata import notes
-from partita.formats.core.report import Place, Record, Report
+from partita.formats.core.report import Place, Report
 from partita.formats.core.residue import residue, restore
 from partita.formats.core.tools import Tools
 from partita.formats.core.turns import Step
@@ -23,7 +23,7 @@ from partita.types.json import Json, JsonObject, is_array, is_object
 from partita.types.messages import AssistantContent, AssistantMessage, Message, ToolCallPart
 from partita.types.parts import StepStartPart, TextPart
 from partita.types.usage import Usage
-from partita.types.value import Extra, unkept
+from partita.types.value import Extra
 
 from . import wire
 from .calls import TOOL_NAME, error_text
@@ -102,8 +102,7 @@ REPORT: Final = Report(
     default="a response has no place for it",
     reasons={
         "id": "a response has an id of its own",
-        "reasoning": "reasoning of another provider is not part of a response",
-        "tool-call": "a call that another provider ran is not part of a response",
+        **dict.fromkeys(("reasoning", "tool-call"), "it is of another provider"),
         "output": NO_OUTPUT,
     },
     spelling=frozenset({FORM, BEGINS, CONTINUES}),
@@ -235,9 +234,6 @@ def _count(raw: JsonObject, name: str) -> int | None:
 
 # Tools, which requests declare and responses repeat
 
-NO_MEMBER: Final = "a function has no place for it"
-NAMES: Final = "the API takes 64 letters, digits, `_` and `-` in names"
-
 
 def _read_tool(tool: wire.Function) -> ToolSpec:
     schema = tool.parameters if is_object(tool.parameters) else None
@@ -248,8 +244,9 @@ def _write_tool(spec: ToolSpec) -> wire.Function:
     # Unless `strict` is false, the API rewrites schemas to its strict subset:
     # https://platform.openai.com/docs/guides/function-calling#strict-mode
     schema = {"type": "object", "properties": {}} if spec.input_schema is None else spec.input_schema
-    name = TOOL_NAME.fit(spec.name)
-    return wire.Function(name=name, description=spec.description or UNSET, parameters=schema, strict=False)
+    return wire.Function(
+        name=spec.name, description=spec.description or UNSET, parameters=schema, strict=False
+    )
 
 
 def _is_own_tool(raw: Json) -> bool:
@@ -257,30 +254,13 @@ def _is_own_tool(raw: Json) -> bool:
     return not is_function
 
 
-TOOLS: Final = Tools(NAME, wire.FUNCTION, _read_tool, _write_tool, _is_own_tool)
+TOOLS: Final = Tools(NAME, wire.FUNCTION, _read_tool, _write_tool, _is_own_tool, TOOL_NAME)
 
 
 def read_request(settings: JsonObject) -> Request:
     """A request without its input: functions are tools, everything else is as it is."""
-    tools = settings.get("tools")
-    if not is_array(tools):
-        return Request((), settings, NAME)
-    specs, others = TOOLS.read(tools)
-    rest = {name: value for name, value in settings.items() if name != "tools"}
-    return Request(specs, {**rest, "tools": others} if others or not tools else rest, NAME)
-
-
-def add_tools(payload: JsonObject, request: Request, record: Record) -> None:
-    """Write the tools of a request, and report what of them is not written."""
-    for index, spec in enumerate(request.tools):
-        path = f"$.tools[{index}]"
-        if spec.name != TOOL_NAME.fit(spec.name):
-            record.losses.append(Loss.of(f"{path}.name", spec.name, NAMES, "repaired"))
-        others = {name: value for name, value in unkept(spec.extra).items() if name != NAME}
-        record.losses += [Loss.of(f"{path}.{name}", value, NO_MEMBER) for name, value in others.items()]
-    others_ = request.settings.get("tools")
-    if tools := TOOLS.write(request.tools, others_ if is_array(others_) else []):
-        payload["tools"] = tools
+    rest = dict(settings)
+    return Request(TOOLS.take(rest), rest, NAME)
 
 
 # Reading
@@ -364,8 +344,7 @@ def dump_response(messages: Sequence[Message], request: Request | None = None) -
     kept = notes(notes(last.message.content.provider_metadata, NAMESPACE), ITEM)
     body: JsonObject = to_json(restore(_write_body(last.message, items), kept))
     if request is not None:
-        body |= request.settings
-        add_tools(body, request, record)
+        body = TOOLS.add(request, {**body, **request.settings}, record)
     if "created_at" not in body and last.message.created_at is not None:
         body["created_at"] = int(last.message.created_at.timestamp())
     for name, value in REQUIRED.items() if body.get("object") == "response" else ():

@@ -6,7 +6,6 @@ from typing import Any, Final
 from msgspec.structs import replace
 
 from partita.formats.ai_sdk.ui.chat import join_runs
-from partita.formats.ai_sdk.ui.v4_shape import written_time
 from partita.formats.mastra.dump_message import dump_v2_message
 from partita.formats.mastra.dump_v1_message import dump_v1_messages
 from partita.formats.mastra.unmarked import unmarked
@@ -17,6 +16,7 @@ from partita.stream.targets import Target
 from partita.types.json import Json, JsonObject, is_object
 from partita.types.messages import Message
 from partita.types.parts import TextPart
+from partita.types.times import javascript_text
 
 UI: Final = "ai-sdk-ui-v"
 VERSIONS: Final = ("4", "5", "6", "7")
@@ -52,7 +52,7 @@ def _placed(raw: JsonObject, message: Message | None) -> JsonObject:
         return raw
     told: JsonObject = {"threadId": message.thread_id, "resourceId": message.resource_id}
     if message.created_at is not None:
-        told["createdAt"] = written_time(message.created_at)
+        told["createdAt"] = javascript_text(message.created_at)
     return {**raw, "metadata": {key: item for key, item in told.items() if item} | (metadata or {})}
 
 

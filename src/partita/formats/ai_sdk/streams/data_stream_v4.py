@@ -22,8 +22,8 @@ from typing import NamedTuple, TypeAlias
 from msgspec import UNSET
 
 from partita.errors import DecodeError, StreamError
-from partita.formats.ai_sdk.ui.v4_load import file_url
-from partita.formats.ai_sdk.ui.v4_shape import DATA, PROVIDER, REDACTED, SIGNATURE
+from partita.formats.ai_sdk.versions import REDACTED, SIGNATURE, SIGNER
+from partita.formats.core.files import file_url
 from partita.types.chunks import (
     DATA_PREFIX,
     Chunk,
@@ -199,7 +199,7 @@ class DataStreamDecoder:
 
     def _take_signature(self, value: Json) -> list[Chunk]:
         rest = _object("j", value, "signature")
-        metadata: JsonObject = {PROVIDER: {SIGNATURE: rest.pop("signature")}}
+        metadata: JsonObject = {SIGNER: {SIGNATURE: rest.pop("signature")}}
         begun: list[Chunk] = []
         if self._reasoning is None:
             self._reasoning = self._new_block("reasoning")
@@ -208,7 +208,7 @@ class DataStreamDecoder:
 
     def _take_redacted(self, value: Json) -> list[Chunk]:
         rest = _object("i", value, "data")
-        metadata: JsonObject = {PROVIDER: {REDACTED: rest.pop("data")}}
+        metadata: JsonObject = {SIGNER: {REDACTED: rest.pop("data")}}
         closed = self._close_reasoning()
         self._reasoning = self._new_block("reasoning")
         return [*closed, ReasoningStart(self._reasoning), *self._close_reasoning(metadata, rest)]
@@ -306,7 +306,7 @@ class DataStreamDecoder:
     # What comes whole
 
     def _take_data(self, value: Json) -> list[Chunk]:
-        return [DataChunk(DATA_PREFIX + DATA, item) for item in _array("2", value)]
+        return [DataChunk(f"{DATA_PREFIX}data", item) for item in _array("2", value)]
 
     def _take_error(self, value: Json) -> list[Chunk]:
         return [ErrorChunk(_string("3", value))]
