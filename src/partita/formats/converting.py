@@ -249,4 +249,6 @@ def _read_again(payload: Json, writing: Format) -> Json:
 
 
 def _is_same_api(one: str, other: str) -> bool:
+    """Whether two formats are of one API. A response repeats settings of its request."""
+    one, other = one.removesuffix("-answer"), other.removesuffix("-answer")
     return one == other or (one.startswith(CHAT) and other.startswith(CHAT))
