@@ -179,7 +179,7 @@ def test_messages_with_anything_in_them_are_written_or_refused(subject: Subject,
         laws.check_messages(subject.format, [read_message(message) for message in messages])
 
 
-@of_each([name for name in WRITTEN if not SUBJECTS[name].data.get("writes_empty_steps")])
+@of_each([name for name in WRITTEN if not SUBJECTS[name].data.get("keeps_steps")])
 def test_a_step_of_which_nothing_is_written_leaves_nothing_empty(subject: Subject) -> None:
     shown, text = DataPart("lamp", {"lit": True}), TextPart("The lamp is lit.")
     asked = UserMessage(id="u", content="Is it lit?")

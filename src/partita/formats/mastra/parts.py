@@ -113,7 +113,7 @@ def write_as_read(group: Sequence[Part], raw: Json) -> Json:
     """
     part = group[0]
     type_ = raw.get("type") if is_object(raw) else None
-    if not is_object(raw) or (type_ in BLOCKS["assistant"] and _read_block(BLOCK.read(raw), {})):
+    if not is_object(raw) or (str(type_) in BLOCKS["assistant"] and _read_block(BLOCK.read(raw), {})):
         return write_part(group)
     if type_ in FLAT:
         return raw
