@@ -112,8 +112,8 @@ def write_as_read(group: Sequence[Part], raw: Json) -> Json:
     That is the form of AI SDK 4, of UI messages, or an older form of ours, which is read without losses.
     """
     part = group[0]
-    type_ = raw.get("type") if is_object(raw) else None
-    if not is_object(raw) or (str(type_) in BLOCKS["assistant"] and _read_block(BLOCK.read(raw), {})):
+    type_ = str(raw.get("type")) if is_object(raw) else None
+    if not is_object(raw) or (type_ in BLOCKS["assistant"] and _read_block(BLOCK.read(raw), {})):
         return write_part(group)
     if type_ in FLAT:
         return raw
