@@ -142,6 +142,7 @@ def test_a_payload_converts_to_anything_and_no_leaf_is_lost_on_the_way(subject: 
 @of_each(WRITTEN)
 def test_a_conversation_that_has_everything_is_written_with_nothing_lost_in_silence(subject: Subject) -> None:
     laws.check_conversation(subject.format, everything())
+    laws.check_values(subject.format, everything())
     paths = some(list(leaves(to_json(everything()))), 12, subject.name)
     laws.check_conversation_leaves(subject.format, everything(), paths)
 
