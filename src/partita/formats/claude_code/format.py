@@ -51,11 +51,16 @@ PROGRESS: Final = "progress is only kept in the raw log"
 
 FILES: Final = "the API accepts only images and documents of users, of a few types, inline or by URL"
 RESULTS: Final = "a result is text or blocks, and does not say why a call was interrupted"
+NO_PLACE: Final = "a session file has no place for it"
 REPORT: Final = Report(
     ANTHROPIC,
-    "a session file has no place for it",
+    NO_PLACE,
     {
         "id": "a session file has ids of its own",
+        "threadId": "the id of a session is a UUID",
+        "runId": NO_PLACE,
+        "createdAt": "times have milliseconds, and every line has one",
+        "usage": NO_PLACE,
         "parentId": "its parent is not in the file",
         "children": "a sub-agent has a file of its own",
         "internal": "a response or a notice is always shown",
