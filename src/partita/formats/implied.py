@@ -34,40 +34,6 @@ CLAUDE_CODE: Final[Implied] = {
     "is_error": frozenset[Any]({False}),
 }
 
-CODEX: Final[Implied] = {
-    "type": frozenset[Any](
-        {
-            "session_meta",
-            "turn_context",
-            "response_item",
-            "event_msg",
-            "message",
-            "input_text",
-            "output_text",
-            "agent_message",
-            "user_message",
-            "AgentMessage",
-            "UserMessage",
-            "Text",
-            "function_call",
-            "function_call_output",
-            "custom_tool_call",
-            "custom_tool_call_output",
-            "context_compacted",
-            "patch_apply_end",
-            "token_count",
-            "item_completed",
-            "thread.started",
-            "turn.started",
-            "turn.completed",
-            "item.started",
-            "item.completed",
-        }
-    ),
-    "role": frozenset[Any]({*_ROLES, "developer"}),
-    "status": frozenset[Any]({"in_progress", "completed"}),
-}
-
 AI_SDK_CHUNKS: Final[Implied] = {
     "type": frozenset[Any](
         {
