@@ -6,7 +6,7 @@ from typing import get_args
 from partita.stream.rules import Version
 
 from .format import Format
-from .lazily import LazyFormat, later, value_of
+from .lazily import LazyFormat, later
 
 CHAT = "openai-chat"
 
@@ -105,24 +105,11 @@ def _agents() -> list[Format | LazyFormat]:
     return [
         LazyFormat("claude-code-log", "claude_code.format"),
         LazyFormat("claude-code-stream", "claude_code.format", "STREAM"),
-        Format(
-            "codex-rollout",
-            "Codex session files (rollouts)",
-            later("codex.load", "load"),
-            later("codex.dump", "dump"),
-            implied=value_of("implied", "CODEX"),
-            dump_session=later("codex.dump", "dump_session"),
-            session_path=later("codex.dump", "session_path"),
-        ),
+        LazyFormat("codex-rollout", "codex.format"),
         Format("gemini-cli", "Gemini CLI chats", later("gemini_cli.load", "load")),
         Format("opencode-export", "OpenCode sessions, exported", later("opencode.load", "load")),
         Format("opencode-parts", "OpenCode messages, one a line", later("opencode.load", "load")),
-        Format(
-            "codex-exec",
-            "what codex exec --json prints, app server",
-            decoder=later("codex.exec", "CodexExecDecoder"),
-            implied=value_of("implied", "CODEX"),
-        ),
+        LazyFormat("codex-exec", "codex.format", "EXEC"),
         Format("acp", "Agent Client Protocol, both sides", decoder=later("acp.decoder", "AcpDecoder")),
         LazyFormat("mcp", "mcp.format"),
         LazyFormat("a2a", "a2a.format"),
