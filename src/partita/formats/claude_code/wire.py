@@ -75,8 +75,8 @@ def write_usage(usage: Usage | None) -> JsonObject:
     if usage is None:
         return dict(_NO_TOKENS)
     names = [name for name in usage.__struct_fields__ if name.endswith("_tokens")]
-    counts: JsonObject = {name: max(getattr(usage, name), 0) for name in names if getattr(usage, name)}
-    return USAGE.write(replace(Usage(), **counts))
+    known: JsonObject = {name: count for name in names if (count := getattr(usage, name)) is not None}
+    return USAGE.write(replace(Usage(), **{name: max(count, 0) for name, count in known.items()}))
 
 
 # Session files
