@@ -61,7 +61,7 @@ _NO_TOKENS: Final[JsonObject] = {"input_tokens": 0, "output_tokens": 0}
 
 def read_usage(raw: JsonObject) -> Usage:
     """The usage of a response. A count that is absent is 0."""
-    usage = USAGE.read({**_NO_TOKENS, **raw})
+    usage = USAGE.read_counts({**_NO_TOKENS, **raw})
     return replace(
         usage,
         cached_input_tokens=usage.cached_input_tokens or 0,
