@@ -166,7 +166,7 @@ def _agents() -> list[Format | LazyFormat]:
         Format("opencode-export", "OpenCode sessions, exported", later("opencode.load", "load")),
         Format("opencode-parts", "OpenCode messages, one a line", later("opencode.load", "load")),
         LazyFormat("codex-exec", "codex.format", "EXEC"),
-        Format("acp", "Agent Client Protocol, both sides", decoder=later("acp.decoder", "AcpDecoder")),
+        LazyFormat("acp", "acp.decoder"),
         LazyFormat("mcp", "mcp.format"),
         LazyFormat("a2a", "a2a.format"),
         Format(
