@@ -162,18 +162,14 @@ def _agents() -> list[Format | LazyFormat]:
             implied=value_of("implied", "CLAUDE_CODE"),
         ),
         LazyFormat("codex-rollout", "codex.format"),
-        Format("gemini-cli", "Gemini CLI chats", later("gemini_cli.load", "load")),
+        LazyFormat("gemini-cli", "gemini_cli.chat"),
         Format("opencode-export", "OpenCode sessions, exported", later("opencode.load", "load")),
         Format("opencode-parts", "OpenCode messages, one a line", later("opencode.load", "load")),
         LazyFormat("codex-exec", "codex.format", "EXEC"),
         LazyFormat("acp", "acp.decoder"),
         LazyFormat("mcp", "mcp.format"),
         LazyFormat("a2a", "a2a.format"),
-        Format(
-            "gemini-cli-stream",
-            "Gemini CLI stream-json",
-            decoder=later("gemini_cli.stream", "GeminiStreamDecoder"),
-        ),
+        LazyFormat("gemini-cli-stream", "gemini_cli.stream"),
     ]
 
 

@@ -59,8 +59,7 @@ def log_format(name: str) -> LogFormat:
                 agent_sign=sign_in,
             )
         case "gemini-cli":
-            from partita.formats.gemini_cli.chat import GeminiChatDecoder
-            from partita.formats.gemini_cli.records import records_of
+            from partita.formats.gemini_cli.chat import GeminiChatDecoder, records_of
 
             return LogFormat(name, "gemini-cli", GeminiChatDecoder, records_of, has_agents=True)
         case "opencode-export" | "opencode-parts":
