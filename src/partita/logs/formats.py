@@ -63,8 +63,8 @@ def log_format(name: str) -> LogFormat:
 
             return LogFormat(name, "gemini-cli", GeminiChatDecoder, records_of, has_agents=True)
         case "opencode-export" | "opencode-parts":
-            from partita.formats.opencode.decoder import OpenCodeDecoder
-            from partita.formats.opencode.records import records_of as records_of_session
+            from partita.formats.opencode.session import OpenCodeDecoder
+            from partita.formats.opencode.session import records_of as records_of_session
 
             return LogFormat(name, "opencode", OpenCodeDecoder, records_of_session)
         case "claude-code-stream" | "codex-exec" | "gemini-cli-stream":
