@@ -458,7 +458,7 @@ def test_what_a_later_chunk_replaced_is_told() -> None:
     root = "$.content.aiSDKChunks"
     assert {loss.path: loss.what for loss in load(FIRST).losses} == {
         f"{root}[0].messageId": '"other"',
-        f"{root}[3].providerMetadata": '{"claudeCode":{"uuid":"u1"}}',
+        f"{root}[3].providerMetadata.claudeCode.uuid": '"u1"',
         f"{root}[10].output": '"half"',
         f"{root}[10].preliminary": "true",
         f"{root}[12].data": "1",

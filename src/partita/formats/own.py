@@ -5,9 +5,8 @@ from typing import get_args
 
 from partita.stream.rules import Version
 
-from .core.sidecar import in_list, in_messages
 from .format import Format
-from .lazily import LazyFormat, later, value_of
+from .lazily import LazyFormat, later
 
 CHAT = "openai-chat"
 
@@ -37,73 +36,31 @@ def _ours() -> list[LazyFormat]:
 
 def _ai_sdk() -> list[Format | LazyFormat]:
     return [
-        Format(
-            "ai-sdk-ui-v4",
-            "AI SDK 4 UI messages",
-            later("ai_sdk.ui.v4_load", "load"),
-            later("ai_sdk.ui.v4_dump", "dump"),
-            slot=in_list("annotations"),
-            implied=value_of("implied", "AI_SDK_UI"),
-        ),
-        *(
-            Format(
-                f"ai-sdk-ui-v{v}",
-                f"AI SDK {v} UI messages",
-                later("ai_sdk.ui.load", "load"),
-                partial(later("ai_sdk.ui.repair", "dump"), version=v),
-                slot=in_messages("metadata"),
-                implied=value_of("implied", "AI_SDK_UI"),
-            )
-            for v in VERSIONS
-        ),
+        LazyFormat("ai-sdk-ui-v4", "ai_sdk.ui_v4.format"),
+        *(LazyFormat(f"ai-sdk-ui-v{v}", "ai_sdk.ui.format", f"V{v}") for v in VERSIONS),
         *(LazyFormat(f"ai-sdk-model-v{v}", "ai_sdk.model.format", f"V{v}") for v in (4, *VERSIONS)),
-        Format(
-            "ai-sdk-chunks",
-            "AI SDK UI message chunks, and ours",
-            decoder=later("chunks", "ChunkDecoder"),
-            encoder=later("chunks", "ChunkEncoder"),
-            implied=value_of("implied", "AI_SDK_CHUNKS"),
-        ),
+        LazyFormat("ai-sdk-chunks", "chunks"),
         Format(
             "ai-sdk-data-stream-v4",
             "AI SDK 4 data stream lines",
-            decoder=later("ai_sdk.streams.data_stream_v4", "DataStreamDecoder"),
+            decoder=later("ai_sdk.data_stream_v4", "DataStreamDecoder"),
         ),
         *(
             Format(
                 f"ai-sdk-full-stream-v{v}",
                 f"AI SDK {v} fullStream parts",
-                decoder=partial(later("ai_sdk.streams.full_stream", "FullStreamDecoder"), version=v),
+                decoder=partial(later("ai_sdk.full_stream", "FullStreamDecoder"), version=v),
             )
             for v in VERSIONS
         ),
     ]
 
 
-def _mastra() -> list[Format]:
+def _mastra() -> list[LazyFormat]:
     return [
-        Format(
-            "mastra-v2",
-            "Mastra V2 messages and table rows",
-            later("mastra.v2", "load"),
-            later("mastra.v2", "dump"),
-            slot=in_messages("content", "metadata"),
-            implied=later("mastra.implied", "implied_v2"),
-        ),
-        Format(
-            "mastra-v1",
-            "Mastra V1 messages",
-            later("mastra.v1", "load"),
-            later("mastra.v1", "dump"),
-            implied=later("mastra.implied", "implied_v1"),
-        ),
-        Format(
-            "mastra-stream",
-            "chunks of Mastra's agents, workflows and networks",
-            later("mastra.stream.load", "load"),
-            decoder=later("mastra.stream.decoder", "MastraStreamDecoder"),
-            implied=later("mastra.stream.implied", "implied"),
-        ),
+        LazyFormat("mastra-v2", "mastra.format", "V2"),
+        LazyFormat("mastra-v1", "mastra.format", "V1"),
+        LazyFormat("mastra-stream", "mastra.stream"),
     ]
 
 
@@ -146,21 +103,8 @@ def _frameworks() -> list[Format | LazyFormat]:
 
 def _agents() -> list[Format | LazyFormat]:
     return [
-        Format(
-            "claude-code-log",
-            "Claude Code session files",
-            later("claude_code.log.load", "load"),
-            later("claude_code.dump.session", "dump"),
-            implied=value_of("implied", "CLAUDE_CODE"),
-            dump_session=later("claude_code.dump.session", "dump_session"),
-            session_path=later("claude_code.dump.session", "session_path"),
-        ),
-        Format(
-            "claude-code-stream",
-            "Claude Code stream-json, Agent SDK",
-            decoder=later("claude_code.stream.decoder", "ClaudeStreamDecoder"),
-            implied=value_of("implied", "CLAUDE_CODE"),
-        ),
+        LazyFormat("claude-code-log", "claude_code.format"),
+        LazyFormat("claude-code-stream", "claude_code.format", "STREAM"),
         LazyFormat("codex-rollout", "codex.format"),
         LazyFormat("gemini-cli", "gemini_cli.chat"),
         LazyFormat("opencode-export", "opencode.session", "EXPORT"),

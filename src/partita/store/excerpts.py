@@ -6,10 +6,10 @@ from datetime import datetime
 
 from msgspec.structs import replace
 
-from partita.formats.ai_sdk.ui.v4_shape import written_time
 from partita.types.json import JsonObject
 from partita.types.messages import Message
 from partita.types.threads import Thread
+from partita.types.times import json_date
 
 from . import messages, saving, threads
 from .copying import CLONE
@@ -73,5 +73,5 @@ def copy(
 
 def _origin(tx: Transaction, source: Thread, talk: Sequence[Message]) -> JsonObject:
     """Where a copy is from, in our words and in those of Mastra, whose clients ask for it."""
-    told: JsonObject = {"threadId": source.id, "sourceThreadId": source.id, "clonedAt": written_time(tx.now)}
+    told: JsonObject = {"threadId": source.id, "sourceThreadId": source.id, "clonedAt": json_date(tx.now)}
     return {**told, "lastMessageId": talk[-1].id} if talk else told

@@ -43,6 +43,11 @@ def iso_text(moment: datetime, timespec: str = "auto") -> str:
     return moment.astimezone(UTC).isoformat(timespec=timespec).replace("+00:00", "Z")
 
 
+def json_date(moment: datetime) -> str:
+    """A moment as `Date.toJSON` of JavaScript writes it, with microseconds if it has them."""
+    return iso_text(moment, "microseconds" if moment.microsecond % 1000 else "milliseconds")
+
+
 @lru_cache(maxsize=64)
 def read_time(text: str) -> datetime | None:
     """The moment that ISO 8601 text names, in UTC if it names no zone; `None` if it names none."""

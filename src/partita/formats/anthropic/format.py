@@ -14,7 +14,7 @@ from msgspec import UNSET
 
 from partita.errors import ConversionError
 from partita.formats.answers.outlet import RAW_INPUT
-from partita.formats.core.metadata import notes
+from partita.formats.core.metadata import INDEX, notes
 from partita.formats.core.report import Place, Record
 from partita.formats.core.request import HINT, Requests, request_report
 from partita.formats.core.residue import restore
@@ -29,6 +29,7 @@ from partita.formats.core.role_messages import (
     RoleWriter,
 )
 from partita.formats.core.rules import Rules
+from partita.formats.core.server_tools import BEHIND
 from partita.formats.core.tools import Tools
 from partita.formats.core.turns import Step, Turn
 from partita.formats.core.wire import read_wire, to_json
@@ -42,7 +43,7 @@ from partita.types.tools import ToolResultPart
 from . import wire
 from .parts import RESULTS, TOOL_NAME, USER_BLOCKS, is_written, read_blocks, write_blocks
 from .response import RESPONSES
-from .server_tools import FIELDS, INDEX, Sources
+from .server_tools import FIELDS, Sources
 from .stream import CALLS, AnthropicDecoder
 from .wire import CONTENT, MESSAGE, NAME
 
@@ -71,7 +72,7 @@ REPORT: Final = request_report(
         "fields.cache_control": "the API takes four cache marks, and none on thinking",
         "sourceId": "ids of sources are made when they are read",
     },
-    frozenset({FORM, APART, IN_MESSAGES, INDEX, RAW_INPUT}),
+    frozenset({FORM, APART, IN_MESSAGES, INDEX, BEHIND, RAW_INPUT}),
 )
 
 NO_THINKING: Final = "thinking needs the signed reasoning of the open step, which is missing"

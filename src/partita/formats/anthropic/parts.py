@@ -2,26 +2,22 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from msgspec import UNSET
 
+from partita.formats.core.anthropic_media import DOCUMENT, IMAGE
 from partita.formats.core.codec import PartCodec, PartCodecs
-from partita.formats.core.files import FILES, AnyFile, file_name, is_image
 from partita.formats.core.metadata import notes
-from partita.formats.core.report import Place
+from partita.formats.core.report import Place, PlacedPart
 from partita.formats.core.rules import Alphabet
+from partita.formats.core.server_tools import write_message_blocks
 from partita.formats.core.tool_text import as_text, object_input, read_tool_text, tool_text
 from partita.formats.core.turns import Placed
 from partita.formats.core.wire import Wire, to_json
-from partita.types.data_url import OCTETS, PLAIN, data_url, parse_data_url, text_url
 from partita.types.json import Json, JsonObject, is_array, is_object
 from partita.types.messages import AssistantPart, ToolCallPart
 from partita.types.parts import (
-    CustomPart,
-    FilePart,
-    ForeignPart,
-    ImagePart,
     ReasoningPart,
     SourceDocumentPart,
     SourceUrlPart,
@@ -33,9 +29,9 @@ from . import wire
 from .server_tools import (
     CALLER,
     FIELDS,
-    INDEX,
     MCP,
     SEARCH,
+    SERVED,
     Sources,
     add_result,
     inverse,
@@ -50,11 +46,6 @@ from .wire import NAME
 _REFUSED: Final = re.compile(r"[^A-Za-z0-9_-]")
 CALL_ID: Final = Alphabet(_REFUSED)
 TOOL_NAME: Final = Alphabet(_REFUSED, 128)
-
-# https://docs.claude.com/en/docs/build-with-claude/vision
-IMAGES: Final = frozenset({"image/jpeg", "image/png", "image/gif", "image/webp"})
-PDF: Final = "application/pdf"
-ANY_IMAGE: Final = "image/*"
 
 COMPACTION: Final = "compaction"
 """The note of the AI SDK on a text that is a compaction."""
@@ -116,7 +107,7 @@ def read_call(block: wire.Call, context: Any) -> ToolCallPart:
         own["caller"] = renamed(block.caller, CALLER)
     is_served = type(block) is not wire.ToolUse
     if is_served:
-        own[INDEX] = context.index
+        own[SERVED] = True
     return ToolCallPart(
         block.id,
         block.name,
@@ -175,74 +166,11 @@ def _is_blank(item: Any) -> bool:
     return isinstance(item, TextPart) and not item.text.strip()
 
 
-# Files
-
-
-def read_image(block: wire.Image, context: Any) -> ImagePart | FilePart | None:
-    match block.source:
-        case {"type": "base64", "media_type": str(media_type), "data": str(data)}:
-            return ImagePart(data_url(data, media_type), media_type)
-        case {"type": "url", "url": str(url)}:
-            return ImagePart(url)
-        case {"type": "file", "file_id": str(file_id)}:
-            return FilePart("", ANY_IMAGE, provider_reference={NAME: file_id})
-        case _:
-            return None
-
-
-def read_document(block: wire.Document, context: Any) -> FilePart | None:
-    filename = block.title if isinstance(block.title, str) and block.title else None
-    match block.source:
-        case {"type": "base64", "media_type": str(media_type), "data": str(data)}:
-            return FilePart(data_url(data, media_type), media_type, filename)
-        case {"type": "text", "media_type": str(media_type), "data": str(text)}:
-            return FilePart(text_url(text, media_type), media_type, filename)
-        case {"type": "url", "url": str(url)}:
-            return FilePart(url, PDF, filename)
-        case {"type": "file", "file_id": str(file_id)}:
-            return FilePart("", OCTETS, filename, provider_reference={NAME: file_id})
-        case _:
-            return None
-
-
-def write_image(part: AnyFile) -> Wire | None:
-    source = _source(part) if is_image(part) else None
-    return None if source is None else wire.Image(source=source)
-
-
-def write_document(part: AnyFile) -> Wire | None:
-    source = None if is_image(part) else _source(part)
-    if source is None:
-        return None
-    return wire.Document(source=source, title=file_name(part) or UNSET)
-
-
-def _source(part: AnyFile) -> JsonObject | None:
-    reference = part.provider_reference if isinstance(part, FilePart) else None
-    if reference is not None and NAME in reference:
-        return {"type": "file", "file_id": reference[NAME]}
-    scheme = part.url.partition(":")[0].lower()
-    if scheme in ("http", "https") and (is_image(part) or part.media_type == PDF):
-        return {"type": "url", "url": part.url}
-    inline = parse_data_url(part.url)
-    if inline is None:
-        return None
-    media_type = inline.media_type or part.media_type or PLAIN
-    if inline.is_base64 and media_type in (IMAGES if is_image(part) else {PDF}):
-        return {"type": "base64", "media_type": media_type, "data": inline.data}
-    if is_image(part) or not media_type.startswith("text/"):
-        return None
-    text = inline.text()
-    return None if text is None else {"type": "text", "media_type": PLAIN, "data": text}
-
-
 # The tables
 
 # The AI SDK uses the namespace too, so the residue is in a member of its own.
 _TEXT: Final = PartCodec(wire.Text, TextPart, read_text, write_text)
-_IMAGE: Final = PartCodec(wire.Image, FILES, read_image, write_image)
-_DOCUMENT: Final = PartCodec(wire.Document, FILES, read_document, write_document)
-USER_BLOCKS: Final[PartCodecs[Any]] = PartCodecs(NAME, _TEXT, _IMAGE, _DOCUMENT, member=FIELDS)
+USER_BLOCKS: Final[PartCodecs[Any]] = PartCodecs(NAME, _TEXT, IMAGE, DOCUMENT, member=FIELDS)
 ASSISTANT_BLOCKS: Final[PartCodecs[Any]] = PartCodecs(
     NAME,
     PartCodec(wire.Compaction, TextPart, unread, write_compaction, suits=is_compaction),
@@ -256,6 +184,7 @@ ASSISTANT_BLOCKS: Final[PartCodecs[Any]] = PartCodecs(
         metadata="call_provider_metadata",
     ),
     member=FIELDS,
+    custom=True,
 )
 RESULTS: Final[PartCodecs[Mapping[str, str]]] = PartCodecs(
     NAME, PartCodec(wire.ToolResult, ToolResultPart, read_result, write_result), member=FIELDS
@@ -266,13 +195,6 @@ RESULTS: Final[PartCodecs[Mapping[str, str]]] = PartCodecs(
 
 # The API takes these blocks back only while the tool is declared (seen in its error messages).
 DECLARED: Final = ("advisor", SEARCH)
-
-
-class PlacedPart(NamedTuple):
-    """A part of a step, and its place among the blocks."""
-
-    part: Any
-    place: Place
 
 
 def read_blocks(blocks: Sequence[Any], response: str) -> list[PlacedPart]:
@@ -287,15 +209,16 @@ def read_blocks(blocks: Sequence[Any], response: str) -> list[PlacedPart]:
         if isinstance(block, wire.UnknownBlock) and is_result(raw := dict(block.raw)):
             at = calls.get(raw["tool_use_id"])
             if at is None or found[at].part.output is not None:
-                found.append(PlacedPart(custom(raw), index))
+                found.append(PlacedPart(ASSISTANT_BLOCKS.keep(raw), index))
             else:
-                found[at] = found[at]._replace(part=add_result(found[at].part, raw, index))
+                call, place = found[at]
+                found[at] = PlacedPart(add_result(call, raw, index - place - 1), place)
             found += [PlacedPart(page, source_place(page)) for page in sources.add_result(raw)]
             continue
         if isinstance(block, wire.Call) and block.id in calls:
-            found.append(PlacedPart(custom(to_json(block)), index))
+            found.append(PlacedPart(ASSISTANT_BLOCKS.keep(to_json(block)), index))
             continue
-        part = read_block(block, index, sources)
+        part = read_block(block, sources)
         if isinstance(part, ToolCallPart):
             calls[part.id] = len(found)
         found.append(PlacedPart(part, index))
@@ -305,18 +228,11 @@ def read_blocks(blocks: Sequence[Any], response: str) -> list[PlacedPart]:
     return [*found, *(PlacedPart(page, source_place(page)) for page in sources.cited_pages())]
 
 
-def read_block(block: Any, index: int, sources: Sources) -> Any:
+def read_block(block: Any, sources: Sources) -> Any:
     """The part of a block that is not a result."""
     if isinstance(block, wire.Thinking) and not block.signature:
         return ReasoningPart(block.thinking)
-    sources.index = index
-    part = ASSISTANT_BLOCKS.read(block, sources)
-    return custom(part.value) if isinstance(part, ForeignPart) else part
-
-
-def custom(raw: JsonObject) -> CustomPart:
-    """The part of a block that has no other."""
-    return CustomPart(f"{NAME}.{raw['type']}", provider_metadata={NAME: raw})
+    return ASSISTANT_BLOCKS.read(block, sources)
 
 
 def source_place(part: SourceUrlPart | SourceDocumentPart) -> Place:
@@ -331,54 +247,28 @@ def write_blocks(
 
     `declared` are the names of the server tools of the request; `None` if they are unknown.
     """
-    blocks: list[tuple[Json, int | None]] = []
-    places: list[Place | None] = [None] * len(parts)
-    waiting: list[tuple[int, Json]] = []  # results of server tools, by position
 
-    def flush(before: int | None) -> None:
-        due = [one for one in waiting if before is None or one[0] < before]
-        waiting[:] = [one for one in waiting if one not in due]
-        blocks.extend((block, None) for _, block in sorted(due, key=lambda one: one[0]))
+    def write(part: Any) -> list[Json]:
+        block = _write_block(part, declared)
+        return [] if block is None else [block]
 
+    blocks, places = write_message_blocks(parts, write, _write_results)
     for number, (part, _) in enumerate(parts):
         if isinstance(part, SourceUrlPart | SourceDocumentPart):
             places[number] = source_place(part)
-            continue
-        block = _write_block(part, declared)
-        if block is None:
-            continue
-        position = index_of(part.call_provider_metadata) if type(part) is ToolCallPart else None
-        if waiting:
-            flush(position)
-        blocks.append((block, number))
-        if type(part) is ToolCallPart and part.provider_executed:
-            result = write_server_result(part, CALL_ID.fit(part.id))
-            if result is not None:
-                at = index_of(part.result_provider_metadata)
-                waiting.append((-1 if at is None else at, result))
-    flush(None)
-    for index, (_, owner) in enumerate(blocks):
-        if owner is not None:
-            places[owner] = index
-    written = [block for block, _ in blocks]
-    return (written if text is None else [*written, wire.Text(text=text)]), places
+    return (blocks if text is None else [*blocks, wire.Text(text=text)]), places
+
+
+def _write_results(call: ToolCallPart) -> list[tuple[Json, JsonObject]]:
+    result = write_server_result(call, CALL_ID.fit(call.id))
+    return [] if result is None else [(result, notes(call.result_provider_metadata, NAME))]
 
 
 def _write_block(part: Any, declared: frozenset[str] | None) -> Wire | JsonObject | None:
-    if isinstance(part, CustomPart):
-        own = notes(part.provider_metadata, NAME)
-        # Unknown deltas of a stream are kept in `deltas`: such a block is not known as a whole.
-        return own if isinstance(own.get("type"), str) and "deltas" not in own else None
     is_served = isinstance(part, ToolCallPart) and part.provider_executed
     if is_served and part.name.startswith(DECLARED) and declared is not None and part.name not in declared:
         return None
     return ASSISTANT_BLOCKS.write(part)
-
-
-def index_of(metadata: JsonObject | None) -> int | None:
-    """The position that a block had."""
-    index = notes(metadata, NAME).get(INDEX)
-    return index if type(index) is int else None
 
 
 def is_written(part: AssistantPart) -> bool:

@@ -14,6 +14,7 @@ from partita.formats.core.response import (
     said_of,
     usage_of,
 )
+from partita.formats.core.server_tools import BEHIND
 from partita.formats.core.turns import Placed
 from partita.formats.events import UNNAMED
 from partita.types.json import Json, JsonObject, is_object
@@ -21,7 +22,7 @@ from partita.types.messages import AssistantMessage
 from partita.types.value import Extra
 
 from . import wire
-from .parts import INDEX, is_written, read_blocks, write_blocks
+from .parts import is_written, read_blocks, write_blocks
 from .server_tools import inverse, renamed
 from .stream import EVENTS, REASONS, SAID, AnthropicDecoder, error_text, replaced_losses
 from .usage import read_usage, write_usage
@@ -86,6 +87,6 @@ RESPONSES: Final = Responses(
     is_written=is_written,
     required=("model", "responseId", "finishReason", "usage"),
     finish_reasons=REASONS,
-    spelling=frozenset({INDEX}),
+    spelling=frozenset({BEHIND}),
     event_losses=replaced_losses,
 )

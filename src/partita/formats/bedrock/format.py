@@ -17,6 +17,7 @@ from partita.formats.core.report import Place, Record
 from partita.formats.core.request import HINT, Requests, request_report
 from partita.formats.core.role_messages import IN_MESSAGES, INDEX, SYSTEM, RoleReader, RoleWriter
 from partita.formats.core.rules import TRAILING, Rules
+from partita.formats.core.server_tools import BEHIND
 from partita.formats.core.tools import Tools
 from partita.formats.core.turns import Placed, Prompt, Step, Turn
 from partita.formats.core.wire import Wire, read_wire, to_json
@@ -45,7 +46,7 @@ REPORT: Final = request_report(
         "filename": "the API takes other names of documents, and each once",
         "output": "a result is text, an object, or blocks of text, images and documents",
     },
-    frozenset({INDEX, IN_MESSAGES}),
+    frozenset({INDEX, IN_MESSAGES, BEHIND}),
 )
 CACHE_POINTS: Final = "the API takes four cache points"
 NO_FILES: Final = "the API takes no files of the assistant"

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from msgspec import UNSET
 from msgspec.structs import replace
@@ -10,8 +10,9 @@ from msgspec.structs import replace
 from partita.formats.core.codec import PartCodec, PartCodecs
 from partita.formats.core.files import FILES, AnyFile, file_name, media_type_of
 from partita.formats.core.metadata import FIELDS, add_notes, notes
-from partita.formats.core.report import Place
+from partita.formats.core.report import Place, PlacedPart
 from partita.formats.core.rules import Alphabet
+from partita.formats.core.server_tools import behind_note, write_message_blocks
 from partita.formats.core.tool_text import as_text, object_input, read_tool_text, tool_text
 from partita.formats.core.turns import Placed
 from partita.formats.core.wire import UnknownVariant, Wire, to_json
@@ -397,6 +398,7 @@ ASSISTANT_BLOCKS: Final[PartCodecs[str]] = PartCodecs(
     PartCodec(wire.ToolUseBlock, ToolCallPart, read_call, write_call, metadata="call_provider_metadata"),
     _MEDIA,
     member=FIELDS,
+    custom=True,
 )
 RESULTS: Final[PartCodecs[Mapping[str, str]]] = PartCodecs(
     NAME, PartCodec(wire.ToolResultBlock, ToolResultPart, read_result, write_result), member=FIELDS
@@ -408,16 +410,6 @@ RESULTS: Final[PartCodecs[Mapping[str, str]]] = PartCodecs(
 
 CACHE: Final = "cachePoint"
 """A block, and the note of the AI SDK on what is before it."""
-
-BEHIND: Final = "behind"
-"""The note of how many blocks are between the call of a server tool and its result."""
-
-
-class PlacedPart(NamedTuple):
-    """A part, and the number of its block."""
-
-    part: Any
-    place: int
 
 
 def read_blocks(raws: Sequence[JsonObject], role: str, calls: Mapping[str, str]) -> list[PlacedPart]:
@@ -435,13 +427,11 @@ def read_blocks(raws: Sequence[JsonObject], role: str, calls: Mapping[str, str])
             served.setdefault(part.id, len(found))
         at = served.pop(part.id, None) if role == "assistant" and isinstance(part, ToolResultPart) else None
         if at is not None:
-            found[at] = found[at]._replace(
-                part=add_result(found[at].part, part, number - found[at].place - 1)
-            )
-        elif role == "assistant" and isinstance(part, ToolResultPart | ForeignPart):
-            found.append(PlacedPart(custom(raw), number))
+            call, place = found[at]
+            found[at] = PlacedPart(add_result(call, part, number - place - 1), place)
         else:
-            found.append(PlacedPart(part, number))
+            is_stray = role == "assistant" and isinstance(part, ToolResultPart)
+            found.append(PlacedPart(ASSISTANT_BLOCKS.keep(raw) if is_stray else part, number))
     return found
 
 
@@ -456,14 +446,9 @@ def read_block(block: Wire | UnknownVariant, role: str, calls: Mapping[str, str]
 
 def add_result(call: ToolCallPart, result: ToolResultPart, behind: int) -> ToolCallPart:
     """The call of a server tool with its result."""
-    metadata = add_notes(result.provider_metadata, NAME, {BEHIND: behind} if behind else {})
+    metadata = add_notes(result.provider_metadata, NAME, behind_note(behind))
     state = state_after(result.output)
     return replace(call, state=state, output=result.output, result_provider_metadata=metadata)
-
-
-def custom(raw: JsonObject) -> CustomPart:
-    """The part of a block that has no other."""
-    return CustomPart(f"{NAME}.{next(iter(raw), '')}", provider_metadata={NAME: raw})
 
 
 def _noted(part: Any, more: JsonObject) -> Any:
@@ -475,36 +460,28 @@ def write_blocks(
     parts: Sequence[Placed], role: str, text: str | None = None
 ) -> tuple[list[Json], list[Place | None]]:
     """The blocks of a message, and of a text behind them, and the number of each part's block."""
-    blocks: list[Json] = []
-    places: list[Place | None] = []
-    waiting: list[tuple[int, Json]] = []  # results of server tools, and where they go
-    for part, _ in parts:
+
+    def write(part: Any) -> list[Json]:
         block = _write_block(part, role)
-        places.append(None if block is None else len(blocks))
         if block is None:
-            continue
-        blocks.append(to_json(block))
+            return []
         metadata = part.call_provider_metadata if isinstance(part, ToolCallPart) else part.provider_metadata
         point = notes(metadata, NAME).get(CACHE)
-        if is_object(point) and not isinstance(part, CustomPart):
-            blocks.append({CACHE: point})
-        if isinstance(part, ToolCallPart) and part.provider_executed and part.output is not None:
-            result = ToolResultPart(part.id, part.name, part.output, part.result_provider_metadata)
-            behind = notes(part.result_provider_metadata, NAME).get(BEHIND)
-            at = len(blocks) + (behind if type(behind) is int else 0)
-            waiting.append((at, to_json(RESULTS.write(result))))
-        while waiting and waiting[0][0] <= len(blocks):
-            blocks.append(waiting.pop(0)[1])
-    blocks += [block for _, block in waiting]
+        has_point = is_object(point) and not isinstance(part, CustomPart)
+        return [to_json(block), {CACHE: point}] if has_point else [to_json(block)]
+
+    blocks, places = write_message_blocks(parts, write, _write_results)
     return (blocks if text is None else [*blocks, {"text": text}]), places
+
+
+def _write_results(call: ToolCallPart) -> list[tuple[Json, JsonObject]]:
+    assert call.output is not None
+    result = ToolResultPart(call.id, call.name, call.output, call.result_provider_metadata)
+    return [(to_json(RESULTS.write(result)), notes(call.result_provider_metadata, NAME))]
 
 
 def _write_block(part: Any, role: str) -> Wire | JsonObject | None:
     match part:
-        case CustomPart():
-            own = notes(part.provider_metadata, NAME)
-            # Unknown deltas of a stream are kept in `deltas`: such a block is not known as a whole.
-            return own if own and part.kind.startswith(f"{NAME}.") and "deltas" not in own else None
         case ToolResultPart():
             return RESULTS.write(part)
         case _ if role == "system" and not isinstance(part, TextPart | ForeignPart):

@@ -6,13 +6,13 @@ the model wrote for itself before its calls, and readers of an answer do not exp
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from msgspec import UNSET
 from msgspec.structs import replace
 
 from partita.formats.core.metadata import add_notes, notes
-from partita.formats.core.report import Place
+from partita.formats.core.report import Place, PlacedPart
 from partita.formats.core.residue import residue
 from partita.formats.core.role_messages import FORM, STRING
 from partita.formats.core.turns import Placed
@@ -35,15 +35,8 @@ _CITED: Final[Mapping[str, type[TextPart | ReasoningPart]]] = {
 }
 
 
-class PlacedPart(NamedTuple):
-    """A part, and its place in the message: `plan`, or a member and a number."""
-
-    part: Any
-    place: Place
-
-
 def read_assistant(message: wire.Assistant) -> tuple[list[PlacedPart], JsonObject]:
-    """The parts of a message, and notes about it."""
+    """The parts of a message, and notes about it. A place is `plan`, or a member and a number."""
     found: list[PlacedPart] = []
     if message.tool_plan:
         found.append(

@@ -28,12 +28,23 @@ from .turns import Instructions, Placed, Prompt, Results, Step, Turn
 Place: TypeAlias = Hashable
 """Where something is in a payload, as a format numbers it: of a message, or of a block in a message."""
 
+
+class PlacedPart(NamedTuple):
+    """A part that was read, and its place."""
+
+    part: Any
+    place: Any
+
+
 COMMON: Final[Mapping[str, str]] = {
     "data": "data of the application is not for the model",
     "foreign": "it is content of another format",
     "source-url": "sources are not for the model",
     "source-document": "sources are not for the model",
     "id": "it gets another id when it is read back",
+    "threadId": "messages do not name their thread",
+    "runId": "messages do not name their run",
+    "createdAt": "messages have no time",
     "seq": "messages are in order by their place in the list",
     "parentId": "messages form one line, without branches",
     "resourceId": "messages do not name their owner",

@@ -20,8 +20,7 @@ MESSAGES: Final = "messages"
 
 REASONS: Final[Mapping[str, str]] = {
     "id": "messages of the API have no id",
-    "createdAt": "messages of the API have no time",
-    "usage": "messages of the API have no usage",
+    "usage": "messages have no usage",
     "tool-call.id": RENAMED,
     "tool-call.name": RENAMED,
     "input": "the API takes only objects as input",

@@ -1,6 +1,5 @@
 """The output of a tool as a model receives it: its outcome, and a value or a list of content."""
 
-from collections.abc import Mapping
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 from msgspec import UNSET
@@ -9,28 +8,23 @@ from partita.errors import DecodeError
 from partita.types.json import Json, JsonObject, dumps, is_object, loads
 from partita.types.messages import ToolCallPart
 from partita.types.tools import (
+    INTERRUPTIONS,
     ContentItem,
     ContentOutput,
     ErrorJsonOutput,
     ErrorTextOutput,
     ExecutionDeniedOutput,
     InterruptedOutput,
-    Interruption,
     JsonOutput,
     TextOutput,
     ToolOutput,
+    interruption_text,
 )
 
 Outcome: TypeAlias = Literal["success", "failed", "denied", "interrupted"]
 
 DENIED: Final = "Tool execution denied."
 """The text of a denied call without a reason. The AI SDK uses the same."""
-
-INTERRUPTIONS: Final[Mapping[Interruption, str]] = {
-    "aborted": "it was stopped",
-    "timeout": "it took too long",
-    "lost": "its process went away",
-}
 
 
 class ToolText(NamedTuple):
@@ -54,12 +48,6 @@ def tool_text(output: ToolOutput) -> ToolText:
             return ToolText("denied", DENIED if output.reason is None else output.reason)
         case InterruptedOutput():
             return ToolText("interrupted", interruption_text(output))
-
-
-def interruption_text(output: InterruptedOutput) -> str:
-    """The text that a model receives for a call that never ended."""
-    text = f"The tool call was interrupted: {INTERRUPTIONS[output.reason]}."
-    return text if output.message is None else f"{text} {output.message}"
 
 
 def read_arguments(text: str) -> tuple[Json, Json]:

@@ -15,9 +15,9 @@ from msgspec.structs import replace
 
 from partita.errors import ConversionError, DecodeError
 from partita.formats.answers.outlet import RAW_INPUT
-from partita.formats.core.members import items_in
 from partita.formats.core.metadata import add_notes, message_notes, notes
-from partita.formats.core.report import Place, Record, Report
+from partita.formats.core.report import Place, Record
+from partita.formats.core.request import describe, request_report
 from partita.formats.core.residue import residue, restore
 from partita.formats.core.role_messages import INDEX, RoleReader, add_boundaries
 from partita.formats.core.rules import Rules, arrange
@@ -82,27 +82,18 @@ EXACT: Final = Rules(hidden="send", calls="any")
 """No rules: what was read is written as it was."""
 
 TAKEN: Final = "servers take images, PDF, WAV, MP3 and text, only images by URL, and of the user only"
-NAMES: Final = "the API takes letters, digits, `_` and `-` in names, 64 of them at most"
 NO_PLACE: Final = "the API has no place for it"
 REPORT: Final = {
-    dialect: Report(
+    dialect: request_report(
         dialect.namespace,
-        default=NO_PLACE,
-        reasons={
-            "id": "messages of the API have no id",
-            "createdAt": "messages of the API have no time",
-            "usage": "messages of the API have no usage",
-            "tool-call.id": "the server takes ids of nine letters and digits",
-            "tool-call.name": NAMES,
+        {
             "input": "arguments are JSON",
             "output": "a result is text",
             "tool-call": "the API has no place for calls that a server ran",
-            "image": TAKEN,
-            "file": TAKEN,
-            "reasoning-file": TAKEN,
+            **dict.fromkeys(("image", "file", "reasoning-file"), TAKEN),
             "reasoning": "reasoning is sent back only to the server that it is from, if that wants it",
         },
-        spelling=frozenset({CONTENT, ROLE, INDEX, RAW_INPUT, IN_BODY, IN_CHOICE, IN_MESSAGE}),
+        frozenset({CONTENT, ROLE, INDEX, RAW_INPUT, IN_BODY, IN_CHOICE, IN_MESSAGE}),
     )
     for dialect in DIALECTS.values()
 }
@@ -134,10 +125,8 @@ def load(payload: Json, dialect: Dialect = OPENAI) -> Loaded:
         case _ if is_response(payload):
             return load_response(payload, dialect)
         case _:
-            found = (
-                kind_of(payload) if not is_object(payload) else f"an object with {', '.join([*payload][:5])}"
-            )
-            raise ConversionError(f"{found} is unknown to Chat Completions", where="$", hint=HINT)
+            what = f"{describe(payload)} is unknown to Chat Completions"
+            raise ConversionError(what, where="$", hint=HINT)
 
 
 def _load_request(payload: JsonObject, path: str, dialect: Dialect) -> Loaded:
@@ -578,7 +567,7 @@ def _read_function(tool: wire.FunctionTool) -> ToolSpec:
 
 def _write_function(spec: ToolSpec) -> wire.FunctionTool:
     function = wire.DeclaredFunction(
-        name=TOOL_NAME.fit(spec.name),
+        name=spec.name,
         description=UNSET if spec.description is None else spec.description,
         parameters=NO_PARAMETERS if spec.input_schema is None else spec.input_schema,
     )
@@ -593,18 +582,13 @@ def _is_own_tool(raw: Json) -> bool:
             return True
 
 
-def _tools(dialect: Dialect) -> Tools:
-    return Tools(dialect.namespace, wire.TOOL, _read_function, _write_function, _is_own_tool)
+TOOLS: Final = Tools(NAME, wire.TOOL, _read_function, _write_function, _is_own_tool, TOOL_NAME)
 
 
 def _read_request(payload: JsonObject, dialect: Dialect) -> Request:
     """The request around messages. Tools that are not functions stay among the settings."""
-    settings: JsonObject = {key: item for key, item in payload.items() if key not in ("messages", "tools")}
-    tools: Json = payload.get("tools")
-    specs, others = _tools(dialect).read(items_in(tools))
-    if "tools" in payload and (others or not specs):
-        settings["tools"] = others if is_array(tools) else tools
-    return Request(specs, settings, dialect.format_name)
+    settings: JsonObject = {key: item for key, item in payload.items() if key != "messages"}
+    return Request(TOOLS.take(settings), settings, dialect.format_name)
 
 
 def _write_request(payload: JsonObject, request: Request, dialect: Dialect, record: Record) -> JsonObject:
@@ -618,12 +602,9 @@ def _write_request(payload: JsonObject, request: Request, dialect: Dialect, reco
         for key, item in request.settings.items()
     }
     for index, spec in enumerate(request.tools):
-        if TOOL_NAME.fit(spec.name) != spec.name:
-            record.losses.append(Loss(f"$.tools[{index}].name", spec.name, NAMES, "repaired"))
         if spec.input_schema is None:
             record.losses.append(Loss(f"$.tools[{index}].inputSchema", "none", NO_SCHEMA, "repaired"))
-    tools = _tools(dialect).write(request.tools, items_in(settings.get("tools")))
-    return {**settings, **payload, **({"tools": tools} if tools else {})}
+    return TOOLS.add(request, {**settings, **payload}, record)
 
 
 def _format(server: str, title: str) -> Format:

@@ -20,14 +20,15 @@ from partita.formats.core.last_step import NO_OUTPUT, UNNAMED, last_step
 from partita.formats.core.members import count_in, items_in, objects_in, text_in
 from partita.formats.core.metadata import notes, with_message_notes
 from partita.formats.core.report import Place, Record, Report
+from partita.formats.core.request import describe
 from partita.formats.core.residue import residue, restore
 from partita.formats.core.turns import Placed
-from partita.formats.folding import fold
+from partita.formats.events import fold
 from partita.formats.format import UNREAD, Dumped, Loaded
 from partita.formats.losses import Loss, json_losses
 from partita.types.codec import to_json
 from partita.types.fold import open_again
-from partita.types.json import Json, JsonObject, dumps, is_array, is_object, kind_of
+from partita.types.json import Json, JsonObject, dumps, is_array, is_object
 from partita.types.messages import AssistantMessage, Message, ToolCallPart
 from partita.types.parts import (
     Citation,
@@ -100,20 +101,15 @@ def is_response(payload: Json) -> bool:
     return is_object(payload) and (not signs.isdisjoint(payload) or bool(errors_in(payload)))
 
 
-def shown(payload: Json) -> str:
-    """What an unknown payload is, for an error."""
-    if not is_object(payload):
-        return kind_of(payload)
-    return f"an object with {', '.join([*payload][:5])}" if payload else "an empty object"
-
-
 def load_response(payload: Json, dialect: Dialect = OPENAI) -> Loaded:
     """Read a response: its body, an error, or the records of its stream."""
     if is_array(payload):
         message = _decoded(payload, dialect, is_body=False)
         return Loaded((message,), lambda: list(stream_losses(payload, message)), is_complete=True)
     if not is_object(payload) or not is_response(payload):
-        raise ConversionError(f"{shown(payload)} is no answer of Chat Completions", where="$", hint=HINT)
+        raise ConversionError(
+            f"{describe(payload)} is not a response of Chat Completions", where="$", hint=HINT
+        )
     if payload == NO_RESPONSE:
         return Loaded((), is_complete=True)
     codecs = codecs_of(dialect, is_exact=True)
@@ -288,6 +284,7 @@ def _write(message: AssistantMessage, parts: Sequence[Placed], codecs: Codecs) -
     for name in OF_MESSAGE & own.keys():
         members.setdefault(name, own[name])
     members |= beside.members(items_in(own.get("annotations")))
+    members.setdefault("refusal", None)  # OpenAI's bodies always have it, those of other servers do not
     response_message = wire.ResponseMessage(
         **{name: item for name, item in members.items() if name in wire.ResponseMessage.__struct_fields__},
         extra=_extra(members, wire.ResponseMessage.__struct_fields__),
@@ -396,7 +393,7 @@ def _body(
         (found for one in usages if one is not None and (found := write_usage(one)) is not None), UNSET
     )
     more = {name: item for name, item in own.items() if name not in HANDLED}
-    errors = items_in(own.get("errors"))
+    errors = [one for one in items_in(own.get("errors")) if one not in more.values()]
     more |= {"citations": mentioned} if mentioned else {}
     more |= {"error": errors[0] if len(errors) == 1 else errors} if errors else {}
     return wire.Response(

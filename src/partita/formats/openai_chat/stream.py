@@ -369,7 +369,7 @@ CONSTANTS: Final[Mapping[str, frozenset[Any]]] = {
 
 IN_PIECES: Final = frozenset(
     {"content", "refusal", "reasoning_content", "reasoning", "arguments", "input", "text", "thinking"}
-    | {"summary", "data", "transcript", "signature", "token", "logprob"}
+    | {"summary", "data", "transcript", "token", "logprob"}
 )
 """Members whose texts are pieces of others."""
 

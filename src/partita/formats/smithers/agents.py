@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from partita.formats.folding import fold
+from partita.formats.events import fold
 from partita.formats.losses import Loss
 from partita.formats.plain import marks, reconstructed
 from partita.formats.rows import NOT_JSON, Row, message_of, unpacked
