@@ -55,7 +55,7 @@ class _Reader:
 
     def places(self) -> dict[Place, Any]:
         """Messages and parts by their places, without texts that became structure."""
-        places = self.stored.places
+        places = self.stored.places()
         changed = {
             place: (message, better)
             for place, message in places.items()

@@ -46,6 +46,7 @@ from .wire import (
     REDACTED,
     SIGNATURE,
     AnyDetail,
+    Block,
     File,
     Reasoning,
     RedactedDetail,
@@ -98,11 +99,12 @@ def read_part(
     """
     type_ = raw.get("type") if is_object(raw) else None
     if isinstance(type_, str) and type_ in BLOCKS[role]:
-        parts = _read_block(BLOCK.read(raw if whole is None else whole), waiting)
+        block = BLOCK.read(raw)
+        parts = _read_block(block if whole is None or whole is raw else BLOCK.read(whole), waiting)
         if parts:
-            left = residue(write_parts(parts)[0], raw)  # type: ignore[arg-type] # an object, as it has a type
-            first = with_part_notes(parts[0], {FIELDS: left} if left else {})
-            return (first, *parts[1:])
+            written = _write_block(parts)
+            left = {} if written is None or written == block else residue(written, block)
+            return (with_part_notes(parts[0], {FIELDS: left}), *parts[1:]) if left else parts
     return (_read_other(raw, role, type_),)
 
 
@@ -163,11 +165,6 @@ def _read_other(raw: Json, role: str, type_: Json) -> Any:
         return ForeignPart(FOREIGN, raw)
 
 
-def write_parts(parts: Sequence[Part]) -> list[Json]:
-    """The parts of a content. Parts of one reasoning are one part again."""
-    return [write_part(group) for group in grouped(parts)]
-
-
 def grouped(parts: Sequence[Part]) -> list[list[Part]]:
     """The parts that are written as one part each."""
     groups: list[list[Part]] = []
@@ -183,32 +180,40 @@ def grouped(parts: Sequence[Part]) -> list[list[Part]]:
 
 def write_part(group: Sequence[Part]) -> Json:
     """A part, or the parts of one reasoning, with what was noted about how it was written."""
-    part = group[0]
-    match part:
-        case ToolCallPart() if part.dynamic or part.children:
-            return _write_dynamic(part)
-        case ToolCallPart():
-            block: Any = write_call(part)
-        case ToolResultPart():
-            block = write_call(_as_call(part))
+    block = _write_block(group)
+    if block is None:
+        return _write_other(group[0])
+    return to_json(restore(block, notes(part_notes(group[0]), FIELDS)))
+
+
+def _write_block(group: Sequence[Any]) -> Block | None:
+    """A part of AI SDK 4; `None` if it has none for it."""
+    match group[0]:
+        case ToolCallPart() as part if not part.dynamic and not part.children:
+            return write_call(part)
+        case ToolResultPart() as part:
+            return write_call(_as_call(part))
         case ReasoningPart():
-            block = write_reasoning([piece for piece in group if isinstance(piece, ReasoningPart)])
-        case FilePart() | ImagePart():
-            block = write_file(part)
-        case SourceUrlPart():
-            block = write_source(part)
+            return write_reasoning(group)
+        case FilePart() | ImagePart() as part:
+            return write_file(part)
+        case SourceUrlPart() as part:
+            return write_source(part)
+        case _:
+            return None
+
+
+def _write_other(part: Any) -> Json:
+    """A part in the form of ours, or of UI messages."""
+    match part:
+        case ToolCallPart():
+            return _write_dynamic(part)
         case ForeignPart(format=format_, value=value) if format_ in OWN:
             return value
         case UnknownPart() | ForeignPart():
             return to_json(part)
         case _:
-            return _write_other(part)
-    written: JsonObject = to_json(block)
-    return restore(written, notes(part_notes(part), FIELDS))
-
-
-def _write_other(part: Any) -> JsonObject:
-    """A part in the form of ours. The type of data contains its name."""
+            pass
     bare = replace(part, extra=None, provider_metadata=without_notes(part.provider_metadata, NAME))
     written: JsonObject = to_json(bare)
     if isinstance(part, DataPart):

@@ -74,10 +74,21 @@ class ReadContent(NamedTuple):
     """A content that was read."""
 
     content: Content
-    places: Mapping[tuple[Any, ...], Any]
-    """The parts by their places: the number of the part on the wire, and the number in its group."""
-    blocks: Sequence[tuple[Json, Sequence[Part]]]
-    """What was in `parts`, with the parts of each. The one of a network has none."""
+    raws: Sequence[Json]
+    """What was in `parts`."""
+    groups: Sequence[Sequence[Part]]
+    """The parts of each; none for the execution of a network. Without `raws`: those of the mirrors."""
+    attached: Sequence[Part]
+    unlisted: Sequence[ToolCallPart]
+
+    def places(self) -> dict[tuple[Any, ...], Any]:
+        """The parts by their places: the number of the part on the wire, and the number in its group."""
+        groups = enumerate(group for group in self.groups if group)
+        places: dict[tuple[Any, ...], Any] = {
+            (index, number): part for index, group in groups for number, part in enumerate(group)
+        }
+        places |= {(ATTACHMENTS, number): part for number, part in enumerate(self.attached)}
+        return places | {(CALL, call.id): call for call in self.unlisted}
 
 
 class ReadMessage(NamedTuple):
@@ -125,18 +136,14 @@ def read_content(raw: JsonObject, role: str) -> ReadContent:
     waiting = waiting_calls(metadata)
     groups = [list(read_part(one, speaker, waiting, all_)) for one, all_ in zip(raws, whole, strict=True)]
     attached: Sequence[Part] = ()
+    unlisted: Sequence[ToolCallPart] = ()
     if speaker != "system":
         of_parts, attached = take_attachments(rest, raws)
         for index, note in of_parts.items():
             groups[index][0] = with_part_notes(groups[index][0], note)
-    places: dict[tuple[Any, ...], Any] = {
-        (index, number): part for index, group in enumerate(groups) for number, part in enumerate(group)
-    }
-    places |= {(ATTACHMENTS, number): part for number, part in enumerate(attached)}
     parts: list[Any] = [part for group in groups for part in group] + list(attached)
     if speaker == "assistant" and (waiting or "toolInvocations" in rest):
         parts, unlisted = _with_unlisted(parts, rest.get("toolInvocations"), metadata)
-        places |= {(CALL, call.id): call for call in unlisted}
     fields: JsonObject = {"parts": tuple(parts), "metadata": metadata}
     if network is not None:
         fields["network_execution"] = network
@@ -148,11 +155,10 @@ def read_content(raw: JsonObject, role: str) -> ReadContent:
         fields["provider_metadata"] = {**fields.get("provider_metadata", {}), NAME: {MIRRORED: mirrored}}
     if type(rest.get("format")) is int and rest["format"] == 2:
         del rest["format"]
-    blocks: list[tuple[Json, Sequence[Part]]] = list(zip(given, groups, strict=False))
     if at is not None:
-        blocks.insert(at, (stored[at], ()))
+        groups.insert(at, [])
     content: Content = content_type(extra=kept(rest, content_type), **fields)
-    return ReadContent(content, places, blocks)
+    return ReadContent(content, stored, groups, attached, unlisted)
 
 
 def _network_index(parts: Sequence[Json]) -> int | None:
@@ -202,7 +208,7 @@ def write_content_again(read: ReadContent, message_id: str) -> JsonObject:
     """A content in the form that it was read in."""
     parts = [
         write_as_read(group, raw) if group else _network_part(read.content, message_id)
-        for raw, group in read.blocks
+        for raw, group in zip(read.raws, read.groups, strict=False)
     ]
     mirrored = parts or [write_part(group) for group in _listed(read.content)]
     return {"format": 2, **_write_beside(read.content, mirrored), "parts": parts}
