@@ -1,15 +1,19 @@
 """UI messages of AI SDK 5 to 7 ↔ canonical messages."""
 
+from collections.abc import Sequence
+
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from partita.errors import ConversionError, PartitaError
-from partita.formats.ai_sdk.ui.dump import dump
-from partita.formats.ai_sdk.ui.load import load
+from partita.formats.ai_sdk.ui import format as ui
+from partita.formats.format import Dumped, Loaded
+from partita.formats.registry import get_format
 from partita.stream.rules import Version
 from partita.types.codec import read_message, to_json
-from partita.types.json import Json, JsonObject
+from partita.types.fold import state_after
+from partita.types.json import Json, JsonObject, loads
 from partita.types.messages import (
     AssistantContent,
     AssistantMessage,
@@ -49,6 +53,17 @@ from tests.leaves import changes
 from tests.tables import each_row
 
 VERSIONS: tuple[Version, ...] = (5, 6, 7)
+
+
+def load(payload: Json) -> Loaded:
+    read = get_format("ai-sdk-ui-v7").load
+    assert read is not None
+    return read(payload)
+
+
+def dump(messages: Sequence[Message], version: Version = 7) -> Dumped:
+    return ui.dump(messages, version, repair=False)
+
 
 PARTS: dict[str, tuple[JsonObject, object]] = {
     "text": ({"type": "text", "text": "hi", "state": "done"}, TextPart("hi", "done")),
@@ -133,7 +148,9 @@ def test_a_part_that_a_role_may_not_hold_is_kept_whole() -> None:
 
 
 def call(output: ToolOutput) -> list[Message]:
-    return [AssistantMessage(id="m", content=[ToolCallPart("c", "w", "output-available", {}, output=output)])]
+    return [
+        AssistantMessage(id="m", content=[ToolCallPart("c", "w", state_after(output), {}, output=output)])
+    ]
 
 
 TOLD: dict[str, tuple[list[Message], str]] = {
@@ -142,11 +159,11 @@ TOLD: dict[str, tuple[list[Message], str]] = {
         "createdAt",
     ),
     "which thread it is in": ([UserMessage(id="u", content="x", thread_id="t")], "threadId"),
-    "that a string was JSON": (call(JsonOutput("x")), "output.type"),
-    "the structure of an error": (call(ErrorJsonOutput({"code": 5})), "output.type"),
-    "that an output was content": (call(ContentOutput((TextPart("x"),))), "output.type"),
+    "that a string was JSON": (call(JsonOutput("x")), "output"),
+    "the structure of an error": (call(ErrorJsonOutput({"code": 5})), "output"),
+    "that an output was content": (call(ContentOutput((TextPart("x"),))), "output"),
     "that a call was interrupted": (call(InterruptedOutput("timeout")), "output"),
-    "that a denial was an output": (call(ExecutionDeniedOutput("no")), "output.type"),
+    "that a denial was an output": (call(ExecutionDeniedOutput("no")), "output"),
     "that a file was an image": ([UserMessage(id="u", content=[ImagePart("https://x.test/a.png")])], ".type"),
     "a result without its call": (
         [ToolMessage(id="t", content=[ToolResultPart("c", "w", TextOutput("x"))])],
@@ -235,7 +252,7 @@ def test_an_approval_of_a_denied_call_is_reported() -> None:
         ToolCallPart("b", "w", "output-denied", 1, output=denied, approval=Approval("bp", True, "no")),
     ]
     reported = {loss.path: loss.what for loss in dump([AssistantMessage(id="m", content=calls)], 5).losses}
-    assert reported["$[0].content.parts[1].approval.approved"] == "true"
+    assert loads(reported["$[0].content.parts[1].approval"])["approved"] is True
 
 
 BROKEN: dict[str, tuple[Json, str]] = {

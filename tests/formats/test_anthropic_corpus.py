@@ -55,7 +55,7 @@ Chunks: TypeAlias = list[JsonObject]
 LEFT_OUT: Final[Mapping[str, str]] = {
     "vai-spliced-message-start": "two generations in one stream: they stop at the second, we read it",
 }
-OWN_METADATA: Final = ("index", "rawInput", "fields")
+OWN_METADATA: Final = ("serverTool", "behind", "rawInput", "fields")
 
 
 def without_beginning(chunks: Chunks) -> Chunks:

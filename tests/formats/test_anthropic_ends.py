@@ -70,6 +70,8 @@ def test_why_it_ended_in_our_word_and_in_theirs(raw: str, reason: str) -> None:
     assert "complete" not in told
 
 
+OVERLOADED: Final = {"type": "overloaded_error", "message": "Overloaded"}
+
 ENDS: Final[dict[str, tuple[list[Json], JsonObject]]] = {
     "nothing came": ([], {"finishReason": "interrupted", "complete": False}),
     "no reason came": (
@@ -86,14 +88,14 @@ ENDS: Final[dict[str, tuple[list[Json], JsonObject]]] = {
         },
     ),
     "an error in mid text": (
-        [BEGUN, *WORDS, {"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}],
+        [BEGUN, *WORDS, {"type": "error", "error": OVERLOADED}],
         {
             "finishReason": "error",
             "errors": ["Overloaded"],
             "complete": False,
             "model": "claude-test",
             "responseId": "msg_1",
-            "anthropic": {"errors": [{"type": "overloaded_error", "message": "Overloaded"}]},
+            "anthropic": {"errors": [{"type": "error", "error": OVERLOADED}]},
         },
     ),
     "an error without a type around it": (
@@ -102,7 +104,7 @@ ENDS: Final[dict[str, tuple[list[Json], JsonObject]]] = {
             "finishReason": "error",
             "errors": ["no such key"],
             "complete": False,
-            "anthropic": {"errors": ["no such key"]},
+            "anthropic": {"errors": [{"error": "no such key"}]},
         },
     ),
     "an error without words": (
@@ -111,7 +113,7 @@ ENDS: Final[dict[str, tuple[list[Json], JsonObject]]] = {
             "finishReason": "error",
             "errors": ['{"code":7}'],
             "complete": False,
-            "anthropic": {"errors": [{"code": 7}]},
+            "anthropic": {"errors": [{"type": "error", "error": {"code": 7}}]},
         },
     ),
     "what else is said of the answer": (

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from partita.errors import ConversionError, PartitaError
-from partita.formats.cherry.load import load
+from partita.formats.cherry.format import load
 from partita.types.codec import to_json
 from partita.types.json import Json, JsonObject, dumps, is_array, is_object
 from partita.types.messages import AssistantMessage, Message, Part, SystemMessage, ToolCallPart, UserMessage
@@ -458,7 +458,7 @@ def test_what_a_later_chunk_replaced_is_told() -> None:
     root = "$.content.aiSDKChunks"
     assert {loss.path: loss.what for loss in load(FIRST).losses} == {
         f"{root}[0].messageId": '"other"',
-        f"{root}[3].providerMetadata": '{"claudeCode":{"uuid":"u1"}}',
+        f"{root}[3].providerMetadata.claudeCode.uuid": '"u1"',
         f"{root}[10].output": '"half"',
         f"{root}[10].preliminary": "true",
         f"{root}[12].data": "1",
@@ -587,7 +587,7 @@ def test_damaged_json_spoils_nothing_but_its_row(column: str, text: str) -> None
     ]
     ((path, what, why, _),) = loaded.losses
     assert (path, what) == (f"$[0].{column}", dumps(text).decode())
-    assert "no JSON" in why
+    assert "not JSON" in why
 
 
 REFUSED: dict[str, tuple[Json, str]] = {

@@ -1,6 +1,6 @@
 """What nobody has heard of in a session file is kept, counted, and told with its line."""
 
-from partita.formats.diagnostics import KINDS, OTHERS
+from partita.formats.log.diagnostics import KINDS, OTHERS
 from partita.types.codec import to_json
 from partita.types.json import Json, JsonObject, dumps
 from tests.logs.claude_session import Session, lines_of, read, text

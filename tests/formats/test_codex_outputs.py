@@ -3,8 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from partita.formats.codex.patches import changes_in_event, changes_in_input, changes_in_text
-from partita.formats.codex.shell import outcome_of
+from partita.formats.codex.content import outcome_of
+from partita.formats.codex.work import changes_in_event, changes_in_input, changes_in_text
 from partita.types.json import Json, JsonObject
 from partita.types.parts import ForeignPart, ImagePart, TextPart
 from partita.types.tools import (

@@ -99,7 +99,7 @@ def test_what_a_request_is_read_as() -> None:
     loaded = load(REQUEST)
     assert loaded.request is not None
     assert [(tool.name, dict(tool.extra or {})) for tool in loaded.request.tools] == [
-        ("tide", {"openai": {"fields": {"function": {"strict": True}}}})
+        ("tide", {"openai-chat": {"fields": {"function": {"strict": True}}}})
     ]
     assert loaded.request.settings["model"] == "gpt-keeper"
     assert [tool["type"] for tool in loaded.request.settings["tools"]] == ["custom"]

@@ -7,7 +7,7 @@ from typing import Any
 
 from partita.formats.answers.model_view import UNANSWERED
 from partita.formats.converting import convert
-from partita.formats.core.rules import MOVED, NO_CALL
+from partita.formats.core.rules import MOVED, NO_CALL, RENAMED
 from partita.formats.format import Dumped, Request, ToolSpec
 from partita.formats.losses import content_losses
 from partita.formats.openai_chat.dialects import DIALECTS, GENERIC, OPENAI, Dialect
@@ -481,7 +481,7 @@ def test_mistral_takes_ids_of_nine_letters_and_no_user_behind_a_tool() -> None:
     assert [(loss.why, loss.severity) for loss in dumped.losses] == [
         (UNANSWERED, "repaired"),
         (BRIDGED, "repaired"),
-        ("the server takes ids of nine letters and digits", "repaired"),
+        (RENAMED, "repaired"),
     ]
 
 

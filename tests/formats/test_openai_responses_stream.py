@@ -216,6 +216,15 @@ def test_code_is_told_before_it_runs() -> None:
     assert [type_of(chunk) for chunk in said] == ["tool-input-delta", "tool-input-available"]
 
 
+def test_the_arguments_of_a_web_search_are_its_input() -> None:
+    item = {"type": "web_search_call", "id": "ws_1", "arguments": '{"query":"tides"}', "status": "completed"}
+    (part,) = parts(decode([added(item), done(item)]))
+    assert part["input"] == {"query": "tides"}
+    (call,) = load({"input": [item]}).messages[0].parts
+    assert isinstance(call, ToolCallPart)
+    assert call.input == {"query": "tides"}
+
+
 def test_a_picture_that_is_not_ready_is_preliminary() -> None:
     item = {"type": "image_generation_call", "id": "ig_1"}
     chunks = decode(

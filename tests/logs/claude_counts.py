@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from datetime import datetime
 
-from partita.formats.assembly import Assembly
+from partita.formats.log.thread_builder import LogBuilder
 from partita.types.json import Json, JsonObject, is_object
 from partita.types.messages import AssistantMessage, Message, ToolCallPart, UserMessage
 from partita.types.parts import DataPart, ForeignPart, ImagePart, ReasoningPart
@@ -33,7 +33,7 @@ def everything(messages: Iterable[Message], *, progress: bool) -> Iterator[Messa
                 yield from everything(part.children, progress=progress)
 
 
-def counts(messages: Iterable[Message], assembly: Assembly) -> JsonObject:
+def counts(messages: Iterable[Message], assembly: LogBuilder) -> JsonObject:
     """The counts of one file."""
     found = list(everything(messages, progress=False))
     answers = [one for one in found if isinstance(one, AssistantMessage)]

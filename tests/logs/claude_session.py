@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
-from partita.formats.assembly import Turn
-from partita.formats.transcript import Consumption
+from partita.formats.log.sink import Consumption
+from partita.formats.log.thread_builder import Turn
 from partita.logs.formats import log_format
 from partita.logs.reading import Batch, LogReading
 from partita.types.json import Json, JsonObject, dumps

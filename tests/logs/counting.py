@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
-from partita.formats.assembly import Assembly
+from partita.formats.log.thread_builder import LogBuilder
 from partita.logs.formats import log_format
 from partita.logs.opencode.opening import open_storage, records_in
 from partita.logs.parsing import ParsedLog, parse_log_file
@@ -14,7 +14,7 @@ from tests.formats import codex_counts, gemini_counts, opencode_counts
 
 from . import claude_counts
 
-COUNTERS: dict[str, Callable[[list[Message], Assembly], JsonObject]] = {
+COUNTERS: dict[str, Callable[[list[Message], LogBuilder], JsonObject]] = {
     "claude-code-log": claude_counts.counts,
     "codex-rollout": codex_counts.counts,
     "gemini-cli": gemini_counts.counts,
@@ -56,7 +56,7 @@ def sessions_counts(path: Path) -> JsonObject:
     return found
 
 
-def _read(reading: LogReading, records: Iterable[JsonObject]) -> tuple[list[Message], Assembly]:
+def _read(reading: LogReading, records: Iterable[JsonObject]) -> tuple[list[Message], LogBuilder]:
     for record in records:
         reading.decoder.feed(record)
     messages = {message.id: message for message in reading.finish().messages}

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import UNSET
 
-from partita.formats.diagnostics import Place
+from partita.formats.log.diagnostics import Place
 from partita.logs.lines import joining
 from partita.logs.lines.blocks import open_log
 from partita.logs.lines.line import (

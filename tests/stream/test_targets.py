@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from partita.errors import FormatError
-from partita.formats.ai_sdk.validate.schema import chunk_problems
+from partita.formats.ai_sdk.schema import chunk_problems
 from partita.stream.targets import DENIED, Target, adapt
 from partita.types import chunks as c
 from partita.types.chunks import Chunk
@@ -185,7 +185,7 @@ CASES: dict[str, tuple[Chunk, str, list[Chunk], list[str]]] = {
     "an interruption": (
         c.ToolOutputChunk("c", InterruptedOutput("timeout")),
         "7",
-        [c.ToolOutputError("c", "The tool call was interrupted: timeout.")],
+        [c.ToolOutputError("c", "The tool call was interrupted: it took too long.")],
         ["tool-output-typed.output"],
     ),
     "a typed denial": (

@@ -31,6 +31,8 @@ from partita import (
     UserMessage,
 )
 from partita.formats.mastra.notes import strip_notes
+from partita.types.json import Json
+from tests.leaves import changed, leaves
 from tests.tables import each_row
 
 TIME = "2026-01-02T03:04:05.000Z"
@@ -270,6 +272,19 @@ def test_a_string_is_not_a_deprecated_content() -> None:
         warnings.simplefilter("error")
         for message in DATED:
             assert MessageList().add([message]) == (partita.read_message(message),)
+
+
+@each_row("raw", [raw for raw, _ in PARTS.values()], ids=PARTS)
+def test_no_leaf_of_an_older_part_is_lost(raw: dict[str, Any]) -> None:
+    payload = [stored(raw)]
+    assert [path for path in leaves(payload) if outcome(changed(payload, path)) == outcome(payload)] == []
+
+
+def outcome(payload: Json) -> str:
+    try:
+        return repr(partita.convert(payload, "canonical", "canonical").payload)
+    except partita.PartitaError as error:
+        return repr(error)
 
 
 def test_nothing_of_them_is_reported_lost() -> None:

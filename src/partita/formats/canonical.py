@@ -1,19 +1,23 @@
-"""Partita's own messages as a format, and the old ones that had one content."""
+"""Partita's own messages as a format, and the deprecated ones with one content.
+
+Nothing is lost on reading: unknown members are kept in `extra`, and members of older forms have new names.
+"""
 
 from collections.abc import Sequence
+from typing import Final
 
 from partita.types.codec import MESSAGES, read_message, to_json
 from partita.types.json import Json, is_array, is_object
 from partita.types.legacy import read_legacy, upgrade
 from partita.types.messages import Message
-from partita.types.older_forms import TOOL_STATES
 
-from .format import Dumped, Implied, Loaded
+from .format import Dumped, Format, Loaded
 
 
 def load_canonical(payload: Json) -> Loaded:
     """Canonical messages, one or a list, from plain JSON."""
-    return Loaded(MESSAGES.read(payload) if is_array(payload) else (read_message(payload),))
+    messages = MESSAGES.read(payload) if is_array(payload) else (read_message(payload),)
+    return Loaded(messages, is_complete=True)
 
 
 def dump_canonical(messages: Sequence[Message]) -> Dumped:
@@ -28,26 +32,12 @@ def load_legacy(payload: Json) -> Loaded:
 
 
 def _is_single(raw: Json) -> bool:
-    """Whether a message has one part for its content; only those are deprecated."""
+    """Whether the content of a message is one part; only those are deprecated."""
     content: Json = raw.get("content") if is_object(raw) else None
     return not isinstance(content, str) and not is_array(content)
 
 
-def implied_in_canonical() -> Implied:
-    """Types and states of older parts, which show in the types and states of today's."""
-    return {
-        "role": frozenset({"system", "user", "assistant", "tool"}),
-        "type": frozenset(
-            {"file", "image", "redacted", "source", "thinking", "tool-call", "tool-invocation"}
-        ),
-        "sourceType": frozenset({"url", "document"}),
-        "state": frozenset(TOOL_STATES),
-        "isError": frozenset({True}),
-    }
-
-
-def implied_in_legacy() -> Implied:
-    """The same in messages with one content, where parts and outputs may also change their place."""
-    outputs = {"text", "tool-result", "json", "error-text", "error-json"}
-    implied = implied_in_canonical()
-    return {**implied, "type": implied["type"] | outputs}
+FORMAT: Final = Format(
+    "canonical", "Partita's own messages", load_canonical, dump_canonical, is_complete=True
+)
+LEGACY: Final = Format("legacy", "messages with one content (deprecated)", load_legacy, is_complete=True)

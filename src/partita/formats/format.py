@@ -196,12 +196,18 @@ class Format:
     session_path: Callable[[Json], str] | None = None
     """Where the agent looks for a session file, by its records."""
     is_complete: bool = False
-    """Whether the losses of `dump` are complete, and those of `load` are what `dump` does not write back."""
+    """Whether all losses are reported: by `dump`, and by `load` or by what `dump` does not write back."""
 
     def __post_init__(self) -> None:
-        if self.is_complete and self.load is not None and self.dump is not None:
-            object.__setattr__(self, "load", partial(_load_completely, self.load, self.dump, self.name))
-            object.__setattr__(self, "dump", limited_depth()(self.dump))
+        if not self.is_complete:
+            return
+        load, dump = self.load, self.dump
+        if load is not None and dump is not None:
+            object.__setattr__(self, "load", partial(_load_completely, load, dump, self.name))
+        elif load is not None:
+            object.__setattr__(self, "load", limited_depth()(load))
+        if dump is not None:
+            object.__setattr__(self, "dump", limited_depth()(dump))
 
 
 @limited_depth()

@@ -68,36 +68,6 @@ CODEX: Final[Implied] = {
     "status": frozenset[Any]({"in_progress", "completed"}),
 }
 
-AI_SDK_CHUNKS: Final[Implied] = {
-    "type": frozenset[Any](
-        {
-            "start",
-            "start-step",
-            "finish-step",
-            "finish",
-            "text-start",
-            "text-delta",
-            "text-end",
-            "reasoning-start",
-            "reasoning-delta",
-            "reasoning-end",
-            "tool-input-start",
-            "tool-input-delta",
-            "tool-input-available",
-            "tool-input-error",
-            "tool-output-available",
-            "tool-output-error",
-            "tool-output-denied",
-            "tool-approval-request",
-            "source-url",
-            "source-document",
-            "message-metadata",
-            "data-*",
-        }
-    ),
-    "inputEncoding": frozenset[Any]({"text", "json"}),
-}
-
 AI_SDK_UI: Final[Implied] = {
     "role": frozenset[Any](_ROLES),
     "type": frozenset[Any]({"tool-*", "data-*", "dynamic-tool", "tool-invocation", "source"}),

@@ -6,23 +6,39 @@ reported because other readers, and the resume of Claude Code itself, lose every
 """
 
 from itertools import islice
-from typing import Final
+from typing import Final, Protocol
 
 from partita.types.json import Json
 
-from .diagnostics import DUPLICATE_UUID, MISSING_PARENT, PARENT_CYCLE, Place
-from .transcript import Teller
+from .log.diagnostics import DUPLICATE_UUID, MISSING_PARENT, PARENT_CYCLE, Place
 
 KEPT: Final = 1 << 16
 """How many lines are remembered. After more, a parent that is not found may be one that was forgotten."""
 
 
+class Sink(Protocol):
+    """The members of `LogSink` that are used here."""
+
+    @property
+    def place(self) -> Place:
+        """Where the current record is."""
+        ...
+
+    @property
+    def line(self) -> int:
+        """The number of the current record."""
+        ...
+
+    def report(self, what: str, place: Place, detail: str = "") -> None:
+        """Something is wrong with the record at `place`."""
+
+
 class Links:
     """The ids of the records so far, each with its line number and its parent."""
 
-    def __init__(self, teller: Teller) -> None:
-        self._teller = teller
-        self._report = teller.report
+    def __init__(self, sink: Sink) -> None:
+        self._sink = sink
+        self._report = sink.report
         self._lines: dict[str, tuple[int, str | None]] = {}
         self._waiting: dict[str, list[tuple[Place, str]]] = {}  # children by a parent that has not come
         self._complete = True
@@ -36,11 +52,11 @@ class Links:
         lines = self._lines
         above = parent if type(parent) is str else None
         if uuid not in lines and (above is None or above in lines) and uuid not in self._waiting:
-            lines[uuid] = (self._teller.line, above)  # as nearly all are
+            lines[uuid] = (self._sink.line, above)  # as nearly all are
             if len(lines) > 2 * KEPT:
                 self._shorten()
             return
-        place = self._teller.place
+        place = self._sink.place
         first = lines.get(uuid)
         if first is not None:
             self._report(DUPLICATE_UUID, place, f"{uuid}, first on line {first[0]}")

@@ -5,9 +5,8 @@ from typing import get_args
 
 from partita.stream.rules import Version
 
-from .core.sidecar import in_list, in_messages
-from .format import Format, Slot
-from .lazily import LazyFormat, later, value_of
+from .format import Format
+from .lazily import LazyFormat, later
 
 CHAT = "openai-chat"
 
@@ -31,63 +30,26 @@ def own_formats() -> list[Format | LazyFormat]:
     ]
 
 
-def _ours() -> list[Format]:
-    return [
-        Format(
-            "canonical",
-            "Partita's own messages",
-            later("canonical", "load_canonical"),
-            later("canonical", "dump_canonical"),
-            implied=later("canonical", "implied_in_canonical"),
-        ),
-        Format(
-            "legacy",
-            "messages with one content (deprecated)",
-            later("canonical", "load_legacy"),
-            implied=later("canonical", "implied_in_legacy"),
-        ),
-    ]
+def _ours() -> list[LazyFormat]:
+    return [LazyFormat("canonical", "canonical"), LazyFormat("legacy", "canonical", "LEGACY")]
 
 
 def _ai_sdk() -> list[Format | LazyFormat]:
     return [
-        Format(
-            "ai-sdk-ui-v4",
-            "AI SDK 4 UI messages",
-            later("ai_sdk.ui.v4_load", "load"),
-            later("ai_sdk.ui.v4_dump", "dump"),
-            slot=in_list("annotations"),
-            implied=value_of("implied", "AI_SDK_UI"),
-        ),
-        *(
-            Format(
-                f"ai-sdk-ui-v{v}",
-                f"AI SDK {v} UI messages",
-                later("ai_sdk.ui.load", "load"),
-                partial(later("ai_sdk.ui.repair", "dump"), version=v),
-                slot=in_messages("metadata"),
-                implied=value_of("implied", "AI_SDK_UI"),
-            )
-            for v in VERSIONS
-        ),
+        LazyFormat("ai-sdk-ui-v4", "ai_sdk.ui_v4.format"),
+        *(LazyFormat(f"ai-sdk-ui-v{v}", "ai_sdk.ui.format", f"V{v}") for v in VERSIONS),
         *(LazyFormat(f"ai-sdk-model-v{v}", "ai_sdk.model.format", f"V{v}") for v in (4, *VERSIONS)),
-        Format(
-            "ai-sdk-chunks",
-            "AI SDK UI message chunks, and ours",
-            decoder=later("chunks", "ChunkDecoder"),
-            encoder=later("chunks", "ChunkEncoder"),
-            implied=value_of("implied", "AI_SDK_CHUNKS"),
-        ),
+        LazyFormat("ai-sdk-chunks", "chunks"),
         Format(
             "ai-sdk-data-stream-v4",
             "AI SDK 4 data stream lines",
-            decoder=later("ai_sdk.streams.data_stream_v4", "DataStreamDecoder"),
+            decoder=later("ai_sdk.data_stream_v4", "DataStreamDecoder"),
         ),
         *(
             Format(
                 f"ai-sdk-full-stream-v{v}",
                 f"AI SDK {v} fullStream parts",
-                decoder=partial(later("ai_sdk.streams.full_stream", "FullStreamDecoder"), version=v),
+                decoder=partial(later("ai_sdk.full_stream", "FullStreamDecoder"), version=v),
             )
             for v in VERSIONS
         ),
@@ -102,26 +64,11 @@ def _mastra() -> list[LazyFormat]:
     ]
 
 
-def _rows() -> list[Format]:
+def _rows() -> list[LazyFormat]:
     return [
-        Format(
-            "cherry",
-            "Cherry Studio session messages (rows)",
-            later("cherry.load", "load"),
-            implied=later("cherry.implied", "implied"),
-        ),
-        Format(
-            "smithers",
-            "Smithers agents, events and memory (rows)",
-            later("smithers.load", "load"),
-            implied=later("smithers.implied", "implied"),
-        ),
-        Format(
-            "plain",
-            "rows of plain text, marked as reconstructed",
-            later("plain", "load"),
-            implied=later("plain", "implied"),
-        ),
+        LazyFormat("cherry", "cherry.format"),
+        LazyFormat("smithers", "smithers.format"),
+        LazyFormat("plain", "plain"),
     ]
 
 
@@ -156,39 +103,13 @@ def _frameworks() -> list[Format | LazyFormat]:
 
 def _agents() -> list[Format | LazyFormat]:
     return [
-        Format(
-            "claude-code-log",
-            "Claude Code session files",
-            later("claude_code.log.load", "load"),
-            later("claude_code.dump.session", "dump"),
-            implied=value_of("implied", "CLAUDE_CODE"),
-            dump_session=later("claude_code.dump.session", "dump_session"),
-            session_path=later("claude_code.dump.session", "session_path"),
-        ),
-        Format(
-            "claude-code-stream",
-            "Claude Code stream-json, Agent SDK",
-            decoder=later("claude_code.stream.decoder", "ClaudeStreamDecoder"),
-            implied=value_of("implied", "CLAUDE_CODE"),
-        ),
-        Format(
-            "codex-rollout",
-            "Codex session files (rollouts)",
-            later("codex.load", "load"),
-            later("codex.dump.session", "dump"),
-            implied=value_of("implied", "CODEX"),
-            dump_session=later("codex.dump.session", "write_rollout"),
-            session_path=later("codex.dump.session", "session_path"),
-        ),
+        LazyFormat("claude-code-log", "claude_code.format"),
+        LazyFormat("claude-code-stream", "claude_code.format", "STREAM"),
+        LazyFormat("codex-rollout", "codex.format"),
         Format("gemini-cli", "Gemini CLI chats", later("gemini_cli.load", "load")),
         Format("opencode-export", "OpenCode sessions, exported", later("opencode.load", "load")),
         Format("opencode-parts", "OpenCode messages, one a line", later("opencode.load", "load")),
-        Format(
-            "codex-exec",
-            "what codex exec --json prints, app server",
-            decoder=later("codex.exec", "CodexExecDecoder"),
-            implied=value_of("implied", "CODEX"),
-        ),
+        LazyFormat("codex-exec", "codex.format", "EXEC"),
         Format("acp", "Agent Client Protocol, both sides", decoder=later("acp.decoder", "AcpDecoder")),
         LazyFormat("mcp", "mcp.format"),
         LazyFormat("a2a", "a2a.format"),
@@ -200,23 +121,9 @@ def _agents() -> list[Format | LazyFormat]:
     ]
 
 
-def _exports() -> list[Format]:
+def _exports() -> list[LazyFormat]:
     return [
-        Format(
-            "sharegpt",
-            "ShareGPT conversations, as trainers read them",
-            later("exports.sharegpt", "load"),
-            later("exports.sharegpt", "dump"),
-            takes_request=True,
-            slot=Slot(later("exports.sharegpt", "put"), later("exports.sharegpt", "take")),
-            implied=value_of("exports.sharegpt", "IMPLIED"),
-        ),
-        Format(
-            "chatml",
-            "ChatML, a conversation as one text",
-            later("exports.chatml", "load"),
-            later("exports.chatml", "dump"),
-            implied=value_of("exports.chatml", "IMPLIED"),
-        ),
-        Format("markdown", "a Markdown document to read", dump=later("exports.markdown", "dump")),
+        LazyFormat("sharegpt", "exports.sharegpt"),
+        LazyFormat("chatml", "exports.chatml"),
+        LazyFormat("markdown", "exports.markdown"),
     ]

@@ -1,7 +1,7 @@
 """Rows of plain text, `{id, role, content, createdAt, …}` → messages of one part, marked as reconstructed.
 
-Whatever the agent did besides talking was never stored, so the metadata of each message says `reconstructed`
-and `from` where. Columns without a place in a message stand beside these marks, under their own names.
+What the agent did besides writing text was not stored, so the metadata of each message has `reconstructed`,
+and its origin as `from`. Columns without a place in a message are kept beside these, under their own names.
 """
 
 from collections.abc import Sequence
@@ -14,10 +14,10 @@ from partita.types.parts import DataPart, ForeignPart, TextPart
 from partita.types.usage import Usage
 from partita.types.value import FOREIGN
 
-from .format import Implied, Loaded
-from .rows import ROLES, Row, message_of, rows_of
+from .format import Format, Loaded
+from .rows import Row, message_of, rows_of
 
-FORMAT: Final = "plain"
+NAME: Final = "plain"
 RECONSTRUCTED: Final = "reconstructed"
 FROM: Final = "from"
 
@@ -31,11 +31,6 @@ def load(payload: Json) -> Loaded:
     return Loaded(tuple(_load_row(row, index) for index, row in enumerate(rows_of(payload))))
 
 
-def implied() -> Implied:
-    """The words of rows that show in the form of the messages: their roles."""
-    return {"role": frozenset(ROLES)}
-
-
 def reconstructed(
     text: str | None,
     *,
@@ -46,9 +41,10 @@ def reconstructed(
     usage: Usage | None = None,
     **envelope: Unpack[Envelope],
 ) -> Message:
-    """A message made of plain text, and marked as made: `origin` says of what, `aside` what else was there.
+    """A message made of plain text, and marked as reconstructed.
 
-    `more` are parts that stand behind the text. Usage is the assistant's alone.
+    `origin`: what it was made of; `aside`: other columns; `more`: parts after the text. Only messages of the
+    assistant have usage.
     """
     parts = [*([] if text is None else [TextPart(text)]), *more]
     return message_of(
@@ -57,7 +53,7 @@ def reconstructed(
 
 
 def marks(origin: str, aside: JsonObject | None = None, *, made: bool) -> JsonObject:
-    """The metadata of a message that comes from a row: whether it was made of text, where from, the rest."""
+    """The metadata of a message of a row: whether it was reconstructed, its origin, and other columns."""
     own: JsonObject = {**({RECONSTRUCTED: True} if made else {}), FROM: origin}
     others = (aside or {}).items()
     return own | {FOREIGN + key if key in (RECONSTRUCTED, FROM) else key: value for key, value in others}
@@ -68,7 +64,7 @@ def _load_row(row: Row, index: int) -> Message:
     column = next((name for name in TEXTS if name in row), None)
     if column is None:
         raise ConversionError("a row without text", where=row.path, hint="give {id, role, content}")
-    said = row.take(column)
+    content = row.take(column)
     id_ = row.take_text("id")
     envelope = Envelope(
         id=f"message-{index + 1}" if id_ is None else id_,
@@ -76,7 +72,10 @@ def _load_row(row: Row, index: int) -> Message:
         parent_id=row.take_text("parentId"),
         created_at=next(filter(None, map(row.take_moment, MOMENTS)), None),
     )
-    if isinstance(said, str):
-        return reconstructed(said, role=role, origin=FORMAT, aside=row.left, **envelope)
-    part = ForeignPart(FORMAT, said)
-    return reconstructed(None, role=role, origin=FORMAT, aside=row.left, more=[part], **envelope)
+    if isinstance(content, str):
+        return reconstructed(content, role=role, origin=NAME, aside=row.left, **envelope)
+    part = ForeignPart(NAME, content)
+    return reconstructed(None, role=role, origin=NAME, aside=row.left, more=[part], **envelope)
+
+
+FORMAT: Final = Format("plain", "rows of plain text, marked as reconstructed", load, is_complete=True)

@@ -1,6 +1,7 @@
-"""Rows of a database: columns in either spelling, JSON inside text, times as databases write them.
+"""Rows of a database: columns in camelCase or snake_case, JSON in text, times in the forms of databases.
 
-A column that is null says nothing: it is as good as absent, and not told as a loss.
+A column that is null is the same as one that is absent. Everything else that a reader does not take from a
+row is `left`, and kept in metadata by the formats that use this: so nothing of a row is lost.
 """
 
 import re
@@ -10,7 +11,7 @@ from typing import Any, Unpack, get_args
 
 from partita.errors import ConversionError, DecodeError
 from partita.types.codec import to_json
-from partita.types.json import Json, JsonObject, dumps, is_array, is_object, kind_of, loads
+from partita.types.json import Json, JsonObject, is_array, is_object, kind_of, loads
 from partita.types.messages import (
     AssistantContent,
     AssistantMessage,
@@ -34,7 +35,7 @@ ROLES: Mapping[str, tuple[type[Message], type[Any], tuple[type, ...]]] = {
     "user": (UserMessage, UserContent, get_args(UserPart)),
     "assistant": (AssistantMessage, AssistantContent, get_args(AssistantPart)),
 }
-"""By role: the message, its content, and the parts that may stand there."""
+"""By role: the type of its message, of the content, and of the parts that it may have."""
 
 OTHER_ROLES: Mapping[str, str] = {
     "agent": "assistant",
@@ -42,7 +43,9 @@ OTHER_ROLES: Mapping[str, str] = {
     "developer": "system",
     "root": "system",
 }
-"""Names that other systems have for a role. A role that nobody knows is read as the assistant's."""
+"""Names that other systems have for a role. An unknown role is read as that of the assistant."""
+
+NOT_JSON = "it is kept as a foreign part, because it is not JSON"
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 SECONDS_BELOW = 100_000_000_000
@@ -52,7 +55,7 @@ _HUMP = re.compile(r"(?<!^)(?=[A-Z])")
 
 
 class Row:
-    """One row, or any object that is taken apart name by name. What nobody took is `left`."""
+    """A row, or any other object whose members are read one by one. What was not taken is `left`."""
 
     def __init__(self, raw: JsonObject, path: str) -> None:
         self.path = path
@@ -66,11 +69,11 @@ class Row:
         return self.left.get(self._spelt(name))
 
     def take(self, name: str) -> Json:
-        """The same, and the column is no longer left."""
+        """The value of a column, which is no longer left."""
         return self.left.pop(self._spelt(name), None)
 
     def take_text(self, name: str) -> str | None:
-        """The text of a column, or the number that stands for it. All else is left, and so is empty text."""
+        """The text of a column, or its number as text. Other values are left, and so is an empty text."""
         value = self.get(name)
         if isinstance(value, bool) or not isinstance(value, str | int) or value == "":
             return None
@@ -78,11 +81,11 @@ class Row:
         return str(value)
 
     def take_object(self, name: str) -> "Row":
-        """An object inside, to be taken apart likewise; an empty one if there is none."""
+        """The object in a column, as a row; an empty one if there is none."""
         return Row(self.take(name) if is_object(self.get(name)) else {}, self.where(name))
 
     def take_role(self) -> str:
-        """The role. It is left too, if it has another name there."""
+        """The role. A name that is not one of ours is also left."""
         name = self.get("role")
         if not isinstance(name, str):
             raise ConversionError(
@@ -93,7 +96,7 @@ class Row:
         return role_of(name)
 
     def take_moment(self, name: str) -> datetime | None:
-        """The moment of a column. It is left too, unless it is written as JavaScript writes moments."""
+        """The time of a column. It is also left, unless it is in the form that JavaScript writes."""
         value = self.get(name)
         moment = read_moment(value)
         if moment is not None and value == iso_text(moment, "milliseconds"):
@@ -135,7 +138,7 @@ def _row(raw: Json, path: str) -> Row:
 
 
 def unpacked(value: Json) -> Json:
-    """What a JSON column holds: parsed if it is still text. Text that is no JSON stays as it is."""
+    """The value of a JSON column, parsed if it is text. Text that is not JSON is returned as it is."""
     try:
         return loads(value) if isinstance(value, str) else value
     except DecodeError:
@@ -143,7 +146,7 @@ def unpacked(value: Json) -> Json:
 
 
 def read_moment(value: Json) -> datetime | None:
-    """The moment that a column names: ISO text, in UTC if it says no zone, or a number since 1970."""
+    """The time in a column: ISO text, in UTC if it has no zone, or a number since 1970."""
     try:
         if isinstance(value, str):
             moment = datetime.fromisoformat(value)
@@ -154,11 +157,6 @@ def read_moment(value: Json) -> datetime | None:
         return EPOCH + (timedelta(seconds=value) if in_seconds else timedelta(milliseconds=value))
     except (ValueError, OverflowError, DecodeError):
         return None
-
-
-def same(a: Json, b: Json) -> bool:
-    """Whether two values are the same JSON. Python alone would take `1` for `true`."""
-    return dumps(a) == dumps(b)
 
 
 def role_of(name: str) -> str:
@@ -175,7 +173,7 @@ def message_of(
     usage: Usage | None = None,
     **envelope: Unpack[Envelope],
 ) -> Message:
-    """A message of that role. A part that may not stand there becomes a foreign one of that origin."""
+    """A message of that role. A part that it may not have becomes a foreign one of that origin."""
     message_type, content_type, fitting = ROLES[role]
     content: JsonObject = {
         "parts": tuple(part if isinstance(part, fitting) else _foreign(part, origin) for part in parts)

@@ -1,57 +1,17 @@
-"""What a decoder of logs tells: messages, chunks of messages, and what the log says about the thread.
-
-A log holds a whole conversation, so its decoder cannot be a stream of chunks alone. It tells a `Teller` what
-each record amounts to; `assembly` is the teller that makes messages of it, with the one reducer.
-"""
+"""The former place of `log.sink`, and the sink with the former names of its methods."""
 
 from contextlib import AbstractContextManager
 from datetime import datetime
-from typing import Literal, Protocol, TypeAlias, runtime_checkable
-
-from msgspec import Struct
+from typing import Protocol
 
 from partita.types.chunks import Chunk
-from partita.types.json import Json, JsonObject
+from partita.types.json import Json
 from partita.types.messages import AssistantMessage, Message
-from partita.types.usage import Usage
 
-from .diagnostics import Place
+from .log.diagnostics import Place
+from .log.sink import Consumption, Fact, LinkChecker, LogDecoder, TurnEnd
 
-TurnEnd: TypeAlias = Literal["completed", "failed", "interrupted"]
-
-Fact: TypeAlias = Literal[
-    "sessionId",
-    "title",  # given by a person
-    "agentTitle",  # given by the agent; counts when nobody gave one
-    "summary",  # counts when there is no title
-    "prompt",  # the first words of the first prompt; counts when there is nothing else
-    "cwd",
-    "gitBranch",
-    "gitCommit",
-    "gitRepository",
-    "version",  # of the agent's program
-    "entrypoint",
-    "model",
-    "provider",
-    "agentName",
-    "parentSessionId",
-    "forkedFrom",
-    "leaf",  # the id of the message that the log calls the last one
-]
-"""What a log may say about its thread."""
-
-
-class Consumption(Struct, frozen=True, gc=False):
-    """What one response of a model consumed. `key` is the same wherever the same response is told again."""
-
-    key: str
-    message_id: str
-    model: str | None
-    usage: Usage
-    time: datetime | None = None
-    provider: str | None = None
-    cost: float | None = None  # in US dollars, when the log itself says so
-    run_id: str | None = None  # who is told adds it
+__all__ = ["Consumption", "Fact", "LinkChecker", "LogDecoder", "Teller", "TurnEnd"]
 
 
 class Teller(Protocol):
@@ -137,21 +97,3 @@ class Teller(Protocol):
 
     def report(self, what: str, place: Place, detail: str = "") -> None:
         """Report something wrong with the record at `place`, which may be an earlier one."""
-
-
-class LogDecoder(Protocol):
-    """Records of a log in; a teller is told what they say."""
-
-    def feed(self, record: JsonObject) -> None:
-        """Take the next record."""
-
-    def finish(self) -> None:
-        """The log has ended, for now or for good."""
-
-
-@runtime_checkable
-class LinkChecker(Protocol):
-    """A decoder of records that name their parents."""
-
-    def check_links(self) -> None:
-        """Report the parents that no record has, once all records were fed."""

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from partita.types.json import JsonObject, is_object
 from partita.types.usage import Usage
 
-from .transcript import Consumption
+from .log.sink import Consumption
 
 AI_SDK_COUNTS: Final[Mapping[str, str]] = {
     "inputTokenDetails.cacheReadTokens": "cached_input_tokens",

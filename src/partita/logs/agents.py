@@ -8,9 +8,9 @@ from typing import Final, NamedTuple, Protocol
 import msgspec
 
 from partita.errors import PartitaError
-from partita.formats.claude_code.log.users import first_text
-from partita.formats.diagnostics import Place
-from partita.formats.transcript import LogDecoder
+from partita.formats.claude_code.user_content import first_text
+from partita.formats.log.diagnostics import Place
+from partita.formats.log.sink import LogDecoder
 from partita.logs.lines.blocks import open_log
 from partita.logs.lines.heads import first_values
 from partita.logs.lines.reader import Line, LineReader
@@ -170,11 +170,11 @@ class Agents:
             reading.assembly.link(name, call)
 
     def _decoder(self, name: str, reading: LogReading) -> LogDecoder:
-        kind, teller = reading.format, reading.agent(name)
+        kind, sink = reading.format, reading.agent(name)
         if kind.tells_agents:
-            decoder = kind.decoder(teller, elsewhere=self.names)
+            decoder = kind.decoder(sink, elsewhere=self.names)
         else:
-            decoder = (kind.agent_decoder or kind.decoder)(teller)
+            decoder = (kind.agent_decoder or kind.decoder)(sink)
         self._serve(decoder, reading)
         return decoder
 

@@ -13,13 +13,12 @@ from typing import Final, NamedTuple
 import msgspec
 
 from partita.errors import PartitaError
-from partita.formats.codex.fields import moment
-from partita.formats.codex.lineage import millis_of
-from partita.formats.codex.spawns import parent_of, sign_of
+from partita.formats.codex.thread import millis_of, parent_of, sign_of
 from partita.logs.lines.blocks import open_log
 from partita.logs.lines.heads import WINDOW, values_of
 from partita.logs.places.log_file import is_uuid
 from partita.types.json import Json, is_object
+from partita.types.times import read_time
 
 ROLLOUT: Final = "rollout-"
 STAMP: Final = len("rollout-2026-01-31T23-59-59-")
@@ -161,7 +160,7 @@ def _last_word(session: Path) -> datetime:
         tail = file.read(WINDOW)
         at = tail.rfind(TIMED)
         stamp = tail[at + len(TIMED) :].partition(b'"')[0] if at >= 0 else b""
-        told = moment(stamp.decode(errors="replace"))
+        told = read_time(stamp.decode(errors="replace"))
         return told or datetime.fromtimestamp(os.fstat(file.fileno()).st_mtime, UTC)
 
 

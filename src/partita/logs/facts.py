@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from partita.formats.transcript import Fact
+from partita.formats.log.sink import Fact
 from partita.types.json import Json, JsonObject
 from partita.types.threads import Thread
 

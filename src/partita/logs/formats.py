@@ -4,7 +4,7 @@ from functools import cache, partial
 from typing import Final
 
 from partita.errors import FormatError
-from partita.formats.transcript import Teller
+from partita.formats.log.sink import LogSink
 from partita.logs.places.detection import AGENT_OF
 from partita.types.json import JsonObject
 
@@ -16,12 +16,12 @@ from .log_format import LogFormat
 class _NoRecords:
     """The decoder of a log without records."""
 
-    def __init__(self, teller: Teller) -> None:
-        self._teller = teller
+    def __init__(self, sink: LogSink) -> None:
+        self._sink = sink
 
     def feed(self, record: JsonObject) -> None:
         """Report a record of a log that should have none."""
-        self._teller.puzzle("a record of a log that was empty")
+        self._sink.report_unknown("a record of a log that was empty")
 
     def finish(self) -> None:
         """There is nothing to finish."""
@@ -36,7 +36,7 @@ def log_format(name: str) -> LogFormat:
     """The format of that name. Its decoder is loaded now."""
     match name:
         case "claude-code-log":
-            from partita.formats.claude_code.log.decoder import ClaudeLogDecoder
+            from partita.formats.claude_code.log import ClaudeLogDecoder
 
             return LogFormat(
                 name,

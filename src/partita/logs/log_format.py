@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
-from partita.formats.transcript import LogDecoder
+from partita.formats.log.sink import LogDecoder
 from partita.types.json import Json, JsonObject
 
 

@@ -9,7 +9,7 @@ import msgspec
 
 from partita.errors import FormatError
 from partita.formats.detection.agent_logs import CERTAIN, is_session_state
-from partita.formats.diagnostics import Finding
+from partita.formats.log.diagnostics import Finding
 from partita.logs.lines.blocks import AsyncReadable, open_log, read_blocks_async
 from partita.logs.lines.heads import LIMIT, WINDOW, has_whole_line, head_of, values_of
 from partita.logs.lines.recovery import is_blank

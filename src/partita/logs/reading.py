@@ -10,11 +10,9 @@ from typing import Any, NamedTuple
 
 from msgspec import UNSET
 
-from partita.formats.assembly import Assembly, Turn
-from partita.formats.chain import CallTimes
-from partita.formats.diagnostics import CUT_LAST_LINE, Diagnostics, Finding, Place
-from partita.formats.sub_agent import Agent
-from partita.formats.transcript import Consumption, Fact, LinkChecker, LogDecoder
+from partita.formats.log.diagnostics import CUT_LAST_LINE, Diagnostics, Finding, Place
+from partita.formats.log.sink import Consumption, Fact, LinkChecker, LogDecoder
+from partita.formats.log.thread_builder import CallTimes, LogBuilder, SubAgentBuilder, Turn
 from partita.logs.lines.reader import UNFINISHED, Line, LineReader
 from partita.types.json import Json, JsonObject, dumps, is_object
 from partita.types.messages import Message
@@ -72,7 +70,7 @@ class LogReading:
         `generation` grows when a file was rewritten: its runs are then others than those read before.
         """
         self.format = format
-        self.assembly = Assembly(thread_id, tail=None if state is None else state["tail"])
+        self.assembly = LogBuilder(thread_id, tail=None if state is None else state["tail"])
         self.assembly.generation = generation
         self.decoder: LogDecoder = (
             format.decoder(self.assembly, elsewhere=elsewhere)
@@ -226,8 +224,8 @@ class LogReading:
         finally:
             assembly.log, assembly.told_by = here
 
-    def agent(self, name: str) -> Agent:
-        """The teller for a sub-agent."""
+    def agent(self, name: str) -> SubAgentBuilder:
+        """The sink for a sub-agent."""
         return self.assembly.agent(name)
 
     # Messages out
@@ -284,7 +282,7 @@ class LogReading:
             self._cut.append((line.place, ""))
             return
         if line.problem is not None:
-            self.assembly.puzzle(line.problem)
+            self.assembly.report_unknown(line.problem)
         self._record(line.value, line.raw)
 
     def _record(self, value: Json, raw: bytes) -> None:
@@ -292,7 +290,7 @@ class LogReading:
         if is_object(value):
             self.decoder.feed(value)
         elif value is not UNSET:
-            assembly.puzzle("a line that is no object")
+            assembly.report_unknown("a line that is no object")
             assembly.note(f"{self.format.agent}-line", value)
         if self._keep_lines:
             self._lines.append(RawLine(assembly.run_id or "", assembly.time, raw))

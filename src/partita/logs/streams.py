@@ -4,7 +4,7 @@ from collections.abc import Callable
 from functools import partial
 
 from partita.formats.format import Decoder
-from partita.formats.transcript import Teller
+from partita.formats.log.sink import LogSink
 from partita.types.chunks import Chunk, MessageFinish, MessageStart
 from partita.types.json import JsonObject, is_object
 from partita.types.messages import AssistantContent, AssistantMessage
@@ -15,8 +15,8 @@ from .log_format import LogFormat
 class StreamDecoder:
     """The events of a stream, told as a log is."""
 
-    def __init__(self, teller: Teller, make: Callable[[], Decoder]) -> None:
-        self._teller = teller
+    def __init__(self, sink: LogSink, make: Callable[[], Decoder]) -> None:
+        self._sink = sink
         self._make = make
         self._decoder = make()
         self._count = 0
@@ -40,24 +40,22 @@ class StreamDecoder:
             given = chunk.message_id if isinstance(chunk, MessageStart) else None
             self._message = given or f"answer-{self._count}"
             content = AssistantContent(parts=())
-            self._teller.open(
-                AssistantMessage(id=self._message, created_at=self._teller.time, content=content)
-            )
+            self._sink.open(AssistantMessage(id=self._message, created_at=self._sink.time, content=content))
         if isinstance(chunk, MessageStart):
             chunk = MessageStart(message_metadata=chunk.message_metadata)
             if is_object(chunk.message_metadata):
                 self._learn(chunk.message_metadata)
-        self._teller.grow(self._message, chunk)
+        self._sink.append(self._message, chunk)
         if isinstance(chunk, MessageFinish):
-            self._teller.close(self._message)
-            self._teller.end_turn("failed" if chunk.finish_reason == "error" else "completed")
+            self._sink.close(self._message)
+            self._sink.end_turn("failed" if chunk.finish_reason == "error" else "completed")
             self._message = None
 
     def _learn(self, metadata: JsonObject) -> None:
         for name in ("sessionId", "model", "cwd"):
             value = metadata.get(name)
             if isinstance(value, str):
-                self._teller.learn(name, value)
+                self._sink.set_fact(name, value)
 
 
 def stream_format(name: str) -> LogFormat:
@@ -65,7 +63,7 @@ def stream_format(name: str) -> LogFormat:
     make: Callable[[], Decoder]
     match name:
         case "claude-code-stream":
-            from partita.formats.claude_code.stream.decoder import ClaudeStreamDecoder
+            from partita.formats.claude_code.stream import ClaudeStreamDecoder
 
             agent, make = "claude-code", ClaudeStreamDecoder
         case "codex-exec":

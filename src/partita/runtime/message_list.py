@@ -11,7 +11,7 @@ from typing import Final, Literal, TypeAlias, TypeGuard
 from msgspec.structs import replace
 
 from partita.errors import ConflictError, FormatError, NotFoundError
-from partita.formats.ai_sdk.ui.repair import dump as dump_ui
+from partita.formats.ai_sdk.ui.format import dump as dump_ui
 from partita.formats.answers.model_view import View, model_view
 from partita.formats.converting import read_guessed
 from partita.formats.format import Decoder, Dumped, Format, Loaded, losses_of

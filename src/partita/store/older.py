@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from partita.errors import PartitaError
 from partita.formats.ai_sdk.model import format as model
-from partita.formats.ai_sdk.ui import v4_load
+from partita.formats.ai_sdk.ui_v4 import format as v4
 from partita.formats.format import Loaded
 from partita.formats.losses import Loss
 from partita.types.json import Json, JsonObject, is_array, is_object, loads
@@ -74,7 +74,7 @@ def _read(role: str, value: Json, text: str) -> Upgraded:
     if "format" not in value:
         around = {key: value[key] for key in AROUND if key in value}
         bare = {key: item for key, item in value.items() if key not in AROUND}
-        return _loaded(v4_load.load([{**bare, "id": "", "role": role}]), role, around)
+        return _loaded(v4.load([{**bare, "id": "", "role": role}]), role, around)
     return _second(role, value)
 
 

@@ -37,6 +37,7 @@ from partita.types.tools import (
     InterruptedOutput,
     JsonOutput,
     TextOutput,
+    interruption_text,
 )
 
 from .rules import RULES, Version
@@ -244,12 +245,12 @@ def _bare_output(chunk: c.ToolOutputChunk, withheld: list[Withheld]) -> Sequence
             return (c.ToolOutputError(error_text=text, **told),)
         case ErrorJsonOutput(value=value):
             return (c.ToolOutputError(error_text=dumps(value).decode(), **told),)
-        case InterruptedOutput(reason=reason, message=message):
+        case InterruptedOutput():
             withheld.append(
                 Withheld("tool-output-typed.output", "an interruption is an error like any other")
             )
-            words = f"The tool call was interrupted: {reason}." if message is None else message
-            return (c.ToolOutputError(error_text=words, **told),)
+            text = interruption_text(chunk.output)
+            return (c.ToolOutputError(error_text=text, **told),)
         case ExecutionDeniedOutput(reason=reason):
             if reason is not None:
                 withheld.append(

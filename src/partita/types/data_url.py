@@ -36,9 +36,11 @@ class DataUrl(NamedTuple):
 
     def base64(self) -> str | None:
         """The data in base64; `None` if it is not valid."""
-        if self.is_base64:
-            return self.data if is_base64(self.data) else None
-        return b64encode(unquote_to_bytes(self.data)).decode()
+        return None if self.is_base64 and not is_base64(self.data) else self.in_base64()
+
+    def in_base64(self) -> str:
+        """The data in base64, valid or not."""
+        return self.data if self.is_base64 else b64encode(unquote_to_bytes(self.data)).decode()
 
     def text(self) -> str | None:
         """The data as text; `None` if it is not text in UTF-8."""

@@ -278,12 +278,12 @@ def open_again(part: AssistantPart) -> AssistantPart:
 
 def result_of(call: ToolCallPart) -> ToolResultPart:
     """The output of a call as the result that it came in."""
+    output = TAKEN_OUT if call.output is None else call.output
     match call.result_message.parts if call.result_message else ():
         case (ToolResultPart() as result,):
-            pass
+            return replace(result, id=call.id, output=output, provider_metadata=call.result_provider_metadata)
         case _:
-            result = ToolResultPart(call.id, call.name, TAKEN_OUT)
-    return replace(result, id=call.id, output=call.output, provider_metadata=call.result_provider_metadata)
+            return ToolResultPart(call.id, call.name, output, provider_metadata=call.result_provider_metadata)
 
 
 def _remainder(call: ToolCallPart, result: ToolResultPart) -> tuple[ToolResultPart, ...]:
@@ -391,13 +391,24 @@ def _answered(
     is_own = origin.id == results_id(piece.head.id, piece.number) and origin == own_origin(
         piece.head, piece.number
     )
+    return _with_result(call, result, None if is_own else origin)
+
+
+def _with_result(call: ToolCallPart, result: ToolResultPart, origin: ToolMessage | None) -> ToolCallPart:
     return replace(
         call,
         state=call.state if call.state in SETTLED else state_after(result.output),
         output=result.output,
         result_provider_metadata=result.provider_metadata,
-        result_message=None if is_own else origin,
+        result_message=origin,
     )
+
+
+def answer(call: ToolCallPart, result: ToolResultPart, message_id: str, number: int) -> ToolCallPart:
+    """A call of a step, which is open, with its result from the message that is implied by the step."""
+    left = _remainder(call, result)
+    origin = ToolMessage(id=results_id(message_id, number), content=left) if left else None
+    return _with_result(call, result, origin)
 
 
 def _origin(

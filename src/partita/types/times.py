@@ -1,11 +1,16 @@
 """Moments: aware datetimes, in UTC."""
 
-from datetime import UTC, datetime
-from typing import Annotated, TypeAlias
+from datetime import UTC, datetime, timedelta
+from functools import lru_cache
+from typing import Annotated, Final, TypeAlias
 
 import msgspec
 
 from partita.errors import DecodeError
+
+from .json import Json
+
+EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 Moment: TypeAlias = Annotated[datetime, msgspec.Meta(tz=True)]
 """An aware datetime. The wire refuses a time without a zone; `in_utc` refuses it in code."""
@@ -41,3 +46,23 @@ def iso_text(moment: datetime, timespec: str = "auto") -> str:
 def json_date(moment: datetime) -> str:
     """A moment as `Date.toJSON` of JavaScript writes it, with microseconds if it has them."""
     return iso_text(moment, "microseconds" if moment.microsecond % 1000 else "milliseconds")
+
+
+@lru_cache(maxsize=64)
+def read_time(text: str) -> datetime | None:
+    """The moment that ISO 8601 text names, in UTC if it names no zone; `None` if it names none."""
+    try:
+        time = datetime.fromisoformat(text)
+        return time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)
+    except (ValueError, OverflowError):
+        return None
+
+
+def read_millis(value: Json) -> datetime | None:
+    """The moment that is so many milliseconds after 1970; `None` if it is out of range, or not a number."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    try:
+        return EPOCH + timedelta(milliseconds=value)
+    except (OverflowError, ValueError):
+        return None

@@ -1,6 +1,7 @@
 """What a tool gave back, how far a call has come, and who allowed it."""
 
-from typing import ClassVar, Literal, TypeAlias
+from collections.abc import Mapping
+from typing import ClassVar, Final, Literal, TypeAlias
 
 from msgspec import UNSET, UnsetType
 
@@ -81,6 +82,19 @@ class InterruptedOutput(ToolOutputBase, tag="interrupted"):
     type: ClassVar[Literal["interrupted"]] = "interrupted"
     reason: Interruption
     message: str | None = None
+
+
+INTERRUPTIONS: Final[Mapping[Interruption, str]] = {
+    "aborted": "it was stopped",
+    "timeout": "it took too long",
+    "lost": "its process went away",
+}
+
+
+def interruption_text(output: InterruptedOutput) -> str:
+    """The text that models and pages receive for a call that never ended."""
+    text = f"The tool call was interrupted: {INTERRUPTIONS[output.reason]}."
+    return text if output.message is None else f"{text} {output.message}"
 
 
 ToolOutput: TypeAlias = (

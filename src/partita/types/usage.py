@@ -1,13 +1,16 @@
 """What a model call consumed, and the names that providers have for the counts."""
 
 from collections.abc import Sequence
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
 from .json import Json, JsonObject, is_object
 from .value import Value
+
+LARGEST_COUNT: Final = 2**63 - 1
+"""Databases and other readers do not accept larger integers."""
 
 
 class Usage(Value):
@@ -96,7 +99,7 @@ def _count(raw: JsonObject, paths: Sequence[Sequence[str]]) -> int | None:
             value = value.get(key) if type(value) is dict else None
         if type(value) is float and value.is_integer():
             value = int(value)
-        if type(value) is int:
+        if type(value) is int and 0 <= value <= LARGEST_COUNT:
             if value:
                 return value
             found = value

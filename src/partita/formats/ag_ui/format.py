@@ -10,15 +10,15 @@ Wire: https://docs.ag-ui.com/concepts/messages
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import zip_longest
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from msgspec import UNSET
-from msgspec.structs import replace
+from msgspec.structs import force_setattr, replace
 
-from partita.errors import ConversionError
+from partita.errors import ConversionError, DecodeError
 from partita.formats.core.metadata import add_notes, message_notes, notes, with_message_notes
 from partita.formats.core.report import Entry, Place, Record
 from partita.formats.core.residue import residue, restore
@@ -43,7 +43,6 @@ from partita.types.messages import (
     AssistantMessage,
     AssistantPart,
     Message,
-    SystemMessage,
     ToolCallPart,
     ToolContent,
     ToolMessage,
@@ -63,11 +62,10 @@ from .parts import (
     ROLE,
     TEXTS,
     read_activity,
-    read_system,
-    read_user,
+    read_prompt,
     write_activity,
-    write_system,
-    write_user,
+    write_content,
+    write_prompt,
 )
 from .stream import AgUiDecoder
 from .wire import MESSAGE, MESSAGE_ID, NAME, NAMESPACE, PARENT, ROLES
@@ -108,7 +106,7 @@ def dump(messages: Sequence[Message], request: Request | None = None) -> Dumped:
     """Write a list of messages, or the input of a run."""
     writer = Writer()
     AgentWriter(writer, messages, "$", None)
-    payload: list[Json] = to_json(writer.payload)
+    payload: list[Json] = [to_json(message) for message in writer.payload]
 
     def losses() -> list[Loss]:
         return REPORT.compare(writer.record, Reader(payload, "$").places)
@@ -196,32 +194,6 @@ def unused_id(message_id: str, used: dict[str, int]) -> str:
 # Reading
 
 
-class Found(NamedTuple):
-    """A message of a payload, and where it is."""
-
-    index: int
-    path: str
-    message: Any
-    """A wire message, or an object whose role is not known."""
-    agent: Any
-    """The sub-agent that it names and that a call has started; `UNSET` for the main agent."""
-
-    @property
-    def is_internal(self) -> bool:
-        """Whether it is of a sub-agent that no call has started."""
-        return self.agent is UNSET and self.message.subagent_run_id is not UNSET
-
-    @property
-    def members(self) -> Any:
-        """What is read of all messages."""
-        return {"id": self.message.id, "metadata": self.message.metadata, "subagent_run_id": self.agent}
-
-    def block(self, **members: Any) -> Any:
-        """The message as a block of a part, without its sub-agent."""
-        agent = self.message.subagent_run_id if self.agent is UNSET else UNSET
-        return replace(self.message, subagent_run_id=agent, **members)
-
-
 class Reader:
     """Reads messages. The place of a message is its index, that of a part has the part's number, too."""
 
@@ -229,25 +201,32 @@ class Reader:
         self.places: dict[Place, Any] = {}
         self.calls: dict[str, Place] = {}
         """The first call with each id. It has the messages of the sub-agent of that name after it."""
+        self._root = root
         self._repairs: list[Loss] = []
-        self._apart: list[tuple[Sequence[Message], Sequence[str]]] = []
-        self._by_agent: dict[Any, list[Found]] = {}
+        self._read: list[AgentReader] = []
+        self._by_agent: dict[Any, list[tuple[int, Any]]] = {UNSET: []}
         is_started: dict[Any, bool] = {}
         for index, raw in enumerate(payload):
-            message, agent = self._read_wire(raw, index, f"{root}[{index}]")
-            if not is_started.setdefault(agent, agent in self.calls):
+            try:
+                message: Any = MESSAGE.read(raw)
+                agent = message.subagent_run_id
+            except DecodeError:
+                message, agent = self._read_unusual(raw, index)
+            if type(message) is wire.Assistant:
+                if message.extra:
+                    self._check(message.extra, index)
+                for number, call in enumerate(message.tool_calls or ()):
+                    self.calls.setdefault(call.id, (index, number))
+            if agent is not UNSET and not is_started.setdefault(agent, agent in self.calls):
                 agent = UNSET
-            self._by_agent.setdefault(agent, []).append(Found(index, f"{root}[{index}]", message, agent))
-            calls = message.tool_calls or () if type(message) is wire.Assistant else ()
-            for number, call in enumerate(calls):
-                self.calls.setdefault(call.id, (index, number))
+            self._by_agent.setdefault(agent, []).append((index, message))
         self.messages = self.read_agent(UNSET)
 
     def losses(self) -> Iterator[Loss]:
         """Ids that were added, and results whose place is not kept."""
         yield from self._repairs
-        for messages, paths in self._apart:
-            yield from misplaced_results(messages, paths)
+        for read in self._read:
+            yield from misplaced_results(read.messages, [self._path(index) for index in read.indexes])
 
     def has_agent(self, agent: str) -> bool:
         """Whether a sub-agent has messages that were not read."""
@@ -255,12 +234,16 @@ class Reader:
 
     def read_agent(self, agent: Any) -> list[Message]:
         """The messages of an agent."""
-        read = AgentReader(self, self._by_agent.pop(agent, []))
-        self._apart.append((read.messages, read.paths))
+        read = AgentReader(self, agent, self._by_agent.pop(agent, []))
+        self._read.append(read)
         return join(read.messages)
 
-    def _read_wire(self, raw: Json, index: int, path: str) -> tuple[Any, Any]:
-        """A wire message and the sub-agent that it names. A message whose role is not known is not read."""
+    def _path(self, index: int) -> str:
+        return f"{self._root}[{index}]"
+
+    def _read_unusual(self, raw: Json, index: int) -> tuple[Any, Any]:
+        """A message that has no id, or whose role is not known, and its sub-agent. The latter is not read."""
+        path = self._path(index)
         if is_object(raw) and "id" not in raw:
             id_ = f"message-{index + 1}"
             self._repairs.append(Loss.of(f"{path}.id", id_, "the message had no id", "repaired"))
@@ -269,140 +252,152 @@ class Reader:
             read_wire(wire.STRING, raw["id"], f"{path}.id", "make it a string")
             return raw, UNSET
         message = read_wire(MESSAGE, raw, path, "give {id, role, content}")
-        for name in wire.CHECKED if type(message) is wire.Assistant and message.extra else ():
-            if name in message.extra:  # not to be kept like an unknown member
-                read_wire(
-                    wire.CHECKED[name], message.extra[name], f"{path}.{name}", "leave it out, or repair it"
-                )
         return message, message.subagent_run_id
+
+    def _check(self, extra: Mapping[str, Json], index: int) -> None:
+        """Refuse members of another type, which would be kept like unknown ones."""
+        for name, codec in wire.CHECKED.items():
+            if name in extra:
+                read_wire(codec, extra[name], f"{self._path(index)}.{name}", "leave it out, or repair it")
 
 
 class AgentReader:
     """Reads the messages of one agent. In `messages` results and steps are apart."""
 
-    def __init__(self, reader: Reader, found: Sequence[Found]) -> None:
+    def __init__(self, reader: Reader, agent: Any, found: Sequence[tuple[int, Any]]) -> None:
+        """`found`: messages with their indexes; `agent`: `UNSET` for the main agent.
+
+        The main agent has the messages of sub-agents that no call has started, as internal ones.
+        """
         self.messages: list[Message] = []
-        self.paths: list[str] = []
-        self._reader, self._places, self._found = reader, reader.places, found
-        self._reasoning: list[tuple[Found, ReasoningPart]] = []
-        self._steps: list[
-            tuple[int, int]
-        ] = []  # of the last assistant message: where, and where in the payload
+        self.indexes: list[int] = []
+        self._reader, self._places, self._agent, self._found = reader, reader.places, agent, found
+        self._reasoning: list[tuple[int, ReasoningPart]] = []
+        self._steps: list[tuple[int, int]] = []  # of the last assistant message: here, and in the payload
         self._open: dict[str, list[str]] = {}  # names of calls without a result by id, the next one last
-        for one in found:
-            self._read(one)
-        self._end_reasoning()
+        for index, message in found:
+            if type(message) is wire.Reasoning:
+                part = self._places[index, 0] = REASONING.read(self._block(message), None)
+                self._reasoning.append((index, part))
+            elif type(message) is wire.Assistant:
+                self._assistant(message, index)
+            else:
+                if self._reasoning:
+                    self._end_reasoning()
+                if type(message) is wire.Tool:
+                    self._result(message, index)
+                else:
+                    self._steps = []
+                    self._other(message, index)
+        if self._reasoning:
+            self._end_reasoning()
 
-    def _read(self, one: Found) -> None:
-        message = one.message
-        if type(message) is wire.Reasoning:
-            part = self._places[one.index, 0] = REASONING.read(one.block(), None)
-            self._reasoning.append((one, part))
+    def _is_internal(self, message: wire.Message) -> bool:
+        return self._agent is UNSET and message.subagent_run_id is not UNSET
+
+    def _block(self, message: wire.Message, **members: Any) -> Any:
+        """A message as a block of a part, without its sub-agent."""
+        if self._agent is not UNSET:
+            members["subagent_run_id"] = UNSET
+        return replace(message, **members) if members else message
+
+    def _other(self, message: Any, index: int) -> None:
+        """A message that is neither the assistant's nor a result."""
+        if is_object(message) or (type(message) is wire.Activity and message.activity_type is UNSET):
+            raw: JsonObject = message if is_object(message) else to_json(message)
+            event = AssistantMessage(id=raw["id"], type="event", content=[ForeignPart(NAME, raw)])
+            self._add(event, index)
             return
-        if type(message) is wire.Assistant:
-            self._assistant(one, message)
-            return
-        self._end_reasoning()
-        if type(message) is wire.Tool:
-            self._result(one, message)
-            return
-        self._steps = []
         read: Any
-        match message:
-            case wire.System() | wire.Developer():
-                read = read_system(message)
-                found = residue(write_system(read, **one.members), message)
-                read = with_message_notes(read, NAMESPACE, found)
-            case wire.User():
-                read = read_user(message)
-                found = residue(write_user(read, **one.members), message)
-                read = with_message_notes(read, NAMESPACE, found)
-            case wire.Activity(activity_type=str()):
-                data = read_activity(message)
-                found = residue(write_activity(data, **one.members), message)
-                data = replace(data, provider_metadata=add_notes(data.provider_metadata, NAMESPACE, found))
-                content = AssistantContent(parts=(data,), metadata=message.metadata)
-                read = AssistantMessage(id=message.id, type="event", content=content)
-            case _:
-                raw: JsonObject = message if is_object(message) else to_json(message)
-                read = AssistantMessage(id=raw["id"], type="event", content=[ForeignPart(NAME, raw)])
-                self._add(read, one)
-                return
-        self._add(replace(read, internal=True) if one.is_internal else read, one)
+        members: Any = {"id": message.id, "metadata": message.metadata, "subagent_run_id": self._agent}
+        if type(message) is wire.Activity:
+            data = read_activity(message)
+            found = residue(write_activity(data, **members), message)
+            data = replace(data, provider_metadata=add_notes(data.provider_metadata, NAMESPACE, found))
+            content = AssistantContent(parts=(data,), metadata=message.metadata)
+            read = AssistantMessage(id=message.id, type="event", content=content)
+        else:
+            read = read_prompt(message)
+            blocks = () if isinstance(message.content, str) else write_content(read.parts)
+            found = residue(write_prompt(read, blocks, **members), message)
+            read = with_message_notes(read, NAMESPACE, found)
+        self._add(replace(read, internal=True) if self._is_internal(message) else read, index)
 
-    def _add(self, message: Message, one: Found, *, has_parts: bool = True) -> None:
+    def _add(self, message: Message, index: int, *, has_parts: bool = True) -> None:
         self.messages.append(message)
-        self.paths.append(one.path)
-        self._places[one.index,] = message
+        self.indexes.append(index)
+        self._places[index,] = message
         for number, part in enumerate(message.content.parts if has_parts else ()):
-            self._places[one.index, number] = part
+            self._places[index, number] = part
 
-    def _assistant(self, one: Found, message: wire.Assistant) -> None:
+    def _assistant(self, message: wire.Assistant, index: int) -> None:
         parts: list[AssistantPart] = [part for _, part in self._reasoning]
         self._reasoning = []
         calls = message.tool_calls or ()
-        block = one.block(id="", metadata=UNSET, tool_calls=UNSET if calls else message.tool_calls)
+        block = self._block(message, id="", metadata=UNSET, tool_calls=UNSET if calls else message.tool_calls)
         found: JsonObject = {}
         if isinstance(message.content, str):
-            text = self._places[one.index, TEXT] = TEXTS.read(block, None)
+            text = self._places[index, TEXT] = TEXTS.read(block, None)
             parts.append(text)
         else:
             found = residue(wire.Assistant(id=""), block)
         for number, call in enumerate(calls):
-            part = self._places[one.index, number] = CALLS.read(call, None)
-            if self._reader.has_agent(call.id) and self._reader.calls[call.id] == (one.index, number):
+            part = self._places[index, number] = CALLS.read(call, None)
+            if self._reader.has_agent(call.id) and self._reader.calls[call.id] == (index, number):
                 part = replace(part, children=tuple(self._reader.read_agent(call.id)))
             parts.append(part)
-        if found or message.metadata is not UNSET or not self._continue(one, parts):
-            content = AssistantContent(parts=tuple(parts), metadata=message.metadata)
-            read = AssistantMessage(id=message.id, content=content, internal=one.is_internal)
-            self._steps = [(len(self.messages), one.index)]
-            self._add(with_message_notes(read, NAMESPACE, found), one, has_parts=False)
+        if found or message.metadata is not UNSET or not self._continue(message, index, parts):
+            content = AssistantContent(
+                parts=tuple(parts),
+                metadata=message.metadata,
+                provider_metadata={NAMESPACE: found} if found else None,
+            )
+            read = AssistantMessage(id=message.id, content=content, internal=self._is_internal(message))
+            self._steps = [(len(self.messages), index)]
+            self._add(read, index, has_parts=False)
         for call in reversed(calls):
             self._open.setdefault(call.id, []).append(call.function.name)
 
-    def _continue(self, one: Found, parts: Sequence[AssistantPart]) -> bool:
+    def _continue(self, message: wire.Assistant, index: int, parts: Sequence[AssistantPart]) -> bool:
         """Add the next step of the last assistant message, if it is that. `join` brings them together."""
         if not self._steps:
             return False
-        message: wire.Assistant = one.message
-        at, index = self._steps[0]
+        at, place = self._steps[0]
         first: Any = self.messages[at]
-        if message.id != f"{first.id}#{len(self._steps) + 1}" or one.is_internal != first.internal:
+        is_next = message.id == f"{first.id}#{len(self._steps) + 1}"
+        if not is_next or self._is_internal(message) != first.internal:
             return False
         if message.tool_calls and first.type != "tool":  # `join` needs one type in all steps
             for other, _ in self._steps:
                 self.messages[other] = replace(self.messages[other], type="tool")
-            self._places[index,] = first = self.messages[at]
-        start = self._places[one.index, STEP] = StepStartPart()
-        self._steps.append((len(self.messages), one.index))
+            self._places[place,] = first = self.messages[at]
+        start = self._places[index, STEP] = StepStartPart()
+        self._steps.append((len(self.messages), index))
         step = replace(first, id=message.id, content=AssistantContent(parts=(start, *parts)))
-        self._add(step, one, has_parts=False)
+        self._add(step, index, has_parts=False)
         return True
 
-    def _result(self, one: Found, message: wire.Tool) -> None:
+    def _result(self, message: wire.Tool, index: int) -> None:
         names = self._open.get(message.tool_call_id)
         name = names.pop() if names else self._names.get(message.tool_call_id, "")
-        content = ToolContent(
-            parts=(RESULTS.read(one.block(id="", metadata=UNSET), name),), metadata=message.metadata
-        )
+        part = RESULTS.read(self._block(message, id="", metadata=UNSET), name)
+        content = ToolContent(parts=(part,), metadata=message.metadata)
         id_ = results_group(message.id)
-        self._add(ToolMessage(id=id_, content=content, internal=one.is_internal), one)
+        self._add(ToolMessage(id=id_, content=content, internal=self._is_internal(message)), index)
 
     @cached_property
     def _names(self) -> dict[str, str]:
         """The names of the calls by id. Of several calls with an id, the first counts."""
-        messages = [one.message for one in self._found if type(one.message) is wire.Assistant]
+        messages = [message for _, message in self._found if type(message) is wire.Assistant]
         calls = [call for message in messages for call in message.tool_calls or ()]
         return {call.id: call.function.name for call in reversed(calls)}
 
     def _end_reasoning(self) -> None:
         """Reasoning without an assistant message after it is a message of its own."""
-        if self._reasoning:
-            first, part = self._reasoning[0]
-            message = AssistantMessage(id=part.id or "", content=[part for _, part in self._reasoning])
-            self._add(with_message_notes(message, NAMESPACE, {ROLE: "reasoning"}), first, has_parts=False)
-            self._reasoning, self._steps = [], []
+        index, part = self._reasoning[0]
+        message = AssistantMessage(id=part.id or "", content=[part for _, part in self._reasoning])
+        self._add(with_message_notes(message, NAMESPACE, {ROLE: "reasoning"}), index, has_parts=False)
+        self._reasoning, self._steps = [], []
 
 
 # Writing
@@ -414,8 +409,10 @@ def _is_written(part: AssistantPart) -> bool:
 
 def _must_cut(parts: Sequence[Placed], part: AssistantPart) -> bool:
     """A text and reasoning must not follow a text or a call in one message."""
-    is_first = type(part) is TextPart or type(part) is ReasoningPart
-    return is_first and any(type(one.part) is TextPart or type(one.part) is ToolCallPart for one in parts)
+    if type(part) is not TextPart and type(part) is not ReasoningPart:
+        return False
+    kinds = [type(one.part) for one in parts]
+    return TextPart in kinds or ToolCallPart in kinds
 
 
 class Writer:
@@ -466,28 +463,29 @@ class AgentWriter:
         return {"id": id, "metadata": own, "subagent_run_id": self._agent}
 
     def _append_block(self, block: Any, id: str, metadata: Json = UNSET) -> int:
-        """Append the block of a part as a message."""
-        members = self._members(id, metadata)
-        return self._append(
-            replace(block, **{name: one for name, one in members.items() if one is not UNSET})
-        )
+        """Append the block of a part, which is new, as a message."""
+        force_setattr(block, "id", id)
+        if is_object(metadata):
+            force_setattr(block, "metadata", metadata)
+        if self._agent is not UNSET:
+            force_setattr(block, "subagent_run_id", self._agent)
+        return self._append(block)
 
     def _prompt(self, turn: Instructions | Prompt) -> None:
         message = turn.message
-        members = self._members(message.id, message.content.metadata)
-        if isinstance(message, SystemMessage):
-            numbers = [0 if isinstance(part, TextPart) else None for part, _ in turn.parts]
-            block = write_system(message, **members)
-            if 0 not in numbers:
-                self._writer.repaired(f"{turn.path}.content.parts", "", "instructions must have a text")
-        else:
-            count = iter(range(len(turn.parts)))
-            numbers = [next(count) if CONTENT.can_write(part) else None for part, _ in turn.parts]
-            block = write_user(message, **members)
-        place = None
-        if not isinstance(turn, Prompt) or turn.steering is None or 0 in numbers:
-            place = (self._append(restore(block, message_notes(message, NAMESPACE))),)
-        places = [(*place, number) if place and number is not None else None for number in numbers]
+        is_system = isinstance(turn, Instructions)
+        sent = (part if type(part) is TextPart or not is_system else None for part, _ in turn.parts)
+        blocks = [None if part is None else CONTENT.write(part) for part in sent]
+        known = tuple([block for block in blocks if block is not None])
+        if is_system and not known:
+            self._writer.repaired(f"{turn.path}.content.parts", "", "instructions must have a text")
+        place: tuple[int, ...] | None = None
+        if is_system or known or (isinstance(turn, Prompt) and turn.steering is None):
+            members = self._members(message.id, message.content.metadata)
+            written = write_prompt(message, known, **members)
+            place = (self._append(restore(written, message_notes(message, NAMESPACE))),)
+        numbers = iter([0] * len(known) if is_system else range(len(known)))
+        places = [None if block is None or place is None else (*place, next(numbers)) for block in blocks]
         self._record.add(turn, place, places)
 
     # Steps
@@ -532,10 +530,10 @@ class AgentWriter:
             is_written = step.number == 1 or any(place is not None for place in places)
             place = (self._assistant(step, text, calls),) if is_written else None
         self._boundaries(step, place)
-        parts = [self._without_children(placed) for placed in step.parts]
-        self._record.add(step._replace(parts=parts), place, places)
         if any(call.part.children for call in calls):
             self._calls = calls
+            step = step._replace(parts=[self._without_children(placed) for placed in step.parts])
+        self._record.add(step, place, places)
 
     def _boundaries(self, step: Step, place: Any) -> None:
         """Record the step starts before a step. Its message implies one."""

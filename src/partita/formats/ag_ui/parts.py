@@ -37,9 +37,6 @@ REPORT: Final = Report(
     NAMESPACE,
     default="AG-UI messages have no place for it",
     reasons={
-        "threadId": "messages do not name their thread",
-        "runId": "messages do not name their run",
-        "createdAt": "messages have no time",
         "internal": "all messages are shown",
         "usage": "only the end of a run has its usage",
         "approval": "approvals are interrupts of a run, not part of a message",
@@ -310,38 +307,32 @@ RESULTS: Final[PartCodecs[str]] = PartCodecs(
 # Messages of other roles. `members` are the id, the metadata and the sub-agent.
 
 
-def read_system(message: wire.System | wire.Developer) -> SystemMessage:
+def read_prompt(message: wire.System | wire.Developer | wire.User) -> SystemMessage | UserMessage:
     metadata = read_encrypted_value(message.encrypted_value)
+    given, about = message.content, message.metadata
+    parts: tuple[Any, ...] = (TextPart(given),) if isinstance(given, str) else read_content(given)
     if isinstance(message, wire.Developer):
         metadata = add_notes(metadata, NAMESPACE, {ROLE: "developer"})
-    parts = (TextPart(message.content),)
-    content = SystemContent(parts=parts, metadata=message.metadata, provider_metadata=metadata)
-    return SystemMessage(id=message.id, content=content)
+    elif not isinstance(given, str) and is_plain(parts):
+        metadata = add_notes(metadata, NAMESPACE, {CONTENT_FORM: "list"})
+    if isinstance(message, wire.User):
+        prompt = UserContent(parts=parts, metadata=about, provider_metadata=metadata)
+        return UserMessage(id=message.id, content=prompt)
+    instructions = SystemContent(parts=parts, metadata=about, provider_metadata=metadata)
+    return SystemMessage(id=message.id, content=instructions)
 
 
-def write_system(message: SystemMessage, **members: Any) -> Wire:
+def write_prompt(message: SystemMessage | UserMessage, blocks: tuple[Any, ...], **members: Any) -> Wire:
+    """`blocks`: those of the parts."""
     metadata = message.content.provider_metadata
-    type_ = wire.Developer if notes(metadata, NAMESPACE).get(ROLE) == "developer" else wire.System
-    text = "\n\n".join(part.text for part in message.parts if isinstance(part, TextPart))
-    return type_(content=text, encrypted_value=encrypted_value(metadata), **members)
-
-
-def read_user(message: wire.User) -> UserMessage:
-    metadata = read_encrypted_value(message.encrypted_value)
-    if isinstance(message.content, str):
-        parts: tuple[Any, ...] = (TextPart(message.content),)
-    else:
-        parts = read_content(message.content)
-        metadata = add_notes(metadata, NAMESPACE, {CONTENT_FORM: "list"} if is_plain(parts) else {})
-    content = UserContent(parts=parts, metadata=message.metadata, provider_metadata=metadata)
-    return UserMessage(id=message.id, content=content)
-
-
-def write_user(message: UserMessage, **members: Any) -> Wire:
-    metadata = message.content.provider_metadata
-    is_text = is_plain(message.parts) and notes(metadata, NAMESPACE).get(CONTENT_FORM) != "list"
-    content: Any = text_of(message) if is_text else write_content(message.parts)
-    return wire.User(content=content, encrypted_value=encrypted_value(metadata), **members)
+    noted = notes(metadata, NAMESPACE)
+    members["encrypted_value"] = encrypted_value(metadata) if metadata else UNSET
+    if isinstance(message, UserMessage):
+        is_text = is_plain(message.parts) and noted.get(CONTENT_FORM) != "list"
+        return wire.User(content=text_of(message) if is_text else blocks, **members)
+    type_ = wire.Developer if noted.get(ROLE) == "developer" else wire.System
+    text = "\n\n".join([part.text for part in message.parts if isinstance(part, TextPart)])
+    return type_(content=text, **members)
 
 
 def is_plain(parts: Sequence[Any]) -> bool:

@@ -1,4 +1,4 @@
-"""Which version of the AI SDK has which parts of UI messages, and which members of them.
+"""Which version of the AI SDK has which parts of UI messages and members, and how version 4 signs reasoning.
 
 UI messages have the canonical parts under the same names, so `types.parts` is their schema too. These tables
 say what differs. Releases: 5.0.277, 6.0.326, 7.0.169. Chunks have the same tables in `stream.targets`.
@@ -16,6 +16,7 @@ from partita.errors import FormatError
 from partita.stream.rules import Version
 from partita.stream.targets import Since, Target
 from partita.types.chunks import DataChunk
+from partita.types.json import Json, JsonObject, is_object
 from partita.types.parts import (
     CustomPart,
     FilePart,
@@ -29,7 +30,7 @@ from partita.types.parts import (
 )
 from partita.types.tools import Approval
 
-VERSIONS: Final = (5, 6, 7)
+VERSIONS: Final[tuple[Version, ...]] = (5, 6, 7)
 """Major versions of the SDK whose rules are known."""
 
 SIX: Final = Since(None)
@@ -89,3 +90,34 @@ def check_version(version: int) -> int:
     if version not in VERSIONS:
         raise FormatError(f"no rules for version {version} of the AI SDK", hint="use 5, 6 or 7")
     return version
+
+
+# Version 4 names no provider of reasoning that is signed or redacted. Only Anthropic had such reasoning:
+# https://github.com/vercel/ai/blob/v4/packages/ui-utils/src/types.ts
+
+SIGNER: Final = "anthropic"
+SIGNATURE: Final = "signature"
+REDACTED: Final = "redactedData"
+
+
+def signed(metadata: JsonObject | None, name: str, value: str) -> JsonObject | None:
+    """Provider metadata with a signature or redacted data; `None` if it has one already."""
+    given = metadata or {}
+    own: Json = given.get(SIGNER, {})
+    if not is_object(own) or name in own:
+        return None
+    return {**given, SIGNER: {**own, name: value}}
+
+
+def signature_in(metadata: JsonObject | None, name: str) -> str | None:
+    """A signature or redacted data in provider metadata."""
+    own: Json = metadata.get(SIGNER) if metadata else None
+    found: Json = own.get(name) if is_object(own) else None
+    return found if isinstance(found, str) else None
+
+
+def unsigned(metadata: JsonObject | None, name: str) -> JsonObject:
+    """Provider metadata without a signature or redacted data."""
+    given = dict(metadata or {})
+    own = {key: value for key, value in given.pop(SIGNER, {}).items() if key != name}
+    return {**given, **({SIGNER: own} if own else {})}

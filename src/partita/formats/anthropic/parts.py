@@ -1,24 +1,47 @@
-"""Codecs for the blocks of the Messages API."""
+"""Codecs for the blocks of the Messages API, and the blocks of a message: in requests and in responses."""
 
 import re
-from typing import Any, Final, TypeAlias
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
 
 from msgspec import UNSET
 
 from partita.formats.core.codec import PartCodec, PartCodecs
-from partita.formats.core.files import is_image
+from partita.formats.core.files import FILES, AnyFile, file_name, is_image
 from partita.formats.core.metadata import notes
+from partita.formats.core.report import Place, PlacedPart
 from partita.formats.core.rules import Alphabet
-from partita.formats.core.tool_text import as_text, read_tool_text, tool_text
+from partita.formats.core.server_tools import write_message_blocks
+from partita.formats.core.tool_text import as_text, object_input, read_tool_text, tool_text
+from partita.formats.core.turns import Placed
 from partita.formats.core.wire import Wire, to_json
 from partita.types.data_url import OCTETS, PLAIN, data_url, parse_data_url, text_url
 from partita.types.json import Json, JsonObject, is_array, is_object
-from partita.types.messages import ToolCallPart
-from partita.types.parts import FilePart, ImagePart, ReasoningFilePart, ReasoningPart, TextPart
+from partita.types.messages import AssistantPart, ToolCallPart
+from partita.types.parts import (
+    FilePart,
+    ImagePart,
+    ReasoningPart,
+    SourceDocumentPart,
+    SourceUrlPart,
+    TextPart,
+)
 from partita.types.tools import ContentOutput, ErrorJsonOutput, ToolOutput, ToolResultPart
 
 from . import wire
-from .server_tools import CALLER, FIELDS, INDEX, MCP, Sources, inverse, renamed
+from .server_tools import (
+    CALLER,
+    FIELDS,
+    MCP,
+    SEARCH,
+    SERVED,
+    Sources,
+    add_result,
+    inverse,
+    is_result,
+    renamed,
+    write_server_result,
+)
 from .wire import NAME
 
 # The pattern of ids and names: "^[a-zA-Z0-9_-]{1,128}$" for names, "^[a-zA-Z0-9_-]+$" for ids
@@ -34,9 +57,6 @@ ANY_IMAGE: Final = "image/*"
 
 COMPACTION: Final = "compaction"
 """The note of the AI SDK on a text that is a compaction."""
-
-WRAPPED: Final = "input"
-"""The member of an object that holds an input which is not an object. The API accepts only objects."""
 
 
 # Text and reasoning
@@ -95,7 +115,7 @@ def read_call(block: wire.Call, context: Any) -> ToolCallPart:
         own["caller"] = renamed(block.caller, CALLER)
     is_served = type(block) is not wire.ToolUse
     if is_served:
-        own[INDEX] = context.index
+        own[SERVED] = True
     return ToolCallPart(
         block.id,
         block.name,
@@ -111,18 +131,16 @@ def write_call(part: ToolCallPart) -> Wire | None:
     own = notes(part.call_provider_metadata, NAME)
     if part.provider_executed and not own:
         return None  # a server tool of another provider
-    # While an input is being written, `input` is a guess, and the text so far is in `raw_input`.
-    value: Json = part.input if part.raw_input is UNSET else part.raw_input
     type_: Any = wire.ServerToolUse if part.provider_executed else wire.ToolUse
     about: JsonObject = {"caller": renamed(own["caller"], inverse(CALLER))} if "caller" in own else {}
     if part.provider_executed and own.get("type") == MCP:
         type_, about = wire.McpToolUse, {**about, "server_name": own.get("serverName")}
-    given = {} if value is UNSET else value if is_object(value) else {WRAPPED: value}
-    call: Wire = type_(id=CALL_ID.fit(part.id), name=TOOL_NAME.fit(part.name), input=given, **about)
+    id_, name = CALL_ID.fit(part.id), TOOL_NAME.fit(part.name)
+    call: Wire = type_(id=id_, name=name, input=object_input(part), **about)
     return call
 
 
-def read_result(block: wire.ToolResult, names: JsonObject) -> ToolResultPart:
+def read_result(block: wire.ToolResult, names: Mapping[str, str]) -> ToolResultPart:
     content, is_failed = block.content, block.is_error is True
     output: ToolOutput
     match content:
@@ -158,8 +176,6 @@ def _is_blank(item: Any) -> bool:
 
 # Files
 
-Media: TypeAlias = ImagePart | FilePart | ReasoningFilePart
-
 
 def read_image(block: wire.Image, context: Any) -> ImagePart | FilePart | None:
     match block.source:
@@ -188,20 +204,19 @@ def read_document(block: wire.Document, context: Any) -> FilePart | None:
             return None
 
 
-def write_image(part: Media) -> Wire | None:
+def write_image(part: AnyFile) -> Wire | None:
     source = _source(part) if is_image(part) else None
     return None if source is None else wire.Image(source=source)
 
 
-def write_document(part: Media) -> Wire | None:
+def write_document(part: AnyFile) -> Wire | None:
     source = None if is_image(part) else _source(part)
     if source is None:
         return None
-    title = None if isinstance(part, ImagePart) else part.filename
-    return wire.Document(source=source, title=title or UNSET)
+    return wire.Document(source=source, title=file_name(part) or UNSET)
 
 
-def _source(part: Media) -> JsonObject | None:
+def _source(part: AnyFile) -> JsonObject | None:
     reference = part.provider_reference if isinstance(part, FilePart) else None
     if reference is not None and NAME in reference:
         return {"type": "file", "file_id": reference[NAME]}
@@ -224,10 +239,8 @@ def _source(part: Media) -> JsonObject | None:
 
 # The AI SDK uses the namespace too, so the residue is in a member of its own.
 _TEXT: Final = PartCodec(wire.Text, TextPart, read_text, write_text)
-_IMAGE: Final = PartCodec(wire.Image, (ImagePart, FilePart, ReasoningFilePart), read_image, write_image)
-_DOCUMENT: Final = PartCodec(
-    wire.Document, (ImagePart, FilePart, ReasoningFilePart), read_document, write_document
-)
+_IMAGE: Final = PartCodec(wire.Image, FILES, read_image, write_image)
+_DOCUMENT: Final = PartCodec(wire.Document, FILES, read_document, write_document)
 USER_BLOCKS: Final[PartCodecs[Any]] = PartCodecs(NAME, _TEXT, _IMAGE, _DOCUMENT, member=FIELDS)
 ASSISTANT_BLOCKS: Final[PartCodecs[Any]] = PartCodecs(
     NAME,
@@ -242,7 +255,93 @@ ASSISTANT_BLOCKS: Final[PartCodecs[Any]] = PartCodecs(
         metadata="call_provider_metadata",
     ),
     member=FIELDS,
+    custom=True,
 )
-RESULTS: Final[PartCodecs[JsonObject]] = PartCodecs(
+RESULTS: Final[PartCodecs[Mapping[str, str]]] = PartCodecs(
     NAME, PartCodec(wire.ToolResult, ToolResultPart, read_result, write_result), member=FIELDS
 )
+
+
+# The blocks of the assistant. Results of server tools are blocks behind their calls.
+
+# The API takes these blocks back only while the tool is declared (seen in its error messages).
+DECLARED: Final = ("advisor", SEARCH)
+
+
+def read_blocks(blocks: Sequence[Any], response: str) -> list[PlacedPart]:
+    """The parts of the assistant's blocks. `response` is for the ids of sources.
+
+    Results of server tools are in their calls. Sources are derived from results and citations.
+    """
+    found: list[PlacedPart] = []
+    sources = Sources(response)
+    calls: dict[str, int] = {}
+    for index, block in enumerate(blocks):
+        if isinstance(block, wire.UnknownBlock) and is_result(raw := dict(block.raw)):
+            at = calls.get(raw["tool_use_id"])
+            if at is None or found[at].part.output is not None:
+                found.append(PlacedPart(ASSISTANT_BLOCKS.keep(raw), index))
+            else:
+                call, place = found[at]
+                found[at] = PlacedPart(add_result(call, raw, index - place - 1), place)
+            found += [PlacedPart(page, source_place(page)) for page in sources.add_result(raw)]
+            continue
+        if isinstance(block, wire.Call) and block.id in calls:
+            found.append(PlacedPart(ASSISTANT_BLOCKS.keep(to_json(block)), index))
+            continue
+        part = read_block(block, sources)
+        if isinstance(part, ToolCallPart):
+            calls[part.id] = len(found)
+        found.append(PlacedPart(part, index))
+        for number, raw in enumerate(block.citations or () if isinstance(block, wire.Text) else ()):
+            if is_object(raw) and (document := sources.cited_document(raw, index, number)) is not None:
+                found.append(PlacedPart(document, source_place(document)))
+    return [*found, *(PlacedPart(page, source_place(page)) for page in sources.cited_pages())]
+
+
+def read_block(block: Any, sources: Sources) -> Any:
+    """The part of a block that is not a result."""
+    if isinstance(block, wire.Thinking) and not block.signature:
+        return ReasoningPart(block.thinking)
+    return ASSISTANT_BLOCKS.read(block, sources)
+
+
+def source_place(part: SourceUrlPart | SourceDocumentPart) -> Place:
+    """The place of a source, which has no block: what it refers to."""
+    return part.type, part.url if isinstance(part, SourceUrlPart) else part.title, str(part.provider_metadata)
+
+
+def write_blocks(
+    parts: Sequence[Placed], declared: frozenset[str] | None, text: str | None = None
+) -> tuple[list[Json], list[Place | None]]:
+    """The blocks of the assistant's parts, and of a text behind them, and the place of each part.
+
+    `declared` are the names of the server tools of the request; `None` if they are unknown.
+    """
+
+    def write(part: Any) -> list[Json]:
+        block = _write_block(part, declared)
+        return [] if block is None else [block]
+
+    blocks, places = write_message_blocks(parts, write, _write_results)
+    for number, (part, _) in enumerate(parts):
+        if isinstance(part, SourceUrlPart | SourceDocumentPart):
+            places[number] = source_place(part)
+    return (blocks if text is None else [*blocks, wire.Text(text=text)]), places
+
+
+def _write_results(call: ToolCallPart) -> list[tuple[Json, JsonObject]]:
+    result = write_server_result(call, CALL_ID.fit(call.id))
+    return [] if result is None else [(result, notes(call.result_provider_metadata, NAME))]
+
+
+def _write_block(part: Any, declared: frozenset[str] | None) -> Wire | JsonObject | None:
+    is_served = isinstance(part, ToolCallPart) and part.provider_executed
+    if is_served and part.name.startswith(DECLARED) and declared is not None and part.name not in declared:
+        return None
+    return ASSISTANT_BLOCKS.write(part)
+
+
+def is_written(part: AssistantPart) -> bool:
+    """Whether a part has a block."""
+    return _write_block(part, None) is not None

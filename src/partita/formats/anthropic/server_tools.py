@@ -11,7 +11,8 @@ from typing import Any, Final, NamedTuple
 from msgspec.structs import replace
 
 from partita.errors import DecodeError
-from partita.formats.core.metadata import FIELDS, INDEX, notes
+from partita.formats.core.metadata import FIELDS, notes
+from partita.formats.core.server_tools import behind_note
 from partita.formats.core.tool_text import as_text
 from partita.types.fold import state_after
 from partita.types.json import Json, JsonObject, is_array, is_object, loads
@@ -30,6 +31,7 @@ from .wire import MCP_RESULT, NAME, RESULT
 # Notes in the provider metadata of calls and results
 RESULT_TYPE: Final = "resultType"  # the type of a result, if it does not follow from the name of its call
 MCP: Final = "mcp-tool-use"  # the `type` of calls of MCP servers, as in the AI SDK
+SERVED: Final = "serverTool"  # `true` for calls that Anthropic runs
 
 CALLER: Final[Mapping[str, str]] = {"tool_id": "toolId"}
 
@@ -84,12 +86,12 @@ def is_result(block: JsonObject) -> bool:
     return isinstance(kind, str) and kind.endswith(RESULT) and isinstance(block.get("tool_use_id"), str)
 
 
-def read_result(block: JsonObject, index: int) -> ServerResult:
-    """The result of a server tool. `index` is the position of its block."""
+def read_server_result(block: JsonObject, behind: int) -> ServerResult:
+    """The result of a server tool. `behind`: how many blocks are between it and its call."""
     kind, content, caller = str(block["type"]), block.get("content"), block.get("caller")
     known = {"type", "tool_use_id", "content"} | ({"caller"} if is_object(caller) else set[str]())
     fields = {key: item for key, item in block.items() if key not in known}
-    metadata: JsonObject = {INDEX: index, **({FIELDS: fields} if fields else {})}
+    metadata: JsonObject = {**behind_note(behind), **({FIELDS: fields} if fields else {})}
     if is_object(caller):
         metadata["caller"] = renamed(caller, CALLER)
     if is_object(content) and content.keys() == {"type", "tool_references"} and content["type"] == FOUND:
@@ -98,9 +100,9 @@ def read_result(block: JsonObject, index: int) -> ServerResult:
     return ServerResult(value, as_text(value) if _is_error(kind, block) else None, metadata)
 
 
-def add_result(call: ToolCallPart, block: JsonObject, index: int) -> ToolCallPart:
-    """A call with its result."""
-    result = read_result(block, index)
+def add_result(call: ToolCallPart, block: JsonObject, behind: int) -> ToolCallPart:
+    """A call with its result. `behind`: how many blocks are between them."""
+    result = read_server_result(block, behind)
     output: ToolOutput
     if result.error is None:
         output = TextOutput(result.value) if isinstance(result.value, str) else JsonOutput(result.value)
@@ -109,7 +111,8 @@ def add_result(call: ToolCallPart, block: JsonObject, index: int) -> ToolCallPar
     own = {**_of_server(call, block), **result.metadata}
     if block["type"] != result_type(call.name, own):
         own[RESULT_TYPE] = block["type"]
-    return replace(call, output=output, state=state_after(output), result_provider_metadata={NAME: own})
+    metadata = {NAME: own} if own else None
+    return replace(call, output=output, state=state_after(output), result_provider_metadata=metadata)
 
 
 def _of_server(call: ToolCallPart, block: JsonObject) -> JsonObject:
@@ -118,7 +121,7 @@ def _of_server(call: ToolCallPart, block: JsonObject) -> JsonObject:
     return {"type": MCP, "serverName": notes(call.call_provider_metadata, NAME).get("serverName")}
 
 
-def write_result(call: ToolCallPart, call_id: str) -> JsonObject | None:
+def write_server_result(call: ToolCallPart, call_id: str) -> JsonObject | None:
     """The block of a server tool's result; `None` if no server tool returns such an output."""
     match call.output:
         case TextOutput() | JsonOutput() | ErrorJsonOutput():
@@ -212,8 +215,6 @@ class Sources:
     def __init__(self, response: str) -> None:
         """`response` is the id of the response, for the ids of sources."""
         self.response = response
-        self.index = 0
-        """The position of the block that is being read."""
         self._documents: list[Fetched] = []
         self._pages: set[str] = set()
         self._cited: list[JsonObject] = []

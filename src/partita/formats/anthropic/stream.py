@@ -15,6 +15,7 @@ from msgspec import UNSET, UnsetType
 
 from partita.errors import DecodeError
 from partita.formats.answers.outlet import INTERRUPTED, Call, Outlet
+from partita.formats.core.codec import DELTAS
 from partita.formats.core.metadata import notes
 from partita.formats.core.tool_text import as_text
 from partita.formats.losses import Loss
@@ -32,8 +33,8 @@ from partita.types.json import Json, JsonObject, dumps, is_array, is_object, loa
 from partita.types.messages import ToolCallPart
 from partita.types.parts import SourceDocumentPart, SourceUrlPart, TextPart
 
-from .blocks import read_block
-from .server_tools import MCP, RESULT_TYPE, Sources, is_result, read_result, result_type
+from .parts import read_block
+from .server_tools import MCP, RESULT_TYPE, Sources, is_result, read_server_result, result_type
 from .usage import merged, read_usage
 from .wire import BLOCKS, MCP_RESULT, NAME
 
@@ -42,9 +43,6 @@ UNPARSABLE: Final = "unparsable record"
 NO_MESSAGE: Final = "the body is neither a message nor an error"
 UNNAMED: Final = "answer"
 """Stands for the id of a response without one, in the ids of its sources."""
-
-DELTAS: Final = "deltas"
-"""The note of the deltas of an unknown block, beside what it began with."""
 
 CALLS: Final = ("tool_use", "server_tool_use", "mcp_tool_use")
 
@@ -129,7 +127,7 @@ class AnthropicDecoder:
             self._begin(body)
         elif not (is_object(body) and "error" in body and self._error(body)):
             self._outlet.emit(DataChunk(UNKNOWN, body))
-            self._fail(None, NO_MESSAGE)
+            self._fail(body, NO_MESSAGE)
         self._end()
         return self._outlet.take()
 
@@ -185,7 +183,7 @@ class AnthropicDecoder:
         return True
 
     def _error(self, event: JsonObject) -> bool:
-        self._fail(event.get("error"), error_text(event.get("error")))
+        self._fail(event, error_text(event.get("error")))
         self._note(event)
         return True
 
@@ -390,7 +388,7 @@ class AnthropicDecoder:
         self._outlet.end_call(block.call, value, metadata)
 
     def _read(self, block: _Block) -> Any:
-        return read_block(BLOCKS.read([block.raw])[0], block.index, self._sources)
+        return read_block(BLOCKS.read([block.raw])[0], self._sources)
 
     def _result(self, index: int, raw: JsonObject) -> None:
         """The result of a server tool. One whose call is not in this message is content of its own."""
@@ -405,7 +403,8 @@ class AnthropicDecoder:
             self._outlet.emit(_source_chunk(page))
 
     def _output(self, index: int, raw: JsonObject, block: _Block | None) -> None:
-        result, is_remote = read_result(raw, index), raw["type"] == MCP_RESULT
+        behind = 0 if block is None else index - block.index - 1
+        result, is_remote = read_server_result(raw, behind), raw["type"] == MCP_RESULT
         own: JsonObject = {}
         if block is not None:
             self._end_call(block, is_final=True)
@@ -414,7 +413,7 @@ class AnthropicDecoder:
         own |= result.metadata
         if block is not None and raw["type"] != result_type(block.raw["name"], own):
             own[RESULT_TYPE] = raw["type"]
-        metadata: JsonObject = {NAME: own}
+        metadata: JsonObject | None = {NAME: own} if own else None
         dynamic = is_remote or None
         id_ = raw["tool_use_id"]
         if result.error is None:

@@ -7,71 +7,47 @@ Wire: https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Conver
 """
 
 from collections.abc import Iterator, Sequence
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 from msgspec import UNSET
-from msgspec.structs import replace
 
 from partita.errors import ConversionError
 from partita.formats.core.metadata import message_notes, notes
-from partita.formats.core.report import Place, Record, Report
-from partita.formats.core.residue import residue
-from partita.formats.core.role_messages import INDEX, JOINED, RoleReader, RoleWriter
-from partita.formats.core.rules import TRAILING, Rules, arrange
+from partita.formats.core.report import Place, Record
+from partita.formats.core.request import HINT, Requests, request_report
+from partita.formats.core.role_messages import IN_MESSAGES, INDEX, SYSTEM, RoleReader, RoleWriter
+from partita.formats.core.rules import TRAILING, Rules
+from partita.formats.core.server_tools import BEHIND
 from partita.formats.core.tools import Tools
-from partita.formats.core.turns import Instructions, Placed, Prompt, Results, Step, Turn, join, split
+from partita.formats.core.turns import Placed, Prompt, Step, Turn
 from partita.formats.core.wire import Wire, read_wire, to_json
-from partita.formats.format import Dumped, Format, Loaded, Request, ToolSpec
+from partita.formats.format import Format, Request, ToolSpec
 from partita.formats.losses import Loss
 from partita.types.json import Json, JsonObject, is_array, is_object, kind_of
-from partita.types.messages import (
-    Message,
-    SystemContent,
-    SystemMessage,
-    ToolCallPart,
-    UserContent,
-    UserMessage,
-)
+from partita.types.messages import Message
 from partita.types.parts import ReasoningPart, TextPart
-from partita.types.tools import ToolResultPart
 
 from . import wire
-from .blocks import CACHE, Role, has_kind, is_written, read_blocks, write_blocks
-from .parts import EMPTY, FIELDS, FILES, TOOL_NAME
+from .parts import CACHE, EMPTY, FIELDS, FILES, TOOL_NAME, is_written, read_blocks, write_blocks
 from .response import RESPONSES
-from .stream import EVENTS, BedrockDecoder, error_text
+from .stream import BedrockDecoder
 from .wire import FORMAT_NAME, NAME
-
-HINT: Final = "give a request, its messages, a response, or the events of a stream"
-SYSTEM: Final = "system"
-"""The id of the instructions before the conversation, and their place."""
-
-IN_MESSAGES: Final = "inMessages"
-"""The note of instructions that were a message among the others."""
 
 RULES: Final = Rules(
     instructions="first",
     begins="user",  # "A conversation must start with a user message", all models but Claude and Qwen
     blank_text="drop",  # "The text field in the ContentBlock object at … is blank."
+    order="calls-last",  # a call must be followed by its result: nothing may be between them
 )
-NAMES: Final = "the API takes letters, digits, `_` and `-` in names, 64 of them at most"
-REPORT: Final = Report(
+REPORT: Final = request_report(
     NAME,
-    default="the API has no place for it",
-    reasons={
-        "id": "messages of the API have no id",
-        "createdAt": "messages of the API have no time",
-        "usage": "messages of the API have no usage",
+    {
         "text": TRAILING,
         "filename": "the API takes other names of documents, and each once",
-        "tool-call.id": "the API takes letters, digits, `_`, `.`, `:` and `-` in ids, 64 of them at most",
-        "tool-call.name": NAMES,
-        "input": "the API takes only objects as input",
         "output": "a result is text, an object, or blocks of text, images and documents",
     },
-    spelling=frozenset({INDEX, IN_MESSAGES}),
+    frozenset({INDEX, IN_MESSAGES, BEHIND}),
 )
-LAST: Final = "calls that wait for their results come last"
 CACHE_POINTS: Final = "the API takes four cache points"
 NO_FILES: Final = "the API takes no files of the assistant"
 NO_REASONING: Final = "Claude refuses reasoning without a signature"
@@ -82,69 +58,15 @@ NO_TOOLS: Final = "the API demands the tools of all calls"
 ATTACHED: Final = "See the attached documents."
 
 
-AnyTurn = TypeVar("AnyTurn", bound=Turn)
-
-
-def load(payload: Json) -> Loaded:
-    """Read a request, its messages, one of them, a response, or the events of a stream."""
-    match payload:
-        case [*items] if not any(is_object(item) and "role" not in item for item in items):
-            return _load_messages(items)
-        case {"messages": [*messages]}:
-            reader = _Reader(messages, "$.messages", payload.get("system"))
-            return Loaded(tuple(join(reader.messages)), request=_read_request(payload))
-        case {"messages": other}:
-            raise ConversionError(f"messages is {kind_of(other)}", where="$.messages", hint="make it a list")
-        case {"role": _, "content": _}:
-            return _load_messages([payload])
-        # A prompt that is stored on Bedrock has the messages itself:
-        # https://docs.aws.amazon.com/bedrock/latest/userguide/prompt-management-deploy.html
-        case {"modelId": _}:
-            return Loaded((), request=_read_request(payload))
-        case _ if is_array(payload) or _is_response(payload):
-            assert RESPONSE.load is not None
-            return RESPONSE.load(payload)
-        case _:
-            raise ConversionError(f"{kind_of(payload)} is unknown to Converse", where="$", hint=HINT)
-
-
-def _is_response(payload: Json) -> bool:
-    """Whether a payload is a body, an error, or an event."""
-    if not is_object(payload):
-        return False
-    return "output" in payload or error_text(payload) is not None or not EVENTS.isdisjoint(payload)
-
-
-def _load_messages(items: Sequence[Json]) -> Loaded:
-    """Messages without a request around them."""
-    found = tuple(join(_Reader(items, "$").messages))
-    return Loaded(found, again=lambda: dump(found).payload["messages"])
-
-
-def dump(messages: Sequence[Message], request: Request | None = None) -> Dumped:
-    """Write `system` and `messages`, or a whole request."""
-    writer = _Writer(str(request.settings.get("modelId", "")) if request else "")
-    payload = writer.write(messages)
-    if request is not None:
-        payload = _write_request(payload, request, writer.record)
-    _declare_tools(payload, writer.record)
-    _limit_cache_points(payload, writer.record)
-    return Dumped(payload, lambda: REPORT.compare(writer.record, _read_back(payload)))
-
-
-def _read_back(payload: JsonObject) -> dict[Place, Any]:
-    return _Reader(payload.get("messages", []), "$", payload.get("system")).places
-
-
 # Reading
 
 
 class _Reader(RoleReader):
     """Reads messages. `system` has a place of its own."""
 
-    def __init__(self, raws: Sequence[Json], path: str, system: Json = None) -> None:
+    def __init__(self, raws: Sequence[Json], path: str, request: JsonObject) -> None:
         super().__init__(NAME)
-        if system is not None:
+        if (system := request.get("system")) is not None:
             self._read({"role": "system", "content": system}, "$.system", SYSTEM, SYSTEM)
         for index, raw in enumerate(raws):
             self._read(raw, f"{path}[{index}]", f"message-{index + 1}", index)
@@ -159,25 +81,13 @@ class _Reader(RoleReader):
             if not is_object(block):
                 where = f"{path}.content[{number}]"
                 raise ConversionError(f"a block is {kind_of(block)}", where=where, hint="make it an object")
-        kept = residue(wire.Message(role=role, content=[]), replace(message, content=[]))
-        noted: JsonObject = {FIELDS: kept} if kept else {}
+        noted: JsonObject = {FIELDS: dict(message.extra)} if message.extra else {}
         noted |= {IN_MESSAGES: True} if role == "system" and index != SYSTEM else {}
         found = read_blocks(message.content, role, {} if role == "assistant" else self.calls)
         if role == "assistant":
             self.add_step(id_, found, noted, index)
-            return
-        results = [one for one in found if role == "user" and isinstance(one.part, ToolResultPart)]
-        others = [one for one in found if one not in results]
-        if results:
-            self.add_results(id_, results, index)
-        if results and not others:
-            return
-        parts: Any = tuple(part for part, _ in others)
-        given: Any = {"parts": parts, "provider_metadata": {NAME: noted} if noted else None}
-        if role == "system":
-            self.add(SystemMessage(id=id_, content=SystemContent(**given)), index, others)
         else:
-            self.add(UserMessage(id=id_, content=UserContent(**given)), index, others)
+            self.add_content(role, id_, found, noted, index)
 
 
 # Writing
@@ -187,24 +97,12 @@ class _Writer(RoleWriter):
     """Writes messages, and records what went where."""
 
     def __init__(self, model: str) -> None:
-        self.record = Record()
-        super().__init__(NAME, self.record)
+        super().__init__(NAME)
         self._is_claude = "anthropic" in model
-        self._system: list[JsonObject] = []
 
     def write(self, messages: Sequence[Message]) -> JsonObject:
         """`system` and `messages`."""
-        for turn in arrange(split(messages, is_written), RULES, self.record, _is_among_messages):
-            match turn:
-                case Step():
-                    self._step(turn)
-                case Results():
-                    ordered = sorted(turn.parts, key=_index)  # a stable order, if there are no notes
-                    self.add("user", *_arguments(turn._replace(parts=ordered), "user"), {})
-                case Instructions() if not _is_among_messages(turn):
-                    self._instructions(turn)
-                case _:
-                    self._message(turn)
+        self.write_turns(messages, RULES, is_written)
         written: list[JsonObject] = []
         for number, (role, blocks, noted) in enumerate(self.messages):
             written.append({"role": role, "content": blocks, **notes(noted, FIELDS)})
@@ -213,28 +111,25 @@ class _Writer(RoleWriter):
                 self.record.losses.append(Loss(f"$.messages[{number}]", ATTACHED, NEEDS_TEXT, "repaired"))
         _make_names_unique(written)
         _strip_last_answer(written)
-        return {**({"system": self._system} if self._system else {}), "messages": written}
+        return {**({"system": self.system} if self.system else {}), "messages": written}
 
-    def _message(self, turn: Instructions | Prompt) -> None:
-        role: Role = "user" if isinstance(turn, Prompt) else "system"
-        noted = message_notes(turn.message, NAME)
-        blocks, _, places = _arguments(turn, role)
-        if self._has_results and any(has_kind(one, wire.DocumentBlock, wire.VideoBlock) for one in blocks):
+    def write_blocks(self, turn: Turn, role: str) -> tuple[list[Json], Sequence[Place | None]]:
+        """The blocks of a turn. The AI SDK also has cache points on whole messages: behind all blocks."""
+        blocks, places = write_blocks(turn.parts, role, turn.text if isinstance(turn, Step) else None)
+        point = message_notes(turn.message, NAME).get(CACHE)
+        return ([*blocks, {CACHE: point}] if blocks and is_object(point) else blocks), places
+
+    def write_prompt(self, turn: Prompt) -> None:
+        is_refused = any("document" in one or "video" in one for one in self.write_blocks(turn, "user")[0])
+        if self._has_results and is_refused:
             # https://github.com/pydantic/pydantic-ai/issues/6081
             self.messages.append(("assistant", [{"text": EMPTY}], {}))
             self._has_results = False
             self.record.losses.append(Loss(turn.path, EMPTY, BESIDE_RESULTS, "repaired"))
-        self.add(role, blocks, turn, places, noted)
+        super().write_prompt(turn)
 
-    def _step(self, step: Step) -> None:
-        parts = list(self._sendable(step.parts))
-        # A call must be followed by its result: nothing may be between them.
-        ordered = sorted(parts, key=lambda placed: _waits(placed.part))
-        blocks = [placed for placed in parts if is_written(placed.part)]
-        if blocks != [placed for placed in ordered if is_written(placed.part)]:
-            self.record.losses.append(Loss(step.path, "the order of calls and texts", LAST, "repaired"))
-        written, turn, places = _arguments(step._replace(parts=ordered), "assistant")
-        self.add_step(turn, written, places)
+    def write_step(self, step: Step) -> None:
+        super().write_step(step._replace(parts=list(self._sendable(step.parts))))
 
     def _sendable(self, parts: Sequence[Placed]) -> Iterator[Placed]:
         """The parts of the assistant without what the API refuses in a request."""
@@ -249,43 +144,6 @@ class _Writer(RoleWriter):
                 yield placed._replace(part=TextPart(part.text, state=part.state))
             else:
                 yield placed
-
-    def _instructions(self, turn: Instructions) -> None:
-        blocks, _, places = _arguments(turn, "system")
-        if self._system and blocks:
-            self.record.losses.append(Loss(turn.path, "where the message begins", JOINED, "repaired"))
-        start = len(self._system)
-        self._system += blocks
-        shifted = [None if one is None else (SYSTEM, start + one) for one in places]
-        self.record.add(turn, (SYSTEM,) if blocks else None, shifted)
-
-
-def _arguments(turn: AnyTurn, role: Role) -> tuple[list[Json], AnyTurn, Sequence[int | None]]:
-    """The blocks of a turn, the turn, and the places of its parts among the blocks.
-
-    The AI SDK also has cache points on whole messages: they are behind all blocks.
-    """
-    found, places = write_blocks(turn.parts, role)
-    blocks: list[Json] = list(found)
-    if isinstance(turn, Step) and turn.text is not None:
-        blocks.append({"text": turn.text})
-    point = message_notes(turn.message, NAME).get(CACHE)
-    if blocks and is_object(point):
-        blocks.append({CACHE: point})
-    return blocks, turn, places
-
-
-def _index(placed: Placed) -> int:
-    index = notes(placed.part.provider_metadata, NAME).get(INDEX)
-    return index if type(index) is int else 0
-
-
-def _is_among_messages(turn: Instructions) -> bool:
-    return message_notes(turn.message, NAME).get(IN_MESSAGES) is True
-
-
-def _waits(part: Any) -> bool:
-    return isinstance(part, ToolCallPart) and not part.provider_executed
 
 
 def _has_only_documents(blocks: Sequence[Json]) -> bool:
@@ -327,20 +185,6 @@ def _make_names_unique(messages: Sequence[JsonObject]) -> None:
 # Requests
 
 
-def _read_request(payload: JsonObject) -> Request:
-    """The request around messages. Tools of Bedrock and cache points stay among the settings."""
-    settings: JsonObject = {key: item for key, item in payload.items() if key not in ("system", "messages")}
-    config = settings.get("toolConfig")
-    if not is_object(config) or not is_array(config.get("tools")):
-        return Request((), settings, FORMAT_NAME)
-    specs, others = TOOLS.read(config["tools"])
-    rest = {key: item for key, item in config.items() if key != "tools"} | (
-        {"tools": others} if others else {}
-    )
-    del settings["toolConfig"]
-    return Request(specs, {**settings, **({"toolConfig": rest} if rest else {})}, FORMAT_NAME)
-
-
 def _is_own_tool(raw: Json) -> bool:
     match raw:
         case {"toolSpec": {"name": str(), "inputSchema": {"json": {}}}}:
@@ -357,11 +201,33 @@ def _read_tool(tool: wire.Tool) -> ToolSpec:
 def _write_tool(spec: ToolSpec) -> Wire:
     schema = {"json": {"type": "object", **(spec.input_schema or {})}}
     description = spec.description or UNSET  # the API refuses an empty one
-    name = TOOL_NAME.fit(spec.name)
-    return wire.Tool(tool_spec=wire.ToolSpecification(name, schema, description))
+    return wire.Tool(tool_spec=wire.ToolSpecification(spec.name, schema, description))
 
 
-TOOLS: Final = Tools(NAME, wire.TOOL, _read_tool, _write_tool, _is_own_tool)
+TOOLS: Final = Tools(NAME, wire.TOOL, _read_tool, _write_tool, _is_own_tool, TOOL_NAME)
+
+
+def _read_request(payload: JsonObject) -> Request:
+    """The request around messages. Tools of Bedrock and cache points stay among the settings."""
+    settings = {key: item for key, item in payload.items() if key not in ("system", "messages")}
+    config = dict(notes(settings, "toolConfig"))
+    tools = TOOLS.take(config)
+    if tools and config:
+        settings["toolConfig"] = config
+    elif tools:
+        del settings["toolConfig"]
+    return Request(tools, settings, FORMAT_NAME)
+
+
+def _write(messages: Sequence[Message], request: Request | None) -> tuple[JsonObject, Record]:
+    """`system` and `messages`, or a whole request."""
+    writer = _Writer(str(request.settings.get("modelId", "")) if request else "")
+    payload = writer.write(messages)
+    if request is not None:
+        payload = _write_request(payload, request, writer.record)
+    _declare_tools(payload, writer.record)
+    _limit_cache_points(payload, writer.record)
+    return payload, writer.record
 
 
 def _write_request(payload: JsonObject, request: Request, record: Record) -> JsonObject:
@@ -370,14 +236,7 @@ def _write_request(payload: JsonObject, request: Request, record: Record) -> Jso
         if "promptVariables" not in settings and ":prompt/" not in str(settings.get("modelId")):
             raise ConversionError("no message to send", where="$", hint="give at least one that has content")
         del payload["messages"]
-    config = settings.pop("toolConfig", {})
-    others = config.get("tools") if is_object(config) else None
-    tools = TOOLS.write(request.tools, others if is_array(others) else ())
-    for index, spec in enumerate(request.tools):
-        if TOOL_NAME.fit(spec.name) != spec.name:
-            record.losses.append(Loss(f"$.tools[{index}].name", spec.name, NAMES, "repaired"))
-    if tools:
-        config = {**config, "tools": tools}
+    config = TOOLS.add(request, notes(settings, "toolConfig"), record)
     return {**payload, **settings, **({"toolConfig": config} if config else {})}
 
 
@@ -417,6 +276,20 @@ def _limit_cache_points(payload: JsonObject, record: Record) -> None:
         record.losses.append(Loss.of(path, point, CACHE_POINTS, "repaired"))
 
 
+RESPONSE: Final = RESPONSES.format(f"{FORMAT_NAME}-answer", "answers of Amazon Bedrock Converse")
+REQUESTS: Final = Requests(
+    REPORT,
+    "Converse",
+    RESPONSE,
+    read=_Reader,
+    write=_write,
+    read_request=_read_request,
+    is_response=RESPONSES.is_response,
+    # A prompt that is stored on Bedrock has the messages itself:
+    # https://docs.aws.amazon.com/bedrock/latest/userguide/prompt-management-deploy.html
+    is_request=lambda payload: "messages" in payload or "modelId" in payload,
+)
+load, dump = REQUESTS.load, REQUESTS.dump
 FORMAT: Final = Format(
     FORMAT_NAME,
     "Amazon Bedrock Converse, requests and answers",
@@ -424,13 +297,5 @@ FORMAT: Final = Format(
     dump,
     BedrockDecoder,
     takes_request=True,
-    is_complete=True,
-)
-RESPONSE: Final = Format(
-    f"{FORMAT_NAME}-answer",
-    "answers of Amazon Bedrock Converse",
-    RESPONSES.load,
-    RESPONSES.dump,
-    BedrockDecoder,
     is_complete=True,
 )

@@ -1,27 +1,32 @@
 """Codecs for the blocks of Converse."""
 
 import re
-from base64 import b64encode
-from collections.abc import Mapping
-from typing import Any, Final, TypeAlias
-from urllib.parse import unquote_to_bytes
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
 
 from msgspec import UNSET
+from msgspec.structs import replace
 
 from partita.formats.core.codec import PartCodec, PartCodecs
-from partita.formats.core.metadata import FIELDS, notes
+from partita.formats.core.files import FILES, AnyFile, file_name, media_type_of
+from partita.formats.core.metadata import FIELDS, add_notes, notes
+from partita.formats.core.report import Place, PlacedPart
 from partita.formats.core.rules import Alphabet
-from partita.formats.core.tool_text import as_text, read_tool_text, tool_text
-from partita.formats.core.wire import Wire, to_json
+from partita.formats.core.server_tools import behind_note, write_message_blocks
+from partita.formats.core.tool_text import as_text, object_input, read_tool_text, tool_text
+from partita.formats.core.turns import Placed
+from partita.formats.core.wire import UnknownVariant, Wire, to_json
 from partita.types.data_url import OCTETS, PLAIN, data_url, kind_of_media, parse_data_url, text_url
+from partita.types.fold import state_after
 from partita.types.json import Json, JsonObject, is_array, is_object, walk
-from partita.types.messages import ToolCallPart
+from partita.types.messages import AssistantPart, ToolCallPart
 from partita.types.parts import (
     Citation,
+    CustomPart,
     DocumentCitationSource,
     FilePart,
+    ForeignPart,
     ImagePart,
-    ReasoningFilePart,
     ReasoningPart,
     TextPart,
     UrlCitationSource,
@@ -39,9 +44,6 @@ TOOL_NAME: Final = Alphabet(re.compile(r"[^A-Za-z0-9_-]"), 64)
 SERVER: Final = "server_tool_use"
 EMPTY: Final = "."
 """The text where the API demands one and there is none. It refuses white space."""
-
-WRAPPED: Final = "input"
-"""The member of an object that holds an input which is not an object. The API accepts only objects."""
 
 
 # Text and reasoning
@@ -177,11 +179,10 @@ def write_call(part: ToolCallPart) -> Wire | None:
     is_served = part.provider_executed is True
     if is_served and notes(part.call_provider_metadata, NAME).get("type") != SERVER:
         return None  # a server tool of another provider
-    # While an input is being written, `input` is a guess, and the text so far is in `raw_input`.
-    value: Json = part.input if part.raw_input is UNSET else part.raw_input
-    given = {} if value is UNSET else value if is_object(value) else {WRAPPED: value}
     id_, name = CALL_ID.fit(part.id), TOOL_NAME.fit(part.name)
-    call = wire.ToolUse(tool_use_id=id_, name=name, input=given, type=SERVER if is_served else UNSET)
+    call = wire.ToolUse(
+        tool_use_id=id_, name=name, input=object_input(part), type=SERVER if is_served else UNSET
+    )
     return wire.ToolUseBlock(tool_use=call)
 
 
@@ -240,8 +241,6 @@ def _is_blank(item: Any) -> bool:
 
 # Files
 
-AnyMedia: TypeAlias = ImagePart | FilePart | ReasoningFilePart
-
 
 def _types(kind: str, formats: str) -> dict[str, str]:
     """Media types by format, given `format=subtype …`; the subtype may be the format itself."""
@@ -282,7 +281,7 @@ _BLOCKS: Final[Mapping[str, Any]] = {
 }
 
 
-def read_media(block: Any, role: str) -> AnyMedia | None:
+def read_media(block: Any, role: str) -> AnyFile | None:
     kind = next(one for one in _BLOCKS if hasattr(block, one))
     media: wire.Media = getattr(block, kind)
     media_type = _MEDIA_TYPES[kind].get(media.format)
@@ -295,8 +294,8 @@ def read_media(block: Any, role: str) -> AnyMedia | None:
     )
 
 
-def write_media(part: AnyMedia) -> Wire | None:
-    media_type, source = _media_type(part), _write_source(part.url)
+def write_media(part: AnyFile) -> Wire | None:
+    media_type, source = media_type_of(part), _write_source(part.url)
     kind = kind_of_media(media_type)
     format_ = _FORMATS[kind].get(media_type)
     if kind not in _BLOCKS or format_ is None or source is None:
@@ -330,8 +329,8 @@ def read_document(block: wire.DocumentBlock, role: str) -> FilePart | None:
     )
 
 
-def write_document(part: AnyMedia) -> Wire | None:
-    media_type, source = _media_type(part), _write_source(part.url)
+def write_document(part: AnyFile) -> Wire | None:
+    media_type, source = media_type_of(part), _write_source(part.url)
     if kind_of_media(media_type) != "document":
         return None
     format_ = _FORMATS["document"].get(media_type)
@@ -343,7 +342,7 @@ def write_document(part: AnyMedia) -> Wire | None:
         source = {"text": text}
     if source is None or (format_ is None and media_type != OCTETS):
         return None
-    filename = (part.name if isinstance(part, ImagePart) else part.filename) or "document"
+    filename = file_name(part) or "document"
     return wire.DocumentBlock(
         document=wire.Document(name=document_name(filename), source=source, format=format_ or UNSET)
     )
@@ -357,11 +356,6 @@ def document_name(filename: str) -> str:
     stem = re.sub(r"\.[A-Za-z0-9]{1,5}$", "", filename)
     allowed = re.sub(r"[^A-Za-z0-9 ()\[\]-]", "-", re.sub(r"\s+", " ", stem))
     return allowed.strip()[:200].strip() or "document"
-
-
-def _media_type(part: AnyMedia) -> str:
-    inline = parse_data_url(part.url)
-    return (inline.media_type if inline else None) or part.media_type or ""
 
 
 def _read_source(source: JsonObject, media_type: str) -> str | None:
@@ -378,8 +372,7 @@ def _write_source(url: str) -> JsonObject | None:
     """Bytes, or a location in S3. The API reads no other URL."""
     inline = parse_data_url(url)
     if inline is not None:
-        data = inline.data if inline.is_base64 else b64encode(unquote_to_bytes(inline.data)).decode()
-        return {"bytes": data}
+        return {"bytes": inline.in_base64()}
     return {"s3Location": {"uri": url}} if url.startswith("s3://") else None
 
 
@@ -390,7 +383,6 @@ def read_json(block: Any, role: str) -> None:
     """JSON among other content has no part: it is kept whole."""
 
 
-FILES: Final = (ImagePart, FilePart, ReasoningFilePart)
 _GUARD: Final = PartCodec(wire.GuardBlock, (TextPart, ImagePart), read_guard, write_guard, suits=is_guarded)
 _TEXT: Final = PartCodec(wire.Text, TextPart, read_text, write_text)
 _MEDIA: Final = PartCodec((wire.ImageBlock, wire.VideoBlock, wire.AudioBlock), FILES, read_media, write_media)
@@ -406,7 +398,98 @@ ASSISTANT_BLOCKS: Final[PartCodecs[str]] = PartCodecs(
     PartCodec(wire.ToolUseBlock, ToolCallPart, read_call, write_call, metadata="call_provider_metadata"),
     _MEDIA,
     member=FIELDS,
+    custom=True,
 )
 RESULTS: Final[PartCodecs[Mapping[str, str]]] = PartCodecs(
     NAME, PartCodec(wire.ToolResultBlock, ToolResultPart, read_result, write_result), member=FIELDS
 )
+
+
+# The blocks of a message. Some belong to the one before them: a cache point is a note on a part, and the
+# result of a server tool is the output of its call.
+
+CACHE: Final = "cachePoint"
+"""A block, and the note of the AI SDK on what is before it."""
+
+
+def read_blocks(raws: Sequence[JsonObject], role: str, calls: Mapping[str, str]) -> list[PlacedPart]:
+    """The parts of a message. `calls` are the names of open calls by id."""
+    found: list[PlacedPart] = []
+    served: dict[str, int] = {}
+    for number, raw in enumerate(raws):
+        last = found[-1] if found else None
+        point = raw.get(CACHE) if len(raw) == 1 else None
+        if is_object(point) and last is not None and last.place == number - 1:
+            found[-1] = last._replace(part=_noted(last.part, {CACHE: point}))
+            continue
+        part = read_block(wire.BLOCKS.read(raw), role, calls)
+        if isinstance(part, ToolCallPart) and part.provider_executed:
+            served.setdefault(part.id, len(found))
+        at = served.pop(part.id, None) if role == "assistant" and isinstance(part, ToolResultPart) else None
+        if at is not None:
+            call, place = found[at]
+            found[at] = PlacedPart(add_result(call, part, number - place - 1), place)
+        else:
+            is_stray = role == "assistant" and isinstance(part, ToolResultPart)
+            found.append(PlacedPart(ASSISTANT_BLOCKS.keep(raw) if is_stray else part, number))
+    return found
+
+
+def read_block(block: Wire | UnknownVariant, role: str, calls: Mapping[str, str]) -> Any:
+    """The part of a block. One that has no part in a message of that role is kept whole."""
+    if isinstance(block, wire.ToolResultBlock) and role != "system":
+        return RESULTS.read(block, calls)
+    part = (ASSISTANT_BLOCKS if role == "assistant" else USER_BLOCKS).read(block, role)
+    is_kept = role == "system" and not isinstance(part, TextPart)
+    return ForeignPart(NAME, to_json(block)) if is_kept else part
+
+
+def add_result(call: ToolCallPart, result: ToolResultPart, behind: int) -> ToolCallPart:
+    """The call of a server tool with its result."""
+    metadata = add_notes(result.provider_metadata, NAME, behind_note(behind))
+    state = state_after(result.output)
+    return replace(call, state=state, output=result.output, result_provider_metadata=metadata)
+
+
+def _noted(part: Any, more: JsonObject) -> Any:
+    field = "call_provider_metadata" if isinstance(part, ToolCallPart) else "provider_metadata"
+    return replace(part, **{field: add_notes(getattr(part, field), NAME, more)})
+
+
+def write_blocks(
+    parts: Sequence[Placed], role: str, text: str | None = None
+) -> tuple[list[Json], list[Place | None]]:
+    """The blocks of a message, and of a text behind them, and the number of each part's block."""
+
+    def write(part: Any) -> list[Json]:
+        block = _write_block(part, role)
+        if block is None:
+            return []
+        metadata = part.call_provider_metadata if isinstance(part, ToolCallPart) else part.provider_metadata
+        point = notes(metadata, NAME).get(CACHE)
+        has_point = is_object(point) and not isinstance(part, CustomPart)
+        return [to_json(block), {CACHE: point}] if has_point else [to_json(block)]
+
+    blocks, places = write_message_blocks(parts, write, _write_results)
+    return (blocks if text is None else [*blocks, {"text": text}]), places
+
+
+def _write_results(call: ToolCallPart) -> list[tuple[Json, JsonObject]]:
+    assert call.output is not None
+    result = ToolResultPart(call.id, call.name, call.output, call.result_provider_metadata)
+    return [(to_json(RESULTS.write(result)), notes(call.result_provider_metadata, NAME))]
+
+
+def _write_block(part: Any, role: str) -> Wire | JsonObject | None:
+    match part:
+        case ToolResultPart():
+            return RESULTS.write(part)
+        case _ if role == "system" and not isinstance(part, TextPart | ForeignPart):
+            return None
+        case _:
+            return (ASSISTANT_BLOCKS if role == "assistant" else USER_BLOCKS).write(part)
+
+
+def is_written(part: AssistantPart) -> bool:
+    """Whether a part of the assistant has a block."""
+    return _write_block(part, "assistant") is not None

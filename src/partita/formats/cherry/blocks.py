@@ -1,18 +1,18 @@
-"""Blocks of Cherry Studio's first generation → canonical parts.
+"""Blocks of Cherry Studio before it had AI SDK parts → canonical parts.
 
-What a part has no place for stands in its provider metadata under `cherry`, as in Cherry Studio's own parts
-of today. Not kept: the status `success`, and the id of the message. A block that fits nowhere is kept whole.
+What a part has no place for is kept in its provider metadata under `cherry`, as in Cherry Studio's own parts
+of today. Not kept: the status `success`, and the id of the message. A block of an unknown type is kept whole.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
-from msgspec import UNSET
+from msgspec import UNSET, UnsetType
 
-from partita.formats.ai_sdk.ui.v4_load import guessed_type
+from partita.formats.ai_sdk.ui.v4_load import guess_media_type
 from partita.formats.rows import Row
-from partita.types.json import Json, JsonObject, is_array, is_object
-from partita.types.messages import AssistantPart
+from partita.types.json import Json, JsonObject, is_array, is_object, same
+from partita.types.messages import AssistantPart, ToolCallPart
 from partita.types.parts import (
     DataPart,
     FilePart,
@@ -23,33 +23,44 @@ from partita.types.parts import (
     SourceUrlPart,
     TextPart,
 )
+from partita.types.tools import (
+    ErrorJsonOutput,
+    ErrorTextOutput,
+    InterruptedOutput,
+    JsonOutput,
+    TextOutput,
+    ToolOutput,
+    ToolState,
+)
 
-from .tools import load_tool
+NAME: Final = "cherry"
 
-FORMAT: Final = "cherry"
-NAMESPACE: Final = "cherry"
+RAW: Final = "rawMcpToolResponse"
+"""What the adapter of the agent stored about a call, in the metadata of the block."""
+
+UNNAMED: Final = "unknown"
 
 Load: TypeAlias = Callable[[Row], Sequence[AssistantPart]]
 
 
 def load_block(raw: Json, message_id: str, path: str) -> Sequence[AssistantPart]:
-    """The parts that a block becomes: mostly one, for citations one for each page."""
+    """The parts of a block: mostly one; of citations one for each page."""
     type_ = raw.get("type") if is_object(raw) else None
     load = LOADERS.get(type_) if isinstance(type_, str) else None
     if load is None or not is_object(raw):
-        return (ForeignPart(FORMAT, raw),)
+        return (ForeignPart(NAME, raw),)
     block = Row(raw, path)
     block.take("type")
     if block.get("messageId") == message_id:
         block.take("messageId")
-    return load(block) or (ForeignPart(FORMAT, raw),)
+    return load(block) or (ForeignPart(NAME, raw),)
 
 
 def metadata_of(block: Row) -> JsonObject | None:
     """What is left of a block, as provider metadata."""
     if block.get("status") == "success":
         block.take("status")
-    return {NAMESPACE: block.left} if block.left else None
+    return {NAME: block.left} if block.left else None
 
 
 def _text(block: Row) -> Sequence[AssistantPart]:
@@ -83,7 +94,7 @@ def _image(block: Row) -> Sequence[AssistantPart]:
     url, name = _address(block)
     if url is None:
         return ()
-    media_type = guessed_type(url, name)
+    media_type = guess_media_type(url, name)
     known = media_type if media_type.startswith("image/") else None
     return (ImagePart(url, known, name, provider_metadata=metadata_of(block)),)
 
@@ -92,11 +103,11 @@ def _file(block: Row) -> Sequence[AssistantPart]:
     url, name = _address(block)
     if url is None:
         return ()
-    return (FilePart(url, guessed_type(url, name), name, provider_metadata=metadata_of(block)),)
+    return (FilePart(url, guess_media_type(url, name), name, provider_metadata=metadata_of(block)),)
 
 
 def _address(block: Row) -> tuple[str | None, str | None]:
-    """Where a file is, and its name. What the application knows about the file is left."""
+    """The URL and the name of a file. What else is known about the file is left."""
     file = block.get("file")
     known: JsonObject = file if is_object(file) else {}
     name = known.get("origin_name")
@@ -108,7 +119,7 @@ def _address(block: Row) -> tuple[str | None, str | None]:
 
 
 def _citation(block: Row) -> Sequence[AssistantPart]:
-    """The pages that were found, and a data part with all that is no page."""
+    """The pages that were found, and a data part with everything else."""
     response = block.get("response")
     results = response.get("results") if is_object(response) else None
     pages: list[AssistantPart] = []
@@ -117,7 +128,7 @@ def _citation(block: Row) -> Sequence[AssistantPart]:
         match result:
             case {"url": str(url), **rest}:
                 title = str(rest.pop("title")) if isinstance(rest.get("title"), str) else None
-                kept = {NAMESPACE: rest} if rest else None
+                kept = {NAME: rest} if rest else None
                 source_id = f"{block.get('id') or 'citation'}:{index}"
                 pages.append(SourceUrlPart(source_id, url, title, provider_metadata=kept))
             case _:
@@ -142,8 +153,96 @@ def _error(block: Row) -> Sequence[AssistantPart]:
     return (DataPart("error", UNSET if error is None else error, provider_metadata=metadata_of(block)),)
 
 
+class _Stored(NamedTuple):
+    """What the adapter stored about a call."""
+
+    name: Json
+    input: Json | UnsetType
+    output: Json | UnsetType
+    status: Json
+
+
 def _tool(block: Row) -> Sequence[AssistantPart]:
-    return load_tool(block, metadata_of)
+    """The call of a block, if it has an id."""
+    if not isinstance(block.get("toolId"), str):
+        return ()
+    stored = _stored(block)
+    id_ = str(block.take("toolId"))
+    name = block.take_text("toolName") or (stored.name if isinstance(stored.name, str) else UNNAMED)
+    input_ = block.take("arguments") if "arguments" in block else stored.input
+    output = stored.output
+    if "content" in block and (output is UNSET or same(output, block.get("content"))):
+        output = block.take("content")
+    failed = _failed(output) or "error" in (stored.status, block.get("status"))
+    if failed and output is UNSET and "error" in block:
+        output = block.take("error")
+    state, typed = _outcome(output, failed, stored.status or block.get("status"))
+    _drop_mirrors(block, id_, name, input_, output)
+    return (
+        ToolCallPart(
+            id_, name, state, input_, output=typed, dynamic=True, call_provider_metadata=metadata_of(block)
+        ),
+    )
+
+
+def _stored(block: Row) -> _Stored:
+    raw = _raw(block)
+    tool = raw.get("tool")
+    return _Stored(
+        tool.get("name") if is_object(tool) else None,
+        raw.get("arguments", UNSET),
+        raw.get("response", UNSET),
+        raw.get("status"),
+    )
+
+
+def _raw(block: Row) -> JsonObject:
+    metadata = block.get("metadata")
+    raw = metadata.get(RAW) if is_object(metadata) else None
+    return raw if is_object(raw) else {}
+
+
+def _failed(output: Json | UnsetType) -> bool:
+    return is_object(output) and output.get("isError") is True
+
+
+def _outcome(output: Json | UnsetType, failed: bool, status: Json) -> tuple[ToolState, ToolOutput | None]:
+    """The state of a call, and its output."""
+    if failed:
+        return "output-error", _error_output(output)
+    if output is not UNSET:
+        return "output-available", TextOutput(output) if isinstance(output, str) else JsonOutput(output)
+    match status:
+        case "done" | "success":
+            return "output-available", None
+        case "cancelled" | "paused":
+            return "output-error", InterruptedOutput("aborted")
+        case "streaming":
+            return "input-streaming", None
+        case _:
+            return "input-available", None
+
+
+def _error_output(output: Json | UnsetType) -> ToolOutput:
+    if output is UNSET:
+        return ErrorTextOutput("")
+    return ErrorTextOutput(output) if isinstance(output, str) else ErrorJsonOutput(output)
+
+
+def _drop_mirrors(
+    block: Row, id_: str, name: str, input_: Json | UnsetType, output: Json | UnsetType
+) -> None:
+    """Remove what repeats the call. Members with another value are left."""
+    metadata, raw = block.get("metadata"), _raw(block)
+    if not raw:
+        return
+    known: JsonObject = {"toolCallId": id_, "id": id_}
+    known |= {} if input_ is UNSET else {"arguments": input_}
+    known |= {} if output is UNSET else {"response": output}
+    rest = {key: value for key, value in raw.items() if key not in known or not same(value, known[key])}
+    if is_object(raw.get("tool")) and raw["tool"].get("name") == name:
+        rest["tool"] = {key: value for key, value in raw["tool"].items() if key != "name"}
+    block.left["metadata"] = {**metadata, RAW: rest}
 
 
 LOADERS: Mapping[str, Load] = {
@@ -159,4 +258,4 @@ LOADERS: Mapping[str, Load] = {
     "video": _data("video", "url", "filePath"),
     "compact": _data("compact", "content", "compactedContent"),
 }
-"""By the type of the block; `unknown` is a placeholder that was never filled."""
+"""By the type of the block. Blocks of the type `unknown` are placeholders without content."""

@@ -1,8 +1,8 @@
-"""What `codex exec --json` prints, in both its shapes, and the app server's traffic → chunks.
+"""What `codex exec --json` prints, in both its versions, and the traffic of the app server → chunks.
 
-One message a turn. Usage stands in its metadata: of `exec` it is the thread's running total, so the last one
-counts. What is unknown becomes data. Not kept: pieces of outputs, for they come whole later, and what tells
-of the server alone.
+There is one message for each turn. Usage is in its metadata: that of `exec` is the running total of the
+thread, so the last one counts. Unknown events become data. Not kept: pieces of outputs, which come whole
+later, and notifications that only concern the server.
 """
 
 from collections.abc import Callable
@@ -11,11 +11,9 @@ from typing import Final
 from partita.types.chunks import Chunk
 from partita.types.json import Json, JsonObject, is_object
 
-from .app_server import AppServer
-from .exec_messages import ExecMessages
-from .fields import inner, text
-from .legacy_events import Phase
-from .live_turn import LiveTurn
+from .live_turn import LiveTurn, item_id
+from .wire import found, inner, present, snake, text
+from .work import Phase, item_event
 
 PHASES: Final[dict[str, Phase]] = {
     "item.started": "started",
@@ -23,7 +21,7 @@ PHASES: Final[dict[str, Phase]] = {
     "item.completed": "completed",
 }
 SETTINGS: Final = frozenset({"model", "workdir"})
-"""What the first line of 2025 holds, which has no type."""
+"""The members of the first line in 2025, which has no type."""
 
 
 class CodexExecDecoder:
@@ -34,19 +32,19 @@ class CodexExecDecoder:
         self._server = AppServer(turn)
         self._messages = ExecMessages(turn)
         self._handlers: dict[str, Callable[[JsonObject], list[Chunk]]] = {
-            "thread.started": lambda event: turn.know({"id": event.get("thread_id")}),
-            "session.created": lambda event: turn.know({"id": event.get("session_id")}),
+            "thread.started": lambda event: turn.set_facts({"id": event.get("thread_id")}),
+            "session.created": lambda event: turn.set_facts({"id": event.get("session_id")}),
             "turn.started": lambda event: turn.begin(),
             "turn.completed": self._turn_completed,
             "turn.failed": lambda event: turn.fail(inner(event, "error")) + turn.end("error"),
-            "item.plan.delta": lambda event: turn.grow(
+            "item.plan.delta": lambda event: turn.append(
                 text(event, "item_id") or "", text(event, "delta") or ""
             ),
             "error": turn.fail,
         }
 
     def feed(self, event: Json) -> list[Chunk]:
-        """The chunks that one event amounts to."""
+        """The chunks of one event."""
         if not is_object(event):
             return self._turn.keep("event", event)
         message, method = event.get("msg"), event.get("method")
@@ -63,7 +61,7 @@ class CodexExecDecoder:
         return self._turn.finish()
 
     def _event(self, event: JsonObject) -> list[Chunk]:
-        """An event of the second shape: `{type: "item.completed", item: {…}}`."""
+        """An event of the second version: `{type: "item.completed", item: {…}}`."""
         kind = event.get("type")
         if isinstance(kind, str):
             if kind in PHASES and is_object(event.get("item")):
@@ -72,11 +70,173 @@ class CodexExecDecoder:
             if handler is not None:
                 return handler(event)
         elif event.keys() >= SETTINGS:
-            return self._turn.know(event)
+            return self._turn.set_facts(event)
         elif event.keys() == {"prompt"}:
             return self._turn.keep("user-message", event)
         return self._turn.keep("event", event)
 
     def _turn_completed(self, event: JsonObject) -> list[Chunk]:
-        self._turn.spend(event.get("usage"))
+        self._turn.set_usage(event.get("usage"))
         return self._turn.end("stop")
+
+
+class ExecMessages:
+    """The first version of `codex exec --json`, of mid 2025: `{id, msg: {type, …}}`."""
+
+    def __init__(self, turn: LiveTurn) -> None:
+        self._turn = turn
+        self._count = 0
+        self._handlers: dict[str, Callable[[JsonObject], list[Chunk]]] = {
+            "agent_message": lambda message: self._text(text(message, "message"), reasoning=False),
+            "agent_message_delta": lambda message: self._delta(message, reasoning=False),
+            "agent_reasoning": lambda message: self._text(text(message, "text"), reasoning=True),
+            "agent_reasoning_delta": lambda message: self._delta(message, reasoning=True),
+            "agent_reasoning_raw_content": lambda message: self._text(text(message, "text"), reasoning=True),
+            "agent_reasoning_raw_content_delta": lambda message: self._delta(message, reasoning=True),
+            "agent_reasoning_section_break": self._break,
+            "exec_command_output_delta": self._output,
+            "exec_approval_request": lambda message: turn.ask(message, "command_execution"),
+            "apply_patch_approval_request": lambda message: turn.ask(message, "file_change"),
+            "token_count": self._tokens,
+            "session_configured": lambda message: turn.set_facts(
+                {**message, "id": message.get("session_id")}
+            ),
+            "task_started": lambda message: turn.begin(text(message, "turn_id")),
+            "task_complete": lambda message: turn.end("stop"),
+            "turn_aborted": lambda message: turn.abort(text(message, "reason")),
+            "error": turn.fail,
+            "stream_error": turn.fail,
+        }
+
+    def feed(self, message: JsonObject, event: JsonObject) -> list[Chunk]:
+        """The chunks of a message."""
+        described = item_event(message)
+        if described is not None:
+            return self._turn.item(described.phase, described.item)
+        kind = message.get("type")
+        handler = self._handlers.get(kind) if isinstance(kind, str) else None
+        return handler(message) if handler is not None else self._turn.keep("event", event)
+
+    def _text(self, value: str | None, *, reasoning: bool) -> list[Chunk]:
+        """A whole text: the end of one that came in pieces, or all at once."""
+        kind = "reasoning" if reasoning else "agent_message"
+        return self._turn.item("completed", {"type": kind, "id": self._block(reasoning), "text": value or ""})
+
+    def _delta(self, message: JsonObject, *, reasoning: bool) -> list[Chunk]:
+        return self._turn.append(self._block(reasoning), text(message, "delta") or "", reasoning=reasoning)
+
+    def _break(self, _: JsonObject) -> list[Chunk]:
+        block = self._turn.items.last_block(reasoning=True)
+        return [] if block is None else self._turn.items.begin_section(block)
+
+    def _output(self, message: JsonObject) -> list[Chunk]:
+        return self._turn.items.progress(item_id(message), text(message, "chunk") or "")
+
+    def _tokens(self, message: JsonObject) -> list[Chunk]:
+        info = message.get("info")
+        if is_object(info):
+            return self._turn.count(info)
+        counts = {name: value for name, value in message.items() if name.endswith("_tokens")}
+        return self._turn.count({"total_token_usage": counts}) if counts else []
+
+    def _block(self, reasoning: bool) -> str:
+        """The open text or reasoning, since messages do not name theirs; a new one if none is open."""
+        known = self._turn.items.last_block(reasoning=reasoning)
+        if known is None:
+            self._count += 1
+        return known or f"item-{self._count}"
+
+
+SERVER_METHODS: Final = (
+    "account/",
+    "app/",
+    "configWarning",
+    "fs/",
+    "fuzzyFileSearch/",
+    "hook/",
+    "mcpServer/",
+    "model/",
+    "remoteControl/",
+    "skills/",
+    "thread/status/",
+    "windows",
+)
+"""How methods begin that concern the server, not the conversation."""
+
+YES: Final = ("accept", "approved")
+
+
+class AppServer:
+    """The app server's JSON-RPC: notifications, requests of the server, responses."""
+
+    def __init__(self, turn: LiveTurn) -> None:
+        self._turn = turn
+        self._methods: dict[str, Callable[[JsonObject], list[Chunk]]] = {
+            "thread/started": lambda params: turn.set_facts(inner(params, "thread")),
+            "thread/tokenUsage/updated": self._usage,
+            "turn/started": lambda params: turn.begin(text(inner(params, "turn"), "id")),
+            "turn/completed": lambda params: self._turn_completed(inner(params, "turn")),
+            "error": self._error,
+            "item/started": lambda params: turn.item("started", inner(params, "item")),
+            "item/updated": lambda params: turn.item("started", inner(params, "item")),
+            "item/completed": lambda params: turn.item("completed", inner(params, "item")),
+            "item/agentMessage/delta": lambda params: self._delta(params, reasoning=False),
+            "item/plan/delta": lambda params: self._delta(params, reasoning=False),
+            "item/reasoning/textDelta": lambda params: self._delta(params, reasoning=True),
+            "item/reasoning/summaryTextDelta": lambda params: self._delta(params, reasoning=True),
+            "item/reasoning/summaryPartAdded": lambda params: turn.items.begin_section(item_id(params)),
+            "item/commandExecution/outputDelta": self._output,
+            "item/fileChange/outputDelta": self._output,
+        }
+
+    def notified(self, event: JsonObject, method: str) -> list[Chunk]:
+        """A notification, or a request of the server."""
+        params = inner(event, "params")
+        if method.endswith("/requestApproval"):
+            return self._turn.ask(params, snake(method.split("/")[1]), str(event.get("id")))
+        handler = self._methods.get(method)
+        if handler is not None:
+            return handler(params)
+        if method.startswith(SERVER_METHODS):
+            return self._turn.show("notice", event)
+        return self._turn.keep("notification", event)
+
+    def answered(self, event: JsonObject) -> list[Chunk]:
+        """A response: of the user to an approval request, or of the server to a request of the client."""
+        result = inner(event, "result")
+        decision = result.get("decision")
+        word = next(iter(decision), "") if is_object(decision) else decision
+        decided = self._turn.decide(str(event.get("id")), isinstance(word, str) and word.startswith(YES))
+        if decided is not None:
+            return decided
+        thread = inner(result, "thread")
+        facts = {**thread, **present(model=text(result, "model"), cwd=text(result, "cwd"))} if thread else {}
+        return self._turn.set_facts(facts) + self._turn.show("notice", event)
+
+    def _turn_completed(self, turn: JsonObject) -> list[Chunk]:
+        status, error = text(turn, "status"), inner(turn, "error")
+        if status == "interrupted":
+            return self._turn.abort(status)
+        if status == "failed" or error:
+            return self._turn.fail(error) + self._turn.end("error")
+        return self._turn.end("stop")
+
+    def _usage(self, params: JsonObject) -> list[Chunk]:
+        usage = inner(params, "token_usage")
+        total, last = _snaked(inner(usage, "total")), _snaked(inner(usage, "last"))
+        return self._turn.count({"total_token_usage": total, "last_token_usage": last})
+
+    def _error(self, params: JsonObject) -> list[Chunk]:
+        if found(params, "will_retry"):
+            return self._turn.keep("error", params)
+        return self._turn.fail(inner(params, "error"))
+
+    def _delta(self, params: JsonObject, *, reasoning: bool) -> list[Chunk]:
+        return self._turn.append(item_id(params), text(params, "delta") or "", reasoning=reasoning)
+
+    def _output(self, params: JsonObject) -> list[Chunk]:
+        return self._turn.items.progress(item_id(params), text(params, "delta") or "")
+
+
+def _snaked(counts: JsonObject) -> JsonObject:
+    return {snake(name): count for name, count in counts.items()}

@@ -1,7 +1,7 @@
-"""What users said, and what was said in their name: prompts, injected context, rollbacks.
+"""User messages: prompts, context that Codex adds in the user's name, rollbacks.
 
-A prompt is a user's item with an event right after it that says so; so an item is held until the next record.
-Logs without such events (the first ones) leave it to the words to tell talk from context.
+A prompt is a user's item that an event confirms right after it, so an item is held until the next record.
+In logs without such events (the first versions), the text decides what is a prompt and what is context.
 """
 
 from collections import deque
@@ -9,13 +9,13 @@ from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
-from partita.formats.transcript import TurnEnd
+from partita.formats.log.sink import TurnEnd
 from partita.types.json import Json, JsonObject, is_object
 from partita.types.messages import SystemContent, SystemMessage, UserContent, UserMessage, text_of
 
-from .content import blocks_of, system_parts, text_in, user_parts
-from .fields import AGENT, found, present, text
-from .telling import Telling
+from .content import block_text, blocks_of, system_parts, user_parts
+from .thread import Thread
+from .wire import AGENT, found, present, text
 
 INJECTED: Final = (
     "<environment_context>",
@@ -37,14 +37,14 @@ INJECTED: Final = (
     "<user_action>",
     "# AGENTS.md instructions",
 )
-"""How texts begin that come under the user's name and are none of theirs."""
+"""How texts begin that Codex adds in the user's name (`codex-rs/core/src/context`, `codex-rs/protocol`)."""
 
 TITLE: Final = 200
 RECENT: Final = 8
 
 
 class Held(NamedTuple):
-    """A user's item that waits for the record after it."""
+    """A user's item that waits for the next record."""
 
     message: UserMessage
     injected: bool
@@ -52,21 +52,21 @@ class Held(NamedTuple):
 
 
 class Prompts:
-    """Who spoke, and which turn it begins."""
+    """The user's messages of a thread, and the turns that they begin."""
 
-    def __init__(self, telling: Telling) -> None:
-        self._telling = telling
+    def __init__(self, thread: Thread) -> None:
+        self._thread = thread
         self._held: Held | None = None
-        self._parents: list[str] = []  # what each prompt followed: where a rollback goes back to
-        self._said: deque[str] = deque(maxlen=RECENT)  # words of users since the last answer
+        self._parents: list[str] = []  # what each prompt followed: where a rollback returns to
+        self._said: deque[str] = deque(maxlen=RECENT)  # texts of the user since the last response
         self._confirms = False  # whether this log has events for prompts
         self._titled = False
-        self._active = False  # whether a task is under way
+        self._active = False  # whether a task is running
         self._waits = True  # whether the next prompt begins a turn
-        self._before: str | None = None  # the message that the task at hand follows
+        self._before: str | None = None  # the message that the current task follows
 
     def state(self) -> JsonObject:
-        """What must be known to go on from here, where a turn begins."""
+        """What is needed to continue from here, where a turn begins."""
         return {
             "parents": list(self._parents),
             "confirms": self._confirms,
@@ -76,7 +76,7 @@ class Prompts:
         }
 
     def restore(self, state: JsonObject) -> None:
-        """Go on from a state."""
+        """Continue from a state."""
         self._parents = list(state["parents"])
         self._confirms, self._titled = state["confirms"], state["titled"]
         self._active, self._before = state["active"], state["before"]
@@ -84,24 +84,24 @@ class Prompts:
     # Turns
 
     def task_started(self) -> None:
-        """A task begins; the next prompt is its."""
+        """A task begins; the next prompt belongs to it."""
         self._active = self._waits = True
-        self._before = self._telling.teller.tail or ""
+        self._before = self._thread.sink.tail or ""
 
     def task_ended(self, how: TurnEnd, why: str | None = None) -> None:
-        """The task is over, and with it the turn, if a prompt began one with it."""
+        """The task has ended, and with it the turn, if a prompt began one."""
         if not self._waits:
-            self._telling.teller.end_turn(how, why)
+            self._thread.sink.end_turn(how, why)
         self._active, self._waits, self._before = False, True, None
 
     def answered(self) -> None:
-        """The model speaks: what the user says next is another turn, or steers the task under way."""
+        """A response begins: the next prompt begins another turn, or steers the running task."""
         self._said.clear()
         if not self._active:
             self._waits = True
 
     def roll_back(self, turns: int) -> str | None:
-        """Forget the last prompts: the message that the talk goes on from, if there were any."""
+        """Forget the last prompts; the message that the conversation continues from, if there were any."""
         if turns <= 0 or not self._parents:
             return None
         kept = max(0, len(self._parents) - turns)
@@ -109,120 +109,115 @@ class Prompts:
         del self._parents[kept:]
         return parent
 
-    # Words
+    # Messages
 
     def user(self, item: JsonObject, extra: JsonObject | None = None) -> None:
-        """An item under the user's name."""
+        """A user's item."""
         content = item.get("content")
         injected = is_injected(content)
         if not injected:
             self._begin()
         message = self._message(item, content, extra=extra)
-        self._held = Held(message, injected, self._telling.teller.line)
+        self._held = Held(message, injected, self._thread.sink.line)
 
     @property
     def holds(self) -> bool:
         """Whether an item waits for its event."""
         return self._held is not None
 
-    def confirm(self, words: str, event: JsonObject) -> None:
-        """An event that tells of a prompt: the item before it is one."""
+    def confirm(self, prompt: str, event: JsonObject) -> None:
+        """An event of a prompt: the item before it is one."""
         self._confirms = True
         held, self._held = self._held, None
         if held is None:
-            if words not in self._said:
-                self._alone(words, event)
+            if prompt not in self._said:
+                self._add_event(prompt, event)
             return
-        with self._telling.teller.as_of(held.line, self._telling.teller.line):
-            self._prompt(_with(held.message, _extra(event)))
+        with self._thread.sink.as_of(held.line, self._thread.sink.line):
+            self._prompt(_with(held.message, prompt_notes(event)))
 
     def settle(self) -> None:
-        """Another record came than the event for a prompt: in a log that has such events, there is none."""
-        held, self._held = self._held, None
-        if held is None:
-            return
-        with self._telling.teller.as_of(held.line):
-            if held.injected or self._confirms:
-                self._say(replace(held.message, internal=True, type="event"))
-            else:
-                self._prompt(held.message)
+        """The held item is not confirmed: in a log that confirms prompts, it is not one."""
+        self._release(is_prompt=not self._confirms)
 
     def finish(self) -> None:
-        """Nothing comes after the item, for now: its words decide."""
+        """No record follows the held item, for now: its text decides."""
+        self._release(is_prompt=True)
+
+    def instructions(self, item: JsonObject, role: str, extra: JsonObject | None = None) -> None:
+        """A message of the developer or the system."""
+        metadata = self._thread.metadata(role=role, extra=extra)
+        content = SystemContent(parts=system_parts(item.get("content")), metadata=metadata)
+        message = SystemMessage(
+            id=self._thread.new_id(item, role),
+            type="event",
+            internal=True,
+            created_at=self._thread.time,
+            content=content,
+        )
+        self._thread.add_message(message)
+
+    def agent(self, item: JsonObject) -> None:
+        """A message of another agent to this one."""
+        names = {name: item[name] for name in ("author", "recipient") if name in item}
+        message = self._message(item, item.get("content"), source="agent", **names)
+        self._thread.add_message(replace(message, type="event"))
+
+    def _release(self, *, is_prompt: bool) -> None:
+        """Add the held item: as a prompt, unless it is context that Codex added."""
         held, self._held = self._held, None
         if held is None:
             return
-        with self._telling.teller.as_of(held.line):
-            if held.injected:
-                self._say(replace(held.message, internal=True, type="event"))
+        with self._thread.sink.as_of(held.line):
+            if held.injected or not is_prompt:
+                self._add(replace(held.message, internal=True, type="event"))
             else:
                 self._prompt(held.message)
 
-    def instructions(self, item: JsonObject, role: str, extra: JsonObject | None = None) -> None:
-        """Words of developers and of the system."""
-        metadata = self._telling.metadata(role=role, extra=extra)
-        content = SystemContent(parts=system_parts(item.get("content")), metadata=metadata)
-        message = SystemMessage(
-            id=self._telling.new_id(item, role),
-            type="event",
-            internal=True,
-            created_at=self._telling.time,
-            content=content,
-        )
-        self._telling.teller.say(message)
-
-    def agent(self, item: JsonObject) -> None:
-        """Words of another agent to this one."""
-        told = {name: item[name] for name in ("author", "recipient") if name in item}
-        message = self._message(item, item.get("content"), source="agent", **told)
-        self._telling.teller.say(replace(message, type="event"))
-
-    # Inside
-
     def _message(self, item: JsonObject, content: Json, **fields: Json) -> UserMessage:
-        telling = self._telling
+        thread = self._thread
         return UserMessage(
-            id=telling.new_id(item, "user"),
-            created_at=telling.time,
-            content=UserContent(parts=user_parts(content), metadata=telling.metadata(**fields)),
+            id=thread.new_id(item, "user"),
+            created_at=thread.time,
+            content=UserContent(parts=user_parts(content), metadata=thread.metadata(**fields)),
         )
 
     def _begin(self) -> None:
         if self._waits:
-            self._telling.teller.begin_turn()
+            self._thread.sink.begin_turn()
             self._waits = False
 
     def _prompt(self, message: UserMessage) -> None:
         self._begin()
         before, self._before = self._before, None
-        self._parents.append((self._telling.teller.tail or "") if before is None else before)
-        self._say(message)
+        self._parents.append((self._thread.sink.tail or "") if before is None else before)
+        self._add(message)
         if not self._titled:
-            words = text_of(message).strip()
-            self._titled = bool(words)
-            if words:
-                self._telling.teller.learn("prompt", words[:TITLE])
+            title = text_of(message).strip()
+            self._titled = bool(title)
+            if title:
+                self._thread.set_fact("prompt", title[:TITLE])
 
-    def _alone(self, words: str, event: JsonObject) -> None:
+    def _add_event(self, prompt: str, event: JsonObject) -> None:
         """A prompt of which only the event is left."""
-        self._telling.teller.puzzle("a prompt without its item")
+        self._thread.report_unknown("a prompt without its item")
         urls = (url for url in blocks_of(found(event, "images")) if isinstance(url, str))
         images: list[Json] = [{"type": "input_image", "image_url": url} for url in urls]
-        content: list[Json] = [{"type": "input_text", "text": words}, *images]
-        self._prompt(_with(self._message(event, content, source="event"), _extra(event)))
+        content: list[Json] = [{"type": "input_text", "text": prompt}, *images]
+        self._prompt(_with(self._message(event, content, source="event"), prompt_notes(event)))
 
-    def _say(self, message: UserMessage) -> None:
+    def _add(self, message: UserMessage) -> None:
         self._said.append(text_of(message))
-        self._telling.teller.say(message)
+        self._thread.add_message(message)
 
 
 def is_injected(content: Json) -> bool:
-    """Whether words under the user's name are context that Codex put there."""
-    first = next((words for block in blocks_of(content) if (words := text_in(block)) is not None), None)
+    """Whether a user's content is context that Codex added."""
+    first = next((piece for block in blocks_of(content) if (piece := block_text(block)) is not None), None)
     return first is not None and first.lstrip().startswith(INJECTED)
 
 
-def _extra(event: JsonObject) -> JsonObject:
+def prompt_notes(event: JsonObject) -> JsonObject:
     """What an event says of a prompt, and its item does not."""
     return present(
         clientId=text(event, "client_id"),
@@ -231,8 +226,8 @@ def _extra(event: JsonObject) -> JsonObject:
     )
 
 
-def _with(message: UserMessage, extra: JsonObject) -> UserMessage:
+def _with(message: UserMessage, notes: JsonObject) -> UserMessage:
     metadata = message.content.metadata
-    if not extra or not is_object(metadata):
+    if not notes or not is_object(metadata):
         return message
-    return replace(message, content=replace(message.content, metadata={AGENT: {**metadata[AGENT], **extra}}))
+    return replace(message, content=replace(message.content, metadata={AGENT: {**metadata[AGENT], **notes}}))

@@ -1,55 +1,115 @@
-"""Response items: what went to the model and what came from it."""
+"""Response items: what the model received and what it sent.
+
+A rollout has texts and reasoning twice: as an item, and as an event for the display. The item counts. Its
+event comes just before or just after it; an event without an item is read itself, so that nothing is lost in
+a log that was cut.
+"""
 
 from collections import deque
-from collections.abc import Callable
-from typing import Final
+from collections.abc import Callable, Sequence
+from typing import Final, Literal, NamedTuple, TypeAlias
 
+from partita.types.chunks import DataChunk
 from partita.types.json import Json, JsonObject, is_object
 from partita.types.tools import JsonOutput
 
-from .answers import MESSAGE
-from .calls import input_of
-from .crew import Crew
-from .fields import inner, present, text
-from .responses import Response
-from .shell import Outcome, outcome_of
-from .turn_items import Work, work_of
+from .content import INPUTS, Outcome, block_text, blocks_of, content_text, outcome_of, read_call, rest_of
+from .prompts import Prompts
+from .responses import Calls, Response, Responses
+from .thread import Spawns, Thread
+from .wire import ITEM_MEMBERS, STATE_ITEMS, data_name, inner, present, text, texts, under_agent
+from .work import Work, work_of
 
-_ANY: Final = frozenset({"type", "id", "internal_chat_message_metadata_passthrough"})
-KNOWN: Final[dict[str, frozenset[str]]] = {
-    "function_call": _ANY | {"name", "namespace", "arguments", "call_id", "status"},
-    "custom_tool_call": _ANY | {"name", "namespace", "input", "call_id", "status"},
-    "function_call_output": _ANY | {"call_id", "output", "name", "status"},
-    "custom_tool_call_output": _ANY | {"call_id", "output", "name", "status"},
-    "local_shell_call": _ANY | {"call_id", "status", "action"},
-    "tool_search_call": _ANY | {"call_id", "status", "execution", "arguments"},
-    "tool_search_output": _ANY | {"call_id", "status", "execution", "tools"},
-    "web_search_call": _ANY | {"call_id", "status", "action"},
-    "image_generation_call": _ANY | {"call_id", "status", "revised_prompt", "result"},
-}
-"""The fields of items that are understood, or known to mean nothing to a reader."""
+Kind: TypeAlias = Literal["text", "reasoning"]
 
-STATE: Final = frozenset(
-    {"ghost_snapshot", "compaction", "compaction_summary", "context_compaction", "compaction_trigger"}
-)
-"""Items that are no talk."""
+RECENT: Final = 16
+
+
+class Heard(NamedTuple):
+    """The text of an event whose item has not come yet."""
+
+    kind: Kind
+    text: str
+    event: JsonObject
+    line: int
+
+
+class Echoes:
+    """Pairs events with items, by their order and by their text."""
+
+    def __init__(self) -> None:
+        self._waiting: list[Heard] = []
+        self._recent: deque[tuple[Kind, str]] = deque(maxlen=RECENT)  # of items without an event so far
+        self._told: deque[tuple[Kind, str]] = deque(maxlen=RECENT)  # of events that were read themselves
+        self._fresh = False  # whether events came since the last item
+
+    def event(self, kind: Kind, value: str, event: JsonObject, line: int) -> bool:
+        """The text of an event; whether it waits for its item."""
+        if (kind, value) in self._recent:
+            self._recent.remove((kind, value))
+            return False
+        self._waiting.append(Heard(kind, value, event, line))
+        self._fresh = True
+        return True
+
+    def item(self, value: str | None, *, is_reasoning: bool = False) -> list[Heard]:
+        """An item comes, with this text if it is a message; returns the reasoning that no item will have.
+
+        Items come in the order of their events. So reasoning whose event came before that of this item, with
+        no other item since, has only its event: it precedes this item.
+        """
+        fresh, self._fresh = self._fresh, False
+        if is_reasoning or not fresh:
+            return []
+        found = [
+            place for place, heard in enumerate(self._waiting) if (heard.kind, heard.text) == ("text", value)
+        ]
+        end = found[0] if found else len(self._waiting)
+        alone = [heard for heard in self._waiting[:end] if heard.kind == "reasoning"]
+        self._waiting = [heard for heard in self._waiting if heard not in alone]
+        self._told.extend((heard.kind, heard.text) for heard in alone)
+        return alone
+
+    def is_new(self, kind: Kind, value: str) -> bool:
+        """Whether the text of an item is new: no event with it was read itself."""
+        mine = [heard for heard in self._waiting if heard.kind == kind]
+        if mine:  # text may have been masked in one of the two records: then the order decides
+            self._waiting.remove(next((heard for heard in mine if heard.text == value), mine[0]))
+            return True
+        if (kind, value) in self._told:
+            self._told.remove((kind, value))
+            return False
+        self._recent.append((kind, value))
+        return True
+
+    def take_waiting(self) -> list[Heard]:
+        """The events for which no item came; they are to be read themselves."""
+        alone, self._waiting = self._waiting, []
+        self._told.extend((heard.kind, heard.text) for heard in alone)
+        return alone
+
+    def forget(self) -> None:
+        """Another turn begins: its texts do not repeat those of the last."""
+        self._recent.clear()
+        self._told.clear()
 
 
 class ResponseItems:
-    """Takes items, whatever record they came in."""
+    """Reads items, and what events repeat of them."""
 
-    def __init__(self, crew: Crew) -> None:
-        self._telling, self._prompts, self._responses, self._answers, self._calls, self._spawns = crew
-        self._searches: list[tuple[Work, int]] = []  # that an event told of, in a line, and no item yet
-        self._searched: deque[JsonObject] = deque(maxlen=8)  # the other way round
+    def __init__(
+        self, thread: Thread, prompts: Prompts, responses: Responses, calls: Calls, spawns: Spawns
+    ) -> None:
+        self._thread, self._prompts, self._responses = thread, prompts, responses
+        self._calls, self._spawns = calls, spawns
+        self._echoes = Echoes()
+        self._searches: list[tuple[Work, int]] = []  # of events whose item has not come, with their lines
+        self._searched: deque[JsonObject] = deque(maxlen=8)  # of items whose event has not come
         self._handlers: dict[str, Callable[[JsonObject], None]] = {
             "message": self._message,
             "agent_message": self._agent_message,
-            "reasoning": self._answers.reasoning,
-            "function_call": self._function_call,
-            "custom_tool_call": self._custom_tool_call,
-            "local_shell_call": self._local_shell_call,
-            "tool_search_call": self._tool_search_call,
+            "reasoning": self._reasoning,
+            **dict.fromkeys(INPUTS, self._call),
             "function_call_output": self._output,
             "custom_tool_call_output": self._output,
             "tool_search_output": self._tool_search_output,
@@ -59,109 +119,151 @@ class ResponseItems:
 
     @property
     def kinds(self) -> frozenset[str]:
-        """The types of items that are known."""
-        return STATE | self._handlers.keys()
+        """The known types of items."""
+        return STATE_ITEMS | self._handlers.keys()
 
     def feed(self, item: JsonObject) -> None:
-        """Take an item."""
+        """Read an item."""
         kind = item.get("type")
         handler = self._handlers.get(kind) if isinstance(kind, str) else None
         if handler is None:
-            if not isinstance(kind, str) or kind not in STATE:
-                self._telling.teller.puzzle(f"unknown item {kind!r}"[:200])
-            self._telling.note(kind if isinstance(kind, str) and kind else "item", item)
+            if not isinstance(kind, str) or kind not in STATE_ITEMS:
+                self._thread.report_unknown(f"unknown item {kind!r}"[:200])
+            self._thread.note(kind if isinstance(kind, str) and kind else "item", item)
             return
-        if not self._telling.is_repeated(item):
+        if not self._thread.is_repeated(item):
             handler(item)
 
-    def search_ended(self, work: Work, event: JsonObject) -> None:
-        """An event tells of a search; its item, which may have no id, comes next to it."""
-        told = next((action for action in self._searched if _is_same(work.input, action)), None)
-        if told is not None:
-            self._searched.remove(told)
-            return
-        self._answers.response(event)
-        self._searches.append((work, self._telling.teller.line))
+    # Events
 
-    def speak_for_events(self) -> None:
-        """Tell what events said and no item has: texts, reasoning, searches."""
+    def response(self, record: JsonObject) -> Response:
+        """The response that an event belongs to."""
+        if not self._responses.is_open:
+            self._prompts.answered()
+        return self._responses.current(record)
+
+    def echo(self, kind: Kind, value: str, event: JsonObject) -> None:
+        """The text of an event. It begins a response, and is read with its item or by `add_waiting`."""
+        if self._echoes.event(kind, value, event, self._thread.sink.line):
+            self.response(event)
+
+    def search_ended(self, work: Work, event: JsonObject) -> None:
+        """An event of a search; its item, which may have no id, comes before or after it."""
+        known = next((action for action in self._searched if _is_same(work.input, action)), None)
+        if known is not None:
+            self._searched.remove(known)
+            return
+        self.response(event)
+        self._searches.append((work, self._thread.sink.line))
+
+    def add_waiting(self) -> None:
+        """Read the events for which no item came: texts, reasoning, searches."""
         searches, self._searches = self._searches, []
         for work, line in searches:
-            with self._telling.teller.as_of(line):
-                self._calls.work(self._answers.response({"call_id": work.id}), work, "web_search_end")
-        self._answers.speak()
+            with self._thread.sink.as_of(line):
+                self._calls.add_work(self.response({"call_id": work.id}), work, "web_search_end")
+        self._add_events(self._echoes.take_waiting())
 
     def end_response(self) -> None:
-        """Others than the model speak."""
-        self.speak_for_events()
+        """The next record is not the model's."""
+        self.add_waiting()
         self._responses.end()
 
     def end_turn(self) -> None:
-        """The turn is over."""
+        """The turn has ended."""
         self.end_response()
         self._responses.close()
         self._calls.forget()
-        self._answers.forget()
+        self._echoes.forget()
 
     def abort(self) -> None:
-        """The turn was stopped: calls that are at work will not end."""
+        """The turn was stopped: calls without an output will not get one."""
         self.end_response()
         self._calls.abort()
 
-    # Words
+    def _add_events(self, events: Sequence[Heard]) -> None:
+        for heard in events:
+            with self._thread.sink.as_of(heard.line):
+                response = self.response(heard.event)
+                add = self._responses.text if heard.kind == "text" else self._responses.reasoning
+                add(response, heard.text, under_agent({"source": "event"}))
+
+    def _filled(self, item: JsonObject) -> Response:
+        """The response that an item belongs to."""
+        kind = item.get("type")
+        value = content_text(item.get("content")) if kind == "message" else None
+        alone = self._echoes.item(value, is_reasoning=kind == "reasoning")
+        response = self.response(alone[0].event if alone else item)
+        self._add_events(alone)
+        response.filled = True
+        return response
+
+    def _unknown(self, item: JsonObject) -> JsonObject | None:
+        return self._thread.unknown_members(item, ITEM_MEMBERS[item["type"]], item["type"])
+
+    # Messages and reasoning
 
     def _message(self, item: JsonObject) -> None:
         role = item.get("role")
         if role == "assistant":
-            self._answers.text(item)
+            self._text(item)
             return
         self.end_response()
-        extra = self._telling.check(item, MESSAGE, "message")
+        extra = self._unknown(item)
         if role == "user":
             self._prompts.user(item, extra)
             return
         if role not in ("developer", "system"):
-            self._telling.teller.puzzle(f"unknown role {role!r}"[:200])
+            self._thread.report_unknown(f"unknown role {role!r}"[:200])
         self._prompts.instructions(item, role if isinstance(role, str) else "", extra)
 
     def _agent_message(self, item: JsonObject) -> None:
         self.end_response()
         self._prompts.agent(item)
 
+    def _text(self, item: JsonObject) -> None:
+        """A message of the model: a part for each block of it."""
+        response = self._filled(item)
+        content = item.get("content")
+        if not self._echoes.is_new("text", content_text(content)):
+            return
+        known = present(id=text(item, "id"), phase=text(item, "phase"), extra=self._unknown(item))
+        for index, block in enumerate(blocks_of(content) or [""]):
+            piece = block_text(block)
+            if piece is None:
+                self._thread.report_unknown("unknown content of an answer")
+                self._thread.append(response.id, DataChunk(f"data-{data_name('content')}", block))
+                continue
+            notes = rest_of(block, "text") | known | present(continues=index > 0 or None)
+            self._responses.text(response, piece, under_agent(notes))
+
+    def _reasoning(self, item: JsonObject) -> None:
+        """Reasoning: its text, and what only the provider can read."""
+        response = self._filled(item)
+        summary, content = texts(item, "summary"), texts(item, "content")
+        are_new = [self._echoes.is_new("reasoning", value) for value in (*summary, *content)]
+        encrypted = item.get("encrypted_content")
+        if are_new and not any(are_new) and encrypted is None:
+            return
+        notes = present(
+            id=text(item, "id"),
+            encryptedContent=encrypted,
+            content=content if summary and content else None,
+            extra=self._unknown(item),
+        )
+        self._responses.reasoning(response, "\n\n".join(summary or content), under_agent(notes))
+
     # Calls
 
-    def _function_call(self, item: JsonObject) -> None:
-        arguments, readable = input_of(item.get("arguments"))
-        if not readable:
-            self._telling.teller.puzzle("arguments of a call that are no JSON", detail=str(item.get("name")))
-        said = present(namespace=text(item, "namespace"), inputEncoding=None if readable else "text")
-        self._begin(item, text(item, "name") or "", arguments, said)
-
-    def _custom_tool_call(self, item: JsonObject) -> None:
-        said = present(
-            type="custom_tool_call",
-            inputEncoding="text",
-            namespace=text(item, "namespace"),
-            status=_remarkable(item),
-        )
-        self._begin(item, text(item, "name") or "", item.get("input"), said)
-
-    def _local_shell_call(self, item: JsonObject) -> None:
-        said = present(type="local_shell_call", status=_remarkable(item))
-        self._begin(item, "local_shell", item.get("action"), said)
-
-    def _tool_search_call(self, item: JsonObject) -> None:
-        said = present(type="tool_search_call", execution=text(item, "execution"))
-        self._begin(item, "tool_search", item.get("arguments"), said)
-
-    def _begin(self, item: JsonObject, name: str, input: Json, said: JsonObject) -> None:
-        kind = item["type"]
-        extra = self._telling.check(item, KNOWN[kind], kind)
-        response = self._answers.filled(item)
-        metadata = present(id=text(item, "id"), extra=extra) | said
+    def _call(self, item: JsonObject) -> None:
+        name, given, own = read_call(item)
+        if item["type"] == "function_call" and "inputEncoding" in own:
+            self._thread.report_unknown("arguments of a call that are no JSON", detail=str(item.get("name")))
+        extra = self._unknown(item)
+        response = self._filled(item)
         call_id = self._call_id(item, response)
-        self._calls.begin(response, call_id, name, input, metadata)
-        self._spawns.called(call_id, name, input)
+        self._calls.begin(response, call_id, name, given, own | present(extra=extra))
+        self._spawns.called(call_id, name, given)
 
     def _call_id(self, item: JsonObject, response: Response) -> str:
         own = text(item, "call_id") or text(item, "id")
@@ -171,65 +273,56 @@ class ResponseItems:
         return f"{response.id}-{response.blocks}"
 
     def _output(self, item: JsonObject) -> None:
-        kind = item["type"]
         outcome = outcome_of(item.get("output"))
-        extra = self._telling.check(item, KNOWN[kind], kind)
+        extra = self._unknown(item)
         if extra is not None:
             outcome = Outcome(outcome.output, outcome.metadata | {"extra": extra})
         self._end(item, outcome)
 
     def _tool_search_output(self, item: JsonObject) -> None:
-        self._telling.check(item, KNOWN["tool_search_output"], "tool_search_output")
-        self._end(
-            item, Outcome(JsonOutput(present(tools=item.get("tools"), status=text(item, "status"))), {})
-        )
+        self._unknown(item)
+        output = JsonOutput(present(tools=item.get("tools"), status=text(item, "status")))
+        self._end(item, Outcome(output, {}))
 
     def _end(self, item: JsonObject, outcome: Outcome) -> None:
         self.end_response()
         call_id = text(item, "call_id") or ""
         if not self._calls.end(call_id, outcome):
-            self._telling.teller.puzzle("an output without its call", detail=call_id)
-            self._telling.note(item["type"], item)
-        elif self._calls.was_aborted(call_id):  # its message may be out already
-            self._telling.teller.puzzle("an output after its turn was aborted", detail=call_id)
-            self._telling.note(f"late_{item['type']}", item)
+            self._thread.report_unknown("an output without its call", detail=call_id)
+            self._thread.note(item["type"], item)
+        elif self._calls.was_aborted(call_id):  # its message may have been read already
+            self._thread.report_unknown("an output after its turn was aborted", detail=call_id)
+            self._thread.note(f"late_{item['type']}", item)
         self._spawns.answered(call_id, item.get("output"))
 
-    # What the provider does
+    # What the provider executes
 
     def _web_search_call(self, item: JsonObject) -> None:
         action = inner(item, "action")
         heard = next((one for one in self._searches if _is_same(one[0].input, action)), None)
-        response = self._answers.filled(item)
+        response = self._filled(item)
         if heard is not None:
             self._searches.remove(heard)
             work, line = heard
-            with self._telling.teller.as_of(line, self._telling.teller.line):
-                self._calls.work(response, work, "web_search_call")
+            with self._thread.sink.as_of(line, self._thread.sink.line):
+                self._calls.add_work(response, work, "web_search_call")
             return
         self._searched.append(action)
         self._provider(response, item, "web_search")
 
     def _image_generation_call(self, item: JsonObject) -> None:
-        self._provider(self._answers.filled(item), item, "image_generation")
+        self._provider(self._filled(item), item, "image_generation")
 
     def _provider(self, response: Response, item: JsonObject, kind: str) -> None:
         """A call that the provider made and answered itself."""
-        call = item["type"]
-        extra = self._telling.check(item, KNOWN[call], call)
+        extra = self._unknown(item)
         work = work_of({**item, "type": kind})
-        assert work is not None, "searches and pictures are items that do something"
+        assert work is not None, "searches and generated images are work"
         metadata = work.metadata | present(extra=extra)
         own = self._call_id(item, response)
-        self._calls.work(response, work._replace(id=own, metadata=metadata), call)
-
-
-def _remarkable(item: JsonObject) -> str | None:
-    """The status of a call, unless it is the usual one."""
-    status = text(item, "status")
-    return None if status == "completed" else status
+        self._calls.add_work(response, work._replace(id=own, metadata=metadata), item["type"])
 
 
 def _is_same(asked: Json, action: JsonObject) -> bool:
-    """Whether an event's search is that of an item: its action is, and the query may be told twice."""
+    """Whether an event's search is that of an item: it has the same action, and may repeat the query."""
     return is_object(asked) and {**asked, **action} == asked

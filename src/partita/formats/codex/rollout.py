@@ -1,57 +1,53 @@
-"""Rollout files of Codex → messages: all three generations of them.
+"""Rollout files of Codex → messages. There are three generations of them.
 
-1. Until mid 2025: a header, then bare response items, and lines of state. No times, no counts.
-2. Each line is `{timestamp, type, payload}`, and the words are there twice, as items and as events.
-3. Since 2026 lines have an `ordinal`, and events bring whole items.
+1. Until mid 2025: a header, then bare response items and lines of state, without times and token counts.
+2. Each line is `{timestamp, type, payload}`, and texts are there twice, as items and as events.
+3. Since 2026 lines have an `ordinal`, and events contain whole items.
 """
 
 from collections.abc import Callable
-from typing import Final
 
-from partita.formats.transcript import Fact, Teller
+from partita.formats.log.sink import Fact, LogSink
 from partita.types.json import Json, JsonObject, is_object
 
-from .crew import crew_for
-from .events import Events
-from .fields import inner, text
-from .lineage import spawn_of
-from .own_words import OwnWords
+from .content import item_text
+from .prompts import Prompts
 from .response_items import ResponseItems
-from .spawns import FindAgent
-from .telling import Telling
-
-STATE: Final = frozenset(
-    {
-        "world_state",
-        "inter_agent_communication",
-        "inter_agent_communication_metadata",
-        "security_risk_score",
-        "token_usage_record",
-    }
+from .responses import Calls, Responses
+from .thread import FindAgent, Spawns, Thread, spawn_of
+from .usage import TokenCounts
+from .wire import (
+    ENVELOPE,
+    EVENT_MEMBERS,
+    HEADER,
+    METADATA,
+    NOTICES,
+    STATE_EVENT_ITEMS,
+    STATE_EVENTS,
+    STATE_RECORDS,
+    error_text,
+    found,
+    inner,
+    items,
+    text,
+    texts,
+    whole,
 )
-"""Records that are no talk. `token_usage_record` says again what `token_count` says."""
-
-METADATA: Final = "metadata"
-"""Beside a payload since 2026: places in the history that Codex sends. It is kept, and means nothing here."""
-
-ENVELOPE: Final = frozenset({"timestamp", "type", "payload", "ordinal", METADATA})
-
-HEADER: Final = frozenset({"id", "timestamp", "instructions", "git"})
+from .work import WORK_EVENTS, item_event, kind_of_item, work_of
 
 
 class CodexRolloutDecoder:
-    """Records in; a teller is told what they say."""
+    """Reads records into messages."""
 
-    def __init__(self, teller: Teller, *, under_call: bool = False) -> None:
-        """`under_call`: the thread is told under the call that started it, so what it copied is not."""
-        telling = self._telling = Telling(teller)
+    def __init__(self, sink: LogSink, *, under_call: bool = False) -> None:
+        """`under_call`: the thread is that of a sub-agent, and is nested under the call that started it."""
+        thread = self._thread = Thread(sink, under_call=under_call)
         if under_call:
-            telling.teller = OwnWords(teller, telling.lineage)
-            telling.lineage.on_own = self._end_copy
-        crew = crew_for(telling)
-        self._prompts, self._spawns = crew.prompts, crew.spawns
-        self._items = ResponseItems(crew)
-        self._events = Events(crew, self._items)
+            thread.lineage.on_own = self._end_copy
+        prompts, responses, calls = Prompts(thread), Responses(thread), Calls(thread)
+        self._prompts, self._spawns = prompts, Spawns(thread)
+        self._items = ResponseItems(thread, prompts, responses, calls, self._spawns)
+        self._events = Events(thread, prompts, responses, calls, self._spawns, self._items)
         self._last: JsonObject | None = None
         self._handlers: dict[str, Callable[[JsonObject], None]] = {
             "session_meta": self._session_meta,
@@ -62,30 +58,30 @@ class CodexRolloutDecoder:
         }
 
     def feed(self, record: JsonObject) -> None:
-        """Take the next record."""
+        """Read the next record."""
         if self._is_repeated(record):
             return
-        telling = self._telling
-        telling.tick(record.get("timestamp"))
-        telling.lineage.record(record.get("ordinal"), telling.time)
-        if telling.lineage.guessed:
-            telling.lineage.guessed = False
-            telling.teller.puzzle("where the copied history ends had to be guessed")
+        thread, lineage = self._thread, self._thread.lineage
+        thread.set_time(record.get("timestamp"))
+        lineage.record(record.get("ordinal"), thread.time)
+        if lineage.guessed:
+            lineage.guessed = False
+            thread.report_unknown("where the copied history ends had to be guessed")
         payload = record.get("payload")
         if is_object(payload):
-            self._take(record, payload)
+            self._feed_payload(record, payload)
         else:
             self._prompts.settle()
-            self._take_bare(record)
+            self._feed_bare(record)
 
     def finish(self) -> None:
         """The log has ended, for now or for good."""
         self._prompts.finish()
-        self._items.speak_for_events()
+        self._items.add_waiting()
 
     @property
     def find_agent(self) -> FindAgent:
-        """Who knows the files of sub-agents."""
+        """The function that knows the files of sub-agents."""
         return self._spawns.find_agent
 
     @find_agent.setter
@@ -97,105 +93,104 @@ class CodexRolloutDecoder:
         return self._spawns.claim(sign)
 
     def mark(self) -> JsonObject:
-        """Remember this place, where a turn begins."""
+        """The state of this place, where a turn begins."""
         return {
-            "telling": self._telling.state(),
+            "telling": self._thread.state(),
             "prompts": self._prompts.state(),
             "events": self._events.state(),
         }
 
     def state(self, mark: JsonObject) -> JsonObject:
-        """What must be known to go on from a mark."""
+        """What is needed to continue from a mark."""
         return mark
 
     def restore(self, state: JsonObject) -> None:
-        """Go on from a state: the next record is the first of a turn."""
-        self._telling.restore(state["telling"])
+        """Continue from a state: the next record is the first of a turn."""
+        self._thread.restore(state["telling"])
         self._prompts.restore(state["prompts"])
         self._events.restore(state["events"])
 
     def _end_copy(self) -> None:
-        """The history of others is over: nothing of it is at hand any more."""
+        """The history of other threads has ended: nothing of it is continued."""
         self._prompts.settle()
         self._items.end_turn()
 
     def _is_repeated(self, record: JsonObject) -> bool:
-        """Whether a record is there twice in a row, time and all."""
+        """Whether a record equals the one before, including its time."""
         last, self._last = self._last, record
         if last is None or "timestamp" not in record or "payload" not in record or record != last:
             return False
-        self._telling.teller.puzzle("a record twice in a row")
+        self._thread.report_unknown("a record twice in a row")
         return True
 
-    def _take(self, record: JsonObject, payload: JsonObject) -> None:
+    def _feed_payload(self, record: JsonObject, payload: JsonObject) -> None:
         """A record in its envelope."""
-        kind = record.get("type")
+        thread, kind = self._thread, record.get("type")
         if not (kind == "event_msg" and self._events.confirms(payload)):
             self._prompts.settle()
-        extra = self._telling.check(record, ENVELOPE, "a record") or {}
+        extra = thread.unknown_members(record, ENVELOPE, "a record") or {}
         if METADATA in record:
             extra[METADATA] = record[METADATA]
         if extra:
-            self._telling.note("envelope", extra)
+            thread.note("envelope", extra)
         handler = self._handlers.get(kind) if isinstance(kind, str) else None
         if handler is not None:
             handler(payload)
             return
-        if not isinstance(kind, str) or kind not in STATE:
-            self._telling.teller.puzzle(f"unknown record type {kind!r}"[:200])
-        self._telling.note(kind if isinstance(kind, str) and kind else "record", payload)
+        if not isinstance(kind, str) or kind not in STATE_RECORDS:
+            thread.report_unknown(f"unknown record type {kind!r}"[:200])
+        thread.note(kind if isinstance(kind, str) and kind else "record", payload)
 
-    def _take_bare(self, record: JsonObject) -> None:
-        """A record without an envelope: of the first generation, or of no known one."""
+    def _feed_bare(self, record: JsonObject) -> None:
+        """A record without an envelope: of the first generation, or unknown."""
         kind = record.get("type")
         if isinstance(kind, str) and kind in self._items.kinds:
             self._items.feed(record)
         elif kind is None and record.get("record_type") == "state":
             if len(record) > 1:
-                self._telling.note("state", record)
+                self._thread.note("state", record)
         elif kind is None and HEADER.issuperset(record) and isinstance(record.get("id"), str):
             self._session_meta(record)
         else:
-            self._telling.teller.puzzle(f"unknown record type {kind!r}"[:200])
-            self._telling.note(kind if isinstance(kind, str) and kind else "record", record)
+            self._thread.report_unknown(f"unknown record type {kind!r}"[:200])
+            self._thread.note(kind if isinstance(kind, str) and kind else "record", record)
 
     # The thread
 
     def _session_meta(self, meta: JsonObject) -> None:
-        telling = self._telling
+        thread = self._thread
         self._items.end_response()
-        header = telling.lineage.header(meta)
+        header = thread.lineage.header(meta)
         if header == "another":  # several rollouts in one file: this one begins at the root
-            telling.announce("session_meta", meta, None, parent="", hidden=True)
+            thread.notice("session_meta", meta, None, parent="", hidden=True)
         else:
-            telling.note("session_meta", meta)
+            thread.note("session_meta", meta)
         if header != "copied":
             self._spawns.path = text(spawn_of(meta), "agent_path") or self._spawns.path
-            self._learn(facts_of(meta))
-            telling.provider = text(meta, "model_provider") or telling.provider
+            self._set_facts(facts_of(meta))
+            thread.provider = text(meta, "model_provider") or thread.provider
 
     def _turn_context(self, context: JsonObject) -> None:
-        telling = self._telling
+        thread = self._thread
         self._items.end_response()
-        telling.lineage.turn(context)
-        telling.turn_id = text(context, "turn_id") or telling.turn_id
+        thread.lineage.turn(context)
+        thread.turn_id = text(context, "turn_id") or thread.turn_id
         model = text(context, "model")
-        if model is not None and telling.model not in (None, model):
-            telling.announce("model_change", {"from": telling.model, "to": model}, f"Model: {model}")
-        telling.model = model or telling.model
-        self._learn({"cwd": text(context, "cwd"), "model": model})
-        telling.note("turn_context", context)
+        if model is not None and thread.model not in (None, model):
+            thread.notice("model_change", {"from": thread.model, "to": model}, f"Model: {model}")
+        thread.model = model or thread.model
+        self._set_facts({"cwd": text(context, "cwd"), "model": model})
+        thread.note("turn_context", context)
 
-    def _learn(self, facts: dict[Fact, Json]) -> None:
+    def _set_facts(self, facts: dict[Fact, Json]) -> None:
         for fact, value in facts.items():
             if value is not None:
-                self._telling.teller.learn(fact, value)
+                self._thread.set_fact(fact, value)
 
 
 def facts_of(meta: JsonObject) -> dict[Fact, Json]:
     """What a header says about its thread."""
-    git, source = inner(meta, "git"), meta.get("source")
-    spawn = spawn_of(meta)
+    git, source, spawn = inner(meta, "git"), meta.get("source"), spawn_of(meta)
     base = text(inner(meta, "history_base"), "thread_id")
     thread = text(meta, "id") or text(meta, "session_id")
     return {
@@ -212,4 +207,221 @@ def facts_of(meta: JsonObject) -> dict[Fact, Json]:
         "agentName": text(meta, "agent_nickname")
         or text(spawn, "agent_nickname")
         or text(spawn, "agent_path"),
+    }
+
+
+class Events:
+    """Reads the payloads of events. Most repeat items; what only they have is read here."""
+
+    def __init__(
+        self,
+        thread: Thread,
+        prompts: Prompts,
+        responses: Responses,
+        calls: Calls,
+        spawns: Spawns,
+        items: ResponseItems,
+    ) -> None:
+        self._thread, self._prompts, self._responses = thread, prompts, responses
+        self._calls, self._spawns, self._items = calls, spawns, items
+        self._tokens = TokenCounts()
+        self._limits: Json = None
+        self._compacted = False  # whether the record was there, so that the event adds nothing
+        self._handlers: dict[str, Callable[[JsonObject], None]] = {
+            "agent_message": self._agent_message,
+            "agent_reasoning": self._agent_reasoning,
+            "agent_reasoning_raw_content": self._agent_reasoning,
+            "token_count": self._token_count,
+            "task_started": self._task_started,
+            "turn_started": self._task_started,
+            "task_complete": self._task_complete,
+            "turn_complete": self._task_complete,
+            "turn_aborted": self._turn_aborted,
+            "thread_rolled_back": self._rolled_back,
+            "context_compacted": self._context_compacted,
+            "item_completed": self._item_completed,
+            "thread_name_updated": self._named,
+            "thread_settings_applied": self._settings,
+        }
+
+    def feed(self, event: JsonObject) -> None:
+        """Read an event."""
+        kind = event.get("type")
+        if not isinstance(kind, str):
+            self._thread.report_unknown("an event without a type")
+            self._thread.note("event", event)
+            return
+        self._feed(event, kind)
+        known = EVENT_MEMBERS.get(kind)
+        if known is not None and not known.issuperset(event):
+            self._thread.unknown_members(event, known, kind)
+            self._thread.note(kind, event)
+
+    def _feed(self, event: JsonObject, kind: str) -> None:
+        if kind == "user_message":
+            self._confirm(text(event, "message") or "", event)
+        elif (handler := self._handlers.get(kind)) is not None:
+            handler(event)
+        elif kind in WORK_EVENTS:
+            described = item_event(event)
+            if described is not None and described.phase == "completed":
+                self._work(described.item, kind, event)
+        elif kind in NOTICES:
+            self._items.end_response()
+            shown = found(event, NOTICES[kind])
+            self._thread.notice(kind, event, shown if isinstance(shown, str) else None)
+        else:
+            if kind not in STATE_EVENTS:
+                self._thread.report_unknown(f"unknown event {kind!r}"[:200])
+            self._thread.note(kind, event)
+            self._spawns.event(kind, event)
+
+    def state(self) -> JsonObject:
+        """What is needed to continue from here."""
+        return {"total": self._tokens.total, "limits": self._limits}
+
+    def restore(self, state: JsonObject) -> None:
+        """Continue from a state."""
+        self._tokens.total, self._limits = state["total"], state["limits"]
+
+    def confirms(self, event: JsonObject) -> bool:
+        """Whether an event is that of a prompt whose item came just before it."""
+        if event.get("type") == "item_completed":
+            return kind_of_item(inner(event, "item")) == "user_message"
+        return event.get("type") == "user_message"
+
+    # What items repeat
+
+    def _confirm(self, prompt: str, event: JsonObject) -> None:
+        if not self._prompts.holds:  # there is only the event, and it ends the current response
+            self._items.end_response()
+        self._prompts.confirm(prompt, event)
+
+    def _agent_message(self, event: JsonObject) -> None:
+        self._items.echo("text", text(event, "message") or "", event)
+        if event.get("memory_citation") is not None:
+            self._thread.note("agent_message", event)
+
+    def _agent_reasoning(self, event: JsonObject) -> None:
+        self._items.echo("reasoning", text(event, "text") or "", event)
+
+    def _token_count(self, event: JsonObject) -> None:
+        count = self._tokens.take(event.get("info"))
+        if count is not None:
+            self._responses.count(count, event)
+        limits = event.get("rate_limits")
+        if limits is not None and limits != self._limits:
+            self._limits = limits
+            self._thread.note("rate_limits", limits)
+
+    def _item_completed(self, event: JsonObject) -> None:
+        item = inner(event, "item")
+        kind = kind_of_item(item)
+        if kind == "user_message":
+            self._confirm("".join(texts(item, "content")), _user_event(item))
+        elif kind == "agent_message":
+            self._items.echo("text", item_text(item), item)
+        elif kind == "reasoning":
+            for value in (*texts(item, "summary_text"), *texts(item, "raw_content")):
+                self._items.echo("reasoning", value, item)
+        elif kind == "context_compaction":
+            self._context_compacted(event)
+        elif work_of(item) is not None:
+            self._work(item, "item_completed", event)
+        else:
+            if kind not in STATE_EVENT_ITEMS:
+                self._thread.report_unknown(f"unknown item {kind!r} of an event"[:200])
+            self._thread.note(f"item_{kind}" if kind else "item_completed", event)
+        self._spawns.item(kind, item)
+
+    def _work(self, item: JsonObject, kind: str, event: JsonObject) -> None:
+        """Something was done: by a known call, or by one without an item."""
+        work = work_of(item)
+        assert work is not None, "events of work have items of work"
+        if not work.id:
+            self._thread.note(kind, event)
+        elif work.id in self._calls:
+            self._calls.enrich(work)
+        elif work.name == "web_search":
+            self._items.search_ended(work, event)
+        else:
+            self._calls.add_work(self._items.response(event), work, kind)
+
+    # Turns
+
+    def _task_started(self, event: JsonObject) -> None:
+        self._items.end_turn()
+        self._thread.lineage.turn(event)
+        self._thread.turn_id = text(event, "turn_id")
+        self._compacted = False
+        self._prompts.task_started()
+        self._thread.note("task_started", event)
+
+    def _task_complete(self, event: JsonObject) -> None:
+        self._items.end_turn()
+        error = event.get("error")
+        if error is None:
+            self._thread.note("task_complete", event)
+            self._prompts.task_ended("completed")
+            return
+        shown = error_text(error)
+        self._thread.notice("task_complete", event, shown)
+        self._prompts.task_ended("failed", shown)
+
+    def _turn_aborted(self, event: JsonObject) -> None:
+        reason = text(event, "reason")
+        self._items.abort()
+        self._items.end_turn()
+        self._thread.notice("turn_aborted", event, f"Turn aborted: {reason or 'no reason given'}")
+        self._prompts.task_ended("interrupted", reason)
+
+    def _rolled_back(self, event: JsonObject) -> None:
+        """The last turns were removed from the conversation: a branch begins before them, with a notice."""
+        self._items.end_turn()
+        turns = whole(event, "num_turns") or 0
+        parent = self._prompts.roll_back(turns)
+        if parent is None and turns:
+            self._thread.report_unknown("a rollback of turns that are not there")
+        shown = f"{turns} turn{'' if turns == 1 else 's'} rolled back"
+        self._thread.notice("thread_rolled_back", event, shown, parent=parent)
+
+    def compacted(self, record: JsonObject) -> None:
+        """The history was replaced by a shorter one."""
+        self._items.end_response()
+        self._compacted = True
+        self._thread.notice("compacted", record, text(record, "message"))
+
+    def _context_compacted(self, event: JsonObject) -> None:
+        """The event of a compaction, which usually has a record too."""
+        if self._compacted:
+            self._compacted = False
+            return
+        self._items.end_response()
+        self._thread.notice("context_compacted", event, None)
+
+    # State
+
+    def _named(self, event: JsonObject) -> None:
+        name = text(event, "thread_name") or text(event, "name")
+        if name and not self._thread.lineage.copied:
+            self._thread.set_fact("title", name)
+        self._thread.note("thread_name_updated", event)
+
+    def _settings(self, event: JsonObject) -> None:
+        model = text(inner(event, "thread_settings"), "model")
+        if model:
+            self._thread.model = model
+            self._thread.set_fact("model", model)
+        self._thread.note("thread_settings_applied", event)
+
+
+def _user_event(item: JsonObject) -> JsonObject:
+    """A user's item as the event that there was before such items."""
+    inputs = list(items(item, "content"))
+    return {
+        "id": text(item, "id"),
+        "client_id": text(item, "client_id"),
+        "images": [url for part in inputs if (url := text(part, "image_url")) is not None],
+        "local_images": [path for part in inputs if (path := text(part, "path")) is not None],
+        "text_elements": [element for part in inputs for element in items(part, "text_elements")],
     }

@@ -6,14 +6,15 @@ the model wrote for itself before its calls, and readers of an answer do not exp
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from msgspec import UNSET
 from msgspec.structs import replace
 
 from partita.formats.core.metadata import add_notes, notes
-from partita.formats.core.report import Place
+from partita.formats.core.report import Place, PlacedPart
 from partita.formats.core.residue import residue
+from partita.formats.core.role_messages import FORM, STRING
 from partita.formats.core.turns import Placed
 from partita.types.json import JsonObject, is_array, is_object
 from partita.types.messages import AssistantPart, ToolCallPart
@@ -22,10 +23,6 @@ from partita.types.parts import CustomPart, ForeignPart, ReasoningPart, TextPart
 from . import wire
 from .parts import ASSISTANT_BLOCKS, CALLS, CITATIONS, FIELDS, PLAN, read_citation
 from .wire import NAME
-
-FORM: Final = "content"
-STRING: Final = "string"
-"""The note of a content that was a string."""
 
 SEPARATOR: Final = "\n"
 """Between texts that become one tool plan."""
@@ -38,15 +35,8 @@ _CITED: Final[Mapping[str, type[TextPart | ReasoningPart]]] = {
 }
 
 
-class PlacedPart(NamedTuple):
-    """A part, and its place in the message: `plan`, or a member and a number."""
-
-    part: Any
-    place: Place
-
-
 def read_assistant(message: wire.Assistant) -> tuple[list[PlacedPart], JsonObject]:
-    """The parts of a message, and notes about it."""
+    """The parts of a message, and notes about it. A place is `plan`, or a member and a number."""
     found: list[PlacedPart] = []
     if message.tool_plan:
         found.append(

@@ -10,90 +10,41 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from msgspec import UNSET
-from msgspec.structs import replace
 
 from partita.errors import ConversionError
-from partita.formats.core.metadata import message_notes, notes
-from partita.formats.core.report import Place, Record, Report
-from partita.formats.core.residue import residue, restore
-from partita.formats.core.role_messages import APART, INDEX, RoleReader, RoleWriter
-from partita.formats.core.rules import Rules, arrange
+from partita.formats.core.metadata import notes
+from partita.formats.core.report import Place, Record
+from partita.formats.core.request import HINT, Requests, request_report
+from partita.formats.core.residue import restore
+from partita.formats.core.role_messages import APART, FORM, INDEX, STRING, RoleReader, RoleWriter
+from partita.formats.core.rules import Rules
 from partita.formats.core.tools import Tools
-from partita.formats.core.turns import Instructions, Prompt, Results, Step, join, split
+from partita.formats.core.turns import Instructions, Results, Step, Turn
 from partita.formats.core.wire import Wire, read_wire, to_json
-from partita.formats.format import Dumped, Format, Loaded, Request, ToolSpec
-from partita.formats.losses import Loss
-from partita.types.json import Json, JsonObject, is_array, is_object, kind_of
-from partita.types.messages import Message, SystemContent, SystemMessage, UserContent, UserMessage
+from partita.formats.format import Format, Request, ToolSpec
+from partita.types.json import Json, JsonObject, is_object
+from partita.types.messages import Message
 from partita.types.parts import ForeignPart, TextPart
 
 from . import wire
-from .assistant import FORM, STRING, as_string, is_written, read_assistant, write_assistant
+from .assistant import as_string, is_written, read_assistant, write_assistant
 from .parts import FIELDS, RESULTS, TOOL_NAME, USER_BLOCKS
 from .response import RESPONSES
-from .stream import EVENTS, CohereDecoder
+from .stream import CohereDecoder
 from .wire import NAME
 
-HINT: Final = "give a request, its messages, a response, or the events of a stream"
 RULES: Final = Rules(
     instructions="first",  # "system turn must be the first in the list"
     blank_text="drop",  # "message must not be empty in a turn": https://docs.cohere.com/reference/errors
 )
-NAMES: Final = "letters, digits, `_` and `-` are written in names, 64 of them at most"
-REPORT: Final = Report(
+REPORT: Final = request_report(
     NAME,
-    default="the API has no place for it",
-    reasons={
-        "id": "messages of the API have no id",
-        "createdAt": "messages of the API have no time",
-        "usage": "messages of the API have no usage",
-        "tool-call.name": NAMES,
-        "input": "the arguments of a call are an object",
+    {
         "output": "a result is text or documents, without a mark of errors",
         "text": "the API takes a tool plan beside calls, and no text",
     },
-    spelling=frozenset({FORM, INDEX}),
+    frozenset({FORM, INDEX}),
 )
-
-
-def load(payload: Json) -> Loaded:
-    """Read a request, its messages, one of them, a response, or the events of a stream."""
-    match payload:
-        case [*items] if not any(is_object(item) and "role" not in item for item in items):
-            return _load_messages(items)
-        case {"messages": [*messages]}:
-            reader = _Reader(messages, "$.messages")
-            return Loaded(tuple(join(reader.messages)), request=_read_request(payload))
-        case {"messages": other}:
-            raise ConversionError(f"messages is {kind_of(other)}", where="$.messages", hint="make it a list")
-        case {"role": _}:
-            return _load_messages([payload])
-        case [*_] | {"message": _}:
-            return _load_response(payload)
-        case {"type": str(kind)} if kind in EVENTS:
-            return _load_response(payload)
-        case _:
-            raise ConversionError(f"{kind_of(payload)} is unknown to Cohere", where="$", hint=HINT)
-
-
-def _load_response(payload: Json) -> Loaded:
-    assert RESPONSE.load is not None
-    return RESPONSE.load(payload)
-
-
-def _load_messages(items: Sequence[Json]) -> Loaded:
-    """Messages without a request around them."""
-    found = tuple(join(_Reader(items, "$").messages))
-    return Loaded(found, again=lambda: dump(found).payload["messages"])
-
-
-def dump(messages: Sequence[Message], request: Request | None = None) -> Dumped:
-    """Write `messages`, or a whole request."""
-    writer = _Writer()
-    payload = writer.write(messages)
-    if request is not None:
-        payload = _write_request(payload, request, writer.record)
-    return Dumped(payload, lambda: REPORT.compare(writer.record, _Reader(payload["messages"], "$").places))
 
 
 # Reading
@@ -102,7 +53,7 @@ def dump(messages: Sequence[Message], request: Request | None = None) -> Dumped:
 class _Reader(RoleReader):
     """Reads messages."""
 
-    def __init__(self, raws: Sequence[Json], path: str) -> None:
+    def __init__(self, raws: Sequence[Json], path: str, request: JsonObject) -> None:
         super().__init__(NAME)
         for index, raw in enumerate(raws):
             id_ = f"message-{index + 1}"
@@ -115,28 +66,21 @@ class _Reader(RoleReader):
                     self.add_results(id_, [(RESULTS.read(message, self.calls), 0)], index)
                 case wire.UnknownMessage():
                     part = ForeignPart(NAME, dict(message.raw))
-                    self.add(UserMessage(id=id_, content=[part]), index, [(part, 0)])
+                    self.add_content("user", id_, [(part, 0)], {}, index)
                 case _:
                     self._text(message, id_, index)
 
     def _text(self, message: wire.System | wire.User, id_: str, index: int) -> None:
-        content = message.content
+        content, is_system = message.content, isinstance(message, wire.System)
         text = content if isinstance(content, str) else None
         blocks = (wire.Text(text=content),) if isinstance(content, str) else content
-        parts: list[Any] = [USER_BLOCKS.read(block, None) for block in blocks]
-        if isinstance(message, wire.System):
-            pairs = zip(parts, blocks, strict=True)
-            parts = [
-                part if isinstance(part, TextPart) else ForeignPart(NAME, to_json(raw)) for part, raw in pairs
-            ]
-        kept = residue(type(message)(content=()), replace(message, content=()))
-        metadata = {NAME: {FIELDS: kept}} if kept else None
-        given: Any = {"parts": tuple(parts), "content": text, "provider_metadata": metadata}
-        found = [(part, number) for number, part in enumerate(parts)]
-        if isinstance(message, wire.System):
-            self.add(SystemMessage(id=id_, content=SystemContent(**given)), index, found)
-        else:
-            self.add(UserMessage(id=id_, content=UserContent(**given)), index, found)
+        found: list[tuple[Any, Place]] = []
+        for number, block in enumerate(blocks):
+            part = USER_BLOCKS.read(block, None)
+            is_kept = is_system and not isinstance(part, TextPart)
+            found.append((ForeignPart(NAME, to_json(block)) if is_kept else part, number))
+        noted: JsonObject = {FIELDS: dict(message.extra)} if message.extra else {}
+        self.add_content("system" if is_system else "user", id_, found, noted, index, text)
 
 
 # Writing
@@ -145,48 +89,38 @@ class _Reader(RoleReader):
 class _Writer(RoleWriter):
     """Writes messages, and records what went where. Each block of the base class is a whole message."""
 
-    def __init__(self) -> None:
-        self.record = Record()
-        super().__init__(NAME, self.record)
-
     def write(self, messages: Sequence[Message]) -> JsonObject:
         """`messages`."""
-        for turn in arrange(split(messages, is_written), RULES, self.record):
-            match turn:
-                case Step():
-                    start = turn.boundaries[-1].part if turn.boundaries and turn.number > 1 else None
-                    about = turn.message.content if start is None else start
-                    message, places = write_assistant(turn.parts, is_request=True, text=turn.text)
-                    is_empty = message == wire.Assistant()
-                    noted = {**notes(about.provider_metadata, NAME), APART: True}
-                    self.add("assistant", [] if is_empty else [message], turn, places, noted)
-                case Results():
-                    for placed in turn.parts:
-                        block = RESULTS.write(placed.part)
-                        self.add("tool", [block], turn._replace(parts=[placed]), [0], {APART: True})
-                case _:
-                    self._text(turn)
+        self.write_turns(messages, RULES, is_written)
         return {"messages": [to_json(_finished(blocks[0], noted)) for _, blocks, noted in self.messages]}
 
-    def _text(self, turn: Instructions | Prompt) -> None:
-        is_system = isinstance(turn, Instructions)
+    def _append(self, role: str, blocks: list[Json], turn: Turn, noted: JsonObject) -> tuple[int, int]:
+        return super()._append(role, blocks, turn, {**noted, APART: True})
+
+    def write_blocks(self, turn: Turn, role: str) -> tuple[list[Json], Sequence[Place | None]]:
+        if isinstance(turn, Step):
+            message, places = write_assistant(turn.parts, is_request=True, text=turn.text)
+            return ([] if message == wire.Assistant() else [message]), places
         blocks: list[Any] = []
-        places: list[Place | None] = []
-        whole: JsonObject | None = None
+        places = []
         for part, _ in turn.parts:
-            if isinstance(part, ForeignPart) and is_object(part.value) and "role" in part.value:
-                whole = part.value if part.format == NAME else None  # a message of an unknown role
-            is_allowed = not is_system or isinstance(part, TextPart | ForeignPart)
+            is_foreign = isinstance(part, ForeignPart) and part.format == NAME
+            if is_foreign and is_object(part.value) and "role" in part.value:
+                return [part.value], [0] * len(turn.parts)  # a message of an unknown role
+            is_allowed = role == "user" or isinstance(part, TextPart | ForeignPart)
             block = USER_BLOCKS.write(part) if is_allowed else None
-            places.append(None if block is None and whole is None else len(blocks))
+            places.append(None if block is None else len(blocks))
             blocks += [] if block is None else [block]
-        type_: Any = wire.System if is_system else wire.User
-        message: list[Json] = [type_(content=tuple(blocks))] if blocks else []
-        form = STRING if turn.message.content.content is not None else None
-        noted = {**message_notes(turn.message, NAME), APART: True, FORM: form}
-        self.add(
-            "system" if is_system else "user", message if whole is None else [whole], turn, places, noted
-        )
+        type_: Any = wire.User if role == "user" else wire.System
+        return ([type_(content=tuple(blocks))] if blocks else []), places
+
+    def write_results(self, turn: Results) -> None:
+        for placed in turn.parts:
+            self.add("tool", [RESULTS.write(placed.part)], turn._replace(parts=[placed]), [0], {})
+
+    def write_instructions(self, turn: Instructions) -> None:
+        blocks, places = self.write_blocks(turn, "system")
+        self.add("system", blocks, turn, places, self.notes_of(turn))
 
 
 def _finished(message: Any, noted: JsonObject) -> Any:
@@ -197,16 +131,6 @@ def _finished(message: Any, noted: JsonObject) -> Any:
 
 
 # Requests
-
-
-def _read_request(payload: JsonObject) -> Request:
-    """The request around messages. Tools that are not functions stay among the settings."""
-    settings: JsonObject = {key: item for key, item in payload.items() if key not in ("messages", "tools")}
-    tools = payload.get("tools")
-    if not is_array(tools):
-        return Request((), settings if tools is None else {**settings, "tools": tools}, NAME)
-    specs, others = TOOLS.read(tools)
-    return Request(specs, {**settings, "tools": others} if others or not specs else settings, NAME)
 
 
 def _is_own_tool(raw: Json) -> bool:
@@ -225,27 +149,41 @@ def _read_tool(tool: wire.ToolDeclaration) -> ToolSpec:
 
 def _write_tool(spec: ToolSpec) -> Wire:
     schema = {"type": "object", **(spec.input_schema or {})}
-    function = wire.ToolFunction(
-        name=TOOL_NAME.fit(spec.name), parameters=schema, description=spec.description or UNSET
-    )
+    function = wire.ToolFunction(name=spec.name, parameters=schema, description=spec.description or UNSET)
     return wire.ToolDeclaration(function=function)
 
 
-TOOLS: Final = Tools(NAME, wire.TOOL, _read_tool, _write_tool, _is_own_tool)
+TOOLS: Final = Tools(NAME, wire.TOOL, _read_tool, _write_tool, _is_own_tool, TOOL_NAME)
 
 
-def _write_request(payload: JsonObject, request: Request, record: Record) -> JsonObject:
-    if not payload["messages"]:
+def _read_request(payload: JsonObject) -> Request:
+    """The request around messages. Tools that are not functions stay among the settings."""
+    settings = {key: item for key, item in payload.items() if key != "messages"}
+    return Request(TOOLS.take(settings), settings, NAME)
+
+
+def _write(messages: Sequence[Message], request: Request | None) -> tuple[JsonObject, Record]:
+    """`messages`, or a whole request."""
+    writer = _Writer(NAME)
+    payload = writer.write(messages)
+    if request is not None and not payload["messages"]:
         raise ConversionError("no message to send", where="$", hint="give at least one that has content")
-    for index, spec in enumerate(request.tools):
-        if TOOL_NAME.fit(spec.name) != spec.name:
-            record.losses.append(Loss(f"$.tools[{index}].name", spec.name, NAMES, "repaired"))
-    settings = dict(request.settings)
-    others = settings.pop("tools", None)
-    tools = TOOLS.write(request.tools, others if is_array(others) else ())
-    return {**payload, **settings, **({"tools": tools} if tools or others is not None else {})}
+    if request is not None:
+        payload = TOOLS.add(request, {**payload, **request.settings}, writer.record)
+    return payload, writer.record
 
 
+RESPONSE: Final = RESPONSES.format(f"{NAME}-answer", "answers of Cohere's chat API")
+REQUESTS: Final = Requests(
+    REPORT,
+    "Cohere",
+    RESPONSE,
+    read=_Reader,
+    write=_write,
+    read_request=_read_request,
+    is_response=RESPONSES.is_response,
+)
+load, dump = REQUESTS.load, REQUESTS.dump
 FORMAT: Final = Format(
     NAME,
     "Cohere's chat API, requests and answers",
@@ -253,13 +191,5 @@ FORMAT: Final = Format(
     dump,
     CohereDecoder,
     takes_request=True,
-    is_complete=True,
-)
-RESPONSE: Final = Format(
-    f"{NAME}-answer",
-    "answers of Cohere's chat API",
-    RESPONSES.load,
-    RESPONSES.dump,
-    CohereDecoder,
     is_complete=True,
 )

@@ -4,14 +4,12 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
-from msgspec import UNSET
-
 from partita.errors import DecodeError
 from partita.formats.core.codec import PartCodec, PartCodecs
-from partita.formats.core.files import is_image
+from partita.formats.core.files import FILES, AnyFile, is_image
 from partita.formats.core.metadata import FIELDS, notes
 from partita.formats.core.rules import Alphabet
-from partita.formats.core.tool_text import as_text, read_arguments, tool_text
+from partita.formats.core.tool_text import as_text, object_input, read_arguments, tool_text
 from partita.formats.core.wire import Wire
 from partita.types.data_url import parse_data_url
 from partita.types.json import Json, JsonObject, dumps, is_object, loads
@@ -19,9 +17,7 @@ from partita.types.messages import ToolCallPart
 from partita.types.parts import (
     Citation,
     DocumentCitationSource,
-    FilePart,
     ImagePart,
-    ReasoningFilePart,
     ReasoningPart,
     TextPart,
 )
@@ -39,9 +35,6 @@ PLAN: Final = "toolPlan"
 
 THINKING: Final = "thinking"
 CITATIONS: Final = "citations"
-WRAPPED: Final = "input"
-"""The member of an object that holds an input which is not an object."""
-
 NOTHING: Final = "{}"
 """The content of a result without content: the API refuses an empty message."""
 
@@ -75,7 +68,7 @@ def read_image(block: wire.Image, context: Any) -> ImagePart | None:
     return ImagePart(url, inline.media_type if inline else None)
 
 
-def write_image(part: ImagePart | FilePart | ReasoningFilePart) -> Wire | None:
+def write_image(part: AnyFile) -> Wire | None:
     """An address or data: https://docs.cohere.com/docs/image-inputs"""
     is_sent = is_image(part) and part.url.startswith(("https://", "data:image/"))
     return wire.Image(image_url={"url": part.url}) if is_sent else None
@@ -94,9 +87,8 @@ def read_call(block: wire.Call, context: Any) -> ToolCallPart:
 def write_call(part: ToolCallPart) -> Wire | None:
     if part.provider_executed:
         return None  # a server tool of another provider
-    value: Json = part.input if part.raw_input is UNSET else part.raw_input
-    given = {} if value is UNSET else value if is_object(value) else {WRAPPED: value}
-    function = wire.Function(name=TOOL_NAME.fit(part.name), arguments=dumps(given).decode())
+    arguments = dumps(object_input(part)).decode()
+    function = wire.Function(name=TOOL_NAME.fit(part.name), arguments=arguments)
     return wire.Call(id=part.id, function=function)
 
 
@@ -185,7 +177,7 @@ _TEXT: Final = PartCodec(wire.Text, TextPart, read_text, write_text)
 USER_BLOCKS: Final[PartCodecs[Any]] = PartCodecs(
     NAME,
     _TEXT,
-    PartCodec(wire.Image, (ImagePart, FilePart, ReasoningFilePart), read_image, write_image),
+    PartCodec(wire.Image, FILES, read_image, write_image),
     member=FIELDS,
 )
 RESULT_BLOCKS: Final[PartCodecs[Any]] = PartCodecs(

@@ -6,23 +6,12 @@ from typing import Any, Final
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from partita.formats.answers.outlet import INTERRUPTED
-from partita.formats.core.last_step import NO_OUTPUT
 from partita.formats.core.metadata import message_notes, notes
-from partita.formats.core.report import Place, Report
+from partita.formats.core.report import Place
 from partita.formats.core.residue import restore
-from partita.formats.core.response import (
-    ERRORS,
-    Body,
-    Responses,
-    metadata,
-    metadata_of,
-    raw_reason,
-    usage_of,
-)
+from partita.formats.core.response import Body, Responses, metadata_of, raw_reason, said_of, usage_of
 from partita.formats.core.turns import Placed
 from partita.formats.core.wire import read_wire
-from partita.formats.events import UNNAMED
 from partita.types.json import JsonObject, is_object
 from partita.types.messages import AssistantMessage
 from partita.types.value import Extra
@@ -30,7 +19,7 @@ from partita.types.value import Extra
 from . import wire
 from .assistant import is_written, read_assistant, write_assistant
 from .parts import FIELDS
-from .stream import REASONS, CohereDecoder, read_usage, write_usage
+from .stream import EVENTS, REASONS, CohereDecoder, read_usage, write_usage
 from .wire import NAME
 
 STOPS: Final[Mapping[str, str]] = {
@@ -49,27 +38,20 @@ MESSAGE: Final = "message"
 def _read_body(body: JsonObject) -> Body:
     response: wire.Response = read_wire(wire.RESPONSE, body, "$", "give a body or its events")
     parts, noted = read_assistant(response.message)
-    said: JsonObject = dict(response.extra or {})
-    stop = response.finish_reason if isinstance(response.finish_reason, str) else None
-    reason = INTERRUPTED if stop is None else REASONS.get(stop, "other")
-    usage = read_usage(response.usage) if is_object(response.usage) else None
-    id_ = response.id if isinstance(response.id, str) and response.id else None
-    more: JsonObject = {"responseId": id_} if id_ else {}
-    more |= {NAME: said} if said else {}
     kept = notes(noted, FIELDS)
     return Body(
         replace(response, message=wire.Assistant()),
         parts,
-        metadata(reason, stop, usage, more),
-        id_ or UNNAMED,
-        {MESSAGE: kept} if kept else {},
+        response.finish_reason if isinstance(response.finish_reason, str) else None,
+        read_usage(response.usage) if is_object(response.usage) else None,
+        dict(response.extra or {}),
+        response.id if isinstance(response.id, str) else None,
+        noted={MESSAGE: kept} if kept else {},
     )
 
 
 def _write_body(message: AssistantMessage, written: wire.Assistant) -> wire.Response:
-    about = metadata_of(message)
-    said = {key: item for key, item in notes(about, NAME).items() if key != ERRORS}
-    id_ = about.get("responseId")
+    said, id_ = said_of(message, NAME), metadata_of(message).get("responseId")
     return wire.Response(
         id=id_ if isinstance(id_, str) else UNSET,
         finish_reason=raw_reason(message, REASONS, STOPS, "TOOL_CALL" if written.tool_calls else "COMPLETE"),
@@ -89,17 +71,15 @@ def _error_text(payload: JsonObject) -> str | None:
 
 
 RESPONSES: Final = Responses(
-    Report(
-        NAME,
-        default="a body has no place for it",
-        reasons={"output": NO_OUTPUT, "usage": "Cohere has other names for it"},
-    ),
+    NAME,
     CohereDecoder,
     is_body=lambda payload: is_object(payload.get("message")),
+    is_event=lambda payload: payload.get("type") in EVENTS,
     error_text=_error_text,
     read_body=_read_body,
     write_body=_write_body,
     write_parts=_write_parts,
     is_written=is_written,
     required=("responseId", "finishReason", "usage"),
+    finish_reasons=REASONS,
 )

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from partita.types.codec import to_json
 from partita.types.json import JsonObject, is_object
-from partita.types.parts import ForeignPart
+from partita.types.parts import CustomPart, ForeignPart
 
 from .metadata import add_notes, notes
 from .residue import residue, restore
@@ -21,6 +21,10 @@ ContextT = TypeVar("ContextT")
 
 KIND: Final = "kind"
 """The note of a block's kind, where the part alone would be written as a block of another kind."""
+
+
+DELTAS: Final = "deltas"
+"""The note of the deltas of a block that is not known, beside what it began with."""
 
 
 class PartCodec(Generic[ContextT]):
@@ -56,15 +60,17 @@ class PartCodecs(Generic[ContextT]):
         reserved: frozenset[str] = frozenset(),
         member: str | None = None,
         format_name: str | None = None,
+        custom: bool = False,
     ) -> None:
         """`reserved`: names of notes that the format handles itself.
 
         `member`: the member of the notes that the residue is kept in, for namespaces that others use too.
         `format_name`: the name of the format in `ForeignPart`, if that is not the namespace.
+        `custom`: whether a block that has no part is a `CustomPart`, and not a `ForeignPart`.
         """
         self.namespace = namespace
         self.format_name = namespace if format_name is None else format_name
-        self._member = member
+        self._member, self._custom = member, custom
         self._reserved = reserved | {KIND}
         self._by_wire = {wire: codec for codec in codecs for wire in codec.wires}
         self._by_kind = {kind_of(wire): codec for wire, codec in self._by_wire.items()}
@@ -79,18 +85,18 @@ class PartCodecs(Generic[ContextT]):
         return type(block) in self._by_wire
 
     def read(self, block: Any, context: ContextT) -> Any:
-        """The part of a block. A block that has none is kept whole in a `ForeignPart`."""
+        """The part of a block. A block that has none is kept whole."""
         if isinstance(block, UnknownVariant):
-            return ForeignPart(self.format_name, dict(block.raw))
+            return self.keep(dict(block.raw))
         codec = self._by_wire.get(type(block))
         if codec is None:
-            return ForeignPart(self.format_name, to_json(block))
+            return self.keep(to_json(block))
         part = codec.read(block, context)
         first, written = (None, None) if part is None else self._write(part)
         if first is not codec:
             written = None if part is None else codec.write(part)
         if written is None:
-            return ForeignPart(self.format_name, to_json(block))
+            return self.keep(to_json(block))
         if first is codec and written == block:
             return part
         kept = residue(written, block)
@@ -104,7 +110,7 @@ class PartCodecs(Generic[ContextT]):
 
     def write(self, part: Any) -> Wire | JsonObject | None:
         """The block of a part, with its residue; `None` if no block can hold it."""
-        if type(part) is ForeignPart:
+        if type(part) is ForeignPart or (self._custom and type(part) is CustomPart):
             return self.own_block(part)
         codecs = self._by_part.get(type(part))
         if codecs is None:
@@ -122,14 +128,26 @@ class PartCodecs(Generic[ContextT]):
             written = self._write(part)[1]
         if written is None:
             return None
-        return restore(written, {name: kept[name] for name in kept if name not in self._reserved})
+        return restore(written, kept, self._reserved)
 
     def own_block(self, part: Any) -> JsonObject | None:
         """The block that was kept whole in a part; `None` if there is none of this format."""
-        if type(part) is not ForeignPart or part.format != self.format_name or not is_object(part.value):
+        if type(part) is ForeignPart and part.format == self.format_name and is_object(part.value):
+            raw = part.value
+        elif type(part) is CustomPart and self._custom and part.kind.startswith(f"{self.namespace}."):
+            raw = notes(part.provider_metadata, self.namespace)
+        else:
             return None
-        is_block = not self._tag_field or isinstance(part.value.get(self._tag_field), str)
-        return part.value if is_block else None
+        # Unknown deltas of a stream are kept in `deltas`: such a block is not known as a whole.
+        is_block = not self._tag_field or isinstance(raw.get(self._tag_field), str)
+        return raw if is_block and DELTAS not in raw and raw else None
+
+    def keep(self, raw: JsonObject) -> ForeignPart | CustomPart:
+        """The part of a block that has no other."""
+        if not self._custom:
+            return ForeignPart(self.format_name, raw)
+        kind = raw[self._tag_field] if self._tag_field else next(iter(raw), "")
+        return CustomPart(f"{self.namespace}.{kind}", provider_metadata={self.namespace: raw})
 
     def can_write(self, part: Any) -> bool:
         """Whether a part has a block."""

@@ -2,10 +2,15 @@
 
 import re
 from collections.abc import Mapping
-from typing import Final
+from typing import Final, TypeAlias
 
-from partita.types.data_url import OCTETS, data_url, kind_of_media
+from partita.types.data_url import OCTETS, data_url, kind_of_media, parse_data_url
+from partita.types.json import JsonObject
 from partita.types.parts import FilePart, ImagePart, ReasoningFilePart
+
+AnyFile: TypeAlias = ImagePart | FilePart | ReasoningFilePart
+FILES: Final = (ImagePart, FilePart, ReasoningFilePart)
+"""The types of parts that are files."""
 
 EXTENSIONS: Final[Mapping[str, str]] = {
     **{name: f"image/{name}" for name in ("png", "jpeg", "gif", "webp", "avif", "bmp", "heic")},
@@ -33,24 +38,6 @@ def has_scheme(text: str) -> bool:
     return _SCHEME.match(text) is not None
 
 
-def file_url(data: str, media_type: str) -> str:
-    """The URL of a file that is a URL already, or data in base64."""
-    return data if has_scheme(data) else data_url(data, media_type)
-
-
-def guess_media_type(url: str, name: str | None) -> str:
-    """The media type that a data URL names, or that the extension of a URL or a file name implies."""
-    scheme, _, rest = url.partition(":")
-    if scheme.lower() == "data":
-        named = re.split("[;,]", rest, maxsplit=1)[0]
-        names = [name or ""]
-    else:
-        named = ""
-        names = [re.split("[?#]", url, maxsplit=1)[0], name or ""]
-    guesses = (EXTENSIONS.get(one.rpartition(".")[2].lower()) for one in names)
-    return named or next(filter(None, guesses), OCTETS)
-
-
 def file_part(url: str, media_type: str, filename: str | None = None) -> ImagePart | FilePart:
     """The part of a file: an image has a part of its own, unless it has a name."""
     if kind_of_media(media_type) == "image" and filename is None:
@@ -58,6 +45,58 @@ def file_part(url: str, media_type: str, filename: str | None = None) -> ImagePa
     return FilePart(url, media_type, filename)
 
 
-def is_image(part: ImagePart | FilePart | ReasoningFilePart) -> bool:
+def is_image(part: AnyFile) -> bool:
     """Whether a part is an image."""
     return isinstance(part, ImagePart) or kind_of_media(part.media_type) == "image"
+
+
+def file_name(part: AnyFile) -> str | None:
+    """The name of a file."""
+    return part.name if isinstance(part, ImagePart) else part.filename
+
+
+def media_type_of(part: AnyFile) -> str:
+    """The media type of a file: the one in its data URL, or the one that the part has."""
+    inline = parse_data_url(part.url)
+    return (inline.media_type if inline else None) or part.media_type or ""
+
+
+def file_url(data: str, media_type: str) -> str:
+    """The URL of a file that is given as base64 or as a URL."""
+    return data if has_scheme(data) else data_url(data, media_type)
+
+
+def guess_media_type(url: str, name: str | None) -> str:
+    """The media type of a file that comes without one: what its data URL names, or by its extension."""
+    scheme, _, rest = url.partition(":")
+    is_data = scheme.lower() == "data"
+    named = re.split("[;,]", rest, maxsplit=1)[0] if is_data else ""
+    names = [name or ""] if is_data else [re.split("[?#]", url, maxsplit=1)[0], name or ""]
+    guesses = (EXTENSIONS.get(each.rpartition(".")[2].lower()) for each in names)
+    return named or next(filter(None, guesses), OCTETS)
+
+
+# OpenAI's `input_audio`, which Chat Completions and the Responses API have
+
+# Only these, and only as data: https://platform.openai.com/docs/guides/audio
+_SOUNDS: Final[Mapping[str, str]] = {
+    "audio/wav": "wav",
+    "audio/x-wav": "wav",
+    "audio/wave": "wav",
+    "audio/mpeg": "mp3",
+    "audio/mp3": "mp3",
+}
+"""Formats of sounds by media type."""
+
+
+def read_sound(sound: JsonObject) -> FilePart | None:
+    """The part of `{data, format}`; `None` for another format."""
+    form, data = sound.get("format"), sound.get("data")
+    media_type = EXTENSIONS[form] if form in ("wav", "mp3") else None
+    return FilePart(data_url(data, media_type), media_type) if media_type and isinstance(data, str) else None
+
+
+def write_sound(media_type: str, data: str | None) -> JsonObject | None:
+    """`{data, format}` for data in base64; `None` for a media type that is not taken."""
+    form = _SOUNDS.get(media_type)
+    return None if form is None or data is None else {"data": data, "format": form}

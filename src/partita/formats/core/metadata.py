@@ -5,7 +5,7 @@ from typing import Any, Final, TypeVar
 
 from msgspec.structs import replace
 
-from partita.types.json import JsonObject, is_object
+from partita.types.json import JsonObject
 
 T = TypeVar("T")
 
@@ -22,7 +22,7 @@ NO_NOTES: JsonObject = {}
 def notes(metadata: JsonObject | None, namespace: str) -> JsonObject:
     """The notes of a format in provider metadata."""
     own = metadata.get(namespace) if metadata else None
-    return own if is_object(own) else NO_NOTES
+    return own if type(own) is dict else NO_NOTES
 
 
 def add_notes(metadata: JsonObject | None, namespace: str, more: Mapping[str, Any]) -> JsonObject | None:

@@ -17,15 +17,24 @@ from partita.formats.losses import Loss, json_losses
 from partita.types.codec import to_json
 from partita.types.json import JsonObject, dumps, is_array, is_object
 from partita.types.messages import Message, ToolCallPart, ToolMessage, derive_type, text_of
-from partita.types.parts import FilePart, ImagePart, ReasoningFilePart, StepStartPart
+from partita.types.parts import StepStartPart
 from partita.types.value import EXTRA_NAME, Value
 
 from .codec import KIND
+from .files import FILES, file_name
 from .residue import RESPELLED
 from .turns import Instructions, Placed, Prompt, Results, Step, Turn
 
 Place: TypeAlias = Hashable
 """Where something is in a payload, as a format numbers it: of a message, or of a block in a message."""
+
+
+class PlacedPart(NamedTuple):
+    """A part that was read, and its place."""
+
+    part: Any
+    place: Any
+
 
 COMMON: Final[Mapping[str, str]] = {
     "data": "data of the application is not for the model",
@@ -33,6 +42,9 @@ COMMON: Final[Mapping[str, str]] = {
     "source-url": "sources are not for the model",
     "source-document": "sources are not for the model",
     "id": "it gets another id when it is read back",
+    "threadId": "messages do not name their thread",
+    "runId": "messages do not name their run",
+    "createdAt": "messages have no time",
     "seq": "messages are in order by their place in the list",
     "parentId": "messages form one line, without branches",
     "resourceId": "messages do not name their owner",
@@ -55,7 +67,6 @@ STEP_START: Final = "each step is a message of its own"
 
 METADATA: Final = frozenset({"providerMetadata", "callProviderMetadata", "resultProviderMetadata"})
 MESSAGES: Final = get_args(Message)
-FILES: Final = (ImagePart, FilePart, ReasoningFilePart)
 FILE_NAMES: Final[Mapping[str, str]] = {"filename": "name", "name": "filename"}
 """The field for the name of a file, and the one that other types of parts have for it."""
 MINOR: Final[Mapping[str, Any]] = {"state": "done", "type": "source"}
@@ -208,7 +219,7 @@ class Report:
                 yield from self._fields(before, after, path, why, skip, names)
             elif isinstance(before, FILES) and isinstance(after, FILES):
                 yield Loss.of(f"{path}.type", before.type, why, "changed")
-                is_named = _file_name(before) == _file_name(after)
+                is_named = file_name(before) == file_name(after)
                 skip = ("name", "filename") if is_named else ()
                 yield from self._fields(before, after, path, why, skip, names)
             else:
@@ -278,10 +289,6 @@ def without_parts(message: Message) -> JsonObject:
     if message.type == _derived(message):
         del shell["type"]
     return shell
-
-
-def _file_name(part: ImagePart | FilePart | ReasoningFilePart) -> str | None:
-    return part.name if isinstance(part, ImagePart) else part.filename
 
 
 def _derived(message: Message) -> str:

@@ -32,6 +32,9 @@ WireT = TypeVar("WireT", bound=Wire | JsonObject)
 
 RESPELLED: Final = "respelled"
 
+_PLAIN: Final = frozenset[type]({type(None), bool, int, float, str, list, dict})
+"""The types of JSON values. Members of wire objects are also unset, wire objects, or tuples of these."""
+
 
 def residue(written: Wire | JsonObject, read: Wire | JsonObject) -> JsonObject:
     """What `restore` needs to turn `written` into `read`; empty if they are equal."""
@@ -44,10 +47,12 @@ def residue(written: Wire | JsonObject, read: Wire | JsonObject) -> JsonObject:
     extra: JsonObject = dict(read.extra) if read.extra else {}
     members, values = _members(type(read))
     for (name, default), one, other in zip(members, values(written), values(read), strict=True):
-        if one is other and name not in extra:
+        if one is other and not (extra and name in extra):
             continue
-        if one is None and type(other) is str:
-            kept[name] = other
+        is_empty = one is UNSET or one is None or (one is default and not one)
+        if is_empty and type(other) in _PLAIN and not (extra and name in extra):
+            if other or type(other) is not type(one):
+                kept[name] = other
             continue
         value = _json(extra.pop(name) if name in extra else other)  # what did not fit is in `extra`
         _keep(name, one if one is UNSET else _json(one), value, default, kept, respelled)
@@ -57,20 +62,24 @@ def residue(written: Wire | JsonObject, read: Wire | JsonObject) -> JsonObject:
     return kept
 
 
-def restore(written: WireT, kept: JsonObject) -> WireT:
-    """The wire object, or the JSON object, with a residue put back. Do not use `written` after that."""
+def restore(written: WireT, kept: JsonObject, skip: frozenset[str] = frozenset()) -> WireT:
+    """The wire object, or the JSON object, with a residue put back. Do not use `written` after that.
+
+    `skip`: members of `kept` that are not of the residue.
+    """
     if not kept:
         return written
     if not isinstance(written, Wire):
+        kept = {name: value for name, value in kept.items() if name not in skip}
         return cast("WireT", _merged(cast("JsonObject", written), kept))
     fields, tag_field = _fields(type(written))
-    extra: JsonObject = dict(written.extra) if written.extra else {}
+    extra: JsonObject = {}
     for name, value in kept.items():
-        if name in (RESPELLED, tag_field):
+        if name in (RESPELLED, tag_field) or name in skip:
             continue
         field = fields.get(name)
         if field is None:
-            extra.setdefault(name, value)
+            extra[name] = value
             continue
         other = getattr(written, field.name)
         if other is UNSET or other is None or _is_same(other, field.default):
@@ -86,7 +95,7 @@ def restore(written: WireT, kept: JsonObject) -> WireT:
         if field is not None and other is not UNSET and entry[:1] == [digest(_json(other))]:
             force_setattr(written, field.name, entry[1] if len(entry) == 2 else UNSET)
     if extra:
-        force_setattr(written, "extra", Extra(extra))
+        force_setattr(written, "extra", Extra({**extra, **(written.extra or {})}))
     return written
 
 

@@ -4,7 +4,7 @@ A body is one step of the model: the last step of the last assistant message. It
 request; what it says besides (finish reason, usage, …) is the metadata of the message, as in a stream.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, Final, NamedTuple
 
@@ -13,28 +13,31 @@ from msgspec.structs import replace
 from partita.errors import ConversionError, DecodeError
 from partita.formats.answers.outlet import INTERRUPTED
 from partita.formats.events import UNNAMED, load_events
-from partita.formats.format import Decoder, Dumped, Loaded
+from partita.formats.format import Decoder, Dumped, Format, Loaded
 from partita.formats.losses import Loss
 from partita.types.codec import Codec, to_json
-from partita.types.json import Json, JsonObject, is_array, is_object, kind_of
+from partita.types.json import Json, JsonObject, is_array, is_object
 from partita.types.messages import AssistantContent, AssistantMessage, AssistantPart, Message
 from partita.types.parts import ReasoningPart, StepStartPart, TextPart
 from partita.types.usage import Usage
 
-from .last_step import last_step
-from .metadata import FIELDS, message_notes, notes
+from .last_step import NO_OUTPUT, last_step
+from .metadata import FIELDS, NO_NOTES, message_notes, notes, with_message_notes
 from .report import Place, Record, Report
+from .request import describe
 from .residue import residue, restore
 from .turns import Placed
 from .wire import Wire
 
 ADDED: Final = "a body requires it"
 
-
 ERRORS: Final = "errors"
 """The member of the metadata that holds errors: as texts, and in the namespace of the API as they were."""
 
+MADE_BY_DECODERS: Final = frozenset({ERRORS, "replaced"})
+"""Members of the metadata in the namespace of an API that are not members of its bodies."""
 
+_REASONS: Final[Mapping[str, str]] = {"output": NO_OUTPUT, "usage": "the API counts under other names"}
 _USAGE: Final[Codec[Usage]] = Codec(Usage)
 
 
@@ -44,9 +47,14 @@ class Body(NamedTuple):
     response: Wire
     """The body without its blocks."""
     parts: Sequence[tuple[Any, Place]]
-    metadata: JsonObject
-    id: str = UNNAMED
-    noted: JsonObject | None = None
+    stop: str | None
+    """Why it ended, in the words of the API; `None` if it was interrupted."""
+    usage: Usage | None
+    said: JsonObject
+    """What else the body says, for the namespace of the API in the metadata."""
+    id: str | None = None
+    model: str | None = None
+    noted: JsonObject = NO_NOTES
     """Notes about the message."""
 
 
@@ -55,40 +63,65 @@ class Responses:
 
     def __init__(
         self,
-        report: Report,
+        namespace: str,
         decoder: Callable[[], Decoder],
         *,
         is_body: Callable[[JsonObject], bool],
+        is_event: Callable[[JsonObject], bool],
         error_text: Callable[[JsonObject], str | None],
         read_body: Callable[[JsonObject], Body],
         write_body: Callable[[AssistantMessage, Any], Wire],
         write_parts: Callable[[Sequence[Placed], str | None], tuple[Any, Sequence[Place | None]]],
         is_written: Callable[[AssistantPart], bool],
         required: Sequence[str],
+        finish_reasons: Mapping[str, str],
+        reasons: Mapping[str, str] | None = None,
+        spelling: frozenset[str] = frozenset(),
+        event_losses: Callable[[Sequence[Json]], Iterable[Loss]] = lambda events: (),
     ) -> None:
         """`error_text` returns `None` for anything else; `write_body` takes what `write_parts` returns.
 
         `required`: metadata that a body cannot be without.
+        `finish_reasons`: by those of the API.
+        `reasons`, `spelling`: of the report.
+        `event_losses`: what of events is lost besides what their decoder reports.
         """
-        self._report, self._decoder, self._is_body, self._error_text = report, decoder, is_body, error_text
+        reasons = {**_REASONS, **(reasons or {})}
+        self._report = Report(namespace, "a body has no place for it", reasons, spelling)
+        self._decoder, self._is_body, self._is_event = decoder, is_body, is_event
+        self._error_text, self._event_losses = error_text, event_losses
         self._read_body, self._write_body = read_body, write_body
         self._write_parts, self._is_written, self._required = write_parts, is_written, required
-        self._namespace = report.namespace
+        self._namespace, self._finish_reasons = namespace, finish_reasons
+
+    def format(self, name: str, title: str) -> Format:
+        """The format of the responses."""
+        return Format(name, title, self.load, self.dump, self._decoder, is_complete=True)
+
+    def is_response(self, payload: JsonObject) -> bool:
+        """Whether a payload is a body, an error, or an event."""
+        return self._is_body(payload) or self._is_event(payload) or self._error_text(payload) is not None
 
     def load(self, payload: Json) -> Loaded:
         """Read a body, an error, or events."""
-        if is_object(payload) and self._is_body(payload):
+        if is_array(payload):
+            return self._load_events(payload)
+        if not is_object(payload) or not self.is_response(payload):
+            what = f"{describe(payload)} is not a response"
+            raise ConversionError(what, where="$", hint="give a body or its events")
+        if self._is_body(payload):
             return Loaded((self._read(payload)[0],))
-        if is_object(payload) and (text := self._error_text(payload)) is not None:
-            more: JsonObject = {ERRORS: [text], self._namespace: {ERRORS: [payload]}}
-            content = AssistantContent(parts=(), metadata=metadata("error", None, None, more))
-            return Loaded((AssistantMessage(id=UNNAMED, content=content),))
-        if is_object(payload) or is_array(payload):
-            loaded = load_events(self._decoder(), payload if is_array(payload) else [payload])
-            found = (one for one in loaded.messages if isinstance(one, AssistantMessage))
-            return Loaded(tuple(map(_as_response, found)), loaded.losses, is_complete=True)
-        hint = "give a body or its events"
-        raise ConversionError(f"{kind_of(payload)} is not a response", where="$", hint=hint)
+        if self._is_event(payload):
+            return self._load_events([payload])
+        more: JsonObject = {ERRORS: [self._error_text(payload)], self._namespace: {ERRORS: [payload]}}
+        content = AssistantContent(parts=(), metadata={"finishReason": "error", **more})
+        return Loaded((AssistantMessage(id=UNNAMED, content=content),))
+
+    def _load_events(self, events: Sequence[Json]) -> Loaded:
+        loaded = load_events(self._decoder(), events)
+        found = (one for one in loaded.messages if isinstance(one, AssistantMessage))
+        losses = (*loaded.losses, *self._event_losses(events))
+        return Loaded(tuple(map(_as_response, found)), losses, is_complete=True)
 
     def dump(self, messages: Sequence[Message]) -> Dumped:
         """Write the last response as a body. All other messages are lost."""
@@ -98,9 +131,10 @@ class Responses:
         written, places = self._write_parts(step.parts, step.text)
         record.add(step._replace(number=1), (), places)
         errors = notes(metadata_of(message), self._namespace).get(ERRORS)
-        is_error = is_array(errors) and len(errors) == 1 and is_object(errors[0])
-        if is_error and step.text is None and set(places) <= {None}:
-            payload: JsonObject = errors[0]  # type: ignore[index] # a list, as `is_error` says
+        error = errors[0] if is_array(errors) and len(errors) == 1 else None
+        has_begun = "responseId" in metadata_of(message) or step.text is not None or {*places} - {None}
+        if is_object(error) and self.is_response(error) and not has_begun:
+            payload: JsonObject = error
         else:
             for name in self._required:
                 if name not in metadata_of(message):
@@ -114,12 +148,23 @@ class Responses:
         """The message of a body, and its parts by their places."""
         read = self._read_body(body)
         parts = tuple(_finished(part) for part, _ in read.parts)
-        content = AssistantContent(parts=parts, metadata=read.metadata)
-        message = AssistantMessage(id=read.id, content=content)
+        reason = INTERRUPTED if read.stop is None else self._finish_reasons.get(read.stop, "other")
+        found: JsonObject = {
+            "finishReason": reason,
+            "rawFinishReason": read.stop,
+            "usage": read.usage and to_json(read.usage),
+            "complete": False if reason == INTERRUPTED else None,
+            "model": read.model or None,
+            "responseId": read.id or None,
+            self._namespace: read.said or None,
+        }
+        metadata = {name: item for name, item in found.items() if item is not None}
+        message = AssistantMessage(
+            id=read.id or UNNAMED, content=AssistantContent(parts=parts, metadata=metadata)
+        )
         kept = residue(self._write_body(message, self._write_parts((), None)[0]), read.response)
-        noted = {**(read.noted or {}), **({FIELDS: kept} if kept else {})}
-        if noted:
-            message = replace(message, content=replace(content, provider_metadata={self._namespace: noted}))
+        noted = {**read.noted, FIELDS: kept} if kept else read.noted
+        message = with_message_notes(message, self._namespace, noted)
         places = {place: part for part, (_, place) in zip(parts, read.parts, strict=True)}
         return message, {**places, (): message}
 
@@ -129,19 +174,16 @@ class Responses:
         return {(): self.load(payload).messages[0]}
 
 
-def metadata(reason: str, raw: str | None, usage: Usage | None, more: JsonObject) -> JsonObject:
-    """The metadata of a message that is a response, as the decoder of a stream has it."""
-    found: JsonObject = {"finishReason": reason}
-    found |= {} if raw is None else {"rawFinishReason": raw}
-    found |= {} if usage is None else {"usage": to_json(usage)}
-    found |= {"complete": False} if reason == INTERRUPTED else {}
-    return found | more
-
-
 def metadata_of(message: AssistantMessage) -> JsonObject:
     """The metadata of a message, if it is an object."""
     found = message.content.metadata
     return found if is_object(found) else {}
+
+
+def said_of(message: AssistantMessage, namespace: str) -> JsonObject:
+    """What the metadata of a message has for the members of a body that have no other place."""
+    own = notes(metadata_of(message), namespace)
+    return {name: item for name, item in own.items() if name not in MADE_BY_DECODERS}
 
 
 def usage_of(message: AssistantMessage) -> Usage:
@@ -154,7 +196,10 @@ def usage_of(message: AssistantMessage) -> Usage:
 
 
 def raw_reason(
-    message: AssistantMessage, reasons: Mapping[str, str], written: Mapping[str, str], default: str
+    message: AssistantMessage,
+    reasons: Mapping[str, str],
+    written: Mapping[str, str | None],
+    default: str,
 ) -> str | None:
     """The finish reason in the words of an API: its own one, if the message has it from there.
 

@@ -5,86 +5,170 @@ them form one message here, with step starts between the steps; a message is `me
 number of its first message there. The place of a message is its number, that of a block its number after it.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final
 
 from msgspec.structs import replace
 
 from partita.formats.losses import Loss
+from partita.types.fold import answer, results_id
 from partita.types.json import Json, JsonObject
-from partita.types.messages import AssistantContent, AssistantMessage, Message, ToolCallPart, ToolMessage
+from partita.types.messages import (
+    AssistantContent,
+    AssistantMessage,
+    AssistantPart,
+    Message,
+    SystemContent,
+    SystemMessage,
+    ToolCallPart,
+    ToolMessage,
+    UserContent,
+    UserMessage,
+)
 from partita.types.parts import StepStartPart
 from partita.types.tools import ToolResultPart
 
-from .metadata import INDEX, add_notes, notes
+from .metadata import INDEX, add_notes, message_notes, notes
 from .report import Entry, Place, Record
-from .turns import Results, Step, Turn
+from .rules import Rules, arrange
+from .turns import Instructions, Placed, Prompt, Results, ResultTurns, Step, Turn, split
+
+SYSTEM: Final = "system"
+"""The id of the instructions before the conversation, and their place."""
 
 # Notes about messages and step starts
 APART: Final = "apart"  # the message follows one of the same role
+IN_MESSAGES: Final = "inMessages"  # instructions among the messages
+JOINED_NOTE: Final = "joined"  # the message continues the one before
+FORM: Final = "content"  # `string` if the content was a string
+STRING: Final = "string"
 
 JOINED: Final = "the API takes one message for neighbours of one role"
 STEPS: Final = "a step begins where calls were answered"
 
 
 class RoleReader:
-    """Collects messages while those of an API are read. In `messages`, results are apart from their calls."""
+    """Collects messages while those of an API are read. Results are put into the calls right before them."""
 
     def __init__(self, namespace: str) -> None:
-        self.messages: list[Message] = []
-        self.places: dict[Place, Any] = {}
-        self.calls: Mapping[str, str] = {}
+        self._places: dict[Place, Any] = {}
+        self.calls: dict[str, str] = {}
         """The names of the calls that wait for results, by id."""
         self._namespace = namespace
-        self._head: AssistantMessage | None = None
-        self._step = 0
+        self._messages: list[Message] = []
+        self._id = ""  # of the message whose steps are being read
+        self._metadata: JsonObject | None = None
+        self._step_parts: list[Any] = []
+        self._steps: list[int] = []  # where its steps are
+        self._waiting: dict[str, int] = {}  # the numbers of the parts that are in `calls`, by id
         self._continues = False
+
+    @property
+    def messages(self) -> list[Message]:
+        """The messages. Results without a call right before them are messages of their own."""
+        self._end_steps()
+        return self._messages
+
+    @property
+    def places(self) -> dict[Place, Any]:
+        """What was read, by its places."""
+        self._end_steps()
+        return self._places
 
     def add(self, message: Message, index: Place, parts: Sequence[tuple[Any, Place]]) -> None:
         """Add a message, with the place of each part after that of the message."""
-        self._continues = False
-        self.messages.append(message)
-        self.places[index,] = message
-        self.places |= {(index, place): part for part, place in parts}
+        self._end_steps()
+        self._messages.append(message)
+        self._places[index,] = message
+        for part, place in parts:
+            self._places[index, place] = part
+
+    def add_content(
+        self,
+        role: str,
+        id_: str,
+        parts: Sequence[tuple[Any, Place]],
+        noted: JsonObject,
+        index: Place,
+        text: str | None = None,
+    ) -> None:
+        """Add a message of the user or the system. Results in it are a message of their own before it.
+
+        `text`: the content, if it is a string.
+        """
+        results = [one for one in parts if type(one[0]) is ToolResultPart]
+        if results:
+            self.add_results(id_, results, index)
+            parts = [one for one in parts if type(one[0]) is not ToolResultPart]
+            if not parts:
+                return
+        metadata = {self._namespace: noted} if noted else None
+        shown: Any = tuple(part for part, _ in parts)
+        message: Message
+        if role == "system":
+            system = SystemContent(parts=shown, content=text, provider_metadata=metadata)
+            message = SystemMessage(id=id_, content=system)
+        else:
+            user = UserContent(parts=shown, content=text, provider_metadata=metadata)
+            message = UserMessage(id=id_, content=user)
+        self.add(message, index, parts)
 
     def add_step(self, id_: str, parts: Sequence[tuple[Any, Place]], noted: JsonObject, index: int) -> None:
         """Add a step of the model. It continues the last one if only its results are in between."""
         metadata = {self._namespace: noted} if noted else None
-        content: tuple[Any, ...] = tuple(part for part, _ in parts)
-        if self._continues and self._head is not None:
-            self._step += 1
+        if self._continues and self._steps:
             start = StepStartPart(provider_metadata=metadata)
-            self.places[index, "start"] = start
-            step = AssistantContent(parts=(start, *content))
-            self.add(replace(self._head, id=f"{self._head.id}#{self._step}", content=step), index, parts)
-            self.places[index,] = self._head
+            self._places[index, "start"] = start
+            self._step_parts.append(start)
         else:
-            self._step = 1
-            step = AssistantContent(parts=content, provider_metadata=metadata)
-            self._head = AssistantMessage(id=id_, content=step)
-            self.add(self._head, index, parts)
-        calls = (part for part in content if type(part) is ToolCallPart and not part.provider_executed)
-        self.calls = {part.id: part.name for part in calls}
+            self._end_steps()
+            self._id, self._metadata = id_, metadata
+        self._continues = False
+        self._steps.append(index)
+        self.calls, self._waiting = {}, {}
+        for part, place in parts:
+            self._places[index, place] = part
+            if type(part) is ToolCallPart and not part.provider_executed and part.output is None:
+                self.calls[part.id] = part.name
+                self._waiting.setdefault(part.id, len(self._step_parts))
+            self._step_parts.append(part)
 
-    def add_results(self, id_: str, results: Sequence[tuple[ToolResultPart, Place]], index: int) -> None:
+    def _end_steps(self) -> None:
+        """The message of the steps is complete."""
+        self._continues = False
+        self._waiting = {}
+        if self._steps:
+            content = AssistantContent(parts=tuple(self._step_parts), provider_metadata=self._metadata)
+            message = AssistantMessage(id=self._id, content=content)
+            self._messages.append(message)
+            for index in self._steps:
+                self._places[index,] = message
+            self._step_parts, self._steps = [], []
+
+    def add_results(self, id_: str, results: Sequence[tuple[ToolResultPart, Place]], index: Place) -> None:
         """Add results: those of the calls right before them, and others, which have no call."""
-        own = {result.id: place for result, place in reversed(results) if result.id in self.calls}
+        own = {result.id: place for result, place in reversed(results) if result.id in self._waiting}
         answered = [one for one in results if own.get(one[0].id) is one[1]]
         strays = [one for one in results if own.get(one[0].id) is not one[1]]
-        if [result.id for result, _ in answered] != [call for call in self.calls if call in own]:
+        if [result.id for result, _ in answered] != [call for call in self._waiting if call in own]:
             answered = [(self._at(number, result), place) for number, (result, place) in enumerate(answered)]
-        if answered and self._head is not None:
-            self._add_results(f"{self._head.id}#{self._step}:results", answered, index)
-            self.calls = {call: name for call, name in self.calls.items() if call not in own}
+        number = len(self._steps)
+        if answered:
+            self._places[index, "results"] = ToolMessage(
+                id=results_id(self._id, number), type="tool", content=()
+            )
+        for result, place in answered:
+            at = self._waiting.pop(result.id)
+            self._step_parts[at] = answer(self._step_parts[at], result, self._id, number)
+            self._places[index, place] = result
+            self.calls.pop(result.id, None)
         if strays:
-            self._add_results(f"{id_}:results", strays, index)
+            self._end_steps()
+            message = ToolMessage(id=f"{id_}:results", content=[result for result, _ in strays])
+            self._messages.append(message)
+            self._places[index, "results"] = message
+            self._places |= {(index, place): result for result, place in strays}
         self._continues = bool(answered) and not strays
-
-    def _add_results(self, id_: str, results: Sequence[tuple[ToolResultPart, Place]], index: int) -> None:
-        message = ToolMessage(id=id_, content=[result for result, _ in results])
-        self.messages.append(message)
-        self.places[index, "results"] = message
-        self.places |= {(index, place): result for result, place in results}
 
     def _at(self, position: int, result: ToolResultPart) -> ToolResultPart:
         metadata = add_notes(result.provider_metadata, self._namespace, {INDEX: position})
@@ -92,13 +176,94 @@ class RoleReader:
 
 
 class RoleWriter:
-    """Collects the messages of an API. Neighbours of one role become one, unless a note says otherwise."""
+    """Collects the messages of an API. Neighbours of one role become one, unless a note says otherwise.
 
-    def __init__(self, namespace: str, record: Record) -> None:
+    Instructions are before the conversation, in `system`, except those with a note that they were among the
+    messages. A format overrides `write_blocks`, and the methods for turns that it writes in another way.
+    """
+
+    def __init__(self, namespace: str) -> None:
+        self.record = Record()
+        self.system: list[Json] = []
+        self.system_notes: JsonObject = {}
+        """The notes of the first instructions."""
         self.messages: list[tuple[str, list[Json], JsonObject]] = []
         """Role, blocks, and notes of each message."""
-        self._namespace, self._record = namespace, record
+        self._namespace = namespace
         self._has_results = False  # the last message has only results so far
+
+    def write_blocks(self, turn: Turn, role: str) -> tuple[list[Json], Sequence[Place | None]]:
+        """The blocks of a turn, and the place of each of its parts among them."""
+        raise NotImplementedError
+
+    def write_turns(
+        self,
+        messages: Sequence[Message],
+        rules: Rules,
+        is_written: Callable[[AssistantPart], bool],
+        results: ResultTurns = "client",
+    ) -> None:
+        """Add messages. `is_written`: whether a part of the assistant has a block.
+
+        `results`: which results are apart from their calls.
+        """
+        turns = split(messages, is_written, results=results)
+        for turn in arrange(turns, rules, self.record, self._is_in_messages, is_written):
+            match turn:
+                case Step():
+                    self.write_step(turn)
+                case Results():
+                    self.write_results(turn)
+                case Instructions():
+                    self.write_instructions(turn)
+                case Prompt():
+                    self.write_prompt(turn)
+
+    def write_prompt(self, turn: Prompt) -> None:
+        """Add a message of the user."""
+        blocks, places = self.write_blocks(turn, "user")
+        self.add("user", blocks, turn, places, self.notes_of(turn))
+
+    def write_step(self, step: Step) -> None:
+        """Add a message of the assistant."""
+        self.add_step(step, *self.write_blocks(step, "assistant"))
+
+    def write_results(self, turn: Results) -> None:
+        """Add results in the order that they had. Without notes that is the order of the calls."""
+        if len(turn.parts) > 1:
+            turn = turn._replace(parts=sorted(turn.parts, key=self._index))
+        blocks, places = self.write_blocks(turn, "user")
+        self.add("user", blocks, turn, places, {})
+
+    def write_instructions(self, turn: Instructions) -> None:
+        """Add instructions: before the conversation, or among the messages if they were there."""
+        blocks, places = self.write_blocks(turn, "system")
+        if self._is_in_messages(turn):
+            self.add("system", blocks, turn, places, {**self.notes_of(turn), APART: True})
+            return
+        start = len(self.system)
+        if not start:
+            self.system_notes = self.notes_of(turn)
+        elif blocks:
+            self._record_joined(turn)
+        self.system += blocks
+        shifted = [None if place is None else _shifted((SYSTEM, start), place) for place in places]
+        self.record.add(turn, (SYSTEM,) if blocks else None, shifted)
+
+    def notes_of(self, turn: Instructions | Prompt) -> JsonObject:
+        """The notes about a message, and that its content is a string if it has one."""
+        noted = message_notes(turn.message, self._namespace)
+        return noted if turn.message.content.content is None else {**noted, FORM: STRING}
+
+    def _is_in_messages(self, turn: Instructions) -> bool:
+        return message_notes(turn.message, self._namespace).get(IN_MESSAGES) is True
+
+    def _index(self, result: Placed) -> int:
+        index = notes(getattr(result.part, "provider_metadata", None), self._namespace).get(INDEX)
+        return index if type(index) is int else 0
+
+    def _record_joined(self, turn: Turn) -> None:
+        self.record.losses.append(Loss(turn.path, "where the message begins", JOINED, "repaired"))
 
     def add(
         self, role: str, blocks: list[Json], turn: Turn, places: Sequence[Place | None], noted: JsonObject
@@ -108,7 +273,7 @@ class RoleWriter:
         at = self._append(role, blocks, turn, noted) if blocks else None
         shifted = [_shifted(at, place) for place in places]
         place = None if at is None else (at[0], "results") if isinstance(turn, Results) else (at[0],)
-        self._record.add(turn, place, shifted)
+        self.record.add(turn, place, shifted)
         if isinstance(turn, Step):
             self._record_start(turn, at if after_results else None)
 
@@ -125,7 +290,7 @@ class RoleWriter:
             self.messages.append((role, blocks, noted))
             return len(self.messages) - 1, 0
         if not had_results and not self._has_results and turn.path:
-            self._record.losses.append(Loss(turn.path, "where the message begins", JOINED, "repaired"))
+            self._record_joined(turn)
         content = self.messages[-1][1]
         content += blocks
         return len(self.messages) - 1, len(content) - len(blocks)
@@ -135,7 +300,95 @@ class RoleWriter:
 
         A format that reads each step as a message overrides this.
         """
-        add_boundaries(self._record, step, None if at is None else at[0])
+        add_boundaries(self.record, step, None if at is None else at[0])
+
+
+class MessageWriter(RoleWriter):
+    """Writes each turn as a message, except turns that were one message in their source.
+
+    There, results of tools and what else is in a message are several messages here. Those after the first
+    have a note that they continue the one before. A part has a place by the number of its message, and its
+    number among the parts there; a message has the place of its first part.
+    """
+
+    result_role = "user"
+    """The role of messages with results."""
+
+    def __init__(self, namespace: str, *, joins_results: bool = False) -> None:
+        """`joins_results`: all results of a step are in one message, as the API demands."""
+        super().__init__(namespace)
+        self._joins_results = joins_results
+        self._count = 0  # of the parts in the last message: there may be blocks that are not parts
+        self._start = 0  # of the last message here that is in it
+        self._origins: Sequence[Any] = ()  # what other results in it have in common with those at its end
+
+    def notes_of(self, turn: Instructions | Prompt) -> JsonObject:
+        """The notes about a message."""
+        return message_notes(turn.message, self._namespace)
+
+    def write_results(self, turn: Results) -> None:
+        """Add a message with results."""
+        blocks, places = self.write_blocks(turn, self.result_role)
+        self.add(self.result_role, blocks, turn, places, message_notes(turn.message, self._namespace))
+
+    def write_step(self, step: Step) -> None:
+        """Add a message of the assistant. A later step has no notes."""
+        blocks, places = self.write_blocks(step, "assistant")
+        noted = message_notes(step.message, self._namespace) if step.number == 1 else {}
+        self.add("assistant", blocks, step, places, noted)
+
+    def add(
+        self, role: str, blocks: list[Json], turn: Turn, places: Sequence[Any], noted: JsonObject
+    ) -> None:
+        """Add the blocks of a turn. If it has parts, but none of them can be written, nothing is."""
+        if isinstance(turn, Step):
+            self._record_start(turn, None)
+        if not blocks and _is_skipped(turn):
+            self.record.add(turn, None, [None] * len(places))
+            return
+        self._begin(role, turn, noted)
+        at, count = len(self.messages) - 1, self._count
+        numbers = [None if place is None else (at, count + place, 0) for place in places]
+        self.record.add(turn, (at, self._start), numbers)
+        self.messages[at][1].extend(blocks)
+        self._count += len(places) - places.count(None)
+
+    def _begin(self, role: str, turn: Turn, noted: JsonObject) -> None:
+        """Begin a message, unless the turn was one with the message before."""
+        origins: tuple[Any, ...] = ()
+        if isinstance(turn, Results):
+            origins = (replace(turn.message, content=replace(turn.message.content, parts=())),)
+            if self._joins_results and turn.step is not None:
+                origins = (*origins, turn.step)
+        if self.messages and self.messages[-1][0] != "assistant":
+            if any(one in self._origins for one in origins):
+                self._origins = (*self._origins, *origins)
+                return
+            if noted.get(JOINED_NOTE) is True:
+                self._start, self._origins = self._count, origins
+                return
+        self.messages.append((role, [], noted))
+        self._count, self._start, self._origins = 0, 0, origins
+
+
+def _is_skipped(turn: Turn) -> bool:
+    """Whether a turn without blocks is not written: messages without parts are."""
+    if isinstance(turn, Step):
+        return turn.number > 1
+    return bool(turn.parts) or (isinstance(turn, Prompt) and turn.steering is not None)
+
+
+def numbered(blocks: Iterable[Any]) -> tuple[list[Any], list[int | None]]:
+    """Blocks without those that are `None`, and the number of each; `None` for those."""
+    found: list[Any] = []
+    numbers: list[int | None] = []
+    for block in blocks:
+        if block is None:
+            numbers.append(None)
+        else:
+            numbers.append(len(found))
+            found.append(block)
+    return found, numbers
 
 
 def add_boundaries(record: Record, step: Step, index: int | None) -> None:
@@ -152,7 +405,7 @@ def add_boundaries(record: Record, step: Step, index: int | None) -> None:
         record.losses.append(Loss(step.path, "where the message begins", STEPS, "changed"))
 
 
-def _shifted(at: tuple[int, int] | None, place: Place | None) -> Place | None:
+def _shifted(at: tuple[Place, int] | None, place: Place | None) -> Place | None:
     if at is None or place is None:
         return None
     return at[0], at[1] + place if type(place) is int else place

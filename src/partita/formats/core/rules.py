@@ -7,7 +7,7 @@ something (one message for neighbours of one role, for example) is up to the wri
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from hashlib import sha256
-from typing import Final, Literal, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 from msgspec import UNSET
 from msgspec.structs import replace
@@ -28,6 +28,8 @@ BLANK: Final = "the API refuses text that is empty or only white space"
 MOVED: Final = "the API takes instructions only before the conversation"
 TRAILING: Final = "the API refuses a last answer that ends in white space"
 FIRST: Final = "the API demands a conversation that begins with the user"
+LAST: Final = "calls that wait for their results come last"
+RENAMED: Final = "the API takes only some characters in ids and names, and limits their length"
 
 OPENING: Final = "Continue."
 """The prompt that is added where an API demands one before the assistant."""
@@ -48,6 +50,8 @@ class Rules(NamedTuple):
     """Whether each call needs a result right behind its step, and a result a call."""
     strays: Literal["drop", "keep"] = "drop"
     """Results without a call."""
+    order: Literal["calls-last", "any"] = "any"
+    """Whether calls that wait for results come after everything else in their step."""
     blank_text: Literal["drop", "keep"] = "keep"
     trailing_space: Literal["strip", "keep"] = "keep"
     """Of the last text, if it is the assistant's."""
@@ -75,8 +79,12 @@ def arrange(
     rules: Rules,
     record: Record,
     is_pinned: Callable[[Instructions], bool] | None = None,
+    is_written: Callable[[Any], bool] | None = None,
 ) -> list[Turn]:
-    """Turns that meet the rules. What is left out, added or moved is reported."""
+    """Turns that meet the rules. What is left out, added or moved is reported.
+
+    `is_written`: whether a part of the assistant is written. Others are moved without a report.
+    """
     arranged: list[Turn] = []
     for turn in turns:
         message = turn.step.message if isinstance(turn, Results) and turn.step else turn.message
@@ -86,7 +94,10 @@ def arrange(
         elif isinstance(turn, Results):
             _take_results(turn, arranged, rules, record)
         else:
-            arranged.append(_without_unsent(turn, rules, record))
+            sent = _without_unsent(turn, rules, record)
+            if rules.order == "calls-last" and isinstance(sent, Step):
+                sent = _calls_last(sent, record, is_written)
+            arranged.append(sent)
     if rules.calls == "answered":
         arranged = list(_answered(arranged, record))
     if rules.instructions == "first":
@@ -134,6 +145,21 @@ def _without_unsent(turn: Turn, rules: Rules, record: Record) -> Turn:
     return turn if len(kept) == len(turn.parts) else turn._replace(parts=kept)
 
 
+def _calls_last(step: Step, record: Record, is_written: Callable[[Any], bool] | None) -> Step:
+    """A step whose calls without a result are behind all other parts, and behind its text."""
+    if step.text is not None:
+        step = step._replace(parts=[*step.parts, Placed(TextPart(step.text), "")], text=None)
+    waits = [type(part) is ToolCallPart and part.output is None for part, _ in step.parts]
+    if waits == sorted(waits):
+        return step
+    moved = [one.part for one, is_call in zip(step.parts, waits, strict=True) if not is_call]
+    moved = moved[waits.index(True) :]  # the others stay before all calls
+    if is_written is None or any(map(is_written, moved)):
+        record.losses.append(Loss(step.path, "the order of calls and texts", LAST, "repaired"))
+    order = sorted(range(len(waits)), key=waits.__getitem__)
+    return step._replace(parts=[step.parts[at] for at in order])
+
+
 def _is_cut(placed: Placed, turn: Turn) -> bool:
     """Whether the input of a call was cut off. The output that says so is in the message, not in the step."""
     call, path = placed
@@ -158,7 +184,9 @@ def _answered(turns: Sequence[Turn], record: Record) -> Iterator[Turn]:
         yield from _in_order(turn, results, record)
         calls = {part.id for part, _ in turn.parts if type(part) is ToolCallPart}
         strays = (one for one in results if one.step is None)
-        yield from (one for one in strays if calls.isdisjoint(part.id for part, _ in one.parts))
+        yield from (
+            one for one in strays if calls.isdisjoint(getattr(part, "id", None) for part, _ in one.parts)
+        )
 
 
 def _in_order(step: Step, results: Sequence[Results], record: Record) -> Iterator[Results]:
@@ -212,6 +240,7 @@ def _stripped(step: Step, record: Record) -> Step:
         return step._replace(text=step.text.rstrip())
     if step.text is not None or not isinstance(last, TextPart) or last.text == last.text.rstrip():
         return step
-    record.losses.append(Loss(parts[-1].path, "white space at the end", TRAILING, "repaired"))
+    path = parts[-1].path or step.path
+    record.losses.append(Loss(path, "white space at the end", TRAILING, "repaired"))
     parts[-1] = Placed(replace(last, text=last.text.rstrip()), parts[-1].path)
     return step._replace(parts=parts)

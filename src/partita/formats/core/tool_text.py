@@ -1,35 +1,30 @@
 """The output of a tool as a model receives it: its outcome, and a value or a list of content."""
 
-from collections.abc import Mapping
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 from msgspec import UNSET
 
 from partita.errors import DecodeError
-from partita.types.json import Json, dumps, loads
+from partita.types.json import Json, JsonObject, dumps, is_object, loads
+from partita.types.messages import ToolCallPart
 from partita.types.tools import (
+    INTERRUPTIONS,
     ContentItem,
     ContentOutput,
     ErrorJsonOutput,
     ErrorTextOutput,
     ExecutionDeniedOutput,
     InterruptedOutput,
-    Interruption,
     JsonOutput,
     TextOutput,
     ToolOutput,
+    interruption_text,
 )
 
 Outcome: TypeAlias = Literal["success", "failed", "denied", "interrupted"]
 
 DENIED: Final = "Tool execution denied."
 """The text of a denied call without a reason. The AI SDK uses the same."""
-
-INTERRUPTIONS: Final[Mapping[Interruption, str]] = {
-    "aborted": "it was stopped",
-    "timeout": "it took too long",
-    "lost": "its process went away",
-}
 
 
 class ToolText(NamedTuple):
@@ -55,18 +50,23 @@ def tool_text(output: ToolOutput) -> ToolText:
             return ToolText("interrupted", interruption_text(output))
 
 
-def interruption_text(output: InterruptedOutput) -> str:
-    """The text that a model receives for a call that never ended."""
-    text = f"The tool call was interrupted: {INTERRUPTIONS[output.reason]}."
-    return text if output.message is None else f"{text} {output.message}"
-
-
 def read_arguments(text: str) -> tuple[Json, Json]:
     """The input of a call whose arguments are JSON text. If they are not JSON: unset, and the text."""
     try:
         return loads(text), UNSET
     except DecodeError:
         return UNSET, text
+
+
+def object_input(part: ToolCallPart) -> JsonObject:
+    """The input of a call for an API that accepts only objects: another value is in the member `input`.
+
+    While an input is being written, `input` is a guess, and the text so far is in `raw_input`.
+    """
+    value: Json = part.input if part.raw_input is UNSET else part.raw_input
+    if is_object(value):
+        return value
+    return {} if value is UNSET or value is None else {"input": value}
 
 
 def as_text(value: Json) -> str:

@@ -1,17 +1,25 @@
 """Tools of a request: those that any model can have, among the API's own."""
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Final
 
 from msgspec.structs import replace
 
-from partita.formats.format import ToolSpec
-from partita.types.json import Json, JsonObject
-from partita.types.value import Extra
+from partita.formats.format import Request, ToolSpec
+from partita.formats.losses import Loss
+from partita.types.json import Json, JsonObject, is_array
+from partita.types.value import Extra, unkept
 
 from .metadata import FIELDS, INDEX, notes
+from .report import Record
 from .residue import residue, restore
+from .rules import RENAMED, Alphabet
 from .wire import Codec, Wire, to_json
+
+TOOLS: Final = "tools"
+"""The member of a request that declares tools."""
+
+ALIEN: Final = "a tool has no place for it"
 
 
 class Tools:
@@ -24,10 +32,37 @@ class Tools:
         read: Callable[[Any], ToolSpec | None],
         write: Callable[[ToolSpec], Wire],
         is_own: Callable[[Json], bool],
+        names: Alphabet | None = None,
     ) -> None:
-        """`is_own`: whether a declaration is of a tool of the API's own, before it is read."""
+        """`is_own`: whether a declaration is of a tool of the API's own, before it is read.
+
+        `names`: what the API allows in the names of tools.
+        """
         self._namespace, self._codec, self._is_own = namespace, codec, is_own
-        self._read, self._write = read, write
+        self._read, self._write_spec, self._names = read, write, names
+
+    def take(self, settings: JsonObject) -> tuple[ToolSpec, ...]:
+        """Take the tools out of settings. Those of the API's own stay there."""
+        raws = settings.get(TOOLS)
+        if not is_array(raws):
+            return ()
+        specs, own = self.read(raws)
+        if own or not specs:
+            settings[TOOLS] = own
+        else:
+            del settings[TOOLS]
+        return specs
+
+    def add(self, request: Request, settings: JsonObject, record: Record) -> JsonObject:
+        """Settings with the tools of a request. Names that the API refuses are changed."""
+        for index, spec in enumerate(request.tools):
+            if self._names is not None and self._names.fit(spec.name) != spec.name:
+                record.losses.append(Loss(f"$.tools[{index}].name", spec.name, RENAMED, "repaired"))
+            others = {name: one for name, one in unkept(spec.extra).items() if name != self._namespace}
+            record.losses += [Loss.of(f"$.tools[{index}].{name}", one, ALIEN) for name, one in others.items()]
+        own = settings.get(TOOLS)
+        tools = self.write(request.tools, own if is_array(own) else ())
+        return {**settings, TOOLS: tools} if tools else settings
 
     def read(self, raws: Sequence[Json]) -> tuple[tuple[ToolSpec, ...], list[Json]]:
         """The tools of a request, and those of the API's own."""
@@ -49,6 +84,10 @@ class Tools:
             declared.insert(place, to_json(restore(self._write(spec), notes(noted, FIELDS))))
             front = place + 1
         return declared
+
+    def _write(self, spec: ToolSpec) -> Wire:
+        name = spec.name if self._names is None else self._names.fit(spec.name)
+        return self._write_spec(spec if name == spec.name else replace(spec, name=name))
 
     def _read_tool(self, raw: Json) -> ToolSpec | None:
         tool = self._codec.read(raw)

@@ -11,7 +11,7 @@ from typing import Any, Final, Literal, NamedTuple, TypeAlias
 from msgspec.structs import replace
 
 from partita.formats.losses import Loss
-from partita.types.fold import fold, open_again, own_origin, result_of
+from partita.types.fold import fold, own_origin, result_of, state_after, state_before
 from partita.types.messages import (
     AssistantMessage,
     AssistantPart,
@@ -129,7 +129,8 @@ def split(
 
 
 def _placed(message: Message, path: str) -> list[Placed]:
-    return [Placed(part, f"{path}.content.parts[{at}]") for at, part in enumerate(message.content.parts)]
+    prefix = f"{path}.content.parts["
+    return [Placed(part, f"{prefix}{at}]") for at, part in enumerate(message.content.parts)]
 
 
 def _steps(message: AssistantMessage, path: str, cuts: _Cuts) -> Iterator[Turn]:
@@ -166,15 +167,14 @@ def _steps(message: AssistantMessage, path: str, cuts: _Cuts) -> Iterator[Turn]:
 
 def _step(step: Step, cuts: _Cuts) -> Iterator[Turn]:
     """A step with its calls open, then their results."""
-    message, parts, number = step.message, step.parts, step.number
-    answered = [placed for placed in parts if _has_result(placed.part, cuts)]
+    answered = [placed for placed in step.parts if _has_result(placed.part, cuts)]
     if not answered:
         yield step
         return
-    opened = [Placed(_opened(one.part), one.path) if _has_result(one.part, cuts) else one for one in parts]
-    step = step._replace(parts=opened)
+    opened = {path: Placed(_opened(call), path) for call, path in answered}
+    step = step._replace(parts=[opened.get(placed.path, placed) for placed in step.parts])
     yield step
-    implied = own_origin(message, number)
+    implied = own_origin(step.message, step.number)
     origin: ToolMessage | None = None
     where, results = "", list[Placed]()
     for call, call_path in answered:
@@ -192,8 +192,10 @@ def _step(step: Step, cuts: _Cuts) -> Iterator[Turn]:
 
 
 def _opened(call: ToolCallPart) -> AssistantPart:
-    """A call without its output."""
-    return replace(open_again(call), output=None, result_provider_metadata=None, result_message=None)
+    """A call without its output, in the state that it had before."""
+    follows = call.output is not None and call.state == state_after(call.output)
+    state = state_before(call) if follows else call.state
+    return replace(call, state=state, output=None, result_provider_metadata=None, result_message=None)
 
 
 def _has_result(part: AssistantPart, cuts: _Cuts) -> bool:

@@ -1,30 +1,33 @@
-"""ChatML: `<|im_start|>ROLE`, a text, `<|im_end|>`; calls and results in the tags that models are taught.
+"""ChatML: `<|im_start|>ROLE`, a text, `<|im_end|>`; calls in the tags that models are trained with.
 
-Read are such texts, and `{"messages": [{role, content}]}` or a list of these, where every content is a text.
-Lost are ids, times, reasoning, files, and everything else that is no text.
+Read are such texts, and `{"messages": [{role, content}]}` or a list of these, if every content is a text.
+Written is the text. Ids, times, reasoning, files, and everything else that is not text are lost.
+
+Wire: https://github.com/openai/openai-python/blob/release-v0.28.1/chatml.md; calls:
+https://github.com/NousResearch/Hermes-Function-Calling#prompt-format-for-function-calling
 """
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from partita.errors import ConversionError, DecodeError
-from partita.formats.format import Dumped, Implied, Loaded, Request
+from partita.errors import ConversionError
+from partita.formats.format import UNREAD, Dumped, Format, Loaded, Request
 from partita.formats.losses import Loss
-from partita.types.json import Json, JsonObject, is_array, is_object, kind_of, loads
+from partita.types.json import Json, JsonObject, is_array, is_object, kind_of
 from partita.types.messages import Message
 
-from .reading import read_turns
-from .turns import NO_PLACE, PlainTurn, Speaker, plain_turns
+from .turns import FIELDS, PlainTurn, Speaker, TurnReader, TurnWriter, read_call, report_of
 
 NAME: Final = "chatml"
 HINT: Final = "give texts between <|im_start|> and <|im_end|>, or messages whose content is a text"
 START, END, CALL = "<|im_start|>", "<|im_end|>", "<tool_call>"
-FIELDS: Final = "fields"
 
-SPLIT: Final = "it would end the turn: a mark that nobody sees is put into it"
-BETWEEN: Final = "only line breaks stand between turns"
-OPEN: Final = "the turn has no end"
+BETWEEN: Final = "only line breaks are between turns"
+NO_END: Final = "the turn has no end"
+ESCAPED: Final = "a mark in it would end the turn, so an invisible character is put into the mark"
+
+REPORT: Final = report_of(NAME, {"text.text": ESCAPED})
 
 ROLES: Final[Mapping[str, Speaker]] = {
     "system": "system",
@@ -33,72 +36,104 @@ ROLES: Final[Mapping[str, Speaker]] = {
     "tool": "result",
 }
 
-IMPLIED: Final[Implied] = {"role": frozenset(ROLES)}
-"""Words that show in the form of the message."""
-
 _CALL: Final = re.compile(r"\n?<tool_call>\n(.*?)\n</tool_call>", re.DOTALL)
 _MARKS: Final = re.compile(r"<(?=\|im_(?:start|end)\|>|tool_call>\n)")
-UNSEEN: Final = "<\u200b"
+INVISIBLE: Final = "<\u200b"
+JSON_ESCAPE: Final = "\\u003c"
 
 
-class _Marked(NamedTuple):
-    """A turn between its marks: where it begins and ends, whose it is, what it says."""
+class Marked(NamedTuple):
+    """A message between its marks, and where it is in the text."""
 
     start: int
     end: int
     role: str
-    said: str
+    text: str
     is_closed: bool
+
+
+class Written(NamedTuple):
+    """A message: its role, its text, and other members."""
+
+    role: str
+    text: str
+    fields: JsonObject
+
+    def marked(self) -> str:
+        """The message between its marks."""
+        return f"{START}{self.role}\n{self.text}{END}\n"
 
 
 def dump(messages: Sequence[Message]) -> Dumped:
     """A conversation as one text."""
-    losses: list[Loss] = []
-    written: list[str] = []
-    is_open = False
-    for turn in plain_turns(messages, NAME, losses):
-        rest = turn.notes.get(FIELDS)
-        if rest is not None:
-            losses.append(Loss.of(f"turn {len(written)}", rest, NO_PLACE))
-        text = turn.text if turn.speaker == "call" else _MARKS.sub(UNSEEN, turn.text)
-        if text != turn.text:
-            losses.append(Loss.of(f"turn {len(written)}", turn.text, SPLIT, "changed"))
-        if turn.speaker == "call":
-            said = f"<tool_call>\n{_MARKS.sub(_escaped, text)}\n</tool_call>"
-            if is_open:
-                written[-1] += f"\n{said}" if not written[-1].endswith(f"{START}assistant\n") else said
+    writer = TurnWriter(messages, NAME)
+    payload = "".join([message.marked() for message in _messages(writer.turns)])
+
+    def losses() -> list[Loss]:
+        return REPORT.compare(writer.record, TurnReader(_turns_in(payload, []), NAME).places)
+
+    return Dumped(payload, losses)
+
+
+def _messages(turns: Sequence[PlainTurn]) -> list[Written]:
+    """The messages of turns. Calls are in the message of the assistant before them."""
+    written: list[Written] = []
+    last: Speaker | None = None
+    for turn in turns:
+        fields = turn.notes.get(FIELDS)
+        more = fields if is_object(fields) else {}
+        if turn.speaker != "call":
+            role = "tool" if turn.speaker == "result" else turn.speaker
+            written.append(Written(role, _MARKS.sub(INVISIBLE, turn.text), more))
+        else:
+            call = f"<tool_call>\n{_MARKS.sub(lambda _: JSON_ESCAPE, turn.text)}\n</tool_call>"
+            if last in ("assistant", "call"):
+                before = written[-1]
+                text = f"{before.text}\n{call}" if before.text else call
+                written[-1] = Written("assistant", text, {**before.fields, **more})
             else:
-                written.append(f"{START}assistant\n{said}")
-            is_open = True
-            continue
-        role = "tool" if turn.speaker == "result" else turn.speaker
-        written.append(f"{START}{role}\n{text}")
-        is_open = turn.speaker == "assistant"
-    return Dumped("".join(f"{text}{END}\n" for text in written), tuple(losses))
-
-
-def _escaped(found: re.Match[str]) -> str:
-    """A mark inside the JSON of a call, as JSON writes it when it must not be seen."""
-    return "\\u003c"
+                written.append(Written("assistant", call, more))
+        last = turn.speaker
+    return written
 
 
 def load(payload: Json) -> Loaded:
     """A text, or messages that are texts."""
-    losses: list[Loss] = []
     if is_array(payload) and len(payload) == 1 and isinstance(payload[0], str):
         payload = payload[0]
     if isinstance(payload, str):
-        turns = list(_turns(payload, losses))
-        return Loaded(tuple(read_turns(turns, NAME)), tuple(losses))
-    messages = payload.get("messages") if is_object(payload) else payload
-    if not is_array(messages):
+        return _load_text(payload)
+    raws = payload.get("messages") if is_object(payload) else payload
+    if not is_array(raws):
         raise ConversionError(f"no conversation, but {kind_of(payload)}", where="$", hint=HINT)
     path = "$.messages" if is_object(payload) else "$"
-    read = [turn for index, raw in enumerate(messages) for turn in _message(raw, f"{path}[{index}]")]
-    settings = (
-        {key: value for key, value in payload.items() if key != "messages"} if is_object(payload) else {}
-    )
-    return Loaded(tuple(read_turns(read, NAME)), (), Request(settings=settings) if settings else None)
+    read = [turn for index, raw in enumerate(raws) for turn in _message(raw, f"{path}[{index}]")]
+    others = {key: value for key, value in payload.items() if key != "messages"} if is_object(payload) else {}
+    messages = tuple(TurnReader(read, NAME).messages)
+
+    def again() -> Json:
+        written = _messages(TurnWriter(messages, NAME).turns)
+        found = [{"role": role, "content": text, **fields} for role, text, fields in written]
+        return {**others, "messages": found} if is_object(payload) else found
+
+    return Loaded(messages, (), Request(settings=others) if others else None, again=again)
+
+
+def _load_text(text: str) -> Loaded:
+    losses: list[Loss] = []
+    messages = tuple(TurnReader(_turns_in(text, losses), NAME).messages)
+
+    def all_losses() -> Iterator[Loss]:
+        """What is not in a message, and the messages that are not written back."""
+        yield from losses
+        again = _messages(TurnWriter(messages, NAME).turns)
+        read = [one for one in _marked(text) if one.text or one.is_closed]
+        for index, one in enumerate(read):
+            same = again[index] if index < len(again) else None
+            if same is None or (same.role, same.text) != (one.role.strip(), one.text):
+                yield Loss.of(f"character {one.start}", one.text, UNREAD, "changed")
+
+    return Loaded(messages, all_losses, is_complete=True)
 
 
 def _message(raw: Json, path: str) -> Iterator[PlainTurn]:
@@ -106,35 +141,33 @@ def _message(raw: Json, path: str) -> Iterator[PlainTurn]:
     if not is_object(raw) or not isinstance(role, str) or role not in ROLES or not isinstance(content, str):
         raise ConversionError("a message has a role and a text", where=path, hint=HINT)
     rest = {key: value for key, value in raw.items() if key not in ("role", "content")}
-    yield from _spoken(ROLES[role], content, {FIELDS: rest} if rest else {})
+    yield from _turns_of(ROLES[role], content, {FIELDS: rest} if rest else {})
 
 
-def _turns(text: str, losses: list[Loss]) -> Iterator[PlainTurn]:
+def _turns_in(text: str, losses: list[Loss]) -> Iterator[PlainTurn]:
+    """The turns of a text. What is around them is reported."""
     end = 0
     for found in _marked(text):
-        _tell_between(text[end : found.start], end, losses)
+        _report_between(text[end : found.start], end, losses)
         end = found.end
-        role = found.role.strip()
+        role, where = found.role.strip(), f"character {found.start}"
         if role not in ROLES:
-            raise ConversionError(
-                f"unknown role {role!r:.40}",
-                where=f"character {found.start}",
-                hint=f"use one of {', '.join(ROLES)}",
-            )
+            hint = f"use one of {', '.join(ROLES)}"
+            raise ConversionError(f"unknown role {role!r:.40}", where=where, hint=hint)
         if not found.is_closed:
-            losses.append(Loss(f"character {found.start}", role, OPEN, "repaired"))
-            if not found.said:
+            losses.append(Loss(where, role, NO_END, "repaired"))
+            if not found.text:
                 continue
         if role != found.role:
-            losses.append(Loss.of(f"character {found.start}", found.role, BETWEEN, "minor"))
-        yield from _spoken(ROLES[role], found.said, {})
+            losses.append(Loss.of(where, found.role, BETWEEN, "minor"))
+        yield from _turns_of(ROLES[role], found.text, {})
     if end == 0 and text.strip():
         raise ConversionError("no turn in the text", where="$", hint=HINT)
-    _tell_between(text[end:], end, losses)
+    _report_between(text[end:], end, losses)
 
 
-def _marked(text: str) -> Iterator[_Marked]:
-    """The turns of a text; the last one may have no end."""
+def _marked(text: str) -> Iterator[Marked]:
+    """The messages in a text. The last one may have no end."""
     end = 0
     while (start := text.find(START, end)) >= 0:
         line = text.find("\n", start)
@@ -144,22 +177,22 @@ def _marked(text: str) -> Iterator[_Marked]:
         is_closed = close >= 0
         stop = close if is_closed else len(text)
         end = stop + len(END) if is_closed else stop
-        yield _Marked(start, end, text[start + len(START) : line], text[line + 1 : stop], is_closed)
+        yield Marked(start, end, text[start + len(START) : line], text[line + 1 : stop], is_closed)
 
 
-def _tell_between(text: str, place: int, losses: list[Loss]) -> None:
+def _report_between(text: str, at: int, losses: list[Loss]) -> None:
     if text.strip("\n"):
-        losses.append(Loss.of(f"character {place}", text, BETWEEN))
+        losses.append(Loss.of(f"character {at}", text, BETWEEN))
 
 
-def _spoken(speaker: Speaker, text: str, notes: JsonObject) -> Iterator[PlainTurn]:
-    """What is said in a turn: of the model, words and calls."""
+def _turns_of(speaker: Speaker, text: str, notes: JsonObject) -> Iterator[PlainTurn]:
+    """The turns in a message: of the assistant, text and calls."""
     if speaker != "assistant" or CALL not in text:
         yield PlainTurn(speaker, text, notes)
         return
     end = 0
     for found in _CALL.finditer(text):
-        if not _is_call(found[1]):
+        if read_call(found[1]) is None:
             continue
         if text[end : found.start()]:
             yield PlainTurn("assistant", text[end : found.start()], notes)
@@ -170,9 +203,4 @@ def _spoken(speaker: Speaker, text: str, notes: JsonObject) -> Iterator[PlainTur
         yield PlainTurn("assistant", text[end:], notes)
 
 
-def _is_call(text: str) -> bool:
-    try:
-        value = loads(text)
-    except DecodeError:
-        return False
-    return is_object(value) and isinstance(value.get("name"), str) and value.keys() == {"name", "arguments"}
+FORMAT: Final = Format(NAME, "ChatML, a conversation as one text", load, dump, is_complete=True)

@@ -1,4 +1,7 @@
-"""A conversation as Markdown: words as they are, reasoning aside, tools as fenced blocks."""
+"""A conversation as a Markdown document: texts as they are, reasoning aside, tools as fenced blocks.
+
+A document is not read back. What it does not contain follows from the tables of what is written.
+"""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -7,8 +10,10 @@ from typing import Final
 
 from msgspec import UNSET
 
-from partita.formats.format import Dumped
-from partita.types.json import Json, indented, is_object
+from partita.formats.format import Dumped, Format
+from partita.formats.losses import Loss
+from partita.types.codec import to_json
+from partita.types.json import Json, JsonObject, indented, is_array, is_object
 from partita.types.messages import AssistantMessage, Message, ToolCallPart, result_text
 from partita.types.parts import (
     CustomPart,
@@ -36,10 +41,35 @@ from partita.types.tools import (
     ToolResultPart,
 )
 
-from .markdown_losses import untold
-
 NAMES: Final = {"user": "User", "assistant": "Assistant", "system": "System", "tool": "Tool"}
 DEEPEST: Final = 6
+
+NO_PLACE: Final = "the document does not contain it"
+NOT_INCLUDED: Final = "the document has the names of files, and links to those on the web"
+
+WRITTEN: Final[Mapping[str, frozenset[str]]] = {
+    "text": frozenset({"text"}),
+    "reasoning": frozenset({"text"}),
+    "tool-call": frozenset({"name", "title", "state", "input", "output", "children"}),
+    "tool-result": frozenset({"name", "output"}),
+    "image": frozenset({"url", "name"}),
+    "file": frozenset({"url", "filename"}),
+    "reasoning-file": frozenset({"url", "filename"}),
+    "source-url": frozenset({"title", "url"}),
+    "source-document": frozenset({"title"}),
+    "data": frozenset({"name", "data"}),
+    "custom": frozenset({"kind"}),
+    "foreign": frozenset({"format", "value"}),
+    "steering-message": frozenset({"parts"}),
+    "step-start": frozenset(),
+}
+"""The members that are written, by the type of the part."""
+
+OF_NETWORK: Final = frozenset({"primitiveType", "primitiveId", "finalResult"})
+OF_RESULT: Final = frozenset({"text", "messages"})
+OF_OUTPUT: Final = frozenset({"type", "value", "reason", "message"})
+FILES: Final = frozenset({"image", "file", "reasoning-file"})
+
 _TICKS: Final = re.compile("`+")
 _SPACES: Final = re.compile(r"\s+")
 _WEB: Final = re.compile(r"https?://[^\s<>()\[\]]+")
@@ -48,7 +78,7 @@ _WEB: Final = re.compile(r"https?://[^\s<>()\[\]]+")
 def dump(messages: Sequence[Message]) -> Dumped:
     """A conversation as one document to read."""
     text = "".join(document(messages, "A conversation", {}, folds=True))
-    return Dumped(text, tuple(untold(messages)))
+    return Dumped(text, lambda: _losses(messages))
 
 
 def document(
@@ -56,7 +86,7 @@ def document(
 ) -> Iterator[str]:
     """The text, piece by piece: a title, facts about the conversation, its messages.
 
-    Reasoning is a quotation, or where it `folds` a block that opens.
+    `folds`: reasoning is in a block that the reader can open, otherwise it is a quotation.
     """
     yield f"# {_line(title)}\n\n"
     yield "".join(f"- {name}: {_line(value)}\n" for name, value in facts.items() if value)
@@ -66,7 +96,7 @@ def document(
 
 
 class _Writer:
-    """Writes messages. `folds` puts reasoning into a block that opens."""
+    """Writes messages. `folds`: see `document`."""
 
     def __init__(self, folds: bool) -> None:
         self._folds = folds
@@ -176,7 +206,7 @@ def _item(item: object) -> str:
 
 
 def _file(part: ImagePart | FilePart | ReasoningFilePart) -> str:
-    """A file by its name: its bytes are in no Markdown."""
+    """A file by its name. Its bytes are not in the document."""
     named = part.name if isinstance(part, ImagePart) else part.filename
     name = _line(named or part.media_type or "file")
     if _WEB.fullmatch(part.url):
@@ -185,7 +215,7 @@ def _file(part: ImagePart | FilePart | ReasoningFilePart) -> str:
 
 
 def _fenced(text: str, language: str = "") -> str:
-    """A block that nothing in it can end."""
+    """A block whose fence is longer than any in the text."""
     longest = max(map(len, _TICKS.findall(text)), default=0)
     fence = "`" * max(3, longest + 1)
     return f"{fence}{language}\n{text.rstrip(chr(10))}\n{fence}\n\n"
@@ -213,5 +243,82 @@ def _json(value: Json) -> str:
 
 
 def moment_text(moment: datetime | None) -> str | None:
-    """A moment as people read it."""
+    """A time for people to read."""
     return None if moment is None else f"{moment:%Y-%m-%d %H:%M:%S} UTC"
+
+
+# Losses
+
+
+def _losses(messages: Sequence[Message]) -> Iterator[Loss]:
+    for index, message in enumerate(messages):
+        yield from _message_losses(to_json(message), f"$[{index}]")
+
+
+def _message_losses(message: JsonObject, path: str) -> Iterator[Loss]:
+    yield from _other_members(message, path, frozenset({"role", "type", "content", "createdAt"}))
+    content = message["content"]
+    yield from _other_members(content, f"{path}.content", frozenset({"parts", "format", "networkExecution"}))
+    for index, part in enumerate(content["parts"]):
+        yield from _part_losses(part, f"{path}.content.parts[{index}]")
+    network = content.get("networkExecution")
+    if is_object(network):
+        where = f"{path}.content.networkExecution"
+        yield from _other_members(network, where, OF_NETWORK)
+        result = network.get("finalResult")
+        if is_object(result):
+            yield from _other_members(result, f"{where}.finalResult", OF_RESULT)
+            yield from _messages_losses(result.get("messages"), f"{where}.finalResult.messages")
+
+
+def _messages_losses(messages: Json, path: str) -> Iterator[Loss]:
+    for index, message in enumerate(messages if is_array(messages) else []):
+        yield from _message_losses(message, f"{path}[{index}]")
+
+
+def _part_losses(part: JsonObject, path: str) -> Iterator[Loss]:
+    kind = part.get("type")
+    written = WRITTEN.get(kind) if isinstance(kind, str) else None
+    if written is None:
+        return  # of an unknown type: it is written as JSON
+    if kind == "tool-call":
+        written |= {"rawInput"} if not part.get("input") else frozenset()
+        yield from _input_losses(part.get("input"), f"{path}.input")
+    if kind in FILES and not part.get("name", part.get("filename")):
+        written |= {"mediaType"}
+    yield from _other_members(part, path, written | {"type"})
+    url = part.get("url")
+    if kind in FILES and isinstance(url, str) and not _WEB.fullmatch(url):
+        yield Loss.of(f"{path}.url", url, NOT_INCLUDED)
+    if kind == "source-url" and not _WEB.fullmatch(part["url"]):
+        yield Loss.of(f"{path}.url", part["url"], NOT_INCLUDED)
+    if "output" in written and is_object(part.get("output")):
+        yield from _output_losses(part["output"], f"{path}.output")
+    if "children" in written:
+        yield from _messages_losses(part.get("children"), f"{path}.children")
+    for index, item in enumerate(part["parts"] if "parts" in written else ()):
+        yield from _part_losses(item, f"{path}.parts[{index}]")
+
+
+def _input_losses(given: Json, path: str) -> Iterator[Loss]:
+    """Of a command, only the command is written; an empty input is not."""
+    if not given and given is not None and given != {}:
+        yield Loss.of(path, given, NO_PLACE, "minor")
+    if is_object(given) and given.keys() == {"command", "description"} and isinstance(given["command"], str):
+        yield Loss.of(f"{path}.description", given["description"], NO_PLACE)
+
+
+def _output_losses(output: JsonObject, path: str) -> Iterator[Loss]:
+    yield from _other_members(output, path, OF_OUTPUT)
+    if output["type"] == "content":
+        for index, item in enumerate(output["value"]):
+            yield from _part_losses(item, f"{path}.value[{index}]")
+
+
+def _other_members(value: JsonObject, path: str, written: frozenset[str]) -> Iterator[Loss]:
+    for key, item in value.items():
+        if key not in written:
+            yield Loss.of(f"{path}.{key}", item, NO_PLACE, "minor" if key in ("seq", "id") else "lost")
+
+
+FORMAT: Final = Format("markdown", "a Markdown document to read", dump=dump, is_complete=True)

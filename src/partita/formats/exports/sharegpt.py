@@ -1,24 +1,28 @@
 """ShareGPT: `{"conversations": [{"from", "value"}]}`, as trainers read it.
 
-Written are words, calls (`function_call`) and what came of them (`observation`). Lost are ids, times,
-reasoning, files, and everything else that is no text.
+Texts, calls (`function_call`) and results (`observation`) are written. Ids, times, reasoning, files, and
+everything else that is not text are lost.
+
+Wire: https://github.com/hiyouga/LLaMA-Factory/blob/main/data/README.md (sharegpt)
 """
 
 from collections.abc import Mapping, Sequence
 from typing import Final
 
 from partita.errors import ConversionError, DecodeError
-from partita.formats.format import Dumped, Implied, Loaded, Request, ToolSpec
+from partita.formats.format import Dumped, Format, Loaded, Request, Slot, ToolSpec
 from partita.formats.losses import Loss
 from partita.types.json import Json, JsonObject, dumps, is_array, is_object, kind_of, loads
 from partita.types.messages import Message
 
-from .reading import read_turns
-from .turns import NO_PLACE, PlainTurn, Speaker, plain_turns
+from .turns import FIELDS, NO_PLACE, PlainTurn, Speaker, TurnReader, TurnWriter, report_of
 
 NAME: Final = "sharegpt"
 HINT: Final = 'give {"conversations": [{"from": "human", "value": "…"}, …]}'
-FIELDS, FROM = "fields", "from"
+REPORT: Final = report_of(NAME)
+
+FROM: Final = "from"
+"""The note of a name of the speaker that is not the one that is written."""
 
 WRITTEN: Final[Mapping[Speaker, str]] = {
     "system": "system",
@@ -38,88 +42,87 @@ SPEAKERS: Final[Mapping[str, Speaker]] = {
     "tool": "result",
     "function_response": "result",
 }
-"""Who speaks, by the names that data sets give them."""
-
-IMPLIED: Final[Implied] = {"from": frozenset(WRITTEN.values())}
-"""Words that show in the form of the message."""
+"""Speakers by the names that they have in data sets."""
 
 
 def load(payload: Json) -> Loaded:
-    """One conversation. What stands beside its turns is the rest of the request."""
-    body = payload[0] if is_array(payload) and len(payload) == 1 else payload
-    path = "$[0]" if is_array(payload) else "$"
+    """One conversation. What is beside its turns is the rest of the request."""
+    is_list = is_array(payload) and len(payload) == 1
+    body = payload[0] if is_list else payload
+    path = "$[0]" if is_list else "$"
     turns = body.get("conversations") if is_object(body) else None
     if not is_object(body) or not is_array(turns):
         raise ConversionError(f"no conversation, but {kind_of(body)}", where=path, hint=HINT)
-    read = [_turn(turn, index, path) for index, turn in enumerate(turns)]
+    reader = TurnReader((_read(turn, f"{path}.conversations[{at}]") for at, turn in enumerate(turns)), NAME)
     settings = {key: value for key, value in body.items() if key != "conversations"}
     specs = _specs(settings.get("tools"))
     if specs:
         del settings["tools"]
     request = Request(tuple(specs), settings) if specs or settings else None
-    return Loaded(tuple(read_turns(read, NAME)), (), request)
+    messages = tuple(reader.messages)
+    return Loaded(
+        messages, (), request, again=(lambda: [dump(messages, request).payload]) if is_list else None
+    )
 
 
 def dump(messages: Sequence[Message], request: Request | None = None) -> Dumped:
     """A conversation as trainers read it, with its tools as JSON text and the settings beside it."""
-    losses: list[Loss] = []
-    turns = [_written(turn) for turn in plain_turns(messages, NAME, losses)]
-    if request is None:
-        return Dumped({"conversations": turns}, losses)
-    tools = {"tools": dumps([_spec_of(tool) for tool in request.tools]).decode()} if request.tools else {}
-    losses += [
-        Loss.of(f"$.tools[{index}]", dict(tool.extra), NO_PLACE)
-        for index, tool in enumerate(request.tools)
-        if tool.extra
-    ]
-    return Dumped({**request.settings, "conversations": turns, **tools}, losses)
+    writer = TurnWriter(messages, NAME)
+    turns = [_write(turn) for turn in writer.turns]
+    payload: JsonObject = {**(request.settings if request else {}), "conversations": turns}
+    if request is not None and request.tools:
+        payload["tools"] = dumps([_spec_of(tool) for tool in request.tools]).decode()
+        for index, tool in enumerate(request.tools):
+            if tool.extra:
+                writer.record.losses.append(Loss.of(f"$.tools[{index}]", dict(tool.extra), NO_PLACE))
+
+    def losses() -> list[Loss]:
+        read = (_read(turn, f"$.conversations[{at}]") for at, turn in enumerate(turns))
+        return REPORT.compare(writer.record, TurnReader(read, NAME).places)
+
+    return Dumped(payload, losses)
 
 
 def put(payload: Json, rest: JsonObject) -> Json:
-    """The payload with what it has no place for beside the turns."""
+    """The payload with a sidecar beside the turns."""
     return {**payload, "partita": rest} if is_object(payload) and "partita" not in payload else payload
 
 
 def take(payload: Json) -> tuple[Json, JsonObject | None]:
-    """The payload without that, and it."""
+    """The payload without the sidecar, and the sidecar."""
     rest = payload.get("partita") if is_object(payload) else None
     if not is_object(payload) or not is_object(rest):
         return payload, None
     return {key: value for key, value in payload.items() if key != "partita"}, rest
 
 
-def _turn(turn: Json, index: int, path: str) -> PlainTurn:
-    who, said = (turn.get("from"), turn.get("value")) if is_object(turn) else (None, None)
-    if not is_object(turn) or not isinstance(who, str) or not isinstance(said, str):
-        where = f"{path}.conversations[{index}]"
-        raise ConversionError("a turn has `from` and `value`, both strings", where=where, hint=HINT)
-    speaker = SPEAKERS.get(who)
+def _read(turn: Json, path: str) -> PlainTurn:
+    name, text = (turn.get("from"), turn.get("value")) if is_object(turn) else (None, None)
+    if not is_object(turn) or not isinstance(name, str) or not isinstance(text, str):
+        raise ConversionError("a turn has `from` and `value`, both strings", where=path, hint=HINT)
+    speaker = SPEAKERS.get(name)
     if speaker is None:
-        where, known = f"{path}.conversations[{index}].from", ", ".join(SPEAKERS)
-        raise ConversionError(f"unknown speaker {who!r:.40}", where=where, hint=f"use one of {known}")
-    if len(turn) == 2 and who == WRITTEN[speaker]:
-        return PlainTurn(speaker, said, {})
+        hint = f"use one of {', '.join(SPEAKERS)}"
+        raise ConversionError(f"unknown speaker {name!r:.40}", where=f"{path}.from", hint=hint)
     rest = {key: value for key, value in turn.items() if key not in ("from", "value")}
-    notes: JsonObject = {FROM: who} if who != WRITTEN[speaker] else {}
-    return PlainTurn(speaker, said, notes | ({FIELDS: rest} if rest else {}))
+    notes: JsonObject = {FROM: name} if name != WRITTEN[speaker] else {}
+    return PlainTurn(speaker, text, notes | ({FIELDS: rest} if rest else {}))
 
 
-def _written(turn: PlainTurn) -> JsonObject:
-    if not turn.notes:
-        return {"from": WRITTEN[turn.speaker], "value": turn.text}
-    who, rest = turn.notes.get(FROM), turn.notes.get(FIELDS)
-    is_same = isinstance(who, str) and SPEAKERS.get(who) == turn.speaker
-    written = {"from": who if is_same else WRITTEN[turn.speaker], "value": turn.text}
-    return {**written, **(rest if is_object(rest) else {})}
+def _write(turn: PlainTurn) -> JsonObject:
+    name, rest = turn.notes.get(FROM), turn.notes.get(FIELDS)
+    is_same = isinstance(name, str) and SPEAKERS.get(name) == turn.speaker
+    written = {"from": name if is_same else WRITTEN[turn.speaker], "value": turn.text}
+    return {**written, **rest, **written} if is_object(rest) else written
 
 
 def _specs(tools: Json) -> list[ToolSpec]:
-    """Tools that stand in a text, if they are all that is in it and would be written the same."""
+    """The tools in a text, if it has nothing else and is written the same."""
     try:
-        told = loads(tools) if isinstance(tools, str) else None
+        raws = loads(tools) if isinstance(tools, str) else None
     except DecodeError:
         return []
-    specs = [_spec(tool) for tool in told] if is_array(told) else []
+    specs = [_spec(tool) for tool in raws] if is_array(raws) else []
     found = [spec for spec in specs if spec is not None]
     is_same = len(found) == len(specs) and dumps([_spec_of(spec) for spec in found]).decode() == tools
     return found if is_same else []
@@ -139,3 +142,14 @@ def _spec_of(tool: ToolSpec) -> JsonObject:
         "description": tool.description or "",
         "parameters": tool.input_schema or {"type": "object", "properties": {}},
     }
+
+
+FORMAT: Final = Format(
+    NAME,
+    "ShareGPT conversations, as trainers read them",
+    load,
+    dump,
+    takes_request=True,
+    slot=Slot(put, take),
+    is_complete=True,
+)

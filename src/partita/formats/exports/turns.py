@@ -1,253 +1,332 @@
-"""A conversation as a list of plain turns: who speaks, and one text. What a text cannot say is told."""
+"""Conversations as plain turns: a speaker and one text. Both formats for training data are lists of them.
 
-from collections.abc import Mapping, Sequence
-from typing import Final, Literal, NamedTuple, TypeAlias
+A turn is a text, a call, or a result. Results have no id: the first one is that of the first call that has
+none yet. A message of the assistant starts with its first turn, and continues after results in a new step.
+The turn at an index is also the place of the part in it, for the loss report.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 from msgspec import UNSET
+from msgspec.structs import replace
 
-from partita.formats.bare import is_bare
-from partita.formats.losses import Loss, Severity
-from partita.formats.saying import said_in
+from partita.errors import DecodeError
+from partita.formats.answers.model_view import missing_output
+from partita.formats.core.metadata import NO_NOTES, add_notes, notes
+from partita.formats.core.report import Place, Record, Report
+from partita.formats.core.rules import Rules, arrange
+from partita.formats.core.tool_text import as_text, tool_text
+from partita.formats.core.turns import Instructions, Placed, Prompt, Results, Step, Turn, split
+from partita.formats.losses import Loss
 from partita.types.codec import encode
-from partita.types.fold import fold
-from partita.types.json import Json, JsonObject, dumps, is_object
+from partita.types.json import Json, JsonObject, is_object, loads
 from partita.types.messages import (
+    AssistantContent,
     AssistantMessage,
+    AssistantPart,
     Message,
-    Part,
+    SystemContent,
     SystemMessage,
     ToolCallPart,
     ToolMessage,
+    UserContent,
     UserMessage,
 )
-from partita.types.parts import SteeringMessagePart, StepStartPart, TextPart
-from partita.types.tools import (
-    ContentOutput,
-    ErrorJsonOutput,
-    ErrorTextOutput,
-    ExecutionDeniedOutput,
-    InterruptedOutput,
-    JsonOutput,
-    TextOutput,
-    ToolOutput,
-)
-from partita.types.value import Value
+from partita.types.parts import StepStartPart, TextPart
+from partita.types.tools import TextOutput, ToolOutput, ToolResultPart
 
 Speaker: TypeAlias = Literal["system", "user", "assistant", "call", "result"]
 
-AS_TEXT: Final = "a result is text"
-ONE_TEXT: Final = "a turn is one text"
-NO_TALK: Final = "notices and inner turns are not talk"
-NO_PLACE: Final = "the format has no place for it"
-MEANWHILE: Final = "it is written as a turn of the user"
-NO_TURN: Final = "a turn that says nothing is not written"
-UNANSWERED: Final = "results are told apart by their order: every call before one has one"
-NO_ANSWER: Final = "This call was never answered."
-DENIED: Final = "The user did not allow this call."
+TEXT: Final = "text"
+"""The note of the text of a call, if it is not the one that is written for its name and arguments."""
 
-NOTE: Final = "text"
-"""Where the words of a call stand in its notes, when they are not those that are written anyway."""
+FIELDS: Final = "fields"
+"""The note of other members of a turn."""
 
-MINOR: Final = frozenset({"state", "seq"})
-OF_A_CALL: Final = (
-    *("id", "name", "input", "rawInput", "output", "state"),
-    *("callProviderMetadata", "resultProviderMetadata"),
-)
-"""What is written of a call, or told by itself."""
+UNKNOWN_TOOL: Final = "unknown-tool"
+"""The name of a tool in a call that cannot be read."""
 
+JOINED: Final = "a turn is one text"
+NOT_ANSWERED: Final = "results are matched by their order: each call before a result needs one"
+NO_PLACE: Final = "a turn is a speaker and a text"
 
-SPEAKERS: Final[Mapping[type[Message], Speaker]] = {
-    SystemMessage: "system",
-    UserMessage: "user",
-    AssistantMessage: "assistant",
-    ToolMessage: "assistant",
-}
+RULES: Final = Rules(calls="any")
 
 
 class PlainTurn(NamedTuple):
-    """One turn: who speaks, what, and what else came with it."""
+    """A turn: its speaker, its text, and the notes of the format about it."""
 
     speaker: Speaker
     text: str
-    notes: JsonObject
+    notes: JsonObject = NO_NOTES
 
 
-def plain_turns(messages: Sequence[Message], format_name: str, losses: list[Loss]) -> list[PlainTurn]:
-    """The turns of a conversation in any view. Notes are what the format itself has left in metadata."""
-    teller = _Teller(format_name, losses)
-    for index, message in enumerate(fold(messages)):
-        teller.add(message, f"$[{index}]")
-    return teller.turns
+def report_of(namespace: str, reasons: Mapping[str, str] | None = None) -> Report:
+    """The report of a format of plain turns."""
+    common = {"output": "a result is one text", "rawInput": "arguments are JSON"}
+    return Report(namespace, NO_PLACE, {**common, **(reasons or {})}, frozenset({TEXT}))
 
 
 def call_text(name: str, arguments: Json) -> str:
-    """A call as one text."""
+    """A call as text."""
     return encode({"name": name, "arguments": arguments}).decode()
 
 
-class _Teller:
-    """Gathers turns, and tells what is not in them."""
+def read_call(text: str) -> tuple[str, Json] | None:
+    """The name and the arguments of a call, if a text is one."""
+    try:
+        value = loads(text)
+    except DecodeError:
+        return None
+    if is_object(value) and isinstance(value.get("name"), str) and value.keys() == {"name", "arguments"}:
+        return value["name"], value["arguments"]
+    return None
 
-    def __init__(self, format_name: str, losses: list[Loss]) -> None:
-        self.turns: list[PlainTurn] = []
-        self._format = format_name
-        self._losses = losses
-        self._texts: list[tuple[str, JsonObject]] = []
-        self._results: list[PlainTurn | None] = []
-        """What the calls of the step gave; none for one without a result."""
-        self._pending = 0
-        """How many calls at the end have no result."""
-        self._head = ""
+
+class TurnReader:
+    """The messages of turns. A message has the id `message-N`, by the number of its first turn."""
+
+    def __init__(self, turns: Iterable[PlainTurn], namespace: str) -> None:
+        self.messages: list[Message] = []
+        self.places: dict[Place, Any] = {}
+        """Parts by the index of their turn, and messages by `("message", index)` of their first turn."""
+        self._namespace = namespace
+        self._start = 0  # index of the first turn of the message
+        self._parts: list[AssistantPart] = []
+        self._open: list[int] = []  # positions of calls without a result
         self._calls = 0
+        self._last = ""
+        for index, turn in enumerate(turns):
+            self._read(turn, index)
+            self._last = turn.speaker
+        self._end()
 
-    def add(self, message: Message, path: str) -> None:
-        """Take a message."""
-        if message.internal or message.type == "event":
-            self._lose(path, message, NO_TALK)
-            return
-        if isinstance(message, AssistantMessage):
-            self._settle(path)
-        self._pending = 0
-        before = len(self.turns)
-        goes_on = isinstance(message, AssistantMessage) and before and self.turns[-1].speaker == "result"
-        self._head, self._calls = "" if goes_on else f"message-{before + 1}", 0
-        is_same = message.id == self._head
-        if not is_bare(message):
-            self._rest(message, path, "type", "content", *(("id",) if is_same else ()))
-        elif not is_same:
-            self._lose(f"{path}.id", message.id, NO_PLACE)
-        if not is_bare(message.content):
-            self._rest(message.content, f"{path}.content", "parts", "format")
-        speaker = SPEAKERS[type(message)]
-        for index, part in enumerate(message.parts):
-            self._part(part, f"{path}.content.parts[{index}]", speaker)
-        self._end_step(speaker, path)
-        if len(self.turns) == before and (not message.parts or isinstance(message, SystemMessage)):
-            self._lose(path, message.__struct_config__.tag, NO_TURN, "minor")
+    def _read(self, turn: PlainTurn, index: int) -> None:
+        match turn.speaker:
+            case "system":
+                self._end()
+                self._add(
+                    SystemMessage(id=_id(index), content=SystemContent((self._text(turn, index),))), index
+                )
+            case "user":
+                self._end()
+                self._add(UserMessage(id=_id(index), content=UserContent((self._text(turn, index),))), index)
+            case "assistant":
+                if self._last == "assistant":
+                    self._end()
+                self._continue(index)
+                self._parts.append(self._text(turn, index))
+            case "call":
+                self._continue(index)
+                self._open.append(len(self._parts))
+                self._parts.append(self._call(turn, index))
+            case "result":
+                self._result(turn, index)
 
-    def _part(self, part: Part, path: str, speaker: Speaker) -> None:
-        match part:
-            case TextPart():
-                self._texts.append((part.text, self._notes(part.provider_metadata)))
-                if not is_bare(part):
-                    self._rest(part, path, "text", "providerMetadata")
-                    self._metadata(part.provider_metadata, f"{path}.providerMetadata")
-            case ToolCallPart():
-                self._end_text(speaker, path)
-                self._call(part, path)
-            case StepStartPart():
-                self._end_step(speaker, path)
-                if not is_bare(part):
-                    self._rest(part, path)
-            case SteeringMessagePart():
-                self._end_step(speaker, path)
-                self._lose(path, part.id, MEANWHILE, "changed")
-                for index, item in enumerate(part.parts):
-                    self._part(item, f"{path}.parts[{index}]", speaker)
-                if self._texts:
-                    self._pending = 0  # a turn of the user ends what is open
-                self._end_text("user", path)
-            case _:
-                self._lose(path, part, NO_PLACE)
+    def _add(self, message: Message, index: int) -> None:
+        self.messages.append(message)
+        self.places["message", index] = message
 
-    def _end_text(self, speaker: Speaker, path: str) -> None:
-        """What was said since the last call is one turn."""
-        if not self._texts:
-            return
-        texts, self._texts = self._texts, []
-        if len(texts) > 1:
-            self._losses.append(Loss(path, "where one text ends", ONE_TEXT, "changed"))
-        said = "".join([text for text, _ in texts])
-        self.turns.append(PlainTurn(speaker, said, texts[0][1]))
+    def _end(self) -> None:
+        """End the message of the assistant, if there is one."""
+        if self._parts:
+            content = AssistantContent(parts=tuple(self._parts))
+            self._add(AssistantMessage(id=_id(self._start), content=content), self._start)
+        self._parts, self._open, self._calls, self._last = [], [], 0, ""
 
-    def _end_step(self, speaker: Speaker, path: str) -> None:
-        self._end_text(speaker, path)
-        if not self._results:
-            return
-        results, self._results = self._results, []
-        self._settle(path)
-        answered = max((index + 1 for index, result in enumerate(results) if result), default=0)
-        for result in results[:answered]:
-            if result is None:
-                self._losses.append(Loss(path, "no result of a call", UNANSWERED, "repaired"))
-            self.turns.append(result or PlainTurn("result", NO_ANSWER, {}))
-        self._pending = len(results) - answered
+    def _continue(self, index: int) -> None:
+        """A turn of the assistant: the first of a message, or after results the first of a step."""
+        if not self._parts:
+            self._start = index
+        elif self._last == "result":
+            self._parts.append(StepStartPart())
+            self._open = []
 
-    def _settle(self, path: str) -> None:
-        """Calls without a result get one, since the next result would be taken for theirs."""
-        for _ in range(self._pending):
-            self._losses.append(Loss(path, "no result of a call before it", UNANSWERED, "repaired"))
-            self.turns.append(PlainTurn("result", NO_ANSWER, {}))
-        self._pending = 0
+    def _text(self, turn: PlainTurn, index: int) -> TextPart:
+        part = TextPart(turn.text, provider_metadata=self._metadata(turn.notes))
+        self.places[index] = part
+        return part
 
-    def _call(self, call: ToolCallPart, path: str) -> None:
-        self._calls += 1
-        if call.id != f"{self._head}:call-{self._calls}":
-            self._lose(f"{path}.id", call.id, NO_PLACE, "minor")
-        notes = self._notes(call.call_provider_metadata)
-        given = call.raw_input if call.input is UNSET else call.input
-        arguments: Json = {} if given is UNSET else given
-        words = notes.get(NOTE)
-        text = words if isinstance(words, str) else call_text(call.name, arguments)
-        if call.raw_input is not UNSET and words is None:
-            severity: Severity = "changed" if call.input is UNSET else "lost"
-            self._lose(f"{path}.rawInput", call.raw_input, NO_PLACE, severity)
-        self.turns.append(PlainTurn("call", text, notes))
-        if not is_bare(call):
-            self._metadata(call.call_provider_metadata, f"{path}.callProviderMetadata")
-            self._metadata(call.result_provider_metadata, f"{path}.resultProviderMetadata")
-            self._rest(call, path, *OF_A_CALL)
-        expected = "input-available" if call.output is None else "output-available"
-        if call.state != expected:
-            self._lose(f"{path}.state", call.state, NO_PLACE, "changed")
-        if call.output is None:
-            self._results.append(None)
+    def _result(self, turn: PlainTurn, index: int) -> None:
+        output, metadata = TextOutput(turn.text), self._metadata(turn.notes)
+        if not self._open:
+            self._end()
+            result = ToolResultPart("", UNKNOWN_TOOL, output, metadata)
+            self._add(ToolMessage(id=_id(index), content=[result]), index)
         else:
-            said = self._output(call.output, f"{path}.output")
-            self._results.append(PlainTurn("result", said, self._notes(call.result_provider_metadata)))
+            at = self._open.pop(0)
+            call = self._parts[at]
+            assert isinstance(call, ToolCallPart), "only calls are open"
+            result = ToolResultPart(call.id, call.name, output, metadata)
+            self._parts[at] = replace(
+                call, state="output-available", output=output, result_provider_metadata=metadata
+            )
+        self.places[index] = result
 
-    def _output(self, output: ToolOutput, path: str) -> str:
-        if type(output) is not TextOutput:
-            self._lose(f"{path}.type", output.__struct_config__.tag, AS_TEXT, "changed")
-        if not is_bare(output):
-            self._rest(output, path, "value", "reason", "message")
-        match output:
-            case TextOutput(value=text) | ErrorTextOutput(value=text):
-                return text
-            case JsonOutput(value=value) | ErrorJsonOutput(value=value):
-                return dumps(value).decode()
-            case ExecutionDeniedOutput(reason=reason):
-                return reason or DENIED
-            case InterruptedOutput(reason=why, message=message):
-                return f"This call was interrupted: {why}{f', {message}' if message else ''}."
-            case ContentOutput():
-                return self._content(output, path)
+    def _call(self, turn: PlainTurn, index: int) -> ToolCallPart:
+        self._calls += 1
+        id_ = f"{_id(self._start)}:call-{self._calls}"
+        found = read_call(turn.text)
+        if found is None:
+            metadata = self._metadata({**turn.notes, TEXT: turn.text})
+            call = ToolCallPart(
+                id_,
+                UNKNOWN_TOOL,
+                "input-available",
+                raw_input=turn.text,
+                call_provider_metadata=metadata,
+            )
+        else:
+            kept = {} if call_text(*found) == turn.text else {TEXT: turn.text}
+            metadata = self._metadata({**turn.notes, **kept})
+            call = ToolCallPart(id_, found[0], "input-available", found[1], call_provider_metadata=metadata)
+        self.places[index] = call
+        return call
 
-    def _content(self, output: ContentOutput, path: str) -> str:
-        texts: list[str] = []
-        for index, item in enumerate(output.value):
-            where = f"{path}.value[{index}]"
-            if isinstance(item, TextPart):
-                texts.append(item.text)
-                self._rest(item, where, "text")
+    def _metadata(self, more: JsonObject) -> JsonObject | None:
+        return add_notes(None, self._namespace, more)
+
+
+def _id(index: int) -> str:
+    return f"message-{index + 1}"
+
+
+class TurnWriter:
+    """The turns of messages, and the record of what was written in which turn.
+
+    Like the reader of the turns, it knows whether a message of the assistant can be continued, and which of
+    its calls are open: the reader takes the next result for that of the first open call.
+    """
+
+    def __init__(self, messages: Sequence[Message], namespace: str) -> None:
+        self.turns: list[PlainTurn] = []
+        self.record = Record()
+        self._namespace = namespace
+        self._open: list[Placed] = []
+        self._is_continued = False
+        for turn in arrange(split(messages, _is_written, results="all"), RULES, self.record):
+            match turn:
+                case Instructions():
+                    self._write_message(turn, "system")
+                case Prompt():
+                    self._write_message(turn, "user")
+                case Step():
+                    self._write_step(turn)
+                case Results():
+                    self._write_results(turn)
+
+    @property
+    def _last(self) -> Speaker | None:
+        return self.turns[-1].speaker if self.turns else None
+
+    def _write_message(self, turn: Instructions | Prompt, speaker: Speaker) -> None:
+        index = len(self.turns)
+        written = self._write_texts(turn.parts, speaker)
+        if len(self.turns) > index:
+            self._open, self._is_continued = [], False
+        self._record(turn, index, written)
+
+    def _write_step(self, step: Step) -> None:
+        first = next((type(one.part) for one in step.parts if _is_written(one.part)), TextPart)
+        if self._last == "result" or (self._last == "assistant" and first is TextPart):
+            self._open = []
+        elif any(_is_written(one.part) for one in step.parts):
+            self._answer_open()
+        is_next_step = self._is_continued and self._last == "result"
+        is_message = not self._is_continued or (self._last == "assistant" and first is TextPart)
+        index = len(self.turns)
+        written: list[tuple[Placed, Place | None]] = []
+        texts: list[Placed] = []
+        for one in step.parts:
+            if type(one.part) is ToolCallPart:
+                written += self._write_texts(texts, "assistant")
+                written.append((one, len(self.turns)))
+                self._write_call(one)
+                texts = []
             else:
-                self._lose(where, item, NO_PLACE)
-        return "\n".join(texts)
+                texts.append(one)
+        written += self._write_texts(texts, "assistant")
+        if step.text is not None:
+            self.turns.append(PlainTurn("assistant", step.text))
+        is_read_back = is_next_step and [one.part for one in step.boundaries] == [StepStartPart()]
+        self.record.add_boundaries(() if is_read_back else step.boundaries, NO_PLACE)
+        if len(self.turns) > index:
+            self._is_continued = True
+        self._record(step, index if is_message else None, written)
+
+    def _write_texts(self, parts: Sequence[Placed], speaker: Speaker) -> list[tuple[Placed, Place | None]]:
+        """Write the texts among parts as one turn: the parts as they are read back, and their places."""
+        texts = [one for one in parts if type(one.part) is TextPart]
+        if not texts:
+            return [(one, None) for one in parts]
+        text = "".join([one.part.text for one in texts])
+        for one in texts[1:]:
+            self.record.losses.append(Loss(one.path, "the start of a text", JOINED, "changed"))
+        index = len(self.turns)
+        self.turns.append(PlainTurn(speaker, text, self._notes(texts[0].part.provider_metadata)))
+        return [
+            (Placed(replace(one.part, text=text), one.path), index)
+            if type(one.part) is TextPart
+            else (one, None)
+            for one in parts
+        ]
+
+    def _write_call(self, placed: Placed) -> None:
+        call: ToolCallPart = placed.part
+        kept = self._notes(call.call_provider_metadata)
+        given = call.raw_input if call.input is UNSET else call.input
+        found = (call.name, {} if given is UNSET else given)
+        text = kept.get(TEXT)
+        if not isinstance(text, str) or (read_call(text) or (UNKNOWN_TOOL, text)) != found:
+            text = call_text(*found)  # there is none, or the call was changed
+        self.turns.append(PlainTurn("call", text, kept))
+        self._open.append(placed)
+
+    def _write_results(self, turn: Results) -> None:
+        if turn.step is None:
+            self._answer_open()
+            self._is_continued = False
+        index = len(self.turns)
+        written: list[tuple[Placed, Place | None]] = []
+        for one in turn.parts:
+            if turn.step is not None:
+                self._answer_open(one.path)
+                self._open = self._open[1:]
+            result = one.part
+            if type(result) is not ToolResultPart:
+                written.append((one, None))
+                continue
+            written.append((one, len(self.turns)))
+            kept = self._notes(result.provider_metadata)
+            self.turns.append(PlainTurn("result", result_text(result.output), kept))
+        self._record(turn, index, written)
+
+    def _answer_open(self, until: str = "") -> None:
+        """Write a result for each open call before the one at a path."""
+        while self._open and self._open[0].path != until:
+            call, path = self._open.pop(0)
+            output, why = missing_output(call)
+            self.record.losses.append(Loss.of(f"{path}.output", call.id, why or NOT_ANSWERED, "repaired"))
+            self.turns.append(PlainTurn("result", result_text(output)))
+
+    def _record(self, turn: Turn, index: int | None, written: Sequence[tuple[Placed, Place | None]]) -> None:
+        """Record a turn whose message starts at an index, if it starts one that is read back."""
+        place = None if index is None or index == len(self.turns) else ("message", index)
+        parts = [placed for placed, _ in written]
+        self.record.add(turn._replace(parts=parts), place, [where for _, where in written])
 
     def _notes(self, metadata: JsonObject | None) -> JsonObject:
-        if not metadata:
-            return {}
-        notes: Json = metadata.get(self._format)
-        return notes if is_object(notes) else {}
+        return notes(metadata, self._namespace)
 
-    def _metadata(self, metadata: JsonObject | None, path: str) -> None:
-        for space, value in (metadata or {}).items():
-            if space != self._format:
-                self._lose(f"{path}.{space}", value, NO_PLACE)
 
-    def _rest(self, value: Value, path: str, *written: str) -> None:
-        for key, item in said_in(value, *written):
-            self._lose(f"{path}.{key}", item, NO_PLACE, "minor" if key in MINOR else "lost")
+def result_text(output: ToolOutput) -> str:
+    """An output as text. Of content with files, only the texts."""
+    found = tool_text(output)
+    if found.items is None:
+        return as_text(found.value)
+    return "\n".join([item.text for item in found.items if isinstance(item, TextPart)])
 
-    def _lose(self, path: str, value: Json, why: str, severity: Severity = "lost") -> None:
-        self._losses.append(Loss.of(path, value, why, severity))
+
+def _is_written(part: AssistantPart) -> bool:
+    return type(part) in (TextPart, ToolCallPart)

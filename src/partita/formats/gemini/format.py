@@ -16,10 +16,11 @@ from msgspec.structs import replace
 from partita.errors import ConversionError
 from partita.formats.answers.outlet import RAW_INPUT
 from partita.formats.core.metadata import add_notes, message_notes, notes
-from partita.formats.core.report import Place, Record, Report
+from partita.formats.core.report import Place, Report
 from partita.formats.core.residue import residue, restore
 from partita.formats.core.role_messages import APART, JOINED, RoleWriter
 from partita.formats.core.rules import FIRST, OPENING, Rules, arrange
+from partita.formats.core.server_tools import BEHIND
 from partita.formats.core.turns import Instructions, Placed, Prompt, Results, Step, join, split
 from partita.formats.core.wire import to_json
 from partita.formats.format import Dumped, Format, Loaded, Request, ToolSpec
@@ -46,7 +47,6 @@ from .parts import (
     CALL_ID,
     CONTENT_NOTE,
     FIELDS,
-    INDEX,
     TOOL_NAME,
     UNTYPED,
     USER,
@@ -101,7 +101,7 @@ REPORT: Final = Report(
         "image": NO_ADDRESS,
         "file": NO_ADDRESS,
     },
-    spelling=frozenset({NAMES, NULLS, FORM, ALONE, APART, CONTENT_NOTE, INDEX, UNTYPED, RAW_INPUT}),
+    spelling=frozenset({NAMES, NULLS, FORM, ALONE, APART, CONTENT_NOTE, BEHIND, UNTYPED, RAW_INPUT}),
 )
 
 LAST: Final = "the API demands a conversation that ends with the user"
@@ -331,9 +331,8 @@ class _Writer(RoleWriter):
     """Writes contents, and records where."""
 
     def __init__(self, model: str | None, *, is_sent: bool) -> None:
-        self.record = Record()
+        super().__init__(NAME)
         self.is_sent = is_sent
-        super().__init__(NAME, self.record)
         self.is_named = model is not None
         self.is_third = model is not None and _is_third_generation(model)
         self.is_older = model is not None and not self.is_third
@@ -421,10 +420,8 @@ class _Writer(RoleWriter):
         self.add("user", blocks, turn, places, noted)
 
     def _step(self, step: Step) -> None:
-        blocks, places = write_parts(step.parts)
+        blocks, places = write_parts(step.parts, step.text)
         self._sign(step, blocks, places)
-        if step.text is not None:
-            blocks.append(wire.Text(text=step.text))
         if blocks and not self.messages:
             self._continue("$", FIRST)
         noted = message_notes(step.message, NAME) if step.number == 1 else {}

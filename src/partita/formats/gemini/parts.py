@@ -6,11 +6,9 @@ the name of the content. The residue is in `fields`.
 """
 
 import re
-from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from typing import Any, Final, NamedTuple, TypeAlias
-from urllib.parse import unquote_to_bytes
+from typing import Any, Final, NamedTuple
 
 from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
@@ -18,11 +16,13 @@ from msgspec.structs import replace
 from partita.errors import DecodeError
 from partita.formats.answers.outlet import RAW_INPUT
 from partita.formats.core.codec import PartCodec, PartCodecs
+from partita.formats.core.files import FILES, AnyFile
 from partita.formats.core.metadata import FIELDS, INDEX, add_notes, notes
-from partita.formats.core.report import Place
+from partita.formats.core.report import Place, PlacedPart
 from partita.formats.core.residue import residue, restore
 from partita.formats.core.rules import Alphabet
-from partita.formats.core.tool_text import as_text, read_tool_text, tool_text
+from partita.formats.core.server_tools import BEHIND, behind_note, write_message_blocks
+from partita.formats.core.tool_text import as_text, object_input, read_tool_text, tool_text
 from partita.formats.core.turns import Placed
 from partita.formats.core.wire import to_json
 from partita.types.data_url import OCTETS, data_url, parse_data_url
@@ -72,7 +72,19 @@ UNKNOWN: Final = "google-unknown"
 """The name of a data part that has a part of a response that is not understood."""
 
 _NOT_MEMBERS: Final = frozenset(
-    {*wire.PARTS, FIELDS, THOUGHT, SIGNATURE, CALL_ID, TOOL_TYPE, SERVER_CALL_ID, RESULTS, INDEX, UNTYPED}
+    {
+        *wire.PARTS,
+        FIELDS,
+        THOUGHT,
+        SIGNATURE,
+        CALL_ID,
+        TOOL_TYPE,
+        SERVER_CALL_ID,
+        RESULTS,
+        INDEX,
+        BEHIND,
+        UNTYPED,
+    }
     | {RESPONSE, NAME_NOTE, CONTENT_NOTE, RAW_INPUT, "output", "apart", "role"}
 )
 """Notes that are not members of a part. All others are."""
@@ -80,8 +92,6 @@ _NOT_MEMBERS: Final = frozenset(
 CODE_EXECUTION: Final = "code_execution"
 CODE_TYPE: Final = "CODE_EXECUTION"
 SERVER_PREFIX: Final = "server:"
-WRAPPED: Final = "input"
-"""The member of an object that holds an input which is not an object. The API accepts only objects."""
 
 
 def own_notes(block: wire.Part, held: str = "", extra: Mapping[str, Json] | None = None) -> JsonObject:
@@ -169,8 +179,6 @@ def write_text(part: TextPart | ReasoningPart) -> wire.Text | None:
 
 # Files
 
-Media: TypeAlias = ImagePart | FilePart | ReasoningFilePart
-
 ADDRESSES: Final = ("https://", "http://", "gs://")
 # A media type must be complete: https://ai.google.dev/api/caching#Blob
 _COMPLETE: Final = {"image": "image/jpeg", "image/*": "image/jpeg"}
@@ -198,7 +206,7 @@ def read_file(block: wire.InlineFile | wire.File, ids: CallIds) -> FilePart | Re
     return ReasoningFilePart(file.url, file.media_type, provider_metadata=file.provider_metadata)
 
 
-def write_file(part: Media) -> wire.InlineFile | wire.File | None:
+def write_file(part: AnyFile) -> wire.InlineFile | wire.File | None:
     own = notes(part.provider_metadata, NAME)
     if isinstance(part, ReasoningFilePart) and own.get(THOUGHT) is not True:
         return None  # the reasoning of another model
@@ -209,8 +217,8 @@ def write_file(part: Media) -> wire.InlineFile | wire.File | None:
     inline = parse_data_url(url)
     if inline is not None:
         default = _COMPLETE["image"] if isinstance(part, ImagePart) else OCTETS
-        data = inline.data if inline.is_base64 else b64encode(unquote_to_bytes(inline.data)).decode()
-        blob = wire.Blob(media_type or inline.media_type or default, data, extra=_extra(own, "inlineData"))
+        media_type = media_type or inline.media_type or default
+        blob = wire.Blob(media_type, inline.in_base64(), extra=_extra(own, "inlineData"))
         return wire.InlineFile(inline_data=blob, **_beside(own))
     if not url.startswith(ADDRESSES):
         return None
@@ -243,9 +251,8 @@ def write_call(part: ToolCallPart) -> wire.Call | None:
     if part.provider_executed:
         return None
     own = notes(part.call_provider_metadata, NAME)
-    given: Json = part.raw_input if part.input is UNSET else part.input
-    args = {} if given is UNSET or given is None else given if is_object(given) else {WRAPPED: given}
-    call = wire.FunctionCall(TOOL_NAME.fit(part.name), _id(own), args, extra=_extra(own, "functionCall"))
+    name, args = TOOL_NAME.fit(part.name), object_input(part)
+    call = wire.FunctionCall(name, _id(own), args, extra=_extra(own, "functionCall"))
     return wire.Call(function_call=call, **_beside(own))
 
 
@@ -342,20 +349,18 @@ def add_server_result(results: list[JsonObject], result: ServerResult, call_id: 
     return {**own, RESULTS: list(results)} if len(results) > 1 else own
 
 
-def _server_results(call: ToolCallPart) -> list[tuple[int | None, Json]]:
-    """The results of a call as parts, with their positions, if they are not right behind it."""
-    if call.output is None:
-        return []
+def _server_results(call: ToolCallPart) -> list[tuple[Json, JsonObject]]:
+    """The results of a call as parts, and the notes about them."""
+    assert call.output is not None
     own = notes(call.result_provider_metadata, NAME)
     kind = notes(call.call_provider_metadata, NAME).get(TOOL_TYPE)
     several = own.get(RESULTS)
     entries: Sequence[Json] = several if is_array(several) else [{**own, "output": _value(call.output)}]
-    found: list[tuple[int | None, Json]] = []
+    found: list[tuple[Json, JsonObject]] = []
     for entry in entries:
         if is_object(entry):
             written = _server_result({**entry, TOOL_TYPE: kind}, entry.get("output"))
-            index = entry.get(INDEX)
-            found.append((index if type(index) is int else None, restore(written, notes(entry, FIELDS))))
+            found.append((restore(written, notes(entry, FIELDS)), entry))
     return found
 
 
@@ -465,17 +470,16 @@ def _content(items: Sequence[ContentItem]) -> tuple[JsonObject, list[Json]]:
 
 # The tables
 
-_FILES: Final = (FilePart, ImagePart, ReasoningFilePart)
 USER: Final[PartCodecs[Any]] = PartCodecs(
     NAME,
     PartCodec(wire.Text, TextPart, read_user_text, write_text),
-    PartCodec((wire.InlineFile, wire.File), _FILES, read_user_file, write_file),
+    PartCodec((wire.InlineFile, wire.File), FILES, read_user_file, write_file),
     member=FIELDS,
 )
 MODEL: Final[PartCodecs[Any]] = PartCodecs(
     NAME,
     PartCodec(wire.Text, (TextPart, ReasoningPart), read_text, write_text),
-    PartCodec((wire.InlineFile, wire.File), _FILES, read_file, write_file),
+    PartCodec((wire.InlineFile, wire.File), FILES, read_file, write_file),
     PartCodec(wire.Call, ToolCallPart, read_call, write_call, metadata="call_provider_metadata"),
     PartCodec(
         (wire.Code, wire.ToolCall),
@@ -512,13 +516,6 @@ def is_written(part: AssistantPart) -> bool:
 # The parts of the model
 
 
-class PlacedPart(NamedTuple):
-    """A part of the model, and its position in the content."""
-
-    part: Any
-    place: int
-
-
 class ServerCalls:
     """Calls that Google runs, by which their results are found: by id, or else by order."""
 
@@ -550,8 +547,7 @@ def read_parts(raws: Sequence[Json], prefix: str) -> list[PlacedPart]:
             result = read_server_result(block)
             at = calls.find(result)
             if at is not None:
-                if index != ends[at] + 1:
-                    result.own[INDEX] = index
+                result.own.update(behind_note(index - ends[at] - 1))
                 ends[at] = index
                 call = found[at].part
                 own = add_server_result(results.setdefault(at, []), result, call.id)
@@ -573,25 +569,12 @@ def read_parts(raws: Sequence[Json], prefix: str) -> list[PlacedPart]:
     return found
 
 
-def write_parts(parts: Sequence[Placed]) -> tuple[list[Any], list[Place | None]]:
-    """The wire objects of parts of the model, and the position of each part."""
-    blocks: list[tuple[Any, int | None]] = []
-    late: list[tuple[int, Any]] = []  # results that are not right behind their calls
-    for number, (part, _) in enumerate(parts):
+def write_parts(parts: Sequence[Placed], text: str | None = None) -> tuple[list[Any], list[Place | None]]:
+    """The wire objects of parts of the model and of a text behind them, and the position of each part."""
+
+    def write(part: Any) -> list[Any]:
         block = write_part(MODEL, part)
-        if block is None:
-            continue
-        blocks.append((block, number))
-        if type(part) is ToolCallPart and part.provider_executed:
-            for index, result in _server_results(part):
-                if index is None:
-                    blocks.append((result, None))
-                else:
-                    late.append((index, result))
-    for index, result in sorted(late, key=lambda one: one[0]):
-        blocks.insert(index, (result, None))
-    places: list[Place | None] = [None] * len(parts)
-    for index, (_, owner) in enumerate(blocks):
-        if owner is not None:
-            places[owner] = index
-    return [block for block, _ in blocks], places
+        return [] if block is None else [block]
+
+    blocks, places = write_message_blocks(parts, write, _server_results)
+    return (blocks if text is None else [*blocks, wire.Text(text=text)]), places

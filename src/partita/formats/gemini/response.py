@@ -15,8 +15,9 @@ from partita.formats.core.last_step import NO_OUTPUT, UNNAMED, last_step
 from partita.formats.core.metadata import message_notes, notes, with_message_notes
 from partita.formats.core.report import Entry, Place, Record, Report
 from partita.formats.core.residue import residue, restore
+from partita.formats.core.server_tools import BEHIND
 from partita.formats.core.wire import Codec, Wire, to_json
-from partita.formats.folding import fold
+from partita.formats.events import fold
 from partita.formats.format import Dumped, Loaded
 from partita.formats.losses import Loss
 from partita.types.chunks import Chunk
@@ -33,8 +34,7 @@ from partita.types.parts import (
 )
 from partita.types.usage import Usage
 
-from . import wire
-from .parts import FIELDS, INDEX, UNKNOWN, UNTYPED, is_written, read_parts, write_parts
+from .parts import FIELDS, UNKNOWN, UNTYPED, is_written, read_parts, write_parts
 from .sources import Sources, items_at, object_at, text_at
 from .stream import (
     CANDIDATE,
@@ -94,7 +94,7 @@ REPORT: Final = Report(
     NAME,
     default="a response has no place for it",
     reasons={"output": NO_OUTPUT, "usage": "Google counts under other names"},
-    spelling=frozenset({NAMES, NULLS, INDEX, UNTYPED}),
+    spelling=frozenset({NAMES, NULLS, BEHIND, UNTYPED}),
 )
 
 USAGE: Final[Codec[Usage]] = Codec(Usage)
@@ -247,7 +247,7 @@ def dump_response(messages: Sequence[Message]) -> Dumped:
     """Write the last response as a body. All other messages are lost."""
     record = Record()
     step = last_step(messages, is_written, record)
-    blocks, places = write_parts(step.parts)
+    blocks, places = write_parts(step.parts, step.text)
     others: list[Json] = []
     sources = 0
     for number, (part, _) in enumerate(step.parts):
@@ -259,8 +259,6 @@ def dump_response(messages: Sequence[Message]) -> Dumped:
             others.append(part.data)
     record.add(step._replace(number=1), (), places)
     record.entries += [Entry(start, path, "start") for start, path in step.boundaries[-1:]]
-    if step.text is not None:
-        blocks.append(wire.Text(text=step.text))
     frame = _write_frame(step.message, has_parts=bool(blocks), has_others=bool(others), losses=record.losses)
     noted = message_notes(step.message, NAME)
     payload = _join_body(restore(frame, notes(noted, FIELDS)), to_json(blocks), others, noted)

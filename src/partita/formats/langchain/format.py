@@ -34,9 +34,6 @@ REPORT: Final = Report(
     NAME,
     default=NO_PLACE,
     reasons={
-        "createdAt": "LangChain's messages have no time",
-        "threadId": "LangChain's messages do not name their thread",
-        "runId": "LangChain's messages do not name their run",
         "output": "a result is text, blocks, or JSON with an artifact, and its status",
     },
     spelling=RESERVED | OF_MESSAGES,

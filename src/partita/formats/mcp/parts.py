@@ -1,19 +1,20 @@
 """Codecs for content blocks and results of tools."""
 
 from base64 import b64decode, b64encode
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 from urllib.parse import quote
 
 from msgspec import UNSET
 
 from partita.formats.core.codec import PartCodec, PartCodecs
+from partita.formats.core.files import FILES, AnyFile, file_name
 from partita.formats.core.metadata import notes
-from partita.formats.core.tool_text import as_text, tool_text
+from partita.formats.core.tool_text import as_text, object_input, tool_text
 from partita.formats.core.wire import Wire
 from partita.types.data_url import OCTETS, data_url, parse_data_url
-from partita.types.json import Json, JsonObject, is_object
+from partita.types.json import JsonObject
 from partita.types.messages import ToolCallPart
-from partita.types.parts import FilePart, ImagePart, ReasoningFilePart, TextPart
+from partita.types.parts import FilePart, ImagePart, TextPart
 from partita.types.tools import (
     ContentOutput,
     ErrorJsonOutput,
@@ -32,9 +33,6 @@ AS_TEXT: Final = "text"
 OLD_NOTES: Final = frozenset({"fields", "type", "uri", "blocks"})
 """Notes of older versions. They are ignored."""
 
-Media: TypeAlias = ImagePart | FilePart | ReasoningFilePart
-MEDIA: Final = (ImagePart, FilePart, ReasoningFilePart)
-
 
 # Text and calls
 
@@ -51,14 +49,16 @@ def read_call(block: wire.ToolUse, context: Any) -> ToolCallPart:
     return ToolCallPart(block.id, block.name, "input-available", block.input)
 
 
+def is_cut(part: ToolCallPart) -> bool:
+    """Whether the input of a call was cut off."""
+    return part.state == "input-streaming"
+
+
 def write_call(part: ToolCallPart) -> Wire | None:
     """A call. Input that is not an object is sent in one, as the protocol demands; cut calls are not sent."""
-    if part.state == "input-streaming":
+    if is_cut(part):
         return None
-    input_: Json = part.input if part.raw_input is UNSET else part.raw_input
-    if not is_object(input_):
-        input_ = {} if input_ is UNSET else {"input": input_}
-    return wire.ToolUse(id=part.id, name=part.name, input=input_)
+    return wire.ToolUse(id=part.id, name=part.name, input=object_input(part))
 
 
 # Files
@@ -72,12 +72,12 @@ def read_audio(block: wire.Audio, context: Any) -> FilePart:
     return FilePart(data_url(block.data, block.mime_type), block.mime_type)
 
 
-def write_image(part: Media) -> Wire | None:
+def write_image(part: AnyFile) -> Wire | None:
     media_type, data = _data(part.url) or ("", "")
     return wire.Image(data=data, mime_type=media_type) if media_type.startswith("image/") else None
 
 
-def write_audio(part: Media) -> Wire | None:
+def write_audio(part: AnyFile) -> Wire | None:
     media_type, data = _data(part.url) or ("", "")
     return wire.Audio(data=data, mime_type=media_type) if media_type.startswith("audio/") else None
 
@@ -86,12 +86,12 @@ def read_link(block: wire.ResourceLink, context: Any) -> FilePart:
     return FilePart(block.uri, block.mime_type or OCTETS, block.name)
 
 
-def write_link(part: Media) -> Wire | None:
+def write_link(part: AnyFile) -> Wire | None:
     if _data(part.url) is not None:
         return None
     tail = part.url.rstrip("/").rpartition("/")[2].partition("?")[0]
     media_type = UNSET if part.media_type in (None, OCTETS) else part.media_type
-    return wire.ResourceLink(uri=part.url, name=_name(part) or tail or part.url, mime_type=media_type)
+    return wire.ResourceLink(uri=part.url, name=file_name(part) or tail or part.url, mime_type=media_type)
 
 
 def read_resource(block: wire.EmbeddedResource, context: Any) -> FilePart | None:
@@ -109,13 +109,13 @@ def read_resource(block: wire.EmbeddedResource, context: Any) -> FilePart | None
             return None
 
 
-def write_resource(part: Media) -> Wire | None:
+def write_resource(part: AnyFile) -> Wire | None:
     found = _data(part.url)
     if found is None:
         return None
     media_type, data = found
     resource: JsonObject = {
-        "uri": f"file:///{quote(_name(part) or 'file')}",
+        "uri": f"file:///{quote(file_name(part) or 'file')}",
         "mimeType": media_type or part.media_type or OCTETS,
     }
     is_text = notes(part.provider_metadata, NAME).get(AS_TEXT) is True
@@ -123,14 +123,10 @@ def write_resource(part: Media) -> Wire | None:
     return wire.EmbeddedResource(resource=resource | ({"blob": data} if text is None else {"text": text}))
 
 
-def _name(part: Media) -> str | None:
-    return part.name if isinstance(part, ImagePart) else part.filename
-
-
 def _data(url: str) -> tuple[str, str] | None:
     """The media type of a data URL, and its data in base64."""
     found = parse_data_url(url)
-    return None if found is None else (found.media_type or "", found.base64() or found.data)
+    return None if found is None else (found.media_type or "", found.in_base64())
 
 
 def _decoded(data: str) -> str | None:
@@ -140,7 +136,7 @@ def _decoded(data: str) -> str | None:
         return None
 
 
-def write_as_text(part: Media) -> Wire | None:
+def write_as_text(part: AnyFile) -> Wire | None:
     """A file in a message, where the protocol has only text, images and sounds: its text, or its URL."""
     if part.url.lower().startswith(("https:", "http:")):
         return wire.Text(text=part.url)
@@ -191,8 +187,8 @@ def _never(part: Any) -> bool:
 
 
 TEXT: Final[PartCodec[Any]] = PartCodec(wire.Text, TextPart, read_text, write_text)
-IMAGE: Final[PartCodec[Any]] = PartCodec(wire.Image, MEDIA, read_image, write_image)
-AUDIO: Final[PartCodec[Any]] = PartCodec(wire.Audio, MEDIA, read_audio, write_audio)
+IMAGE: Final[PartCodec[Any]] = PartCodec(wire.Image, FILES, read_image, write_image)
+AUDIO: Final[PartCodec[Any]] = PartCodec(wire.Audio, FILES, read_audio, write_audio)
 NOTES: Final = OLD_NOTES | {AS_TEXT}
 
 CONTENT: Final[PartCodecs[Any]] = PartCodecs(
@@ -200,8 +196,8 @@ CONTENT: Final[PartCodecs[Any]] = PartCodecs(
     TEXT,
     IMAGE,
     AUDIO,
-    PartCodec(wire.ResourceLink, MEDIA, read_link, write_link),
-    PartCodec(wire.EmbeddedResource, MEDIA, read_resource, write_resource),
+    PartCodec(wire.ResourceLink, FILES, read_link, write_link),
+    PartCodec(wire.EmbeddedResource, FILES, read_resource, write_resource),
     reserved=NOTES,
 )
 """The blocks of results."""
@@ -212,8 +208,8 @@ BLOCKS: Final[PartCodecs[Any]] = PartCodecs(
     IMAGE,
     AUDIO,
     # Sampling does not have resources, prompts do: they are written only where they came from one
-    PartCodec(wire.ResourceLink, MEDIA, read_link, write_link, suits=_never),
-    PartCodec(wire.EmbeddedResource, MEDIA, read_resource, write_resource, suits=_never),
+    PartCodec(wire.ResourceLink, FILES, read_link, write_link, suits=_never),
+    PartCodec(wire.EmbeddedResource, FILES, read_resource, write_resource, suits=_never),
     PartCodec(wire.ToolUse, ToolCallPart, read_call, write_call, metadata="call_provider_metadata"),
     reserved=NOTES,
 )
@@ -227,4 +223,4 @@ RESULTS: Final[PartCodecs[str]] = PartCodecs(
 def write_block(part: Any) -> Wire | JsonObject | None:
     """The block of a part in a message; `None` if there is none for it."""
     block = BLOCKS.write(part)
-    return write_as_text(part) if block is None and isinstance(part, MEDIA) else block
+    return write_as_text(part) if block is None and isinstance(part, FILES) else block

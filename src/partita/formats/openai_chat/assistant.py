@@ -1,4 +1,4 @@
-"""The assistant message ↔ parts of a step: in requests and in responses.
+"""The assistant message of a request ↔ parts of a step. Responses are written with the same functions.
 
 It needs a module of its own because the message has no list of blocks: reasoning, texts, refusals and calls
 are members, and all texts of a step become one content.
@@ -10,18 +10,17 @@ from typing import Any, Final, NamedTuple
 from msgspec import UNSET
 from msgspec.structs import replace
 
+from partita.formats.core.members import items_in, text_in
 from partita.formats.core.metadata import notes
 from partita.formats.core.report import Place
 from partita.formats.core.residue import residue, restore
 from partita.formats.core.turns import Placed
-from partita.formats.core.wire import to_json
 from partita.types.json import Json, JsonObject, is_array, is_object
 from partita.types.messages import AssistantPart, ToolCallPart
 from partita.types.parts import CustomPart, ForeignPart, ReasoningPart, TextPart
 
 from . import wire
 from .parts import CONTENT, EMPTY, FIELD, FIELDS, LEGACY, LIST, SAID, TYPE, Codecs, is_plain
-from .values import items_in, text_of
 
 REASONING: Final = ("reasoning_content", "reasoning")
 """Members with reasoning as text."""
@@ -34,13 +33,6 @@ AUDIO: Final = "audio"
 
 ORDER: Final = ("reasoning", "content", "refusal", AUDIO, CALLS, LEGACY)
 """The order in which members are read."""
-
-
-class PlacedPart(NamedTuple):
-    """A part and its place in the message."""
-
-    part: Any
-    place: Place
 
 
 class Piece(NamedTuple):
@@ -66,47 +58,50 @@ class Written(NamedTuple):
 
 
 def read_assistant(
-    message: wire.Assistant, id_: str, codecs: Codecs, *, is_response: bool = False
-) -> tuple[list[PlacedPart], JsonObject]:
-    """The parts of a message, and notes about it. `id_` is for calls without an id."""
-    found: list[PlacedPart] = []
+    message: wire.Assistant, id_: str, codecs: Codecs
+) -> tuple[list[tuple[Any, Place]], JsonObject]:
+    """The parts of a message with their places, and notes about it. `id_` is for calls without an id."""
+    found: list[tuple[Any, Place]] = []
     noted: JsonObject = {}
     content, calls = message.content, message.tool_calls
-    is_usual = _read_reasoning(message, codecs, found, is_response)
-    if isinstance(content, str):
-        if content:
-            signed = message.extra_content
-            own = {} if signed is UNSET or not signed else {"extra_content": signed}
-            is_usual = is_usual and not own
-            found.append(PlacedPart(TextPart(content, provider_metadata=codecs.noted(own)), "content"))
-    elif isinstance(content, tuple):
+    is_usual = True  # there is nothing but content and calls
+    if message.reasoning_content or message.reasoning or message.reasoning_details:
+        is_usual = not _read_reasoning(message, codecs, found)
+    if isinstance(content, tuple):
         noted[CONTENT] = LIST
         for index, item in enumerate(content):
-            found.append(PlacedPart(codecs.answer_items.read(item, is_response), ("content", index)))
+            found.append((codecs.answer_items.read(item, None), ("content", index)))
+    elif content:
+        signed = message.extra_content
+        own = {} if signed is UNSET or not signed else {"extra_content": signed}
+        is_usual = is_usual and not own
+        found.append((TextPart(content, provider_metadata=codecs.noted(own)), "content"))
+    else:
+        content = None if calls or message.function_call else ""
     if message.refusal:
         is_usual = False
         metadata = {codecs.namespace: {"refusal": True}}
-        found.append(PlacedPart(TextPart(message.refusal, provider_metadata=metadata), "refusal"))
-    if message.audio and not is_response:
+        found.append((TextPart(message.refusal, provider_metadata=metadata), "refusal"))
+    if message.audio:
         is_usual = False
-        found.append(PlacedPart(_custom(AUDIO, message.audio, codecs), AUDIO))
+        metadata = {codecs.namespace: message.audio}
+        found.append((CustomPart(f"{codecs.namespace}.{AUDIO}", provider_metadata=metadata), AUDIO))
     for index, call in enumerate(calls or ()):
-        part = codecs.calls.read(call, f"{id_}-{index}" if is_response else f"{id_}:call-{index + 1}")
-        if isinstance(part, ForeignPart):
+        part = codecs.calls.read(call, f"{id_}:call-{index + 1}")
+        if type(part) is ForeignPart:
             part = replace(part, provider_metadata={codecs.namespace: {WITHIN: CALLS}})
-        found.append(PlacedPart(part, (CALLS, index)))
-    if isinstance(message.function_call, wire.Function):
+        found.append((part, (CALLS, index)))
+    if message.function_call:
         is_usual = False
-        found.append(PlacedPart(_read_legacy(message.function_call, id_, codecs, is_response), LEGACY))
-    # The residue: what the message has besides what is written for its parts
-    if not content and not isinstance(content, tuple):
-        content = None if calls or message.function_call else ""
-    expected = type(message)(content=content, tool_calls=calls or UNSET)
+        kept = dict(message.function_call.extra or {})
+        own = {TYPE: LEGACY, **({FIELDS: kept} if kept else {})}
+        found.append((codecs.read_function(f"{id_}:call", message.function_call, own), LEGACY))
+    expected = wire.Assistant(content=content, tool_calls=calls or UNSET)
     if not is_usual:
         written = write_assistant([Placed(part, "") for part, _ in found], noted, codecs).message
         if written is not None:
             members = {name: getattr(written, name) for name in _MEMBERS}
-            expected = type(message)(content=content, tool_calls=calls or UNSET, **members)
+            expected = wire.Assistant(content=content, tool_calls=calls or UNSET, **members)
     kept = residue(expected, message)
     if kept:
         noted[FIELDS] = kept
@@ -118,71 +113,36 @@ def read_assistant(
 _MEMBERS: Final = ("refusal", AUDIO, LEGACY, *REASONING, "reasoning_details", "extra_content")
 
 
-def _read_reasoning(
-    message: wire.Assistant, codecs: Codecs, found: list[PlacedPart], is_response: bool
-) -> bool:
-    """Read reasoning from the first member that has some; whether there is none.
-
-    Servers repeat it in others.
-    """
-    if not (message.reasoning_content or message.reasoning or message.reasoning_details):
-        return True
+def _read_reasoning(message: wire.Assistant, codecs: Codecs, found: list[tuple[Any, Place]]) -> bool:
+    """Read reasoning from the first member that has some; whether one has. Servers repeat it in others."""
     wanted = codecs.dialect.reasoning
     texts = {name: text for name in REASONING if (text := getattr(message, name))}
-    # In requests only servers that have details are known to take them back.
-    details = message.reasoning_details if is_response or wanted == "reasoning_details" else None
+    # Only servers that have details are known to take them back.
+    details = message.reasoning_details if wanted == "reasoning_details" else None
     if not texts and not details:
-        return True
+        return False
     if wanted in texts:
         texts = {wanted: texts[wanted], **texts}
-    own: JsonObject = {}
-    if details and (wanted == "reasoning_details" or not texts):
-        field, text = next(iter(texts.items()), ("reasoning_details", visible_text(details)))
-        own = {FIELD: field, "reasoning_details": details}
+    field, text = next(iter(texts.items()), ("reasoning_details", visible_text(details or ())))
+    own: JsonObject = {FIELD: field}
+    if details:
+        own["reasoning_details"] = details
         others = [field] if field in REASONING else []
     else:
-        field, text = next(iter(texts.items()))
-        own = {FIELD: field}
         others = [name for name, other in texts.items() if other == text and name != field]
     if others:
         own[SAID] = others
-    found.append(PlacedPart(ReasoningPart(text, provider_metadata={codecs.namespace: own}), "reasoning"))
-    return False
+    found.append((ReasoningPart(text, provider_metadata={codecs.namespace: own}), "reasoning"))
+    return True
 
 
 def visible_text(details: Sequence[Json]) -> str:
     """The text in reasoning details, for servers that have it nowhere else."""
     names = {"reasoning.text": "text", "reasoning.summary": "summary"}
-    return "".join(text_of(item, names.get(text_of(item, "type"), "")) for item in details)
-
-
-def _read_legacy(
-    call: wire.Function, id_: str, codecs: Codecs, is_response: bool
-) -> ToolCallPart | CustomPart:
-    if is_response:  # it has no id, so the client could not send a result for it
-        return _custom(LEGACY, to_json(call), codecs)
-    kept = dict(call.extra or {})
-    return codecs.read_function(f"{id_}:call", call, {TYPE: LEGACY, **({FIELDS: kept} if kept else {})})
-
-
-def _custom(member: str, value: JsonObject, codecs: Codecs) -> CustomPart:
-    return CustomPart(f"{codecs.namespace}.{member}", provider_metadata={codecs.namespace: value})
+    return "".join(text_in(item, names.get(text_in(item, "type"), "")) for item in details)
 
 
 # Writing
-
-
-class _Texts:
-    """Texts that become one text of a member."""
-
-    def __init__(self, member: str) -> None:
-        self.member = member
-        self.pieces: list[Piece] = []
-        self.text = ""
-
-    def add(self, number: int, text: str) -> None:
-        self.pieces.append(Piece(number, self.member, len(self.text), len(self.text) + len(text)))
-        self.text += text
 
 
 def write_assistant(parts: Sequence[Placed], noted: JsonObject, codecs: Codecs) -> Written:
@@ -192,10 +152,10 @@ def write_assistant(parts: Sequence[Placed], noted: JsonObject, codecs: Codecs) 
         match part:
             case TextPart():
                 writer.text(number, part)
-            case ReasoningPart():
-                writer.reasoning(number, part)
             case ToolCallPart():
                 writer.call(number, part)
+            case ReasoningPart():
+                writer.reasoning(number, part)
             case CustomPart():
                 writer.custom(number, part)
             case ForeignPart():
@@ -210,10 +170,10 @@ def is_written(part: AssistantPart, codecs: Codecs) -> bool:
     match part:
         case TextPart():
             return bool(part.text)
-        case ReasoningPart():
-            return reasoning_field(part, codecs) is not None
         case ToolCallPart():
             return not part.provider_executed
+        case ReasoningPart():
+            return reasoning_field(part, codecs) is not None
         case CustomPart() | ForeignPart():
             return write_assistant([Placed(part, "")], {}, codecs).message is not None
         case _:
@@ -244,25 +204,19 @@ class _StepWriter:
         self._noted, self._codecs = noted, codecs
         self._is_list = noted.get(CONTENT) == LIST
         self._places: list[Place | None] = [None] * count
-        self._contents = _Texts("content")
-        self._refusals = _Texts("refusal")
-        self._reasonings = _Texts("reasoning")
-        self._items: list[tuple[int, Any]] = []
+        self._items: list[tuple[int, Any]] = []  # of the content: parts, or items
+        self._texts: dict[str, list[tuple[int, str]]] = {}  # of refusals and reasoning, by member
         self._calls: list[Any] = []
-        self._details: list[Json] = []
         self._members: dict[str, Any] = {}
 
     def text(self, number: int, part: TextPart) -> None:
         own = notes(part.provider_metadata, self._codecs.namespace)
         if own.get("refusal") is True and not own.get("item") and self._has_refusals:
-            self._refusals.add(number, part.text)
+            self._texts.setdefault("refusal", []).append((number, part.text))
             self._places[number] = "refusal"
-            return
-        if part.text or self._is_list:
-            item = self._codecs.answer_items.write(part)
-            self._contents.add(number, part.text)
-            self._items.append((number, item))
-            self._is_list |= not is_plain(item)
+        elif part.text or self._is_list:
+            self._items.append((number, part))
+            self._is_list |= bool(own) and not is_plain(self._codecs.answer_items.write(part))
         if "extra_content" in own:
             self._members["extra_content"] = own["extra_content"]
 
@@ -275,28 +229,24 @@ class _StepWriter:
         if field is None:
             return
         if field == "thinking":
-            self._items.append((number, self._codecs.answer_items.write(part)))
+            self._items.append((number, part))
             self._is_list = True
             return
         own = notes(part.provider_metadata, self._codecs.namespace)
         self._places[number] = "reasoning"
-        self._reasonings.add(number, part.text)
+        self._texts.setdefault("reasoning", []).append((number, part.text))
         if field == "reasoning_details":
-            self._details += own["reasoning_details"]
-            self._members["reasoning_details"] = self._details
-        else:
-            self._members[field] = self._members.get(field, "") + part.text
-        for name in items_in(own.get(SAID)):
-            if name in REASONING and name != field:
+            self._members[field] = [*self._members.get(field, ()), *own[field]]
+        names = {field, *items_in(own.get(SAID)), *([own.get(FIELD)] if self._codecs.is_exact else [])}
+        for name in REASONING:
+            if name in names:
                 self._members[name] = self._members.get(name, "") + part.text
 
     def call(self, number: int, part: ToolCallPart) -> None:
         own = notes(part.call_provider_metadata, self._codecs.namespace)
         if own.get(TYPE) == LEGACY:
             if LEGACY not in self._members:  # there is only one
-                kept = notes(own, FIELDS)
-                function = self._codecs.write_function(part)
-                self._members[LEGACY] = restore(function, kept)
+                self._members[LEGACY] = restore(self._codecs.write_function(part), notes(own, FIELDS))
                 self._places[number] = LEGACY
             return
         call = self._codecs.calls.write(part)
@@ -310,6 +260,9 @@ class _StepWriter:
         if is_object(own) and member in (AUDIO, LEGACY):
             self._members[member] = own
             self._places[number] = member
+        elif is_object(own) and own.get("type") == member:  # an item that the decoder of streams kept
+            self._items.append((number, own))
+            self._is_list = True
 
     def foreign(self, number: int, part: ForeignPart) -> None:
         if part.format != self._codecs.dialect.format_name or not is_object(part.value):
@@ -322,30 +275,38 @@ class _StepWriter:
             self._is_list = True
 
     def written(self) -> Written:
-        pieces = [*_shared(self._reasonings), *_shared(self._refusals)]
         content: Any = None
         if self._is_list:
+            write = self._codecs.answer_items.write
+            content = tuple(item if is_object(item) else write(item) for _, item in self._items)
             for index, (number, _) in enumerate(self._items):
                 self._places[number] = ("content", index)
-            content = tuple(item for _, item in self._items)
-        else:
+        elif self._items:
+            content = "".join([part.text for _, part in self._items])
             for number, _ in self._items:
                 self._places[number] = "content"
-            pieces += _shared(self._contents)
-            content = self._contents.text or None
-        if self._refusals.text:
-            self._members["refusal"] = self._refusals.text
+            if len(self._items) > 1:
+                self._texts["content"] = [(number, part.text) for number, part in self._items]
+        if refusal := "".join([text for _, text in self._texts.get("refusal", ())]):
+            self._members["refusal"] = refusal
         if self._calls:
             self._members[CALLS] = tuple(self._calls)
+        pieces = self._pieces() if self._texts else []
         if not content and not self._members and not self._noted:
             return Written(None, self._places, pieces)
         if content is None and CALLS not in self._members and LEGACY not in self._members:
             content = ""  # only calls may be without content
         return Written(wire.Assistant(content=content, **self._members), self._places, pieces)
 
-
-def _shared(texts: _Texts) -> list[Piece]:
-    return texts.pieces if len(texts.pieces) > 1 else []
+    def _pieces(self) -> list[Piece]:
+        """The texts that share a member."""
+        pieces: list[Piece] = []
+        for member, texts in self._texts.items():
+            start = 0
+            for number, text in texts if len(texts) > 1 else ():
+                pieces.append(Piece(number, member, start, start + len(text)))
+                start += len(text)
+        return pieces
 
 
 def with_piece(part: Any, piece: Piece) -> Any:

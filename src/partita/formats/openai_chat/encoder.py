@@ -42,7 +42,7 @@ from partita.types.codec import to_json
 from partita.types.json import Json, JsonObject, dumps, is_array, is_object, loads
 
 from .response import REASONS
-from .usage import write_usage
+from .response_parts import write_usage
 
 TextChunk: TypeAlias = TextStart | TextDelta | TextEnd | ReasoningStart | ReasoningDelta | ReasoningEnd
 InputChunk: TypeAlias = ToolInputStart | ToolInputDelta | ToolInputAvailable | ToolInputError

@@ -15,9 +15,9 @@ from msgspec.structs import replace
 
 from partita.errors import ConversionError, DecodeError
 from partita.formats.answers.outlet import RAW_INPUT
-from partita.formats.core.codec import PartCodecs
 from partita.formats.core.metadata import add_notes, message_notes, notes
-from partita.formats.core.report import Place, Record, Report
+from partita.formats.core.report import Place, Record
+from partita.formats.core.request import describe, request_report
 from partita.formats.core.residue import residue, restore
 from partita.formats.core.role_messages import INDEX, RoleReader, add_boundaries
 from partita.formats.core.rules import Rules, arrange
@@ -68,7 +68,6 @@ from .parts import (
 )
 from .response import IN_BODY, IN_CHOICE, IN_MESSAGE, dump_response, is_response, load_response
 from .stream import DONE, ChatDecoder
-from .values import items_in
 from .wire import MESSAGE, NAME, ROLES
 
 HINT: Final = "give a request, its messages, a response, or the records of a stream"
@@ -83,26 +82,18 @@ EXACT: Final = Rules(hidden="send", calls="any")
 """No rules: what was read is written as it was."""
 
 TAKEN: Final = "servers take images, PDF, WAV, MP3 and text, only images by URL, and of the user only"
-NAMES: Final = "the API takes letters, digits, `_` and `-` in names, 64 of them at most"
+NO_PLACE: Final = "the API has no place for it"
 REPORT: Final = {
-    dialect: Report(
+    dialect: request_report(
         dialect.namespace,
-        default="the API has no place for it",
-        reasons={
-            "id": "messages of the API have no id",
-            "createdAt": "messages of the API have no time",
-            "usage": "messages of the API have no usage",
-            "tool-call.id": "the server takes ids of nine letters and digits",
-            "tool-call.name": NAMES,
+        {
             "input": "arguments are JSON",
             "output": "a result is text",
             "tool-call": "the API has no place for calls that a server ran",
-            "image": TAKEN,
-            "file": TAKEN,
-            "reasoning-file": TAKEN,
+            **dict.fromkeys(("image", "file", "reasoning-file"), TAKEN),
             "reasoning": "reasoning is sent back only to the server that it is from, if that wants it",
         },
-        spelling=frozenset({CONTENT, ROLE, INDEX, RAW_INPUT, IN_BODY, IN_CHOICE, IN_MESSAGE}),
+        frozenset({CONTENT, ROLE, INDEX, RAW_INPUT, IN_BODY, IN_CHOICE, IN_MESSAGE}),
     )
     for dialect in DIALECTS.values()
 }
@@ -134,10 +125,8 @@ def load(payload: Json, dialect: Dialect = OPENAI) -> Loaded:
         case _ if is_response(payload):
             return load_response(payload, dialect)
         case _:
-            found = (
-                kind_of(payload) if not is_object(payload) else f"an object with {', '.join([*payload][:5])}"
-            )
-            raise ConversionError(f"{found} is unknown to Chat Completions", where="$", hint=HINT)
+            what = f"{describe(payload)} is unknown to Chat Completions"
+            raise ConversionError(what, where="$", hint=HINT)
 
 
 def _load_request(payload: JsonObject, path: str, dialect: Dialect) -> Loaded:
@@ -215,70 +204,72 @@ class _Reader(RoleReader):
         self._results: list[tuple[ToolResultPart, Place]] = []
         self._first = 0  # the number of the first of these results
         for index, raw in enumerate(raws):
-            where = path if is_alone else f"{path}[{index}]"
-            message = _read_message(raw, where)
+            try:
+                message: Any = MESSAGE.read(raw)
+            except DecodeError:
+                message = None
+            if message is None or (message.extra is not None and "content" in message.extra):
+                message = _read_unusual(raw, path if is_alone else f"{path}[{index}]")
             kind = type(message)
             if kind is wire.Tool or kind is wire.FunctionResult:
-                self._result(message, index, where)
+                self._result(message, index, path if is_alone else f"{path}[{index}]")
                 continue
-            self._end_results()
+            if self._results:
+                self._end_results()
             self.calls = {}  # results are directly after their calls
             if kind is wire.Assistant:
                 self._assistant(message, index)
-            elif kind is wire.User:
-                self._user(message, index)
             else:
-                self._system(message, index)
-        self._end_results()
+                self._prompt(message, index)
+        if self._results:
+            self._end_results()
 
-    def _user(self, message: wire.User, index: int) -> None:
+    def _prompt(self, message: wire.Message, index: int) -> None:
+        """A message of the user, or instructions, which are text."""
+        content, is_user = message.content, type(message) is wire.User
         noted: JsonObject = {}
-        parts = self._parts(message, noted)
-        content = UserContent(
-            parts=tuple(part for part, _ in parts), provider_metadata=self._codecs.noted(noted)
-        )
-        self.add(UserMessage(id=f"message-{index + 1}", content=content), index, parts)
-
-    def _system(self, message: wire.Message, index: int) -> None:
-        role = str(message.__struct_config__.tag)
-        noted: JsonObject = {} if role == self._dialect.system_role else {ROLE: role}
-        parts = self._parts(message, noted)
-        metadata = self._codecs.noted(noted)
-        content = SystemContent(parts=tuple(part for part, _ in parts), provider_metadata=metadata)
-        self.add(SystemMessage(id=f"message-{index + 1}", content=content), index, parts)
-
-    def _parts(self, message: wire.Message, noted: JsonObject) -> list[tuple[Any, Place]]:
-        """The parts of a prompt, or of instructions, which are text. Notes are added to `noted`."""
-        content = message.content
-        parts: list[tuple[Any, Place]] = []
+        role = self._dialect.system_role if is_user else message.__struct_config__.tag
+        if role != self._dialect.system_role:
+            noted[ROLE] = role
+        parts: tuple[Any, ...] = ()
+        places: Iterable[Place] = ("content",)
         if isinstance(content, tuple):
-            codecs = self._codecs.items if isinstance(message, wire.User) else self._codecs.texts
-            parts = [(codecs.read(item, None), number) for number, item in enumerate(content)]
+            codecs = self._codecs.items if is_user else self._codecs.texts
+            parts, places = tuple([codecs.read(item, None) for item in content]), range(len(content))
             noted[CONTENT] = LIST
         elif content:
-            parts = [(TextPart(content), "content")]
-        expected = content if content or isinstance(content, tuple) else ""
-        kept = residue(type(message)(content=expected), message)
+            parts = (TextPart(content),)
+        else:
+            content = ""
+        kept = residue(type(message)(content=content), message)
         if kept:
             noted[FIELDS] = kept
         elif not parts and CONTENT not in noted:
             noted[CONTENT] = EMPTY
-        return parts
+        metadata, id_ = self._codecs.noted(noted), f"message-{index + 1}"
+        read: Message
+        if is_user:
+            read = UserMessage(id=id_, content=UserContent(parts=parts, provider_metadata=metadata))
+        else:
+            read = SystemMessage(id=id_, content=SystemContent(parts=parts, provider_metadata=metadata))
+        self.add(read, index, list(zip(parts, places, strict=False)))
 
     def _assistant(self, message: wire.Assistant, index: int) -> None:
         id_ = f"message-{index + 1}"
         found, noted = read_assistant(message, id_, self._codecs)
         self.add_step(id_, found, noted, index)
-        self._open |= self.calls.keys()
-        legacy = found[-1].part if found and found[-1].place == LEGACY else None
+        if self.calls:
+            self._open.update(self.calls)
+        legacy = found[-1][0] if found and found[-1][1] == LEGACY else None
         self._functions = {legacy.name: legacy.id} if legacy is not None else {}
 
     def _result(self, message: wire.Tool | wire.FunctionResult, index: int, path: str) -> None:
         name = message.name or ""
+        is_tool = type(message) is wire.Tool
         id_ = (message.tool_call_id if isinstance(message, wire.Tool) else self._functions.get(name)) or ""
-        codecs = self._codecs.results if isinstance(message, wire.Tool) else self._codecs.function_results
+        codecs = self._codecs.results if is_tool else self._codecs.function_results
         part: ToolResultPart = codecs.read(message, self.calls.get(id_, name))
-        if isinstance(message, wire.FunctionResult):
+        if not is_tool:
             part = replace(part, id=id_)
             if not id_:
                 metadata = add_notes(part.provider_metadata, self._codecs.namespace, {ROLE: "function"})
@@ -290,20 +281,14 @@ class _Reader(RoleReader):
         self._results.append((part, (index, "result")))
 
     def _end_results(self) -> None:
-        if self._results:
-            self.add_results(f"message-{self._first + 1}", self._results, self._first)
-            self._results = []
+        self.add_results(f"message-{self._first + 1}", self._results, self._first)
+        self._results = []
 
 
-def _read_message(raw: Json, path: str) -> Any:
-    try:
-        message = MESSAGE.read(raw)
-    except DecodeError:
-        _check(raw, path)
-        return read_wire(MESSAGE, raw, path, HINT)
-    if message.extra is not None and "content" in message.extra:  # it has an unknown form
-        _check(raw, path)
-    return message
+def _read_unusual(raw: Json, path: str) -> Any:
+    """A message that is not, or not completely, of the types that are known."""
+    _check(raw, path)
+    return read_wire(MESSAGE, raw, path, HINT)
 
 
 def _check(raw: Json, path: str) -> None:
@@ -346,13 +331,15 @@ class _Writer:
         written = partial(is_written, codecs=self._codecs)
         order = "anywhere" if self._dialect.system_anywhere else "first"
         rules = EXACT if self._is_exact else Rules(instructions=order)
-        turns = arrange(split(messages, written), rules, self.record)
+        turns: list[Turn] = arrange(split(messages, written), rules, self.record)
         if rules.instructions == "first":
-            turns = self._one_system(turns)
-        prompts = [number for number, turn in enumerate(turns) if isinstance(turn, Prompt)]
-        last_prompt = (
-            prompts[-1] if prompts and self._dialect.replays == "turn" and not self._is_exact else -1
-        )
+            first = [turn for turn in turns if isinstance(turn, Instructions)]
+            if len(first) > 1:
+                self._prompt(first)
+                turns = turns[len(first) :]
+        replays_all = self._is_exact or self._dialect.replays == "always"
+        prompts = () if replays_all else [at for at, turn in enumerate(turns) if isinstance(turn, Prompt)]
+        last_prompt = prompts[-1] if prompts else -1
         results: list[Results] = []
         for number, turn in enumerate(turns):
             if isinstance(turn, Results):
@@ -361,131 +348,95 @@ class _Writer:
             if results:
                 self._results(results)
                 results = []
-            match turn:
-                case Step():
-                    self._step(turn, is_over=number < last_prompt)
-                case Instructions():
-                    self._instructions([turn])
-                case Prompt():
-                    self._prompt(turn)
+            if isinstance(turn, Step):
+                self._step(turn, is_over=number < last_prompt)
+            else:
+                self._prompt([turn])
         if results:
             self._results(results)
         return [to_json(message) for message in self._messages]
 
     def _append(self, message: Any, noted: JsonObject) -> int:
         """Append a message with its residue; its number."""
-        kept = notes(noted, FIELDS)
-        self._messages.append(restore(message, kept) if kept else message)
+        self._messages.append(restore(message, notes(noted, FIELDS)) if noted else message)
         self._is_after_results = False
         return len(self._messages) - 1
 
-    def _sent(self, turn: Turn, *, is_list: bool) -> list[Placed]:
+    def _sent(self, turn: Turn, *, is_list: bool) -> Sequence[Placed]:
         """The parts of a turn without empty texts, unless they are items of a list."""
-        sent: list[Placed] = []
-        for placed in turn.parts:
-            if not is_list and is_empty_text(placed.part):
-                self.record.losses.append(Loss.of(placed.path, placed.part, NO_TEXT, "minor"))
-            else:
-                sent.append(placed)
-        return sent
+        if is_list or not any(is_empty_text(part) for part, _ in turn.parts):
+            return turn.parts
+        empty = [placed for placed in turn.parts if is_empty_text(placed.part)]
+        self.record.losses += [Loss.of(path, part, NO_TEXT, "minor") for part, path in empty]
+        return [placed for placed in turn.parts if not is_empty_text(placed.part)]
 
     # Instructions and prompts
 
-    def _one_system(self, turns: list[Turn]) -> list[Turn]:
-        """The turns without the instructions before them, which are written as one message."""
-        first = [turn for turn in turns if isinstance(turn, Instructions)]
-        if len(first) < 2:
-            return turns
-        self._instructions(first)
-        for turn in first[1:]:
-            self.record.losses.append(Loss(turn.path, "where the message begins", ONE_SYSTEM, "changed"))
-        return [turn for turn in turns if not isinstance(turn, Instructions)]
-
-    def _instructions(self, turns: Sequence[Instructions]) -> None:
-        """One message for instructions, whose notes are used if there is only one turn."""
-        noted = message_notes(turns[0].message, self._codecs.namespace) if len(turns) == 1 else {}
+    def _prompt(self, turns: Sequence[Instructions | Prompt]) -> None:
+        """Write a message, or several instructions as one if the server takes only one."""
+        first = turns[0]
+        is_user = isinstance(first, Prompt)
+        noted = message_notes(first.message, self._codecs.namespace) if len(turns) == 1 else {}
         is_list = noted.get(CONTENT) == LIST
-        written = [self._write_parts(turn, self._codecs.texts, is_list=is_list) for turn in turns]
-        if len(turns) > 1:
-            written = [(parts, [one if is_plain(one) else None for one in items]) for parts, items in written]
-        every = [[one for one in items if one is not None] for _, items in written]
-        is_list = is_list or not all(is_plain(one) for items in every for one in items)
-        texts = ["\n".join(one.text for one in items) for items in every if items and not is_list]
+        codecs = self._codecs.items if is_user else self._codecs.texts
+        entries: list[tuple[Instructions | Prompt, list[Any]]] = []
+        for turn in turns:
+            parts = self._sent(turn, is_list=is_list)
+            items = [codecs.write(part) for part, _ in parts]
+            if len(turns) > 1:
+                items = [item if is_plain(item) else None for item in items]
+            entries.append((turn if parts is turn.parts else turn._replace(parts=parts), items))
+        known = [item for _, items in entries for item in items if item is not None]
+        if not known and not noted:
+            for turn, items in entries:
+                self.record.add(turn, None, [None] * len(items))
+            return
+        has_lists = is_user and self._dialect.lists_of_text
+        is_list = is_list or not all(map(is_plain, known)) or (has_lists and len(known) > 1)
+        texts = [[item.text for item in items if item is not None] for _, items in entries if not is_list]
+        content: Any = tuple(known) if is_list else "\n\n".join(["\n".join(some) for some in texts if some])
+        at = self._append(self._shell(first, noted, content), noted)
+        number = start = 0
+        for turn, items in entries:
+            places: list[Place | None] = []
+            for item in items:
+                place: Place = (at, number) if is_list else (at, "content")
+                if item is not None and not is_list and len(known) > 1:
+                    place = (at, "content", start)
+                    piece = Piece(number, "content", start, start + len(item.text))
+                    self.pieces.append((place, (at, "content"), piece))
+                    start += len(item.text) + 1
+                places.append(None if item is None else place)
+                number += item is not None
+            start += any(item is not None for item in items)
+            if not is_list and sum(place is not None for place in places) > 1:
+                self.record.losses.append(Loss(turn.path, "where one text ends", JOINED, "changed"))
+            if turn is not entries[0][0]:
+                self.record.losses.append(Loss(turn.path, "where the message begins", ONE_SYSTEM, "changed"))
+            self.record.add(turn, (at,), places)
+
+    def _shell(self, turn: Instructions | Prompt, noted: JsonObject, content: Any) -> wire.Message:
+        """The message of a turn. A server may require one of the assistant before it."""
+        if isinstance(turn, Prompt):
+            self._bridge(turn.path)
+            return wire.User(content=content)
         role = noted.get(ROLE) if noted.get(ROLE) in ("system", "developer") else self._dialect.system_role
-        type_ = wire.System if role == "system" else wire.Developer
-        if not any(every) and not noted:
-            for turn, (parts, items) in zip(turns, written, strict=True):
-                self.record.add(turn._replace(parts=parts), None, [None] * len(items))
-            return
-        content: Any = tuple(every[0]) if is_list else "\n\n".join(texts)
-        at = self._append(type_(content=content), noted)
-        start = 0
-        for turn, (parts, items) in zip(turns, written, strict=True):
-            places = self._places(at, items, content, start, is_shared=len(texts) > 1)
-            start += sum(len(one.text) + 1 for one in items if one is not None and not is_list) + 1
-            self._record_parts(turn._replace(parts=parts), at, places, content)
+        return wire.System(content=content) if role == "system" else wire.Developer(content=content)
 
-    def _prompt(self, turn: Prompt) -> None:
-        noted = message_notes(turn.message, self._codecs.namespace)
-        is_list = noted.get(CONTENT) == LIST
-        parts, found = self._write_parts(turn, self._codecs.items, is_list=is_list)
-        items = [one for one in found if one is not None]
-        if not items and not noted:
-            self.record.add(turn._replace(parts=parts), None, [None] * len(found))
-            return
-        content = self._codecs.joined(items, is_list=is_list)
-        at = self._user(content, noted, turn.path)
-        self._record_parts(turn._replace(parts=parts), at, self._places(at, found, content), content)
-
-    def _write_parts(
-        self, turn: Turn, codecs: PartCodecs[Any], *, is_list: bool
-    ) -> tuple[list[Placed], list[Any]]:
-        """The parts of a turn that are sent, and their items."""
-        parts = self._sent(turn, is_list=is_list)
-        return parts, [codecs.write(part) for part, _ in parts]
-
-    def _places(
-        self, at: int, items: Sequence[Any], content: Any, start: int = 0, *, is_shared: bool = False
-    ) -> list[Place | None]:
-        """The places of items in a content. Those of a text that is shared are pieces of it."""
-        is_shared = is_shared or sum(item is not None for item in items) > 1
-        places: list[Place | None] = []
-        number = 0
-        for item in items:
-            if item is None:
-                places.append(None)
-                continue
-            if isinstance(content, tuple):
-                places.append((at, number))
-            elif not is_shared:
-                places.append((at, "content"))
-            else:
-                place = (at, "content", start)
-                piece = Piece(number, "content", start, start + len(item.text))
-                self.pieces.append((place, (at, "content"), piece))
-                places.append(place)
-                start += len(item.text) + 1
-            number += 1
-        return places
-
-    def _record_parts(self, turn: Turn, at: int, places: Sequence[Place | None], content: Any) -> None:
-        if isinstance(content, str) and sum(place is not None for place in places) > 1:
-            self.record.losses.append(Loss(turn.path, "where one text ends", JOINED, "changed"))
-        self.record.add(turn, (at,), places)
-
-    def _user(self, content: Any, noted: JsonObject, path: str) -> int:
+    def _bridge(self, path: str) -> None:
         if self._is_after_results and not self._dialect.user_after_tool and not self._is_exact:
             self._append(wire.Assistant(content=BRIDGE), {})
             self.record.losses.append(Loss(path or "$", f"{BRIDGE!r} before it", BRIDGED, "repaired"))
-        return self._append(wire.User(content=content), noted)
 
     # Steps
 
     def _step(self, step: Step, *, is_over: bool) -> None:
         is_after_results = self._is_after_results
-        start = step.boundaries[-1].part if step.boundaries and step.number > 1 else None
-        metadata = step.message.content.provider_metadata if start is None else start.provider_metadata
-        noted = notes(metadata, self._codecs.namespace) if step.number == 1 or start is not None else {}
+        noted: JsonObject = {}
+        if step.number == 1:
+            noted = message_notes(step.message, self._codecs.namespace)
+        elif step.boundaries:
+            noted = notes(step.boundaries[-1].part.provider_metadata, self._codecs.namespace)
         parts = self._sent(step, is_list=noted.get(CONTENT) == LIST)
         if is_over:
             parts = list(self._without_reasoning(parts))
@@ -493,16 +444,20 @@ class _Writer:
         message, places, pieces = write_assistant(given, noted, self._codecs)
         at: int | None = None
         if message is not None:
-            at = self._append(self._with_reasoning(message, noted, step.path), noted)
+            if self._dialect.needs_reasoning and not self._is_exact:
+                message = self._with_reasoning(message, noted, step.path)
+            at = self._append(message, noted)
         for piece in pieces:
             assert at is not None, "pieces are of a message"
             places[piece.number] = (piece.member, piece.number)
             self.pieces.append(((at, (piece.member, piece.number)), (at, piece.member), piece))
         if pieces:
             self.record.losses.append(Loss(step.path, "where one text ends", JOINED, "changed"))
-        self._report_order(parts, places)
+        if len(parts) > 1:
+            self._report_order(parts, places)
         shifted = [None if at is None or one is None else (at, one) for one in places[: len(parts)]]
-        self.record.add(step._replace(parts=parts), None if at is None else (at,), shifted)
+        step = step if parts is step.parts else step._replace(parts=parts)
+        self.record.add(step, None if at is None else (at,), shifted)
         add_boundaries(self.record, step, at if is_after_results else None)
 
     def _without_reasoning(self, parts: Sequence[Placed]) -> Iterator[Placed]:
@@ -514,10 +469,9 @@ class _Writer:
                 yield placed
 
     def _with_reasoning(self, message: wire.Assistant, noted: JsonObject, path: str) -> wire.Assistant:
+        """A message with an empty reasoning, if it has none."""
         field = self._dialect.reasoning
-        if self._is_exact or not self._dialect.needs_reasoning or field is None:
-            return message
-        if getattr(message, field) or field in notes(noted, FIELDS):
+        if field is None or getattr(message, field) or field in notes(noted, FIELDS):
             return message
         self.record.losses.append(Loss(path, "no reasoning", NO_REASONING, "repaired"))
         return replace(message, **{field: ""})
@@ -525,7 +479,7 @@ class _Writer:
     def _report_order(self, parts: Sequence[Placed], places: Sequence[Place | None]) -> None:
         latest = 0
         for (_, path), place in zip(parts, places, strict=False):
-            member = place[0] if isinstance(place, tuple) else place
+            member = place[0] if type(place) is tuple else place
             if member is not None:
                 rank = ORDER.index(str(member))
                 if rank < latest:
@@ -536,33 +490,33 @@ class _Writer:
 
     def _results(self, turns: Sequence[Results]) -> None:
         """Results in the order of their calls, or in that in which they were read; then their images."""
-        calls: dict[str, ToolCallPart] = {
-            part.id: part
-            for turn in turns
-            for part, _ in (turn.step.parts if turn.step else ())
-            if isinstance(part, ToolCallPart)
-        }
+        steps = [turn.step for turn in turns if turn.step is not None]
+        calls = {part.id: part for step in steps for part, _ in step.parts if type(part) is ToolCallPart}
         order = {id_: number for number, id_ in enumerate(calls)}
-        every = [(turn, number) for turn in turns for number in range(len(turn.parts))]
-        every.sort(key=lambda one: self._rank(one[0].parts[one[1]].part, order))
-        placed: dict[tuple[int, int], Place] = {}
+        every = [placed for turn in turns for placed in turn.parts]
+        if len(every) > 1:
+            every.sort(key=lambda placed: self._rank(placed.part, order))
+        places: dict[int, Place] = {}
         media: list[Any] = []
         first = len(self._messages)
-        for turn, number in every:
-            part, path = turn.parts[number]
+        for placed in every:
+            part, path = placed
             if not isinstance(part, ToolResultPart):
                 continue
-            placed[id(turn), number] = (first, (len(self._messages), "result"))
+            places[id(placed)] = (first, (len(self._messages), "result"))
             self._result(part, calls.get(part.id))
             if not self._is_exact and (moved := media_in(part.output)):
                 media += self._moved(part, moved, path)
         self._is_after_results = True
         for turn in turns:
-            shown = [Placed(_without_media(part), path) for part, path in turn.parts]
-            places = [placed.get((id(turn), number)) for number in range(len(shown))]
-            self.record.add(turn._replace(parts=shown), (first, "results"), places)
+            shown = turn.parts
+            if media:
+                shown = [Placed(_without_media(part), path) for part, path in turn.parts]
+            found = [places.get(id(placed)) for placed in turn.parts]
+            self.record.add(turn._replace(parts=shown), (first, "results"), found)
         if media:
-            self._user(tuple(media), {}, "")
+            self._bridge("")
+            self._append(wire.User(content=tuple(media)), {})
 
     def _rank(self, part: Any, order: dict[str, int]) -> int:
         noted = notes(part.provider_metadata, self._codecs.namespace).get(INDEX)
@@ -577,24 +531,23 @@ class _Writer:
 
     def _moved(self, part: ToolResultPart, media: Sequence[Any], path: str) -> list[Any]:
         """Images and files of a result as items of a prompt."""
-        written = [(item, self._codecs.items.write(item)) for item in media]
-        for item, block in written:
-            at = part.output.value.index(item) if isinstance(part.output, ContentOutput) else 0
-            where = f"{path}.output.value[{at}]"
-            if block is None:
-                self.record.losses.append(Loss.of(where, item, "the API has no place for it"))
+        assert isinstance(part.output, ContentOutput), "no other output has images"
+        items: list[Any] = []
+        for item in media:
+            where = f"{path}.output.value[{part.output.value.index(item)}]"
+            if (block := self._codecs.items.write(item)) is None:
+                self.record.losses.append(Loss.of(where, item, NO_PLACE))
             else:
                 self.record.losses.append(Loss(where, "its place", MOVED, "repaired"))
-        items = [block for _, block in written if block is not None]
+                items.append(block)
         intro = f"Content of the result of {TOOL_NAME.fit(part.name)} ({self._codecs.call_id(part.id)}):"
         return [wire.Text(text=intro), *items] if items else []
 
 
 def _without_media(part: Any) -> Any:
     """A result without images and files, whose loss is reported apart."""
-    if not isinstance(part, ToolResultPart) or not media_in(part.output):
+    if not isinstance(part, ToolResultPart) or not isinstance(part.output, ContentOutput):
         return part
-    assert isinstance(part.output, ContentOutput)
     kept = tuple(item for item in part.output.value if not isinstance(item, MEDIA))
     return replace(part, output=replace(part.output, value=kept))
 
@@ -614,7 +567,7 @@ def _read_function(tool: wire.FunctionTool) -> ToolSpec:
 
 def _write_function(spec: ToolSpec) -> wire.FunctionTool:
     function = wire.DeclaredFunction(
-        name=TOOL_NAME.fit(spec.name),
+        name=spec.name,
         description=UNSET if spec.description is None else spec.description,
         parameters=NO_PARAMETERS if spec.input_schema is None else spec.input_schema,
     )
@@ -629,18 +582,13 @@ def _is_own_tool(raw: Json) -> bool:
             return True
 
 
-def _tools(dialect: Dialect) -> Tools:
-    return Tools(dialect.namespace, wire.TOOL, _read_function, _write_function, _is_own_tool)
+TOOLS: Final = Tools(NAME, wire.TOOL, _read_function, _write_function, _is_own_tool, TOOL_NAME)
 
 
 def _read_request(payload: JsonObject, dialect: Dialect) -> Request:
     """The request around messages. Tools that are not functions stay among the settings."""
-    settings: JsonObject = {key: item for key, item in payload.items() if key not in ("messages", "tools")}
-    tools: Json = payload.get("tools")
-    specs, others = _tools(dialect).read(items_in(tools))
-    if "tools" in payload and (others or not specs):
-        settings["tools"] = others if is_array(tools) else tools
-    return Request(specs, settings, dialect.format_name)
+    settings: JsonObject = {key: item for key, item in payload.items() if key != "messages"}
+    return Request(TOOLS.take(settings), settings, dialect.format_name)
 
 
 def _write_request(payload: JsonObject, request: Request, dialect: Dialect, record: Record) -> JsonObject:
@@ -654,12 +602,9 @@ def _write_request(payload: JsonObject, request: Request, dialect: Dialect, reco
         for key, item in request.settings.items()
     }
     for index, spec in enumerate(request.tools):
-        if TOOL_NAME.fit(spec.name) != spec.name:
-            record.losses.append(Loss(f"$.tools[{index}].name", spec.name, NAMES, "repaired"))
         if spec.input_schema is None:
             record.losses.append(Loss(f"$.tools[{index}].inputSchema", "none", NO_SCHEMA, "repaired"))
-    tools = _tools(dialect).write(request.tools, items_in(settings.get("tools")))
-    return {**settings, **payload, **({"tools": tools} if tools else {})}
+    return TOOLS.add(request, {**settings, **payload}, record)
 
 
 def _format(server: str, title: str) -> Format:

@@ -4,7 +4,7 @@
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from hashlib import sha256
 from typing import Any, Final, TypeAlias
@@ -14,7 +14,8 @@ from msgspec import UNSET
 from partita.errors import DecodeError
 from partita.formats.answers.outlet import RAW_INPUT
 from partita.formats.core.codec import PartCodec, PartCodecs
-from partita.formats.core.files import is_image
+from partita.formats.core.files import is_image, read_sound, write_sound
+from partita.formats.core.members import text_in
 from partita.formats.core.metadata import FIELDS, notes
 from partita.formats.core.rules import Alphabet
 from partita.formats.core.tool_text import as_text, read_tool_text, tool_text
@@ -28,7 +29,6 @@ from partita.types.tools import ContentOutput, ToolOutput, ToolResultPart
 
 from . import wire
 from .dialects import Dialect
-from .values import text_of
 
 # Notes under the server's namespace
 CONTENT: Final = "content"  # `list`, or `empty` for a message without parts
@@ -47,16 +47,6 @@ NOT_EMPTY: Final = Alphabet(re.compile(r"(?!)"))
 NINE_LETTERS: Final = re.compile(r"[A-Za-z0-9]{9}")
 
 PDF: Final = "application/pdf"
-# https://platform.openai.com/docs/guides/audio#add-audio-to-your-existing-application
-SOUNDS: Final[Mapping[str, str]] = {"wav": "audio/wav", "mp3": "audio/mpeg"}
-SOUND_FORMATS: Final[Mapping[str, str]] = {
-    "audio/wav": "wav",
-    "audio/x-wav": "wav",
-    "audio/wave": "wav",
-    "audio/mpeg": "mp3",
-    "audio/mp3": "mp3",
-}
-
 WRAPPED: Final = "input"
 """The member of an object that holds arguments which are not JSON. Servers accept only JSON."""
 
@@ -114,11 +104,11 @@ class Codecs:
     def _read_refusal(self, item: wire.Refusal, context: Any) -> TextPart:
         return TextPart(item.refusal, provider_metadata={self.namespace: {"refusal": True, ITEM: True}})
 
-    def _read_thinking(self, item: wire.Thinking, is_response: bool) -> ReasoningPart | None:
-        if self.dialect.reasoning != "thinking" and not is_response:
+    def _read_thinking(self, item: wire.Thinking, context: Any) -> ReasoningPart | None:
+        if self.dialect.reasoning != "thinking":
             return None  # the server may want it back
         pieces = [item.thinking] if isinstance(item.thinking, str) else item.thinking
-        texts = [piece if isinstance(piece, str) else text_of(piece, "text") for piece in pieces]
+        texts = [piece if isinstance(piece, str) else text_in(piece, "text") for piece in pieces]
         own: JsonObject = {FIELD: "thinking"}
         if item.signature:
             own["signature"] = item.signature
@@ -138,20 +128,18 @@ class Codecs:
         match item:
             case wire.Image(image_url=image):
                 url, detail = (
-                    image if isinstance(image, str) else text_of(image, "url"),
-                    text_of(image, "detail"),
+                    image if isinstance(image, str) else text_in(image, "url"),
+                    text_in(image, "detail"),
                 )
                 own = self.noted({"imageDetail": detail} if detail else {})
                 return ImagePart(url, media_type_of(url) or None, provider_metadata=own)
             case wire.Audio(input_audio=sound):
-                media_type = SOUNDS.get(text_of(sound, "format"), "")
-                url = data_url(text_of(sound, "data"), media_type)
-                return FilePart(url, media_type) if media_type else None
+                return read_sound(sound)
             case wire.File(file=file):
-                if file_id := text_of(file, "file_id"):
+                if file_id := text_in(file, "file_id"):
                     return FilePart("", OCTETS, provider_reference={self.namespace: file_id})
-                url = text_of(file, "file_data")
-                return FilePart(url, media_type_of(url) or PDF, text_of(file, "filename") or None)
+                url = text_in(file, "file_data")
+                return FilePart(url, media_type_of(url) or PDF, text_in(file, "filename") or None)
             case _:
                 return None
 
@@ -175,8 +163,8 @@ class Codecs:
         url = data_url(data, media_type)
         if isinstance(part, ImagePart) or media_type.startswith("image/"):
             return self._image(part, url)
-        if media_type in SOUND_FORMATS:
-            return wire.Audio(input_audio={"data": data, "format": SOUND_FORMATS[media_type]})
+        if (sound := write_sound(media_type, data)) is not None:
+            return wire.Audio(input_audio=sound)
         if media_type == PDF:
             return wire.File(file={"filename": name or "document.pdf", "file_data": url})
         text = inline.text() if media_type.startswith("text/") else None
@@ -184,7 +172,7 @@ class Codecs:
 
     def _image(self, part: Media, url: str) -> Wire:
         # The AI SDK has the same note
-        detail = text_of(notes(part.provider_metadata, self.namespace), "imageDetail")
+        detail = text_in(notes(part.provider_metadata, self.namespace), "imageDetail")
         return wire.Image(image_url={"url": url, "detail": detail} if detail else {"url": url})
 
     # Calls

@@ -5,6 +5,7 @@ from typing import Final, Literal, TypeAlias
 
 from partita.errors import DecodeError
 from partita.formats.answers.outlet import Call, Outlet
+from partita.formats.core.members import count_in, is_empty, objects_in, text_in
 from partita.types.chunks import (
     CustomChunk,
     FileChunk,
@@ -17,7 +18,6 @@ from partita.types.parts import Citation
 
 from .parts import FIELDS, TYPE
 from .response_parts import TOOL_MEMBERS, read_audio
-from .values import count_of, is_empty, objects_in, text_of
 
 Kind: TypeAlias = Literal["text", "refusal", "reasoning"]
 
@@ -123,25 +123,25 @@ class _Detail:
 
     def __init__(self, fields: JsonObject) -> None:
         self.fields = dict(fields)
-        self.type = text_of(fields, "type")
+        self.type = text_in(fields, "type")
         self.pieces: list[str] = []
 
     def is_continued_by(self, piece: JsonObject) -> bool:
-        is_same = text_of(piece, "type") == self.type and count_of(piece, "index") == count_of(
+        is_same = text_in(piece, "type") == self.type and count_in(piece, "index") == count_in(
             self.fields, "index"
         )
-        return is_same and self.type in GROWING and text_of(piece, "id") in ("", text_of(self.fields, "id"))
+        return is_same and self.type in GROWING and text_in(piece, "id") in ("", text_in(self.fields, "id"))
 
     def add(self, piece: JsonObject) -> None:
         grown = GROWING[self.type]
-        self.pieces.append(text_of(piece, grown))
+        self.pieces.append(text_in(piece, grown))
         self.fields |= {key: value for key, value in piece.items() if key != grown and not is_empty(value)}
 
     def joined(self) -> JsonObject:
         if not any(self.pieces):
             return self.fields
         grown = GROWING[self.type]
-        return {**self.fields, grown: text_of(self.fields, grown) + "".join(self.pieces)}
+        return {**self.fields, grown: text_in(self.fields, grown) + "".join(self.pieces)}
 
 
 class Details:
@@ -163,7 +163,7 @@ class Details:
                 last.add(item)
             else:
                 self._details.append(_Detail(item))
-            self.are_pending |= any(text_of(item, key) for key in ("text", "summary", "data", "signature"))
+            self.are_pending |= any(text_in(item, key) for key in ("text", "summary", "data", "signature"))
 
     def take(self) -> list[JsonObject]:
         """All of them, joined, if any has content. The next ones belong to another reasoning."""
@@ -208,8 +208,8 @@ class Calls:
     def add(self, piece: JsonObject, response_id: str, number: int | None = None) -> None:
         """A piece of a call; with a `number`, a whole call of a message."""
         given = next((one for key in ("custom", "function") if is_object(one := piece.get(key))), {})
-        pieces = self._find(piece, piece.get("index") if number is None else number, text_of(given, "name"))
-        pieces.name = pieces.name or text_of(given, "name")
+        pieces = self._find(piece, piece.get("index") if number is None else number, text_in(given, "name"))
+        pieces.name = pieces.name or text_in(given, "name")
         extra = {key: item for key, item in piece.items() if key not in _HANDLED and not is_empty(item)}
         pieces.extra |= extra
         if pieces.name and pieces.call is None:
@@ -223,7 +223,7 @@ class Calls:
     def add_function(self, piece: JsonObject) -> None:
         """A piece of a `function_call`. It has no id, so a result could not be sent for it."""
         for key, pieces in self._legacy.items():
-            pieces.append(text_of(piece, key))
+            pieces.append(text_in(piece, key))
 
     def finish(self, response_id: str, *, is_complete: bool, is_cut: bool = False) -> None:
         """End all calls. Inputs are complete only if the response is.
@@ -253,7 +253,7 @@ class Calls:
 
     def _find(self, piece: JsonObject, index: Json, name: str) -> _Pieces:
         """The call that a piece belongs to. Later pieces of Qwen have an empty id (seen in a recording)."""
-        given_id = text_of(piece, "id")
+        given_id = text_in(piece, "id")
         if isinstance(index, int):
             known = self._by_index.get(index)
             # Gemini's endpoint gives all calls of a response the same index (seen in a recording).
@@ -340,7 +340,7 @@ class ServerTools:
     def add(self, tool: JsonObject, response_id: str) -> None:
         """A tool, with its output if it has one by now."""
         index, text = tool.get("index"), input_text(tool.get("arguments"))
-        name = text_of(tool, "type") or text_of(tool, "name")
+        name = text_in(tool, "type") or text_in(tool, "name")
         number = index if isinstance(index, int) else len(self._ids)
         known = self._ids.get((number, name, text))
         if known is None:
@@ -377,8 +377,8 @@ class Audio:
 
     def add(self, piece: JsonObject) -> None:
         """The next piece."""
-        self._data.append(text_of(piece, "data"))
-        self._transcript.append(text_of(piece, "transcript"))
+        self._data.append(text_in(piece, "data"))
+        self._transcript.append(text_in(piece, "transcript"))
         self._facts |= {key: item for key, item in piece.items() if key not in ("data", "transcript")}
 
     def finish(self, outlet: Outlet) -> JsonObject:

@@ -1,10 +1,11 @@
 """Responses of Chat Completions ↔ one assistant message: a body, an error, or recorded records of a stream.
 
-A body is the last step of the last assistant message. Its message is read with the functions that read those
-of a request. A body that did not end well (an error, arguments that are not JSON) is read by the decoder.
+A body is the last step of the last assistant message. The decoder of streams reads it. What is not written
+for that message is noted, so that the body can be written again.
 """
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cache
@@ -16,16 +17,19 @@ from msgspec.structs import replace
 from partita.errors import ConversionError, DecodeError
 from partita.formats.answers.outlet import INTERRUPTED, RAW_INPUT
 from partita.formats.core.last_step import NO_OUTPUT, UNNAMED, last_step
-from partita.formats.core.metadata import notes
+from partita.formats.core.members import count_in, items_in, objects_in, text_in
+from partita.formats.core.metadata import notes, with_message_notes
 from partita.formats.core.report import Place, Record, Report
+from partita.formats.core.request import describe
 from partita.formats.core.residue import residue, restore
 from partita.formats.core.turns import Placed
-from partita.formats.folding import fold
+from partita.formats.events import fold
 from partita.formats.format import UNREAD, Dumped, Loaded
 from partita.formats.losses import Loss, json_losses
 from partita.types.codec import to_json
-from partita.types.json import Json, JsonObject, dumps, is_array, is_object, kind_of, loads
-from partita.types.messages import AssistantContent, AssistantMessage, Message, ToolCallPart
+from partita.types.fold import open_again
+from partita.types.json import Json, JsonObject, dumps, is_array, is_object
+from partita.types.messages import AssistantMessage, Message, ToolCallPart
 from partita.types.parts import (
     Citation,
     CustomPart,
@@ -40,26 +44,11 @@ from partita.types.tools import JsonOutput
 from partita.types.value import Extra
 
 from . import wire
-from .assistant import AUDIO, CALLS, PlacedPart, read_assistant, with_piece, write_assistant
+from .assistant import AUDIO, CALLS, ORDER, write_assistant
 from .dialects import DIALECTS, OPENAI, Dialect
-from .parts import CONTENT, FIELDS, Codecs, codecs_of, media_type_of
-from .pieces import UNKNOWN_TOOL, input_text
-from .response_parts import (
-    AUDIO_TYPE,
-    CUT,
-    FINISHES,
-    TOOL_MEMBERS,
-    Sources,
-    cited_in,
-    errors_in,
-    finish_reason,
-    read_audio,
-    read_image,
-)
-from .stream import CHOICE, RECORD, SPEAKER, ChatDecoder, Metadata, other_logprobs, response_facts
-from .stream_losses import stream_losses
-from .usage import read_usage, usage_in, write_usage
-from .values import count_of, items_in, objects_in, text_of
+from .parts import CONTENT, Codecs, codecs_of, media_type_of
+from .response_parts import AUDIO_TYPE, FINISHES, errors_in, read_usage, usage_in, write_usage
+from .stream import ChatDecoder, stream_losses
 
 HINT: Final = "give a body, or the records of a stream"
 
@@ -112,28 +101,22 @@ def is_response(payload: Json) -> bool:
     return is_object(payload) and (not signs.isdisjoint(payload) or bool(errors_in(payload)))
 
 
-def shown(payload: Json) -> str:
-    """What an unknown payload is, for an error."""
-    if not is_object(payload):
-        return kind_of(payload)
-    return f"an object with {', '.join([*payload][:5])}" if payload else "an empty object"
-
-
 def load_response(payload: Json, dialect: Dialect = OPENAI) -> Loaded:
     """Read a response: its body, an error, or the records of its stream."""
     if is_array(payload):
         message = _decoded(payload, dialect, is_body=False)
         return Loaded((message,), lambda: list(stream_losses(payload, message)), is_complete=True)
     if not is_object(payload) or not is_response(payload):
-        raise ConversionError(f"{shown(payload)} is no answer of Chat Completions", where="$", hint=HINT)
+        raise ConversionError(
+            f"{describe(payload)} is not a response of Chat Completions", where="$", hint=HINT
+        )
     if payload == NO_RESPONSE:
         return Loaded((), is_complete=True)
     codecs = codecs_of(dialect, is_exact=True)
-    message = _read(payload, codecs)[0]
+    message = _read(payload, codecs)
 
     def losses() -> list[Loss]:
-        parts = [Placed(part, "") for part in message.parts if type(part) is not StepStartPart]
-        return list(json_losses(payload, _write(message, parts, codecs).payload, "$", UNREAD))
+        return list(json_losses(payload, _write(message, _parts_of(message), codecs).payload, "$", UNREAD))
 
     return Loaded((message,), losses, is_complete=True)
 
@@ -148,203 +131,74 @@ def _decoded(records: Sequence[Json], dialect: Dialect, *, is_body: bool) -> Ass
 # Reading
 
 
-def _read(
-    body: JsonObject, codecs: Codecs, *, is_own: bool = False
-) -> tuple[AssistantMessage, dict[Place, Any]]:
-    """The message of a body, and its parts by their places. `is_own`: the body was written here."""
-    choices = items_in(body.get("choices"))
-    is_readable = choices != [] and all(map(is_object, choices))
-    if not is_readable or not (is_own or (_is_readable(choices[0]) and not errors_in(body))):
-        return _decoded([body], codecs.dialect, is_body=True), {}
-    choice, id_ = choices[0], text_of(body, "id")
-    raw = wire.RESPONSE_MESSAGE.read(choice["message"])
-    answered, noted = read_assistant(raw, id_ or "call", codecs, is_response=True)
-    sources, metadata = Sources(codecs.namespace), Metadata()
-    metadata.add(body, RECORD)
-    metadata.add(choice, CHOICE)
-    metadata.add(dict(raw.extra or {}), SPEAKER)
-    metadata.add({"other_choices": choices[1:]})
-    found = [
-        PlacedPart(page, _source_place(page))
-        for item in items_in(body.get("citations"))
-        if (page := sources.mention(item)) is not None
-    ]
-    found += [one for one in answered if not isinstance(one.part, CustomPart)]
-    found += _read_tools(
-        raw, id_, {one.part.id for one in found if isinstance(one.part, ToolCallPart)}, codecs
-    )
-    for index, item in enumerate(items_in(raw.images)):
-        if (image := read_image(item, codecs.namespace)) is not None:
-            found.append(PlacedPart(image, ("images", index)))
-    citations: list[Citation] = []
-    for annotation in items_in(raw.annotations):
-        page = cited_in(annotation)
-        cited = None if page is None else sources.cite(page)
-        if cited is not None:
-            found.append(PlacedPart(cited[0], _source_place(cited[0])))
-            citations.append(cited[1])
-        elif page is None:
-            metadata.add({"annotations": [*metadata.known.get("annotations", []), annotation]})
-    if is_object(raw.audio) and (data := text_of(raw.audio, "data")):
-        facts = {key: item for key, item in raw.audio.items() if key != "data"}
-        found.append(PlacedPart(read_audio([data], facts, codecs.namespace), AUDIO))
-    elif is_object(raw.audio):
-        metadata.add({AUDIO: raw.audio})
-    found += [one for one in answered if isinstance(one.part, CustomPart)]
-    found = _completed(found, citations, choice.get("logprobs"), metadata, codecs)
-    if not any(place == "content" for _, place in found) and raw.extra_content is not UNSET:
-        metadata.add({"extra_content": raw.extra_content})
-    message = AssistantMessage(
-        id=UNNAMED,
-        content=AssistantContent(
-            parts=(StepStartPart(), *(part for part, _ in found)),
-            provider_metadata=codecs.noted({key: item for key, item in noted.items() if key != FIELDS}),
-            metadata=_read_metadata(body, choice, found, metadata, codecs.namespace),
-        ),
-    )
-    return _with_residues(message, body, choice, raw, codecs), {place: part for part, place in found}
-
-
-def _is_readable(choice: JsonObject) -> bool:
-    """Whether the message of a choice is complete, and all of its calls are."""
-    message = choice.get("message")
-    if not is_object(message) or message.get("role") != "assistant" or choice.get("delta") is not None:
-        return False
-    content, calls = message.get("content"), items_in(message.get(CALLS))
-    if is_array(content) and not all(is_object(item) and item.get("type") != "image_url" for item in content):
-        return False
-    tools = [*objects_in(message.get("executed_tools"))]
-    arguments = [tool.get("arguments") for tool in tools]
-    arguments += [call["function"].get("arguments") for call in calls if is_object(call.get("function"))]
-    ids = [call.get("id") for call in calls if isinstance(call, dict) and call.get("id")]
-    is_cut = FINISHES.get(text_of(choice, "finish_reason")) in CUT and calls != []
-    is_first = choice.get("index") in (0, None)
-    return is_first and not is_cut and len({*ids}) == len(ids) and all(map(_is_input, arguments))
-
-
-def _is_input(arguments: Json) -> bool:
+def _read(body: JsonObject, codecs: Codecs) -> AssistantMessage:
+    """The message of a body, with what the body has besides what is written for it."""
+    message = _decoded([body], codecs.dialect, is_body=True)
+    choice: JsonObject = next(iter(objects_in(body.get("choices"))), {})
+    if not is_object(choice.get("message")):
+        return message
     try:
-        loads(input_text(arguments).strip() or "{}")
+        raw = wire.RESPONSE_MESSAGE.read(choice["message"])
+        choice_read = wire.CHOICE.read({key: item for key, item in choice.items() if key != "message"})
+        body_read = wire.RESPONSE.read({key: item for key, item in body.items() if key != "choices"})
     except DecodeError:
-        return False
-    return True
-
-
-def _read_tools(raw: wire.ResponseMessage, id_: str, taken: set[str], codecs: Codecs) -> list[PlacedPart]:
-    """Tools that the server ran. They are numbered and have no ids."""
-    found: list[PlacedPart] = []
-    for number, tool in enumerate(objects_in(raw.executed_tools)):
-        index, text = tool.get("index"), input_text(tool.get("arguments"))
-        made = index if isinstance(index, int) else number
-        while (call_id := f"{id_ or 'call'}-{made}") in taken:
-            made += 1
-        taken.add(call_id)
-        value: Json = loads(text) if text.strip() else {}
-        own: JsonObject = {} if index is None else {"index": index}
-        own |= {} if dumps(value).decode() == text else {RAW_INPUT: text}
-        result = {key: item for key, item in tool.items() if key not in TOOL_MEMBERS}
-        name = text_of(tool, "type") or text_of(tool, "name") or UNKNOWN_TOOL
-        call = ToolCallPart(
-            call_id,
-            name,
-            "output-available" if result else "input-available",
-            value,
-            output=JsonOutput(result) if result else None,
-            provider_executed=True,
-            call_provider_metadata=codecs.noted(own),
-        )
-        found.append(PlacedPart(call, ("executed_tools", number)))
-    return found
-
-
-def _source_place(part: SourceUrlPart) -> _Source:
-    """The place of a source: what it refers to."""
-    facts = next(iter((part.provider_metadata or {}).values()), {})
-    return "source", part.url, count_of(facts, "start_index"), count_of(facts, "end_index")
-
-
-def _completed(
-    found: list[PlacedPart],
-    citations: Sequence[Citation],
-    logprobs: Json,
-    metadata: Metadata,
-    codecs: Codecs,
-) -> list[PlacedPart]:
-    """The parts with what the choice has about them: logprobs of the first text, citations of the last."""
-    given = _object(logprobs)
-    left = {kind: items_in(given.get(kind)) for kind in ("content", "refusal")}
-    kinds = [_text_kind(part, codecs) for part, _ in found]
-    last = len(kinds) - 1 - kinds[::-1].index("content") if "content" in kinds else None
-    completed: list[PlacedPart] = []
-    reasonings = 0
-    for number, (placed, kind) in enumerate(zip(found, kinds, strict=True)):
-        part = placed.part
-        if isinstance(part, ReasoningPart):
-            part = replace(part, id=f"reasoning-{reasonings}", state="done")
-            reasonings += 1
-        elif kind is not None:
-            own = notes(part.provider_metadata, codecs.namespace)
-            own = {**own, "logprobs": left.pop(kind)} if left.get(kind) else own
-            cited = tuple(citations) if number == last and citations else None
-            part = replace(part, state="done", citations=cited, provider_metadata=codecs.noted(own))
-        completed.append(PlacedPart(part, placed.place))
-    metadata.add({"logprobs": other_logprobs(given) | {key: item for key, item in left.items() if item}})
-    return completed
-
-
-def _text_kind(part: Any, codecs: Codecs) -> str | None:
-    if not isinstance(part, TextPart):
-        return None
-    is_refusal = notes(part.provider_metadata, codecs.namespace).get("refusal")
-    return "refusal" if is_refusal else "content"
-
-
-def _read_metadata(
-    body: JsonObject, choice: JsonObject, found: Sequence[PlacedPart], metadata: Metadata, namespace: str
-) -> JsonObject:
-    raw = choice.get("finish_reason")
-    raw = raw if isinstance(raw, str) else None
-    has_calls = any(isinstance(part, ToolCallPart) and not part.provider_executed for part, _ in found)
-    has_refused = any(
-        isinstance(part, TextPart) and notes(part.provider_metadata, namespace).get("refusal")
-        for part, _ in found
-    )
-    usage = usage_in(body)
-    reason = finish_reason(raw, has_calls=has_calls, has_refused=has_refused)
-    return {
-        "finishReason": reason,
-        **({} if raw is None else {"rawFinishReason": raw}),
-        **({} if usage is None else {"usage": to_json(read_usage(usage))}),
-        **response_facts(text_of(body, "model"), text_of(body, "id"), namespace, metadata),
-    }
-
-
-def _with_residues(
-    message: AssistantMessage,
-    body: JsonObject,
-    choice: JsonObject,
-    raw: wire.ResponseMessage,
-    codecs: Codecs,
-) -> AssistantMessage:
-    """The message, with what the body has besides what is written for it."""
-    parts = [Placed(part, "") for part in message.parts[1:]]
-    written = _write(message, parts, codecs)
-    choice_read = wire.CHOICE.read({key: item for key, item in choice.items() if key != "message"})
-    body_read = wire.RESPONSE.read({key: item for key, item in body.items() if key != "choices"})
+        return message
+    written = _write(message, _parts_of(message), codecs)
     found = {
         IN_MESSAGE: residue(written.message, raw),
         IN_CHOICE: residue(written.choice, choice_read),
         IN_BODY: residue(written.body, body_read),
     }
-    kept = {name: item for name, item in found.items() if item}
-    if not kept:
-        return message
-    own = notes(message.content.provider_metadata, codecs.namespace)
-    content = replace(message.content, provider_metadata={codecs.namespace: {**own, **kept}})
-    return replace(message, content=content)
+    return with_message_notes(message, codecs.namespace, {name: item for name, item in found.items() if item})
+
+
+def _parts_of(message: AssistantMessage) -> list[Placed]:
+    return [Placed(part, "") for part in message.parts if type(part) is not StepStartPart]
+
+
+def _places(message: AssistantMessage, codecs: Codecs) -> dict[Place, Any]:
+    """The parts of a message that was read, by their places: the kind, and the number among its kind."""
+    places: dict[Place, Any] = {}
+    for part, _ in _parts_of(message):
+        kind = _kind(part, codecs)
+        if isinstance(part, SourceUrlPart):
+            places[_source_place(part)] = part
+        else:
+            number = sum(place[0] == kind for place in places if isinstance(place, tuple))
+            places[kind, number] = open_again(part) if kind == CALLS else part
+    return places
+
+
+def _kind(part: Any, codecs: Codecs) -> str:
+    match part:
+        case TextPart():
+            is_refusal = notes(part.provider_metadata, codecs.namespace).get("refusal")
+            return "refusal" if is_refusal else "content"
+        case ReasoningPart():
+            return "reasoning"
+        case ToolCallPart():
+            return "executed_tools" if part.provider_executed else CALLS
+        case FilePart():
+            return AUDIO if part.media_type.partition("/")[0] == AUDIO_TYPE else "images"
+        case _:
+            return str(part.kind).rpartition(".")[2] if isinstance(part, CustomPart) else part.type
+
+
+def _source_place(part: SourceUrlPart) -> _Source:
+    """The place of a source: what it refers to."""
+    facts = next(iter((part.provider_metadata or {}).values()), {})
+    return "source", part.url, count_in(facts, "start_index"), count_in(facts, "end_index")
 
 
 # Writing
+
+
+class _Piece(NamedTuple):
+    """A text that is read as a piece of another: from one character to another."""
+
+    whole: Place
+    start: int
+    end: int
 
 
 class _Written(NamedTuple):
@@ -355,7 +209,7 @@ class _Written(NamedTuple):
     choice: wire.Choice
     body: wire.Response
     places: list[Place | None]
-    pieces: dict[Place, tuple[Place, Any]]
+    pieces: dict[Place, _Piece]
 
 
 def dump_response(messages: Sequence[Message]) -> Dumped:
@@ -393,11 +247,14 @@ def _dialect_of(message: AssistantMessage) -> Dialect:
 
 def _read_back(written: _Written, given: AssistantMessage, codecs: Codecs) -> dict[Place, Any]:
     """The values in a body, by their places. Its id, time and usage are where the message had them."""
-    message, places = _read(written.payload, codecs, is_own=True)
-    places |= {place: with_piece(places[whole], piece) for place, (whole, piece) in written.pieces.items()}
+    message = _read(written.payload, codecs)
+    places = _places(message, codecs)
+    for place, (whole, start, end) in written.pieces.items():
+        if whole in places:
+            places[place] = replace(places[whole], text=places[whole].text[start:end])
     content, about = message.content, given.content.metadata
     if not is_object(about) or "responseId" not in about:
-        message = replace(message, id=text_of(written.payload, "id") or message.id)
+        message = replace(message, id=text_in(written.payload, "id") or message.id)
     if given.created_at is not None and "created" not in notes(_object(about), codecs.namespace):
         created = datetime.fromtimestamp(written.payload.get("created") or 0, UTC)
         message = replace(message, created_at=created)
@@ -419,15 +276,15 @@ def _write(message: AssistantMessage, parts: Sequence[Placed], codecs: Codecs) -
     failed = {part.id for part in message.parts if type(part) is ToolCallPart and _has_failed(part)}
     texts = [Placed(_prepared(part, failed, codecs), path) for _, (part, path) in rest]
     form = {CONTENT: noted[CONTENT]} if CONTENT in noted else {}
-    answer, found, pieces = write_assistant(texts, form, codecs)
+    answer, found, _ = write_assistant(texts, form, codecs)
+    wheres, pieces = _text_places([part for part, _ in texts], found, codecs)
     places: dict[int, Place | None] = dict(beside.places)
-    shared = {rest[piece.number][0]: piece for piece in pieces}
-    places |= {number: place for (number, _), place in zip(rest, found, strict=True)}
-    places |= {number: (piece.member, piece.number) for number, piece in shared.items()}
+    places |= {number: place for (number, _), place in zip(rest, wheres, strict=True)}
     members = _members(answer)
     for name in OF_MESSAGE & own.keys():
         members.setdefault(name, own[name])
     members |= beside.members(items_in(own.get("annotations")))
+    members.setdefault("refusal", None)  # OpenAI's bodies always have it, those of other servers do not
     response_message = wire.ResponseMessage(
         **{name: item for name, item in members.items() if name in wire.ResponseMessage.__struct_fields__},
         extra=_extra(members, wire.ResponseMessage.__struct_fields__),
@@ -447,8 +304,34 @@ def _write(message: AssistantMessage, parts: Sequence[Placed], codecs: Codecs) -
         payload = to_json(restore(body, notes(noted, IN_BODY)))
         payload["choices"] = [first, *items_in(own.get("other_choices"))]
     ordered = [places.get(number) for number in range(len(parts))]
-    wholes = {(piece.member, piece.number): (piece.member, piece) for piece in pieces}
-    return _Written(payload, response_message, choice, body, ordered, wholes)  # type: ignore[arg-type] # places
+    return _Written(payload, response_message, choice, body, ordered, pieces)
+
+
+def _text_places(
+    parts: Sequence[Any], found: Sequence[Place | None], codecs: Codecs
+) -> tuple[list[Place | None], dict[Place, _Piece]]:
+    """Where parts are read from, given where they are written. Texts of one kind in a row are read as one."""
+    places: list[Place | None] = [
+        place if isinstance(place, tuple) or place is None else (place, 0) for place in found
+    ]
+    texts: list[tuple[int, int, int]] = []
+    for number, (part, place) in enumerate(zip(parts, found, strict=True)):
+        if isinstance(part, TextPart | ReasoningPart) and place is not None:
+            member, index = place if isinstance(place, tuple) else (place, number)
+            texts.append((ORDER.index(member), index, number))
+    pieces: dict[Place, _Piece] = {}
+    counts: Counter[str] = Counter()
+    last, start = "", 0
+    for _, _, number in sorted(texts):
+        kind, text = _kind(parts[number], codecs), parts[number].text
+        if kind != last:
+            counts[kind] += 1
+            last, start = kind, 0
+        run = (kind, counts[kind] - 1)
+        places[number] = (*run, number)
+        pieces[*run, number] = _Piece(run, start, start + len(text))
+        start += len(text)
+    return places, pieces
 
 
 def _members(answer: wire.Assistant | None) -> dict[str, Any]:
@@ -490,7 +373,7 @@ def _finish_reason(about: JsonObject, own: JsonObject, message: wire.ResponseMes
 def _logprobs(own: JsonObject, parts: Sequence[Any], codecs: Codecs) -> JsonObject | None:
     found: JsonObject = dict(_object(own.get("logprobs")))
     for part in parts:
-        kind = _text_kind(part, codecs)
+        kind = _kind(part, codecs) if isinstance(part, TextPart) else None
         logprobs = None if kind is None else notes(part.provider_metadata, codecs.namespace).get("logprobs")
         if kind is not None and is_array(logprobs):
             found[kind] = [*found.get(kind, ()), *logprobs]
@@ -510,13 +393,13 @@ def _body(
         (found for one in usages if one is not None and (found := write_usage(one)) is not None), UNSET
     )
     more = {name: item for name, item in own.items() if name not in HANDLED}
-    errors = items_in(own.get("errors"))
+    errors = [one for one in items_in(own.get("errors")) if one not in more.values()]
     more |= {"citations": mentioned} if mentioned else {}
     more |= {"error": errors[0] if len(errors) == 1 else errors} if errors else {}
     return wire.Response(
-        id=text_of(about, "responseId") or made_id,
+        id=text_in(about, "responseId") or made_id,
         created=created,
-        model=text_of(about, "model"),
+        model=text_in(about, "model"),
         usage=counts,
         extra=_extra(more),
     )
@@ -573,7 +456,7 @@ class _Beside:
     def _source(self, number: int, part: SourceUrlPart) -> None:
         facts = self._own(part.provider_metadata)
         page = {**({"title": part.title} if part.title else {}), **facts}
-        start, end = count_of(facts, "start_index"), count_of(facts, "end_index")
+        start, end = count_in(facts, "start_index"), count_in(facts, "end_index")
         place = _source_place(part)
         is_cited = any(one.source.id == part.source_id for one in self._cited)
         if start is not None or end is not None or is_cited:
@@ -589,7 +472,7 @@ class _Beside:
         own = self._own(part.provider_metadata)
         if media_type_of(part.url).partition("/")[0] == AUDIO_TYPE and self._audio is None:
             self._audio = {**_object(own.get(AUDIO)), "data": part.url.partition(",")[2]}
-            self.places[number] = AUDIO
+            self.places[number] = (AUDIO, 0)
         elif part.media_type.startswith("image/"):
             self.places[number] = ("images", len(self._images))
             self._images.append({"type": "image_url", "image_url": {"url": part.url}, **own})

@@ -1,4 +1,4 @@
-"""What only responses have: sources, images, sounds, tools that the server ran, and how they ended.
+"""What only responses have: usage, sources, images, sounds, tools that the server ran, and how they ended.
 
 Bodies and streams read them with the same functions.
 """
@@ -8,14 +8,19 @@ import binascii
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from msgspec import UNSET
+from msgspec.structs import replace
+
 from partita.errors import DecodeError
+from partita.formats.core.members import count_in, is_empty, text_in
 from partita.formats.core.tool_text import as_text
+from partita.types.codec import Codec, to_json
 from partita.types.data_url import data_url
 from partita.types.json import Json, JsonObject, is_array, is_object
 from partita.types.parts import Citation, FilePart, SourceUrlPart, UrlCitationSource
+from partita.types.usage import Usage, UsageNames
 
 from .parts import media_type_of
-from .values import count_of, is_empty, text_of
 
 AUDIO_TYPE: Final = "audio"
 """The media type of a sound: only the request names its format."""
@@ -58,7 +63,7 @@ def errors_in(record: JsonObject) -> list[Json]:
     if record.get("object") == "error":
         return [record]
     names = ("error",) if "choices" in record else ("error", "message")
-    return [record[name] for name in names if record.get(name) and (name == "error" or text_of(record, name))]
+    return [record[name] for name in names if record.get(name) and (name == "error" or text_in(record, name))]
 
 
 def error_text(error: Json) -> str:
@@ -68,12 +73,68 @@ def error_text(error: Json) -> str:
 
 def _error_text(error: Json) -> str:
     names = ("message", "msg", "detail", "error", "code")
-    found = [text_of(error, name) for name in names] if is_object(error) else [error]
+    found = [text_in(error, name) for name in names] if is_object(error) else [error]
     text = next((one for one in found if isinstance(one, str) and one), None)
     try:
         return as_text(error) if text is None else text
     except DecodeError:
         return "an error that is nested too deeply to show"
+
+
+# Usage: https://platform.openai.com/docs/api-reference/chat/object#chat/object-usage
+
+USAGE: Final = UsageNames(
+    input=("prompt_tokens",),
+    output=("completion_tokens",),
+    total=("total_tokens",),
+    reasoning=("completion_tokens_details.reasoning_tokens", "reasoning_tokens"),
+    cached=(
+        "prompt_tokens_details.cached_tokens",
+        "prompt_cache_hit_tokens",  # DeepSeek: https://api-docs.deepseek.com/guides/kv_cache
+        "num_cached_tokens",  # vLLM (seen in a recording)
+        "cached_tokens",  # Moonshot (seen in a recording)
+    ),
+    cache_write=("prompt_tokens_details.cache_write_tokens",),
+)
+_USAGE: Final[Codec[Usage]] = Codec(Usage)
+
+
+def usage_in(record: JsonObject) -> JsonObject | None:
+    """The usage in a record, if any. Groq also has it in a member of its own (seen in a recording)."""
+    own: Json = record.get("x_groq")
+    for found in (record.get("usage"), own.get("usage") if is_object(own) else None):
+        if is_object(found) and found:
+            return found
+    return None
+
+
+def read_usage(raw: JsonObject) -> Usage:
+    """Canonical counts. Input includes cached tokens, output includes reasoning.
+
+    xAI does not include reasoning in the output, as its total shows (seen in a recording).
+    """
+    usage = replace(USAGE.read(raw), raw=raw)
+    given, made, total = usage.input_tokens, usage.output_tokens, usage.total_tokens
+    reasoning = usage.reasoning_tokens
+    if made is None or not reasoning:
+        return usage
+    is_unknown = given is None or total is None
+    is_apart = reasoning > made if is_unknown else total == (given or 0) + made + reasoning
+    return replace(usage, output_tokens=made + reasoning) if is_apart else usage
+
+
+def write_usage(usage: Usage | Json) -> JsonObject | None:
+    """The counts of the API: `raw` if it is from there. `None` if it is not a usage."""
+    plain = to_json(usage)
+    if not is_object(plain):
+        return None
+    raw = plain.get("raw")
+    if is_object(raw) and "prompt_tokens" in raw and "completion_tokens" in raw:
+        return raw
+    try:
+        return USAGE.write(replace(_USAGE.read(plain), raw=UNSET))
+    except DecodeError:
+        return USAGE.write(Usage())
 
 
 class Sources:
@@ -87,8 +148,8 @@ class Sources:
 
     def cite(self, cited: JsonObject) -> tuple[SourceUrlPart, Citation] | None:
         """A page that the text cites; `None` if it is known."""
-        url = text_of(cited, "url")
-        start, end = count_of(cited, "start_index"), count_of(cited, "end_index")
+        url = text_in(cited, "url")
+        start, end = count_in(cited, "start_index"), count_in(cited, "end_index")
         if (url, start, end) in self._cited:
             return None
         self._cited.add((url, start, end))
@@ -98,7 +159,7 @@ class Sources:
     def mention(self, item: Json) -> SourceUrlPart | None:
         """A page of a list beside the response: a URL, or an object with one. `None` if it is known."""
         page: JsonObject = item if is_object(item) else {"url": item}
-        url = text_of(page, "url")
+        url = text_in(page, "url")
         return self._part(url, page) if url and url not in self._urls else None
 
     def _part(self, url: str, page: JsonObject) -> SourceUrlPart:
@@ -106,20 +167,20 @@ class Sources:
         self._count += 1
         facts = {key: item for key, item in page.items() if key not in ("url", "title")}
         metadata = {self._namespace: facts} if facts else None
-        title = text_of(page, "title") or None
+        title = text_in(page, "title") or None
         return SourceUrlPart(f"source-{self._count - 1}", url, title, provider_metadata=metadata)
 
 
 def cited_in(annotation: Json) -> JsonObject | None:
     """The page that an annotation cites, if it cites one."""
     cited = annotation.get("url_citation") if is_object(annotation) else None
-    return cited if is_object(cited) and text_of(cited, "url") else None
+    return cited if is_object(cited) and text_in(cited, "url") else None
 
 
 def read_image(item: Json, namespace: str) -> FilePart | None:
     """The part of an image that the model made, if it is one."""
     image = item.get("image_url") if is_object(item) else None
-    url = image if isinstance(image, str) else text_of(image, "url")
+    url = image if isinstance(image, str) else text_in(image, "url")
     if not url or not is_object(item):
         return None
     handled = ("type", "image_url")

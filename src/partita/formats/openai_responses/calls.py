@@ -15,6 +15,7 @@ from msgspec.structs import replace
 
 from partita.errors import DecodeError
 from partita.formats.answers.outlet import RAW_INPUT
+from partita.formats.core.members import text_in
 from partita.formats.core.metadata import notes
 from partita.formats.core.rules import Alphabet
 from partita.formats.core.tool_text import Outcome, as_text, read_tool_text, tool_text
@@ -34,7 +35,7 @@ from partita.types.tools import (
 )
 
 from . import wire
-from .parts import INPUT, text_in
+from .parts import INPUT
 from .wire import NAMESPACE
 
 # "string too long. Expected a string with maximum length 64" for ids, and for names
@@ -236,7 +237,7 @@ CALLS: Final[Mapping[str, _Kind]] = {
     ),
     "mcp_approval_request": _Kind(wire.McpApprovalRequest, None, _arguments, _write_mcp),
     "mcp_call": _Kind(wire.McpCall, None, _arguments, _write_mcp),
-    "web_search_call": _Kind(wire.WebSearchCall, "web_search", _no_input, _write_web_search),
+    "web_search_call": _Kind(wire.WebSearchCall, "web_search", _arguments, _write_web_search),
     "file_search_call": _Kind(wire.FileSearchCall, "file_search", _no_input, _write_file_search),
     "code_interpreter_call": _Kind(
         wire.CodeInterpreterCall,

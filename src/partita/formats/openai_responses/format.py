@@ -13,7 +13,8 @@ from typing import Final
 from msgspec.structs import replace
 
 from partita.errors import ConversionError
-from partita.formats.core.report import Report
+from partita.formats.core.members import text_in
+from partita.formats.core.request import request_report
 from partita.formats.events import load_events
 from partita.formats.format import UNREAD, Dumped, Format, Loaded, Request
 from partita.formats.losses import Loss, json_losses
@@ -31,10 +32,9 @@ from .conversation import (
     instructions_message,
 )
 from .items import BEGINS, CONTINUES, FORM
-from .parts import text_in
 from .response import (
     ECHOES,
-    add_tools,
+    TOOLS,
     dump_response,
     echoed_request,
     is_response,
@@ -50,30 +50,18 @@ REQUEST: Final = frozenset({"input", INSTRUCTIONS, "model", "previous_response_i
 SHAPES: Final = "give a request, its items, a response, or the events of a stream"
 RESPONSES: Final = "give a response, or the events of a stream"
 
-REPORT: Final = Report(
+REPORT: Final = request_report(
     NAMESPACE,
-    default="an item has no place for it",
-    reasons={
-        "id": "items are not messages, and have no such id",
-        "threadId": "items do not name their thread",
-        "createdAt": "items have no time",
-        "runId": "items do not name their run",
-        "metadata": "items have no metadata",
-        "usage": "items do not have usage",
-        "signature": "signatures of another provider are not sent",
-        "citations": "citations of another provider are not sent",
-        "tool-call.id": "ids of calls have at most 64 characters",
-        "tool-call.name": "names have at most 64 letters, digits, `_` and `-`",
+    {
+        **dict.fromkeys(("signature", "citations", "reasoning"), "it is of another provider"),
+        "tool-call": "a call that another provider ran, or that has no output, cannot be sent",
         "inputEncoding": "the input of a function is JSON",
         "approval": "only tools of MCP servers are approved here",
         "output": "an output is text or content, without a flag for errors",
         "mediaType": "it follows from the URL",
         "filename": "only files that are sent as data have a name",
-        "reasoning": "reasoning of another provider is not sent",
-        "tool-call": "a call that another provider ran, or that has no output, cannot be sent",
-        "data": "data of the application is not for a model",
     },
-    spelling=frozenset({FORM, BEGINS, CONTINUES, PLACE}),
+    frozenset({FORM, BEGINS, CONTINUES, PLACE}),
 )
 
 
@@ -160,8 +148,7 @@ def dump(messages: Sequence[Message], request: Request | None = None) -> Dumped:
     if request is not None:
         if not payload[ONLY_INPUT]:
             del payload[ONLY_INPUT]
-        payload = {**settings, **payload}
-        add_tools(payload, request, writer.record)
+        payload = TOOLS.add(request, {**settings, **payload}, writer.record)
     given = payload.get(ONLY_INPUT)
 
     def losses() -> Iterable[Loss]:

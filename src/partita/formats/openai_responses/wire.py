@@ -197,6 +197,7 @@ class WebSearchCall(Call, tag="web_search_call"):
     """A search on the web, or a page that was opened."""
 
     action: Json | UnsetType = UNSET
+    arguments: Json | UnsetType = UNSET  # of xAI instead of an action: seen in a recording
     results: Json | UnsetType = UNSET
 
 

@@ -1,38 +1,43 @@
-"""Rows of `agents`, with their stream events and tool calls → prompt and answer of each agent.
+"""Rows of `agents`, with their stream events and tool calls → prompt and response of each agent.
 
-The row itself has texts alone, so its messages are marked as reconstructed. Where the stream events are
-there, the answer is folded from them and is what it was; a result that they do not tell stands behind them.
+The row itself has texts only, so its messages are marked as reconstructed. If there are stream events, the
+response is folded from them; a result that they do not contain follows.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
+from msgspec import UNSET
 from msgspec.structs import replace
 
-from partita.formats.folding import fold
+from partita.formats.events import fold
 from partita.formats.losses import Loss
 from partita.formats.plain import marks, reconstructed
-from partita.formats.rows import Row, message_of, unpacked
+from partita.formats.rows import NOT_JSON, Row, message_of, unpacked
 from partita.types.chunks import Chunk
-from partita.types.json import Json, JsonObject, is_object
-from partita.types.messages import AssistantPart, Envelope, Message
+from partita.types.codec import to_json
+from partita.types.json import Json, JsonObject, is_object, same
+from partita.types.messages import AssistantPart, Envelope, Message, ToolCallPart
 from partita.types.parts import DataPart, ForeignPart, TextPart
+from partita.types.tools import ErrorTextOutput, TextOutput, ToolOutput, ToolState
 from partita.types.usage import Usage
 
 from .events import EventDecoder
-from .tools import with_rows
 
-FORMAT: Final = "smithers"
+NAME: Final = "smithers"
 ORIGIN: Final = "smithers.agents"
 MIRRORS: Final = {"eventType": ("type",), "eventId": ("id", "toolCallId"), "toolName": ("toolName",)}
 """Columns of an event, and the members of its content that they repeat."""
 
 
+SUMMARY: Final = "summary"
+"""The note of an output of which the row has only a summary."""
+
 EVENT_COLUMNS: Final = "ids and times of events have no place in a message"
 
 
 class Agent(NamedTuple):
-    """All that is stored of one agent."""
+    """What is stored of one agent."""
 
     row: Row
     events: Sequence[Row]
@@ -40,7 +45,7 @@ class Agent(NamedTuple):
 
 
 def load_agent(agent: Agent, index: int, losses: list[Loss]) -> list[Message]:
-    """What the agent was told, and what came of it."""
+    """The prompts of an agent, and its response."""
     row = agent.row
     row.unpack("streamSummary")
     id_ = row.take_text("id") or f"agent-{index + 1}"
@@ -50,33 +55,33 @@ def load_agent(agent: Agent, index: int, losses: list[Loss]) -> list[Message]:
     def envelope(suffix: str) -> Envelope:
         return Envelope(id=id_ + suffix, thread_id=id_, run_id=run_id, created_at=created_at)
 
-    asked: list[Message] = []
+    prompts: list[Message] = []
     for role, column, suffix in (("system", "systemPrompt", ":system"), ("user", "prompt", ":prompt")):
         if isinstance(row.get(column), str):
-            asked.append(reconstructed(row.take(column), role=role, origin=ORIGIN, **envelope(suffix)))
-    return [*asked, _answer(agent, envelope(""), losses)]
+            prompts.append(reconstructed(row.take(column), role=role, origin=ORIGIN, **envelope(suffix)))
+    return [*prompts, _response(agent, envelope(""), losses)]
 
 
-def _answer(agent: Agent, envelope: Envelope, losses: list[Loss]) -> Message:
+def _response(agent: Agent, envelope: Envelope, losses: list[Loss]) -> Message:
     row = agent.row
     result = row.take("result") if isinstance(row.get("result"), str) else None
     behind = [*_structured(row, losses), *_error(row)]
     usage = _usage(row)
     if not agent.events:
-        parts: Sequence[AssistantPart] = [*with_rows((), agent.tool_calls), *_text(result), *behind]
+        parts: Sequence[AssistantPart] = [*_with_calls((), agent.tool_calls), *_text(result), *behind]
         metadata = marks(ORIGIN, row.left, made=True)
-        return message_of("assistant", parts, origin=FORMAT, metadata=metadata, usage=usage, **envelope)
+        return message_of("assistant", parts, origin=NAME, metadata=metadata, usage=usage, **envelope)
     folded, kept = _folded(agent.events, envelope["id"], losses)
-    parts = with_rows(folded, agent.tool_calls)
-    said = "".join(part.text for part in parts if isinstance(part, TextPart))
-    if result is not None and result.strip() not in said:
+    parts = _with_calls(folded, agent.tool_calls)
+    text = "".join(part.text for part in parts if isinstance(part, TextPart))
+    if result is not None and result.strip() not in text:
         parts = [*parts, TextPart(result)]
     parts = [*parts, *(part for part in behind if part not in parts)]
     aside = row.left | ({"events": kept} if kept else {})
     message = message_of(
         "assistant",
         parts,
-        origin=FORMAT,
+        origin=NAME,
         metadata=marks(ORIGIN, aside, made=False),
         usage=usage or _usage_of_finishes(kept),
         **envelope,
@@ -91,11 +96,11 @@ def _text(result: str | None) -> list[TextPart]:
 def _structured(row: Row, losses: list[Loss]) -> list[DataPart | ForeignPart]:
     if "resultStructured" not in row:
         return []
-    where, said = row.where("resultStructured"), row.take("resultStructured")
-    value = unpacked(said)
-    if isinstance(said, str) and value == said:
-        losses.append(Loss.of(where, said, "kept as a foreign part, for it is no JSON", "changed"))
-        return [ForeignPart(FORMAT, said)]
+    where, stored = row.where("resultStructured"), row.take("resultStructured")
+    value = unpacked(stored)
+    if isinstance(stored, str) and value == stored:
+        losses.append(Loss.of(where, stored, NOT_JSON, "changed"))
+        return [ForeignPart(NAME, stored)]
     return [DataPart("result", value)]
 
 
@@ -105,7 +110,7 @@ def _error(row: Row) -> list[DataPart]:
 
 
 def _usage(row: Row) -> Usage | None:
-    """The counts of the row, which has them too."""
+    """The counts of the row. They are also kept in the metadata."""
     given, taken = row.get("tokensInput"), row.get("tokensOutput")
     if type(given) is not int and type(taken) is not int:
         return None
@@ -113,7 +118,7 @@ def _usage(row: Row) -> Usage | None:
 
 
 def _usage_of_finishes(kept: Sequence[Json]) -> Usage | None:
-    """The sum of what the model calls counted."""
+    """The sum of the counts of all model calls."""
     usages = [part["usage"] for part in kept if is_object(part) and is_object(part.get("usage"))]
     totals: dict[str, int] = {}
     for usage in usages:
@@ -124,13 +129,92 @@ def _usage_of_finishes(kept: Sequence[Json]) -> Usage | None:
     return replace(Usage(raw=usages), **totals) if usages else None
 
 
+# Calls
+
+
+def _with_calls(parts: Sequence[AssistantPart], rows: Iterable[Row]) -> list[AssistantPart]:
+    """The parts, with what the rows of `tool_calls` add to their calls, and the calls that only rows have.
+
+    Rows have ids of their own: a row belongs to the first call of the same tool with the same input that has
+    no row yet.
+    """
+    result = list(parts)
+    free = [index for index, part in enumerate(result) if isinstance(part, ToolCallPart)]
+    for row in rows:
+        call = _load_call(row)
+        place = next((index for index in free if _is_same_call(result[index], call)), None)
+        if place is None:
+            result.append(call)
+        else:
+            free.remove(place)
+            result[place] = _merged(result[place], call)
+    return result
+
+
+def _load_call(row: Row) -> ToolCallPart:
+    """The call of a row. Its other columns are tool metadata."""
+    row.take_text("agentId")
+    id_, name = row.get("id"), row.get("toolName")
+    input_ = unpacked(row.take("input")) if "input" in row else UNSET
+    state, output = _outcome(row)
+    if isinstance(name, str):
+        row.take("toolName")
+    if isinstance(id_, str):
+        row.take("id")
+    return ToolCallPart(
+        id_ if isinstance(id_, str) else row.path,
+        name if isinstance(name, str) else "unknown",
+        state,
+        input_,
+        output=output,
+        dynamic=True,
+        tool_metadata={NAME: row.left} if row.left else None,
+    )
+
+
+def _outcome(row: Row) -> tuple[ToolState, ToolOutput | None]:
+    """The state of the call, and its output: whole, or the summary that is stored instead of a large one."""
+    error, inline, summary = row.get("error"), row.get("outputInline"), row.get("outputSummary")
+    if row.get("status") == "failed" or isinstance(error, str):
+        return "output-error", ErrorTextOutput(row.take("error") if isinstance(error, str) else "")
+    if isinstance(inline, str):
+        return "output-available", TextOutput(row.take("outputInline"))
+    if isinstance(summary, str):
+        mark: JsonObject = {NAME: {"is": SUMMARY}}
+        return "output-available", TextOutput(row.take("outputSummary"), provider_metadata=mark)
+    return ("output-available" if row.get("status") == "completed" else "input-available"), None
+
+
+def _is_same_call(part: AssistantPart, call: ToolCallPart) -> bool:
+    if not isinstance(part, ToolCallPart):
+        return False
+    known = UNSET not in (part.input, call.input)
+    return part.id == call.id or (part.name == call.name and known and same(part.input, call.input))
+
+
+def _merged(part: AssistantPart, call: ToolCallPart) -> AssistantPart:
+    """The call of the stream, with what only the row has."""
+    if not isinstance(part, ToolCallPart):
+        return part
+    kept: JsonObject = {"id": call.id, **(call.tool_metadata or {}).get(NAME, {})}
+    if call.name != part.name:
+        kept["toolName"] = call.name
+    if call.input is not UNSET and (part.input is UNSET or not same(part.input, call.input)):
+        kept["input"] = call.input
+    if part.output is None and call.output is not None:
+        part = replace(part, state=call.state, output=call.output)
+    elif call.output is not None and call.output != part.output:
+        kept["output"] = to_json(call.output)
+    return replace(part, tool_metadata={NAME: kept})
+
+
 # Events
 
 
 def _folded(
     events: Sequence[Row], message_id: str, losses: list[Loss]
 ) -> tuple[Sequence[AssistantPart], list[Json]]:
-    """The parts that events amount to, and the events that no part can hold."""
+    """The parts of the events, and the events that no part can hold."""
     decoder = EventDecoder()
     chunks: list[tuple[str, Chunk]] = []
     columns: list[JsonObject] = []
@@ -148,7 +232,7 @@ def _folded(
 
 
 def in_order(events: Sequence[Row]) -> list[Row]:
-    """Events as they happened. Smithers hands them out newest first, and some share a millisecond."""
+    """Events in the order of their times. Smithers returns the newest first; some have the same time."""
     stamps = [event.get("timestamp") for event in events]
     if not all(type(stamp) is int for stamp in stamps):
         return list(events)
@@ -159,6 +243,6 @@ def in_order(events: Sequence[Row]) -> list[Row]:
 def _drop_mirrors(event: Row, content: Json) -> None:
     event.take_text("agentId")
     for column, members in MIRRORS.items():
-        said = event.get(column)
-        if is_object(content) and said is not None and said in [content.get(member) for member in members]:
+        value = event.get(column)
+        if is_object(content) and value is not None and value in [content.get(member) for member in members]:
             event.take(column)

@@ -68,7 +68,7 @@ class EventDecoder:
         }
 
     def feed(self, event: Json, path: str = "$") -> list[Chunk]:
-        """The chunks that one part amounts to."""
+        """The chunks of a part."""
         type_ = event.get("type") if is_object(event) else None
         if not is_object(event) or not isinstance(type_, str):
             self.kept.append(event)

@@ -1,7 +1,7 @@
 """Rows of `_smithers_memory_messages` → canonical messages.
 
-The content is whatever an agent put there: text, parts of AI SDK messages of either kind, or any JSON, which
-becomes a data part.
+The content is what an agent stored: text, parts of UI or model messages of the AI SDK, or any other JSON,
+which becomes a data part.
 """
 
 from typing import Final
@@ -14,21 +14,20 @@ from partita.formats.ai_sdk.model import format as model
 from partita.formats.ai_sdk.ui import load as ui
 from partita.formats.format import Loaded
 from partita.formats.losses import Loss
-from partita.formats.rows import Row, message_of
+from partita.formats.rows import NOT_JSON, Row, message_of
 from partita.types.json import Json, JsonObject, is_array, is_object, loads
 from partita.types.messages import Envelope, Message, ToolMessage
 from partita.types.parts import DataPart, ForeignPart, TextPart
 
-from .tools import NAMESPACE
+from .agents import NAME
 
-FORMAT: Final = "smithers"
 COLUMN: Final = "contentJson"
 
 
 def load_memory(row: Row, index: int, losses: list[Loss]) -> Message:
-    """The message of a row. Columns without a place in it stand in its metadata under `smithers`."""
+    """The message of a row. Columns without a place in it are kept in its metadata under `smithers`."""
     where = row.where(COLUMN)
-    name = row.get("role")
+    stored_role = row.get("role")
     role = row.take_role()
     envelope = Envelope(
         id=row.take_text("id") or f"message-{index + 1}",
@@ -36,14 +35,14 @@ def load_memory(row: Row, index: int, losses: list[Loss]) -> Message:
         run_id=row.take_text("runId"),
         created_at=row.take_moment("createdAtMs"),
     )
-    said = row.take(COLUMN)
+    stored = row.take(COLUMN)
     try:
-        content = loads(said) if isinstance(said, str) else said
+        content = loads(stored) if isinstance(stored, str) else stored
     except DecodeError as error:
-        why = f"kept as a foreign part, for it is no JSON: {error}"
-        losses.append(Loss.of(where, said, why, "changed"))
-        return _message(role, ForeignPart(FORMAT, said), row, envelope)
-    loaded = _loaded(content, name if name == "tool" else role, row, envelope["id"])
+        why = f"{NOT_JSON}: {error}"
+        losses.append(Loss.of(where, stored, why, "changed"))
+        return _message(role, ForeignPart(NAME, stored), row, envelope)
+    loaded = _loaded(content, stored_role if stored_role == "tool" else role, row, envelope["id"])
     if loaded is None:
         return _message(role, _part(content), row, envelope)
     losses.extend(loss._replace(path=f"{where}{loss.path.removeprefix('$')}") for loss in loaded.losses)
@@ -61,7 +60,7 @@ def _part(content: Json) -> TextPart | DataPart:
 
 
 def _loaded(content: Json, role: str, row: Row, id_: str) -> Loaded | None:
-    """The message that a content is or holds the parts of, by the AI SDK; `None` if it is something else."""
+    """The message of a content in a form of the AI SDK; `None` if it has another form."""
     try:
         if is_array(content):
             return model.load({"role": role, "content": content})
@@ -79,17 +78,17 @@ def _loaded(content: Json, role: str, row: Row, id_: str) -> Loaded | None:
 
 
 def _message(role: str, part: TextPart | DataPart | ForeignPart, row: Row, envelope: Envelope) -> Message:
-    metadata = {NAMESPACE: row.left} if row.left else None
-    return message_of(role, [part], origin=FORMAT, metadata=metadata, **envelope)
+    metadata = {NAME: row.left} if row.left else None
+    return message_of(role, [part], origin=NAME, metadata=metadata, **envelope)
 
 
 def _enveloped(message: Message, row: Row, envelope: Envelope) -> Message:
-    """The message with what its row says of it."""
+    """The message with the columns of its row."""
     if isinstance(message, ToolMessage):
         row.take("role")
-    said = message.content.metadata
-    metadata: JsonObject = said if is_object(said) else {} if said is UNSET else {"metadata": said}
+    own = message.content.metadata
+    metadata: JsonObject = own if is_object(own) else {} if own is UNSET else {"metadata": own}
     if row.left:
-        metadata = {**metadata, NAMESPACE: row.left}
-    content = replace(message.content, metadata=metadata or said)
+        metadata = {**metadata, NAME: row.left}
+    content = replace(message.content, metadata=metadata or own)
     return replace(message, content=content, **envelope)

@@ -4,8 +4,8 @@ from collections import Counter
 from collections.abc import Iterable
 from datetime import datetime
 
-from partita.formats.assembly import Turn
-from partita.formats.transcript import Consumption
+from partita.formats.log.sink import Consumption
+from partita.formats.log.thread_builder import Turn
 from partita.formats.usages import add_usages
 from partita.logs.pricing.prices import price_of
 from partita.logs.reading import Batch, RawLine

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
-from partita.formats.diagnostics import Finding
+from partita.formats.log.diagnostics import Finding
 from partita.store.imports.report import Counts
 from partita.types.json import JsonObject
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import closing
 
 from partita.errors import PartitaError
-from partita.formats.diagnostics import Finding
+from partita.formats.log.diagnostics import Finding
 from partita.logs.facts import thread_of
 from partita.logs.formats import log_format
 from partita.logs.opencode.opening import open_storage, records_in

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from partita.formats.diagnostics import Finding
+from partita.formats.log.diagnostics import Finding
 
 from .checkpoints import Plan
 from .units import Unit

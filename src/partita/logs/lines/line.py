@@ -4,7 +4,7 @@ from typing import Final
 
 import msgspec
 
-from partita.formats.diagnostics import Place
+from partita.formats.log.diagnostics import Place
 from partita.types.json import Json
 
 GLUED: Final = "several records on one line"

@@ -6,8 +6,8 @@ from typing import Final, NamedTuple, TypeAlias
 from msgspec.structs import replace
 
 from partita.errors import PartitaError
-from partita.formats.chain import CallTimes
-from partita.formats.transcript import Consumption
+from partita.formats.log.sink import Consumption
+from partita.formats.log.thread_builder import CallTimes
 from partita.logs.agents import Agents
 from partita.logs.reading import LogReading
 from partita.types.json import is_object, loads

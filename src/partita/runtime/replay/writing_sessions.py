@@ -10,8 +10,8 @@ from msgspec.structs import replace
 from sqlalchemy import update
 
 from partita.errors import ConflictError
-from partita.formats.chain import CallTimes
-from partita.formats.transcript import Consumption
+from partita.formats.log.sink import Consumption
+from partita.formats.log.thread_builder import CallTimes
 from partita.logs.importing.books import Books, records_of
 from partita.logs.reading import Batch
 from partita.store import branches, threads

@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from partita.errors import ConflictError
-from partita.formats.ai_sdk.ui.dump import dump
+from partita.formats.ai_sdk.ui.format import dump
 from partita.formats.format import Loaded
 from partita.runtime.replay.retelling import retold
 from partita.runtime.service import AgentService, Options
@@ -31,7 +31,7 @@ async def begin(caller: CallerView, name: str, body: RunInput, loaded: Loaded, o
         return await _resume(caller, caller.hub.agents.get(name), body, options)
     last = loaded.messages[-1] if loaded.messages else None
     before = await _before(caller, body.thread_id, last.id) if isinstance(last, AssistantMessage) else None
-    messages = dump(loaded.messages, version=7).payload
+    messages = dump(loaded.messages, repair=False).payload
     chat = ChatBody(id=body.thread_id, messages=messages, agent=name)
     begun = await ChatTurn(caller, chat, options).begin()
     run, heard = begun.run, begun.after

@@ -3,8 +3,7 @@
 from msgspec.structs import replace
 
 from partita.errors import ConflictError, ConversionError
-from partita.formats.ai_sdk.ui.load import load_message
-from partita.formats.losses import Loss
+from partita.formats.ai_sdk.ui.format import load_message
 from partita.runtime.principal import Principal
 from partita.server.open_calls import check_calls
 from partita.server.roles import require
@@ -19,8 +18,7 @@ from .rows import Row, checked_format, content_of
 def read_row(row: Row) -> Message:
     """The message of a row."""
     checked_format(row.format)
-    losses: list[Loss] = []
-    message = load_message({**row.content, "id": row.id}, "$.content", losses)
+    message = load_message({**row.content, "id": row.id}, "$.content")
     if isinstance(message, SystemMessage):
         raise ConversionError(
             "a system message from a page",

@@ -10,8 +10,7 @@ from typing import TypeAlias
 from msgspec.structs import replace
 
 from partita.errors import ConversionError
-from partita.formats.ai_sdk.ui.load import load_message
-from partita.formats.losses import Loss
+from partita.formats.ai_sdk.ui.format import load_message
 from partita.runtime.principal import Principal
 from partita.runtime.session.approvals import Answer
 from partita.runtime.session.client_outputs import ClientOutput
@@ -25,8 +24,7 @@ Reply: TypeAlias = Answer | ClientOutput
 
 def read_message(raw: JsonObject, place: int, thread_id: str) -> Message:
     """A message of a client. Whose it is and where it stands is not for the client to say."""
-    losses: list[Loss] = []
-    message = load_message(raw, f"$.messages[{place}]", losses, place)
+    message = load_message(raw, f"$.messages[{place}]", place)
     if isinstance(message, SystemMessage):
         raise ConversionError(
             "a system message from a client",

@@ -12,8 +12,8 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from partita.formats.cherry import load as cherry
-from partita.formats.cherry.blocks import NAMESPACE
+from partita.formats.cherry import format as cherry
+from partita.formats.cherry.blocks import NAME as NAMESPACE
 from partita.formats.format import Loaded
 from partita.formats.registry import get_format
 from partita.formats.rows import Row, unpacked

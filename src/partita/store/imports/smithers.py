@@ -14,11 +14,11 @@ from msgspec.structs import replace
 
 from partita.errors import PartitaError
 from partita.formats.format import Loaded
+from partita.formats.log.sink import Consumption
 from partita.formats.losses import Loss
 from partita.formats.plain import RECONSTRUCTED
 from partita.formats.rows import Row
-from partita.formats.smithers import load as smithers
-from partita.formats.transcript import Consumption
+from partita.formats.smithers import format as smithers
 from partita.logs.facts import title_of
 from partita.logs.importing.books import Books, records_of
 from partita.logs.parsing import ParsedLog, parse_log_file

@@ -4,19 +4,16 @@ A shape is what a message has, without the file itself: `"base64"`, or `{"type":
 With the URL it gives what was read.
 """
 
-import re
 from base64 import b64decode
 from typing import Final, NamedTuple
 
 from msgspec import UNSET
 
-from partita.formats.ai_sdk.convert.values import address
+from partita.formats.ai_sdk.javascript import address
+from partita.formats.core.files import has_scheme
 from partita.types.data_url import data_url, inline_of, text_url
 from partita.types.json import Json, JsonObject, is_object
 from partita.types.parts import FilePart, ImagePart, ReasoningFilePart
-
-SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:")
-"""How a URL starts."""
 
 TAGS: Final = ("data", "url", "text", "reference")
 """Kinds of data in version 7; the member of the same name holds the file."""
@@ -41,7 +38,7 @@ def source_of(part: FilePart | ImagePart | ReasoningFilePart) -> FileSource:
 def read_source(raw: Json, media_type: str | None) -> FileSource | None:
     """The file that the data of a block stands for; `None` if it is not one."""
     if isinstance(raw, str):
-        if SCHEME.match(raw):
+        if has_scheme(raw):
             return FileSource(raw)
         return FileSource(data_url(raw, media_type), shape="base64")
     if not is_object(raw):

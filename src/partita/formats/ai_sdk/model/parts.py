@@ -7,7 +7,8 @@ from typing import Any, Final, Literal, TypeAlias
 from msgspec import UNSET, UnsetType
 
 from partita.errors import ConversionError, DecodeError
-from partita.formats.ai_sdk.convert.tools import DENIED
+from partita.formats.ai_sdk.convert import DENIED
+from partita.formats.ai_sdk.versions import REDACTED, SIGNATURE, signature_in, signed, unsigned
 from partita.formats.core.codec import PartCodec, PartCodecs
 from partita.formats.core.metadata import add_notes, notes
 from partita.formats.core.tool_text import interruption_text
@@ -97,47 +98,33 @@ def plain_codec(block: type[Any], part: type[Any], member: str) -> PartCodec[Non
     return PartCodec(block, part, read, write)
 
 
-# Reasoning of version 4 has no provider: its signature is one of Anthropic's.
-
-
-def _signed(block: Any, name: str, value: str) -> JsonObject | None:
-    """Provider metadata with a value of Anthropic's; `None` if the options have one already."""
-    given = block.provider_options or {}
-    own = given.get("anthropic", {})
-    if not is_object(own) or name in own:
-        return None
-    return {**given, "anthropic": {**own, name: value}}
-
-
-def _unsigned(part: ReasoningPart, name: str) -> JsonObject | UnsetType:
-    """The provider options without a value of Anthropic's."""
-    given = dict(part.provider_metadata or {})
-    own = {key: value for key, value in given.pop("anthropic").items() if key != name}
-    return options({**given, **({"anthropic": own} if own else {})}) or UNSET
+# Reasoning of version 4
 
 
 def read_reasoning_v4(block: wire.ReasoningV4, _: None) -> ReasoningPart:
-    signed = None if block.signature is UNSET else _signed(block, "signature", block.signature)
-    return ReasoningPart(block.text, provider_metadata=signed or metadata(block.provider_options))
+    given = metadata(block.provider_options)
+    own = None if block.signature is UNSET else signed(given, SIGNATURE, block.signature)
+    return ReasoningPart(block.text, provider_metadata=own or given)
 
 
 def read_redacted(block: wire.RedactedReasoningV4, _: None) -> ReasoningPart | None:
-    signed = _signed(block, "redactedData", block.data)
-    return None if signed is None else ReasoningPart("", provider_metadata=signed)
+    own = signed(metadata(block.provider_options), REDACTED, block.data)
+    return None if own is None else ReasoningPart("", provider_metadata=own)
 
 
 def write_redacted(part: ReasoningPart) -> Wire | None:
-    data = notes(part.provider_metadata, "anthropic").get("redactedData")
-    if part.text or not isinstance(data, str):
+    data = signature_in(part.provider_metadata, REDACTED)
+    if part.text or data is None:
         return None
-    return wire.RedactedReasoningV4(data=data, provider_options=_unsigned(part, "redactedData"))
+    given = options(unsigned(part.provider_metadata, REDACTED)) or UNSET
+    return wire.RedactedReasoningV4(data=data, provider_options=given)
 
 
 def write_reasoning_v4(part: ReasoningPart) -> Wire:
-    signature = notes(part.provider_metadata, "anthropic").get("signature")
-    if not isinstance(signature, str):
+    signature = signature_in(part.provider_metadata, SIGNATURE)
+    if signature is None:
         return wire.ReasoningV4(text=part.text, provider_options=options(part.provider_metadata))
-    given = _unsigned(part, "signature")
+    given = options(unsigned(part.provider_metadata, SIGNATURE)) or UNSET
     return wire.ReasoningV4(text=part.text, signature=signature, provider_options=given)
 
 

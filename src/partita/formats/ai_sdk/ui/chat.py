@@ -38,8 +38,8 @@ from partita.types.messages import (
 )
 from partita.types.tools import Approval, JsonOutput
 
+from .format import dump
 from .network import network_tool_call
-from .repair import dump
 
 CHILDREN = "childMessages"
 """Where an output, or the tool metadata of a call, holds the messages of a sub-agent."""

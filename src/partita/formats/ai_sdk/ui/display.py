@@ -79,16 +79,23 @@ def _has_metadata(part: AssistantPart) -> bool:
     return isinstance(part, DataPart)
 
 
-def _shown(holders: Sequence[Json], *phases: str) -> Json | UnsetType:
+def _displays(*holders: Json) -> list[JsonObject]:
+    """The display transforms in provider metadata, by phase."""
+    found: list[Json] = []
+    for holder in holders:
+        if is_object(holder) and "mastra" in holder:
+            found += [_at(holder["mastra"], name, "display") for name in TRANSFORMS]
+    return [one for one in found if is_object(one)]
+
+
+def _shown(displays: Sequence[JsonObject], *phases: str) -> Json | UnsetType:
     """What a page is shown instead of a payload; unset when it may see the payload."""
     for phase in phases:
-        for holder in holders:
-            mastra: Json = holder.get("mastra") if is_object(holder) else None
-            for name in TRANSFORMS:
-                state = _at(mastra, name, "display", phase)
-                for key in VALUES:
-                    if is_object(state) and key in state:
-                        return state[key]
+        for display in displays:
+            state = display.get(phase)
+            for key in VALUES:
+                if is_object(state) and key in state:
+                    return state[key]
     return UNSET
 
 
@@ -109,20 +116,22 @@ def _part(part: Any, waiting: Mapping[str, JsonObject], path: str, losses: list[
 def _call(part: ToolCallPart, entry: JsonObject, path: str, losses: list[Loss]) -> ToolCallPart:
     descriptor: Json = part.approval.descriptor if part.approval is not None else None
     asked_for = _holder(descriptor) if is_object(descriptor) else None
-    holders = (part.result_provider_metadata, part.call_provider_metadata, _holder(entry), asked_for)
+    displays = _displays(
+        part.result_provider_metadata, part.call_provider_metadata, _holder(entry), asked_for
+    )
     changes: dict[str, Any] = {}
-    if any(holders):
+    if displays:
         asked = ("approval",) if part.state == "approval-requested" else ()
-        given = _shown(holders, *asked, "input-available")
+        given = _shown(displays, *asked, "input-available")
         if given is not UNSET and part.input is not UNSET:
             metadata = _without_raw(part.call_provider_metadata)
             changes |= {"input": given, "raw_input": UNSET, "call_provider_metadata": metadata}
             losses.append(Loss(f"{path}.input", "the input", HIDDEN))
-        output = _output(part.output, holders)
+        output = _output(part.output, displays)
         if output is not part.output:
             changes["output"] = output
             losses.append(Loss(f"{path}.output.value", "the output", HIDDEN))
-        approval = _approval(part.approval, holders)
+        approval = _approval(part.approval, displays)
         if approval is not part.approval:
             changes["approval"] = approval
             losses.append(Loss(f"{path}.approval", "what it shows", HIDDEN))
@@ -143,15 +152,15 @@ def _without_raw(metadata: JsonObject | None) -> JsonObject | None:
     }
 
 
-def _output(output: ToolOutput | None, holders: Sequence[Json]) -> ToolOutput | None:
+def _output(output: ToolOutput | None, displays: Sequence[JsonObject]) -> ToolOutput | None:
     if isinstance(output, FAILED):
-        value = _shown(holders, "error", "output-available")
+        value = _shown(displays, "error", "output-available")
         if value is UNSET:
             return output
         return ErrorTextOutput(value if isinstance(value, str) else "" if value is None else _text(value))
     if not isinstance(output, RETURNED):
         return output
-    value = _shown(holders, "output-available", "error")
+    value = _shown(displays, "output-available", "error")
     if value is UNSET:
         return output
     return TextOutput(value) if isinstance(value, str) else JsonOutput(value)
@@ -161,10 +170,10 @@ def _text(value: Json) -> str:
     return dumps(value).decode()
 
 
-def _approval(approval: Approval | None, holders: Sequence[Json]) -> Approval | None:
+def _approval(approval: Approval | None, displays: Sequence[JsonObject]) -> Approval | None:
     """An approval that shows the person it waits for what the transform of the suspension lets through."""
     descriptor: Json = approval.descriptor if approval is not None else None
-    value = _shown(holders, "suspend")
+    value = _shown(displays, "suspend")
     if approval is None or value is UNSET or not is_object(descriptor) or "suspendPayload" not in descriptor:
         return approval
     return replace(approval, descriptor={**descriptor, "suspendPayload": value})
@@ -223,9 +232,9 @@ def _metadata(metadata: Json, path: str, losses: list[Loss]) -> Json:
 
 def _entry(entry: JsonObject, phase: str, path: str, losses: list[Loss]) -> JsonObject:
     """What is stored of a call that waits, as a page may see it."""
-    holders = (_holder(entry),)
+    displays = _displays(_holder(entry))
     phases = (phase, "input-available") if phase == "approval" else ("input-available", phase)
-    args, payload = _shown(holders, *phases), _shown(holders, phase)
+    args, payload = _shown(displays, *phases), _shown(displays, phase)
     shown = dict(entry)
     if args is not UNSET and "args" in entry:
         shown["args"] = args

@@ -1,0 +1,296 @@
+"""UI messages of AI SDK 5, 6 and 7 ↔ canonical messages.
+
+The three versions differ in what they may hold, not in how it is written, so one reader reads them all.
+`parts` converts the parts, `repairs` adds what the AI SDK requires. Payloads of calls with a display
+transform are replaced by what it shows to pages: see `display`. The execution of a network is written as a
+call (`network`), whose metadata holds the whole of it.
+
+Source: https://ai-sdk.dev/docs/reference/ai-sdk-core/ui-message
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any, Final
+
+import msgspec
+from msgspec.structs import replace
+
+from partita.errors import ConversionError
+from partita.formats.ai_sdk.versions import VERSIONS
+from partita.formats.core.report import Entry, Place, Record, Report
+from partita.formats.core.sidecar import in_messages
+from partita.formats.format import Dumped, Format, Loaded
+from partita.formats.losses import Loss
+from partita.stream.encoder import NETWORK_KEY
+from partita.stream.rules import Version
+from partita.types.codec import Codec, to_json
+from partita.types.fold import fold
+from partita.types.json import Json, JsonObject, is_array, is_object, kind_of
+from partita.types.messages import (
+    AssistantContent,
+    AssistantMessage,
+    Message,
+    NetworkExecution,
+    Part,
+    SystemContent,
+    SystemMessage,
+    ToolCallPart,
+    ToolMessage,
+    UserContent,
+    UserMessage,
+)
+from partita.types.parts import ForeignPart, UnknownPart
+from partita.types.value import kept, unkept
+
+from . import parts
+from .display import displayed
+from .network import network_tool_call
+from .parts import DYNAMIC, NAME
+from .repairs import repaired
+
+ROLES: Final[Mapping[str, tuple[type[Message], type[Any]]]] = {
+    "system": (SystemMessage, SystemContent),
+    "user": (UserMessage, UserContent),
+    "assistant": (AssistantMessage, AssistantContent),
+}
+MEMBERS: Final = frozenset({"id", "role", "parts", "metadata"})
+"""The members of a UI message."""
+
+EMPTY_ID: Final = "message-{}"
+"""The id of a message that has none, by its number."""
+
+NO_CALL: Final = "the result belongs to no call"
+OLDER: Final = "a part of an older version is written in the form of today"
+EMPTY: Final = "only an assistant may have no parts"
+
+REASONS: Final = {
+    "threadId": "UI messages do not name their thread",
+    "createdAt": "UI messages have no time; put it in the metadata",
+    "runId": "UI messages do not name their run",
+    "internal": "UI messages are all shown",
+    "output": "a UI part has a value or the text of an error, without a type",
+}
+_NETWORK: Final[Codec[NetworkExecution]] = Codec(NetworkExecution)
+
+
+def report(version: int) -> Report:
+    """The loss report of a version."""
+    return Report(NAME, f"UI messages of version {version} have no place for it", REASONS)
+
+
+# Reading
+
+
+def load(payload: Json) -> Loaded:
+    """Read UI messages, one or a list of them."""
+    raws = payload if is_array(payload) else [payload]
+    paths = [f"$[{index}]" for index in range(len(raws))] if is_array(payload) else ["$"]
+    messages = tuple(load_message(raw, paths[index], index) for index, raw in enumerate(raws))
+
+    def older() -> Iterator[Loss]:
+        for raw, message, path in zip(raws, messages, paths, strict=True):
+            yield from _older_parts(raw, message, path)
+
+    # Without repairs, and as it is, not as it is displayed
+    return Loaded(messages, older, again=lambda: _write_all(messages, "$", 7, None))
+
+
+def read_part(raw: Json, role: str, path: str = "$") -> Any:
+    """Read one part of a message of that role."""
+    return parts.read_part(raw, role, partial(_load_child, path))
+
+
+def load_message(raw: Json, path: str, index: int = 0) -> Message:
+    """Read one UI message. If it has no id, it gets one by its number."""
+    role = _checked_role(raw, path)
+    if not is_array(raw.get("parts")):
+        hint = "messages of version 4 may have none: load them as ai-sdk-ui-v4"
+        raise ConversionError("a UI message has a list of parts", where=f"{path}.parts", hint=hint)
+    id_ = raw.get("id")
+    if id_ is not None and not isinstance(id_, str):
+        raise ConversionError(f"id is {kind_of(id_)}", where=f"{path}.id", hint="make it a string")
+    content: JsonObject = {"metadata": raw["metadata"]} if "metadata" in raw else {}
+    raws: list[Json] = raw["parts"]
+    network = _network_place(raws) if role == "assistant" else None
+    if network is not None:
+        content["network_execution"] = _NETWORK.read(raws[network]["toolMetadata"][NETWORK_KEY])
+    children = partial(_load_child, path)
+    content["parts"] = tuple(
+        [parts.read_part(one, role, children) for at, one in enumerate(raws) if at != network]
+    )
+    message_type, content_type = ROLES[role]
+    rest = {} if raw.keys() <= MEMBERS else {name: raw[name] for name in raw if name not in MEMBERS}
+    return message_type(
+        id=EMPTY_ID.format(index + 1) if id_ is None else id_,
+        content=content_type(**content),
+        extra=kept(rest, message_type),
+    )
+
+
+def _checked_role(raw: Json, path: str) -> str:
+    if not is_object(raw):
+        what = f"a UI message is an object, found {kind_of(raw)}"
+        raise ConversionError(what, where=path, hint="give {id, role, parts}")
+    role = raw.get("role")
+    if not isinstance(role, str) or role not in ROLES:
+        hint = "use system, user or assistant"
+        raise ConversionError(f"unknown role {role!r}", where=f"{path}.role", hint=hint)
+    return role
+
+
+def _load_child(path: str, raw: Json, index: int) -> Message:
+    return load_message(raw, f"{path}.childMessages[{index}]", index)
+
+
+def _network_place(parts: Sequence[Json]) -> int | None:
+    """The number of the part that was written for the execution of a network."""
+    for place, part in enumerate(parts):
+        if is_object(part) and part.get("type") == DYNAMIC:
+            mark = part.get("toolMetadata")
+            if is_object(mark) and NETWORK_KEY in mark:
+                return place
+    return None
+
+
+def _older_parts(raw: JsonObject, message: Message, path: str) -> Iterator[Loss]:
+    """The parts that were read although they have the form of an older version, such as `thinking`."""
+    raws = enumerate(raw["parts"])
+    if isinstance(message, AssistantMessage) and message.content.network_execution is not None:
+        network = _network_place(raw["parts"])
+        raws = ((at, one) for at, one in raws if at != network)
+    for (at, one), part in zip(raws, message.parts, strict=True):
+        if isinstance(part, ForeignPart | UnknownPart | ToolCallPart) or one["type"].startswith("data-"):
+            continue
+        needed = {field.encode_name for field in msgspec.structs.fields(type(part)) if field.required}
+        if one["type"] != part.type or not needed <= one.keys():
+            yield Loss.of(f"{path}.parts[{at}]", one, OLDER, "changed")
+
+
+# Writing
+
+
+def dump(messages: Sequence[Message], version: Version = 7, *, repair: bool = True) -> Dumped:
+    """Write messages as the list that `useChat` takes and `validateUIMessages` accepts.
+
+    Parts of a type that the AI SDK does not know are written as they came. It refuses them, and without
+    `repair` also parts that lack something.
+    """
+    record = Record()
+    shown = [displayed(message, f"$[{at}]", record.losses) for at, message in enumerate(fold(messages))]
+    payload = _write_all(shown, "$", version, record.losses if repair else None)
+    return Dumped(payload, lambda: _losses(shown, payload, version, record))
+
+
+def _write_all(
+    messages: Sequence[Message], path: str, version: Version, repairs: list[Loss] | None
+) -> list[JsonObject]:
+    return [
+        write_message(message, f"{path}[{index}]", version, repairs)
+        for index, message in enumerate(messages)
+        if not isinstance(message, ToolMessage)
+    ]
+
+
+def write_message(message: Message, path: str, version: Version, repairs: list[Loss] | None) -> JsonObject:
+    """One message. `repairs`: the losses to which repairs are added; `None` if nothing is repaired."""
+    content = message.content
+    written: JsonObject = {"id": message.id, "role": message.role}
+    if content.metadata is not msgspec.UNSET:
+        written["metadata"] = content.metadata
+    raws: list[Json] = []
+    for index, (part, plain) in enumerate(zip(content.parts, to_json(content.parts), strict=True)):
+        if parts.is_written(part, version):
+            raws.append(_write_part(part, plain, f"{path}.content.parts[{index}]", version, repairs))
+    if isinstance(message, AssistantMessage) and message.content.network_execution is not None:
+        call = network_tool_call(message.id, message.content.network_execution)
+        # Before calls that wait for the client: it continues once all calls of the last step are answered,
+        # and this one never is. Nothing is lost: its metadata holds all.
+        place = 0 if any(isinstance(part, ToolCallPart) for part in content.parts) else len(raws)
+        unreported: list[Loss] | None = None if repairs is None else []
+        raws.insert(place, _write_part(call, to_json(call), "", version, unreported))
+    if repairs is not None and not raws and message.role != "assistant":
+        repairs.append(Loss(f"{path}.content.parts", "[]", EMPTY, "repaired"))
+        raws.append({"type": "text", "text": ""})
+    written["parts"] = raws
+    for name, value in unkept(message.extra).items():
+        written.setdefault(name, value)
+    return written
+
+
+def _write_part(
+    part: Part, plain: JsonObject, path: str, version: Version, repairs: list[Loss] | None
+) -> Json:
+    raw = parts.write_part(part, plain, version)
+    if isinstance(part, ForeignPart | UnknownPart):
+        return raw
+    if repairs is not None:
+        raw = repaired(part, raw, path, repairs)
+    if isinstance(part, ToolCallPart) and part.children:
+        children = _write_all(fold(part.children), f"{path}.children", version, repairs)
+        raw |= {"childMessages": children} if children else {}
+    return raw
+
+
+def write_part(part: Part, version: Version = 7) -> Json:
+    """Write one part, without repairs; `None` if the version has none."""
+    return _write_part(part, to_json(part), "$", version, None) if parts.is_written(part, version) else None
+
+
+def _losses(messages: Sequence[Message], payload: Json, version: Version, record: Record) -> Sequence[Loss]:
+    """What was not written, or is read back as something else."""
+    again = [load_message(raw, "$", index) for index, raw in enumerate(payload)]
+    _enter(messages, "$", (), version, record)
+    return report(version).compare(record, dict(_places(again, ())))
+
+
+def _enter(
+    messages: Sequence[Message], path: str, place: tuple[int, ...], version: Version, record: Record
+) -> None:
+    """Record messages and their parts. A place is the number of a message, then that of a part in it."""
+    number = 0
+    for index, message in enumerate(messages):
+        where = f"{path}[{index}]"
+        if isinstance(message, ToolMessage):
+            record.losses.append(Loss.of(where, message, NO_CALL))
+            continue
+        at = (*place, number)
+        number += 1
+        record.entries.append(Entry(message, where, at))
+        position = 0
+        for index_of_part, part in enumerate(message.parts):
+            spot = f"{where}.content.parts[{index_of_part}]"
+            if not parts.is_written(part, version):
+                record.entries.append(Entry(part, spot, None))
+                continue
+            here = (*at, position)
+            position += 1
+            if isinstance(part, ToolCallPart) and part.children:
+                _enter(fold(part.children), f"{spot}.children", here, version, record)
+                record.entries.append(Entry(replace(part, children=()), spot, here))
+            else:
+                record.entries.append(Entry(part, spot, here))
+
+
+def _places(messages: Sequence[Message], place: tuple[int, ...]) -> Iterator[tuple[Place, Any]]:
+    """Messages that were read, and their parts, by their places."""
+    for number, message in enumerate(messages):
+        at = (*place, number)
+        yield at, message
+        for position, part in enumerate(message.parts):
+            yield (*at, position), part
+            if isinstance(part, ToolCallPart) and part.children:
+                yield from _places(part.children, (*at, position))
+
+
+FORMATS: Final = tuple(
+    Format(
+        f"ai-sdk-ui-v{version}",
+        f"AI SDK {version} UI messages",
+        load,
+        partial(dump, version=version),
+        slot=in_messages("metadata"),
+        is_complete=True,
+    )
+    for version in VERSIONS
+)
+V5, V6, V7 = FORMATS

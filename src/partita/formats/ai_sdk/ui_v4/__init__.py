@@ -1,0 +1,1 @@
+"""UI messages of AI SDK 4 ↔ canonical messages."""

@@ -1,0 +1,177 @@
+"""Session messages of Cherry Studio, as rows of any of its three generations → canonical messages.
+
+| generation | column | holds |
+|---|---|---|
+| today | `data` | `{parts, turnOptions}`: UI parts of AI SDK 6 and data parts |
+| before | `content` | `{message, blocks}` |
+| the first months | `content` | `{aiSDKChunks, rawAgentMessages, agentResult, agentType}`, or plain text |
+
+A message has the id of its `message`, if there is one, otherwise that of its row. What has no place in a
+message (status, model, resume token, raw agent messages …) is kept in its metadata under `cherry`, at the
+place that it had in the row: so nothing of a row is lost but columns that are null, and members that repeat
+what the parts contain. Text that should be JSON and is not becomes a foreign part, and is reported.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from partita.errors import DecodeError
+from partita.formats.ai_sdk.ui.load import load_part
+from partita.formats.format import Format, Loaded
+from partita.formats.losses import Loss
+from partita.formats.rows import NOT_JSON, Row, message_of, rows_of
+from partita.types.json import Json, is_array, is_object, loads
+from partita.types.messages import Envelope, Message, Part
+from partita.types.parts import ForeignPart, ReasoningPart, TextPart
+from partita.types.usage import Usage, UsageNames
+
+from .blocks import NAME, load_block
+from .chunks import load_chunks
+
+USAGE: Final = UsageNames(
+    input=("inputTokens", "promptTokens", "prompt_tokens"),
+    output=("outputTokens", "completionTokens", "completion_tokens"),
+    total=("totalTokens", "total_tokens"),
+    reasoning=(
+        "outputTokenDetails.reasoningTokens",
+        "outputTokenDetails.reasoning",
+        "thoughtsTokens",
+        "thoughts_tokens",
+    ),
+    cached=("inputTokenDetails.cacheReadTokens", "inputTokenDetails.cacheRead"),
+    cache_write=("inputTokenDetails.cacheWriteTokens", "inputTokenDetails.cacheWrite"),
+)
+"""The counts in `stats` today, and in `usage` before."""
+
+JSON_COLUMNS: Final = ("stats", "messageSnapshot", "delivery", "metadata")
+CHUNKS: Final = "aiSDKChunks"
+
+
+def load(payload: Json) -> Loaded:
+    """The messages of a row, or of a list of rows."""
+    losses: list[Loss] = []
+    messages = [_load_row(row, index, losses) for index, row in enumerate(rows_of(payload))]
+    return Loaded(tuple(messages), tuple(losses))
+
+
+def _load_row(row: Row, index: int, losses: list[Loss]) -> Message:
+    row.unpack(*JSON_COLUMNS)
+    column = "data" if "data" in row else "content"
+    where = row.where(column)
+    value, damage = _unpacked(row.take(column), column)
+    body = Row(value if is_object(value) else {}, where)
+    message = body.take_object("message")
+    role = _role(row, message)
+    envelope = _envelope(row, message, index)
+    if damage is not None:
+        why = f"{NOT_JSON}: {damage}"
+        losses.append(Loss.of(where, value, why, "changed"))
+        parts: list[Part] = [ForeignPart(NAME, value)]
+    elif is_object(value):
+        parts = [*_parts(body, message, role, envelope["id"], losses)]
+    else:
+        parts = [*_bare(value, role, where, losses)]
+    usage = _usage(row, message) if role == "assistant" else None
+    if row.get("searchableText") == _searchable(parts):
+        row.take("searchableText")
+    left = body.left | ({"message": message.left} if message.left else {})
+    row.left |= {column: left} if left else {}
+    metadata = {NAME: row.left} if row.left else None
+    return message_of(role, parts, origin=NAME, metadata=metadata, usage=usage, **envelope)
+
+
+def _unpacked(value: Json, column: str) -> tuple[Json, str | None]:
+    """The value of a column, and the error if it should be JSON and is not.
+
+    The first `content` could be plain text. Text that starts like an object was meant to be one.
+    """
+    if not isinstance(value, str) or (column == "content" and not value.lstrip().startswith("{")):
+        return value, None
+    try:
+        return loads(value), None
+    except DecodeError as error:
+        return value, f"{error.what} ({error.where})"
+
+
+def _role(row: Row, message: Row) -> str:
+    """The role of the row, otherwise of its message. If they differ, that of the message is left."""
+    if "role" not in row and "role" in message:
+        row.left["role"] = message.take("role")
+    elif message.get("role") == row.get("role"):
+        message.take("role")
+    return row.take_role()
+
+
+def _envelope(row: Row, message: Row, index: int) -> Envelope:
+    return Envelope(
+        id=message.take_text("id") or row.take_text("id") or f"message-{index + 1}",
+        thread_id=row.take_text("sessionId") or row.take_text("topicId"),
+        parent_id=row.take_text("parentId"),
+        created_at=message.take_moment("createdAt") or row.take_moment("createdAt"),
+    )
+
+
+def _usage(row: Row, message: Row) -> Usage | None:
+    for holder, name in ((row, "stats"), (message, "usage")):
+        if is_object(holder.get(name)):
+            return USAGE.read(holder.take(name))
+    return None
+
+
+def _searchable(parts: Sequence[Part]) -> str:
+    """The text that Cherry Studio searches: texts and reasoning, line by line."""
+    return "\n".join(part.text for part in parts if isinstance(part, TextPart | ReasoningPart))
+
+
+# Parts
+
+
+def _bare(value: Json, role: str, where: str, losses: list[Loss]) -> Iterator[Part]:
+    """The parts of a column that is not an object: a text, or the parts themselves."""
+    if isinstance(value, str):
+        yield TextPart(value)
+    elif is_array(value):
+        yield from _load_all(value, role, where, losses)
+    elif value is not None:
+        yield ForeignPart(NAME, value)
+
+
+def _parts(body: Row, message: Row, role: str, message_id: str, losses: list[Loss]) -> Iterator[Part]:
+    """The parts of a column, in any of the forms. For a while a `message` had `data` of its own."""
+    data = message.take_object("data")
+    for holder in (body, data):
+        if is_array(holder.get("parts")):
+            yield from _load_all(holder.take("parts"), role, f"{holder.path}.parts", losses)
+    message.left |= {"data": data.left} if data.left else {}
+    if is_array(body.get("blocks")):
+        for path, block in _ordered(body, message):
+            yield from load_block(block, message_id, path)
+    if is_array(body.get(CHUNKS)):
+        path = f"{body.path}.{CHUNKS}"
+        parts, beside = load_chunks(body.take(CHUNKS), message_id, path, losses)
+        body.left |= beside
+        yield from parts
+
+
+def _load_all(raws: Sequence[Json], role: str, path: str, losses: list[Loss]) -> Iterator[Part]:
+    for index, raw in enumerate(raws):
+        yield load_part(raw, role, f"{path}[{index}]", losses)
+
+
+def _ordered(body: Row, message: Row) -> list[tuple[str, Json]]:
+    """The blocks with their paths, in the order that the message has, if it lists all of them."""
+    path = f"{body.path}.blocks"
+    blocks = [(f"{path}[{index}]", block) for index, block in enumerate(body.take("blocks"))]
+    ids = [block.get("id") if is_object(block) else None for _, block in blocks]
+    order = message.get("blocks")
+    if (
+        not is_array(order)
+        or len(set(map(str, ids))) < len(ids)
+        or sorted(map(str, order)) != sorted(map(str, ids))
+    ):
+        return blocks
+    by_id = dict(zip(map(str, ids), blocks, strict=True))
+    return [by_id[str(id_)] for id_ in message.take("blocks")]
+
+
+FORMAT: Final = Format("cherry", "Cherry Studio session messages (rows)", load, is_complete=True)

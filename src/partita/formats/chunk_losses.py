@@ -1,0 +1,258 @@
+"""What chunks contained and their message does not.
+
+A live stream may overwrite: a later chunk replaces metadata, data, an input or an output of an earlier one. A
+recording has both, so what was replaced is a loss. Each member of a chunk that can be replaced is compared
+with the part that it was for. Everything else in a chunk is in the message, because it is only ever added:
+texts, files and sources; or it only connects chunks: the id of a text, and the encoding of an input.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final, TypeAlias
+
+from msgspec import UNSET
+
+from partita.types.chunks import (
+    ChildChunk,
+    ChildMessage,
+    Chunk,
+    CustomChunk,
+    DataChunk,
+    FileChunk,
+    MessageStart,
+    ReasoningDelta,
+    ReasoningEnd,
+    ReasoningFileChunk,
+    ReasoningStart,
+    SourceDocumentChunk,
+    SourceUrlChunk,
+    SteeringMessageChunk,
+    StepReset,
+    StepStart,
+    TextDelta,
+    TextEnd,
+    TextStart,
+    ToolApprovalResponse,
+    ToolInputDelta,
+    UnknownChunk,
+)
+from partita.types.codec import to_json
+from partita.types.json import Json, same
+from partita.types.messages import AssistantMessage, Message, ToolCallPart, network_call
+from partita.types.parts import DataPart, ReasoningPart, TextPart
+from partita.types.tools import ToolOutputBase
+
+from .losses import Loss, json_losses
+from .rows import unpacked
+
+REPLACED: Final = "a later chunk has replaced it"
+RESET: Final = "a reset of the step has removed it"
+TRANSIENT: Final = "transient data is not kept in the message"
+NO_PLACE: Final = "a message has no place for it"
+OTHER_INPUT: Final = "the input of the call has another value, or is incomplete"
+
+PlacedChunk: TypeAlias = tuple[str, Chunk]
+"""A chunk, and the path of its event."""
+
+FIELDS: Final[Mapping[str, tuple[str, Sequence[str]]]] = {
+    "provider_metadata": (
+        "providerMetadata",
+        ("provider_metadata", "call_provider_metadata", "result_provider_metadata"),
+    ),
+    "tool_metadata": ("toolMetadata", ("tool_metadata",)),
+    "tool_name": ("toolName", ("name",)),
+    "title": ("title", ("title",)),
+    "provider_executed": ("providerExecuted", ("provider_executed",)),
+    "dynamic": ("dynamic", ("dynamic",)),
+    "preliminary": ("preliminary", ("preliminary",)),
+    "input": ("input", ("input", "raw_input")),
+    "output": ("output", ("output",)),
+    "error_text": ("errorText", ("output",)),
+    "approval_id": ("approvalId", ("approval.id",)),
+    "approved": ("approved", ("approval.approved",)),
+    "reason": ("reason", ("approval.request_reason", "approval.reason")),
+    "is_automatic": ("isAutomatic", ("approval.is_automatic",)),
+    "signature": ("signature", ("approval.signature",)),
+    "approval_descriptor": ("approvalDescriptor", ("approval.descriptor",)),
+    "input_schema_input": ("inputSchemaInput", ("approval.input_schema_input",)),
+    "data": ("data", ("data",)),
+}
+"""Fields of chunks that can be replaced, their names on the wire, and the fields of parts that hold them."""
+
+BLOCKS: Final[Mapping[type[Any], type[Any]]] = {
+    **dict.fromkeys((TextStart, TextDelta, TextEnd), TextPart),
+    **dict.fromkeys((ReasoningStart, ReasoningDelta, ReasoningEnd), ReasoningPart),
+}
+"""Chunks without an owner by id, and the type of their parts."""
+
+ADDED: Final = (
+    CustomChunk,
+    FileChunk,
+    ReasoningFileChunk,
+    SourceDocumentChunk,
+    SourceUrlChunk,
+    SteeringMessageChunk,
+)
+"""Chunks that are parts of their own."""
+
+Thread: TypeAlias = tuple[str, ...]
+"""The calls that lead to the messages of a sub-agent; empty for the message itself."""
+
+
+def chunk_losses(chunks: Sequence[PlacedChunk], message: AssistantMessage) -> Iterator[Loss]:
+    """What chunks contained and their message does not."""
+    content = _Content()
+    content.add(message, ())
+    unwrapped = [(path, *_unwrapped(chunk)) for path, chunk in chunks]
+    removed = set(_removed(unwrapped))
+    for index, (path, thread, chunk) in enumerate(unwrapped):
+        if index in removed:
+            yield Loss.of(path, chunk, RESET)
+        elif isinstance(chunk, ChildMessage):
+            yield from _missing(to_json(chunk.message), map(to_json, content.messages.get(thread, ())), path)
+        elif isinstance(chunk, DataChunk) and chunk.transient:
+            yield Loss.of(path, chunk, TRANSIENT)
+        else:
+            yield from _fields(chunk, content, thread, path)
+    yield from _other_inputs([one for at, one in enumerate(unwrapped) if at not in removed], content)
+
+
+class _Content:
+    """The messages of a message and of its sub-agents, and their parts by what chunks call them."""
+
+    def __init__(self) -> None:
+        self.messages: dict[Thread, list[Message]] = {}
+        self._parts: dict[tuple[Thread, Any], list[Any]] = {}
+
+    def add(self, message: Message, thread: Thread) -> None:
+        self.messages.setdefault(thread, []).append(message)
+        for part in message.parts:
+            self._parts.setdefault((thread, _owner_of(part)), []).append(part)
+            if isinstance(part, ToolCallPart):
+                if part.approval is not None:
+                    self._parts.setdefault((thread, ("approval", part.approval.id)), []).append(part)
+                for child in part.children:
+                    self.add(child, (*thread, part.id))
+        network = message.content.network_execution if isinstance(message, AssistantMessage) else None
+        if network is not None and network.final_result is not None:
+            for child in network.final_result.messages:
+                self.add(child, (*thread, network_call(message.id)))
+
+    def parts_of(self, chunk: Chunk, thread: Thread) -> Sequence[Any]:
+        """The parts that a chunk may be for."""
+        return self._parts.get((thread, _owner(chunk)), ())
+
+    def call(self, thread: Thread, id_: str) -> ToolCallPart | None:
+        """The first call of that id."""
+        return next(iter(self._parts.get((thread, id_), ())), None)
+
+
+def _owner_of(part: Any) -> Any:
+    if isinstance(part, ToolCallPart):
+        return part.id
+    return ("data", part.name, part.id) if isinstance(part, DataPart) else type(part)
+
+
+def _owner(chunk: Chunk) -> Any:
+    """What chunks and parts have in common: an id, or else the type of the part. `None`: there is no part."""
+    if isinstance(chunk, DataChunk):
+        return ("data", chunk.name, chunk.id)
+    if isinstance(chunk, ToolApprovalResponse):
+        return ("approval", chunk.approval_id)
+    return BLOCKS.get(type(chunk)) or getattr(chunk, "tool_call_id", None)
+
+
+def _unwrapped(chunk: Chunk) -> tuple[Thread, Chunk]:
+    """A chunk without the envelopes that address a sub-agent, and that address."""
+    thread: Thread = ()
+    while isinstance(chunk, ChildChunk):
+        thread, chunk = (*thread, *chunk.path), chunk.chunk
+    return ((*thread, *chunk.path), chunk) if isinstance(chunk, ChildMessage) else (thread, chunk)
+
+
+def _removed(chunks: Sequence[tuple[str, Thread, Chunk]]) -> Iterator[int]:
+    """The indexes of chunks that a reset of their step has removed from the message.
+
+    Chunks about a call of an earlier step stay.
+    """
+    steps: dict[Thread, list[int]] = {}
+    earlier: dict[Thread, set[str]] = {}
+    for index, (_, thread, chunk) in enumerate(chunks):
+        step = steps.setdefault(thread, [])
+        if isinstance(chunk, StepReset):
+            yield from step
+            step.clear()
+        elif isinstance(chunk, StepStart | MessageStart):
+            ids = (getattr(chunks[at][2], "tool_call_id", "") for at in step)
+            earlier.setdefault(thread, set()).update(ids)
+            step.clear()
+        elif getattr(chunk, "tool_call_id", None) not in earlier.get(thread, ()) and _is_part(chunk):
+            step.append(index)
+
+
+def _is_part(chunk: Chunk) -> bool:
+    """Whether a chunk is for a part."""
+    return isinstance(chunk, ADDED) or _owner(chunk) is not None
+
+
+def _fields(chunk: Chunk, content: _Content, thread: Thread, path: str) -> Iterator[Loss]:
+    parts = content.parts_of(chunk, thread)
+    if _owner(chunk) is not None:
+        for name in chunk.__struct_fields__:
+            given = getattr(chunk, name) if name in FIELDS else None
+            if given is not None and given is not UNSET:
+                wire_name, fields = FIELDS[name]
+                held = (value for part in parts for field in fields for value in _values(part, field))
+                yield from _missing(to_json(given), held, f"{path}.{wire_name}")
+    metadata = getattr(chunk, "message_metadata", None)
+    if metadata is not None and metadata is not UNSET:
+        metadatas = (one.content.metadata for one in content.messages.get(thread, ()))
+        yield from _missing(metadata, metadatas, f"{path}.messageMetadata")
+    if isinstance(chunk, DataChunk):
+        yield from _missing(dict(chunk.extra or {}), (dict(part.extra or {}) for part in parts), path)
+    elif not isinstance(chunk, UnknownChunk):
+        for name, value in (chunk.extra or {}).items():
+            yield Loss.of(f"{path}.{name}", value, NO_PLACE)
+
+
+def _values(part: Any, field: str) -> Iterator[Json]:
+    """The value of a field of a part; of an output with its type and without."""
+    outer, _, inner = field.rpartition(".")
+    holder = getattr(part, outer, None) if outer else part
+    value = getattr(holder, inner, None)
+    if isinstance(value, ToolOutputBase):
+        yield to_json(getattr(value, "value", None))
+    if value is not UNSET:
+        yield to_json(value)
+
+
+def _missing(given: Json, held: Iterable[Json], path: str) -> list[Loss]:
+    """What of a value is in none of the values that may hold it, compared with the most similar one."""
+    if given == {}:
+        return []
+    fewest: list[Loss] | None = None
+    for value in held:
+        if given is False and value is None:  # a flag that is not set
+            return []
+        losses = [loss for loss in json_losses(given, value, path, REPLACED) if loss.what != "{}"]
+        if not losses:
+            return []
+        if fewest is None or len(losses) < len(fewest):
+            fewest = losses
+    found = [Loss.of(path, given, REPLACED)] if fewest is None else fewest
+    return [loss._replace(severity="lost") for loss in found]
+
+
+def _other_inputs(chunks: Iterable[tuple[str, Thread, Chunk]], content: _Content) -> Iterator[Loss]:
+    """The deltas of inputs that the calls have another input than."""
+    deltas: dict[tuple[Thread, str], list[tuple[str, str]]] = {}
+    for path, thread, chunk in chunks:
+        if isinstance(chunk, ToolInputDelta):
+            deltas.setdefault((thread, chunk.tool_call_id), []).append((path, chunk.input_text_delta))
+    for (thread, id_), pieces in deltas.items():
+        text = "".join([text for _, text in pieces])
+        call = content.call(thread, id_)
+        inputs = () if call is None else (call.raw_input, call.input)
+        if text and not any(
+            one is not UNSET and (one == text or same(unpacked(text), one)) for one in inputs
+        ):
+            yield Loss.of(pieces[0][0], text, OTHER_INPUT)

@@ -1,1 +1,0 @@
-"""Canonical messages → the records of a Codex rollout."""

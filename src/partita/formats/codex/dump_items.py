@@ -1,0 +1,266 @@
+"""Parts of messages → the items of a rollout: content, tool calls, outputs."""
+
+import re
+from collections.abc import Sequence
+from typing import Final, NamedTuple, assert_never
+
+from msgspec import UNSET
+from msgspec.structs import replace
+
+from partita.formats.core.metadata import notes
+from partita.formats.core.report import COMMON
+from partita.formats.core.tool_text import as_text, read_tool_text, tool_text
+from partita.formats.losses import Loss
+from partita.formats.session_content import content_blocks
+from partita.formats.session_losses import NO_PLACE, Losses
+from partita.types.codec import to_json
+from partita.types.json import Json, JsonObject, dumps, is_object
+from partita.types.messages import ToolCallPart, UserPart
+from partita.types.parts import (
+    DataPart,
+    FilePart,
+    ForeignPart,
+    ImagePart,
+    PartBase,
+    ReasoningFilePart,
+    TextPart,
+    UnknownPart,
+)
+from partita.types.tools import (
+    ContentItem,
+    ContentOutput,
+    ErrorJsonOutput,
+    ErrorTextOutput,
+    ExecutionDeniedOutput,
+    InterruptedOutput,
+    JsonOutput,
+    TextOutput,
+    ToolOutput,
+)
+
+from .content import media_type_of, outcome_of, read_call
+from .wire import AGENT
+from .work import patch_changes
+
+ONLY_IMAGES: Final = "Codex takes images, and only in prompts and outputs"
+ONLY_STORED: Final = "its bytes are in a store"
+RENAMED: Final = "the API does not accept it, or another call has it"
+AS_JSON: Final = "an output is text or content items: it is written as JSON"
+IN_TEXT: Final = "a rollout shows only by the text how a call ended"
+
+# Content
+
+
+def part_losses(part: PartBase, path: str, losses: Losses, *written: str) -> None:
+    """Report the members of a part that are not written, and the metadata of other providers."""
+    is_done = getattr(part, "state", None) == "done"
+    losses.rest(part, path, *written, "provider_metadata", *(["state"] if is_done else []))
+    for name, value in (part.provider_metadata or {}).items():
+        if name != AGENT:
+            losses.say(f"{path}.providerMetadata.{name}", value, NO_PLACE)
+
+
+def text_block(part: TextPart, path: str, losses: Losses) -> JsonObject:
+    """A text of the user or of the developer."""
+    part_losses(part, path, losses, "text")
+    return {"type": "input_text", "text": part.text, **notes(part.provider_metadata, AGENT)}
+
+
+def user_blocks(parts: Sequence[UserPart], path: str, losses: Losses) -> list[JsonObject]:
+    """The content items of a user's message."""
+    blocks: list[JsonObject] = []
+    for index, part in enumerate(parts):
+        where = f"{path}.parts[{index}]"
+        match part:
+            case TextPart():
+                blocks.append(text_block(part, where, losses))
+            case ImagePart() | FilePart():
+                blocks += image_blocks(part, where, losses)
+            case ForeignPart(format="codex", value=value) if is_object(value):
+                blocks.append(value)
+            case DataPart() | ReasoningFilePart() | ForeignPart() | UnknownPart():
+                losses.whole(part, where, COMMON.get(part.type, NO_PLACE))
+            case _:
+                assert_never(part)
+    return blocks
+
+
+def image_blocks(part: ImagePart | FilePart, path: str, losses: Losses) -> list[JsonObject]:
+    """An image."""
+    if isinstance(part, FilePart) and not part.media_type.startswith("image/"):
+        losses.whole(part, path, ONLY_IMAGES)
+        return []
+    if part.url.startswith("blob:"):
+        losses.whole(part, path, ONLY_STORED)
+        return []
+    part_losses(part, path, losses, "url", "media_type")
+    if isinstance(part, FilePart):
+        losses.say(f"{path}.type", "file", ONLY_IMAGES)
+    if part.media_type != media_type_of(part.url):
+        losses.say(f"{path}.mediaType", part.media_type, NO_PLACE)
+    return [{"type": "input_image", "image_url": part.url, **notes(part.provider_metadata, AGENT)}]
+
+
+# Tool calls
+
+NAME: Final = re.compile(r"[^A-Za-z0-9_-]")
+LONGEST_NAME: Final = 128
+"""The names that the API accepts: https://platform.openai.com/docs/api-reference/responses/create."""
+
+NO_NAME: Final = "unknown"
+WRITTEN: Final = ("id", "name", "state", "input", "raw_input", "output", "tool_metadata")
+SEARCH: Final = "web_search_call"
+
+
+class CallItems(NamedTuple):
+    """A call, and its output if it has one."""
+
+    call: JsonObject
+    output: JsonObject | None
+
+
+def call_items(part: ToolCallPart, call_id: str, path: str, losses: Losses) -> CallItems:
+    """The items of a call."""
+    own = notes(part.tool_metadata, AGENT)
+    kind = own.get("type")
+    _call_losses(part, part.id if kind == SEARCH else call_id, path, losses)
+    items = _call_items(part, call_id, path, losses)
+    again = _read_notes(items)
+    for name, value in own.items():
+        if again.get(name) != value:
+            losses.say(f"{path}.toolMetadata.{AGENT}.{name}", value, NO_PLACE)
+    return items
+
+
+def _read_notes(items: CallItems) -> JsonObject:
+    """The notes that are made of the items when they are read."""
+    if items.call["type"] == SEARCH:
+        return {"type": SEARCH}
+    name, given, own = read_call(items.call)
+    if (changes := patch_changes(name, given)) is not None:
+        own["changes"] = changes
+    return own | (outcome_of(items.output.get("output")).metadata if items.output is not None else {})
+
+
+def _call_items(part: ToolCallPart, call_id: str, path: str, losses: Losses) -> CallItems:
+    own = notes(part.tool_metadata, AGENT)
+    kind = own.get("type")
+    given: Json = part.raw_input if part.input is UNSET else part.input
+    kept = {name: own[name] for name in ("id", "namespace", "status") if name in own}
+    call: JsonObject
+    match kind:
+        case "web_search_call":
+            id_ = {} if ":" in part.id else {"id": part.id}  # old searches have no id: the reader made one
+            action = given if is_object(given) else {"type": "search"}
+            return CallItems({"type": SEARCH, **id_, "status": "completed", **kept, "action": action}, None)
+        case "tool_search_call" if isinstance(part.output, JsonOutput) and is_object(part.output.value):
+            around = {
+                "call_id": call_id,
+                "status": "completed",
+                "execution": own.get("execution", "client"),
+            }
+            call = {"type": kind, **around, "arguments": {} if given is UNSET else given}
+            return CallItems(call, {"type": "tool_search_output", **around, **part.output.value})
+        case "custom_tool_call" if isinstance(given, str):
+            call = {
+                "type": kind,
+                "status": "completed",
+                "call_id": call_id,
+                "name": part.name,
+                "input": given,
+            }
+        case "local_shell_call" if is_object(given):
+            call = {"type": kind, "call_id": call_id, "status": "completed", "action": given}
+        case _:
+            is_text = own.get("inputEncoding") == "text" and isinstance(given, str)
+            arguments = given if is_text else dumps({} if given is UNSET else given).decode()
+            call = {"type": "function_call", "name": _name(part), "arguments": arguments, "call_id": call_id}
+    return CallItems(call | kept, _output_item(part, call, path, losses))
+
+
+def _output_item(part: ToolCallPart, call: JsonObject, path: str, losses: Losses) -> JsonObject | None:
+    output = part.output
+    if output is None or part.preliminary:
+        if part.preliminary and output is not None:
+            losses.whole(output, f"{path}.output", COMMON["preliminary"])
+        losses.say(f"{path}.state", part.state, COMMON["state"])
+        return None
+    if isinstance(output, InterruptedOutput) and output.reason == "lost" and not output.message:
+        return None  # Codex leaves such a call without an output, too
+    kind = "custom_tool_call_output" if call["type"] == "custom_tool_call" else "function_call_output"
+    return {
+        "type": kind,
+        "call_id": call["call_id"],
+        "output": write_output(output, f"{path}.output", losses),
+    }
+
+
+def _name(part: ToolCallPart) -> str:
+    return NAME.sub("_", part.name)[:LONGEST_NAME] or NO_NAME
+
+
+def _call_losses(part: ToolCallPart, call_id: str, path: str, losses: Losses) -> None:
+    for name, value, written in (("id", part.id, call_id), ("name", part.name, _name(part))):
+        if value != written:
+            losses.told.append(Loss.of(f"{path}.{name}", value, RENAMED, "repaired"))
+    if part.raw_input is not UNSET and part.input is not UNSET:
+        losses.say(f"{path}.rawInput", part.raw_input, NO_PLACE)
+    for name, value in (part.tool_metadata or {}).items():
+        if name != AGENT or not is_object(value):
+            losses.say(f"{path}.toolMetadata.{name}", value, NO_PLACE)
+    losses.rest(part, path, *WRITTEN)
+
+
+# Outputs
+
+
+def write_output(output: ToolOutput, path: str, losses: Losses) -> Json:
+    """The output as Codex writes it: the first of its forms that is read back as the same output."""
+    losses.rest(output, path, "value", "reason", "message")
+    if isinstance(output, JsonOutput | ErrorJsonOutput):
+        losses.say(f"{path}.type", output.type, AS_JSON)
+        output = read_tool_text(tool_text(output).outcome, as_text(output.value))
+    wanted = replace(output, provider_metadata=None)
+    forms = _forms(wanted, path, losses)
+    for one in forms:
+        if outcome_of(one).output == wanted:
+            return one
+    losses.told.append(Loss.of(path, to_json(wanted), IN_TEXT, "changed"))
+    return forms[-1]
+
+
+def _forms(output: ToolOutput, path: str, losses: Losses) -> list[Json]:
+    """The ways to write an output, the simplest first; the last one if none is read back as the same."""
+    match output:
+        case TextOutput(value=text):
+            return [text, _with_code(text, 0), text]
+        case ErrorTextOutput(value=text):
+            return [text, _with_code(text, 1)]
+        case ContentOutput(value=(TextPart(text=text),) as items):
+            return [_blocks(items, path, losses), text]
+        case ContentOutput(value=items):
+            return [_blocks(items, path, losses)]
+        case ExecutionDeniedOutput(reason=reason):
+            return [reason, f"rejected by user: {reason}"] if reason else ["rejected by user"]
+        case InterruptedOutput(reason="timeout", message=message):
+            late = "command timed out after"
+            return [message, f"{late}: {message}"] if message else [late]
+        case InterruptedOutput(message=message):
+            return [message, f"aborted by user: {message}"] if message else ["aborted"]
+        case JsonOutput() | ErrorJsonOutput():
+            raise AssertionError("JSON is written as text")
+        case _:
+            assert_never(output)
+
+
+def _with_code(text: str, code: int) -> str:
+    """A text with its exit code, as the shell tools of Codex returned it until 2025."""
+    return dumps({"output": text, "metadata": {"exit_code": code, "duration_seconds": 0.0}}).decode()
+
+
+def _blocks(items: Sequence[ContentItem], path: str, losses: Losses) -> list[JsonObject]:
+    return content_blocks(items, path, losses, text_blocks=_text_blocks, file_blocks=image_blocks)
+
+
+def _text_blocks(text: str) -> list[JsonObject]:
+    return [{"type": "input_text", "text": text}]

@@ -1,0 +1,119 @@
+"""Rows of Smithers → canonical messages.
+
+A payload is one row, a list of rows, or an object of lists by table: `agents`, `events`, `toolCalls`,
+`messages`, or the names that the tables have in the database. An agent becomes a thread of its own: system
+prompt and prompt, if there are any, and its response. Events and calls go to the agent they name, whether its
+row is there or not. Columns without a place in a message are kept in its metadata, except those that are
+null. Reported as losses: ids and times of stream events, and what later events replaced.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from partita.errors import ConversionError
+from partita.formats.format import Format, Loaded
+from partita.formats.losses import Loss
+from partita.formats.rows import Row, rows_of
+from partita.types.fold import expand, fold
+from partita.types.json import Json, JsonObject, is_object
+from partita.types.messages import Message
+
+from .agents import Agent, load_agent
+from .memory import load_memory
+
+TABLES: Final[Mapping[str, str]] = {
+    "agents": "agents",
+    "events": "events",
+    "agentStreamEvents": "events",
+    "agent_stream_events": "events",
+    "toolCalls": "toolCalls",
+    "tool_calls": "toolCalls",
+    "messages": "messages",
+    "memoryMessages": "messages",
+    "_smithers_memory_messages": "messages",
+}
+"""Names of lists in a payload, and their tables."""
+
+SIGNS: Final[Mapping[str, tuple[str, ...]]] = {
+    "messages": ("contentJson",),
+    "events": ("agentId", "eventType"),
+    "toolCalls": ("agentId", "toolName"),
+    "agents": ("prompt",),
+}
+"""The columns by which a table is recognized."""
+
+
+def load(payload: Json) -> Loaded:
+    """Rows of any of the tables as canonical messages: agents first, then memory messages."""
+    losses: list[Loss] = []
+    tables: dict[str, list[Row]] = {name: [] for name in SIGNS}
+    for table, row in _sorted(payload, losses):
+        tables[table].append(row)
+    messages: list[Message] = []
+    for index, agent in enumerate(_agents(tables)):
+        messages.extend(load_agent(agent, index, losses))
+    messages.extend(
+        _joined([load_memory(row, i, losses) for i, row in enumerate(tables["messages"])], losses)
+    )
+    return Loaded(tuple(messages), tuple(losses))
+
+
+def _joined(messages: list[Message], losses: list[Loss]) -> list[Message]:
+    """Memory messages, with the results of tools in their calls."""
+    joined = fold(messages)
+    if expand(joined) != messages:
+        losses.append(Loss("$", "the place of tool results", "results are kept with their calls", "changed"))
+    return joined
+
+
+def _sorted(payload: Json, losses: list[Loss]) -> Iterator[tuple[str, Row]]:
+    """The rows, each with its table."""
+    if not is_object(payload) or not TABLES.keys() & payload.keys():
+        yield from ((_table_of(row), row) for row in rows_of(payload))
+        return
+    for name, rows in payload.items():
+        if name in TABLES:
+            yield from ((TABLES[name], row) for row in rows_of(rows, f"$.{name}"))
+        else:
+            losses.append(Loss.of(f"$.{name}", rows, "messages are not made of this table"))
+
+
+def _table_of(row: Row) -> str:
+    for table, columns in SIGNS.items():
+        if all(column in row for column in columns):
+            return table
+    raise ConversionError(
+        "a row of an unknown table",
+        where=row.path,
+        hint="give rows of agents, agent_stream_events, tool_calls or _smithers_memory_messages",
+    )
+
+
+def _agents(tables: Mapping[str, list[Row]]) -> Iterator[Agent]:
+    """The agents with their rows; last those that have no row of their own."""
+    events = _by_agent(tables["events"])
+    calls = _by_agent(tables["toolCalls"])
+    for row in tables["agents"]:
+        id_ = _name(row.get("id"))
+        if id_ is None:
+            yield Agent(row, (), ())
+        else:
+            yield Agent(row, events.pop(id_, []), calls.pop(id_, []))
+    for id_ in [*events, *(other for other in calls if other not in events)]:
+        raw: JsonObject = {} if id_ is None else {"id": id_}
+        yield Agent(Row(raw, "$"), events.get(id_, []), calls.get(id_, []))
+
+
+def _by_agent(rows: list[Row]) -> dict[str | None, list[Row]]:
+    found: dict[str | None, list[Row]] = {}
+    for row in rows:
+        found.setdefault(_name(row.get("agentId")), []).append(row)
+    return found
+
+
+def _name(id_: Json) -> str | None:
+    """An id as text; `None` if it is none."""
+    return str(id_) if isinstance(id_, str | int) and not isinstance(id_, bool) and id_ != "" else None
+
+
+FORMAT: Final = Format("smithers", "Smithers agents, events and memory (rows)", load, is_complete=True)
