@@ -12,8 +12,11 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from partita.errors import DecodeError
-from partita.formats.ai_sdk.ui.dump import dump_part as write_ui_part
-from partita.formats.ai_sdk.ui.load import load_part as read_ui_part
+from partita.formats.ai_sdk.ui.format import read_part as read_ui_part
+from partita.formats.ai_sdk.ui.format import write_part as write_ui_part
+from partita.formats.ai_sdk.ui.parts import CODECS
+from partita.formats.ai_sdk.ui.parts import NAME as UI
+from partita.formats.ai_sdk.versions import REDACTED, SIGNATURE, SIGNER, signature_in
 from partita.formats.core.files import file_url, guess_media_type, has_scheme
 from partita.formats.core.metadata import FIELDS, notes, without_notes
 from partita.formats.core.residue import residue, restore
@@ -22,7 +25,7 @@ from partita.types.codec import Codec
 from partita.types.data_url import data_url
 from partita.types.fold import state_after
 from partita.types.json import Json, JsonObject, is_array, is_object
-from partita.types.messages import AssistantPart, Part, SystemPart, ToolCallPart, UserPart
+from partita.types.messages import Part, ToolCallPart
 from partita.types.older_forms import file_reference
 from partita.types.parts import (
     DataPart,
@@ -42,9 +45,6 @@ from .wire import (
     BLOCK,
     FOREIGN,
     NAME,
-    PROVIDER,
-    REDACTED,
-    SIGNATURE,
     AnyDetail,
     Block,
     File,
@@ -69,7 +69,6 @@ FLAT: Final[Mapping[str, str]] = {"tool-invocation": "toolInvocation", "source":
 The values are the members that parts of Mastra have, and those do not.
 """
 
-UI: Final = "ai-sdk-ui"
 OWN: Final = frozenset({FOREIGN, UI})
 """The formats of foreign parts that are written as they were."""
 
@@ -81,11 +80,6 @@ CONTINUES: Final = "continues"  # the reasoning is a further detail of the part 
 MEDIA: Final = "media"  # the members of a file that have its media type and its address
 DATA_URL: Final = "dataUrl"  # data in base64 are in a data URL
 
-_CODECS: Final[Mapping[str, Codec[Any]]] = {
-    "system": Codec(SystemPart),
-    "user": Codec(UserPart),
-    "assistant": Codec(AssistantPart),
-}
 _FOREIGN: Final[Codec[ForeignPart]] = Codec(ForeignPart)
 
 
@@ -120,7 +114,7 @@ def write_as_read(group: Sequence[Part], raw: Json) -> Json:
     if type_ in FLAT:
         return raw
     if isinstance(part, ToolCallPart):
-        return write_ui_part(part, "$", [], 7)
+        return write_ui_part(part)
     if isinstance(part, ReasoningPart | FilePart | SourceUrlPart):
         written = _write_other(part)
         is_older = type_ in BLOCKS["assistant"] and not raw.keys() <= written.keys()
@@ -153,16 +147,12 @@ def _read_other(raw: Json, role: str, type_: Json) -> Any:
             part: Any = _FOREIGN.read(raw)
             return ForeignPart(FOREIGN, raw) if part.format in OWN else part
         if type_ in FLAT:
-            part = None if FLAT[type_] in raw else _CODECS[role].read(raw)
+            part = None if FLAT[type_] in raw else CODECS[role].read(raw)
             return ForeignPart(FOREIGN, raw) if isinstance(part, UnknownPart | None) else part
-        if type_ == "image":
-            return ForeignPart(FOREIGN, raw)
-        if type_.startswith((DATA, "tool-")) or type_ == "dynamic-tool":
-            part = read_ui_part(raw, role, "$", [])
-            return replace(part, format=FOREIGN) if isinstance(part, ForeignPart) else part
-        return _CODECS[role].read(raw)
     except DecodeError:
         return ForeignPart(FOREIGN, raw)
+    part = read_ui_part(raw, role)
+    return replace(part, format=FOREIGN) if isinstance(part, ForeignPart) else part
 
 
 def grouped(parts: Sequence[Part]) -> list[list[Part]]:
@@ -229,7 +219,7 @@ def _write_dynamic(part: ToolCallPart) -> JsonObject:
     """A call as the part of a UI message: an invocation has no place for the messages of a sub-agent."""
     metadata = without_notes(part.call_provider_metadata, NAME)
     bare = replace(part, extra=None, call_provider_metadata=metadata)
-    written: Json = write_ui_part(bare, "$", [], 7)
+    written: Json = write_ui_part(bare)
     beside = {name.removeprefix(BESIDE): value for name, value in members_of(part).items()}
     return {**beside, **written, "type": "dynamic-tool", "toolName": part.name}
 
@@ -284,10 +274,10 @@ def _read_detail(detail: AnyDetail) -> _Piece:
 
 def _signed(metadata: JsonObject | None, piece: _Piece) -> JsonObject | None:
     """Provider metadata with what is opaque in a detail, unless it contains that already."""
-    own = (metadata or {}).get(PROVIDER, {})
+    own = (metadata or {}).get(SIGNER, {})
     if not piece.opaque or not is_object(own):
         return metadata
-    return {**(metadata or {}), PROVIDER: {**piece.opaque, **own}}
+    return {**(metadata or {}), SIGNER: {**piece.opaque, **own}}
 
 
 def write_reasoning(pieces: Sequence[ReasoningPart]) -> Reasoning:
@@ -306,11 +296,10 @@ def write_reasoning(pieces: Sequence[ReasoningPart]) -> Reasoning:
 
 
 def _write_detail(piece: ReasoningPart) -> AnyDetail:
-    opaque = notes(piece.provider_metadata, PROVIDER)
-    data, signature = opaque.get(REDACTED), opaque.get(SIGNATURE)
-    if isinstance(data, str) and not piece.text:
+    data = signature_in(piece.provider_metadata, REDACTED)
+    if data is not None and not piece.text:
         return RedactedDetail(data=data)
-    return TextDetail(text=piece.text, signature=signature if isinstance(signature, str) else UNSET)
+    return TextDetail(text=piece.text, signature=or_unset(signature_in(piece.provider_metadata, SIGNATURE)))
 
 
 # Files

@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 
 from msgspec import UNSET
 
-from partita.formats.ai_sdk.ui.dump import dump_part as write_ui_part
+from partita.formats.ai_sdk.ui.format import write_part as write_ui_part
 from partita.formats.ai_sdk.ui.network import network_tool_call
 from partita.formats.core.metadata import notes, without_notes
 from partita.stream.encoder import NETWORK_KEY
@@ -270,7 +270,7 @@ def _network_part(content: Content, message_id: str) -> Json:
     assert isinstance(content, AssistantContent), "only assistants run networks"
     assert content.network_execution is not None, "it has one"
     call = network_tool_call(message_id, content.network_execution)
-    return write_ui_part(call, "$", [], 7)
+    return write_ui_part(call)
 
 
 def _listed(content: Content) -> list[list[Part]]:
