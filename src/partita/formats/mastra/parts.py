@@ -16,6 +16,7 @@ from partita.formats.ai_sdk.ui.format import read_part as read_ui_part
 from partita.formats.ai_sdk.ui.format import write_part as write_ui_part
 from partita.formats.ai_sdk.ui.parts import CODECS
 from partita.formats.ai_sdk.ui.parts import NAME as UI
+from partita.formats.ai_sdk.ui_v4.parts import type_of
 from partita.formats.ai_sdk.versions import REDACTED, SIGNATURE, SIGNER, signature_in
 from partita.formats.core.files import file_url, guess_media_type, has_scheme
 from partita.formats.core.metadata import FIELDS, notes, without_notes
@@ -91,8 +92,8 @@ def read_part(
     `waiting`: the approvals that calls wait for, by call id. `whole`: the part with what is missing in it but
     is found elsewhere in the message.
     """
-    type_ = raw.get("type") if is_object(raw) else None
-    if isinstance(type_, str) and type_ in BLOCKS[role]:
+    type_ = type_of(raw)
+    if type_ in BLOCKS[role]:
         block = BLOCK.read(raw)
         parts = _read_block(block if whole is None or whole is raw else BLOCK.read(whole), waiting)
         if parts:
@@ -108,7 +109,7 @@ def write_as_read(group: Sequence[Part], raw: Json) -> Json:
     That is the form of AI SDK 4, of UI messages, or an older form of ours, which is read without losses.
     """
     part = group[0]
-    type_ = raw.get("type") if is_object(raw) else None
+    type_ = type_of(raw)
     if not is_object(raw) or (type_ in BLOCKS["assistant"] and _read_block(BLOCK.read(raw), {})):
         return write_part(group)
     if type_ in FLAT:
@@ -138,15 +139,13 @@ def _read_block(block: Any, waiting: Mapping[str, Approval]) -> Sequence[Any]:
     return () if part is None else (part,)
 
 
-def _read_other(raw: Json, role: str, type_: Json) -> Any:
+def _read_other(raw: Json, role: str, type_: str | None) -> Any:
     """A part in the form of ours, or of UI messages."""
-    if not is_object(raw) or not isinstance(type_, str):
-        return ForeignPart(FOREIGN, raw)
     try:
         if type_ == "foreign":
             part: Any = _FOREIGN.read(raw)
             return ForeignPart(FOREIGN, raw) if part.format in OWN else part
-        if type_ in FLAT:
+        if type_ in FLAT and is_object(raw):
             part = None if FLAT[type_] in raw else CODECS[role].read(raw)
             return ForeignPart(FOREIGN, raw) if isinstance(part, UnknownPart | None) else part
     except DecodeError:
