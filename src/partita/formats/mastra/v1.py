@@ -7,7 +7,7 @@ message-list of https://github.com/mastra-ai/mastra, and https://github.com/mast
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from msgspec.structs import replace
 
@@ -32,7 +32,7 @@ from partita.types.parts import ForeignPart, TextPart
 from partita.types.value import kept
 
 from .notes import members_of
-from .rows import ROW_THREAD, check_row, envelope_members, read_envelope, write_envelope
+from .rows import ROW_THREAD, USER_SIGNAL, check_row, envelope_members, read_envelope, write_envelope
 from .wire import FOREIGN
 
 ROLES: Final[Mapping[str, type[Message]]] = {
@@ -43,9 +43,6 @@ ROLES: Final[Mapping[str, type[Message]]] = {
     "signal": SystemMessage,
 }
 
-USER_SIGNAL: Final = "user"
-"""The type of signals that a user sends. The others are for the agent."""
-
 OPTIONS: Final = ("providerOptions", "experimental_providerMetadata")
 """Provider options, in the names of two versions."""
 
@@ -55,15 +52,8 @@ VERSION: Final = 4
 # Reading
 
 
-class ReadMessage(NamedTuple):
-    """A message that was read, and its parts by their positions."""
-
-    message: Message
-    parts: Mapping[int, Any]
-
-
-def read_message(raw: Json, path: str, index: int) -> ReadMessage:
-    """A V1 message as a canonical one. Results are apart from their calls."""
+def read_message(raw: Json, path: str, index: int) -> tuple[Message, Mapping[int, Any]]:
+    """A V1 message as a canonical one, and its parts by their positions. It may be only results."""
     row = check_row(raw, path, tuple(ROLES))
     role, content = row["role"], row["content"]
     fields, rest = read_envelope(row, path, index)
@@ -78,7 +68,7 @@ def read_message(raw: Json, path: str, index: int) -> ReadMessage:
     if rest.get("type") == type_of(role, content):
         del rest["type"]
     extra = kept({**rest, **members_of(message)}, type(message))
-    return ReadMessage(replace(message, **fields, extra=extra), parts)
+    return replace(message, **fields, extra=extra), parts
 
 
 def _items(content: Json) -> list[Json] | None:

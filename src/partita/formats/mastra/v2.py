@@ -10,6 +10,7 @@ from typing import Any, Final, NamedTuple
 
 from msgspec import UNSET
 
+from partita.formats.ai_sdk.ui.format import network_place
 from partita.formats.ai_sdk.ui.format import write_part as write_ui_part
 from partita.formats.ai_sdk.ui.network import network_tool_call
 from partita.formats.core.metadata import notes, without_notes
@@ -46,7 +47,7 @@ from .mirrors import (
 from .network_payload import NetworkForm, add_network, form_of
 from .notes import members_of, part_notes, with_part_notes
 from .parts import grouped, read_part, write_as_read, write_part
-from .rows import check_row, envelope_members, read_envelope, write_envelope
+from .rows import USER_SIGNAL, check_row, envelope_members, read_envelope, write_envelope
 from .wire import NAME
 
 ROLES: Final[Mapping[str, tuple[str, type[Any], type[Any]]]] = {
@@ -57,9 +58,6 @@ ROLES: Final[Mapping[str, tuple[str, type[Any], type[Any]]]] = {
     "signal": ("system", SystemMessage, SystemContent),
 }
 """By role: whose parts there may be, the message and its content. Mastra reads `tool` as the assistant."""
-
-USER_SIGNAL: Final = "user"
-"""The kind of signals that a user sends. The others are for the agent."""
 
 MIRRORED: Final = "mirrors"
 """The note of a content about its members that repeat the parts."""
@@ -91,15 +89,8 @@ class ReadContent(NamedTuple):
         return places | {(CALL, call.id): call for call in self.unlisted}
 
 
-class ReadMessage(NamedTuple):
-    """A message that was read."""
-
-    message: Message
-    read: ReadContent
-
-
-def read_message(raw: Json, path: str, index: int) -> ReadMessage:
-    """A V2 message as a canonical one."""
+def read_message(raw: Json, path: str, index: int) -> tuple[Message, ReadContent]:
+    """A V2 message as a canonical one, and how its content was read."""
     row = check_row(raw, path, tuple(ROLES))
     role = row["role"]
     is_notice = role == "signal" and not _is_from_user(row)
@@ -111,8 +102,7 @@ def read_message(raw: Json, path: str, index: int) -> ReadMessage:
     if is_notice:
         fields |= {"type": "event", "internal": True}
     read = read_content(row["content"], author)
-    message = message_type(content=read.content, extra=kept(rest, message_type), **fields)
-    return ReadMessage(message, read)
+    return message_type(content=read.content, extra=kept(rest, message_type), **fields), read
 
 
 def _is_from_user(row: JsonObject) -> bool:
@@ -126,7 +116,7 @@ def read_content(raw: JsonObject, role: str) -> ReadContent:
     speaker, _, content_type = ROLES[role]
     rest = dict(raw)
     stored: list[Json] = rest.pop("parts") if is_array(rest.get("parts")) else []
-    at = _network_index(stored) if speaker == "assistant" else None
+    at = network_place(stored) if speaker == "assistant" else None
     network = None if at is None else _NETWORK.read(stored[at]["toolMetadata"][NETWORK_KEY])
     given = [one for index, one in enumerate(stored) if index != at]
     raws = given or ([] if network else parts_of_mirrors(rest, speaker))
@@ -159,16 +149,6 @@ def read_content(raw: JsonObject, role: str) -> ReadContent:
         groups.insert(at, [])
     content: Content = content_type(extra=kept(rest, content_type), **fields)
     return ReadContent(content, stored, groups, attached, unlisted)
-
-
-def _network_index(parts: Sequence[Json]) -> int | None:
-    """The index of the part that `_network_part` wrote."""
-    for index, part in enumerate(parts):
-        if is_object(part) and part.get("type") == "dynamic-tool":
-            metadata = part.get("toolMetadata")
-            if is_object(metadata) and NETWORK_KEY in metadata:
-                return index
-    return None
 
 
 def _with_unlisted(
