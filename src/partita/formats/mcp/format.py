@@ -118,8 +118,8 @@ def _read(payload: Json) -> "_Reader":
 
 
 def _loaded(reader: "_Reader", request: Request | None = None) -> Loaded:
-    misplaced = tuple(misplaced_results(reader.messages, reader.paths))
-    return Loaded(tuple(join(reader.messages)), misplaced, request)
+    found = reader.messages
+    return Loaded(tuple(join(found)), lambda: misplaced_results(found, reader.paths), request)
 
 
 def _load_as(message: JsonObject, payload: Json, unwrap: Callable[[JsonObject], Json]) -> Loaded:

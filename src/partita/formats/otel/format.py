@@ -11,7 +11,7 @@ lose their place.
 Conventions: https://github.com/open-telemetry/semantic-conventions-genai
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any, Final
 
@@ -34,6 +34,7 @@ from partita.formats.core.turns import (
 )
 from partita.formats.core.wire import Wire, to_json
 from partita.formats.format import Dumped, Format, Loaded, Request, Slot
+from partita.formats.losses import Loss
 from partita.types.fold import results_id
 from partita.types.json import Json, JsonObject, is_object
 from partita.types.messages import (
@@ -116,7 +117,9 @@ def load(payload: Json) -> Loaded:
     recording = read_recording(payload)
     reader = _Reader(recording)
     messages, request = tuple(join(reader.messages)), read_request(reader.attributes)
-    misplaced = tuple(misplaced_results(reader.messages, reader.paths))
+
+    def misplaced() -> Iterator[Loss]:
+        return misplaced_results(reader.messages, reader.paths)
 
     def again() -> Json:
         return with_texts_of(payload, dump(messages, request).payload)
