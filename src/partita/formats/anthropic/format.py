@@ -28,7 +28,7 @@ from partita.formats.core.role_messages import (
     RoleReader,
     RoleWriter,
 )
-from partita.formats.core.rules import Rules
+from partita.formats.core.rules import REQUIRED, Rules
 from partita.formats.core.server_tools import BEHIND
 from partita.formats.core.tools import Tools
 from partita.formats.core.turns import Step, Turn
@@ -76,7 +76,6 @@ REPORT: Final = request_report(
 )
 
 NO_THINKING: Final = "thinking needs the signed reasoning of the open step, which is missing"
-REQUIRED: Final = "the API requires it"
 
 
 # Reading

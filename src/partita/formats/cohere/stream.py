@@ -16,10 +16,10 @@ from partita.formats.core.response_decoder import (
     EARLIER,
     NOTHING,
     POSITION,
-    UNREAD,
     ResponseDecoder,
     StreamedBlock,
 )
+from partita.formats.format import UNREAD
 from partita.types.chunks import CustomChunk
 from partita.types.json import Json, JsonObject, is_object, loads
 from partita.types.messages import ToolCallPart

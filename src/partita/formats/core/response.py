@@ -26,10 +26,9 @@ from .metadata import FIELDS, NO_NOTES, message_notes, notes, with_message_notes
 from .report import Place, Record, Report
 from .request import describe
 from .residue import residue, restore
+from .rules import REQUIRED
 from .turns import Placed
 from .wire import Wire
-
-ADDED: Final = "a body requires it"
 
 ERRORS: Final = "errors"
 """The member of the metadata that holds errors: as texts, and in the namespace of the API as they were."""
@@ -37,7 +36,10 @@ ERRORS: Final = "errors"
 MADE_BY_DECODERS: Final = frozenset({ERRORS, "replaced"})
 """Members of the metadata in the namespace of an API that are not members of its bodies."""
 
-_REASONS: Final[Mapping[str, str]] = {"output": NO_OUTPUT, "usage": "the API counts under other names"}
+RESPONSE_REASONS: Final[Mapping[str, str]] = {
+    "output": NO_OUTPUT,
+    "usage": "the API counts under other names",
+}
 _USAGE: Final[Codec[Usage]] = Codec(Usage)
 
 
@@ -84,8 +86,8 @@ class Responses:
         `finish_reasons`: by those of the API.
         `reasons`, `spelling`: of the report.
         """
-        reasons = {**_REASONS, **(reasons or {})}
-        self._report = Report(namespace, "a body has no place for it", reasons, spelling)
+        reasons = {**RESPONSE_REASONS, **(reasons or {})}
+        self._report = Report(namespace, reasons=reasons, spelling=spelling)
         self._decoder, self._is_body, self._is_event = decoder, is_body, is_event
         self._error_text = error_text
         self._read_body, self._write_body = read_body, write_body
@@ -136,7 +138,7 @@ class Responses:
             for name in self._required:
                 if name not in metadata_of(message):
                     path = f"{step.path}.content.metadata.{name}"
-                    record.losses.append(Loss(path, f"no {name}", ADDED, "repaired"))
+                    record.losses.append(Loss(path, f"no {name}", REQUIRED, "repaired"))
             kept = notes(message_notes(message, self._namespace), FIELDS)
             payload = to_json(restore(self._write_body(message, written), kept))
         return Dumped(payload, lambda: self._report.compare(record, self._read_back(payload)))

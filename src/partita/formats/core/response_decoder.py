@@ -12,6 +12,7 @@ from msgspec import UNSET, UnsetType
 
 from partita.errors import DecodeError
 from partita.formats.answers.outlet import INTERRUPTED, Call, Outlet
+from partita.formats.format import UNREAD
 from partita.formats.losses import Loss
 from partita.types.chunks import Chunk, DataChunk
 from partita.types.json import Json, JsonObject, is_object, loads
@@ -23,7 +24,6 @@ CUT: Final = frozenset({"length", "content-filter", "error", INTERRUPTED})
 
 EARLIER: Final = "an earlier event has another value"
 REPLACED: Final = "a later event has replaced it"
-UNREAD: Final = "a message has no place for it"
 POSITION: Final = "blocks are in order by their place in the message"
 NOTHING: Final = "the end of something that did not begin"
 

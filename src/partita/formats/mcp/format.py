@@ -19,8 +19,9 @@ from partita.formats.core.metadata import add_notes
 from partita.formats.core.report import Place, Report
 from partita.formats.core.role_messages import JOINED_NOTE as JOINED
 from partita.formats.core.role_messages import MessageWriter, numbered
-from partita.formats.core.rules import Rules
+from partita.formats.core.rules import REQUIRED, Rules
 from partita.formats.core.sidecar import in_messages
+from partita.formats.core.tool_text import OBJECT_INPUT
 from partita.formats.core.tools import Tools
 from partita.formats.core.turns import Instructions, Results, Step, Turn, join, misplaced_results
 from partita.formats.core.wire import read_wire, to_json
@@ -69,10 +70,8 @@ MAX_TOKENS: Final = 8192
 
 REPORT: Final = Report(
     NAME,
-    default="the protocol has no place for it",
     reasons={
-        "id": "messages of the protocol have no id",
-        "input": "the protocol demands an object",
+        "input": OBJECT_INPUT,
         "output": "a result is blocks, or structured content",
     },
     spelling=frozenset({FORM, JOINED}),
@@ -326,8 +325,7 @@ class _Writer(MessageWriter):
             payload["systemPrompt"] = "\n\n".join(self._prompts)
         if "maxTokens" not in request.settings:
             payload["maxTokens"] = MAX_TOKENS
-            why = "the protocol requires a number"
-            self.record.losses.append(Loss("$.maxTokens", str(MAX_TOKENS), why, "repaired"))
+            self.record.losses.append(Loss("$.maxTokens", str(MAX_TOKENS), REQUIRED, "repaired"))
         payload |= request.settings
         own: Json = request.settings.get("tools")
         tools = TOOLS.write(request.tools, own if is_array(own) else [])

@@ -95,13 +95,8 @@ MESSAGE_NOTES: Final = frozenset({ROLE, IS_OUTPUT, FORM, EVENT, JOINED, INSTRUCT
 
 REPORT: Final = Report(
     NAME,
-    default="the conventions have no place for it",
     reasons={
-        "id": "recorded messages have no id",
-        "createdAt": "recorded messages have no time",
-        "runId": "recorded messages do not name their run",
         "threadId": "all messages of a recording are of one conversation",
-        "filename": "files have no names there",
         "usage": "only the usage of the last answer is recorded",
         "output": "an output is a value, and it is not recorded whether the call failed",
     },
