@@ -20,6 +20,7 @@ HINT: Final = "give a request, its messages, a response, or the events of a stre
 MESSAGES: Final = "messages"
 
 REASONS: Final[Mapping[str, str]] = {
+    "usage": "messages have no usage",
     "tool-call.id": RENAMED,
     "tool-call.name": RENAMED,
     "input": OBJECT_INPUT,

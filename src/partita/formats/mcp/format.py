@@ -71,6 +71,7 @@ MAX_TOKENS: Final = 8192
 REPORT: Final = Report(
     NAME,
     reasons={
+        "usage": "messages have no usage",
         "input": OBJECT_INPUT,
         "output": "a result is blocks, or structured content",
     },
