@@ -27,8 +27,7 @@ from partita.types.parts import ReasoningPart, TextPart
 from partita.types.usage import Usage, UsageNames
 from partita.types.value import Extra
 
-from .assistant import add_citation, read_block, read_call
-from .parts import PLAN
+from .parts import PLAN, add_citation, read_block, read_call
 from .wire import BLOCK, CALL, NAME
 
 # https://docs.cohere.com/reference/chat#response.body.finish_reason. The last three occur in v1.

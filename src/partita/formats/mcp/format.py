@@ -200,12 +200,7 @@ def _write_tool(spec: ToolSpec) -> wire.Tool:
     return wire.Tool(name=spec.name, input_schema=schema, description=description)
 
 
-def _is_unknown_tool(raw: Json) -> bool:
-    is_known = is_object(raw) and isinstance(raw.get("name"), str) and is_object(raw.get("inputSchema"))
-    return not is_known
-
-
-TOOLS: Final = Tools(NAME, wire.TOOL, _read_tool, _write_tool, _is_unknown_tool)
+TOOLS: Final = Tools(NAME, wire.TOOL, _read_tool, _write_tool)
 
 
 class _Reader:
