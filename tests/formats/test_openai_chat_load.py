@@ -95,6 +95,14 @@ def test_no_leaf_changes_in_silence(server: str, payload: JsonObject) -> None:
         assert (again, other.losses) != (dumped, loaded.losses), path
 
 
+@each_row("server", ["openai", "ollama", "openrouter"])
+def test_what_a_tool_has_besides_its_schema_is_for_every_server(server: str) -> None:
+    loaded = load(REQUEST)
+    assert loaded.request is not None
+    written = chat_format.dump(loaded.messages, loaded.request, dialect=DIALECTS[server])
+    assert written.payload["tools"] == REQUEST["tools"]
+
+
 def test_what_a_request_is_read_as() -> None:
     loaded = load(REQUEST)
     assert loaded.request is not None

@@ -315,12 +315,16 @@ def _text_places(
         place if isinstance(place, tuple) or place is None else (place, 0) for place in found
     ]
     texts: list[tuple[int, int, int]] = []
+    counts: Counter[str] = Counter()
     for number, (part, place) in enumerate(zip(parts, found, strict=True)):
         if isinstance(part, TextPart | ReasoningPart) and place is not None:
             member, index = place if isinstance(place, tuple) else (place, number)
             texts.append((ORDER.index(member), index, number))
+        elif isinstance(part, CustomPart) and place is not None:
+            kind = _kind(part, codecs)
+            places[number] = (kind, counts[kind])
+            counts[kind] += 1
     pieces: dict[Place, _Piece] = {}
-    counts: Counter[str] = Counter()
     last, start = "", 0
     for _, _, number in sorted(texts):
         kind, text = _kind(parts[number], codecs), parts[number].text
