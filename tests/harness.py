@@ -22,11 +22,11 @@ from pathlib import Path
 from typing import Any
 
 from partita.errors import ConversionError, DecodeError, PartitaError, StreamError
-from partita.formats.ai_sdk.convert.to_model import ModelTool, convert_to_model_messages
+from partita.formats.ai_sdk.convert import ModelTool, convert_to_model_messages
+from partita.formats.ai_sdk.schema import chunk_problems
 from partita.formats.ai_sdk.ui.dump import dump
 from partita.formats.ai_sdk.ui.load import load
-from partita.formats.ai_sdk.validate.schema import chunk_problems
-from partita.formats.ai_sdk.validate.validate import ToolSchemas, validate_ui_messages
+from partita.formats.ai_sdk.validate import ToolSchemas, validate_ui_messages
 from partita.stream.accumulator import Accumulator
 from partita.stream.partial_json import parse_partial_json
 from partita.stream.rules import Version

@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     from .errors import StreamError as StreamError
     from .errors import UnavailableError as UnavailableError
     from .formats.agent_decoder import Decoding as Decoding
-    from .formats.ai_sdk.convert.to_model import ModelTool as ModelTool
-    from .formats.ai_sdk.convert.to_model import convert_to_model_messages as convert_to_model_messages
+    from .formats.ai_sdk.convert import ModelTool as ModelTool
+    from .formats.ai_sdk.convert import convert_to_model_messages as convert_to_model_messages
     from .formats.ai_sdk.model.repair import to_model_messages as to_model_messages
     from .formats.ai_sdk.ui.chat import dump_chat as dump_chat
-    from .formats.ai_sdk.validate.validate import ToolSchemas as ToolSchemas
-    from .formats.ai_sdk.validate.validate import Validation as Validation
-    from .formats.ai_sdk.validate.validate import Verdict as Verdict
-    from .formats.ai_sdk.validate.validate import validate_ui_messages as validate_ui_messages
+    from .formats.ai_sdk.validate import ToolSchemas as ToolSchemas
+    from .formats.ai_sdk.validate import Validation as Validation
+    from .formats.ai_sdk.validate import Verdict as Verdict
+    from .formats.ai_sdk.validate import validate_ui_messages as validate_ui_messages
     from .formats.converting import convert as convert
     from .formats.format import Decoder as Decoder
     from .formats.format import Dumped as Dumped
@@ -398,12 +398,12 @@ EXPORTS: dict[str, tuple[str, ...]] = {
         "sniff",
         "Guess",
     ),
-    "partita.formats.ai_sdk.convert.to_model": (
+    "partita.formats.ai_sdk.convert": (
         "convert_to_model_messages",
         "ModelTool",
     ),
     "partita.formats.ai_sdk.model.repair": ("to_model_messages",),
-    "partita.formats.ai_sdk.validate.validate": (
+    "partita.formats.ai_sdk.validate": (
         "validate_ui_messages",
         "Validation",
         "Verdict",

@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from partita.formats.ai_sdk.streams.full_stream import FullStreamDecoder, mask_error, show_error
-from partita.formats.ai_sdk.streams.full_stream_rules import RULES
+from partita.formats.ai_sdk.full_stream import FullStreamDecoder, mask_error, show_error
+from partita.formats.ai_sdk.full_stream_rules import RULES
 from partita.stream.rules import Version
 from partita.types.codec import to_json
 from partita.types.json import JsonObject, is_object

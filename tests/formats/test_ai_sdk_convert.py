@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from partita.errors import ConversionError, FormatError
-from partita.formats.ai_sdk.convert.to_model import ModelTool, convert_to_model_messages
-from partita.formats.ai_sdk.convert.values import address, joined, json_text, spread, text_of
+from partita.formats.ai_sdk.convert import ModelTool, convert_to_model_messages
+from partita.formats.ai_sdk.javascript import address, joined, json_text, spread, text_of
 from partita.types.json import Json, JsonObject, is_array, is_object
 from tests.recordings import at_least, cases
 from tests.tables import each_row

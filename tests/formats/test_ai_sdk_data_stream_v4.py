@@ -8,7 +8,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from partita.errors import PartitaError, StreamError
-from partita.formats.ai_sdk.streams.data_stream_v4 import DataStreamDecoder, DataStreamReader
+from partita.formats.ai_sdk.data_stream_v4 import DataStreamDecoder, DataStreamReader
 from partita.formats.ai_sdk.ui_v4.format import dump
 from partita.formats.format import Decoder
 from partita.stream.accumulator import Accumulator

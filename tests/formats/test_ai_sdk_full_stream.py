@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from partita.errors import FormatError, StreamError
-from partita.formats.ai_sdk.streams.full_stream import MASKED, FullStreamDecoder, mask_error, show_error
-from partita.formats.ai_sdk.streams.full_stream_rules import RULES
+from partita.formats.ai_sdk.full_stream import MASKED, FullStreamDecoder, mask_error, show_error
+from partita.formats.ai_sdk.full_stream_rules import RULES
 from partita.formats.events import fold_events
 from partita.formats.registry import get_format
 from partita.stream.messages import accumulate

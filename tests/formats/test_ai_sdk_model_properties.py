@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 
 from partita.errors import ConversionError, DecodeError
-from partita.formats.ai_sdk.convert.to_model import convert_to_model_messages
+from partita.formats.ai_sdk.convert import convert_to_model_messages
 from partita.formats.ai_sdk.model.format import dump, load
 from partita.formats.ai_sdk.ui import dump as ui_dump
 from partita.formats.ai_sdk.ui import load as ui_load

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from partita.errors import FormatError
-from partita.formats.ai_sdk.validate.schema import Problem, chunk_problems
+from partita.formats.ai_sdk.schema import Problem, chunk_problems
 from partita.types.json import Json, JsonObject
 from tests.recordings import at_least, cases
 from tests.tables import each_row

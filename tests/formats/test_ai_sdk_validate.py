@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 
 from partita.errors import ConversionError, DecodeError, FormatError, PartitaError
-from partita.formats.ai_sdk.validate.schema import Problem
-from partita.formats.ai_sdk.validate.validate import ToolSchemas, Validation, validate_ui_messages
+from partita.formats.ai_sdk.schema import Problem
+from partita.formats.ai_sdk.validate import ToolSchemas, Validation, validate_ui_messages
 from partita.types.json import Json, JsonObject, is_array, is_object
 from tests.formats.test_ai_sdk_convert import broken_messages, exact, ui_messages
 from tests.recordings import at_least, cases

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from partita.errors import FormatError
-from partita.formats.ai_sdk.validate.schema import chunk_problems
+from partita.formats.ai_sdk.schema import chunk_problems
 from partita.stream.targets import DENIED, Target, adapt
 from partita.types import chunks as c
 from partita.types.chunks import Chunk

@@ -25,10 +25,17 @@ EXTENSIONS: Final[Mapping[str, str]] = {
     "mp4": "video/mp4",
     "webm": "video/webm",
 }
-"""Media types by extension: those that chats see. The system's own table differs from machine to machine."""
+"""Media types by extension, of files that are common in chats.
 
-SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:")
-"""How a URL starts."""
+`mimetypes` is not used because its table differs from machine to machine.
+"""
+
+_SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
+
+
+def has_scheme(text: str) -> bool:
+    """Whether a text is a URL. Base64 never contains a colon."""
+    return _SCHEME.match(text) is not None
 
 
 def file_part(url: str, media_type: str, filename: str | None = None) -> ImagePart | FilePart:
@@ -56,10 +63,10 @@ def media_type_of(part: AnyFile) -> str:
 
 def file_url(data: str, media_type: str) -> str:
     """The URL of a file that is given as base64 or as a URL."""
-    return data if SCHEME.match(data) else data_url(data, media_type)
+    return data if has_scheme(data) else data_url(data, media_type)
 
 
-def guessed_type(url: str, name: str | None) -> str:
+def guess_media_type(url: str, name: str | None) -> str:
     """The media type of a file that comes without one: what its data URL names, or by its extension."""
     scheme, _, rest = url.partition(":")
     is_data = scheme.lower() == "data"

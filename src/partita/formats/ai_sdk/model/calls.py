@@ -12,10 +12,8 @@ from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
 from partita.errors import ConversionError
-from partita.formats.ai_sdk.convert.rules import RULES as SDK_RULES
-from partita.formats.ai_sdk.convert.rules import Rules
-from partita.formats.ai_sdk.convert.to_model import convert_to_model_messages
-from partita.formats.ai_sdk.convert.tools import DENIED, OMITTED, UNKNOWN_ERROR
+from partita.formats.ai_sdk.convert import DENIED, OMITTED, UNKNOWN_ERROR, Rules, convert_to_model_messages
+from partita.formats.ai_sdk.convert import RULES as SDK_RULES
 from partita.formats.core.metadata import add_notes, notes
 from partita.formats.core.residue import residue, restore
 from partita.formats.core.tool_text import tool_text

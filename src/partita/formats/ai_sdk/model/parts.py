@@ -7,7 +7,7 @@ from typing import Any, Final, Literal, TypeAlias
 from msgspec import UNSET, UnsetType
 
 from partita.errors import ConversionError, DecodeError
-from partita.formats.ai_sdk.convert.tools import DENIED
+from partita.formats.ai_sdk.convert import DENIED
 from partita.formats.ai_sdk.versions import REDACTED, SIGNATURE, signature_in, signed, unsigned
 from partita.formats.core.codec import PartCodec, PartCodecs
 from partita.formats.core.metadata import add_notes, notes

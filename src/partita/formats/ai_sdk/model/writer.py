@@ -6,7 +6,7 @@ from typing import Any, Final, NamedTuple
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from partita.formats.ai_sdk.convert.values import joined, spread
+from partita.formats.ai_sdk.javascript import joined, spread
 from partita.formats.ai_sdk.ui.network import network_tool_call
 from partita.formats.core.metadata import notes
 from partita.formats.core.report import Entry, Place, Record

@@ -7,7 +7,7 @@ from partita.formats.ai_sdk.ui_v4.parts import type_of
 from partita.formats.ai_sdk.versions import REDACTED, SIGNATURE
 from partita.formats.ai_sdk.versions import SIGNER as PROVIDER
 from partita.types.json import Json, JsonObject
-from partita.types.times import javascript_text as written_time
+from partita.types.times import json_date as written_time
 from partita.types.tools import ToolState
 
 __all__ = [

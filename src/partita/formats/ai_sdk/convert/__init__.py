@@ -1,1 +1,0 @@
-"""UI messages → model messages, exactly as the SDK converts them, on plain JSON."""

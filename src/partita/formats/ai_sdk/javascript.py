@@ -1,0 +1,186 @@
+"""JSON values and objects as JavaScript reads them: as text, as members, as URLs.
+
+Valid messages never need most of this. Invalid ones do: a number where a text should be is no error in
+JavaScript, and the same input must give the same output here.
+"""
+
+import math
+import re
+from decimal import Decimal
+from typing import Final
+
+from msgspec import UNSET
+
+from partita.errors import ConversionError
+from partita.types.json import TOO_DEEP, TOO_DEEP_HINT, Json, JsonObject, heal, is_array, is_object, kind_of
+
+DATA: Final = "data:"
+# An address of these characters alone, with no "/" behind its scheme, is one opaque path: the URL
+# standard changes none of them. "?" and "#" would end the path.
+OPAQUE: Final = bytes(set(range(0x21, 0x7F)) - set(b"?#"))
+
+_INDEX: Final = re.compile(r"0|[1-9]\d{0,9}")
+_HALF: Final = re.compile("[\ud800-\udfff]")
+_ESCAPED: Final = {0x08: "\\b", 0x09: "\\t", 0x0A: "\\n", 0x0C: "\\f", 0x0D: "\\r", 0x22: '\\"', 0x5C: "\\\\"}
+_ESCAPES: Final = {code: f"\\u{code:04x}" for code in range(0x20)} | _ESCAPED
+
+
+def is_nullish(value: Json) -> bool:
+    """Whether a value is absent or `null`, which is mostly the same to JavaScript."""
+    return value is None or value is UNSET
+
+
+def text_of(value: Json) -> str:
+    """What `String(value)` gives."""
+    if isinstance(value, str):
+        return value
+    if value is UNSET:
+        return "undefined"
+    if is_array(value):
+        return joined(value, ",")
+    return "[object Object]" if is_object(value) else _scalar_text(value)
+
+
+def joined(values: list[Json], separator: str) -> str:
+    """What `values.join(separator)` gives: nothing for an absent value or `null`."""
+    try:
+        return heal(separator.join("" if is_nullish(value) else text_of(value) for value in values))
+    except RecursionError:
+        raise ConversionError(TOO_DEEP, hint=TOO_DEEP_HINT) from None
+
+
+def json_text(value: Json) -> str:
+    """What `JSON.stringify(value)` gives."""
+    try:
+        return _json_text(value)
+    except RecursionError:
+        raise ConversionError(TOO_DEEP, hint=TOO_DEEP_HINT) from None
+
+
+def spread(value: Json) -> JsonObject:
+    """The members that `{...value}` has: those of an object, the items of an array or a string."""
+    if isinstance(value, str):
+        units = value.encode("utf-16-le", "surrogatepass")
+        value = [units[at : at + 2].decode("utf-16-le", "surrogatepass") for at in range(0, len(units), 2)]
+    if is_array(value):
+        return {str(index): item for index, item in enumerate(value)}
+    return value if is_object(value) else {}
+
+
+def address(value: Json, where: str) -> str:
+    """The absolute address that `new URL(value)` stands for, in its normal form."""
+    text = text_of(value)
+    if _is_settled(text):
+        return text
+    from ada_url import URL
+
+    try:
+        return URL(text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")).href
+    except ValueError:
+        shown = text if len(text) <= 60 else text[:60] + "…"
+        raise ConversionError(
+            f"no absolute address: {shown!r}", where=where, hint="use an https: or data: URL"
+        ) from None
+
+
+def _is_settled(text: str) -> bool:
+    """Whether a data address is in its normal form, told at a glance: some hold many megabytes."""
+    is_opaque = text.startswith(DATA) and not text.startswith("/", len(DATA))
+    return is_opaque and text.isascii() and not text.encode().translate(None, OPAQUE)
+
+
+def _json_text(value: Json) -> str:
+    if isinstance(value, str):
+        return _quoted(value)
+    if is_array(value):
+        return f"[{','.join(map(_json_text, value))}]"
+    if is_object(value):
+        return f"{{{','.join(f'{_quoted(key)}:{_json_text(value[key])}' for key in _in_order(value))}}}"
+    text = _scalar_text(value)
+    return "null" if text.endswith("Infinity") else text
+
+
+def _scalar_text(value: Json) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return "null" if value is None else _number_text(value)
+
+
+def _quoted(text: str) -> str:
+    return f'"{_HALF.sub(_escaped_half, heal(text).translate(_ESCAPES))}"'
+
+
+def _escaped_half(half: re.Match[str]) -> str:
+    return f"\\u{ord(half[0]):04x}"
+
+
+def _in_order(members: JsonObject) -> list[str]:
+    """Keys as JavaScript lists them: array indexes first, by value, then the others as they came."""
+    indexes = {key for key in members if _INDEX.fullmatch(key) and int(key) < 2**32 - 1}
+    return sorted(indexes, key=int) + [key for key in members if key not in indexes]
+
+
+def _number_text(value: float) -> str:
+    """A number as JavaScript writes it: the fewest digits that tell it apart, an exponent if far from 0."""
+    number = _double(value)
+    if math.isinf(number):
+        return "-Infinity" if number < 0 else "Infinity"
+    if number == 0:
+        return "0"
+    sign, digits, exponent = Decimal(repr(number)).normalize().as_tuple()
+    assert isinstance(exponent, int)  # only NaN and infinities have letters there
+    text = "".join(map(str, digits))
+    point = len(text) + exponent
+    if len(text) <= point <= 21:
+        body = text.ljust(point, "0")
+    elif 0 < point <= 21:
+        body = f"{text[:point]}.{text[point:]}"
+    elif -6 < point <= 0:
+        body = f"0.{'0' * -point}{text}"
+    else:
+        body = f"{text[0]}{'.' if text[1:] else ''}{text[1:]}e{point - 1:+d}"
+    return f"-{body}" if sign else body
+
+
+def _double(value: float) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
+
+
+# Objects
+
+
+class Fields:
+    """One object of the input. An absent member is `UNSET`. What is not an object has no members."""
+
+    __slots__ = ("value", "where")
+
+    def __init__(self, value: Json, where: str) -> None:
+        self.value = value
+        self.where = where
+
+    def get(self, key: str) -> Json:
+        """The member."""
+        return self.value.get(key, UNSET) if is_object(self.value) else UNSET
+
+    def first(self, *keys: str) -> Json:
+        """The first of these members that is neither absent nor `null`."""
+        return next((value for value in map(self.get, keys) if not is_nullish(value)), UNSET)
+
+    def inside(self, key: str) -> "Fields":
+        """The object that a member is."""
+        return Fields(self.get(key), f"{self.where}.{key}")
+
+    def items(self, key: str) -> "list[Fields]":
+        """The items of the array that a member must be."""
+        return [Fields(item, where) for item, where in self._places(key)]
+
+    def _places(self, key: str) -> list[tuple[Json, str]]:
+        value = self.get(key)
+        where = f"{self.where}.{key}"
+        if not is_array(value):
+            found = "missing" if value is UNSET else f"{kind_of(value)}, not array"
+            raise ConversionError(f"{key} is {found}", where=where, hint=f"send {key} as an array")
+        return [(item, f"{where}[{index}]") for index, item in enumerate(value)]

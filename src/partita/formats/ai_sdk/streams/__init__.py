@@ -1,1 +1,0 @@
-"""Streams of the AI SDK that are not UI message chunks → chunks."""

@@ -1,1 +1,0 @@
-"""What the SDK's schemas accept: single chunks, and whole UI messages."""
