@@ -46,7 +46,7 @@ ALSO = (
     "partita.demo.archive",
     "partita.formats.canonical",
     "partita.formats.chunks",
-    "partita.formats.claude_code.log.decoder",
+    "partita.formats.claude_code.log",
     "partita.formats.registry",
     "partita.logs.importing.live",
     "partita.logs.importing.storages",

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from uuid import UUID
 
-from partita.formats.claude_code.dump.session import dump
+from partita.formats.claude_code.format import dump
 from partita.formats.format import Dumped
 from partita.types.json import Json, JsonObject, is_array, is_object
 from partita.types.messages import AssistantContent, AssistantMessage, Message, ToolCallPart, UserMessage

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from partita.errors import ConversionError, PartitaError
 from partita.formats.ai_sdk.ui import format as ui_dump
 from partita.formats.ai_sdk.ui_v4.format import FORMAT, dump
-from partita.formats.core.files import guessed_type
+from partita.formats.core.files import guess_media_type
 from partita.formats.core.metadata import add_notes
 from partita.formats.core.residue import digest
 from partita.formats.format import Loaded
@@ -503,7 +503,7 @@ GUESSES: dict[str, tuple[str, str | None, str]] = {
 
 @each_row(("url", "name", "expected"), GUESSES.values(), ids=GUESSES)
 def test_a_media_type_is_guessed(url: str, name: str | None, expected: str) -> None:
-    assert guessed_type(url, name) == expected
+    assert guess_media_type(url, name) == expected
 
 
 def test_ids_are_made_of_places() -> None:

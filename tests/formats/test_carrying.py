@@ -12,10 +12,10 @@ from partita.formats.patch import difference, patched
 from partita.formats.registry import all_formats, get_format
 from partita.testing.everything import everything
 from partita.types.codec import to_json
-from partita.types.json import Json, is_array
+from partita.types.json import Json, JsonObject, is_array
 from partita.types.messages import Message
 from tests import canonical
-from tests.rules.histories import HISTORIES
+from tests.formats.laws.apis import HISTORIES
 from tests.sampling import FULL, sampled
 from tests.strategies_json import json_values
 from tests.tables import Failures, each_row
@@ -106,3 +106,77 @@ def written_everything(name: str) -> Json:
 def test_a_patch_makes_the_one_of_the_other(before: Json, after: Json) -> None:
     patch = difference(before, after)
     assert (before if patch is None else patched(before, patch)) == after
+
+
+def test_a_patch_is_a_json_patch() -> None:
+    before, after = {"a/b": [1, 2, 3], "c": True, "d": 0}, {"a/b": [1, 4, 5, 3], "c": 1, "e": None}
+    assert difference(before, after) == [
+        {"op": "remove", "path": "/a~1b/1"},
+        {"op": "add", "path": "/a~1b/1", "value": 4},
+        {"op": "add", "path": "/a~1b/2", "value": 5},
+        {"op": "replace", "path": "/c", "value": 1},
+        {"op": "remove", "path": "/d"},
+        {"op": "add", "path": "/e", "value": None},
+    ]
+    assert difference(before, {"d": 0, "c": True, "a/b": [1, 2, 3]}) is None
+
+
+VERSION_1: JsonObject = {
+    "conversations": [{"from": "human", "value": "How high?"}, {"from": "gpt", "value": "High."}],
+    "partita": {
+        "version": 1,
+        "spans": [
+            {
+                "of": ["df6eed3888778cac"],
+                "patch": {
+                    "at": {
+                        "0": {
+                            "of": {
+                                "id": {"is": "u"},
+                                "threadId": {"is": "t"},
+                                "content": {
+                                    "of": {
+                                        "parts": {
+                                            "at": {
+                                                "0": {"of": {"providerMetadata": {"is": {"x": {"a": 1}}}}}
+                                            },
+                                            "more": [{"type": "data", "name": "n", "data": [1]}],
+                                        }
+                                    }
+                                },
+                            }
+                        }
+                    }
+                },
+            },
+            {
+                "of": ["1faaef4da076dbab"],
+                "patch": {"at": {"0": {"of": {"id": {"is": "a"}, "parentId": {"is": "u"}}}}},
+            },
+        ],
+    },
+}
+
+
+def test_what_version_1_carried_is_still_read() -> None:
+    back = convert(VERSION_1, "sharegpt", "canonical")
+    assert back.lossless
+    assert (
+        back.payload
+        == convert(
+            [
+                {
+                    "id": "u",
+                    "role": "user",
+                    "threadId": "t",
+                    "content": [
+                        {"type": "text", "text": "How high?", "providerMetadata": {"x": {"a": 1}}},
+                        {"type": "data", "name": "n", "data": [1]},
+                    ],
+                },
+                {"id": "a", "role": "assistant", "parentId": "u", "content": "High."},
+            ],
+            "canonical",
+            "canonical",
+        ).payload
+    )

@@ -9,14 +9,9 @@ from partita.formats.checking.held import Held
 from partita.formats.converting import convert
 from partita.formats.format import Format, Loaded
 from partita.formats.losses import Loss
-from partita.formats.registry import all_formats, get_format
-from partita.testing.everything import everything
-from partita.types.codec import to_json
+from partita.formats.registry import get_format
 from partita.types.json import Json
 from partita.types.messages import UserMessage
-from tests.converting import silent, spelled
-from tests.leaves import leaves
-from tests.sampling import sampled
 from tests.tables import each_row
 
 HELD: dict[str, tuple[str, Json, Json]] = {
@@ -130,10 +125,3 @@ def test_a_reader_that_forgets_something_is_found_out(monkeypatch: pytest.Monkey
     monkeypatch.setattr("partita.formats.converting.get_format", found)
     result = convert({"text": "How tall?", "mood": "curious"}, "forgetful", "ui")
     assert [(loss.path, loss.what) for loss in result.losses] == [("$.mood", '"curious"')]
-
-
-@each_row("target", sorted(name for name, one in all_formats().items() if one.dump))
-def test_no_leaf_of_a_conversation_that_has_everything_is_lost_in_silence(target: str) -> None:
-    said = to_json(everything())
-    some = sampled(leaves(said), 60, lambda path: (target, path))
-    assert [spelled(path) for path in silent(said, "canonical", target, some)] == []

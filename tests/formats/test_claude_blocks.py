@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from partita.formats.claude_code.blocks import READERS, block_chunks, server_of
-from partita.formats.claude_code.media import media_part
+from partita.formats.claude_code.user_content import content_part
 from partita.types.chunks import (
     Chunk,
     DataChunk,
@@ -263,20 +263,22 @@ MEDIA: dict[str, tuple[JsonObject, ImagePart | FilePart | ForeignPart]] = {
             "data:application/pdf;base64,AAAA",
             "application/pdf",
             filename="Guide",
-            provider_metadata=own(context="of 1900"),
+            provider_metadata=own(fields={"context": "of 1900"}),
         ),
     ),
     "a paper in words": (
         {"type": "document", "source": {"type": "text", "media_type": "text/plain", "data": "Rye"}},
-        FilePart("data:text/plain;base64,Unll", "text/plain", provider_metadata=own(source={"type": "text"})),
+        FilePart("data:text/plain;base64,Unll", "text/plain"),
     ),
     "a paper on the web": (
         {"type": "document", "source": {"type": "url", "url": "https://rye.example/a.pdf"}, "title": None},
-        FilePart("https://rye.example/a.pdf", "application/octet-stream", provider_metadata=own(title=None)),
+        FilePart(
+            "https://rye.example/a.pdf", "application/pdf", provider_metadata=own(fields={"title": None})
+        ),
     ),
     "a source with more to say": (
         {"type": "image", "source": {"type": "url", "url": "https://rye.example/a.png", "detail": "low"}},
-        ImagePart("https://rye.example/a.png", provider_metadata=own(source={"detail": "low"})),
+        ImagePart("https://rye.example/a.png", provider_metadata=own(fields={"source": {"detail": "low"}})),
     ),
     "a paper of blocks": (
         {"type": "document", "source": {"type": "content", "content": []}},
@@ -289,7 +291,7 @@ MEDIA: dict[str, tuple[JsonObject, ImagePart | FilePart | ForeignPart]] = {
 def test_pictures_and_documents_become_parts(
     raw: JsonObject, part: ImagePart | FilePart | ForeignPart
 ) -> None:
-    assert media_part(raw) == part
+    assert content_part(raw) == part
 
 
 FIELDS = ("text", "thinking", "data", "id", "name", "input", "tool_use_id", "content", "source", "citations")

@@ -6,8 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from partita.formats.claude_code.dump.session import dump, dump_agents
-from partita.formats.claude_code.log.load import load
+from partita.formats.claude_code.format import dump, dump_agents, load
 from partita.formats.format import Dumped
 from partita.types.fold import fold
 from partita.types.json import Json, is_object

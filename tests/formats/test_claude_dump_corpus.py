@@ -6,8 +6,7 @@ from pathlib import Path
 
 from msgspec import UNSET
 
-from partita.formats.claude_code.dump.session import dump, dump_agents
-from partita.formats.claude_code.log.load import load
+from partita.formats.claude_code.format import dump, dump_agents, load
 from partita.logs.agents import agent_files
 from partita.logs.lines.blocks import open_log
 from partita.logs.lines.reader import LineReader

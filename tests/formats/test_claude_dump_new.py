@@ -3,9 +3,8 @@
 from collections.abc import Sequence
 from typing import get_args
 
-from partita.formats.claude_code.dump.session import dump, dump_agents, write_session
-from partita.formats.claude_code.log.load import load
-from partita.types.json import Json, JsonObject, is_object
+from partita.formats.claude_code.format import dump, dump_agents, load, write_session
+from partita.types.json import Json, JsonObject
 from partita.types.messages import (
     AssistantContent,
     AssistantMessage,
@@ -105,7 +104,7 @@ OUTPUTS: dict[str, tuple[ToolOutput, Json, bool]] = {
     "no words": (TextOutput(""), "", False),
     "a value": (JsonOutput({"heat": 220}), '{"heat":220}', False),
     "an error": (ErrorTextOutput("burnt"), "burnt", True),
-    "an error without words": (ErrorTextOutput(" "), "The tool failed without a word.", True),
+    "an error without words": (ErrorTextOutput(" "), "The tool failed without a message.", True),
     "an error that is a value": (ErrorJsonOutput(["x"]), '["x"]', True),
     "content": (
         ContentOutput((TextPart("a"), TextPart(" "), ImagePart(ROLL), ForeignPart("x", 1))),
@@ -235,7 +234,7 @@ def test_reasoning_arrives_if_it_is_signed(metadata: JsonObject, block: JsonObje
     assert ("$[0].content.parts[0]" in lost(dumped)) is (block is None)
 
 
-FILES: dict[str, tuple[ImagePart | FilePart, JsonObject | str]] = {
+FILES: dict[str, tuple[ImagePart | FilePart, JsonObject | None]] = {
     "a picture": (
         ImagePart(ROLL),
         {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "aGk="}},
@@ -272,32 +271,26 @@ FILES: dict[str, tuple[ImagePart | FilePart, JsonObject | str]] = {
         FilePart("", "application/pdf", provider_reference={"anthropic": "f1", "openai": "f2"}),
         {"type": "document", "source": {"type": "file", "file_id": "f1"}},
     ),
-    "a sound": (FilePart("data:audio/wav;base64,aGk=", "audio/wav"), "the API takes no audio/wav"),
-    "a drawing": (ImagePart("data:image/svg+xml;base64,aGk="), "the API takes no image/svg+xml"),
-    "words on the web": (
-        FilePart("https://example.com/a.md", "text/markdown"),
-        "the API fetches pictures and PDF, no text/markdown",
+    "text that is percent-encoded": (
+        FilePart("data:text/plain,hi", "text/plain"),
+        {"type": "document", "source": {"type": "text", "media_type": "text/plain", "data": "hi"}},
     ),
-    "words that are none": (
-        FilePart("data:text/plain;base64,/w==", "text/plain"),
-        "its bytes cannot be read",
-    ),
-    "words that are not packed": (FilePart("data:text/plain,hi", "text/plain"), "its bytes cannot be read"),
-    "a file in a store": (FilePart("blob:sha256:00", "image/png"), "its bytes are in a store"),
-    "a file on a disk": (
-        FilePart("file:///a", "image/png"),
-        "the API takes no address that begins with 'file'",
-    ),
+    "a sound": (FilePart("data:audio/wav;base64,aGk=", "audio/wav"), None),
+    "a drawing": (ImagePart("data:image/svg+xml;base64,aGk="), None),
+    "text on the web": (FilePart("https://example.com/a.md", "text/markdown"), None),
+    "text that is none": (FilePart("data:text/plain;base64,/w==", "text/plain"), None),
+    "a file in a store": (FilePart("blob:sha256:00", "image/png"), None),
+    "a file on a disk": (FilePart("file:///a", "image/png"), None),
 }
 
 
 @each_row(("part", "block"), FILES.values(), ids=FILES)
-def test_files_arrive_if_the_api_takes_them(part: ImagePart | FilePart, block: JsonObject | str) -> None:
+def test_files_arrive_if_the_api_takes_them(part: ImagePart | FilePart, block: JsonObject | None) -> None:
     dumped = dump([UserMessage(id="u", content=[TextPart("Look"), part])])
     check(dumped.payload)
     found = blocks(dumped.payload[0])[1:]
-    assert found == ([block] if is_object(block) else [])
-    assert lost(dumped).get("$[0].content.parts[1]") == (None if is_object(block) else block)
+    assert found == ([] if block is None else [block])
+    assert ("$[0].content.parts[1]" in lost(dumped)) is (block is None)
 
 
 NOWHERE = {
@@ -324,7 +317,7 @@ def test_notices_are_shown_and_instructions_too() -> None:
     dumped = dump([notice, instructions])
     check(dumped.payload)
     assert [record["content"] for record in dumped.payload] == ["The oven is on", "You bake."]
-    assert lost(dumped)["$[1].role"] == "it is shown, but the model is not told"
+    assert lost(dumped)["$[1].role"] == "it is shown as a notice, and not sent to the model"
     assert "$[0].role" not in lost(dumped)
 
 
@@ -346,7 +339,7 @@ def test_results_that_stand_apart_go_to_their_calls() -> None:
     dumped = dump([asked(), answer(call(state="input-available")), apart, orphan])
     check(dumped.payload)
     assert blocks(dumped.payload[2])[0]["content"] == "hot"
-    assert lost(dumped)["$[3].content.parts[0]"] == "no call asked for it"
+    assert lost(dumped)["$[2].content.parts[0]"] == "a result without its call"
 
 
 def test_what_the_user_said_in_between_stands_between_responses() -> None:

@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from partita.formats.claude_code.dump.session import dump, dump_agents, write_session
-from partita.formats.claude_code.log.load import load
+from partita.formats.claude_code.format import dump, dump_agents, load, write_session
 from partita.logs.parsing import parse_log_file
 from partita.types.json import Json, JsonObject, is_object
 from partita.types.messages import AssistantMessage, Message, ToolCallPart, UserMessage

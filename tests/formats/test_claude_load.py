@@ -6,7 +6,8 @@ from copy import deepcopy
 import pytest
 
 from partita.errors import FormatError
-from partita.formats.claude_code.log.load import load
+from partita.formats.claude_code.format import load
+from partita.formats.losses import Loss
 from partita.types.json import Json
 from partita.types.messages import AssistantMessage, SystemMessage, ToolCallPart, UserMessage, text_of
 from partita.types.parts import DataPart
@@ -69,9 +70,10 @@ def test_what_is_not_understood_is_kept_and_told() -> None:
     ]
 
 
-def test_progress_is_told_as_a_loss() -> None:
-    (loss,) = load(called().progress("c1", "bash_progress", fullOutput="x").result("c1").records).losses
-    assert (loss.what, loss.why) == ("1 records", "progress of tools stays in the raw log alone")
+def test_progress_is_reported_as_a_minor_loss() -> None:
+    records = called().progress("c1", "bash_progress", fullOutput="x").result("c1").records
+    (loss,) = load(records).losses
+    assert loss == Loss.of("$[2]", records[2], "progress is only kept in the raw log", "minor")
 
 
 def test_sub_agents_that_no_call_claims_stand_behind_the_conversation() -> None:

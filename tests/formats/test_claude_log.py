@@ -1,6 +1,6 @@
 """Answers in Claude Code's session files: one response is several lines with others between them."""
 
-from partita.formats.claude_code.log.envelope import RECORD
+from partita.formats.claude_code.envelope import RECORD
 from partita.types.json import Json, JsonObject
 from partita.types.messages import AssistantMessage, SystemMessage, ToolCallPart, text_of
 from partita.types.parts import DataPart, ReasoningPart, SourceUrlPart, StepStartPart, TextPart

@@ -2,7 +2,7 @@
 
 import pytest
 
-from partita.formats import chain
+from partita.formats.log import thread_builder
 from partita.types.json import Json, JsonObject
 from partita.types.messages import Message, ToolCallPart, text_of
 from tests.logs.claude_session import Reading, Session, read, task, text, use
@@ -209,7 +209,7 @@ def test_however_sub_agents_hang_on_each_other_each_is_told_once(agents: int, ro
 
 
 def test_memory_of_sub_agents_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(chain, "REMEMBERED_MESSAGES", 3)
+    monkeypatch.setattr(thread_builder, "REMEMBERED_MESSAGES", 3)
     session = Session()
     for number in range(8):
         session.prompt(f"Bake {number}").answer(calls=[task(f"t{number}", "look")])
@@ -222,7 +222,7 @@ def test_memory_of_sub_agents_is_bounded(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_what_a_forgotten_sub_agent_still_says_stands_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(chain, "REMEMBERED_MESSAGES", 1)
+    monkeypatch.setattr(thread_builder, "REMEMBERED_MESSAGES", 1)
     session = Session()
     for number in range(3):
         session.prompt(f"Bake {number}").answer(calls=[task(f"t{number}", "look")])

@@ -2,7 +2,7 @@
 
 import pytest
 
-from partita.formats.claude_code.log import branches
+from partita.formats.claude_code import branches
 from partita.types.json import JsonObject
 from tests.logs.claude_session import SESSION, Session, read, text, use
 from tests.tables import each_row

@@ -3,7 +3,7 @@
 from hypothesis import given
 from msgspec import UNSET
 
-from partita.formats.claude_code.results import output_chunk
+from partita.formats.claude_code.tool_results import output_chunk
 from partita.types.chunks import ToolOutputChunk
 from partita.types.json import Json, JsonObject
 from partita.types.parts import FilePart, ForeignPart, ImagePart, TextPart
@@ -56,7 +56,7 @@ OUTPUTS: dict[str, tuple[JsonObject, ToolOutput]] = {
     "an empty list": (block(content=[]), ContentOutput(())),
     "a text with more to say": (
         block(content=[text("hit") | {"citations": []}]),
-        ContentOutput((TextPart("hit", provider_metadata={"anthropic": {"citations": []}}),)),
+        ContentOutput((TextPart("hit", provider_metadata={"anthropic": {"fields": {"citations": []}}}),)),
     ),
     "a picture": (
         block(content=[source(type="base64", media_type="image/png", data="AAAA"), text("a map")]),

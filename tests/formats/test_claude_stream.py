@@ -321,13 +321,14 @@ PARTS: dict[str, tuple[list[Json], Sequence[AssistantPart]]] = {
     "what a person says in between": (
         [
             whole("m1", text("One.")),
-            user(text("go on"), {"type": "image", "source": {"type": "url", "url": "u:x"}}) | {"uuid": "u1"},
+            user(text("go on"), {"type": "image", "source": {"type": "url", "url": "https://x.example"}})
+            | {"uuid": "u1"},
             whole("m1", text("Two.")),
         ],
         [
             STEP,
             said("One."),
-            SteeringMessagePart("u1", (TextPart("go on"), FilePart("u:x", "image/*"))),
+            SteeringMessagePart("u1", (TextPart("go on"), FilePart("https://x.example", "image/*"))),
             said("Two."),
         ],
     ),

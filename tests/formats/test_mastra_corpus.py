@@ -2,10 +2,8 @@
 
 from collections.abc import Callable
 
-from partita.formats.ai_sdk.ui import dump as ui_dump
-from partita.formats.ai_sdk.ui import load as ui_load
+from partita.formats.ai_sdk.ui import format as ui
 from partita.formats.format import Loaded
-from partita.formats.mastra import v1, v2
 from partita.formats.mastra.network import ROUTING, read_network, structured
 from partita.stream.rules import Version
 from partita.types.codec import decode_message, encode
@@ -15,6 +13,7 @@ from partita.types.messages import AssistantMessage, Message, NetworkExecution, 
 from partita.types.parts import DataPart
 from partita.types.tools import JsonOutput, TextOutput
 from tests import recordings
+from tests.formats.mastra_messages import dump_v2, load_v1, load_v2
 from tests.tables import each_row
 
 
@@ -90,7 +89,7 @@ def judged(message: Message, wanted: JsonObject) -> JsonObject:
 def test_every_network_payload_reads_as_it_should() -> None:
     wrong: dict[str, JsonObject] = {}
     for case in cases("network-payloads"):
-        loaded = v2.load(row_of(case))
+        loaded = load_v2(row_of(case))
         assert loaded.lossless, case["id"]
         (message,) = loaded.messages
         found = judged(message, case["reading"])
@@ -101,7 +100,7 @@ def test_every_network_payload_reads_as_it_should() -> None:
     assert not wrong
 
 
-LOADERS: dict[str, Callable[[Json], Loaded]] = {"db": v2.load, "v1": v1.load}
+LOADERS: dict[str, Callable[[Json], Loaded]] = {"db": load_v2, "v1": load_v1}
 
 
 @each_row("view", LOADERS)
@@ -123,12 +122,12 @@ VERSIONS: tuple[Version, ...] = (5, 6, 7)
 @each_row("version", VERSIONS)
 def test_every_ui_message_comes_back_from_a_row(version: Version) -> None:
     for case in cases("ui-roundtrip"):
-        (message,) = ui_load.load([case["input"]]).messages
-        row = v2.dump([message])
-        back = v2.load(row.payload)
+        (message,) = ui.load([case["input"]]).messages
+        row = dump_v2([message])
+        back = load_v2(row.payload)
         assert row.lossless, case["id"]
         assert back.lossless, case["id"]
-        drawn, direct = (ui_dump.dump([one], version=version) for one in (back.messages[0], message))
+        drawn, direct = (ui.dump([one], version, repair=False) for one in (back.messages[0], message))
         assert drawn.payload == direct.payload, case["id"]
         assert direct.losses or drawn.payload == [case["input"]], case["id"]
 
@@ -137,9 +136,9 @@ def test_every_ui_message_stored_as_v2_survives() -> None:
     for case in cases("ui-roundtrip"):
         message = case["input"]
         content = {"format": 2, "parts": message["parts"], "metadata": message["metadata"]}
-        loaded = v2.load({"id": message["id"], "role": message["role"], "content": content})
+        loaded = load_v2({"id": message["id"], "role": message["role"], "content": content})
         assert loaded.lossless, case["id"]
-        assert ui_dump.dump(loaded.messages).payload == [message], case["id"]
+        assert ui.dump(loaded.messages, repair=False).payload == [message], case["id"]
 
 
 APART = {"nh-0011"}
@@ -151,7 +150,7 @@ def test_a_history_of_networks_reads_as_the_old_page_showed_it() -> None:
     for case in cases("network-history"):
         if case["kind"] != "network-history":
             continue
-        loaded = ui_load.load(case["input"])
+        loaded = ui.load(case["input"])
         assert loaded.lossless, case["id"]
         for message, shown in zip(loaded.messages, case["expected"], strict=True):
             found = run_shown(structured(message) or message)
@@ -163,7 +162,7 @@ def test_a_history_of_networks_reads_as_the_old_page_showed_it() -> None:
 
 def to_json_parts(message: Message) -> Json:
     """The parts of a message as the old API had them."""
-    return ui_dump.dump([message]).payload[0]["parts"]
+    return ui.dump([message], repair=False).payload[0]["parts"]
 
 
 def run_shown(message: Message) -> JsonObject | None:

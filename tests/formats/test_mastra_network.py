@@ -286,21 +286,21 @@ def test_what_stood_around_the_text_is_noted() -> None:
     found = done(assistant(StepStartPart(), around, TextPart("bye")))
     assert found.parts == (StepStartPart(), TextPart("bye"))
     part = {"providerMetadata": {"p": {"q": 1}}, "createdAt": 5}
-    assert found.content.extra == Extra({"mastra:note": {"network": {"place": 1, "part": part}}})
+    assert found.content.provider_metadata == {"mastra-v2": {"network": {"index": 1, "fields": part}}}
 
 
 @each_row(
     ("words", "left", "note"),
     [
-        (PAYLOAD, None, {"network": {"place": 0}, "content": 0}),
-        (f"{PAYLOAD}\nbye", None, {"network": {"place": 0}, "content": "lines"}),
-        ("bye", "bye", {"network": {"place": 0}}),
+        (PAYLOAD, None, {"network": {"index": 0}, "text": 0}),
+        (f"{PAYLOAD}\nbye", None, {"network": {"index": 0}, "text": "lines"}),
+        ("bye", "bye", {"network": {"index": 0}}),
     ],
 )
 def test_the_convenience_string_does_not_repeat_the_json(words: str, left: str | None, note: Json) -> None:
     found = done(assistant(TextPart(PAYLOAD), TextPart("bye"), content=words))
     assert found.content.content == left
-    assert found.content.extra == Extra({"mastra:note": note})
+    assert found.content.provider_metadata == {"mastra-v2": note}
 
 
 def test_a_second_execution_in_a_message_becomes_data() -> None:
@@ -354,7 +354,7 @@ def test_a_planned_field_is_read_and_the_text_beside_it_stays() -> None:
     found = done(message)
     assert found.content.network_execution == read_network(PAYLOAD)
     assert found.parts == message.parts
-    assert found.content.extra == Extra({"mastra:note": {"network": {"field": True}}})
+    assert found.content.provider_metadata == {"mastra-v2": {"network": {"field": True}}}
 
 
 # --- properties ------------------------------------------------------------------------------------------

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from partita.errors import PartitaError, StreamError
 from partita.formats.events import fold_events
 from partita.formats.mastra.network import ROUTING
-from partita.formats.mastra.stream.decoder import MastraStreamDecoder
-from partita.formats.mastra.stream.load import load
+from partita.formats.mastra.stream import MastraStreamDecoder, load
 from partita.formats.registry import get_format
 from partita.stream.accumulator import Accumulator
 from partita.types.chunks import Chunk, MessageStart

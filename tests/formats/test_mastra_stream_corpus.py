@@ -6,9 +6,8 @@ from typing import Final
 from msgspec import UNSET
 
 from partita.errors import PartitaError
-from partita.formats.ai_sdk.ui import load as ui_load
-from partita.formats.mastra import v2
-from partita.formats.mastra.stream.load import load
+from partita.formats.ai_sdk.ui import format as ui
+from partita.formats.mastra.stream import load
 from partita.types.codec import decode_message, encode, to_json
 from partita.types.json import Json, JsonObject, dumps, is_object
 from partita.types.messages import AssistantMessage, Message, ToolCallPart, text_of
@@ -21,6 +20,7 @@ from partita.types.parts import (
     SteeringMessagePart,
     TextPart,
 )
+from tests.formats.mastra_messages import load_v2
 from tests.formats.test_mastra_corpus import cases
 from tests.leaves import changed, leaves
 from tests.sampling import picked
@@ -43,6 +43,10 @@ OTHERWISE: Final[Mapping[str, str]] = {
     **dict.fromkeys(("nc-0003", "nu-0004"), "the answer of a network is words"),
 }
 """Where the readers of the time did otherwise, and how it is here."""
+
+
+REPLACED: Final = frozenset({"ac-0041"})
+"""Where the input of a call is another one than the one that was streamed."""
 
 
 def streams() -> Iterator[JsonObject]:
@@ -102,7 +106,8 @@ def _parts(message: Message) -> Iterator[Json]:
 def test_every_stream_is_read() -> None:
     for case in streams():
         loaded = load(chunks_of(case))
-        assert all(loss.severity == "minor" for loss in loaded.losses), case["id"]
+        lost = [loss for loss in loaded.losses if loss.severity != "minor"]
+        assert bool(lost) == (case["id"] in REPLACED), case["id"]
         for message in loaded.messages:
             assert decode_message(encode(message)) == message
 
@@ -115,7 +120,7 @@ def test_streams_amount_to_what_their_readers_made_of_them() -> None:
             continue
         ours = sketch(load(chunks_of(case)).messages)
         is_ui = case["kind"].endswith("-to-ui")
-        theirs = sketch((ui_load if is_ui else v2).load(case["expected"]).messages)
+        theirs = sketch((ui.load if is_ui else load_v2)(case["expected"]).messages)
         added = [one for one in ours if one[0] is DataPart and one not in theirs]
         names_alone = "tool-execution-start" in str(case["input"])  # a run of a tool has no state
         said = [one[:2] if names_alone else one for one in ours if one not in added]

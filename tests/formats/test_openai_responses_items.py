@@ -626,7 +626,7 @@ ERRORS: Final[dict[str, tuple[Json, str]]] = {
     "details": ({"detail": [{"message": "No sea"}]}, "No sea"),
     "only a code": ({"error": {"code": "dry"}}, "dry"),
     "nothing": ({}, "{}"),
-    "no object": ([1], "the body is no response: array"),
+    "no object": ([1], "the body is not a response: array"),
 }
 
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 
 from partita.errors import FormatError
-from partita.formats.claude_code.dump.session import dump
+from partita.formats.claude_code.format import dump
 from partita.formats.detection.families import SIGNS
 from partita.formats.registry import all_formats
 from partita.formats.sniff import LOOKED_AT, guess_format, sniff

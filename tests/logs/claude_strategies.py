@@ -4,7 +4,7 @@ from typing import TypeAlias
 
 from hypothesis import strategies as st
 
-from partita.formats.claude_code.log.kinds import METADATA, SYSTEM
+from partita.formats.claude_code.wire import METADATA, SYSTEM
 from partita.types.json import Json, JsonObject
 from tests.strategies_json import json_values
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from partita.formats import links
-from partita.formats.claude_code.log import answers, branches, outcomes, side
+from partita.formats.claude_code import branches, conversation
 from partita.formats.log import thread_builder
 from partita.logs.facts import thread_of
 from partita.logs.formats import log_format
@@ -178,8 +178,7 @@ def test_a_longer_log_takes_no_more_memory(monkeypatch: pytest.MonkeyPatch) -> N
     """What is remembered of lines, answers and calls is bounded; here the bounds are soon reached."""
     monkeypatch.setattr(branches, "RECENT", 50)
     monkeypatch.setattr(links, "KEPT", 50)
-    for module in (side, outcomes, answers):
-        monkeypatch.setattr(module, "RESPONSES", 10)
+    monkeypatch.setattr(conversation, "RESPONSES", 10)
     monkeypatch.setattr(thread_builder, "REMEMBERED_CALLS", 20)
     size, peak = peak_of(lambda: turns(60, 600))
     longer, higher = peak_of(lambda: turns(600, 600))

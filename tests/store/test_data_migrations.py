@@ -121,7 +121,8 @@ async def test_parts_of_version_4_become_todays(store: Store) -> None:
         JsonOutput({"until": "18:00"}),
     )
     assert isinstance(first, ReasoningPart)
-    assert first.provider_metadata == {"anthropic": {"signature": "c2lnbmVk"}}
+    assert first.provider_metadata is not None
+    assert first.provider_metadata["anthropic"] == {"signature": "c2lnbmVk"}
     assert isinstance(second_, ReasoningPart)
     assert first.text + second_.text == REASONING["reasoning"]
     assert isinstance(source, SourceUrlPart)

@@ -30,6 +30,7 @@ from partita import (
     Usage,
     UserMessage,
 )
+from partita.formats.mastra.notes import strip_notes
 from partita.types.json import Json
 from tests.leaves import changed, leaves
 from tests.tables import each_row
@@ -172,12 +173,8 @@ def test_an_older_part_becomes_a_real_one(raw: dict[str, Any], part: Any) -> Non
 
 def _bare(part: Any) -> Any:
     """A part without the notes of the reader that `MessageList` chose."""
-    notes = {"mastra:note"} if part.extra and "mastra:note" in part.extra else set()
-    return type(part)(**{**_fields(part), "extra": None}) if notes else part
-
-
-def _fields(part: Any) -> dict[str, Any]:
-    return {name: getattr(part, name) for name in part.__struct_fields__}
+    (bare,) = strip_notes(AssistantMessage(id="m", content=(part,))).parts
+    return bare
 
 
 def test_reasoning_in_several_signed_pieces_is_several_parts() -> None:

@@ -1,14 +1,14 @@
-"""What a format has no place for, carried along in its metadata field, and put back when it is read again.
+"""What a format has no place for, embedded in its metadata field, and put back when it is read.
 
-The rest of the messages is kept as patches: what to do to the messages that reading the payload gives, to
-have the ones that were written. Each names the messages it is for by a digest, so that messages that were
-added since are left alone, and a patch for a message that was changed is told and not applied.
+The sidecar has patches: what turns the messages that are read from the payload into those that were written.
+Each names the messages that it is for by their digests. So messages that were added since stay as they are,
+and a patch for a message that was changed since is reported and not applied.
 """
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from hashlib import sha256
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 
@@ -21,26 +21,26 @@ from .format import Format, Loaded, Request, ToolSpec
 from .losses import Loss
 from .patch import difference, patched
 
-VERSION: Final = 1
+VERSION: Final = 2
 STALE: Final = "it was carried along for messages that have been changed since"
-NOT_OURS: Final = "it stands where things are carried along, and nobody can read it"
+UNREADABLE: Final = "it is where carried values are, and cannot be read"
 _TOOL: Codec[ToolSpec] = Codec(ToolSpec)
 
 
-def carried(payload: Json, loaded: Loaded, writing: Format) -> Json | None:
-    """The payload with all that it lacks in its slot, or `None` if there is no room for it."""
+def embed(payload: Json, loaded: Loaded, writing: Format) -> Json | None:
+    """The payload with everything that it lacks in its slot, or `None` if there is no place for it."""
     if writing.slot is None or writing.load is None:
         return None
     rest = _rest(writing.load(payload), loaded)
     if rest is None:
         return payload
     filled = writing.slot.put(payload, rest)
-    back = unpacked(filled, writing)
+    back = extract(filled, writing)
     return filled if back is not None and _is_same(back, loaded) else None
 
 
-def unpacked(payload: Json, reading: Format) -> Loaded | None:
-    """What a payload says together with what it carries along; `None` if it carries nothing."""
+def extract(payload: Json, reading: Format) -> Loaded | None:
+    """What a payload contains together with its sidecar; `None` if it has none."""
     if reading.slot is None or reading.load is None:
         return None
     bare, rest = reading.slot.take(payload)
@@ -50,20 +50,20 @@ def unpacked(payload: Json, reading: Format) -> Loaded | None:
     try:
         return _restored(loaded, rest)
     except (PartitaError, ValueError, TypeError, LookupError, AttributeError):
-        told = Loss.of("$", rest, NOT_OURS)
-        return Loaded(loaded.messages, (*loaded.losses, told), loaded.request)
+        loss = Loss.of("$", rest, UNREADABLE)
+        return Loaded(loaded.messages, lambda: (*loaded.losses, loss), loaded.request)
 
 
 def _is_same(back: Loaded, loaded: Loaded) -> bool:
     wanted, found = loaded.request or Request(), back.request or Request()
-    is_asked = (found.tools, found.settings) == (wanted.tools, wanted.settings)
-    return is_asked and to_json(back.messages) == to_json(loaded.messages)
+    is_same_request = (found.tools, found.settings) == (wanted.tools, wanted.settings)
+    return is_same_request and to_json(back.messages) == to_json(loaded.messages)
 
 
 def _rest(found: Loaded, wanted: Loaded) -> JsonObject | None:
-    """What is missing when a payload is read again."""
+    """What is missing when a payload is read."""
     rest: JsonObject = {}
-    spans = list(_spans(_plain(found.messages), _plain(wanted.messages)))
+    spans = list(_spans(_json(found.messages), _json(wanted.messages)))
     if spans:
         rest["spans"] = spans
     if wanted.request is not None and found.request != wanted.request:
@@ -77,7 +77,7 @@ def _rest(found: Loaded, wanted: Loaded) -> JsonObject | None:
 
 
 def _spans(found: list[JsonObject], wanted: list[JsonObject]) -> Iterator[JsonObject]:
-    """Patches for the messages, one by one if there are as many as there should be, else for all of them."""
+    """Patches for the messages: one for each if none is missing or added, otherwise one for all of them."""
     if len(found) != len(wanted):
         yield {"of": [_digest(one) for one in found], "patch": difference(found, wanted)}
         return
@@ -88,19 +88,19 @@ def _spans(found: list[JsonObject], wanted: list[JsonObject]) -> Iterator[JsonOb
 
 
 def _restored(loaded: Loaded, rest: JsonObject) -> Loaded:
-    if rest.get("version") != VERSION:
-        raise ValueError("another version")
-    messages, losses = _plain(loaded.messages), list(loaded.losses)
+    apply = _PATCHED[rest["version"]]
+    messages, stale = _json(loaded.messages), list[Loss]()
     start = 0
     for span in rest.get("spans", ()):
-        place = _place(messages, span["of"], start)
-        if place is None:
-            losses.append(Loss.of("$", span, STALE))
+        at = _find(messages, span["of"], start)
+        if at is None:
+            stale.append(Loss.of("$", span, STALE))
             continue
-        now = patched(messages[place : place + len(span["of"])], span["patch"])
-        messages[place : place + len(span["of"])] = now
-        start = place + len(now)
-    return Loaded(MESSAGES.read(messages), tuple(losses), _request(rest) or loaded.request)
+        restored = apply(messages[at : at + len(span["of"])], span["patch"])
+        messages[at : at + len(span["of"])] = restored
+        start = at + len(restored)
+    request = _request(rest) or loaded.request
+    return Loaded(MESSAGES.read(messages), lambda: (*loaded.losses, *stale), request)
 
 
 def _request(rest: JsonObject) -> Request | None:
@@ -111,11 +111,11 @@ def _request(rest: JsonObject) -> Request | None:
     return Request(tools, kept["settings"], kept["api"])
 
 
-def _place(messages: Sequence[JsonObject], digests: Sequence[str], start: int) -> int | None:
-    """Where the messages of those digests stand, one behind the other."""
-    for place in range(start, len(messages) - len(digests) + 1):
-        if all(_digest(messages[place + offset]) == one for offset, one in enumerate(digests)):
-            return place
+def _find(messages: Sequence[JsonObject], digests: Sequence[str], start: int) -> int | None:
+    """The index of consecutive messages with those digests."""
+    for at in range(start, len(messages) - len(digests) + 1):
+        if all(_digest(messages[at + offset]) == one for offset, one in enumerate(digests)):
+            return at
     return None
 
 
@@ -127,6 +127,30 @@ def _digest(message: JsonObject) -> str:
     return sha256(text).hexdigest()[:16]
 
 
-def _plain(messages: Sequence[Message]) -> list[JsonObject]:
-    said = to_json(tuple(messages))
-    return [one for one in said if is_object(one)] if is_array(said) else []
+def _json(messages: Sequence[Message]) -> list[JsonObject]:
+    values = to_json(tuple(messages))
+    return [one for one in values if is_object(one)] if is_array(values) else []
+
+
+def _patched_v1(value: Json, patch: JsonObject) -> Json:
+    """The value that a patch of version 1 turns another into.
+
+    `{"is": value}` replaces; `{"of": {name: patch}, "without": [name]}` is for an object, and
+    `{"at": {index: patch}, "length": n, "more": [value]}` for an array, which is cut before it grows.
+    """
+    if "is" in patch:
+        return patch["is"]
+    if is_object(value):
+        kept = {key: inner for key, inner in value.items() if key not in patch.get("without", ())}
+        inside: JsonObject = patch.get("of", {})
+        return kept | {key: _patched_v1(kept.get(key), one) for key, one in inside.items()}
+    if is_array(value):
+        items: list[Any] = [*value[: patch.get("length", len(value))]]
+        for index, one in patch.get("at", {}).items():
+            items[int(index)] = _patched_v1(items[int(index)], one)
+        return [*items, *patch.get("more", ())]
+    raise ValueError("the patch is for another value")
+
+
+_PATCHED: Final[Mapping[int, Callable[[Json, Any], Json]]] = {1: _patched_v1, VERSION: patched}
+"""How a patch is applied, by the version of the sidecar."""

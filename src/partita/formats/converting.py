@@ -16,7 +16,7 @@ from partita.types.messages import Message, ToolMessage, text_of
 from partita.types.value import unkept
 
 from .answers.model_view import OpenCalls, repair_calls
-from .carrying import carried, unpacked
+from .carrying import embed, extract
 from .checking.canonical import IMPLIED
 from .checking.check import unaccounted, value_at
 from .checking.held import Held
@@ -104,7 +104,7 @@ def read_guessed(payload: Json, reader: Callable[[Format], Loaded]) -> tuple[Loa
 @limited_depth()
 def read(payload: Json, reading: Format) -> Loaded:
     """The messages of a payload, with what it carries along, and every loss."""
-    loaded = unpacked(payload, reading) or _load(payload, reading)
+    loaded = extract(payload, reading) or _load(payload, reading)
     asked = loaded.request and replace(loaded.request, api=loaded.request.api or reading.name)
     bare = reading.slot.take(payload)[0] if reading.slot else payload
     if reading.is_complete:
@@ -149,7 +149,7 @@ def write(
     else:
         dumped = _dump(loaded, writing) if repair is None else _dump_repaired(loaded, writing, repair)
     if carry:
-        filled = carried(dumped.payload, loaded, writing)
+        filled = embed(dumped.payload, loaded, writing)
         if filled is not None:
             return Dumped(filled)
     if writing.is_complete:
@@ -249,4 +249,6 @@ def _read_again(payload: Json, writing: Format) -> Json:
 
 
 def _is_same_api(one: str, other: str) -> bool:
+    """Whether two formats are of one API. A response repeats settings of its request."""
+    one, other = one.removesuffix("-answer"), other.removesuffix("-answer")
     return one == other or (one.startswith(CHAT) and other.startswith(CHAT))

@@ -157,8 +157,11 @@ def _by_message(decoded: Iterable[PlacedChunk]) -> dict[str, list[PlacedChunk]]:
     id_ = ""
     for path, chunk in decoded:
         if isinstance(chunk, MessageStart) and chunk.message_id is not None:
-            if not id_:  # chunks before the first id belong to the first message
-                groups = {chunk.message_id: groups.get(id_, [])}
+            before = groups.pop(id_, []) if not id_ else []
+            if any(isinstance(one, MessageFinish) for _, one in before):
+                groups[UNNAMED] = before
+            elif before:  # chunks before the first id belong to the first message
+                groups[chunk.message_id] = before
             id_ = chunk.message_id
         groups.setdefault(id_, []).append((path, chunk))
     return {id_ or UNNAMED: chunks for id_, chunks in groups.items()} or {UNNAMED: []}

@@ -177,6 +177,26 @@ A value that is not among them, and is found nowhere in the messages, was not ca
 
 
 @dataclass(frozen=True, slots=True)
+class HttpApi:
+    """The HTTP API that takes the requests of a format, so that agents can use its models by name.
+
+    A request is sent by POST. Its response is a stream of server-sent events, which the decoder of the format
+    reads, or one JSON body.
+    """
+
+    base_url: str
+    """The environment variable `NAME_BASE_URL`, after the name of the format, replaces it."""
+    path: str
+    """Where requests go, behind the base URL. `{model}` in it is the model; otherwise the body names it."""
+    key_variable: str = ""
+    """The environment variable that has the key; empty if the API has no keys."""
+    headers: Mapping[str, str] = field(default_factory=lambda: {"authorization": "Bearer {key}"})
+    """Headers of a request, with `{key}` for the key. Headers with a key are left out if there is none."""
+    settings: JsonObject = field(default_factory=lambda: {"stream": True})
+    """Settings of every request, unless others are given."""
+
+
+@dataclass(frozen=True, slots=True)
 class Format:
     """One wire format. What it cannot do it has no function for."""
 
@@ -197,6 +217,8 @@ class Format:
     """Where the agent looks for a session file, by its records."""
     is_complete: bool = False
     """Whether all losses are reported: by `dump`, and by `load` or by what `dump` does not write back."""
+    http_api: HttpApi | None = None
+    """The API behind the format. With it, `Agent("NAME:MODEL")` sends requests that `dump` writes."""
 
     def __post_init__(self) -> None:
         if not self.is_complete:

@@ -1,13 +1,17 @@
-"""What a conversion could not carry, told one by one."""
+"""What a conversion could not carry over, one by one."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, Literal, NamedTuple, TypeAlias
 
+from msgspec import UNSET
+
 from partita.errors import DecodeError
 from partita.types.codec import encode
 from partita.types.fold import Origin
-from partita.types.json import Json, JsonObject, dumps, is_array, is_object, loads
+from partita.types.json import Json, JsonObject, is_array, is_object, loads
+
+from .patch import Splice, changes
 
 TEXT_LIMIT = 500
 """How many characters of a value a loss shows as text. Its `what` holds all of them."""
@@ -16,8 +20,8 @@ TEXT_LIMIT = 500
 Severity: TypeAlias = Literal["lost", "changed", "repaired", "minor"]
 """How bad it is.
 
-`lost`: it is gone. `changed`: it is there in another form, and cannot be told from what had that form before.
-`repaired`: something was added, moved or renamed because the target insists on it. `minor`: it is gone and
+`lost`: it is gone. `changed`: it is there in another form, like something that had that form before.
+`repaired`: something was added, moved or renamed because the target demands it. `minor`: it is gone and
 readers of the messages do not need it, such as padding and counters of a stream.
 """
 
@@ -131,38 +135,15 @@ def content_losses(losses: Iterable[Loss]) -> list[Loss]:
     ]
 
 
-def _array_losses(before: list[Json], after: list[Json], path: str, why: str) -> Iterator[Loss]:
-    """What of an array another one does not have. Items at its beginning and end are compared in pairs."""
-    if len(before) == len(after):
-        old, new = [dumps(item) for item in before], [dumps(item) for item in after]
-        if old != new and sorted(old) == sorted(new):
-            yield Loss(path, "the order", REORDERED, "changed")
-            return
-        start, end = len(before), 0
-    else:
-        start = next((at for at, (a, b) in enumerate(zip(before, after, strict=False)) if a != b), len(after))
-        start = min(start, len(before), len(after))
-        pairs = zip(reversed(before[start:]), reversed(after[start:]), strict=False)
-        end = next((at for at, (a, b) in enumerate(pairs) if a != b), min(len(before), len(after)) - start)
-    for index, item in enumerate(before):
-        where = f"{path}[{index}]"
-        if index < start:
-            yield from json_losses(item, after[index], where, why)
-        elif index < len(before) - end:
-            yield Loss.of(where, item, why, "changed")
-
-
 def json_losses(before: Json, after: Json, path: str, why: str) -> Iterator[Loss]:
     """What of a JSON value another one does not have."""
-    if is_object(before) and is_object(after) and before:
-        for name, value in before.items():
-            where = f"{path}.{name}"
-            if name in after:
-                yield from json_losses(value, after[name], where, why)
-            else:
-                yield Loss.of(where, value, why)
-    elif is_array(before) and is_array(after) and before:
-        yield from _array_losses(before, after, path, why)
-    elif type(before) is not type(after) or (before != after or dumps(before) != dumps(after)):
-        severity: Severity = "lost" if after is None else "changed"
-        yield Loss.of(path, before, why, severity)
+    for change in changes(before, after):
+        where = path + "".join(f"[{step}]" if type(step) is int else f".{step}" for step in change.path)
+        if isinstance(change, Splice):
+            for index, item in enumerate(change.before, change.start):
+                yield Loss.of(f"{where}[{index}]", item, why, "changed")
+        elif is_array(change.before) and is_array(change.after):
+            yield Loss(where, "the order", REORDERED, "changed")
+        elif change.before is not UNSET:
+            is_lost = change.after is UNSET or change.after is None
+            yield Loss.of(where, change.before, why, "lost" if is_lost else "changed")

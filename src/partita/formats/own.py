@@ -4,9 +4,8 @@ from typing import get_args
 
 from partita.stream.rules import Version
 
-from .core.sidecar import in_messages
 from .format import Format
-from .lazily import LazyFormat, later, value_of
+from .lazily import LazyFormat, later
 
 CHAT = "openai-chat"
 
@@ -45,30 +44,11 @@ def _ai_sdk() -> list[Format | LazyFormat]:
     ]
 
 
-def _mastra() -> list[Format]:
+def _mastra() -> list[LazyFormat]:
     return [
-        Format(
-            "mastra-v2",
-            "Mastra V2 messages and table rows",
-            later("mastra.v2", "load"),
-            later("mastra.v2", "dump"),
-            slot=in_messages("content", "metadata"),
-            implied=later("mastra.implied", "implied_v2"),
-        ),
-        Format(
-            "mastra-v1",
-            "Mastra V1 messages",
-            later("mastra.v1", "load"),
-            later("mastra.v1", "dump"),
-            implied=later("mastra.implied", "implied_v1"),
-        ),
-        Format(
-            "mastra-stream",
-            "chunks of Mastra's agents, workflows and networks",
-            later("mastra.stream.load", "load"),
-            decoder=later("mastra.stream.decoder", "MastraStreamDecoder"),
-            implied=later("mastra.stream.implied", "implied"),
-        ),
+        LazyFormat("mastra-v2", "mastra.format", "V2"),
+        LazyFormat("mastra-v1", "mastra.format", "V1"),
+        LazyFormat("mastra-stream", "mastra.stream"),
     ]
 
 
@@ -111,39 +91,13 @@ def _frameworks() -> list[Format | LazyFormat]:
 
 def _agents() -> list[Format | LazyFormat]:
     return [
-        Format(
-            "claude-code-log",
-            "Claude Code session files",
-            later("claude_code.log.load", "load"),
-            later("claude_code.dump.session", "dump"),
-            implied=value_of("implied", "CLAUDE_CODE"),
-            dump_session=later("claude_code.dump.session", "dump_session"),
-            session_path=later("claude_code.dump.session", "session_path"),
-        ),
-        Format(
-            "claude-code-stream",
-            "Claude Code stream-json, Agent SDK",
-            decoder=later("claude_code.stream.decoder", "ClaudeStreamDecoder"),
-            implied=value_of("implied", "CLAUDE_CODE"),
-        ),
-        Format(
-            "codex-rollout",
-            "Codex session files (rollouts)",
-            later("codex.load", "load"),
-            later("codex.dump", "dump"),
-            implied=value_of("implied", "CODEX"),
-            dump_session=later("codex.dump", "dump_session"),
-            session_path=later("codex.dump", "session_path"),
-        ),
+        LazyFormat("claude-code-log", "claude_code.format"),
+        LazyFormat("claude-code-stream", "claude_code.format", "STREAM"),
+        LazyFormat("codex-rollout", "codex.format"),
         Format("gemini-cli", "Gemini CLI chats", later("gemini_cli.load", "load")),
         Format("opencode-export", "OpenCode sessions, exported", later("opencode.load", "load")),
         Format("opencode-parts", "OpenCode messages, one a line", later("opencode.load", "load")),
-        Format(
-            "codex-exec",
-            "what codex exec --json prints, app server",
-            decoder=later("codex.exec", "CodexExecDecoder"),
-            implied=value_of("implied", "CODEX"),
-        ),
+        LazyFormat("codex-exec", "codex.format", "EXEC"),
         Format("acp", "Agent Client Protocol, both sides", decoder=later("acp.decoder", "AcpDecoder")),
         LazyFormat("mcp", "mcp.format"),
         LazyFormat("a2a", "a2a.format"),

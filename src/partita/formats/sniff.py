@@ -1,7 +1,6 @@
-"""Which format is this? A guess, how sure it is, what gave it away, and what else it could be.
+"""Detects the format of a payload: a guess, its confidence, the reason, and what else it could be.
 
-Evidence is looked for in the first messages or events only; a payload may always be named by hand. What gives
-a format away is in `detection`, one file a family.
+Only the first messages or events are looked at. The signs of the formats are in `detection`.
 """
 
 from typing import Final, NamedTuple
@@ -9,33 +8,33 @@ from typing import Final, NamedTuple
 from partita.errors import FormatError
 from partita.types.json import Json, is_array, is_object
 
-from .detection.exports import CHATML, MARK
 from .detection.families import SIGNS
-from .detection.sign import LOOKED_AT
+from .detection.signs import LOOKED_AT
+from .detection.stored import CHATML, MARK
 
 __all__ = ["LOOKED_AT", "Guess", "first_of", "guess_format", "sniff"]
 
 SURE: Final = 0.8
-"""From here on a guess has few rivals."""
+"""A guess with at least this confidence has few rivals."""
 
 ALIKE: Final = 0.1
-"""Up to this difference there is nothing in a payload that tells two formats apart."""
+"""Up to this difference nothing in a payload distinguishes two formats."""
 
 NEAR: Final = 0.2
-"""How much less sure than a doubtful guess a format may be and still be told as one that it could be."""
+"""How much less certain than a doubtful guess a format may be to be reported as a rival."""
 
 
 class Guess(NamedTuple):
-    """A format, how sure the guess is (from 0 to 1), and what gave it away."""
+    """A format, the confidence of the guess (from 0 to 1), and the reason."""
 
     format: str
     confidence: float
     why: str
     rivals: tuple["Guess", ...] = ()
-    """What it could be nearly as well, the likeliest first."""
+    """Other formats that are nearly as likely, the likeliest first."""
 
     def explained(self) -> str:
-        """The guess in words: what gave it away, what else it could be, and why it is not taken for that."""
+        """The guess in words: the reason, what else it could be, and why it is not taken for that."""
         said = f"{self.format}: {self.why} ({self.confidence:.0%} sure)"
         if not self.rivals:
             return said
@@ -46,9 +45,9 @@ class Guess(NamedTuple):
 
 
 def sniff(payload: Json) -> list[Guess]:
-    """The formats that a payload may be in, the likeliest first; empty when nothing fits.
+    """The formats that a payload may be in, the likeliest first; empty if nothing fits.
 
-    The first one knows its rivals.
+    The first one has its rivals.
     """
     if isinstance(payload, str):
         marked = payload.lstrip().startswith(MARK)
@@ -84,7 +83,7 @@ def guess_format(payload: Json) -> Guess:
 
 
 def _found(payload: Json) -> list[Guess]:
-    """The surest sign of each format that shows."""
+    """The most certain sign of each format that shows."""
     items = payload if is_array(payload) else [payload]
     looked_at = [item for item in items[:LOOKED_AT] if is_object(item)]
     best: dict[str, Guess] = {}

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple, Protocol
 import msgspec
 
 from partita.errors import PartitaError
-from partita.formats.claude_code.log.users import first_text
+from partita.formats.claude_code.user_content import first_text
 from partita.formats.log.diagnostics import Place
 from partita.formats.log.sink import LogDecoder
 from partita.logs.lines.blocks import open_log

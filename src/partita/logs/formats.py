@@ -36,7 +36,7 @@ def log_format(name: str) -> LogFormat:
     """The format of that name. Its decoder is loaded now."""
     match name:
         case "claude-code-log":
-            from partita.formats.claude_code.log.decoder import ClaudeLogDecoder
+            from partita.formats.claude_code.log import ClaudeLogDecoder
 
             return LogFormat(
                 name,

@@ -63,7 +63,7 @@ def stream_format(name: str) -> LogFormat:
     make: Callable[[], Decoder]
     match name:
         case "claude-code-stream":
-            from partita.formats.claude_code.stream.decoder import ClaudeStreamDecoder
+            from partita.formats.claude_code.stream import ClaudeStreamDecoder
 
             agent, make = "claude-code", ClaudeStreamDecoder
         case "codex-exec":

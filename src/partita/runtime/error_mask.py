@@ -12,8 +12,7 @@ from typing import Any, Final, TypeVar
 from msgspec import UNSET, Struct, UnsetType
 from msgspec.structs import replace
 
-from partita.formats.mastra.network_forms import LEGACY_NETWORK
-from partita.formats.mastra.network_string import network_string
+from partita.formats.mastra.network_payload import LEGACY_NETWORK, network_string
 from partita.runtime.folding import ENDED
 from partita.store.search.search import Hit
 from partita.store.values import StoredPart

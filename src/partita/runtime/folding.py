@@ -11,8 +11,7 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from partita.errors import PartitaError
-from partita.formats.mastra.network_forms import LEGACY_NETWORK
-from partita.formats.mastra.network_string import network_string
+from partita.formats.mastra.network_payload import LEGACY_NETWORK, network_string
 from partita.stream.accumulator import close_message
 from partita.stream.messages import MessagesAccumulator
 from partita.types.chunks import (

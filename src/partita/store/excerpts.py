@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from partita.types.json import JsonObject
 from partita.types.messages import Message
 from partita.types.threads import Thread
-from partita.types.times import javascript_text
+from partita.types.times import json_date
 
 from . import messages, saving, threads
 from .copying import CLONE
@@ -73,6 +73,5 @@ def copy(
 
 def _origin(tx: Transaction, source: Thread, talk: Sequence[Message]) -> JsonObject:
     """Where a copy is from, in our words and in those of Mastra, whose clients ask for it."""
-    told: JsonObject = {"threadId": source.id, "sourceThreadId": source.id}
-    told["clonedAt"] = javascript_text(tx.now)
+    told: JsonObject = {"threadId": source.id, "sourceThreadId": source.id, "clonedAt": json_date(tx.now)}
     return {**told, "lastMessageId": talk[-1].id} if talk else told

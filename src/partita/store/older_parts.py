@@ -7,9 +7,10 @@ from msgspec.structs import replace
 
 from partita.errors import DecodeError
 from partita.formats.ai_sdk.model.marks import conversion
-from partita.formats.losses import Loss
-from partita.formats.mastra.parts import load_part
-from partita.formats.mastra.rows import load_content
+from partita.formats.format import UNREAD
+from partita.formats.losses import Loss, json_losses
+from partita.formats.mastra.parts import read_part, write_as_read
+from partita.formats.mastra.v2 import read_content, write_content_again
 from partita.types.codec import Codec
 from partita.types.json import Json, JsonObject, is_array, is_object
 from partita.types.messages import (
@@ -74,7 +75,9 @@ def renewed(content: JsonObject, role: str, losses: list[Loss]) -> Content:
     """The content in today's words. What nobody can read is kept as it is, each part for itself."""
     with conversion():
         if role in OLDER and not _has_ours(content):
-            return load_content(content, role, "$", losses)
+            read = read_content(content, role)
+            losses.extend(json_losses(content, write_content_again(read, ""), "$", UNREAD))
+            return read.content
         bare, part = CODECS[role]
         whole: Content = bare.read({**content, "parts": []})
         raws: Json = content.get("parts")
@@ -94,7 +97,9 @@ def _has_ours(content: JsonObject) -> bool:
 
 def _read(raw: Json, role: str, place: int, codec: Codec[Any], losses: list[Loss]) -> list[Any]:
     if _is_older(raw, role):
-        return list(load_part(raw, role, f"$.parts[{place}]", losses))
+        read = read_part(raw, role)
+        losses.extend(json_losses(raw, write_as_read(read, raw), f"$.parts[{place}]", UNREAD))
+        return list(read)
     try:
         return [codec.read(raw)]
     except DecodeError:

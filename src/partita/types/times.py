@@ -43,8 +43,8 @@ def iso_text(moment: datetime, timespec: str = "auto") -> str:
     return moment.astimezone(UTC).isoformat(timespec=timespec).replace("+00:00", "Z")
 
 
-def javascript_text(moment: datetime) -> str:
-    """A moment as JavaScript writes dates, with more digits if it has more."""
+def json_date(moment: datetime) -> str:
+    """A moment as `Date.toJSON` of JavaScript writes it, with microseconds if it has them."""
     return iso_text(moment, "microseconds" if moment.microsecond % 1000 else "milliseconds")
 
 

@@ -6,7 +6,6 @@ import pytest
 
 from partita.errors import AgentError
 from partita.formats.ai_sdk.ui.format import dump as dump_ui
-from partita.formats.mastra.v2 import load as load_mastra
 from partita.formats.registry import get_format
 from partita.runtime.agent.agent import Agent
 from partita.runtime.folding import RunFold, fold_run
@@ -22,6 +21,7 @@ from partita.types.codec import encode
 from partita.types.json import Json, JsonObject, loads
 from partita.types.messages import AssistantMessage, Message, NetworkExecution, ToolCallPart
 from partita.types.parts import TextPart
+from tests.formats.mastra_messages import load_v2 as load_mastra
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from partita.formats.claude_code.log.decoder import ClaudeLogDecoder
+from partita.formats.claude_code.log import ClaudeLogDecoder
 from partita.logs.formats import log_format
 from partita.logs.importing import work
 from partita.logs.log_format import LogFormat

@@ -6,10 +6,10 @@ from pathlib import Path
 import httpx
 import pytest
 
-from partita.formats.mastra import v2
 from partita.store.facade.store import Store
 from partita.types.json import JsonObject, dumps, loads
 from partita.types.threads import Thread
+from tests.formats.mastra_messages import load_v2
 from tests.recordings import cases_in, folders
 
 from .talk import API, ids
@@ -53,7 +53,7 @@ async def fill(store: Store, folder: Path) -> None:
     ]
     for thread in threads:
         await store.save_thread(thread)
-    await store.save_messages(v2.load(fixture["messages"]).messages)
+    await store.save_messages(load_v2(fixture["messages"]).messages)
     for thread in threads:
         await store.save_thread(thread)  # new messages have changed when it last changed
 

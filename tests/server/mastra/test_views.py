@@ -2,12 +2,12 @@
 
 from hypothesis import given
 
-from partita.formats.mastra import v2
 from partita.server.mastra.views import ui_messages, v1_messages, v2_messages
 from partita.types.json import dumps, loads
 from partita.types.messages import AssistantMessage, Message
 from partita.types.parts import TextPart
 from tests.canonical import messages
+from tests.formats.mastra_messages import load_v2
 
 
 def test_texts_are_repeated_in_the_string_that_old_readers_look_at() -> None:
@@ -20,6 +20,6 @@ def test_texts_are_repeated_in_the_string_that_old_readers_look_at() -> None:
 def test_every_message_has_every_view(message: Message) -> None:
     """A client gets an answer, and Mastra's own reader can read the rows."""
     (row,) = loads(dumps(v2_messages([message])))
-    assert v2.load(row).messages[0].id == message.id
+    assert load_v2(row).messages[0].id == message.id
     dumps([ui_messages([message], f"ai-sdk-ui-v{version}") for version in (4, 5, 6, 7)])
     dumps(v1_messages([message]))

@@ -409,8 +409,10 @@ def _is_written(part: AssistantPart) -> bool:
 
 def _must_cut(parts: Sequence[Placed], part: AssistantPart) -> bool:
     """A text and reasoning must not follow a text or a call in one message."""
-    is_first = type(part) is TextPart or type(part) is ReasoningPart
-    return is_first and any(type(one.part) is TextPart or type(one.part) is ToolCallPart for one in parts)
+    if type(part) is not TextPart and type(part) is not ReasoningPart:
+        return False
+    kinds = [type(one.part) for one in parts]
+    return TextPart in kinds or ToolCallPart in kinds
 
 
 class Writer:
@@ -462,9 +464,11 @@ class AgentWriter:
 
     def _append_block(self, block: Any, id: str, metadata: Json = UNSET) -> int:
         """Append the block of a part, which is new, as a message."""
-        for name, value in self._members(id, metadata).items():
-            if value is not UNSET:
-                force_setattr(block, name, value)
+        force_setattr(block, "id", id)
+        if is_object(metadata):
+            force_setattr(block, "metadata", metadata)
+        if self._agent is not UNSET:
+            force_setattr(block, "subagent_run_id", self._agent)
         return self._append(block)
 
     def _prompt(self, turn: Instructions | Prompt) -> None:
@@ -526,10 +530,10 @@ class AgentWriter:
             is_written = step.number == 1 or any(place is not None for place in places)
             place = (self._assistant(step, text, calls),) if is_written else None
         self._boundaries(step, place)
-        parts = [self._without_children(placed) for placed in step.parts]
-        self._record.add(step._replace(parts=parts), place, places)
         if any(call.part.children for call in calls):
             self._calls = calls
+            step = step._replace(parts=[self._without_children(placed) for placed in step.parts])
+        self._record.add(step, place, places)
 
     def _boundaries(self, step: Step, place: Any) -> None:
         """Record the step starts before a step. Its message implies one."""

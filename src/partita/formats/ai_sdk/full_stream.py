@@ -161,9 +161,9 @@ class FullStreamDecoder:
         repeated = inner if is_object(inner) else repeated
         call = self._calls.get(str(repeated.get("toolCallId", part.get("toolCallId"))))
         for name, value in repeated.items():
-            is_known = (
-                str(value) in self._calls if name == "id" else call is None or same(call.get(name), value)
-            )
+            is_known = call is None or same(call.get(name), value)
+            if name == "id":
+                is_known = str(value) in self._calls
             if not is_known and value not in (None, {}, []):
                 yield Loss.of(f"{path}.{name}", value, OTHER_VALUE)
 

@@ -1,35 +1,37 @@
-"""The events of ConverseStream → chunks. One response is one step of a message.
+"""The events of ConverseStream → chunks.
 
-An event is `{name: payload}`, as the SDKs of AWS have it. While a block is streamed, its text and its input
-become deltas. When it ends, it is read like the block of a body, so that metadata, citations and results are
-the same. What is unknown becomes `data-bedrock-unknown`. Nothing makes the decoder fail.
+An event is `{name: payload}`, as the SDKs of AWS have it. A response ends with its stream: the order of the
+last events is not documented.
 
 Source: https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ConverseStreamOutput.html
 """
 
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Mapping
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Final, TypeAlias
 
-from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
-from partita.errors import DecodeError
-from partita.formats.answers.outlet import INTERRUPTED, Call, Outlet
+from partita.formats.answers.outlet import Call
 from partita.formats.core.codec import DELTAS
 from partita.formats.core.metadata import add_notes, notes
+from partita.formats.core.response_decoder import (
+    EARLIER,
+    NOTHING,
+    POSITION,
+    UNREAD,
+    ResponseDecoder,
+    StreamedBlock,
+)
 from partita.formats.core.server_tools import behind_note
-from partita.formats.losses import Loss
 from partita.types.chunks import (
-    Chunk,
     CustomChunk,
-    DataChunk,
     FileChunk,
     ToolOutputAvailable,
     ToolOutputChunk,
     ToolOutputError,
 )
-from partita.types.json import Json, JsonObject, is_object, loads
+from partita.types.json import Json, JsonObject, is_object
 from partita.types.messages import ToolCallPart
 from partita.types.parts import FilePart, ReasoningPart, TextPart
 from partita.types.tools import ErrorTextOutput, JsonOutput, TextOutput, ToolResultPart
@@ -38,8 +40,6 @@ from partita.types.usage import Usage, UsageNames
 from .parts import SERVER, read_block
 from .wire import BLOCKS, NAME
 
-UNKNOWN: Final = "data-bedrock-unknown"
-UNPARSABLE: Final = "unparsable record"
 INDEX: Final = "contentBlockIndex"
 
 # https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_MessageStopEvent.html
@@ -67,91 +67,34 @@ USAGE: Final = UsageNames(
     excludes_cache=True,
 )
 
-CUT: Final = frozenset({"length", "content-filter", "error", INTERRUPTED})
-"""Finish reasons after which an input that is not JSON was cut, and is not an error."""
-
 PADDING: Final = "padding against traffic analysis"
-POSITION: Final = "blocks are in order by their place in the message"
-NOTHING: Final = "a block without content"
-REPLACED: Final = "a later event has replaced it"
-UNREAD: Final = "a message has no place for it"
 
 
-class _Block:
-    """A block that is being streamed, as a body would have it."""
-
-    def __init__(self, kind: str, value: Any, index: int) -> None:
-        self.kind, self.value, self.index = kind, value, index
-        self.call: Call | None = None
-        self.citations: list[JsonObject] = []
-        self.data: bytes | None = None
-        self.unknown: list[JsonObject] = []
-        self.is_ended = False
-
-    def raw(self) -> JsonObject:
-        """The block, grown by its deltas."""
-        data = None if self.data is None else b64encode(self.data).decode()
-        match self.kind:
-            case "text" if self.citations:
-                content: list[Json] = [{"text": self.value}]
-                return {"citationsContent": {"content": content, "citations": self.citations}}
-            case "reasoningContent" if data is not None:
-                return {
-                    self.kind: {
-                        **({"reasoningText": self.value} if self.value else {}),
-                        "redactedContent": data,
-                    }
-                }
-            case "reasoningContent":
-                return {self.kind: {"reasoningText": {"text": "", **self.value}}}
-            case "image" if data is not None:
-                return {self.kind: {**self.value, "source": {"bytes": data}}}
-            case _:
-                return {self.kind: self.value}
+def _whole(block: StreamedBlock) -> JsonObject:
+    """A block as a body would have it. `raw` is what is in its only member."""
+    data = None if block.data is None else b64encode(block.data).decode()
+    match block.kind:
+        case "text" if block.citations:
+            content: list[Json] = [{"text": block.raw}]
+            return {"citationsContent": {"content": content, "citations": block.citations}}
+        case "reasoningContent" if data is not None:
+            text = {"reasoningText": block.raw} if block.raw else {}
+            return {block.kind: {**text, "redactedContent": data}}
+        case "reasoningContent":
+            return {block.kind: {"reasoningText": {"text": "", **block.raw}}}
+        case "image" if data is not None:
+            return {block.kind: {**block.raw, "source": {"bytes": data}}}
+        case _:
+            return {block.kind: block.raw}
 
 
-class BedrockDecoder:
+class BedrockDecoder(ResponseDecoder):
     """Events in, chunks out. One decoder reads one response."""
 
     def __init__(self) -> None:
-        self.losses: list[Loss] = []
-        """What chunks have no place for."""
-        self._outlet = Outlet(NAME)
-        self._number = -1
-        self._stop: str | None = None
-        self._usage: JsonObject = {}
-        self._said: JsonObject = {}
-        self._failures: list[Json] = []
-        self._blocks: dict[int, _Block] = {}
-        self._calls: dict[str, _Block] = {}
+        super().__init__(NAME, REASONS, read_usage)
         self._answered: set[str] = set()
         self._opened = 0
-
-    def feed(self, event: Json) -> list[Chunk]:
-        """The chunks of one event. A text is a record that is not JSON."""
-        self._number += 1
-        if isinstance(event, str):
-            self._outlet.error(UNPARSABLE)
-        if not is_object(event) or not self._take(event):
-            self._outlet.emit(DataChunk(UNKNOWN, event))
-        return self._outlet.take()
-
-    def finish(self) -> list[Chunk]:
-        """The chunks that close what is open when the stream ends.
-
-        A response ends with its stream: the order of the last events is not documented.
-        """
-        reason = INTERRUPTED if self._stop is None else REASONS.get(self._stop, "other")
-        reason = "error" if self._failures else reason
-        for block in list(self._blocks.values()):
-            self._close(block)
-        for block in self._calls.values() if reason not in CUT else ():
-            self._end_call(block, is_final=True)
-        more: JsonObject = {"complete": False} if self._failures or self._stop is None else {}
-        own = {**self._said, **({"errors": self._failures} if self._failures else {})}
-        more |= {NAME: own} if own else {}
-        self._outlet.finish(reason, self._stop, read_usage(self._usage) if self._usage else None, more)
-        return self._outlet.take()
 
     def _take(self, event: JsonObject) -> bool:
         """Read an event; whether it is known."""
@@ -167,9 +110,6 @@ class BedrockDecoder:
             return True
         read = _EVENTS.get(name)
         return read is not None and read(self, payload, name)
-
-    def _lose(self, path: str, value: Json, why: str, severity: Literal["lost", "minor"] = "minor") -> None:
-        self.losses.append(Loss.of(f"$[{self._number}].{path}", value, why, severity))
 
     # Events
 
@@ -199,7 +139,7 @@ class BedrockDecoder:
             if key in known:
                 continue
             if key in self._said:
-                self._lose(f"{name}.{key}", item, REPLACED)
+                self._lose(f"{name}.{key}", item, EARLIER)
             self._said.setdefault(key, item)
         return True
 
@@ -215,7 +155,7 @@ class BedrockDecoder:
             isinstance(value.get("toolUseId"), str) and isinstance(value.get("name"), str)
         ):
             return False
-        self._unread(payload, name, "start")
+        self._unread(payload, f"{name}.", INDEX, "start")
         if index in self._blocks:
             self._close(self._blocks[index])
         block = self._open(kind, dict(value) if is_object(value) else value, index, name)
@@ -226,7 +166,7 @@ class BedrockDecoder:
             self._calls[value["toolUseId"]] = block
             self._outlet.start_call(block.call)
         if kind == "toolResult":
-            block.value["content"] = []
+            block.raw["content"] = []
         return True
 
     def _block_delta(self, payload: JsonObject, name: str) -> bool:
@@ -244,40 +184,35 @@ class BedrockDecoder:
                 pass
         if block is None or not self._grow(block, delta):
             return False
-        self._unread(payload, name, "delta")
+        self._unread(payload, f"{name}.", INDEX, "delta")
         return True
 
     def _block_stop(self, payload: JsonObject, name: str) -> bool:
         index = payload.get(INDEX)
         if type(index) is not int:
             return False
-        self._unread(payload, name)
+        self._unread(payload, f"{name}.", INDEX)
         if index in self._blocks:
             self._close(self._blocks[index])
         else:
             self._lose(f"{name}.{INDEX}", index, NOTHING)
         return True
 
-    def _unread(self, payload: JsonObject, name: str, *known: str) -> None:
-        for key, item in payload.items():
-            if key not in (INDEX, *known):
-                self._lose(f"{name}.{key}", item, UNREAD)
-
     # Blocks
 
-    def _open(self, kind: str, value: Any, index: int, name: str) -> _Block:
+    def _open(self, kind: str, value: Any, index: int, name: str) -> StreamedBlock:
         if index != self._opened:
             self._lose(f"{name}.{INDEX}", index, POSITION)
         self._opened += 1
-        self._blocks[index] = block = _Block(kind, value, index)
+        self._blocks[index] = block = StreamedBlock(kind, value, index)
         return block
 
-    def _grow(self, block: _Block, delta: JsonObject) -> bool:
+    def _grow(self, block: StreamedBlock, delta: JsonObject) -> bool:
         """A block continues; whether such a delta belongs to it."""
         id_ = str(block.index)
         match delta:
             case {"text": str(text)} if block.kind == "text":
-                block.value += text
+                block.raw += text
                 self._outlet.start_text(id_)
                 if text:
                     self._outlet.text(id_, text)
@@ -290,37 +225,37 @@ class BedrockDecoder:
                 if text:
                     self._outlet.grow_call(block.call.id, text)
             case {"toolResult": [*content]} if block.kind == "toolResult":
-                block.value["content"] += content
+                block.raw["content"] += content
             case {"image": {"source": {"bytes": str(data), **rest}, **more}} if block.kind == "image":
                 return not rest and not more and _add_bytes(block, data)
             case {"image": {"error": error, **rest}} if block.kind == "image" and not rest:
-                block.value["error"] = error
+                block.raw["error"] = error
             case _ if block.kind in _KNOWN and (block.kind != "toolUse" or block.call is not None):
                 return False
             case _:
-                block.unknown.append(delta)
+                block.deltas.append(delta)
         return True
 
-    def _grow_reasoning(self, block: _Block, key: str, value: Json) -> bool:
+    def _grow_reasoning(self, block: StreamedBlock, key: str, value: Json) -> bool:
         id_ = str(block.index)
         if key not in _REASONING or not isinstance(value, str):
             return False
         self._outlet.start_reasoning(id_)
         if key == "redactedContent":
             return _add_bytes(block, value)
-        block.value[key] = block.value.get(key, "") + value
+        block.raw[key] = block.raw.get(key, "") + value
         if key == "text" and value:
             self._outlet.reasoning(id_, value)
         elif key == "signature":
-            self._outlet.reasoning(id_, "", {"signature": block.value["signature"]})
+            self._outlet.reasoning(id_, "", {"signature": block.raw["signature"]})
         return True
 
-    def _close(self, block: _Block) -> None:
+    def _close(self, block: StreamedBlock) -> None:
         self._blocks.pop(block.index, None)
         if block.call is not None:
             self._end_call(block, is_final=False)
             return
-        id_, raw = str(block.index), block.raw()
+        id_, raw = str(block.index), _whole(block)
         part = read_block(BLOCKS.read(raw), "assistant", {})
         match part:
             case TextPart():
@@ -334,25 +269,12 @@ class BedrockDecoder:
             case ToolResultPart() if part.id in self._calls and part.id not in self._answered:
                 self._output(part, block.index)
             case _:
-                more: JsonObject = {DELTAS: block.unknown} if block.unknown else {}
+                more: JsonObject = {DELTAS: block.deltas} if block.deltas else {}
                 self._outlet.emit(CustomChunk(f"{NAME}.{block.kind}", {NAME: {**raw, **more}}))
 
-    def _end_call(self, block: _Block, *, is_final: bool) -> None:
-        """The input of a call is complete if it is JSON. If not, that depends on how the response ends."""
-        if block.is_ended or block.call is None:
-            return
-        text = "".join(block.call.pieces)
-        value: Json | UnsetType = UNSET
-        if text.strip():
-            try:
-                value = loads(text)
-            except DecodeError:
-                if not is_final:
-                    return
-        block.is_ended = True
-        part = read_block(BLOCKS.read({"toolUse": {**block.value, "input": {}}}), "assistant", {})
-        own = notes(part.call_provider_metadata, NAME) if isinstance(part, ToolCallPart) else {}
-        self._outlet.end_call(block.call, value, own)
+    def _call_notes(self, block: StreamedBlock) -> JsonObject:
+        part = read_block(BLOCKS.read({"toolUse": {**block.raw, "input": {}}}), "assistant", {})
+        return notes(part.call_provider_metadata, NAME) if isinstance(part, ToolCallPart) else {}
 
     def _output(self, result: ToolResultPart, index: int) -> None:
         """The result of a server tool."""
@@ -374,7 +296,7 @@ _KNOWN: Final = ("text", "reasoningContent", "toolUse", "toolResult", "image")
 _REASONING: Final[Mapping[str, None]] = {"text": None, "signature": None, "redactedContent": None}
 
 
-def _add_bytes(block: _Block, data: str) -> bool:
+def _add_bytes(block: StreamedBlock, data: str) -> bool:
     """Add bytes to a block. Each delta is padded by itself, so that the texts cannot be joined.
 
     https://github.com/anomalyco/opencode/pull/46283

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple, TypeAlias
 
 from msgspec import UNSET, UnsetType
 
-from partita.formats.core.files import guessed_type
+from partita.formats.core.files import guess_media_type
 from partita.formats.rows import Row
 from partita.types.json import Json, JsonObject, is_array, is_object, same
 from partita.types.messages import AssistantPart, ToolCallPart
@@ -94,7 +94,7 @@ def _image(block: Row) -> Sequence[AssistantPart]:
     url, name = _address(block)
     if url is None:
         return ()
-    media_type = guessed_type(url, name)
+    media_type = guess_media_type(url, name)
     known = media_type if media_type.startswith("image/") else None
     return (ImagePart(url, known, name, provider_metadata=metadata_of(block)),)
 
@@ -103,7 +103,7 @@ def _file(block: Row) -> Sequence[AssistantPart]:
     url, name = _address(block)
     if url is None:
         return ()
-    return (FilePart(url, guessed_type(url, name), name, provider_metadata=metadata_of(block)),)
+    return (FilePart(url, guess_media_type(url, name), name, provider_metadata=metadata_of(block)),)
 
 
 def _address(block: Row) -> tuple[str | None, str | None]:

@@ -1,8 +1,8 @@
-"""Content blocks of an answer, whole → chunks: words, reasoning, calls, and what API-side tools bring.
+"""Content blocks of responses, which are those of Anthropic's API ↔ chunks and parts.
 
-What a chunk has no place for stands in its provider metadata under `anthropic`, under the names of the block;
-redacted reasoning under `redactedData` and the type of a result block under `type`, so that the blocks can
-be written again.
+They become chunks, because a log and a stream build their messages of chunks. What a chunk has no place for
+is in its provider metadata under `anthropic`, with the names of the block; redacted thinking under
+`redactedData`, the type of a server tool's result under `type`.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -10,6 +10,8 @@ from typing import Final, NamedTuple, TypeAlias
 
 from msgspec import UNSET
 
+from partita.formats.core.anthropic_media import ANY_IMAGE
+from partita.formats.core.metadata import notes
 from partita.types.chunks import (
     Chunk,
     DataChunk,
@@ -24,26 +26,31 @@ from partita.types.chunks import (
     ToolInputAvailable,
     ToolOutputChunk,
 )
+from partita.types.data_url import OCTETS, PLAIN
 from partita.types.json import Json, JsonObject, is_array, is_object
-from partita.types.parts import FilePart, ForeignPart
+from partita.types.messages import AssistantPart, ToolCallPart
+from partita.types.parts import (
+    Citation,
+    DocumentCitationSource,
+    FilePart,
+    ImagePart,
+    ReasoningPart,
+    TextPart,
+    UrlCitationSource,
+)
 from partita.types.tools import ErrorJsonOutput, JsonOutput, ToolOutput
 
-from .citations import citations_of
-from .media import ANTHROPIC, UNKNOWN_IMAGE, media_part
-from .results import CLAUDE_CODE, output_chunk
-
-RESULT: Final = "_tool_result"
-"""How the types of blocks end that hold what a tool of the API gave back: `web_search_tool_result`."""
-
-MCP_PREFIX: Final = "mcp__"
+from .tool_results import output_chunk
+from .user_content import content_part
+from .wire import ANTHROPIC, CLAUDE_CODE, MCP_PREFIX, RESULT
 
 Read: TypeAlias = Callable[[JsonObject, str, JsonObject | None], Sequence[Chunk] | None]
 
 
 def block_chunks(block: JsonObject, id: str, metadata: JsonObject | None = None) -> Sequence[Chunk] | None:
-    """The chunks that a whole block amounts to; `None` when it is unknown or not what its type says.
+    """The chunks of a whole block; `None` if it is unknown or not what its type says.
 
-    `id` names a text or a reasoning; `metadata` is provider metadata to stand beside that of the block.
+    `id` is that of a text or a reasoning; `metadata` is provider metadata beside that of the block.
     """
     kind = block.get("type")
     if not isinstance(kind, str):
@@ -59,14 +66,13 @@ def text_chunks(block: JsonObject, id: str, metadata: JsonObject | None = None) 
     text = block.get("text")
     if not isinstance(text, str):
         return None
-    told = beside(metadata, rest_of(block, "type", "text"))
-    start = TextStart(id, told)
+    start = TextStart(id, beside(metadata, rest_of(block, "type", "text")))
     end = TextEnd(id, citations=citations_of(block.get("citations"), id))
     return (start, TextDelta(id, text), end) if text else (start, end)
 
 
 def thinking_chunks(block: JsonObject, id: str, metadata: JsonObject | None = None) -> Sequence[Chunk] | None:
-    """Reasoning and its signature. Empty reasoning is no error: some versions show the signature alone."""
+    """Reasoning and its signature. From 2.1.77 to 2.1.205 the text is empty (seen in recordings)."""
     text = block.get("thinking")
     if not isinstance(text, str):
         return None
@@ -83,7 +89,7 @@ def redacted_chunks(block: JsonObject, id: str, metadata: JsonObject | None = No
 
 
 class CallFacts(NamedTuple):
-    """What a block says of a call, without its input."""
+    """What a block says about a call, without its input."""
 
     call_id: str
     name: str
@@ -93,21 +99,21 @@ class CallFacts(NamedTuple):
 
 
 def call_facts(block: JsonObject, metadata: JsonObject | None = None) -> CallFacts | None:
-    """The call that a block holds; its name is empty when the block has none yet."""
+    """The call in a block; its name is empty if the block has none yet."""
     call_id, name, kind = block.get("id"), block.get("name"), block.get("type")
     if not isinstance(call_id, str):
         return None
     name = name if isinstance(name, str) else ""
-    told = rest_of(block, "type", "id", "name", "input", "server_name")
+    rest = rest_of(block, "type", "id", "name", "input", "server_name")
     if kind == "tool_use":
-        return CallFacts(call_id, name, None, beside(metadata, told), server_of(name))
+        return CallFacts(call_id, name, None, beside(metadata, rest), server_of(name))
     server = block.get("server_name")
     of_server = {CLAUDE_CODE: {"server": server, "tool": name}} if isinstance(server, str) else None
-    return CallFacts(call_id, name, True, beside(metadata, {"type": kind, **told}), of_server)
+    return CallFacts(call_id, name, True, beside(metadata, {"type": kind, **rest}), of_server)
 
 
 def call_chunks(block: JsonObject, id: str, metadata: JsonObject | None = None) -> Sequence[Chunk] | None:
-    """A call and its whole input."""
+    """A call with its whole input."""
     facts = call_facts(block, metadata)
     if facts is None or not facts.name:
         return None
@@ -124,7 +130,7 @@ def call_chunks(block: JsonObject, id: str, metadata: JsonObject | None = None) 
 
 
 def server_of(name: str) -> JsonObject | None:
-    """Tool metadata that tells server and tool apart; the tool's own name may hold `__` again."""
+    """Tool metadata with the MCP server and its tool. The name of the tool may contain `__` again."""
     if not name.startswith(MCP_PREFIX):
         return None
     server, found, tool = name[len(MCP_PREFIX) :].partition("__")
@@ -132,54 +138,59 @@ def server_of(name: str) -> JsonObject | None:
 
 
 def server_result(block: JsonObject, id: str, metadata: JsonObject | None = None) -> Sequence[Chunk] | None:
-    """What a tool of the API gave back, and the pages it found."""
+    """The result of a tool of the API, and the pages it found."""
     call_id, content = block.get("tool_use_id"), block.get("content")
     if not isinstance(call_id, str):
         return None
     if block["type"] == "mcp_tool_result":
-        told = beside(metadata, {"type": block["type"]})
-        return (output_chunk(block, UNSET, provider_metadata=told, provider_executed=True),)
+        own = beside(metadata, {"type": block["type"]})
+        return (output_chunk(block, UNSET, provider_metadata=own, provider_executed=True),)
     fields = {"type": block["type"], **rest_of(block, "type", "tool_use_id", "content")}
     output: ToolOutput = ErrorJsonOutput(content) if _is_error(content) else JsonOutput(content)
     chunk = ToolOutputChunk(
         call_id, output, provider_executed=True, provider_metadata=beside(metadata, fields)
     )
-    return chunk, *sources_of(content, call_id)
+    return chunk, *sources_of(content, f"{call_id}-")
 
 
-def sources_of(content: Json, call_id: str) -> Sequence[SourceUrlChunk]:
-    """The pages that a search found or a fetch read."""
+def sources_of(content: Json, prefix: str) -> list[SourceUrlChunk]:
+    """The pages that a search found or a fetch read; their ids begin with `prefix`."""
     pages: list[Json] = content if is_array(content) else [content]
-    chunks: list[SourceUrlChunk] = []
-    for number, page in enumerate(pages):
-        if is_object(page) and isinstance(page.get("url"), str):
-            chunks.append(SourceUrlChunk(f"{call_id}-{number}", page["url"], _title(page)))
-    return chunks
+    return [
+        SourceUrlChunk(f"{prefix}{number}", page["url"], _title(page))
+        for number, page in enumerate(pages)
+        if is_object(page) and isinstance(page.get("url"), str)
+    ]
 
 
 def file_chunks(block: JsonObject, id: str, metadata: JsonObject | None = None) -> Sequence[Chunk] | None:
-    """A picture or document of the model; one that only the provider holds is data."""
-    part = media_part(block)
-    if isinstance(part, ForeignPart):
+    """An image or document of the model; one that only the provider has is data."""
+    part = content_part(block)
+    if not isinstance(part, ImagePart | FilePart):
         return None
     if isinstance(part, FilePart) and part.provider_reference is not None:
         return (DataChunk("data-claude-file", block),)
-    own = (part.provider_metadata or {}).get(ANTHROPIC, {})
-    return (FileChunk(part.url, part.media_type or UNKNOWN_IMAGE, beside(metadata, own)),)
+    own = notes(part.provider_metadata, ANTHROPIC)
+    return (FileChunk(part.url, part.media_type or ANY_IMAGE, beside(metadata, own)),)
 
 
 def data_chunks(block: JsonObject, id: str, metadata: JsonObject | None = None) -> Sequence[Chunk] | None:
-    """A block that is a notice, not words: `data-claude-fallback` and the like."""
-    return (DataChunk(f"data-claude-{str(block['type']).replace('_', '-')}", block),)
+    """A block that is a notice: `data-claude-fallback` and the like."""
+    return (DataChunk(data_type(str(block["type"])), block),)
+
+
+def data_type(name: str) -> str:
+    """The type of a data chunk for a block or an event of that name: `data-claude-compact-boundary`."""
+    return f"data-claude-{name.replace('_', '-')}"
 
 
 def rest_of(block: JsonObject, *known: str) -> JsonObject:
-    """The fields of a block that have no name here."""
+    """The members of an object that are not known."""
     return {key: value for key, value in block.items() if key not in known}
 
 
 def beside(metadata: JsonObject | None, fields: JsonObject) -> JsonObject | None:
-    """Provider metadata with the fields of a block added; `None` when there is nothing to say."""
+    """Provider metadata with the members of a block added."""
     if not fields:
         return metadata
     return {ANTHROPIC: fields} if metadata is None else {**metadata, ANTHROPIC: fields}
@@ -191,7 +202,7 @@ def _is_error(content: Json) -> bool:
 
 
 def _title(page: JsonObject) -> str | None:
-    """A search names its pages itself, a fetch names the document it brought."""
+    """A search has titles of pages, a fetch has the title of the document in it."""
     document = page.get("content")
     title = page.get("title") or (document.get("title") if is_object(document) else None)
     return title if isinstance(title, str) else None
@@ -210,4 +221,60 @@ READERS: Final[Mapping[str, Read]] = {
     "container_upload": data_chunks,
     "fallback": data_chunks,
 }
-"""Blocks by type. Types that end in `_tool_result` are results of the API's own tools, whatever the tool."""
+"""Readers by the type of a block. Types that end in `_tool_result` are results of the API's own tools."""
+
+
+def response_block(part: AssistantPart) -> JsonObject | None:
+    """The block of a response that a part was read from; `None` if the reader added the part."""
+    match part:
+        case TextPart(text=text):
+            return {"type": "text", "text": text, **notes(part.provider_metadata, ANTHROPIC)}
+        case ReasoningPart(text=text):
+            own = dict(notes(part.provider_metadata, ANTHROPIC))
+            if "redactedData" in own:
+                return {"type": "redacted_thinking", "data": own.pop("redactedData"), **own}
+            return {"type": "thinking", "thinking": text, **own}
+        case ToolCallPart():
+            input_: Json = {} if part.input is UNSET else part.input
+            call: JsonObject = {"type": "tool_use", "id": part.id, "name": part.name, "input": input_}
+            return {**call, **notes(part.call_provider_metadata, ANTHROPIC)}
+        case _:
+            return None
+
+
+# Citations. The list as it was is in the provider metadata of the text.
+
+# https://docs.claude.com/en/docs/build-with-claude/citations
+_DOCUMENTS: Final[Mapping[str, str]] = {
+    "char_location": PLAIN,
+    "page_location": "application/pdf",
+    "content_block_location": PLAIN,
+    "search_result_location": PLAIN,
+}
+"""The media type of the document by the type of a location in it."""
+
+
+def citations_of(raw: Json, prefix: str) -> tuple[Citation, ...] | None:
+    """The citations of a text that name a source; their ids begin with `prefix`."""
+    if not is_array(raw):
+        return None
+    found = [_citation(item, f"{prefix}-{number}") for number, item in enumerate(raw) if is_object(item)]
+    return tuple([citation for citation in found if citation is not None]) or None
+
+
+def _citation(raw: JsonObject, id: str) -> Citation | None:
+    title = _text(raw.get("title")) or _text(raw.get("document_title"))
+    url, cited = _text(raw.get("url")) or _text(raw.get("source")), raw.get("cited_text")
+    cited = cited if isinstance(cited, str) else None
+    if url is not None and "://" in url:
+        return Citation(UrlCitationSource(id, url, title), cited_text=cited)
+    if url is None and "document_index" not in raw:
+        return None
+    kind, index = raw.get("type"), raw.get("document_index")
+    media_type = _DOCUMENTS.get(kind, OCTETS) if isinstance(kind, str) else OCTETS
+    name = f"document {index}" if isinstance(index, int) else "document"
+    return Citation(DocumentCitationSource(id, media_type, title or url or name), cited_text=cited)
+
+
+def _text(value: Json) -> str | None:
+    return value if isinstance(value, str) and value else None

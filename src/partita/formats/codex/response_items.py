@@ -9,14 +9,11 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Final, Literal, NamedTuple, TypeAlias
 
-from msgspec import UNSET
-
-from partita.formats.core.tool_text import read_arguments
 from partita.types.chunks import DataChunk
 from partita.types.json import Json, JsonObject, is_object
 from partita.types.tools import JsonOutput
 
-from .content import Outcome, block_text, blocks_of, content_text, outcome_of, rest_of
+from .content import INPUTS, Outcome, block_text, blocks_of, content_text, outcome_of, read_call, rest_of
 from .prompts import Prompts
 from .responses import Calls, Response, Responses
 from .thread import Spawns, Thread
@@ -112,10 +109,7 @@ class ResponseItems:
             "message": self._message,
             "agent_message": self._agent_message,
             "reasoning": self._reasoning,
-            "function_call": self._function_call,
-            "custom_tool_call": self._custom_tool_call,
-            "local_shell_call": self._local_shell_call,
-            "tool_search_call": self._tool_search_call,
+            **dict.fromkeys(INPUTS, self._call),
             "function_call_output": self._output,
             "custom_tool_call_output": self._output,
             "tool_search_output": self._tool_search_output,
@@ -261,39 +255,15 @@ class ResponseItems:
 
     # Calls
 
-    def _function_call(self, item: JsonObject) -> None:
-        arguments = item.get("arguments")
-        value, raw = read_arguments(arguments) if isinstance(arguments, str) else (arguments, UNSET)
-        is_text = raw is not UNSET
-        if is_text:
+    def _call(self, item: JsonObject) -> None:
+        name, given, own = read_call(item)
+        if item["type"] == "function_call" and "inputEncoding" in own:
             self._thread.report_unknown("arguments of a call that are no JSON", detail=str(item.get("name")))
-        notes = present(namespace=text(item, "namespace"), inputEncoding="text" if is_text else None)
-        self._begin(item, text(item, "name") or "", raw if is_text else value, notes)
-
-    def _custom_tool_call(self, item: JsonObject) -> None:
-        notes = present(
-            type="custom_tool_call",
-            inputEncoding="text",
-            namespace=text(item, "namespace"),
-            status=_unusual_status(item),
-        )
-        self._begin(item, text(item, "name") or "", item.get("input"), notes)
-
-    def _local_shell_call(self, item: JsonObject) -> None:
-        notes = present(type="local_shell_call", status=_unusual_status(item))
-        self._begin(item, "local_shell", item.get("action"), notes)
-
-    def _tool_search_call(self, item: JsonObject) -> None:
-        notes = present(type="tool_search_call", execution=text(item, "execution"))
-        self._begin(item, "tool_search", item.get("arguments"), notes)
-
-    def _begin(self, item: JsonObject, name: str, input: Json, notes: JsonObject) -> None:
         extra = self._unknown(item)
         response = self._filled(item)
-        metadata = present(id=text(item, "id"), extra=extra) | notes
         call_id = self._call_id(item, response)
-        self._calls.begin(response, call_id, name, input, metadata)
-        self._spawns.called(call_id, name, input)
+        self._calls.begin(response, call_id, name, given, own | present(extra=extra))
+        self._spawns.called(call_id, name, given)
 
     def _call_id(self, item: JsonObject, response: Response) -> str:
         own = text(item, "call_id") or text(item, "id")
@@ -351,11 +321,6 @@ class ResponseItems:
         metadata = work.metadata | present(extra=extra)
         own = self._call_id(item, response)
         self._calls.add_work(response, work._replace(id=own, metadata=metadata), item["type"])
-
-
-def _unusual_status(item: JsonObject) -> str | None:
-    status = text(item, "status")
-    return None if status == "completed" else status
 
 
 def _is_same(asked: Json, action: JsonObject) -> bool:

@@ -1,8 +1,4 @@
-"""The stream of a response → chunks. One response is one step of a message.
-
-While a block is streamed, its text and its arguments become deltas. When it ends, it is read like the block
-of a body, so that metadata and citations are the same. What is unknown becomes `data-cohere-unknown`. Nothing
-makes the decoder fail.
+"""The stream of a response → chunks.
 
 Source: https://docs.cohere.com/v2/docs/streaming, https://docs.cohere.com/v2/docs/tool-use-streaming
 """
@@ -13,12 +9,18 @@ from typing import Any, Final, TypeAlias
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from partita.errors import DecodeError
-from partita.formats.answers.outlet import INTERRUPTED, Call, Outlet
+from partita.formats.answers.outlet import INTERRUPTED, Call
 from partita.formats.core.codec import DELTAS
 from partita.formats.core.metadata import notes
-from partita.formats.losses import Loss
-from partita.types.chunks import Chunk, CustomChunk, DataChunk
+from partita.formats.core.response_decoder import (
+    EARLIER,
+    NOTHING,
+    POSITION,
+    UNREAD,
+    ResponseDecoder,
+    StreamedBlock,
+)
+from partita.types.chunks import CustomChunk
 from partita.types.json import Json, JsonObject, is_object, loads
 from partita.types.messages import ToolCallPart
 from partita.types.parts import ReasoningPart, TextPart
@@ -28,9 +30,6 @@ from partita.types.value import Extra
 from .assistant import add_citation, read_block, read_call
 from .parts import PLAN
 from .wire import BLOCK, CALL, NAME
-
-UNKNOWN: Final = "data-cohere-unknown"
-UNPARSABLE: Final = "unparsable record"
 
 # https://docs.cohere.com/reference/chat#response.body.finish_reason. The last three occur in v1.
 REASONS: Final[Mapping[str, str]] = {
@@ -46,88 +45,29 @@ REASONS: Final[Mapping[str, str]] = {
 }
 """Finish reasons by those of the API; any other is `other`."""
 
-CUT: Final = frozenset({"length", "content-filter", "error", INTERRUPTED})
-"""Finish reasons after which arguments that are not JSON were cut, and are not an error."""
-
 # `tokens` counts what the model has read and written, `billed_units` what is paid.
 USAGE: Final = UsageNames(
     input=("tokens.input_tokens",), output=("tokens.output_tokens",), cached=("cached_tokens",)
 )
 
-POSITION: Final = "blocks are in order by their place in the message"
-NOTHING: Final = "the end of something that did not begin"
-REPLACED: Final = "an earlier event says something else"
-UNREAD: Final = "a message has no place for it"
 
-
-class _Block:
-    """A block that is being streamed, as a body would have it."""
-
-    def __init__(self, raw: JsonObject, index: int) -> None:
-        self.raw, self.index, self.kind = dict(raw), index, str(raw.get("type"))
-        self.citations: list[JsonObject] = []
-        self.deltas: list[JsonObject] = []
-
-
-class _Call:
-    """A call whose arguments are being streamed."""
-
-    def __init__(self, raw: JsonObject, call: Call) -> None:
-        self.raw, self.call = raw, call
-        self.is_ended = False
-
-
-class CohereDecoder:
+class CohereDecoder(ResponseDecoder):
     """Events in, chunks out. One decoder reads one response."""
 
     def __init__(self) -> None:
-        self.losses: list[Loss] = []
-        """What chunks have no place for."""
-        self._outlet = Outlet(NAME)
-        self._number = -1
-        self._id: str | None = None
-        self._stop: str | None = None
-        self._usage: JsonObject = {}
-        self._said: JsonObject = {}
-        self._failures: list[Json] = []
-        self._blocks: dict[int, _Block] = {}
-        self._calls: dict[int, _Call] = {}
+        super().__init__(NAME, REASONS, read_usage)
         self._plan: list[JsonObject] | None = None  # the citations of the tool plan that is being streamed
         self._counts = {"content": 0, "tool-call": 0, "citation": 0}
         self._has_ended = False
 
-    def feed(self, event: Json) -> list[Chunk]:
-        """The chunks of one event. A text is a record that is not JSON."""
-        self._number += 1
-        if isinstance(event, str):
-            self._outlet.error(UNPARSABLE)
-        read = _EVENTS.get(str(event.get("type"))) if is_object(event) else None
-        if not is_object(event) or read is None or not read(self, event):
-            self._outlet.emit(DataChunk(UNKNOWN, event))
-        return self._outlet.take()
+    def _take(self, event: JsonObject) -> bool:
+        read = _EVENTS.get(str(event.get("type")))
+        return read is not None and read(self, event)
 
-    def finish(self) -> list[Chunk]:
-        """The chunks that close what is open when the stream ends."""
-        reason = INTERRUPTED if not self._has_ended else REASONS.get(self._stop or "", "other")
+    def _end(self, *, is_body: bool = False) -> None:
         self._end_plan()
-        for block in list(self._blocks.values()):
-            self._close(block)
-        for call in self._calls.values() if reason not in CUT else ():
-            self._end_call(call, is_final=True)
-        more: JsonObject = {} if self._has_ended else {"complete": False}
-        more |= {"responseId": self._id} if self._id else {}
-        own = {**self._said, **({"errors": self._failures} if self._failures else {})}
-        more |= {NAME: own} if own else {}
-        self._outlet.finish(reason, self._stop, read_usage(self._usage) if self._usage else None, more)
-        return self._outlet.take()
-
-    def _lose(self, path: str, value: Json, why: str) -> None:
-        self.losses.append(Loss.of(f"$[{self._number}].{path}", value, why, "minor"))
-
-    def _unread(self, value: JsonObject, path: str, *known: str) -> None:
-        for key, item in value.items():
-            if key not in known:
-                self._lose(f"{path}{key}", item, UNREAD)
+        stop = self._stop or ""
+        self._finish(REASONS.get(stop, "other") if self._has_ended else INTERRUPTED)
 
     # Events
 
@@ -137,7 +77,7 @@ class CohereDecoder:
         if isinstance(event.get("id"), str) and self._id is None:
             self._id = event["id"]
         elif event.get("id") is not None:
-            self._lose("id", event["id"], REPLACED)
+            self._lose("id", event["id"], EARLIER)
         empty: JsonObject = {
             "role": "assistant",
             "content": [],
@@ -159,7 +99,7 @@ class CohereDecoder:
         self._check(event, "content")
         if index in self._blocks:
             self._close(self._blocks[index])
-        self._blocks[index] = block = _Block(raw, index)
+        self._blocks[index] = block = StreamedBlock(str(raw["type"]), dict(raw), index)
         if block.kind == "text":
             self._outlet.start_text(str(index))
         elif block.kind == "thinking":
@@ -180,7 +120,7 @@ class CohereDecoder:
         self._unread(event, "", "type", "index", "delta", "logprobs")
         return True
 
-    def _grow(self, block: _Block, delta: JsonObject) -> bool:
+    def _grow(self, block: StreamedBlock, delta: JsonObject) -> bool:
         """A block continues; whether such a delta belongs to it."""
         if block.kind not in ("text", "thinking"):
             block.deltas.append(delta)
@@ -227,15 +167,16 @@ class CohereDecoder:
         if (
             type(index) is not int
             or index in self._calls
-            or any(one.call.id == id_ for one in self._calls.values())
+            or any(one.raw["id"] == id_ for one in self._calls.values())
         ):
             return False
         self._end_plan()
         self._check(event, "tool-call")
         if raw.get("type", "function") != "function":
             self._lose("delta.message.tool_calls.type", raw["type"], UNREAD)
-        self._calls[index] = call = _Call(raw, Call(id_, name, []))
-        self._outlet.start_call(call.call)
+        self._calls[index] = block = StreamedBlock("function", raw, index)
+        block.call = Call(id_, name, [])
+        self._outlet.start_call(block.call)
         text = raw["function"].get("arguments")
         if isinstance(text, str) and text:
             self._outlet.grow_call(id_, text)
@@ -248,7 +189,7 @@ class CohereDecoder:
             case {"function": {"arguments": str(text)}} if call is not None and not call.is_ended:
                 self._unread(event, "", "type", "index", "delta")
                 if text:
-                    self._outlet.grow_call(call.call.id, text)
+                    self._outlet.grow_call(call.raw["id"], text)
                 return True
             case _:
                 return False
@@ -301,7 +242,7 @@ class CohereDecoder:
         known = ("finish_reason", "usage", "error")
         self._said |= {key: item for key, item in delta.items() if key not in known}
         if event.get("id") not in (None, self._id):
-            self._lose("id", event["id"], REPLACED)
+            self._lose("id", event["id"], EARLIER)
         elif event.get("id") is not None:
             self._lose("id", event["id"], "the first event has it too")
         self._unread(event, "", "type", "id", "delta")
@@ -323,7 +264,7 @@ class CohereDecoder:
                 part = add_citation(part, raw)
             self._outlet.end(PLAN, notes(part.provider_metadata, NAME))
 
-    def _close(self, block: _Block) -> None:
+    def _close(self, block: StreamedBlock) -> None:
         self._blocks.pop(block.index, None)
         if block.kind in ("text", "thinking"):
             block.raw.setdefault(block.kind, "")
@@ -338,24 +279,14 @@ class CohereDecoder:
             more: JsonObject = {DELTAS: block.deltas} if block.deltas else {}
             self._outlet.emit(CustomChunk(f"{NAME}.{block.kind}", {NAME: {**own, **more}}))
 
-    def _end_call(self, call: _Call, *, is_final: bool) -> None:
-        """The input of a call is complete if it is JSON. If not, that depends on how the response ends."""
-        if call.is_ended:
-            return
-        text = "".join(call.call.pieces)
-        value: Any = UNSET
-        if text.strip():
-            try:
-                value = loads(text)
-            except DecodeError:
-                if not is_final:
-                    return
-        call.is_ended = True
-        function = {**call.raw["function"], "arguments": "{}"}
-        part = read_call(CALL.read({"type": "function", **call.raw, "function": function}))
-        own = notes(part.call_provider_metadata, NAME) if isinstance(part, ToolCallPart) else {}
-        # Tools without parameters may be called with `null`.
-        self._outlet.end_call(call.call, {} if value is None else value, own)
+    def _read_input(self, text: str) -> Json:
+        value = loads(text)
+        return {} if value is None else value  # tools without parameters may be called with `null`
+
+    def _call_notes(self, block: StreamedBlock) -> JsonObject:
+        function = {**block.raw["function"], "arguments": "{}"}
+        part = read_call(CALL.read({"type": "function", **block.raw, "function": function}))
+        return notes(part.call_provider_metadata, NAME) if isinstance(part, ToolCallPart) else {}
 
 
 def _message(event: JsonObject) -> JsonObject:

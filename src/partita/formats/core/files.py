@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import Final, TypeAlias
 
 from partita.types.data_url import OCTETS, data_url, kind_of_media, parse_data_url
+from partita.types.json import JsonObject
 from partita.types.parts import FilePart, ImagePart, ReasoningFilePart
 
 AnyFile: TypeAlias = ImagePart | FilePart | ReasoningFilePart
@@ -24,10 +25,17 @@ EXTENSIONS: Final[Mapping[str, str]] = {
     "mp4": "video/mp4",
     "webm": "video/webm",
 }
-"""Media types by extension: those that chats see. The system's own table differs from machine to machine."""
+"""Media types by extension, of files that are common in chats.
 
-SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:")
-"""How a URL starts."""
+`mimetypes` is not used because its table differs from machine to machine.
+"""
+
+_SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
+
+
+def has_scheme(text: str) -> bool:
+    """Whether a text is a URL. Base64 never contains a colon."""
+    return _SCHEME.match(text) is not None
 
 
 def file_part(url: str, media_type: str, filename: str | None = None) -> ImagePart | FilePart:
@@ -55,10 +63,10 @@ def media_type_of(part: AnyFile) -> str:
 
 def file_url(data: str, media_type: str) -> str:
     """The URL of a file that is given as base64 or as a URL."""
-    return data if SCHEME.match(data) else data_url(data, media_type)
+    return data if has_scheme(data) else data_url(data, media_type)
 
 
-def guessed_type(url: str, name: str | None) -> str:
+def guess_media_type(url: str, name: str | None) -> str:
     """The media type of a file that comes without one: what its data URL names, or by its extension."""
     scheme, _, rest = url.partition(":")
     is_data = scheme.lower() == "data"
@@ -66,3 +74,29 @@ def guessed_type(url: str, name: str | None) -> str:
     names = [name or ""] if is_data else [re.split("[?#]", url, maxsplit=1)[0], name or ""]
     guesses = (EXTENSIONS.get(each.rpartition(".")[2].lower()) for each in names)
     return named or next(filter(None, guesses), OCTETS)
+
+
+# OpenAI's `input_audio`, which Chat Completions and the Responses API have
+
+# Only these, and only as data: https://platform.openai.com/docs/guides/audio
+_SOUNDS: Final[Mapping[str, str]] = {
+    "audio/wav": "wav",
+    "audio/x-wav": "wav",
+    "audio/wave": "wav",
+    "audio/mpeg": "mp3",
+    "audio/mp3": "mp3",
+}
+"""Formats of sounds by media type."""
+
+
+def read_sound(sound: JsonObject) -> FilePart | None:
+    """The part of `{data, format}`; `None` for another format."""
+    form, data = sound.get("format"), sound.get("data")
+    media_type = EXTENSIONS[form] if form in ("wav", "mp3") else None
+    return FilePart(data_url(data, media_type), media_type) if media_type and isinstance(data, str) else None
+
+
+def write_sound(media_type: str, data: str | None) -> JsonObject | None:
+    """`{data, format}` for data in base64; `None` for a media type that is not taken."""
+    form = _SOUNDS.get(media_type)
+    return None if form is None or data is None else {"data": data, "format": form}

@@ -32,6 +32,13 @@ def add_notes(metadata: JsonObject | None, namespace: str, more: Mapping[str, An
     return {**(metadata or {}), namespace: {**notes(metadata, namespace), **more}}
 
 
+def without_notes(metadata: JsonObject | None, namespace: str) -> JsonObject | None:
+    """Provider metadata without the notes of a format; `None` if there were only notes."""
+    if not metadata or namespace not in metadata:
+        return metadata
+    return {name: value for name, value in metadata.items() if name != namespace} or None
+
+
 def message_notes(message: Any, namespace: str) -> JsonObject:
     """The notes of a format about a message."""
     return notes(message.content.provider_metadata, namespace)

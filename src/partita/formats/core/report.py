@@ -45,7 +45,6 @@ COMMON: Final[Mapping[str, str]] = {
     "threadId": "messages do not name their thread",
     "runId": "messages do not name their run",
     "createdAt": "messages have no time",
-    "usage": "messages have no usage",
     "seq": "messages are in order by their place in the list",
     "parentId": "messages form one line, without branches",
     "resourceId": "messages do not name their owner",

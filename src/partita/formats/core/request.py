@@ -20,6 +20,7 @@ MESSAGES: Final = "messages"
 
 REASONS: Final[Mapping[str, str]] = {
     "id": "messages of the API have no id",
+    "usage": "messages have no usage",
     "tool-call.id": RENAMED,
     "tool-call.name": RENAMED,
     "input": "the API takes only objects as input",

@@ -49,8 +49,10 @@ def residue(written: Wire | JsonObject, read: Wire | JsonObject) -> JsonObject:
     for (name, default), one, other in zip(members, values(written), values(read), strict=True):
         if one is other and not (extra and name in extra):
             continue
-        if (one is UNSET or one is None) and type(other) in _PLAIN and not (extra and name in extra):
-            kept[name] = other
+        is_empty = one is UNSET or one is None or (one is default and not one)
+        if is_empty and type(other) in _PLAIN and not (extra and name in extra):
+            if other or type(other) is not type(one):
+                kept[name] = other
             continue
         value = _json(extra.pop(name) if name in extra else other)  # what did not fit is in `extra`
         _keep(name, one if one is UNSET else _json(one), value, default, kept, respelled)

@@ -5,7 +5,7 @@ them form one message here, with step starts between the steps; a message is `me
 number of its first message there. The place of a message is its number, that of a block its number after it.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final
 
 from msgspec.structs import replace
@@ -31,7 +31,7 @@ from partita.types.tools import ToolResultPart
 from .metadata import INDEX, add_notes, message_notes, notes
 from .report import Entry, Place, Record
 from .rules import Rules, arrange
-from .turns import Instructions, Placed, Prompt, Results, Step, Turn, split
+from .turns import Instructions, Placed, Prompt, Results, ResultTurns, Step, Turn, split
 
 SYSTEM: Final = "system"
 """The id of the instructions before the conversation, and their place."""
@@ -39,6 +39,7 @@ SYSTEM: Final = "system"
 # Notes about messages and step starts
 APART: Final = "apart"  # the message follows one of the same role
 IN_MESSAGES: Final = "inMessages"  # instructions among the messages
+JOINED_NOTE: Final = "joined"  # the message continues the one before
 FORM: Final = "content"  # `string` if the content was a string
 STRING: Final = "string"
 
@@ -196,10 +197,17 @@ class RoleWriter:
         raise NotImplementedError
 
     def write_turns(
-        self, messages: Sequence[Message], rules: Rules, is_written: Callable[[AssistantPart], bool]
+        self,
+        messages: Sequence[Message],
+        rules: Rules,
+        is_written: Callable[[AssistantPart], bool],
+        results: ResultTurns = "client",
     ) -> None:
-        """Add messages. `is_written`: whether a part of the assistant has a block."""
-        turns = split(messages, is_written)
+        """Add messages. `is_written`: whether a part of the assistant has a block.
+
+        `results`: which results are apart from their calls.
+        """
+        turns = split(messages, is_written, results=results)
         for turn in arrange(turns, rules, self.record, self._is_in_messages, is_written):
             match turn:
                 case Step():
@@ -251,7 +259,7 @@ class RoleWriter:
         return message_notes(turn.message, self._namespace).get(IN_MESSAGES) is True
 
     def _index(self, result: Placed) -> int:
-        index = notes(result.part.provider_metadata, self._namespace).get(INDEX)
+        index = notes(getattr(result.part, "provider_metadata", None), self._namespace).get(INDEX)
         return index if type(index) is int else 0
 
     def _record_joined(self, turn: Turn) -> None:
@@ -293,6 +301,94 @@ class RoleWriter:
         A format that reads each step as a message overrides this.
         """
         add_boundaries(self.record, step, None if at is None else at[0])
+
+
+class MessageWriter(RoleWriter):
+    """Writes each turn as a message, except turns that were one message in their source.
+
+    There, results of tools and what else is in a message are several messages here. Those after the first
+    have a note that they continue the one before. A part has a place by the number of its message, and its
+    number among the parts there; a message has the place of its first part.
+    """
+
+    result_role = "user"
+    """The role of messages with results."""
+
+    def __init__(self, namespace: str, *, joins_results: bool = False) -> None:
+        """`joins_results`: all results of a step are in one message, as the API demands."""
+        super().__init__(namespace)
+        self._joins_results = joins_results
+        self._count = 0  # of the parts in the last message: there may be blocks that are not parts
+        self._start = 0  # of the last message here that is in it
+        self._origins: Sequence[Any] = ()  # what other results in it have in common with those at its end
+
+    def notes_of(self, turn: Instructions | Prompt) -> JsonObject:
+        """The notes about a message."""
+        return message_notes(turn.message, self._namespace)
+
+    def write_results(self, turn: Results) -> None:
+        """Add a message with results."""
+        blocks, places = self.write_blocks(turn, self.result_role)
+        self.add(self.result_role, blocks, turn, places, message_notes(turn.message, self._namespace))
+
+    def write_step(self, step: Step) -> None:
+        """Add a message of the assistant. A later step has no notes."""
+        blocks, places = self.write_blocks(step, "assistant")
+        noted = message_notes(step.message, self._namespace) if step.number == 1 else {}
+        self.add("assistant", blocks, step, places, noted)
+
+    def add(
+        self, role: str, blocks: list[Json], turn: Turn, places: Sequence[Any], noted: JsonObject
+    ) -> None:
+        """Add the blocks of a turn. If it has parts, but none of them can be written, nothing is."""
+        if isinstance(turn, Step):
+            self._record_start(turn, None)
+        if not blocks and _is_skipped(turn):
+            self.record.add(turn, None, [None] * len(places))
+            return
+        self._begin(role, turn, noted)
+        at, count = len(self.messages) - 1, self._count
+        numbers = [None if place is None else (at, count + place, 0) for place in places]
+        self.record.add(turn, (at, self._start), numbers)
+        self.messages[at][1].extend(blocks)
+        self._count += len(places) - places.count(None)
+
+    def _begin(self, role: str, turn: Turn, noted: JsonObject) -> None:
+        """Begin a message, unless the turn was one with the message before."""
+        origins: tuple[Any, ...] = ()
+        if isinstance(turn, Results):
+            origins = (replace(turn.message, content=replace(turn.message.content, parts=())),)
+            if self._joins_results and turn.step is not None:
+                origins = (*origins, turn.step)
+        if self.messages and self.messages[-1][0] != "assistant":
+            if any(one in self._origins for one in origins):
+                self._origins = (*self._origins, *origins)
+                return
+            if noted.get(JOINED_NOTE) is True:
+                self._start, self._origins = self._count, origins
+                return
+        self.messages.append((role, [], noted))
+        self._count, self._start, self._origins = 0, 0, origins
+
+
+def _is_skipped(turn: Turn) -> bool:
+    """Whether a turn without blocks is not written: messages without parts are."""
+    if isinstance(turn, Step):
+        return turn.number > 1
+    return bool(turn.parts) or (isinstance(turn, Prompt) and turn.steering is not None)
+
+
+def numbered(blocks: Iterable[Any]) -> tuple[list[Any], list[int | None]]:
+    """Blocks without those that are `None`, and the number of each; `None` for those."""
+    found: list[Any] = []
+    numbers: list[int | None] = []
+    for block in blocks:
+        if block is None:
+            numbers.append(None)
+        else:
+            numbers.append(len(found))
+            found.append(block)
+    return found, numbers
 
 
 def add_boundaries(record: Record, step: Step, index: int | None) -> None:

@@ -1,1 +1,1 @@
-"""What gives formats away: signs with their reasons, one file a family."""
+"""What shows which format a payload or a log is in: signs with their reasons, by families of formats."""

@@ -27,17 +27,24 @@ def records_in(payload: Json) -> list[Json]:
 
 
 def load_records(
-    records: Sequence[Json], make: Callable[[LogBuilder], LogDecoder], line: str, *, whole: bool = False
+    records: Sequence[Json],
+    make: Callable[[LogBuilder], LogDecoder],
+    line: str,
+    *,
+    whole: bool = False,
+    numbers: Sequence[int] | None = None,
 ) -> Loaded:
     """The messages of a log. `line`: the name of the notes that keep lines which are not objects.
 
     `whole`: all records of the log are given, so that one without its parent has lost it.
+    `numbers`: the numbers of the lines, if they are not 1, 2, 3 …
     """
     builder = LogBuilder(_session_of(records))
     decoder = make(builder)
     builder.begin_turn()
-    for number, record in enumerate(records, 1):
-        builder.line = builder.offset = number
+    for offset, record in enumerate(records, 1):
+        number = offset if numbers is None else numbers[offset - 1]
+        builder.line, builder.offset = number, offset
         if is_object(record):
             decoder.feed(record)
         else:

@@ -1,196 +1,194 @@
-"""Tool invocations of V2 → canonical tool calls, and the approvals that wait in the metadata.
+"""Tool invocations ↔ tool calls, and the calls that wait for a user.
 
-A call that waits has its state in its part since 2026-04, and in the metadata of its message before that.
-There it stays, whatever the part then says.
-
-A call without a state has the one that its other members imply. Calls that stand only beside the parts, in
-`toolInvocations` or in the metadata of calls that wait, become parts; the note on them says `unlisted`.
+Since 2026-04 the state of a call that waits is in its invocation. Before that, it was only in the metadata of
+the message, where it still is: https://github.com/mastra-ai/mastra/issues/9745
 """
 
 from collections.abc import Collection, Iterator, Mapping
-from typing import Any
+from typing import Any, Final
 
 from msgspec import UNSET
 from msgspec.structs import replace
 
 from partita.errors import DecodeError
-from partita.formats.ai_sdk.ui.v4_shape import BESIDE
+from partita.formats.core.metadata import add_notes, without_notes
+from partita.formats.core.tool_text import as_text, interruption_text, read_tool_text
+from partita.formats.core.wire import to_json
 from partita.types.codec import Codec
 from partita.types.json import Json, JsonObject, is_array, is_object
 from partita.types.messages import ToolCallPart
 from partita.types.tools import (
     Approval,
+    ContentOutput,
     ErrorJsonOutput,
     ErrorTextOutput,
+    ExecutionDeniedOutput,
+    InterruptedOutput,
     JsonOutput,
     TextOutput,
     ToolOutput,
-    ToolState,
 )
+from partita.types.value import Extra, kept
 
-from .notes import extra_of, with_note
+from .notes import members_of, part_notes, unknown_members, with_part_notes
+from .wire import NAME, OPEN_STATES, STATES, Invocation, ToolInvocation
 
-OPEN_STATES = ("call", "partial-call")
+WRITTEN_STATES: Final = {ours: state for state, ours in STATES.items()}
 
-STATES: Mapping[str, ToolState] = {
-    "partial-call": "input-streaming",
-    "call": "input-available",
-    "result": "output-available",
-    "approval-requested": "approval-requested",
-    "approval-responded": "approval-responded",
-    "output-error": "output-error",
-    "output-denied": "output-denied",
-}
+WAITING: Final = ("pendingToolApprovals", "requireApprovalMetadata", "suspendedTools")
+"""Metadata of a message that names calls that wait. The second is of networks."""
 
-BESIDE_FIELDS: Mapping[str, tuple[str, type]] = {
-    "providerExecuted": ("provider_executed", bool),
-    "preliminary": ("preliminary", bool),
-    "title": ("title", str),
-    "providerMetadata": ("call_provider_metadata", dict),
-    "resultProviderMetadata": ("result_provider_metadata", dict),
-    "toolMetadata": ("tool_metadata", dict),
-}
-"""Members of the part around an invocation: the fields they fill, and of which kind they must be."""
+SUSPENSION: Final = ("type", "suspendPayload", "resumeSchema")
+"""What a suspended call shows to the user."""
 
-ENDED = frozenset({"state", "toolCallId", "toolName", "args", "result"})
-"""The members of an invocation with its result that says no more."""
+BESIDE: Final = "part:"
+"""Marks an unknown member of a part around an invocation or a source, among those of the latter."""
 
-WAITING = ("pendingToolApprovals", "requireApprovalMetadata", "suspendedTools")
-"""Metadata that names calls that wait for a person."""
+# Notes about calls
+FAILED_RESULT: Final = "failedResult"  # a failure is a result with `isError`
+UNLISTED: Final = "unlisted"  # the call is not in the parts
 
-SUSPENSION = ("type", "suspendPayload", "resumeSchema")
-"""What a suspended call shows to the person it waits for."""
-
-_APPROVAL: Codec[Approval] = Codec(Approval)
+_APPROVAL: Final[Codec[Approval]] = Codec(Approval)
+_INVOCATION: Final[Codec[Invocation]] = Codec(Invocation)
 
 
-def output_of(result: Json, *, failed: bool = False) -> ToolOutput:
-    """The typed output that a bare result stands for."""
-    if isinstance(result, str):
-        return ErrorTextOutput(result) if failed else TextOutput(result)
-    return ErrorJsonOutput(result) if failed else JsonOutput(result)
+def or_none(member: Any) -> Any:
+    """The value of an optional member of a wire type; `None` if it is absent."""
+    return None if member is UNSET else member
 
 
-def read_invocation(raw: JsonObject) -> ToolCallPart | None:
-    """The call of a `tool-invocation` part; `None` when it is not one."""
-    call: Json = raw.get("toolInvocation")
-    if not is_object(call):
+def or_unset(value: Any) -> Any:
+    """A value as an optional member of a wire type; `None` is absent."""
+    return UNSET if value is None else value
+
+
+def read_call(block: ToolInvocation, waiting: Mapping[str, Approval]) -> ToolCallPart | None:
+    """The call of an invocation; `None` if its state is unknown. `waiting`: approvals by call id."""
+    call = block.tool_invocation
+    stated: Json = call.state if call.state is not UNSET else (call.extra or {}).get("state")
+    # Some rows have no state, or one that is older than the result beside it (seen in recordings).
+    if stated is None or (stated in OPEN_STATES and call.result is not UNSET):
+        stated = _implied_state(call)
+    if not isinstance(stated, str) or stated not in STATES:
         return None
-    if call.keys() == ENDED and len(raw) == 2:
-        id_, name = call["toolCallId"], call["toolName"]
-        if call["state"] == "result" and isinstance(id_, str) and isinstance(name, str):
-            given = output_of(call["result"])
-            return ToolCallPart(id_, name, "output-available", call["args"], output=given)
-    match call:
-        case {"toolCallId": str(id_), "toolName": str(name), **rest}:
-            note: JsonObject = {}
-            state = _state(rest, note)
-            if state is None:
-                return None
-            fields: JsonObject = {"input": rest.pop("args", UNSET), "raw_input": rest.pop("rawInput", UNSET)}
-            canonical, output = _outcome(state, rest, note)
-            fields |= {"output": output, "approval": _approval(rest)}
-            beside = {key: item for key, item in raw.items() if key not in ("type", "toolInvocation")}
-            for key, (field, kind) in BESIDE_FIELDS.items():
-                if isinstance(beside.get(key), kind):
-                    fields[field] = beside.pop(key)
-            rest |= {BESIDE + key: item for key, item in beside.items()}
-            return ToolCallPart(id_, name, canonical, extra=extra_of(rest, note, ToolCallPart), **fields)
-        case _:
-            return None
+    state, output = STATES[stated], None
+    metadata: JsonObject | None = block.provider_metadata or None
+    if stated == "result" and call.result is not UNSET:
+        output = read_tool_text("failed" if call.is_error is True else "success", call.result)
+        if call.is_error is True:
+            state, metadata = "output-error", add_notes(metadata, NAME, {FAILED_RESULT: True})
+    elif stated == "output-error" and call.error_text is not UNSET:
+        output = ErrorTextOutput(call.error_text)
+    approval = _read_approval(call.approval)
+    if state == "input-available" and approval is None and call.tool_call_id in waiting:
+        state, approval = "approval-requested", waiting[call.tool_call_id]
+    beside = {BESIDE + name: value for name, value in unknown_members(block).items()}
+    return ToolCallPart(
+        call.tool_call_id,
+        call.tool_name,
+        state,
+        call.args,
+        call.raw_input,
+        output=output,
+        approval=approval,
+        title=or_none(block.title),
+        provider_executed=or_none(block.provider_executed),
+        preliminary=or_none(block.preliminary),
+        call_provider_metadata=metadata,
+        result_provider_metadata=or_none(block.result_provider_metadata),
+        tool_metadata=or_none(block.tool_metadata),
+        extra=kept({**unknown_members(call), **beside}, ToolCallPart),
+    )
 
 
-def implied_state(call: JsonObject) -> str:
+def _implied_state(call: Invocation) -> str:
     """The state of an invocation, by its other members."""
-    if "result" in call:
+    if call.result is not UNSET:
         return "result"
-    return "output-error" if isinstance(call.get("errorText"), str) else "call"
+    return "call" if call.error_text is UNSET else "output-error"
 
 
-def _state(rest: JsonObject, note: JsonObject) -> str | None:
-    """The state of an invocation, taken out of `rest`; `None` if it is unknown.
-
-    A state that is absent, or is older than the result beside it, is noted as it was stated.
-    """
-    implied = implied_state(rest)
-    stated: Json = rest.pop("state", None)
-    if stated is None or (stated in OPEN_STATES and implied == "result"):
-        note["stated"] = stated
-        return implied
-    return stated if isinstance(stated, str) and stated in STATES else None
-
-
-def _outcome(state: str, rest: JsonObject, note: JsonObject) -> tuple[ToolState, ToolOutput | None]:
-    """The state and the output, taken out of `rest`. Older rows tell a failure as a result."""
-    if state == "result" and "result" in rest:
-        if rest.get("isError") is True:
-            del rest["isError"]
-            note["state"] = state
-            return "output-error", output_of(rest.pop("result"), failed=True)
-        return STATES[state], output_of(rest.pop("result"))
-    if state == "output-error" and isinstance(rest.get("errorText"), str):
-        return STATES[state], ErrorTextOutput(rest.pop("errorText"))
-    return STATES[state], None
-
-
-def _approval(rest: JsonObject) -> Approval | None:
-    if not is_object(rest.get("approval")):
+def _read_approval(raw: Json) -> Approval | None:
+    if not is_object(raw):
         return None
     try:
-        approval = _APPROVAL.read(rest["approval"])
+        return _APPROVAL.read(raw)
     except DecodeError:
         return None
-    if None in rest["approval"].values():  # which a field would take for absent
-        return None
-    del rest["approval"]
-    return approval
+
+
+def write_call(part: ToolCallPart) -> ToolInvocation:
+    """The invocation of a call that is not dynamic and has no sub-agent."""
+    call = Invocation(
+        tool_call_id=part.id,
+        tool_name=part.name,
+        state=WRITTEN_STATES[part.state],
+        args={} if part.input is UNSET else part.input,
+        raw_input=part.raw_input,
+        approval=UNSET if part.approval is None else to_json(part.approval),
+    )
+    if part.output is not None:
+        call = _write_output(call, part, part.output)
+    inside = members_of(part)
+    beside = {name[len(BESIDE) :]: inside.pop(name) for name in list(inside) if name.startswith(BESIDE)}
+    return ToolInvocation(
+        tool_invocation=replace(call, extra=Extra(inside) if inside else None),
+        provider_executed=or_unset(part.provider_executed),
+        title=or_unset(part.title),
+        preliminary=or_unset(part.preliminary),
+        provider_metadata=or_unset(without_notes(part.call_provider_metadata, NAME)),
+        result_provider_metadata=or_unset(part.result_provider_metadata),
+        tool_metadata=or_unset(part.tool_metadata),
+        extra=Extra(beside) if beside else None,
+    )
+
+
+def _write_output(call: Invocation, part: ToolCallPart, output: ToolOutput) -> Invocation:
+    match output:
+        case TextOutput() | JsonOutput():
+            return replace(call, result=output.value)
+        case ContentOutput():
+            return replace(call, result=to_json(replace(output, provider_metadata=None, extra=None)))
+        case ErrorTextOutput() | ErrorJsonOutput() if part_notes(part).get(FAILED_RESULT) is True:
+            return replace(call, state="result", result=output.value, is_error=True)
+        case ErrorTextOutput() | ErrorJsonOutput():
+            return replace(call, state="output-error", error_text=as_text(output.value))
+        case InterruptedOutput():
+            return replace(call, state="output-error", error_text=interruption_text(output))
+        case ExecutionDeniedOutput():
+            approval = part.approval or Approval(part.id)
+            reason = output.reason if approval.reason is None else approval.reason
+            denied = replace(approval, approved=False, reason=reason)
+            return replace(call, state="output-denied", approval=to_json(denied))
+
+
+# Calls that are not in the parts
 
 
 def waiting_calls(metadata: Json) -> dict[str, Approval]:
     """The approvals that calls wait for, by the id of the call."""
     found: dict[str, Approval] = {}
-    if not is_object(metadata):
-        return found
-    for name in WAITING:
-        entries: Json = metadata.get(name)
-        for key, entry in entries.items() if is_object(entries) else ():
-            if is_object(entry):
-                stated = entry.get("toolCallId")
-                call_id = stated if isinstance(stated, str) else key
-                found.setdefault(call_id, _asked(call_id, entry))
+    for key, entry in _waiting_entries(metadata):
+        given = entry.get("toolCallId")
+        call_id = given if isinstance(given, str) else key
+        found.setdefault(call_id, _requested(call_id, entry))
     return found
 
 
-def _asked(call_id: str, entry: JsonObject) -> Approval:
-    """The approval that clients of version 6 see: named after the run and the call."""
+def _waiting_entries(metadata: Json) -> Iterator[tuple[str, JsonObject]]:
+    for name in WAITING if is_object(metadata) else ():
+        entries: Json = metadata.get(name)
+        for key, entry in entries.items() if is_object(entries) else ():
+            if is_object(entry):
+                yield key, entry
+
+
+def _requested(call_id: str, entry: JsonObject) -> Approval:
+    """The approval that clients of AI SDK 6 receive from Mastra: its id is made of the run and the call."""
     run_id = entry.get("runId")
     id_ = f"{run_id}::{call_id}" if isinstance(run_id, str) else call_id
     shown = {key: entry[key] for key in SUSPENSION if key in entry}
     return Approval(id_, descriptor=shown if entry.get("type") == "suspension" else UNSET)
-
-
-def with_approval(part: Any, waiting: Mapping[str, Approval]) -> Any:
-    """A part, as a call that asks for approval if it is one that waits."""
-    if not isinstance(part, ToolCallPart) or part.state != "input-available" or part.id not in waiting:
-        return part
-    if part.approval is not None or part.output is not None:
-        return part
-    asked = replace(part, state="approval-requested", approval=waiting[part.id])
-    return with_note(asked, {"state": "waiting"})
-
-
-def unlisted_calls(mirror: Json, metadata: Json, listed: Collection[str]) -> list[ToolCallPart]:
-    """The calls that only `toolInvocations` or the metadata have; `listed` are the ids of those in parts."""
-    waiting = waiting_calls(metadata)
-    found: dict[str, ToolCallPart] = {}
-    for raw in mirror if is_array(mirror) else []:
-        call = read_invocation({"type": "tool-invocation", "toolInvocation": raw})
-        if call is not None and call.id not in listed:
-            found.setdefault(call.id, with_approval(call, waiting))
-    for call in waiting_parts(metadata, of_network=False):
-        if call.id not in listed:
-            found.setdefault(call.id, call)
-    return [with_note(call, {"unlisted": True}) for call in found.values()]
 
 
 def waiting_parts(metadata: Json, *, of_network: bool) -> Iterator[ToolCallPart]:
@@ -200,14 +198,34 @@ def waiting_parts(metadata: Json, *, of_network: bool) -> Iterator[ToolCallPart]
     """
     waiting = waiting_calls(metadata)
     is_network = is_object(metadata) and metadata.get("mode") == "network"
-    for name in WAITING if waiting else ():
-        entries: Json = metadata.get(name)
-        for entry in entries.values() if is_object(entries) else ():
-            match entry:
-                case {"toolCallId": str(id_), "toolName": str(tool)}:
-                    inside = (is_network or "primitiveType" in entry) and entry.get("primitiveId") != tool
-                    if of_network == inside:
-                        call = ToolCallPart(id_, tool, "input-available", entry.get("args", UNSET))
-                        yield with_approval(call, waiting)
-                case _:
-                    pass
+    for _, entry in _waiting_entries(metadata):
+        match entry:
+            case {"toolCallId": str(id_), "toolName": str(tool)}:
+                is_inside = (is_network or "primitiveType" in entry) and entry.get("primitiveId") != tool
+                if of_network == is_inside:
+                    input_ = entry.get("args", UNSET)
+                    yield ToolCallPart(id_, tool, "approval-requested", input_, approval=waiting[id_])
+            case _:
+                pass
+
+
+def unlisted_calls(mirror: Json, metadata: Json, listed: Collection[str]) -> list[ToolCallPart]:
+    """The calls that only `toolInvocations` or the metadata have. `listed`: the ids of those in parts."""
+    waiting = waiting_calls(metadata)
+    found: dict[str, ToolCallPart] = {}
+    for raw in mirror if is_array(mirror) else []:
+        call = read_invocation(raw, waiting)
+        if call is not None and call.id not in listed:
+            found.setdefault(call.id, call)
+    for call in waiting_parts(metadata, of_network=False):
+        if call.id not in listed:
+            found.setdefault(call.id, call)
+    return [with_part_notes(call, {UNLISTED: True}) for call in found.values()]
+
+
+def read_invocation(raw: Json, waiting: Mapping[str, Approval] = {}) -> ToolCallPart | None:
+    """The call of an invocation that is not in a part."""
+    try:
+        return read_call(ToolInvocation(tool_invocation=_INVOCATION.read(raw)), waiting)
+    except DecodeError:
+        return None

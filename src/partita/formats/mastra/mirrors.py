@@ -1,138 +1,211 @@
-"""What a V2 content says twice: calls, reasoning and attachments beside the parts, as version 4 had them.
+"""Members of a V2 content that repeat its parts, as UI messages of AI SDK 4 did.
 
-The parts have the word. A mirror fills in what its part lacks, and is kept when it says anything else than
-the parts do; where it says the same, a note tells that it was there.
+The parts count. A mirror supplies what its part lacks, and parts that are missing altogether. A mirror that
+repeats the parts exactly is noted and written from the parts again, so that an edited part does not survive
+in it; any other is kept as it is.
 """
 
-from collections.abc import Mapping, Sequence
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final, NamedTuple
 
-from partita.formats.ai_sdk.ui.v4_load import raw_parts
-from partita.formats.ai_sdk.ui.v4_shape import MIRRORS, of_type, type_of
+from partita.formats.core.files import file_url, guess_media_type
+from partita.formats.core.metadata import FIELDS, INDEX, notes
+from partita.formats.core.residue import residue, restore
 from partita.types.json import Json, JsonObject, is_array, is_object, same
+from partita.types.older_forms import file_reference
+from partita.types.parts import FilePart
+from partita.types.value import kept
 
-from .calls import OPEN_STATES
+from .notes import members_of, part_notes, with_part_notes
+from .parts import DATA_URL, file_address
+from .rows import in_order
+from .wire import OPEN_STATES
 
-ATTACHED = "mastra:attached"
-"""The member of a file part with what an attachment says of the same file."""
+MIRRORS: Final = frozenset({"toolInvocations", "reasoning"})
+ATTACHMENTS: Final = "experimental_attachments"
 
-ATTACHMENT = "mastra:attachment"
-"""The member of a file part that was an attachment and no part, with what has no name in a part."""
-
-ATTACHMENT_NAMES: Mapping[str, str] = {"contentType": "mediaType", "name": "filename"}
-
-
-def whole_parts(parts: Sequence[Json], content: JsonObject, role: str, note: JsonObject) -> list[Json]:
-    """The parts of a content, each as whole as the mirrors can make it; made of them if there are none."""
-    if parts and MIRRORS.isdisjoint(content):
-        return list(parts)
-    if parts:
-        return [_filled(part, parts, content) for part in parts]
-    words = content.get("content")
-    told = content if isinstance(words, str) else {**content, "content": None}
-    made = raw_parts({key: item for key, item in told.items() if key != "parts"}, role)
-    if made:
-        note["parts"] = "made"
-    return made
+# Notes about files
+ATTACHMENT: Final = "attachment"  # it is an attachment and not a part, at this position
+ATTACHED: Final = "attached"  # it is an attachment too, at this position and with these members
 
 
-def drop_mirrors(content: JsonObject, parts: Sequence[Json], note: JsonObject) -> None:
-    """Take out of a content what repeats its parts, with a note."""
+def whole_parts(parts: Sequence[Json], content: JsonObject) -> list[Json]:
+    """The parts of a content, with what only the mirrors have."""
     if MIRRORS.isdisjoint(content):
-        return
-    for name, ways in repetitions(parts).items():
-        for way, repeated in ways.items():
-            if name in content and same(_in_order(content[name]), _in_order(repeated)):
-                del content[name]
-                note[name] = way
+        return list(parts)
+    return [_whole(part, parts, content) for part in parts]
 
 
-def _in_order(value: Json) -> Json:
-    """The same with the members of objects in one order: writers differ in it."""
-    if is_object(value):
-        return {key: _in_order(value[key]) for key in sorted(value)}
-    return [_in_order(item) for item in value] if is_array(value) else value
+def parts_of_mirrors(content: JsonObject, role: str) -> list[Json]:
+    """The parts that AI SDK 4 makes of a message without parts: of its calls, reasoning and text."""
+    parts: list[Json] = []
+    calls, reasoning, text = (content.get(name) for name in ("toolInvocations", "reasoning", "content"))
+    if role == "assistant" and is_array(calls):
+        parts += [{"type": "tool-invocation", "toolInvocation": call} for call in calls]
+    if role == "assistant" and isinstance(reasoning, str) and reasoning:
+        details = [{"type": "text", "text": reasoning}]
+        parts.append({"type": "reasoning", "reasoning": reasoning, "details": details})
+    if isinstance(text, str) and text:
+        parts.append({"type": "text", "text": text})
+    return parts
 
 
-def take_attachments(content: JsonObject, parts: list[Json]) -> list[Json]:
-    """The parts with the attachments, which are taken out of the content. A file that is both stays one."""
-    attachments = content.get("experimental_attachments")
-    if not is_array(attachments) or not attachments:
-        return parts
-    left: list[Json] = []
-    found = list(parts)
-    for raw in attachments:
-        if not is_object(raw) or not isinstance(raw.get("url"), str):
-            left.append(raw)
-            continue
-        rest = {key: item for key, item in raw.items() if key != "url"}
-        place = next((place for place, part in enumerate(found) if _is_file(part, raw["url"])), None)
-        if place is None:
-            found.append(_attachment(raw["url"], rest))
-        else:
-            found[place] = {**found[place], ATTACHED: rest}
-    if left:
-        content["experimental_attachments"] = left
-    else:
-        del content["experimental_attachments"]
-    return found
+def take_mirrors(content: JsonObject, parts: Sequence[Json]) -> JsonObject:
+    """Remove the mirrors that repeat the parts from a content, and return a note about them."""
+    note: JsonObject = {}
+    if not MIRRORS.isdisjoint(content):
+        for name, ways in _repetitions(parts).items():
+            for way, repeated in ways.items():
+                if name in content and same(in_order(content[name]), in_order(repeated)):
+                    del content[name]
+                    note[name] = way
+    return note
 
 
-def _filled(part: Json, parts: Sequence[Json], content: JsonObject) -> Json:
+def write_mirrors(parts: Sequence[Json], note: JsonObject) -> JsonObject:
+    """The mirrors that a note is about."""
+    if not note:
+        return {}
+    return {
+        name: ways[way]
+        for name, ways in _repetitions(parts).items()
+        if isinstance(way := note.get(name), str) and way in ways
+    }
+
+
+def _repetitions(parts: Sequence[Json]) -> Mapping[str, Mapping[str, Json]]:
+    """What mirrors of these parts contain, by name, in all the ways that were seen in recordings."""
+    calls = [
+        part["toolInvocation"] for part in _of_type(parts, "tool-invocation") if "toolInvocation" in part
+    ]
+    results = [call for call in calls if is_object(call) and call.get("state") == "result"]
+    texts = [str(part.get("reasoning", "")) for part in _of_type(parts, "reasoning")]
+    return {
+        "toolInvocations": {"results": results, "calls": calls},
+        "reasoning": {"lines": "\n".join(texts), "joined": "".join(texts)} if texts else {},
+    }
+
+
+def _of_type(parts: Sequence[Json], type_: str) -> Iterator[JsonObject]:
+    return (part for part in parts if is_object(part) and part.get("type") == type_)
+
+
+def _whole(part: Json, parts: Sequence[Json], content: JsonObject) -> Json:
     match part:
         case {"type": "tool-invocation", "toolInvocation": call} if is_object(call):
-            return {**part, "toolInvocation": _filled_call(call, content.get("toolInvocations"))}
+            return {**part, "toolInvocation": _whole_call(call, content.get("toolInvocations"))}
         case {"type": "reasoning"}:
-            words = content.get("reasoning")
-            is_only = sum(1 for _ in of_type(parts, "reasoning")) == 1
-            if is_only and isinstance(words, str) and not _speaks(part):
-                return {**part, "reasoning": words}
-            return part
+            text = content.get("reasoning")
+            is_only = len(list(_of_type(parts, "reasoning"))) == 1
+            is_missing = is_only and isinstance(text, str) and not _has_reasoning(part)
+            return {**part, "reasoning": text} if is_missing else part
         case _:
             return part
 
 
-def _filled_call(call: JsonObject, mirror: Json) -> JsonObject:
+def _whole_call(call: JsonObject, mirror: Json) -> JsonObject:
     """A call with the arguments and the result that only its mirror has."""
-    mirrors = mirror if is_array(mirror) else []
-    for other in mirrors:
+    for other in mirror if is_array(mirror) else []:
         if is_object(other) and other.get("toolCallId") == call.get("toolCallId"):
-            filled = dict(call)
+            whole = dict(call)
             if not call.get("args") and other.get("args"):
-                filled["args"] = other["args"]
+                whole["args"] = other["args"]
             if call.get("state") in OPEN_STATES and "result" in other and "result" not in call:
-                filled |= {"state": "result", "result": other["result"]}
-            return filled
+                whole |= {"state": "result", "result": other["result"]}
+            return whole
     return call
 
 
-def _speaks(part: JsonObject) -> bool:
-    """Whether a reasoning has words of its own, or data that stand for them."""
+def _has_reasoning(part: JsonObject) -> bool:
+    """Whether a reasoning has a text of its own, or data instead of it."""
     details: Json = part.get("details")
     pieces = details if is_array(details) else []
-    return bool(part.get("reasoning") or part.get("text")) or any(
-        is_object(piece) and (piece.get("text") or piece.get("data")) for piece in pieces
-    )
+    has_details = any(is_object(piece) and (piece.get("text") or piece.get("data")) for piece in pieces)
+    return bool(part.get("reasoning") or part.get("text")) or has_details
 
 
-def repetitions(parts: Sequence[Json]) -> dict[str, dict[str, Json]]:
-    """What mirrors of these parts say, by their name, in all the ways they have been written."""
-    calls = [part["toolInvocation"] for part in of_type(parts, "tool-invocation") if "toolInvocation" in part]
-    results = [call for call in calls if is_object(call) and call.get("state") == "result"]
-    words = [str(part.get("reasoning", "")) for part in of_type(parts, "reasoning")]
-    return {
-        "toolInvocations": {"results": results, "calls": calls},
-        "reasoning": {"lines": "\n".join(words), "joined": "".join(words)} if words else {},
-    }
+# Attachments: files of a message of AI SDK 4, which may be parts too
+
+
+class Attachments(NamedTuple):
+    """Attachments that were removed from a content."""
+
+    of_parts: Mapping[int, JsonObject]
+    """By the index of a part with the same file: the note about its attachment."""
+    others: Sequence[FilePart]
+    """Files that are not parts."""
+
+
+def take_attachments(content: JsonObject, parts: Sequence[Json]) -> Attachments:
+    """Remove the attachments from a content. What is not an attachment stays."""
+    raws = content.get(ATTACHMENTS)
+    of_parts: dict[int, JsonObject] = {}
+    others: list[FilePart] = []
+    left: list[Json] = []
+    for position, raw in enumerate(raws if is_array(raws) else []):
+        if not is_object(raw) or not isinstance(raw.get("url"), str):
+            left.append(raw)
+            continue
+        rest = {name: value for name, value in raw.items() if name != "url"}
+        files = (at for at, part in enumerate(parts) if at not in of_parts and _is_file(part, raw["url"]))
+        at = next(files, None)
+        if at is None:
+            others.append(_read_attachment(raw, position))
+        else:
+            of_parts[at] = {ATTACHED: {INDEX: position, FIELDS: rest}}
+    if left:
+        content[ATTACHMENTS] = left
+    elif is_array(raws) and raws:
+        del content[ATTACHMENTS]
+    return Attachments(of_parts, others)
 
 
 def _is_file(part: Json, url: str) -> bool:
-    if type_of(part) != "file" or ATTACHED in part or ATTACHMENT in part:
-        return False
-    return url in (part.get("data"), part.get("url"))
+    is_file = is_object(part) and part.get("type") == "file"
+    return is_file and url in (part.get("data"), part.get("url"))
 
 
-def _attachment(url: str, rest: JsonObject) -> JsonObject:
-    """An attachment as a part."""
-    known = {name: rest[key] for key, name in ATTACHMENT_NAMES.items() if isinstance(rest.get(key), str)}
-    aside = {key: item for key, item in rest.items() if ATTACHMENT_NAMES.get(key) not in known}
-    return {"type": "file", "url": url, **known, ATTACHMENT: aside}
+def _read_attachment(raw: JsonObject, position: int) -> FilePart:
+    url, named, filename = raw["url"], raw.get("contentType"), raw.get("name")
+    filename = filename if isinstance(filename, str) else None
+    media_type = named if isinstance(named, str) else guess_media_type(url, filename)
+    rest = {name: value for name, value in raw.items() if name not in ("url", "contentType", "name")}
+    reference = file_reference(url)
+    address = file_url(url, media_type) if reference is None else ""
+    note: JsonObject = {ATTACHMENT: position, **({DATA_URL: True} if url.startswith("data:") else {})}
+    part = FilePart(address, media_type, filename, reference, extra=kept(rest, FilePart))
+    part = with_part_notes(part, note)
+    left = residue(_write_attachment(part), raw)
+    found: FilePart = with_part_notes(part, {FIELDS: left} if left else {})
+    return found
+
+
+def _write_attachment(part: FilePart) -> JsonObject:
+    named = {} if part.filename is None else {"name": part.filename}
+    return {**members_of(part), "url": file_address(part), "contentType": part.media_type, **named}
+
+
+def write_attachments(parts: Sequence[Any], left: Json) -> Json:
+    """The attachments of a content: of its parts, and what is not an attachment."""
+    written: list[Json] = list(left) if is_array(left) else []
+    for part in parts:
+        noted = part_notes(part) if isinstance(part, FilePart) else {}
+        attached: JsonObject = notes(noted, ATTACHED)
+        if ATTACHMENT in noted:
+            found = restore(_write_attachment(part), notes(noted, FIELDS))
+            written.insert(position_of(noted.get(ATTACHMENT)), found)
+        elif attached:
+            found = {"url": file_address(part), **notes(attached, FIELDS)}
+            written.insert(position_of(attached.get(INDEX)), found)
+    return written or left
+
+
+def position_of(noted: Json) -> int:
+    """A position that was noted; the end if it is not one."""
+    return noted if type(noted) is int and noted >= 0 else sys.maxsize
+
+
+def is_attachment(part: Any) -> bool:
+    """Whether a file is an attachment and not a part."""
+    return isinstance(part, FilePart) and ATTACHMENT in part_notes(part)

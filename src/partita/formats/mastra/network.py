@@ -1,24 +1,27 @@
-"""What networks leave in texts → structure: executions, routing decisions, and the feedback of checks.
+"""What networks store in texts → structure: executions, routing decisions, and the feedback of checks.
 
 `agent.network()` stores each run of an agent, a workflow or a tool as one assistant message whose text is
-JSON. It is parsed whole, never looked for by a substring: prose may speak of networks too. And only an
-assistant's text is: a user may paste what a network wrote.
+JSON. A text is parsed as a whole, because prose may mention networks too. Only texts of assistants are read:
+a user may paste what a network wrote. Sources: packages/core/src/loop/network in
+https://github.com/mastra-ai/mastra, https://github.com/mastra-ai/mastra/issues/9024 and
+https://github.com/mastra-ai/mastra/issues/13106
 
-- An execution goes to `network_execution`, where it is shown. A second one in the same message, which
+- An execution becomes `network_execution`, where it is shown. A second one in the same message, which
   Mastra makes when it joins messages, becomes a `network-execution` data part.
 - A decision of the router becomes a `network-routing` data part; a message of nothing else is an internal
   event.
-- The feedback of a check, told by the metadata alone, is internal.
+- The feedback of a check, which has only its metadata as a sign, is internal.
 
-Nothing of the JSON is lost: members without a name here go to `extra`, and notes say what the values do not
-tell themselves.
+Nothing of the JSON is lost: unknown members go to `extra`, and notes describe how it was written.
 """
 
 from collections.abc import Sequence
+from typing import Final
 
 from msgspec.structs import replace
 
 from partita.errors import DecodeError
+from partita.formats.core.metadata import FIELDS, INDEX, with_message_notes
 from partita.types.codec import to_json
 from partita.types.json import Json, JsonObject, is_object, loads
 from partita.types.messages import (
@@ -34,29 +37,35 @@ from partita.types.parts import DataPart, StepStartPart, TextPart
 from partita.types.value import FOREIGN, Extra, kept
 
 from .calls import waiting_parts
-from .notes import with_note
-from .payload import names_of, read_payload
+from .network_payload import FIELD as MEMBER
+from .network_payload import names_of, read_payload
+from .stored import read_rows
+from .wire import NAME
 
-EXECUTION = "network-execution"
-ROUTING = "network-routing"
+EXECUTION: Final = "network-execution"
+ROUTING: Final = "network-routing"
 """Names of data parts."""
 
-FIELD = f"{FOREIGN}networkExecution"
-"""A content's field for executions, which Mastra planned and never wrote, as `extra` keeps it."""
+FIELD: Final = f"{FOREIGN}{MEMBER}"
+"""The member of a content for executions, as `extra` keeps it. Mastra planned it and never wrote it."""
 
-FEEDBACK = ("completionResult", "isTaskCompleteResult")
-"""Metadata of messages in which a check says whether the task is done."""
+FEEDBACK: Final = ("completionResult", "isTaskCompleteResult")
+"""Metadata of messages in which a check reports whether the task is done."""
+
+# Notes about contents
+NETWORK: Final = "network"  # where the execution was
+TEXT: Final = "text"  # which text the content repeated: the index of a part, or all of them as lines
 
 
 def read_network(text: str) -> NetworkExecution | None:
-    """The execution that a text is; `None` when it is any other text."""
+    """The execution in a text; `None` for any other text."""
     payload = _payload(text)
     return None if payload is None or not _is_network(payload) else execution_of(payload)
 
 
 def execution_of(payload: JsonObject) -> NetworkExecution | None:
-    """The execution that a payload tells, with the networks inside it read too."""
-    execution = read_payload(payload)
+    """The execution of a payload, with the networks inside it."""
+    execution = read_payload(payload, read_rows)
     if execution is None or execution.final_result is None:
         return execution
     messages = tuple(structured(message) or message for message in execution.final_result.messages)
@@ -64,7 +73,7 @@ def execution_of(payload: JsonObject) -> NetworkExecution | None:
 
 
 def structured(message: Message) -> Message | None:
-    """The message with what a network left in its texts as structure; `None` when there is nothing to do."""
+    """The message with what a network stored in its texts as structure; `None` if it has nothing of one."""
     if not isinstance(message, AssistantMessage):
         return None
     result = _with_structure(message)
@@ -81,7 +90,7 @@ def _with_structure(message: AssistantMessage) -> AssistantMessage:
     if field is None and all(result is None for result in read):
         return message
     network = content.network_execution or (field and _with_waiting(field, content.metadata))
-    note: JsonObject = {} if field is None else {"network": {"field": True}}
+    note: JsonObject = {} if field is None else {NETWORK: {"field": True}}
     parts: list[AssistantPart] = []
     for place, (part, result) in enumerate(zip(content.parts, read, strict=True)):
         if result is None:
@@ -92,13 +101,13 @@ def _with_structure(message: AssistantMessage) -> AssistantMessage:
             continue  # written in both forms
         elif network is None:
             network = _with_waiting(result, content.metadata)
-            note["network"] = _stood(part, place if len(read) > 1 else None)
+            note[NETWORK] = _where(part, place if len(read) > 1 else None)
         else:
             parts.append(_data_part(EXECUTION, to_json(result), part))
     content = _without_repetition(content, read, note)
     content = replace(content, parts=tuple(parts), network_execution=network)
     noted = {key: item for key, item in note.items() if item != {}}
-    return replace(message, content=with_note(content, noted) if noted else content)
+    return with_message_notes(replace(message, content=content), NAME, noted)
 
 
 def is_same(execution: NetworkExecution, other: NetworkExecution) -> bool:
@@ -113,7 +122,7 @@ def _identity(execution: NetworkExecution) -> tuple[object, ...]:
 
 
 def _with_waiting(execution: NetworkExecution, metadata: Json) -> NetworkExecution:
-    """The execution with the calls that wait for approval, which only the metadata of the message names."""
+    """The execution with the calls that wait for approval, which only the metadata of the message has."""
     result = execution.final_result or NetworkResult()
     known = {call.id for call in result.tool_calls if call.output is not None}
     calls = {call.id: call for call in waiting_parts(metadata, of_network=True) if call.id not in known}
@@ -124,7 +133,7 @@ def _with_waiting(execution: NetworkExecution, metadata: Json) -> NetworkExecuti
 
 
 def _read_part(part: AssistantPart) -> NetworkExecution | JsonObject | None:
-    """The execution or the decision that a text is."""
+    """The execution or the decision in a text."""
     payload = _payload(part.text) if isinstance(part, TextPart) else None
     if payload is None:
         return None
@@ -136,7 +145,7 @@ def _read_part(part: AssistantPart) -> NetworkExecution | JsonObject | None:
 
 
 def _payload(text: str) -> JsonObject | None:
-    """The object that a whole text is. What breaks off is damaged text."""
+    """The object that a whole text is. JSON that breaks off is text."""
     if not text.lstrip().startswith("{"):
         return None
     try:
@@ -151,7 +160,7 @@ def _is_network(payload: JsonObject) -> bool:
 
 
 def _without_field(content: AssistantContent) -> tuple[AssistantContent, NetworkExecution | None]:
-    """The content without the field that Mastra once planned for executions, and what it told."""
+    """The content without the member for executions, and the execution in it."""
     extra: JsonObject = dict(content.extra or {})
     payload = extra.pop(FIELD, None)
     if content.network_execution is not None or not is_object(payload) or not _is_network(payload):
@@ -163,16 +172,16 @@ def _without_field(content: AssistantContent) -> tuple[AssistantContent, Network
 
 
 def _data_part(name: str, data: Json, part: AssistantPart) -> DataPart:
-    """A text as data, with what stood around it."""
+    """A text as data, with its other members."""
     around = _around(part)
     metadata = around.pop("providerMetadata", None)
     return DataPart(name, data, provider_metadata=metadata, extra=kept(around, DataPart))
 
 
-def _stood(part: AssistantPart, place: int | None) -> JsonObject:
-    """A note on the part that an execution was: where it stood among others, and what stood around it."""
+def _where(part: AssistantPart, index: int | None) -> JsonObject:
+    """A note about the text of an execution: its index among the parts, and its other members."""
     around = _around(part)
-    return {**({} if place is None else {"place": place}), **({"part": around} if around else {})}
+    return {**({} if index is None else {INDEX: index}), **({FIELDS: around} if around else {})}
 
 
 def _around(part: AssistantPart) -> JsonObject:
@@ -182,13 +191,13 @@ def _around(part: AssistantPart) -> JsonObject:
 def _without_repetition(
     content: AssistantContent, read: Sequence[object], note: JsonObject
 ) -> AssistantContent:
-    """The content without a convenience string that repeats the JSON."""
+    """The content without a `content` that repeats the JSON."""
     texts = {place: part.text for place, part in enumerate(content.parts) if isinstance(part, TextPart)}
     repeated = [place for place, text in texts.items() if read[place] is not None and text == content.content]
     if repeated:
-        note["content"] = repeated[-1]
+        note[TEXT] = repeated[-1]
     elif content.content is not None and content.content == "\n".join(texts.values()):
-        note["content"] = "lines"
+        note[TEXT] = "lines"
     else:
         return content
     return replace(content, content=None)

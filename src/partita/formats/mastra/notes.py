@@ -1,43 +1,107 @@
-"""What a stored message says beyond a canonical value: noted in `extra`, so that it can be written again."""
+"""What Mastra's messages hold beyond canonical values.
+
+Members that are unknown here are `extra` members of canonical values, since both are open objects. How
+something was written is a note: in provider metadata, or in `extra` where a value has no provider metadata.
+"""
 
 from collections.abc import Mapping
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 from msgspec.structs import replace
 
+from partita.formats.core.metadata import add_notes, notes, without_notes
+from partita.formats.core.wire import Wire
 from partita.types.json import JsonObject, is_object
-from partita.types.value import Extra, Value, kept, unkept
+from partita.types.messages import AssistantMessage, Message, NetworkExecution, ToolCallPart
+from partita.types.value import Extra, Value, kept, unkept, wire_names
 
-FORMAT = "mastra"
-"""The name of a foreign part that was a part or a content of Mastra."""
+from .wire import NAME
 
-OURS = "mastra:"
-"""How the members of `extra` begin that only tell how something was written."""
+OURS: Final = "mastra:"
+"""How members of `extra` begin that are notes."""
 
-NOTE = f"{OURS}note"
-"""The member of `extra` that holds the note. It never repeats what the value itself holds."""
+NOTE: Final = f"{OURS}note"
+"""The member of `extra` with the notes about the execution of a network, or its result.
+
+Older versions had such notes about messages and parts too. They are not written back.
+"""
 
 ValueT = TypeVar("ValueT", bound=Value)
 
 
+def unknown_members(block: Wire) -> JsonObject:
+    """The members of a wire object that its type does not declare."""
+    if not block.extra:
+        return {}
+    declared = wire_names(type(block))
+    return {name: value for name, value in block.extra.items() if name not in declared}
+
+
 def extra_of(rest: Mapping[str, Any], note: JsonObject, type_: type[Value]) -> Extra | None:
-    """Members without a place in a `type_`, and the note on it; `None` when there is neither."""
+    """The `extra` of a `type_`: unknown members, and a note."""
     return kept({**rest, **({NOTE: note} if note else {})}, type_)
 
 
-def with_note(value: ValueT, note: JsonObject) -> ValueT:
-    """The value, with this added to its note."""
-    return replace(value, extra=Extra({**(value.extra or {}), NOTE: {**note_of(value), **note}}))
-
-
-def note_of(value: Value) -> JsonObject:
-    """The note on a value; empty if there is none."""
+def note_in_extra(value: Value) -> JsonObject:
+    """The note in the `extra` of a value."""
     note = value.extra.get(NOTE) if value.extra else None
     return note if is_object(note) else {}
 
 
-def kept_of(value: Value) -> JsonObject:
-    """The members of a value that have no name here, under the names they came with; notes are none."""
+def members_of(value: Value) -> JsonObject:
+    """The members of a value that are unknown here, by their names on the wire, without notes."""
     if not value.extra:
         return {}
-    return {key: item for key, item in unkept(value.extra).items() if not key.startswith(OURS)}
+    return {name: one for name, one in unkept(value.extra).items() if not name.startswith(OURS)}
+
+
+def metadata_field(part: Any) -> str:
+    """The field of a part with the provider metadata that notes are in."""
+    return "call_provider_metadata" if isinstance(part, ToolCallPart) else "provider_metadata"
+
+
+def part_notes(part: Any) -> JsonObject:
+    """The notes about a part."""
+    return notes(getattr(part, metadata_field(part), None), NAME)
+
+
+def with_part_notes(part: Any, more: JsonObject) -> Any:
+    """A part with more notes."""
+    field = metadata_field(part)
+    return replace(part, **{field: add_notes(getattr(part, field), NAME, more)}) if more else part
+
+
+def strip_notes(message: Message) -> Message:
+    """A message without notes, and so the messages of its sub-agents: for readers of other formats."""
+    content: Any = _without_notes(message.content)
+    changes: dict[str, Any] = {"parts": tuple(map(_strip_part, content.parts))}
+    if isinstance(message, AssistantMessage) and message.content.network_execution is not None:
+        changes["network_execution"] = _strip_network(message.content.network_execution)
+    return replace(_without_notes(message), content=replace(content, **changes))
+
+
+def _strip_part(part: Any) -> Any:
+    if isinstance(part, ToolCallPart) and part.children:
+        part = replace(part, children=tuple(map(strip_notes, part.children)))
+    return _without_notes(part)
+
+
+def _strip_network(execution: NetworkExecution) -> NetworkExecution:
+    result = execution.final_result
+    if result is not None:
+        inner = tuple(map(strip_notes, result.messages))
+        calls = tuple(map(_strip_part, result.tool_calls))
+        result = replace(_without_notes(result), messages=inner, tool_calls=calls)
+    return replace(_without_notes(execution), final_result=result)
+
+
+def _without_notes(value: ValueT) -> ValueT:
+    changes: dict[str, Any] = {}
+    if value.extra and any(name.startswith(OURS) for name in value.extra):
+        left = {name: one for name, one in value.extra.items() if not name.startswith(OURS)}
+        changes["extra"] = Extra(left) if left else None
+    field = metadata_field(value)
+    metadata = getattr(value, field, None)
+    if metadata and NAME in metadata:
+        changes[field] = without_notes(metadata, NAME)
+    return replace(value, **changes) if changes else value

@@ -1,154 +1,409 @@
-"""Parts of V2 → canonical parts. Parts that are as in AI SDK 5 and later are read by its own reader.
+"""Parts of V2 messages ↔ canonical parts.
 
-A part that fits nowhere is kept whole as a `ForeignPart`; members without a name here go to `extra`.
+The functions `read_x` and `write_x` convert what a part of AI SDK 4 means. What `write(read(part))` does not
+return is kept as a note and put back on write. All other parts have the same form as ours, so they are read
+as ours; a part that cannot be read is kept whole as a `ForeignPart`.
 """
 
-import re
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeAlias
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, NamedTuple
 
+from msgspec import UNSET
 from msgspec.structs import replace
 
 from partita.errors import DecodeError
-from partita.formats.ai_sdk.ui.load import load_bare
-from partita.formats.ai_sdk.ui.load import load_part as load_ui_part
-from partita.formats.ai_sdk.ui.tools import FORMAT as UI
-from partita.formats.ai_sdk.ui.v4_load import file_url, guessed_type
-from partita.formats.ai_sdk.ui.v4_shape import BESIDE
-from partita.formats.losses import Loss
+from partita.formats.ai_sdk.ui.format import read_part as read_ui_part
+from partita.formats.ai_sdk.ui.format import write_part as write_ui_part
+from partita.formats.core.files import file_url, guess_media_type, has_scheme
+from partita.formats.core.metadata import FIELDS, notes, without_notes
+from partita.formats.core.residue import residue, restore
+from partita.formats.core.wire import to_json
 from partita.types.codec import Codec
-from partita.types.json import Json, JsonObject, is_object, same
-from partita.types.messages import AssistantPart, SystemPart, ToolCallPart, UserPart
+from partita.types.data_url import data_url
+from partita.types.fold import state_after
+from partita.types.json import Json, JsonObject, is_array, is_object
+from partita.types.messages import AssistantPart, Part, SystemPart, ToolCallPart, UserPart
 from partita.types.older_forms import file_reference
-from partita.types.parts import FilePart, ForeignPart, SourceUrlPart, UnknownPart
+from partita.types.parts import (
+    DataPart,
+    FilePart,
+    ForeignPart,
+    ImagePart,
+    ReasoningPart,
+    SourceUrlPart,
+    UnknownPart,
+)
+from partita.types.tools import Approval, ToolResultPart
+from partita.types.value import Extra, kept
 
-from .calls import read_invocation
-from .notes import FORMAT, extra_of
-from .reasoning import read_reasoning
+from .calls import BESIDE, or_none, or_unset, read_call, write_call
+from .notes import members_of, part_notes, unknown_members, with_part_notes
+from .wire import (
+    BLOCK,
+    FOREIGN,
+    NAME,
+    PROVIDER,
+    REDACTED,
+    SIGNATURE,
+    AnyDetail,
+    File,
+    Reasoning,
+    RedactedDetail,
+    Source,
+    TextDetail,
+    ToolInvocation,
+    UrlSource,
+)
 
-Reader: TypeAlias = Callable[[JsonObject], Sequence[Any]]
-"""Gives the parts that a part becomes; none when it is not as Mastra alone writes it."""
+BLOCKS: Final[Mapping[str, frozenset[str]]] = {
+    "system": frozenset(),
+    "user": frozenset({"file"}),
+    "assistant": frozenset({"file", "source", "reasoning", "tool-invocation"}),
+}
+"""By role: the types of parts that AI SDK 4 writes differently from us."""
 
-FLAT: Mapping[str, str] = {"tool-invocation": "toolInvocation", "source": "source", "data": "name"}
-"""Types that the AI SDK of today does not have, and the member that flat parts of that type lack."""
+FLAT: Final[Mapping[str, str]] = {"tool-invocation": "toolInvocation", "source": "source", "data": "name"}
+"""Types of parts that had their members in themselves in older versions of our messages.
 
-MEDIA_NAMES = ("mimeType", "mediaType")
-ADDRESS_NAMES = ("data", "url")
+The values are the members that parts of Mastra have, and those do not.
+"""
 
-OWN = frozenset({FORMAT, UI})
-"""Formats whose foreign parts are written as what they were."""
+UI: Final = "ai-sdk-ui"
+OWN: Final = frozenset({FOREIGN, UI})
+"""The formats of foreign parts that are written as they were."""
 
-_FOREIGN: Codec[ForeignPart] = Codec(ForeignPart)
-_FLAT_PARTS: Mapping[str, Codec[Any]] = {
+ANY_IMAGE: Final = "image/*"
+DATA: Final = "data-"
+
+# Notes about parts
+CONTINUES: Final = "continues"  # the reasoning is a further detail of the part before
+MEDIA: Final = "media"  # the members of a file that have its media type and its address
+DATA_URL: Final = "dataUrl"  # data in base64 are in a data URL
+
+_CODECS: Final[Mapping[str, Codec[Any]]] = {
     "system": Codec(SystemPart),
     "user": Codec(UserPart),
     "assistant": Codec(AssistantPart),
 }
-_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
+_FOREIGN: Final[Codec[ForeignPart]] = Codec(ForeignPart)
 
 
-def load_part(raw: Json, role: str, path: str, losses: list[Loss]) -> Sequence[Any]:
-    """The parts that one part becomes: one, but for reasoning in several pieces."""
+def read_part(
+    raw: Json, role: str, waiting: Mapping[str, Approval] = {}, whole: Json = None
+) -> Sequence[Any]:
+    """The parts of a part: one, or several for reasoning with details.
+
+    `waiting`: the approvals that calls wait for, by call id. `whole`: the part with what is missing in it but
+    is found elsewhere in the message.
+    """
     type_ = raw.get("type") if is_object(raw) else None
-    reader = _READERS[role].get(type_) if isinstance(type_, str) else None
-    loaded = reader(raw) if reader else ()
-    if loaded:
-        return loaded
-    if isinstance(type_, str) and type_ in FLAT:
-        return (_read_flat(raw, role, FLAT[type_]) or ForeignPart(FORMAT, raw),)
-    if type_ == "foreign" and (foreign := _read_foreign(raw)) is not None:
-        return (foreign,)
-    part = load_bare(raw, role) or load_ui_part(raw, role, path, losses)
-    return (replace(part, format=FORMAT) if isinstance(part, ForeignPart) else part,)
+    if isinstance(type_, str) and type_ in BLOCKS[role]:
+        parts = _read_block(BLOCK.read(raw if whole is None else whole), waiting)
+        if parts:
+            left = residue(write_parts(parts)[0], raw)  # type: ignore[arg-type] # an object, as it has a type
+            first = with_part_notes(parts[0], {FIELDS: left} if left else {})
+            return (first, *parts[1:])
+    return (_read_other(raw, role, type_),)
 
 
-def _read_foreign(raw: JsonObject) -> ForeignPart | None:
-    """A part that fits nowhere, as we write it; `None` if it is one of Mastra's own."""
-    try:
-        part = _FOREIGN.read(raw)
-    except DecodeError:
-        return None
-    return None if part.format in OWN else part
+def write_as_read(group: Sequence[Part], raw: Json) -> Json:
+    """A part in the form of the part that it was read from.
+
+    That is the form of AI SDK 4, of UI messages, or an older form of ours, which is read without losses.
+    """
+    part = group[0]
+    type_ = raw.get("type") if is_object(raw) else None
+    if not is_object(raw) or (type_ in BLOCKS["assistant"] and _read_block(BLOCK.read(raw), {})):
+        return write_part(group)
+    if type_ in FLAT:
+        return raw
+    if isinstance(part, ToolCallPart):
+        return write_ui_part(part)
+    if isinstance(part, ReasoningPart | FilePart | SourceUrlPart):
+        written = _write_other(part)
+        is_older = type_ in BLOCKS["assistant"] and not raw.keys() <= written.keys()
+        return raw if is_older else written
+    return write_part(group)
 
 
-def _read_flat(raw: JsonObject, role: str, nested: str) -> Any:
-    """A part that has its members in itself, as canonical messages once had; `None` if it is not one."""
-    if nested in raw or role not in _FLAT_PARTS:
-        return None
-    try:
-        part = _FLAT_PARTS[role].read(raw)
-    except DecodeError:
-        return None
-    return None if isinstance(part, UnknownPart) else part
-
-
-def taken(rest: JsonObject, key: str, kind: type[Any]) -> Any:
-    """A member, taken out of `rest` if it is of that kind; else `None`."""
-    return rest.pop(key) if isinstance(rest.get(key), kind) else None
-
-
-def _read_call(raw: JsonObject) -> Sequence[ToolCallPart]:
-    call = read_invocation(raw)
-    return () if call is None else (call,)
-
-
-def _read_file(raw: JsonObject) -> Sequence[FilePart]:
-    """A file in the words of version 4, or in a mix of both."""
-    media_name = next((name for name in MEDIA_NAMES if isinstance(raw.get(name), str)), None)
-    name = next((name for name in ADDRESS_NAMES if isinstance(raw.get(name), str)), None)
-    if name is None or (name == "url" and media_name == "mediaType" and _SCHEME.match(raw["url"])):
-        return ()
-    rest = {key: item for key, item in raw.items() if key not in ("type", name, media_name)}
-    filename = taken(rest, "filename", str)
-    metadata = taken(rest, "providerMetadata", dict)
-    media_type = raw[media_name] if media_name else guessed_type(raw[name], filename)
-    note: JsonObject = {}
-    if (media_name, name) != (MEDIA_NAMES[0], ADDRESS_NAMES[0]):
-        note["names"] = [media_name, name]
-    if raw[name].startswith("data:"):
-        note["data"] = "url"  # and not bare base64
-    url, reference = address(raw[name], media_type)
-    extra = extra_of(rest, note, FilePart)
-    return (FilePart(url, media_type, filename, reference, provider_metadata=metadata, extra=extra),)
-
-
-def address(data: str, media_type: str) -> tuple[str, dict[str, str] | None]:
-    """The url of a file, or its id if only a provider has it."""
-    reference = file_reference(data)
-    if reference is not None:
-        return "", reference
-    return file_url(data, media_type), None
-
-
-def _read_source(raw: JsonObject) -> Sequence[SourceUrlPart]:
-    """A web page. What the part says of the provider it often says twice."""
-    source = raw.get("source")
-    if not is_object(source):
-        return ()
-    match source:
-        case {"sourceType": "url", "id": str(id_), "url": str(url), **rest}:
-            beside = {key: item for key, item in raw.items() if key not in ("type", "source")}
-            note: JsonObject = {}
-            title = taken(rest, "title", str)
-            metadata = taken(rest, "providerMetadata", dict)
-            outer = beside.get("providerMetadata")
-            if is_object(outer) and (metadata is None or same(metadata, outer)):
-                note["providerMetadata"] = "part" if metadata is None else "both"
-                metadata = beside.pop("providerMetadata")
-            rest |= {BESIDE + key: item for key, item in beside.items()}
-            extra = extra_of(rest, note, SourceUrlPart)
-            return (SourceUrlPart(id_, url, title, provider_metadata=metadata, extra=extra),)
+def _read_block(block: Any, waiting: Mapping[str, Approval]) -> Sequence[Any]:
+    """The parts of a part of AI SDK 4; none if it is not one."""
+    match block:
+        case ToolInvocation():
+            part: Any = read_call(block, waiting)
+        case Reasoning():
+            return read_reasoning(block)
+        case File():
+            part = read_file(block)
+        case Source():
+            part = read_source(block)
         case _:
-            return ()
+            part = None
+    return () if part is None else (part,)
 
 
-_READERS: Mapping[str, Mapping[str, Reader]] = {
-    "system": {},
-    "user": {"file": _read_file},
-    "assistant": {
-        "file": _read_file,
-        "source": _read_source,
-        "reasoning": read_reasoning,
-        "tool-invocation": _read_call,
-    },
-}
+def _read_other(raw: Json, role: str, type_: Json) -> Any:
+    """A part in the form of ours, or of UI messages."""
+    if not is_object(raw) or not isinstance(type_, str):
+        return ForeignPart(FOREIGN, raw)
+    try:
+        if type_ == "foreign":
+            part: Any = _FOREIGN.read(raw)
+            return ForeignPart(FOREIGN, raw) if part.format in OWN else part
+        if type_ in FLAT:
+            part = None if FLAT[type_] in raw else _CODECS[role].read(raw)
+            return ForeignPart(FOREIGN, raw) if isinstance(part, UnknownPart | None) else part
+        if type_ == "image":
+            return ForeignPart(FOREIGN, raw)
+        if type_.startswith((DATA, "tool-")) or type_ == "dynamic-tool":
+            part = read_ui_part(raw, role)
+            return replace(part, format=FOREIGN) if isinstance(part, ForeignPart) else part
+        return _CODECS[role].read(raw)
+    except DecodeError:
+        return ForeignPart(FOREIGN, raw)
+
+
+def write_parts(parts: Sequence[Part]) -> list[Json]:
+    """The parts of a content. Parts of one reasoning are one part again."""
+    return [write_part(group) for group in grouped(parts)]
+
+
+def grouped(parts: Sequence[Part]) -> list[list[Part]]:
+    """The parts that are written as one part each."""
+    groups: list[list[Part]] = []
+    for part in parts:
+        last = groups[-1][-1] if groups else None
+        is_more = isinstance(part, ReasoningPart) and part_notes(part).get(CONTINUES) is True
+        if is_more and isinstance(last, ReasoningPart):
+            groups[-1].append(part)
+        else:
+            groups.append([part])
+    return groups
+
+
+def write_part(group: Sequence[Part]) -> Json:
+    """A part, or the parts of one reasoning, with what was noted about how it was written."""
+    part = group[0]
+    match part:
+        case ToolCallPart() if part.dynamic or part.children:
+            return _write_dynamic(part)
+        case ToolCallPart():
+            block: Any = write_call(part)
+        case ToolResultPart():
+            block = write_call(_as_call(part))
+        case ReasoningPart():
+            block = write_reasoning([piece for piece in group if isinstance(piece, ReasoningPart)])
+        case FilePart() | ImagePart():
+            block = write_file(part)
+        case SourceUrlPart():
+            block = write_source(part)
+        case ForeignPart(format=format_, value=value) if format_ in OWN:
+            return value
+        case UnknownPart() | ForeignPart():
+            return to_json(part)
+        case _:
+            return _write_other(part)
+    written: JsonObject = to_json(block)
+    return restore(written, notes(part_notes(part), FIELDS))
+
+
+def _write_other(part: Any) -> JsonObject:
+    """A part in the form of ours. The type of data contains its name."""
+    bare = replace(part, extra=None, provider_metadata=without_notes(part.provider_metadata, NAME))
+    written: JsonObject = to_json(bare)
+    if isinstance(part, DataPart):
+        del written["name"]
+        written["type"] = f"{DATA}{part.name}"
+    return {**members_of(part), **written}
+
+
+# Calls
+
+
+def _write_dynamic(part: ToolCallPart) -> JsonObject:
+    """A call as the part of a UI message: an invocation has no place for the messages of a sub-agent."""
+    metadata = without_notes(part.call_provider_metadata, NAME)
+    bare = replace(part, extra=None, call_provider_metadata=metadata)
+    written: Json = write_ui_part(bare)
+    beside = {name.removeprefix(BESIDE): value for name, value in members_of(part).items()}
+    return {**beside, **written, "type": "dynamic-tool", "toolName": part.name}
+
+
+def _as_call(part: ToolResultPart) -> ToolCallPart:
+    """A result without a call, as a call that has ended."""
+    call = ToolCallPart(part.id, part.name, state_after(part.output), output=part.output)
+    return replace(call, result_provider_metadata=part.provider_metadata, extra=part.extra)
+
+
+# Reasoning
+
+
+class _Piece(NamedTuple):
+    """A detail: its text, and what is opaque in it by its name in provider metadata."""
+
+    text: str
+    opaque: Mapping[str, str] = {}  # never changed
+
+
+def read_reasoning(block: Reasoning) -> Sequence[ReasoningPart]:
+    """The parts of reasoning, one for each detail; none if it is not in the form of AI SDK 4."""
+    is_damaged = not {"reasoning", "details"}.isdisjoint(block.extra or ())
+    if is_damaged or (block.reasoning is UNSET and block.details is UNSET):
+        return ()
+    pieces = [_read_detail(detail) for detail in block.details or ()] or [_Piece("")]
+    # Mastra shows the whole text if the details have none, or are one text without a signature.
+    if block.reasoning and (
+        not any(piece.text for piece in pieces) or (len(pieces) == 1 and not pieces[0].opaque)
+    ):
+        pieces[0] = pieces[0]._replace(text=block.reasoning)
+    first = ReasoningPart(
+        pieces[0].text,
+        id=or_none(block.id),
+        state=block.state if block.state in ("streaming", "done") else None,  # type: ignore[arg-type] # it is one of them
+        token_count=or_none(block.token_count),
+        provider_metadata=_signed(block.provider_metadata or None, pieces[0]),
+        extra=kept(unknown_members(block), ReasoningPart),
+    )
+    others = (
+        with_part_notes(ReasoningPart(piece.text, provider_metadata=_signed(None, piece)), {CONTINUES: True})
+        for piece in pieces[1:]
+    )
+    return (first, *others)
+
+
+def _read_detail(detail: AnyDetail) -> _Piece:
+    if isinstance(detail, RedactedDetail):
+        return _Piece("", {REDACTED: detail.data})
+    return _Piece(detail.text, {} if detail.signature is UNSET else {SIGNATURE: detail.signature})
+
+
+def _signed(metadata: JsonObject | None, piece: _Piece) -> JsonObject | None:
+    """Provider metadata with what is opaque in a detail, unless it contains that already."""
+    own = (metadata or {}).get(PROVIDER, {})
+    if not piece.opaque or not is_object(own):
+        return metadata
+    return {**(metadata or {}), PROVIDER: {**piece.opaque, **own}}
+
+
+def write_reasoning(pieces: Sequence[ReasoningPart]) -> Reasoning:
+    """The reasoning that consists of these pieces."""
+    first = pieces[0]
+    extra = members_of(first)
+    return Reasoning(
+        reasoning="".join(piece.text for piece in pieces),
+        details=tuple(map(_write_detail, pieces)),
+        id=or_unset(first.id),
+        state=or_unset(first.state),
+        token_count=or_unset(first.token_count),
+        provider_metadata=or_unset(without_notes(first.provider_metadata, NAME)),
+        extra=Extra(extra) if extra else None,
+    )
+
+
+def _write_detail(piece: ReasoningPart) -> AnyDetail:
+    opaque = notes(piece.provider_metadata, PROVIDER)
+    data, signature = opaque.get(REDACTED), opaque.get(SIGNATURE)
+    if isinstance(data, str) and not piece.text:
+        return RedactedDetail(data=data)
+    return TextDetail(text=piece.text, signature=signature if isinstance(signature, str) else UNSET)
+
+
+# Files
+
+
+def read_file(block: File) -> FilePart | None:
+    """A file; `None` for one in the form of ours."""
+    is_url, is_new = block.data is UNSET, block.mime_type is UNSET and block.media_type is not UNSET
+    address = block.url if is_url else block.data
+    if address is UNSET or (is_url and is_new and has_scheme(address)):
+        return None
+    named = block.media_type if block.mime_type is UNSET else block.mime_type
+    filename = or_none(block.filename)
+    media_type = guess_media_type(address, filename) if named is UNSET else named
+    media = "mediaType" if is_new else "mimeType" if named is not UNSET else None
+    note: JsonObject = {}
+    if is_url or media != "mimeType":
+        note[MEDIA] = [media, "url" if is_url else "data"]
+    if address.startswith("data:"):
+        note[DATA_URL] = True
+    reference = file_reference(address)
+    part = FilePart(
+        file_url(address, media_type) if reference is None else "",
+        media_type,
+        filename,
+        reference,
+        provider_metadata=block.provider_metadata or None,
+        extra=kept(unknown_members(block), FilePart),
+    )
+    return with_part_notes(part, note)
+
+
+def write_file(part: FilePart | ImagePart) -> File:
+    """A file in the names it came with, or in those of version 4."""
+    if isinstance(part, ImagePart):
+        media_type: str = part.media_type or ANY_IMAGE
+        filename, address = part.name, _bare_data(part, media_type)
+    else:
+        media_type, filename, address = part.media_type, part.filename, file_address(part)
+    media, where = file_members(part)
+    extra = members_of(part)
+    return File(
+        data=address if where == "data" else UNSET,
+        url=address if where == "url" else UNSET,
+        mime_type=media_type if media == "mimeType" else UNSET,
+        media_type=media_type if media == "mediaType" else UNSET,
+        filename=or_unset(filename),
+        provider_metadata=or_unset(without_notes(part.provider_metadata, NAME)),
+        extra=Extra(extra) if extra else None,
+    )
+
+
+def file_members(part: FilePart | ImagePart) -> tuple[str | None, str]:
+    """The members that have the media type and the address of a file."""
+    noted = part_notes(part).get(MEDIA)
+    if is_array(noted) and len(noted) == 2 and noted[1] in ("data", "url"):
+        return (noted[0] if noted[0] in ("mimeType", "mediaType") else None), noted[1]
+    return "mimeType", "data"
+
+
+def file_address(part: FilePart) -> str:
+    """The address of a file: the id that a provider gave to it, data in base64, or its URL."""
+    if not part.url and part.provider_reference:
+        return next(iter(part.provider_reference.values()))
+    return _bare_data(part, part.media_type)
+
+
+def _bare_data(part: FilePart | ImagePart, media_type: str) -> str:
+    """The data of a data URL in base64, as version 4 has data. Any other URL as it is."""
+    if part_notes(part).get(DATA_URL) is True:
+        return part.url
+    data = part.url.removeprefix(data_url("", media_type))
+    is_same = file_reference(data) is None and file_url(data, media_type) == part.url
+    return data if is_same else part.url
+
+
+# Sources
+
+
+def read_source(block: Source) -> SourceUrlPart:
+    """A web page. Its provider metadata is in the source, in the part, or in both."""
+    source = block.source
+    metadata = source.provider_metadata or block.provider_metadata or None
+    beside = {BESIDE + name: value for name, value in unknown_members(block).items()}
+    extra = kept({**unknown_members(source), **beside}, SourceUrlPart)
+    title = or_none(source.title)
+    return SourceUrlPart(source.id, source.url, title, provider_metadata=metadata, extra=extra)
+
+
+def write_source(part: SourceUrlPart) -> Source:
+    """A web page."""
+    inside = members_of(part)
+    beside = {name[len(BESIDE) :]: inside.pop(name) for name in list(inside) if name.startswith(BESIDE)}
+    source = UrlSource(
+        id=part.source_id,
+        url=part.url,
+        title=or_unset(part.title),
+        provider_metadata=or_unset(without_notes(part.provider_metadata, NAME)),
+        extra=Extra(inside) if inside else None,
+    )
+    return Source(source=source, extra=Extra(beside) if beside else None)

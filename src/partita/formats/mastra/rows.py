@@ -1,183 +1,163 @@
-"""Stored messages, V2 and V1 as they come → canonical messages; networks are still texts.
+"""Stored messages around their content, in both forms: as Mastra's API has them, and as rows of its table.
 
-One table holds both: rows from before the middle of 2025 are V1, and V1 is what networks keep inside.
+A row of `mastra_messages` has `thread_id` beside `resourceId`, a content that is JSON in a text column, and
+times as the database writes them: `createMessagesTable` in https://github.com/mastra-ai/mastra, stores/pg
 """
 
 import re
 from collections.abc import Mapping, Sequence
-from itertools import groupby
-from typing import Any, NamedTuple
+from datetime import UTC, datetime, timedelta
+from typing import Final, NamedTuple
 
-from msgspec import UNSET
-
-from partita.errors import DecodeError
+from partita.errors import ConversionError, DecodeError
 from partita.formats.losses import Loss
-from partita.types.fold import expand, fold
-from partita.types.json import Json, JsonObject, is_array, is_object, loads
-from partita.types.messages import (
-    AssistantContent,
-    AssistantMessage,
-    Content,
-    Message,
-    SystemContent,
-    SystemMessage,
-    ToolCallPart,
-    ToolMessage,
-    UserContent,
-    UserMessage,
-)
+from partita.types.json import Json, JsonObject, dumps, is_array, is_object, kind_of, loads, same
+from partita.types.messages import Message
+from partita.types.times import in_utc, json_date
 
-from .calls import unlisted_calls, waiting_calls, with_approval
-from .core import USER_SIGNAL, load_core
-from .envelope import checked_row, read_envelope
-from .mirrors import drop_mirrors, take_attachments, whole_parts
-from .network_part import take_network
-from .notes import extra_of
-from .parts import load_part
+from .notes import members_of
 
-Role = tuple[str, type[Message], type[Any]]
+ROW_THREAD: Final = "thread_id"
+"""The name of the thread in rows, and only there."""
 
-ROLES: Mapping[str, Role] = {
-    "system": ("system", SystemMessage, SystemContent),
-    "user": ("user", UserMessage, UserContent),
-    "assistant": ("assistant", AssistantMessage, AssistantContent),
-    "tool": ("assistant", AssistantMessage, AssistantContent),
-    "signal": ("system", SystemMessage, SystemContent),
+NAMES: Final[Mapping[str, Sequence[str]]] = {
+    "threadId": ("threadId", ROW_THREAD),
+    "resourceId": ("resourceId", "resource_id"),
 }
-"""By role: whose parts there may be, the message and its content. Mastra takes tools for the assistant."""
+"""The names of a member in messages and in rows. `resource_id` is in tables of other stores than Postgres."""
 
-DAMAGED = "it is JSON that breaks off: kept as text"
-PLACE = "results are kept with their calls"
+TIMES: Final = ("createdAt", "createdAtZ")
+"""Postgres tables have the time a second time, with a zone."""
 
-_BEGINS_LIKE_V2 = re.compile(
+DAMAGED: Final = "it is JSON that breaks off: kept as text"
+
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_MILLISECONDS: Final = re.compile(r"-?\d{11,}")
+_BEGINS_LIKE_V2: Final = re.compile(
     r'\s*\{\s*"(format|parts|content|metadata|toolInvocations|reasoning|experimental_attachments|annotations)"'
 )
 
 
-class Row(NamedTuple):
-    """A stored message with its content out of the text column, and whether it was in one."""
+class Envelope(NamedTuple):
+    """The fields around a content, and the members that have no field."""
 
-    raw: Json
-    was_text: bool = False
-
-    @property
-    def is_v2(self) -> bool:
-        """Whether it is V2: told by its content, as Mastra tells."""
-        return is_object(self.raw) and _is_v2_content(self.raw.get("content"))
+    fields: JsonObject
+    rest: JsonObject
 
 
-def load_rows(raws: Sequence[Json], path: str, losses: list[Loss]) -> list[Message]:
-    """Stored messages of both kinds, with the results of V1 in their calls."""
-    messages: list[Message] = []
-    rows = [(index, unwrapped(raw, f"{path}[{index}]", losses)) for index, raw in enumerate(raws)]
-    for is_v2, run in groupby(rows, lambda numbered: numbered[1].is_v2):
-        found = [load_row(row, f"{path}[{index}]", losses, index) for index, row in run]
-        messages += found if is_v2 else folded(found, path, losses)
-    return messages
+def check_row(raw: Json, path: str, roles: Sequence[str]) -> JsonObject:
+    """A stored message, if it is one."""
+    if not is_object(raw):
+        what, hint = (
+            f"a stored message is an object, found {kind_of(raw)}",
+            "give {id, role, content, createdAt}",
+        )
+        raise ConversionError(what, where=path, hint=hint)
+    role = raw.get("role")
+    if role not in roles:
+        what = f"unknown role {role!r:.40}" if isinstance(role, str) else f"role is {kind_of(role)}"
+        raise ConversionError(what, where=f"{path}.role", hint=f"use {', '.join(roles)}")
+    if "content" not in raw:
+        hint = "messages with parts and no content are UI messages, another format"
+        raise ConversionError("a stored message without content", where=path, hint=hint)
+    return raw
 
 
-def load_row(row: Row, path: str, losses: list[Loss], index: int = 0) -> Message:
-    """One stored message of either kind."""
-    if row.is_v2:
-        return load_v2(row, path, losses, index)
-    return load_core(row.raw, path, losses, index)
+def read_envelope(raw: JsonObject, path: str, index: int) -> Envelope:
+    """What is around the content. A message without an id is named by its position."""
+    rest = {key: value for key, value in raw.items() if key not in ("role", "content")}
+    id_ = rest.pop("id", f"message-{index + 1}")
+    if not isinstance(id_, str):
+        raise ConversionError(f"id is {kind_of(id_)}", where=f"{path}.id", hint="make it a string")
+    fields: JsonObject = {"id": id_}
+    for field, names in zip(("thread_id", "resource_id"), NAMES.values(), strict=True):
+        name = next((name for name in names if isinstance(rest.get(name), str)), None)
+        fields[field] = None if name is None else rest.pop(name)
+    moments = {name: read_moment(rest.get(name)) for name in TIMES}
+    fields["created_at"] = next((moment for moment in moments.values() if moment is not None), None)
+    moment = moments[TIMES[0]]
+    if moment is not None and json_date(moment) == rest[TIMES[0]]:
+        del rest[TIMES[0]]
+    return Envelope(fields, rest)
 
 
-def unwrapped(raw: Json, path: str, losses: list[Loss]) -> Row:
-    """A message with its content out of the string that a text column keeps it in."""
-    text = raw.get("content") if is_object(raw) else None
-    if not isinstance(text, str) or not text.lstrip().startswith("{"):
-        return Row(raw)
+def read_moment(value: Json) -> datetime | None:
+    """The moment of a date, a time, or a number of milliseconds. Without a zone it is in UTC."""
     try:
-        content = loads(text)
-    except DecodeError as error:
-        if _BEGINS_LIKE_V2.match(text):
-            why = f"{DAMAGED} ({error.what}, {error.where})"
-            losses.append(Loss.of(f"{path}.content", text, why, "changed"))
-        return Row(raw)
-    return Row({**raw, "content": content}, was_text=True) if _is_v2_content(content) else Row(raw)
+        if isinstance(value, str) and not _MILLISECONDS.fullmatch(value):
+            moment = datetime.fromisoformat(value)
+            return in_utc(moment if moment.tzinfo else moment.replace(tzinfo=UTC), "createdAt")
+        if isinstance(value, str | int | float) and not isinstance(value, bool):
+            return _EPOCH + timedelta(milliseconds=float(value))
+    except (ValueError, OverflowError, DecodeError):
+        pass
+    return None
 
 
-def load_v2(row: Row, path: str, losses: list[Loss], index: int) -> Message:
-    """A V2 message as a canonical one."""
-    raw = checked_row(row.raw, path, tuple(ROLES))
-    role = raw["role"]
-    is_notice = role == "signal" and not _is_from_user(raw)
-    spoken = "user" if role == "signal" and not is_notice else role
-    speaker, message_type, _ = ROLES[spoken]
-    fields, rest, note = read_envelope(raw, path, index)
-    if row.was_text:
-        note["content"] = "json"
-    if role != speaker:
-        rest["role"] = role
-    kind: JsonObject = {"type": "event", "internal": True} if is_notice else {}
-    content: Any = load_content(raw["content"], spoken, f"{path}.content", losses)
-    return message_type(content=content, extra=extra_of(rest, note, message_type), **fields, **kind)
+def write_envelope(message: Message) -> JsonObject:
+    """The time, the thread and the owner of a message."""
+    written: JsonObject = {}
+    if message.created_at is not None:
+        written["createdAt"] = json_date(message.created_at)
+    if message.thread_id is not None:
+        written["threadId"] = message.thread_id
+    if message.resource_id is not None:
+        written["resourceId"] = message.resource_id
+    return written
 
 
-def load_content(raw: JsonObject, role: str, path: str, losses: list[Loss]) -> Content:
-    """The content of a V2 message."""
-    speaker, _, content_type = ROLES[role]
-    rest = dict(raw)
-    note: JsonObject = {}
-    stored: list[Json] = rest.pop("parts") if is_array(rest.get("parts")) else []
-    network = None
-    if speaker == "assistant":
-        network, stored = take_network(stored)
-    parts = [] if network and not stored else whole_parts(stored, rest, speaker, note)
-    drop_mirrors(rest, stored or parts, note)
-    if speaker != "system":
-        parts = take_attachments(rest, parts)
-    metadata = rest.pop("metadata", UNSET)
-    waiting = waiting_calls(metadata)
-    loaded = [
-        with_approval(part, waiting)
-        for place, each in enumerate(parts)
-        for part in load_part(each, speaker, f"{path}.parts[{place}]", losses)
-    ]
-    if speaker == "assistant" and (waiting or "toolInvocations" in rest):
-        loaded = _with_unlisted(loaded, rest.get("toolInvocations"), metadata)
-    fields: JsonObject = {"parts": tuple(loaded), "metadata": metadata}
-    if network is not None:
-        fields["network_execution"] = network
-    for name, field, kind in (("content", "content", str), ("providerMetadata", "provider_metadata", dict)):
-        if isinstance(rest.get(name), kind):
-            fields[field] = rest.pop(name)
-    if type(rest.get("format")) is int and rest["format"] == 2:
-        del rest["format"]
-    content: Content = content_type(extra=extra_of(rest, note, content_type), **fields)
-    return content
+def envelope_members(message: Message) -> JsonObject:
+    """The other members around a content. A time in another spelling is kept while it is the same time."""
+    members = members_of(message)
+    if "createdAt" in members and read_moment(members["createdAt"]) not in (None, message.created_at):
+        del members["createdAt"]
+    return members
 
 
-def _with_unlisted(parts: list[Any], mirror: Json, metadata: Json) -> list[Any]:
-    """The parts with the calls that stand only beside them.
-
-    They are placed behind the last call, or first if there is none; those that wait for approval are last.
-    """
-    places = [place for place, part in enumerate(parts) if isinstance(part, ToolCallPart)]
-    calls = unlisted_calls(mirror, metadata, {parts[place].id for place in places})
-    waiting = [call for call in calls if call.state == "approval-requested"]
-    others = [call for call in calls if call.state != "approval-requested"]
-    behind = places[-1] + 1 if places else 0
-    return [*parts[:behind], *others, *parts[behind:], *waiting]
+def is_v2(raw: Json) -> bool:
+    """Whether a stored message is V2. Mastra decides it by the content too."""
+    return is_object(raw) and _is_v2_content(raw.get("content"))
 
 
 def _is_v2_content(content: Json) -> bool:
     return is_object(content) and (content.get("format") == 2 or is_array(content.get("parts")))
 
 
-def _is_from_user(row: JsonObject) -> bool:
-    metadata: Json = row["content"].get("metadata")
-    signal: Json = metadata.get("signal") if is_object(metadata) else None
-    kind = signal.get("type") if is_object(signal) else row.get("type")
-    return kind == USER_SIGNAL
+def parse_content(raw: Json, path: str, losses: list[Loss]) -> Json:
+    """A stored message whose content is not a text if that text is the JSON of a V2 content."""
+    text = raw.get("content") if is_object(raw) else None
+    if not isinstance(text, str) or not text.lstrip().startswith("{"):
+        return raw
+    try:
+        content = loads(text)
+    except DecodeError as error:
+        if _BEGINS_LIKE_V2.match(text):
+            why = f"{DAMAGED} ({error.what}, {error.where})"
+            losses.append(Loss.of(f"{path}.content", text, why, "changed"))
+        return raw
+    return {**raw, "content": content} if _is_v2_content(content) else raw
 
 
-def folded(messages: Sequence[Message], path: str, losses: list[Loss]) -> Sequence[Message]:
-    """V1 messages with results in their calls. What does not stand right behind its call loses its place."""
-    if not any(isinstance(message, ToolMessage) for message in messages):
-        return messages
-    merged = fold(messages)
-    if expand(merged) != list(messages):
-        losses.append(Loss(path, "the place of tool results", PLACE, "changed"))
-    return merged
+def in_row_form(written: JsonObject, raw: Json) -> JsonObject:
+    """A written message in the form of the row that it was read from."""
+    if not is_object(raw):
+        return written
+    for name, names in NAMES.items():
+        other = next((one for one in names if one in raw), name)
+        if name in written and name not in raw:
+            written = {other if key == name else key: value for key, value in written.items()}
+    text, content = raw.get("content"), written["content"]
+    if not isinstance(text, str) or isinstance(content, str):
+        return written
+    try:
+        is_same = same(in_order(loads(text)), in_order(content))
+    except DecodeError:
+        return written
+    return {**written, "content": text if is_same else dumps(content).decode()}
+
+
+def in_order(value: Json) -> Json:
+    """The same value with the members of objects in alphabetic order."""
+    if is_object(value):
+        return {key: in_order(value[key]) for key in sorted(value)}
+    return [in_order(item) for item in value] if is_array(value) else value

@@ -1,53 +1,252 @@
-"""V1 messages of Mastra ↔ canonical messages.
+"""V1 messages ↔ canonical messages. Networks in texts are still texts here: see `network`.
 
-Lost on load: what AI SDK 4 core messages lose, and the place of a result that does not stand right behind its
-call. Results go into their calls, which remember the message they came in. Members without a name here, among
-them `toolCallIds`, `toolCallArgs` and `toolNames`, go to `extra`.
-
-Lost on dump: what reading the result again would not give back. The steps of an answer and the results of its
-calls are messages of their own, with ids made of its own.
+The content of a V1 message is that of an AI SDK 4 core message, which `ai_sdk.model` reads and writes. Each
+step of an assistant and the results of its calls are messages of their own. Those after the first are called
+`ID__split-1`, `ID__split-2` …, as Mastra calls them: `convertToV1Messages` in packages/core/src/agent/
+message-list of https://github.com/mastra-ai/mastra, and https://github.com/mastra-ai/mastra/issues/9370
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, NamedTuple, TypeAlias
 
-from partita.errors import ConversionError
-from partita.formats.ai_sdk.model.marks import conversion
-from partita.formats.format import Dumped, Loaded
+from msgspec.structs import replace
+
+from partita.errors import ConversionError, DecodeError
+from partita.formats.ai_sdk.model.reader import Reader
+from partita.formats.ai_sdk.model.writer import Writer
+from partita.formats.core.report import Record
+from partita.formats.core.turns import Prompt, Results, Step, Turn, join, split
 from partita.formats.losses import Loss
-from partita.types.fold import fold
-from partita.types.json import Json, JsonObject, is_array
-from partita.types.messages import Message
+from partita.types.json import Json, JsonObject, is_array, is_object, loads
+from partita.types.messages import (
+    AssistantContent,
+    AssistantMessage,
+    Message,
+    SystemContent,
+    SystemMessage,
+    ToolMessage,
+    UserContent,
+    UserMessage,
+)
+from partita.types.parts import ForeignPart, TextPart
+from partita.types.value import kept
 
-from .comparing import losses_of
-from .core import load_core
-from .dump_v1_message import dump_v1_messages
-from .network import structured
-from .rows import Row, folded
+from .notes import members_of
+from .rows import ROW_THREAD, check_row, envelope_members, read_envelope, write_envelope
+from .wire import FOREIGN
+
+ROLES: Final[Mapping[str, type[Message]]] = {
+    "system": SystemMessage,
+    "user": UserMessage,
+    "assistant": AssistantMessage,
+    "tool": ToolMessage,
+    "signal": SystemMessage,
+}
+
+USER_SIGNAL: Final = "user"
+"""The type of signals that a user sends. The others are for the agent."""
+
+OPTIONS: Final = ("providerOptions", "experimental_providerMetadata")
+"""Provider options, in the names of two versions."""
+
+VERSION: Final = 4
+
+SPLIT: Final = "each step and its results are messages of their own"
 
 
-def load(payload: Json) -> Loaded:
-    """V1 messages, one or a list of them, as canonical messages."""
-    losses: list[Loss] = []
-    raws = payload if is_array(payload) else [payload]
-    with conversion():
-        messages = [
-            load_core(_checked(raw, path), path, losses, index)
-            for index, raw in enumerate(raws)
-            for path in (f"$[{index}]" if is_array(payload) else "$",)
-        ]
-        merged = folded(messages, "$", losses)
-        return Loaded(tuple(structured(message) or message for message in merged), tuple(losses))
+# Reading
 
 
-def _checked(raw: Json, path: str) -> Json:
-    if Row(raw).is_v2:
-        raise ConversionError("the message is V2", where=f"{path}.content", hint="load it as mastra-v2")
-    return raw
+class ReadMessage(NamedTuple):
+    """A message that was read, and its parts by their positions."""
+
+    message: Message
+    parts: Mapping[int, Any]
 
 
-def dump(messages: Sequence[Message]) -> Dumped:
-    """Messages as the list that Mastra took and gave before V2."""
-    with conversion():
-        whole = fold(messages)
-        payload: list[JsonObject] = [row for message in whole for row in dump_v1_messages(message)]
-        return Dumped(payload, losses_of(whole, load(payload).messages))
+def read_message(raw: Json, path: str, index: int) -> ReadMessage:
+    """A V1 message as a canonical one. Results are apart from their calls."""
+    row = check_row(raw, path, tuple(ROLES))
+    role, content = row["role"], row["content"]
+    fields, rest = read_envelope(row, path, index)
+    items = _items(content) if ROW_THREAD in row else None
+    if items is not None:
+        content = items
+    if _is_core(role, content):
+        message, parts = _read_core(role, content, rest, path)
+    else:
+        message = _keep(role, content, rest)
+        parts = dict(enumerate(message.content.parts))
+    if rest.get("type") == type_of(role, content):
+        del rest["type"]
+    extra = kept({**rest, **members_of(message)}, type(message))
+    return ReadMessage(replace(message, **fields, extra=extra), parts)
+
+
+def _items(content: Json) -> list[Json] | None:
+    """The parts in the text column of a row; `None` if it is only a text."""
+    if not isinstance(content, str) or not content.startswith("["):
+        return None
+    try:
+        items = loads(content)
+    except DecodeError:
+        return None
+    has_types = is_array(items) and all(
+        is_object(item) and isinstance(item.get("type"), str) for item in items
+    )
+    return items if has_types else None
+
+
+def _is_core(role: str, content: Json) -> bool:
+    """Whether a core message may have such a content."""
+    is_text, is_list = isinstance(content, str), is_array(content)
+    return role != "signal" and ((is_text and role != "tool") or (is_list and role != "system"))
+
+
+def _read_core(role: str, content: Json, rest: JsonObject, path: str) -> tuple[Message, Mapping[int, Any]]:
+    options = {name: rest.pop(name) for name in OPTIONS if is_object(rest.get(name))}
+    try:
+        reader = Reader({"role": role, "content": content, **options}, VERSION)
+    except (ConversionError, DecodeError) as error:
+        where = path + (error.where or "$").removeprefix("$")
+        raise ConversionError(error.what, where=where, hint=error.hint) from None
+    parts: dict[int, Any] = {}
+    for place, value in reader.places.items():
+        if isinstance(place, tuple) and len(place) == 2 and type(place[1]) is int:
+            parts[place[1]] = value
+    return reader.messages[0], parts
+
+
+def _keep(role: str, content: Json, rest: JsonObject) -> Message:
+    """A message that is not a core message: a signal, instructions in parts, or damage."""
+    is_prompt = role == "signal" and rest.get("type") == USER_SIGNAL
+    message_type: Any = UserMessage if is_prompt else ROLES[role]
+    content_type: Any = UserContent if is_prompt else SystemContent
+    has_text = is_prompt or message_type is SystemMessage
+    if is_array(content) and has_text:
+        message: Message = message_type(id="", content=[_read_system_part(item) for item in content])
+    elif isinstance(content, str) and has_text:
+        message = message_type(id="", content=content_type(parts=(TextPart(content),), content=content))
+    else:
+        message = message_type(id="", content=(ForeignPart(FOREIGN, content),))
+    if role == "signal":
+        rest["role"] = role
+        return message if is_prompt else replace(message, type="event", internal=True)
+    return message
+
+
+def _read_system_part(item: Json) -> TextPart | ForeignPart:
+    if not is_object(item) or item.get("type") != "text" or not isinstance(item.get("text"), str):
+        return ForeignPart(FOREIGN, item)
+    rest = {key: value for key, value in item.items() if key not in ("type", "text")}
+    return TextPart(item["text"], extra=kept(rest, TextPart))
+
+
+def type_of(role: str, content: Json) -> str:
+    """The type that Mastra gives to a V1 message."""
+    if role == "tool":
+        return "tool-result"
+    items: list[Json] = content if is_array(content) else []
+    has_calls = any(is_object(item) and item.get("type") == "tool-call" for item in items)
+    return "tool-call" if role == "assistant" and has_calls else "text"
+
+
+# Writing
+
+
+def write_messages(messages: Sequence[Message], record: Record | None = None) -> list[JsonObject]:
+    """Messages as V1 messages. `record`: what was written where.
+
+    The place of a message is its number, that of a part its number after it.
+    """
+    rows: list[JsonObject] = []
+    record = Record() if record is None else record
+    whole = join(messages)
+    first = current = 0
+    for turn in split(whole, lambda part: True, results="all"):
+        origin = _origin(turn)
+        if origin != current:
+            first, current = len(rows), origin
+        piece, at, is_own = _piece(turn), len(rows), _has_own_id(turn)
+        core, places = _write_core(piece)
+        for role, content, options in core:
+            id_ = piece.id if is_own else f"{whole[origin].id}__split-{len(rows) - first}"
+            row: JsonObject = {"id": id_, "role": role, **write_envelope(piece)}
+            row |= {"type": type_of(role, content), "content": content, **options}
+            rows.append({**row, **(envelope_members(piece) if is_own else {})})
+            is_own = False
+        if isinstance(turn, Step):
+            record.add_boundaries(turn.boundaries, SPLIT)
+            if turn.number > 1:
+                record.losses.append(Loss(turn.path, "one message", SPLIT, "repaired"))
+        shifted = [None if place is None else (at + place[0], place[1]) for place in places]
+        record.add(turn, (at,) if core else None, shifted)
+    return rows
+
+
+def _origin(turn: Turn) -> int:
+    """The number of the message that a turn is of."""
+    path = turn.step.path if isinstance(turn, Results) and turn.step is not None else turn.path
+    return int(path.removeprefix("$[").partition("]")[0])
+
+
+def _has_own_id(turn: Turn) -> bool:
+    """Whether a turn has an id in the messages. Steps after the first and implied results do not."""
+    match turn:
+        case Step():
+            return turn.number == 1
+        case Results():
+            return bool(turn.path)
+        case Prompt():
+            return turn.steering is None
+        case _:
+            return True
+
+
+def _piece(turn: Turn) -> Message:
+    """The message of a turn, with its parts alone."""
+    parts: Any = tuple(part for part, _ in turn.parts)
+    if isinstance(turn, Step) and turn.number > 1:
+        return replace(turn.message, content=AssistantContent(parts=parts), extra=None)
+    content: Any = replace(turn.message.content, parts=parts)
+    piece: Message = replace(turn.message, content=content)
+    return piece
+
+
+Core: TypeAlias = tuple[str, Json, JsonObject]
+"""The role, the content and the options of a core message."""
+
+
+def _write_core(piece: Message) -> tuple[Sequence[Core], Sequence[tuple[int, int] | None]]:
+    """The core messages of a message, and the places of its parts in them."""
+    parts = piece.content.parts
+    match parts:
+        case (ForeignPart(format=format_, value=value),) if format_ == FOREIGN:
+            return [(piece.role, value, {})], [(0, 0)]
+        case _ if isinstance(piece, SystemMessage) and _is_in_parts(parts):
+            content = [_write_system_part(part) for part in parts]
+            return [("system", content, {})], [(0, index) for index in range(len(parts))]
+        case _:
+            pass
+    writer = Writer(VERSION)
+    core: list[Core] = []
+    for message in writer.write([piece]):
+        options = {name: value for name, value in message.items() if name not in ("role", "content")}
+        core.append((message["role"], message["content"], options))
+    writer.record.complete()
+    found: dict[str, Any] = {entry.path: entry.place for entry in writer.record.entries}
+    return core, [found.get(f"$[0].content.parts[{index}]") for index in range(len(parts))]
+
+
+def _is_in_parts(parts: Sequence[Any]) -> bool:
+    """Whether the content of a system message was a list."""
+    is_own = all(isinstance(part, TextPart) or _is_foreign(part) for part in parts)
+    return is_own and (len(parts) != 1 or (isinstance(parts[0], TextPart) and bool(parts[0].extra)))
+
+
+def _is_foreign(part: Any) -> bool:
+    return isinstance(part, ForeignPart) and part.format == FOREIGN
+
+
+def _write_system_part(part: Any) -> Json:
+    return part.value if _is_foreign(part) else {"type": "text", "text": part.text, **members_of(part)}

@@ -1,54 +1,305 @@
-"""V2 messages of Mastra, and the rows of its table ↔ canonical messages.
+"""V2 messages ↔ canonical messages. Networks in texts are still texts here: see `network`.
 
-Lost on load: `null` for "absent" in parts, and that a content is damaged: it is kept as text. Of V1 rows,
-which may stand among them, what `v1` loses.
-
-- The parts have the word; what stands beside them fills in what they lack. See `mirrors`.
-- Calls that wait, as the metadata has it, are calls that ask for approval. See `calls`.
-- What networks left in texts becomes structure. See `network`.
-- A signal that a user sent is what the user says; any other becomes a system message, an internal event.
-- A file that only a provider has gets a provider reference; reasoning becomes one part a detail.
-
-Lost on dump: what reading the result again would not give back, such as numbers, runs, branches, and what an
-invocation has no room for. A row of the table is written as a message: under `threadId`, its content no text.
-A network execution is a part, unless another form is asked for. See `network_forms`.
+- The parts count, and what is beside them supplies what they lack: see `mirrors`.
+- Calls that wait, by the metadata of the message, ask for approval: see `calls`.
+- A signal that a user sent is a user message; any other is a system message, an internal event.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, NamedTuple
 
-from partita.formats.ai_sdk.model.marks import conversion
-from partita.formats.format import Dumped, Loaded
-from partita.formats.losses import Loss
-from partita.types.fold import fold
-from partita.types.json import Json, is_array
-from partita.types.messages import Message
+from msgspec import UNSET
 
-from .comparing import losses_of
-from .dump_message import dump_v2_message
-from .network import structured
-from .network_forms import NetworkForm, checked_form
-from .rows import load_row, load_rows, unwrapped
+from partita.formats.ai_sdk.ui.format import write_part as write_ui_part
+from partita.formats.ai_sdk.ui.network import network_tool_call
+from partita.formats.core.metadata import notes, without_notes
+from partita.stream.encoder import NETWORK_KEY
+from partita.types.codec import Codec
+from partita.types.json import Json, JsonObject, is_array, is_object
+from partita.types.messages import (
+    AssistantContent,
+    AssistantMessage,
+    Content,
+    Message,
+    NetworkExecution,
+    Part,
+    SystemContent,
+    SystemMessage,
+    ToolCallPart,
+    ToolMessage,
+    UserContent,
+    UserMessage,
+)
+from partita.types.value import kept
+
+from .calls import UNLISTED, unlisted_calls, waiting_calls
+from .mirrors import (
+    ATTACHMENTS,
+    is_attachment,
+    parts_of_mirrors,
+    take_attachments,
+    take_mirrors,
+    whole_parts,
+    write_attachments,
+    write_mirrors,
+)
+from .network_payload import NetworkForm, add_network, form_of
+from .notes import members_of, part_notes, with_part_notes
+from .parts import grouped, read_part, write_as_read, write_part
+from .rows import check_row, envelope_members, read_envelope, write_envelope
+from .wire import NAME
+
+ROLES: Final[Mapping[str, tuple[str, type[Any], type[Any]]]] = {
+    "system": ("system", SystemMessage, SystemContent),
+    "user": ("user", UserMessage, UserContent),
+    "assistant": ("assistant", AssistantMessage, AssistantContent),
+    "tool": ("assistant", AssistantMessage, AssistantContent),
+    "signal": ("system", SystemMessage, SystemContent),
+}
+"""By role: whose parts there may be, the message and its content. Mastra reads `tool` as the assistant."""
+
+USER_SIGNAL: Final = "user"
+"""The kind of signals that a user sends. The others are for the agent."""
+
+MIRRORED: Final = "mirrors"
+"""The note of a content about its members that repeat the parts."""
+
+CALL: Final = "call"
+"""The place of a call that is not in the parts, with its id."""
+
+_NETWORK: Final[Codec[NetworkExecution]] = Codec(NetworkExecution)
 
 
-def load(payload: Json) -> Loaded:
-    """Stored messages, one or a list of them, as canonical messages."""
-    losses: list[Loss] = []
-    with conversion():
-        if is_array(payload):
-            messages = load_rows(payload, "$", losses)
-        else:
-            messages = [load_row(unwrapped(payload, "$", losses), "$", losses)]
-        return Loaded(tuple(structured(message) or message for message in messages), tuple(losses))
+class ReadContent(NamedTuple):
+    """A content that was read."""
+
+    content: Content
+    places: Mapping[tuple[Any, ...], Any]
+    """The parts by their places: the number of the part on the wire, and the number in its group."""
+    blocks: Sequence[tuple[Json, Sequence[Part]]]
+    """What was in `parts`, with the parts of each. The one of a network has none."""
 
 
-def dump(messages: Sequence[Message], network: NetworkForm | None = None) -> Dumped:
-    """Messages as the list that Mastra's memory takes and gives.
+class ReadMessage(NamedTuple):
+    """A message that was read."""
 
-    `network` is how network executions are written: as a `part`, in a `field`, as a `string`, or `both`
-    (the field and the string).
+    message: Message
+    read: ReadContent
+
+
+def read_message(raw: Json, path: str, index: int) -> ReadMessage:
+    """A V2 message as a canonical one."""
+    row = check_row(raw, path, tuple(ROLES))
+    role = row["role"]
+    is_notice = role == "signal" and not _is_from_user(row)
+    author = "user" if role == "signal" and not is_notice else role
+    speaker, message_type, _ = ROLES[author]
+    fields, rest = read_envelope(row, path, index)
+    if role != speaker:
+        rest["role"] = role
+    if is_notice:
+        fields |= {"type": "event", "internal": True}
+    read = read_content(row["content"], author)
+    message = message_type(content=read.content, extra=kept(rest, message_type), **fields)
+    return ReadMessage(message, read)
+
+
+def _is_from_user(row: JsonObject) -> bool:
+    metadata: Json = row["content"].get("metadata")
+    signal: Json = metadata.get("signal") if is_object(metadata) else None
+    return (signal if is_object(signal) else row).get("type") == USER_SIGNAL
+
+
+def read_content(raw: JsonObject, role: str) -> ReadContent:
+    """The content of a V2 message."""
+    speaker, _, content_type = ROLES[role]
+    rest = dict(raw)
+    stored: list[Json] = rest.pop("parts") if is_array(rest.get("parts")) else []
+    at = _network_index(stored) if speaker == "assistant" else None
+    network = None if at is None else _NETWORK.read(stored[at]["toolMetadata"][NETWORK_KEY])
+    given = [one for index, one in enumerate(stored) if index != at]
+    raws = given or ([] if network else parts_of_mirrors(rest, speaker))
+    whole = whole_parts(raws, rest) if given else raws
+    mirrored = take_mirrors(rest, raws)
+    metadata = rest.pop("metadata", UNSET)
+    waiting = waiting_calls(metadata)
+    groups = [list(read_part(one, speaker, waiting, all_)) for one, all_ in zip(raws, whole, strict=True)]
+    attached: Sequence[Part] = ()
+    if speaker != "system":
+        of_parts, attached = take_attachments(rest, raws)
+        for index, note in of_parts.items():
+            groups[index][0] = with_part_notes(groups[index][0], note)
+    places: dict[tuple[Any, ...], Any] = {
+        (index, number): part for index, group in enumerate(groups) for number, part in enumerate(group)
+    }
+    places |= {(ATTACHMENTS, number): part for number, part in enumerate(attached)}
+    parts: list[Any] = [part for group in groups for part in group] + list(attached)
+    if speaker == "assistant" and (waiting or "toolInvocations" in rest):
+        parts, unlisted = _with_unlisted(parts, rest.get("toolInvocations"), metadata)
+        places |= {(CALL, call.id): call for call in unlisted}
+    fields: JsonObject = {"parts": tuple(parts), "metadata": metadata}
+    if network is not None:
+        fields["network_execution"] = network
+    if isinstance(rest.get("content"), str):
+        fields["content"] = rest.pop("content")
+    if is_object(rest.get("providerMetadata")):
+        fields["provider_metadata"] = rest.pop("providerMetadata")
+    if mirrored:
+        fields["provider_metadata"] = {**fields.get("provider_metadata", {}), NAME: {MIRRORED: mirrored}}
+    if type(rest.get("format")) is int and rest["format"] == 2:
+        del rest["format"]
+    blocks: list[tuple[Json, Sequence[Part]]] = list(zip(given, groups, strict=False))
+    if at is not None:
+        blocks.insert(at, (stored[at], ()))
+    content: Content = content_type(extra=kept(rest, content_type), **fields)
+    return ReadContent(content, places, blocks)
+
+
+def _network_index(parts: Sequence[Json]) -> int | None:
+    """The index of the part that `_network_part` wrote."""
+    for index, part in enumerate(parts):
+        if is_object(part) and part.get("type") == "dynamic-tool":
+            metadata = part.get("toolMetadata")
+            if is_object(metadata) and NETWORK_KEY in metadata:
+                return index
+    return None
+
+
+def _with_unlisted(
+    parts: list[Any], mirror: Json, metadata: Json
+) -> tuple[list[Any], Sequence[ToolCallPart]]:
+    """The parts with the calls that are only beside them, and those calls.
+
+    They are placed after the last call, or first if there is none; those that wait for approval are last.
     """
-    checked_form(network)
-    with conversion():
-        folded = fold(messages)
-        payload = [dump_v2_message(message, network) for message in folded]
-        return Dumped(payload, losses_of(folded, load(payload).messages))
+    indexes = [index for index, part in enumerate(parts) if isinstance(part, ToolCallPart)]
+    calls = unlisted_calls(mirror, metadata, {parts[index].id for index in indexes})
+    waiting = [call for call in calls if call.state == "approval-requested"]
+    others = [call for call in calls if call.state != "approval-requested"]
+    end = indexes[-1] + 1 if indexes else 0
+    return [*parts[:end], *others, *parts[end:], *waiting], calls
+
+
+# Writing
+
+
+def write_message(message: Message, network: NetworkForm | None = None) -> JsonObject:
+    """A message as Mastra's API has it.
+
+    `network` is the form of a network execution. By default it is a part; if the metadata of the message
+    demand a string too, it is both a member and a string.
+    """
+    content = _write_content(message, network)
+    return {**_write_around(message), "content": content}
+
+
+def write_again(message: Message, read: ReadContent) -> JsonObject:
+    """A message in the form that it was read in."""
+    return {**_write_around(message), "content": write_content_again(read, message.id)}
+
+
+def write_content_again(read: ReadContent, message_id: str) -> JsonObject:
+    """A content in the form that it was read in."""
+    parts = [
+        write_as_read(group, raw) if group else _network_part(read.content, message_id)
+        for raw, group in read.blocks
+    ]
+    mirrored = parts or [write_part(group) for group in _listed(read.content)]
+    return {"format": 2, **_write_beside(read.content, mirrored), "parts": parts}
+
+
+def _write_around(message: Message) -> JsonObject:
+    return {
+        "id": message.id,
+        "role": _role(message),
+        **write_envelope(message),
+        **envelope_members(message),
+    }
+
+
+def _role(message: Message) -> str:
+    return "assistant" if isinstance(message, ToolMessage) else message.role
+
+
+def places_of(message: Message) -> list[tuple[Any, ...]]:
+    """Where each part of a message is written: see `ReadContent`."""
+    places: list[tuple[Any, ...]] = []
+    unlisted = _unlisted(message.content)
+    attachments = index = 0
+    for group in grouped(message.content.parts):
+        part = group[0]
+        if isinstance(part, ToolCallPart) and part in unlisted:
+            places.append((CALL, part.id))
+        elif is_attachment(part):
+            places.append((ATTACHMENTS, attachments))
+            attachments += 1
+        else:
+            places += [(index, number) for number in range(len(group))]
+            index += 1
+    return places
+
+
+def _write_content(message: Message, network: NetworkForm | None) -> JsonObject:
+    content = message.content
+    parts = [write_part(group) for group in _listed(content)]
+    around = _write_beside(content, parts)
+    execution = content.network_execution if isinstance(content, AssistantContent) else None
+    if not parts and execution is None:
+        parts = parts_of_mirrors(around, _role(message))
+    written: JsonObject = {"format": 2, **around, "parts": parts}
+    if isinstance(message, AssistantMessage) and execution is not None:
+        form = form_of(message, network)
+        if form == "part":
+            parts.append(_network_part(content, message.id))
+        else:
+            add_network(written, message.id, execution, form, lambda one: [write_message(one, network)])
+    return written
+
+
+def _network_part(content: Content, message_id: str) -> Json:
+    """The execution of a network as a `dynamic-tool`, as Mastra's page shows one that is running.
+
+    Its metadata contain the whole execution, so that it can be read back.
+    """
+    assert isinstance(content, AssistantContent), "only assistants run networks"
+    assert content.network_execution is not None, "it has one"
+    call = network_tool_call(message_id, content.network_execution)
+    return write_ui_part(call)
+
+
+def _listed(content: Content) -> list[list[Part]]:
+    """The groups of parts that are in `parts`."""
+    unlisted = _unlisted(content)
+    return [one for one in grouped(content.parts) if not is_attachment(one[0]) and one[0] not in unlisted]
+
+
+def _unlisted(content: Content) -> Sequence[Part]:
+    """The calls that are beside the parts, as long as they are the same there."""
+    noted = {
+        part.id
+        for part in content.parts
+        if isinstance(part, ToolCallPart) and part_notes(part).get(UNLISTED) is True
+    }
+    if not noted:
+        return ()
+    ids = {part.id for part in content.parts if isinstance(part, ToolCallPart)}
+    mirror = members_of(content).get("toolInvocations")
+    beside = unlisted_calls(mirror, content.metadata, ids - noted)
+    return [part for part in content.parts if part in beside]
+
+
+def _write_beside(content: Content, parts: Sequence[Json]) -> JsonObject:
+    """What is beside the parts of a content."""
+    written = members_of(content)
+    if content.content is not None:
+        written["content"] = content.content
+    if content.metadata is not UNSET:
+        written["metadata"] = content.metadata
+    metadata = without_notes(content.provider_metadata, NAME)
+    if metadata is not None:
+        written["providerMetadata"] = metadata
+    attachments = write_attachments(content.parts, written.get(ATTACHMENTS, UNSET))
+    if attachments is not UNSET:
+        written[ATTACHMENTS] = attachments
+    mirrored = notes(notes(content.provider_metadata, NAME), MIRRORED)
+    return {**written, **write_mirrors(parts, mirrored)}

@@ -15,13 +15,14 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from partita.errors import ConversionError
-from partita.formats.core.messages import JOINED, MessageWriter, Written, numbers_of
-from partita.formats.core.metadata import add_notes, message_notes
+from partita.formats.core.metadata import add_notes
 from partita.formats.core.report import Place, Report
-from partita.formats.core.rules import Rules, arrange
+from partita.formats.core.role_messages import JOINED_NOTE as JOINED
+from partita.formats.core.role_messages import MessageWriter, numbered
+from partita.formats.core.rules import Rules
 from partita.formats.core.sidecar import in_messages
 from partita.formats.core.tools import Tools
-from partita.formats.core.turns import Instructions, Prompt, Results, Step, join, misplaced_results, split
+from partita.formats.core.turns import Instructions, Results, Step, Turn, join, misplaced_results
 from partita.formats.core.wire import read_wire, to_json
 from partita.formats.format import Dumped, Format, Loaded, Request, ToolSpec
 from partita.formats.losses import Loss
@@ -44,7 +45,7 @@ from partita.types.tools import ToolResultPart
 from partita.types.value import Extra
 
 from . import wire
-from .parts import BLOCKS, RESULTS, write_block
+from .parts import BLOCKS, RESULTS, is_cut, write_block
 from .wire import MESSAGE, NAME
 
 HINT: Final = "give a result of a tool, content blocks, or messages of a prompt or of sampling"
@@ -71,6 +72,7 @@ REPORT: Final = Report(
     default="the protocol has no place for it",
     reasons={
         "id": "messages of the protocol have no id",
+        "usage": "messages have no usage",
         "input": "the protocol demands an object",
         "output": "a result is blocks, or structured content",
     },
@@ -98,8 +100,8 @@ def load(payload: Json) -> Loaded:
 
 def dump(messages: Sequence[Message], request: Request | None = None) -> Dumped:
     """Write messages of sampling, or with a request the parameters of `sampling/createMessage`."""
-    writer = _Writer()
-    payload = writer.write(messages, request)
+    writer = _Writer(request)
+    payload = writer.write(messages)
     return Dumped(payload, lambda: REPORT.compare(writer.record, _read(payload).places))
 
 
@@ -283,44 +285,36 @@ def _is_result(part: Any) -> bool:
 class _Writer(MessageWriter):
     """Writes messages, and records what went where."""
 
-    def __init__(self) -> None:
+    def __init__(self, request: Request | None) -> None:
         # All calls of a message are answered in the next one, which has nothing but results:
         # https://modelcontextprotocol.io/specification/2025-11-25/client/sampling#tool-result-messages
         super().__init__(NAME, joins_results=True)
+        self._given = request
         self._prompts: list[str] = []
 
-    def write(self, messages: Sequence[Message], request: Request | None) -> Json:
+    def write(self, messages: Sequence[Message]) -> Json:
         """Messages, or a request with them."""
-        turns = split(messages, lambda part: write_block(part) is not None, results="all")
-        rules = Rules(instructions="anywhere" if request is None else "first", calls="any")
-        for turn in arrange(turns, rules, self.record):
-            match turn:
-                case Step():
-                    self._step(turn)
-                case Results():
-                    self.add(turn, "user", [RESULTS.write(part) for part, _ in turn.parts])
-                case Prompt():
-                    self.add(turn, "user", [write_block(part) for part, _ in turn.parts])
-                case Instructions():
-                    self._instructions(turn, is_written=request is not None)
-        written = [to_json(_write_message(one)) for one in self.written]
-        return written if request is None else self._request(written, request)
+        rules = Rules(instructions="anywhere" if self._given is None else "first", calls="any")
+        self.write_turns(messages, rules, lambda part: write_block(part) is not None, results="all")
+        written = [to_json(_write_message(*one)) for one in self.messages]
+        return written if self._given is None else self._request(written, self._given)
 
-    def _step(self, step: Step) -> None:
-        blocks = [write_block(part) for part, _ in step.parts]
-        known = [block for block in blocks if block is not None]
-        if step.text is not None:
-            known.append(wire.Text(text=step.text))
+    def write_blocks(self, turn: Turn, role: str) -> tuple[list[Json], list[int | None]]:
+        if isinstance(turn, Results):
+            return numbered(
+                None if _is_cut(part, turn.step) else RESULTS.write(part) for part, _ in turn.parts
+            )
+        blocks, numbers = numbered(write_block(part) for part, _ in turn.parts)
+        if isinstance(turn, Step) and turn.text is not None:
+            blocks.append(wire.Text(text=turn.text))
+        return blocks, numbers
+
+    def _record_start(self, step: Step, at: tuple[int, int] | None) -> None:
         self.record.add_boundaries(step.boundaries, REPORT.default)
-        if not known and step.number > 1:
-            self.record.add(step, None, [None] * len(blocks))
-            return
-        note = message_notes(step.message, NAME) if step.number == 1 else {}
-        self.append(step, self.begin("assistant", note), known, numbers_of(blocks))
 
-    def _instructions(self, turn: Instructions, *, is_written: bool) -> None:
+    def write_instructions(self, turn: Instructions) -> None:
         """Only requests have instructions: one text."""
-        if not is_written:
+        if self._given is None:
             self.record.add(turn, None, [None] * len(turn.parts))
             return
         self._prompts.append(text_of(turn.message))
@@ -341,12 +335,18 @@ class _Writer(MessageWriter):
         return payload | {"tools": tools} if tools else payload
 
 
-def _write_message(written: Written) -> wire.Message:
-    is_single = len(written.blocks) == 1 and written.note.get(FORM) != LIST
-    members = {name: value for name, value in written.note.items() if name not in MESSAGE_NOTES}
+def _is_cut(result: Any, step: Step | None) -> bool:
+    """Whether the call of a result is not written, because its input was cut off."""
+    calls = () if step is None else (part for part, _ in step.parts if type(part) is ToolCallPart)
+    return any(call.id == result.id and is_cut(call) for call in calls)
+
+
+def _write_message(role: str, blocks: Sequence[Any], noted: JsonObject) -> wire.Message:
+    is_single = len(blocks) == 1 and noted.get(FORM) != LIST
+    members = {name: value for name, value in noted.items() if name not in MESSAGE_NOTES} if noted else {}
     return wire.Message(
-        role="assistant" if written.role == "assistant" else "user",
-        content=written.blocks[0] if is_single else tuple(written.blocks),
+        role="assistant" if role == "assistant" else "user",
+        content=blocks[0] if is_single else tuple(blocks),
         meta=members.pop("_meta", UNSET),
         extra=Extra(members) if members else None,
     )

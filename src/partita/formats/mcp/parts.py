@@ -49,9 +49,14 @@ def read_call(block: wire.ToolUse, context: Any) -> ToolCallPart:
     return ToolCallPart(block.id, block.name, "input-available", block.input)
 
 
+def is_cut(part: ToolCallPart) -> bool:
+    """Whether the input of a call was cut off."""
+    return part.state == "input-streaming"
+
+
 def write_call(part: ToolCallPart) -> Wire | None:
     """A call. Input that is not an object is sent in one, as the protocol demands; cut calls are not sent."""
-    if part.state == "input-streaming":
+    if is_cut(part):
         return None
     return wire.ToolUse(id=part.id, name=part.name, input=object_input(part))
 

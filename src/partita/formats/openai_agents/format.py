@@ -13,6 +13,7 @@ from typing import Any, Final
 from msgspec.structs import replace
 
 from partita.errors import ConversionError
+from partita.formats.core.members import text_in
 from partita.formats.core.metadata import notes
 from partita.formats.core.report import Report
 from partita.formats.core.sidecar import KEY
@@ -21,7 +22,7 @@ from partita.formats.losses import Loss, json_losses
 from partita.formats.openai_responses.conversation import INSTRUCTIONS, ONLY_INPUT, PLACE, Reader, Writer
 from partita.formats.openai_responses.format import REPORT as RESPONSES
 from partita.formats.openai_responses.items import CONTINUES, ITEM
-from partita.formats.openai_responses.parts import own, text_in
+from partita.formats.openai_responses.parts import own
 from partita.formats.openai_responses.wire import NAMESPACE as OPENAI
 from partita.types.json import Json, JsonObject, is_array, is_object, kind_of
 from partita.types.messages import AssistantMessage, AssistantPart, Message, ToolCallPart

@@ -1,1 +1,1 @@
-"""Chat Completions of OpenAI and of the many servers that speak alike: answers → chunks, views → requests."""
+"""Chat Completions of OpenAI and of compatible servers."""

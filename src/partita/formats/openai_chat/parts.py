@@ -4,7 +4,7 @@
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from hashlib import sha256
 from typing import Any, Final, TypeAlias
@@ -14,7 +14,7 @@ from msgspec import UNSET
 from partita.errors import DecodeError
 from partita.formats.answers.outlet import RAW_INPUT
 from partita.formats.core.codec import PartCodec, PartCodecs
-from partita.formats.core.files import is_image
+from partita.formats.core.files import is_image, read_sound, write_sound
 from partita.formats.core.members import text_in
 from partita.formats.core.metadata import FIELDS, notes
 from partita.formats.core.rules import Alphabet
@@ -47,16 +47,6 @@ NOT_EMPTY: Final = Alphabet(re.compile(r"(?!)"))
 NINE_LETTERS: Final = re.compile(r"[A-Za-z0-9]{9}")
 
 PDF: Final = "application/pdf"
-# https://platform.openai.com/docs/guides/audio#add-audio-to-your-existing-application
-SOUNDS: Final[Mapping[str, str]] = {"wav": "audio/wav", "mp3": "audio/mpeg"}
-SOUND_FORMATS: Final[Mapping[str, str]] = {
-    "audio/wav": "wav",
-    "audio/x-wav": "wav",
-    "audio/wave": "wav",
-    "audio/mpeg": "mp3",
-    "audio/mp3": "mp3",
-}
-
 WRAPPED: Final = "input"
 """The member of an object that holds arguments which are not JSON. Servers accept only JSON."""
 
@@ -144,9 +134,7 @@ class Codecs:
                 own = self.noted({"imageDetail": detail} if detail else {})
                 return ImagePart(url, media_type_of(url) or None, provider_metadata=own)
             case wire.Audio(input_audio=sound):
-                media_type = SOUNDS.get(text_in(sound, "format"), "")
-                url = data_url(text_in(sound, "data"), media_type)
-                return FilePart(url, media_type) if media_type else None
+                return read_sound(sound)
             case wire.File(file=file):
                 if file_id := text_in(file, "file_id"):
                     return FilePart("", OCTETS, provider_reference={self.namespace: file_id})
@@ -175,8 +163,8 @@ class Codecs:
         url = data_url(data, media_type)
         if isinstance(part, ImagePart) or media_type.startswith("image/"):
             return self._image(part, url)
-        if media_type in SOUND_FORMATS:
-            return wire.Audio(input_audio={"data": data, "format": SOUND_FORMATS[media_type]})
+        if (sound := write_sound(media_type, data)) is not None:
+            return wire.Audio(input_audio=sound)
         if media_type == PDF:
             return wire.File(file={"filename": name or "document.pdf", "file_data": url})
         text = inline.text() if media_type.startswith("text/") else None

@@ -107,7 +107,9 @@ def load_response(payload: Json, dialect: Dialect = OPENAI) -> Loaded:
         message = _decoded(payload, dialect, is_body=False)
         return Loaded((message,), lambda: list(stream_losses(payload, message)), is_complete=True)
     if not is_object(payload) or not is_response(payload):
-        raise ConversionError(f"{describe(payload)} is no answer of Chat Completions", where="$", hint=HINT)
+        raise ConversionError(
+            f"{describe(payload)} is not a response of Chat Completions", where="$", hint=HINT
+        )
     if payload == NO_RESPONSE:
         return Loaded((), is_complete=True)
     codecs = codecs_of(dialect, is_exact=True)
@@ -282,6 +284,7 @@ def _write(message: AssistantMessage, parts: Sequence[Placed], codecs: Codecs) -
     for name in OF_MESSAGE & own.keys():
         members.setdefault(name, own[name])
     members |= beside.members(items_in(own.get("annotations")))
+    members.setdefault("refusal", None)  # OpenAI's bodies always have it, those of other servers do not
     response_message = wire.ResponseMessage(
         **{name: item for name, item in members.items() if name in wire.ResponseMessage.__struct_fields__},
         extra=_extra(members, wire.ResponseMessage.__struct_fields__),
@@ -390,7 +393,7 @@ def _body(
         (found for one in usages if one is not None and (found := write_usage(one)) is not None), UNSET
     )
     more = {name: item for name, item in own.items() if name not in HANDLED}
-    errors = items_in(own.get("errors"))
+    errors = [one for one in items_in(own.get("errors")) if one not in more.values()]
     more |= {"citations": mentioned} if mentioned else {}
     more |= {"error": errors[0] if len(errors) == 1 else errors} if errors else {}
     return wire.Response(

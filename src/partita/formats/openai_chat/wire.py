@@ -181,7 +181,6 @@ class ResponseMessage(Assistant, tag="assistant"):
     """The message of a response."""
 
     content: Content = always(None)
-    refusal: str | UnsetType | None = always(None)
     # OpenRouter: https://openrouter.ai/docs/features/multimodal/image-generation
     images: list[Any] | UnsetType | None = UNSET
     # Groq: https://console.groq.com/docs/agentic-tooling
@@ -194,7 +193,7 @@ class Choice(Wire, kw_only=True):
     index: int | UnsetType | None = always(0)
     message: Json = UNSET
     finish_reason: str | UnsetType | None = always(None)
-    logprobs: JsonObject | UnsetType | None = always(None)
+    logprobs: JsonObject | UnsetType | None = UNSET
 
 
 class Response(Wire, kw_only=True):

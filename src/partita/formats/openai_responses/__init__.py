@@ -1,1 +1,1 @@
-"""OpenAI's Responses API and servers that speak it: answers → chunks, messages → requests."""
+"""OpenAI's Responses API."""

@@ -15,6 +15,7 @@ from msgspec.structs import replace
 
 from partita.errors import DecodeError
 from partita.formats.answers.outlet import RAW_INPUT
+from partita.formats.core.members import text_in
 from partita.formats.core.metadata import notes
 from partita.formats.core.rules import Alphabet
 from partita.formats.core.tool_text import Outcome, as_text, read_tool_text, tool_text
@@ -34,7 +35,7 @@ from partita.types.tools import (
 )
 
 from . import wire
-from .parts import INPUT, text_in
+from .parts import INPUT
 from .wire import NAMESPACE
 
 # "string too long. Expected a string with maximum length 64" for ids, and for names

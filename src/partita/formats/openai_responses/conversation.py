@@ -13,6 +13,7 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from partita.errors import ConversionError
+from partita.formats.core.members import text_in
 from partita.formats.core.metadata import add_notes, message_notes, notes
 from partita.formats.core.report import Entry, Place, Record
 from partita.formats.core.residue import residue, restore, restore_noted
@@ -59,7 +60,7 @@ from .items import (
     read_item,
     write_parts,
 )
-from .parts import INPUT, own, text_in
+from .parts import INPUT, own
 from .wire import NAME, NAMESPACE
 
 HINT: Final = "give {role, content} or {type, …}"

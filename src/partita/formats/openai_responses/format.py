@@ -13,6 +13,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from partita.errors import ConversionError
+from partita.formats.core.members import text_in
 from partita.formats.core.request import request_report
 from partita.formats.events import load_events
 from partita.formats.format import UNREAD, Dumped, Format, Loaded, Request
@@ -31,7 +32,6 @@ from .conversation import (
     instructions_message,
 )
 from .items import BEGINS, CONTINUES, FORM
-from .parts import text_in
 from .response import (
     ECHOES,
     TOOLS,

@@ -11,6 +11,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 from msgspec import UNSET
 from msgspec.structs import replace
 
+from partita.formats.core.members import text_in
 from partita.formats.core.metadata import add_notes, notes
 from partita.formats.core.report import Place
 from partita.formats.core.residue import residue, restore
@@ -43,7 +44,7 @@ from .calls import (
     write_call,
     write_provider_output,
 )
-from .parts import OUTPUT, PART, annotations_of, found_sources, own, source_of, text_in
+from .parts import OUTPUT, PART, annotations_of, found_sources, own, source_of
 from .wire import NAMESPACE
 
 ITEM: Final = "item"

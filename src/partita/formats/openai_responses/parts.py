@@ -6,10 +6,11 @@ from typing import Any, Final
 from msgspec import UNSET
 
 from partita.formats.core.codec import PartCodec, PartCodecs
-from partita.formats.core.files import is_image
+from partita.formats.core.files import is_image, read_sound, write_sound
+from partita.formats.core.members import count_in, items_in, objects_in, text_in
 from partita.formats.core.metadata import notes
 from partita.formats.core.wire import Wire
-from partita.types.data_url import OCTETS, PLAIN, data_url, parse_data_url
+from partita.types.data_url import OCTETS, PLAIN, parse_data_url
 from partita.types.json import Json, JsonObject, is_array, is_object
 from partita.types.parts import (
     Citation,
@@ -30,21 +31,6 @@ PART: Final = "part"
 
 ANY_IMAGE: Final = "image/*"
 PDF: Final = "application/pdf"
-
-# https://platform.openai.com/docs/guides/audio: only these, and only as data
-SOUNDS: Final[Mapping[str, str]] = {"wav": "audio/wav", "mp3": "audio/mpeg"}
-SOUND_FORMATS: Final[Mapping[str, str]] = {
-    "audio/wav": "wav",
-    "audio/x-wav": "wav",
-    "audio/mpeg": "mp3",
-    "audio/mp3": "mp3",
-}
-
-
-def text_in(value: JsonObject, name: str) -> str:
-    """A member that is a string; the empty string if it is not."""
-    found = value.get(name)
-    return found if isinstance(found, str) else ""
 
 
 def own(part: Any) -> JsonObject:
@@ -112,18 +98,14 @@ def write_file(part: FilePart) -> Wire | None:
 
 
 def read_audio(block: wire.InputAudio, context: Any) -> FilePart | None:
-    media_type = SOUNDS.get(text_in(block.input_audio, "format"))
-    data = block.input_audio.get("data")
-    if media_type is None or not isinstance(data, str):
-        return None
-    return FilePart(data_url(data, media_type), media_type)
+    return read_sound(block.input_audio)
 
 
 def write_audio(part: FilePart) -> Wire | None:
-    sound, inline = SOUND_FORMATS.get(part.media_type), parse_data_url(part.url)
-    if sound is None or inline is None or not inline.is_base64 or _file_id(part):
-        return None
-    return wire.InputAudio(input_audio={"data": inline.data, "format": sound})
+    inline = parse_data_url(part.url)
+    is_data = inline is not None and inline.is_base64 and not _file_id(part)
+    sound = write_sound(part.media_type, inline.data) if inline is not None and is_data else None
+    return None if sound is None else wire.InputAudio(input_audio=sound)
 
 
 def _file_id(part: ImagePart | FilePart) -> str | None:
@@ -218,12 +200,12 @@ def found_sources(item: JsonObject) -> Iterator[SourceUrlPart | SourceDocumentPa
     """The pages or files that a search has found. Their ids are still to be given."""
     action = item.get("action")
     pages = action.get("sources") if is_object(action) else None
-    for page in pages if is_array(pages) else ():
-        if is_object(page) and (url := text_in(page, "url")):
+    for page in objects_in(pages):
+        if url := text_in(page, "url"):
             yield SourceUrlPart("", url, text_in(page, "title") or None)
     files = item.get("results") if item.get("type") == "file_search_call" else None
-    for file in files if is_array(files) else ():
-        if is_object(file) and (file_id := text_in(file, "file_id")):
+    for file in objects_in(files):
+        if file_id := text_in(file, "file_id"):
             name, metadata = _filename(file), {NAMESPACE: {"type": "file_search", "fileId": file_id}}
             yield SourceDocumentPart("", PLAIN, name, name, provider_metadata=metadata)
 
@@ -253,13 +235,12 @@ def citation_of(annotation: JsonObject) -> Citation | None:
         source = DocumentCitationSource(file_id, PLAIN, name, name, metadata, type="source")
     else:
         return None
-    return Citation(source, _count(annotation, "start_index"), _count(annotation, "end_index"))
+    return Citation(source, count_in(annotation, "start_index"), count_in(annotation, "end_index"))
 
 
 def annotations_of(part: Any) -> Iterator[Json]:
     """The annotations of a text."""
-    found = own(part).get("annotations")
-    return iter(found if is_array(found) else ())
+    return iter(items_in(own(part).get("annotations")))
 
 
 def _filename(annotation: JsonObject) -> str:
@@ -268,8 +249,3 @@ def _filename(annotation: JsonObject) -> str:
 
 def _file_notes(annotation: JsonObject) -> JsonObject:
     return {new: annotation[name] for name, new in _FILE_NOTES.items() if annotation.get(name) is not None}
-
-
-def _count(annotation: JsonObject, name: str) -> int | None:
-    value = annotation.get(name)
-    return value if type(value) is int else None

@@ -11,9 +11,11 @@ from msgspec.structs import replace
 
 from partita.formats.answers.outlet import INTERRUPTED
 from partita.formats.core.last_step import NO_OUTPUT, last_step
+from partita.formats.core.members import objects_in, text_in
 from partita.formats.core.metadata import notes
 from partita.formats.core.report import Place, Report
 from partita.formats.core.residue import residue, restore
+from partita.formats.core.response import metadata_of, usage_of
 from partita.formats.core.tools import Tools
 from partita.formats.core.turns import Step
 from partita.formats.core.wire import to_json
@@ -22,14 +24,14 @@ from partita.formats.losses import Loss, json_losses
 from partita.types.json import Json, JsonObject, is_array, is_object
 from partita.types.messages import AssistantContent, AssistantMessage, Message, ToolCallPart
 from partita.types.parts import StepStartPart, TextPart
-from partita.types.usage import Usage
+from partita.types.usage import Usage, UsageNames
 from partita.types.value import Extra
 
 from . import wire
 from .calls import TOOL_NAME, error_text
 from .conversation import Reader, Writer, message_id
 from .items import BEGINS, CONTINUES, FORM, ITEM, is_written
-from .parts import is_refusal, text_in
+from .parts import is_refusal
 from .wire import NAME, NAMESPACE
 
 # https://platform.openai.com/docs/api-reference/responses/object
@@ -96,6 +98,7 @@ CLIENT_KINDS: Final = frozenset({"", "function", "custom", "namespace", "local_s
 """The types of tools that a client runs."""
 
 ADDED: Final = "a response always has one"
+NOT_REPEATED: Final = "a response does not repeat it"
 
 REPORT: Final = Report(
     NAMESPACE,
@@ -120,14 +123,6 @@ class Ending(NamedTuple):
     usage: Usage | None
     more: JsonObject
     """The other metadata of the message."""
-
-    def metadata(self, errors: Sequence[str]) -> JsonObject:
-        """The metadata of a message."""
-        found: JsonObject = {"finishReason": self.reason}
-        found |= {} if self.raw is None else {"rawFinishReason": self.raw}
-        found |= {} if self.usage is None else {"usage": to_json(self.usage)}
-        found |= {"errors": list(errors)} if errors else {}
-        return found | self.more
 
 
 def ending_of(
@@ -179,57 +174,36 @@ def client_tools_of(response: JsonObject) -> frozenset[str] | None:
     `None` if it repeats no tool of the provider: then every custom tool is the client's. xAI reports its own
     search tools as custom tools: `x_keyword_search` for the declared `x_search` (seen in recordings).
     """
-    kinds = {text_in(tool, "type") for tool in _objects(response.get("tools"))}
+    kinds = {text_in(tool, "type") for tool in objects_in(response.get("tools"))}
     return frozenset(_names(response)) if kinds - CLIENT_KINDS else None
 
 
 def _names(holder: JsonObject) -> list[str]:
     found: list[str] = []
-    for tool in _objects(holder.get("tools")):
+    for tool in objects_in(holder.get("tools")):
         found += [text_in(tool, "name")] if text_in(tool, "type") in ("custom", "function") else []
         found += _names(tool)  # tools in a namespace
     return found
 
 
-def _objects(value: Json) -> list[JsonObject]:
-    return [one for one in value if is_object(one)] if is_array(value) else []
+# https://platform.openai.com/docs/api-reference/responses/object#responses/object-usage
+USAGE: Final = UsageNames(
+    input=("input_tokens",),
+    output=("output_tokens",),
+    total=("total_tokens",),
+    reasoning=("output_tokens_details.reasoning_tokens",),
+    cached=("input_tokens_details.cached_tokens",),
+    cache_write=("input_tokens_details.cache_write_tokens",),
+    template={
+        "input_tokens_details": {"cached_tokens": 0, "cache_write_tokens": 0},
+        "output_tokens_details": {"reasoning_tokens": 0},
+    },
+)
 
 
 def read_usage(raw: JsonObject) -> Usage:
-    """The usage of a response. Input includes cached input, output includes reasoning."""
-    given, made = notes(raw, "input_tokens_details"), notes(raw, "output_tokens_details")
-    return Usage(
-        _count(raw, "input_tokens"),
-        _count(raw, "output_tokens"),
-        _count(raw, "total_tokens"),
-        _count(made, "reasoning_tokens"),
-        _count(given, "cached_tokens"),
-        _count(given, "cache_write_tokens"),
-        raw,
-    )
-
-
-def write_usage(counts: JsonObject) -> JsonObject:
-    """The counts of the API, given a usage as JSON: `raw` if it is from there and was not changed since."""
-    raw = counts.get("raw")
-    if is_object(raw) and "input_tokens" in raw and to_json(read_usage(raw)) == counts:
-        return raw
-    given, made = _count(counts, "inputTokens") or 0, _count(counts, "outputTokens") or 0
-    return {
-        "input_tokens": given,
-        "input_tokens_details": {
-            "cached_tokens": _count(counts, "cachedInputTokens") or 0,
-            "cache_write_tokens": _count(counts, "cacheWriteTokens") or 0,
-        },
-        "output_tokens": made,
-        "output_tokens_details": {"reasoning_tokens": _count(counts, "reasoningTokens") or 0},
-        "total_tokens": _count(counts, "totalTokens") or given + made,
-    }
-
-
-def _count(raw: JsonObject, name: str) -> int | None:
-    value = raw.get(name)
-    return value if type(value) is int else None
+    """The usage of a response, with its object. Input includes cached input, output includes reasoning."""
+    return replace(USAGE.read(raw), raw=raw)
 
 
 # Tools, which requests declare and responses repeat
@@ -307,7 +281,13 @@ def _read_body(body: JsonObject) -> tuple[AssistantMessage, dict[Place, Any], li
         is_refused=any(isinstance(part, TextPart) and is_refusal(part) for part in parts),
         has_calls=any(map(_waits, parts)),
     )
-    metadata = ending.metadata([] if error is None else [error_text(error)])
+    about: JsonObject = {
+        "finishReason": ending.reason,
+        "rawFinishReason": ending.raw,
+        "usage": ending.usage and to_json(ending.usage),
+        "errors": None if error is None else [error_text(error)],
+    }
+    metadata = {name: value for name, value in about.items() if value is not None} | ending.more
     content = AssistantContent(parts=(StepStartPart(), *parts), metadata=metadata)
     message = AssistantMessage(id=message_id(0), content=content)
     read = wire.RESPONSE.read({name: value for name, value in body.items() if not _is_echo(name, value)})
@@ -344,7 +324,10 @@ def dump_response(messages: Sequence[Message], request: Request | None = None) -
     kept = notes(notes(last.message.content.provider_metadata, NAMESPACE), ITEM)
     body: JsonObject = to_json(restore(_write_body(last.message, items), kept))
     if request is not None:
-        body = TOOLS.add(request, {**body, **request.settings}, record)
+        echoes = {name: value for name, value in request.settings.items() if name in ECHOES}
+        others = request.settings.keys() - echoes.keys()
+        record.losses += [Loss.of(f"$.{name}", request.settings[name], NOT_REPEATED) for name in others]
+        body = TOOLS.add(request, {**body, **echoes}, record)
     if "created_at" not in body and last.message.created_at is not None:
         body["created_at"] = int(last.message.created_at.timestamp())
     for name, value in REQUIRED.items() if body.get("object") == "response" else ():
@@ -374,12 +357,11 @@ def _named(item: JsonObject, at: int, path: str, writer: Writer) -> JsonObject:
 
 def _write_body(message: AssistantMessage, output: list[Any] | UnsetType | None) -> wire.Response:
     """A response, as far as the metadata of a message describe it."""
-    about = message.content.metadata if is_object(message.content.metadata) else {}
+    about = metadata_of(message)
     own = {_tier(name): value for name, value in notes(about, NAMESPACE).items()}
     status, _, _ = text_in(about, "rawFinishReason").partition(":")
     end = {"status": status} if status in STATUSES else ENDS.get(text_in(about, "finishReason"), _COMPLETED)
-    usage = message.content.usage
-    counts: Json = about.get("usage") if usage is None else to_json(usage)
+    usage = message.content.usage or usage_of(message)
     details = own.pop("incomplete_details", end.get("incomplete_details", UNSET))
     return wire.Response(
         id=text_in(about, "responseId") or UNSET,
@@ -387,7 +369,7 @@ def _write_body(message: AssistantMessage, output: list[Any] | UnsetType | None)
         model=text_in(about, "model") or UNSET,
         status=end["status"],
         output=output,
-        usage=write_usage(counts) if is_object(counts) else UNSET,
+        usage=UNSET if usage == Usage() else USAGE.write(usage),
         incomplete_details=details,
         extra=Extra(own) if own else None,
     )

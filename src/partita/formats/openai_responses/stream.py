@@ -16,6 +16,7 @@ from msgspec import UNSET
 
 from partita.errors import DecodeError
 from partita.formats.answers.outlet import RAW_INPUT, Call, Outlet
+from partita.formats.core.members import count_in, items_in, text_in
 from partita.formats.core.metadata import notes
 from partita.formats.core.residue import RESPELLED
 from partita.formats.core.tool_text import as_text
@@ -32,7 +33,7 @@ from partita.types.chunks import (
     ToolOutputAvailable,
     ToolOutputError,
 )
-from partita.types.json import Json, JsonObject, is_array, is_object, kind_of
+from partita.types.json import Json, JsonObject, is_object, kind_of
 from partita.types.messages import ToolCallPart
 from partita.types.parts import CustomPart, FilePart, SourceDocumentPart, SourceUrlPart, TextPart
 from partita.types.tools import ErrorTextOutput, JsonOutput
@@ -40,7 +41,7 @@ from partita.types.tools import ErrorTextOutput, JsonOutput
 from . import wire
 from .calls import BEHIND, CALLS, DYNAMIC, OUTCOMES, error_text, parse_arguments, parse_json, runs_at_provider
 from .items import ENCRYPTED, ITEM, RAW, Context, Found, add_output, keep_whole, read_item
-from .parts import MADE, source_of, text_in
+from .parts import MADE, source_of
 from .response import client_tools_of, ending_of, is_response
 from .wire import NAMESPACE
 
@@ -73,21 +74,6 @@ STRAYS: Final = (
 
 _TEXTS: Final[Mapping[str, str]] = {"output_text": "text", "refusal": "refusal"}
 """Content that is text, and the member with the text."""
-
-
-def _count(event: JsonObject, name: str) -> int | None:
-    value = event.get(name)
-    return value if type(value) is int else None
-
-
-def _object(value: JsonObject, name: str) -> JsonObject:
-    found = value.get(name)
-    return found if is_object(found) else {}
-
-
-def _list(value: JsonObject, name: str) -> list[Json]:
-    found = value.get(name)
-    return found if is_array(found) else []
 
 
 def _notes(metadata: JsonObject | None) -> JsonObject:
@@ -167,7 +153,7 @@ class _Item:
         self.kind = text_in(raw, "type")
         self.is_ended = False
 
-    def hear(self, event: JsonObject) -> bool:
+    def apply(self, event: JsonObject) -> bool:
         """Read an event about the item; whether it is known."""
         return False
 
@@ -214,8 +200,8 @@ class _Passage:
         text = "".join(self.pieces)
         if self.is_refusal:
             return {**whole, "type": "refusal", "refusal": text}
-        annotations = _list(whole, "annotations") or self.annotations
-        logprobs = _list(whole, "logprobs") or self.logprobs
+        annotations = items_in(whole.get("annotations")) or self.annotations
+        logprobs = items_in(whole.get("logprobs")) or self.logprobs
         more = {"logprobs": logprobs} if logprobs else {}
         return {**whole, "type": "output_text", "text": text, "annotations": annotations, **more}
 
@@ -230,16 +216,16 @@ class _Message(_Item):
         self._passages: dict[int, _Passage] = {}
         self._passage(0)
 
-    def hear(self, event: JsonObject) -> bool:
+    def apply(self, event: JsonObject) -> bool:
         if self.is_ended:
             return False
-        index = _count(event, "content_index") or 0
+        index = count_in(event, "content_index") or 0
         kind = text_in(event, "type")
         match kind:
             case "response.output_text.delta" | "response.refusal.delta":
                 passage = self._passage(index)
                 self._grow(passage, text_in(event, "delta"), is_refusal="refusal" in kind)
-                passage.logprobs += _list(event, "logprobs")
+                passage.logprobs += items_in(event.get("logprobs"))
             case "response.output_text.done":
                 self._fill(self._passage(index), {**event, "type": "output_text"})
             case "response.refusal.done":
@@ -247,7 +233,7 @@ class _Message(_Item):
             case "response.output_text.annotation.added":
                 self._cite(self._passage(index), event.get("annotation"))
             case "response.content_part.added" | "response.content_part.done":
-                part = _object(event, "part")
+                part = notes(event, "part")
                 if text_in(part, "type") not in _TEXTS:
                     return False
                 self._fill(self._passage(index), part)
@@ -258,13 +244,13 @@ class _Message(_Item):
     def may_be(self, raw: JsonObject) -> bool:
         """Whether a complete message begins with the text that came in deltas."""
         text = "".join(piece for passage in self._passages.values() for piece in passage.pieces)
-        parts = [part for part in _list(raw, "content") if is_object(part)]
+        parts = [part for part in items_in(raw.get("content")) if is_object(part)]
         whole = "".join(text_in(part, _TEXTS.get(text_in(part, "type"), "")) for part in parts)
         return bool(text) and whole.startswith(text)
 
     def close(self, raw: JsonObject) -> None:
         content: list[Json] = []
-        for index, part in enumerate(_list(raw, "content")):
+        for index, part in enumerate(items_in(raw.get("content"))):
             if is_object(part) and text_in(part, "type") in _TEXTS:
                 passage = self._passage(index)
                 self._fill(passage, part)
@@ -323,8 +309,8 @@ class _Message(_Item):
         kind = text_in(part, "type")
         text = "" if passage.pieces else text_in(part, _TEXTS[kind])
         self._grow(passage, text, is_refusal=kind == "refusal")
-        passage.logprobs = passage.logprobs or [*_list(part, "logprobs")]
-        for annotation in _list(part, "annotations")[len(passage.annotations) :]:
+        passage.logprobs = passage.logprobs or [*items_in(part.get("logprobs"))]
+        for annotation in items_in(part.get("annotations"))[len(passage.annotations) :]:
             self._cite(passage, annotation)
 
     def _cite(self, passage: _Passage, annotation: Json) -> None:
@@ -383,27 +369,27 @@ class _Reasoning(_Item):
         self._thoughts: dict[tuple[str | None, int], _Thought] = {}
         self._last = self._open(None, 0)
 
-    def hear(self, event: JsonObject) -> bool:
+    def apply(self, event: JsonObject) -> bool:
         member = _REASONING.get(text_in(event, "type"))
         if member is None or self.is_ended:
             return False
-        thought = self._thought(member, _count(event, f"{member}_index") or 0)
+        thought = self._thought(member, count_in(event, f"{member}_index") or 0)
         if "delta" in event:
             self._grow(thought, text_in(event, "delta"))
         elif not thought.pieces:
-            self._grow(thought, text_in(event, "text") or text_in(_object(event, "part"), "text"))
+            self._grow(thought, text_in(event, "text") or text_in(notes(event, "part"), "text"))
         return True
 
     def may_be(self, raw: JsonObject) -> bool:
         """Whether complete reasoning begins with the text that came in deltas."""
         text = "".join(piece for thought in self._thoughts.values() for piece in thought.pieces)
-        parts = [*_list(raw, "summary"), *_list(raw, "content")]
+        parts = [*items_in(raw.get("summary")), *items_in(raw.get("content"))]
         whole = "".join(text_in(part, "text") for part in parts if is_object(part))
         return bool(text) and whole.startswith(text)
 
     def close(self, raw: JsonObject) -> None:
         for member in ("summary", "content"):
-            for index, part in enumerate(_list(raw, member)):
+            for index, part in enumerate(items_in(raw.get(member))):
                 thought = self._thought(member, index)
                 if not thought.pieces:
                     self._grow(thought, text_in(part, "text") if is_object(part) else "")
@@ -474,7 +460,7 @@ class _TextualCall(_Item):
         if self._call.name:
             self._start()
 
-    def hear(self, event: JsonObject) -> bool:
+    def apply(self, event: JsonObject) -> bool:
         member = _ARGUMENTS.get(text_in(event, "type"))
         if member is None or self.is_ended:
             return False
@@ -584,7 +570,7 @@ class _ToolCall(_Item):
         if "input" in opening:
             self._end_input(raw, {})
 
-    def hear(self, event: JsonObject) -> bool:
+    def apply(self, event: JsonObject) -> bool:
         kind = text_in(event, "type")
         if self.is_ended:
             return False
@@ -689,7 +675,7 @@ class _QuotedCall(_Item):
         self._call = Call(id_, CALLS[self.kind].name or "", [], self._is_provider or None)
         answer.outlet.start_call(self._call)
 
-    def hear(self, event: JsonObject) -> bool:
+    def apply(self, event: JsonObject) -> bool:
         kind = text_in(event, "type")
         if self.is_ended or self._has_input:
             return False
@@ -741,7 +727,7 @@ class _QuotedCall(_Item):
 
     def _input(self) -> JsonObject:
         if self.kind == "apply_patch_call":
-            return _object(self.raw, "operation")
+            return notes(self.raw, "operation")
         return {"containerId": self.raw.get("container_id"), "code": self.raw.get("code")}
 
 
@@ -754,7 +740,7 @@ _OUTPUT_PIECES: Final = (
 class _Output(_Item):
     """The output of a call of the provider, in an item of its own."""
 
-    def hear(self, event: JsonObject) -> bool:
+    def apply(self, event: JsonObject) -> bool:
         return text_in(event, "type") in _OUTPUT_PIECES and not self.is_ended
 
     def close(self, raw: JsonObject) -> None:
@@ -831,14 +817,14 @@ class ResponsesDecoder:
             self._read_response(body)
         else:
             self._is_ended = True
-            self._fail(body if is_object(body) else f"the body is no response: {kind_of(body)}")
+            self._fail(body if is_object(body) else f"the body is not a response: {kind_of(body)}")
         return self.finish()
 
     def _take(self, event: JsonObject) -> bool:
         """Read an event; whether it is known."""
         kind = text_in(event, "type")
         if kind in BEGINNINGS:
-            self._update(_object(event, "response"))
+            self._update(notes(event, "response"))
         elif kind in ENDINGS:
             self._end(event)
         elif kind in ("response.output_item.added", "response.output_item.done"):
@@ -850,25 +836,25 @@ class ResponsesDecoder:
         elif not kind and is_response(event):
             self._read_response(event)
         else:
-            return self._hear(event)
+            return self._apply(event)
         return True
 
-    def _hear(self, event: JsonObject) -> bool:
+    def _apply(self, event: JsonObject) -> bool:
         """Read an event about an item. If that is unknown, the last item that accepts the event."""
         item = self._find(event)
         if item is not None:
-            return item.hear(event)
-        if _count(event, "output_index") is None and any(one.hear(event) for one in self._open()):
+            return item.apply(event)
+        if count_in(event, "output_index") is None and any(one.apply(event) for one in self._open()):
             return True
         stray = self._stray(event)
-        return stray is not None and stray.hear(event)
+        return stray is not None and stray.apply(event)
 
     def _open(self) -> list[_Item]:
         """The items that are not complete, the last first."""
         return [item for item in reversed(self._items.values()) if not item.is_ended]
 
     def _take_item(self, event: JsonObject, *, is_complete: bool) -> bool:
-        raw, index = _object(event, "item"), _count(event, "output_index")
+        raw, index = notes(event, "item"), count_in(event, "output_index")
         kind = text_in(raw, "type")
         if not kind:
             return False
@@ -885,7 +871,7 @@ class ResponsesDecoder:
 
     def _find(self, event: JsonObject, raw: JsonObject | None = None) -> _Item | None:
         """The item that an event is about: by its position, or else by its id."""
-        index = _count(event, "output_index")
+        index = count_in(event, "output_index")
         if index is not None and index in self._items:
             return self._items[index]
         return self._ids.get(text_in(event, "item_id") or text_in(raw or {}, "id"))
@@ -913,12 +899,12 @@ class ResponsesDecoder:
             if text_in(event, "type").startswith(beginning):
                 id_ = text_in(event, "item_id")
                 raw = {"type": kind, **({"id": id_} if id_ else {})}
-                return self._make(raw, _count(event, "output_index"))
+                return self._make(raw, count_in(event, "output_index"))
         return None
 
     def _end(self, event: JsonObject) -> None:
         """Read the last event. Its output fills what did not come in events of its own."""
-        response = _object(event, "response")
+        response = notes(event, "response")
         self._is_ended = True
         self._update(response)
         names = ("type", "response", "sequence_number", "event_id")
@@ -932,7 +918,7 @@ class ResponsesDecoder:
 
     def _fill(self, response: JsonObject) -> None:
         """End items that are open, and add those that never came: as many as are missing of their type."""
-        raws = [(index, raw) for index, raw in enumerate(_list(response, "output")) if is_object(raw)]
+        raws = [(index, raw) for index, raw in enumerate(items_in(response.get("output"))) if is_object(raw)]
         wanted = Counter(text_in(raw, "type") for _, raw in raws)
         for index, raw in raws:
             kind = text_in(raw, "type")
@@ -949,7 +935,7 @@ class ResponsesDecoder:
 
     def _read_response(self, response: JsonObject) -> None:
         self._answer.context.client_tools = client_tools_of(response)
-        for index, raw in enumerate(_list(response, "output")):
+        for index, raw in enumerate(items_in(response.get("output"))):
             if is_object(raw):
                 self._take_item({"item": raw, "output_index": index}, is_complete=False)
                 self._take_item({"item": raw, "output_index": index}, is_complete=True)

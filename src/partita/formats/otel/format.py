@@ -18,19 +18,19 @@ from typing import Any, Final
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from partita.formats.core.messages import JOINED, MessageWriter, Written, numbers_of
 from partita.formats.core.metadata import add_notes, message_notes, notes, with_message_notes
 from partita.formats.core.report import Place, Report
 from partita.formats.core.residue import restore
+from partita.formats.core.role_messages import JOINED_NOTE as JOINED
+from partita.formats.core.role_messages import MessageWriter, numbered
+from partita.formats.core.rules import Rules
 from partita.formats.core.turns import (
     Instructions,
-    Prompt,
     Results,
     Step,
     Turn,
     join,
     misplaced_results,
-    split,
 )
 from partita.formats.core.wire import Wire, to_json
 from partita.formats.format import Dumped, Format, Loaded, Request, Slot
@@ -107,6 +107,9 @@ REPORT: Final = Report(
     spelling=MESSAGE_NOTES | {POSITION, MEMBER, NAMED},
 )
 
+RULES: Final = Rules(hidden="send", calls="any")
+"""None: a recording has what was sent and received."""
+
 
 def load(payload: Json) -> Loaded:
     """Read a recording."""
@@ -123,7 +126,7 @@ def load(payload: Json) -> Loaded:
 
 def dump(messages: Sequence[Message], request: Request | None = None) -> Dumped:
     """Write messages as attributes, or in the form in which they were recorded."""
-    writer = _Writer()
+    writer = _Writer(message_notes(messages[0], NAME).get(FORM) if messages else None)
     payload = writer.write(messages)
     if request is not None:
         payload = add_request(payload, request)
@@ -285,16 +288,18 @@ def _read_part(block: Any, *types: type[Any]) -> Any:
     return part if isinstance(part, (*types, ForeignPart)) else ForeignPart(NAME, to_json(block))
 
 
-def _write_message(written: Written) -> wire.Message:
+def _write_message(role: str, blocks: Sequence[Any], noted: JsonObject) -> wire.Message:
     """A message, with all its other members."""
-    role = written.note.get(ROLE)
-    ours = ROLES.get(role, "user") if isinstance(role, str) else written.role
-    is_kept = isinstance(role, str) and (ours == written.role or {ours, written.role} == {"user", "tool"})
-    members = {name: value for name, value in written.note.items() if name not in MESSAGE_NOTES}
+    if not noted:
+        return wire.Message(role=role, parts=tuple(blocks))
+    own = noted.get(ROLE)
+    ours = ROLES.get(own, "user") if isinstance(own, str) else role
+    is_kept = isinstance(own, str) and (ours == role or {ours, role} == {"user", "tool"})
+    members = {name: value for name, value in noted.items() if name not in MESSAGE_NOTES}
     known = {name: members.pop(name) for name in MEMBERS if name in members}
     return wire.Message(
-        role=str(role) if is_kept else written.role,
-        parts=tuple(written.blocks),
+        role=str(own) if is_kept else role,
+        parts=tuple(blocks),
         **known,
         extra=Extra(members) if members else None,
     )
@@ -303,54 +308,83 @@ def _write_message(written: Written) -> wire.Message:
 class _Writer(MessageWriter):
     """Writes a recording, and records what went where."""
 
-    def __init__(self) -> None:
+    result_role = "tool"
+
+    def __init__(self, form: Json) -> None:
+        """`form`: what the messages were recorded in."""
         super().__init__(NAME)
         self.numbers: Sequence[int] = ()
         """The numbers of the messages, in the order in which they are read."""
-        self._system: list[Any] | None = None
+        self._form, self._is_list = form, form in (LIST, EVENTS)
         self._usage: Usage | None = None
 
     def write(self, messages: Sequence[Message]) -> Json:
         """The recording."""
-        form = message_notes(messages[0], NAME).get(FORM) if messages else None
-        is_list = form in (LIST, EVENTS)
-        last: Turn | None = None
-        for last in split(messages, PARTS.can_write):
-            match last:
-                case Step():
-                    self._step(last)
-                case Results():
-                    self.add(last, "tool", [RESPONSES.write(part) for part, _ in last.parts])
-                case Instructions():
-                    self._instructions(last, is_list=is_list)
-                case Prompt():
-                    self.add(last, "user", [PARTS.write(part) for part, _ in last.parts])
-        if isinstance(last, Step) and last.number == 1 and not is_list:
-            self._usage = last.message.content.usage
+        self.write_turns(messages, RULES, PARTS.can_write)
         thread_id = next((one.thread_id for one in messages if one.thread_id is not None), None)
-        return self._payload(form, None if is_list else thread_id)
+        return self._payload(None if self._is_list else thread_id)
 
-    def _payload(self, form: Json, thread_id: str | None) -> Json:
-        last = len(self.written) - 1
+    def write_blocks(self, turn: Turn, role: str) -> tuple[list[Json], list[Any]]:
+        """The blocks of a turn, and the number of each part among those that are written."""
+        self._usage = None  # only that of the last answer is recorded
+        if isinstance(turn, Results):
+            return numbered(RESPONSES.write(part) for part, _ in turn.parts)
+        blocks, numbers = numbered(PARTS.write(part) for part, _ in turn.parts)
+        if not isinstance(turn, Step):
+            return blocks, numbers
+        if turn.number == 1 and not self._is_list:
+            self._usage = turn.message.content.usage
+        moved: list[tuple[int, Any]] = []
+        for (part, _), number in zip(turn.parts, numbers, strict=True):
+            if type(part) is ToolCallPart and number is not None:
+                output = CALL_RESPONSES.write(part)
+                position = notes(part.result_provider_metadata, NAME).get(POSITION)
+                if output is not None:
+                    at = position if type(position) is int else number + 1 + len(moved)
+                    moved.append((at, output))
+        for position, output in sorted(moved, key=lambda pair: pair[0]):
+            blocks.insert(max(0, min(position, len(blocks))), output)
+        if turn.text is not None:
+            blocks.append(wire.Text(content=turn.text))
+        return blocks, numbers
+
+    def _record_start(self, step: Step, at: tuple[int, int] | None) -> None:
+        self.record.add_boundaries(step.boundaries, REPORT.default)
+
+    def write_instructions(self, turn: Instructions) -> None:
+        blocks, numbers = self.write_blocks(turn, "system")
+        noted = message_notes(turn.message, NAME)
+        is_own = noted.get(INSTRUCTIONS) is True and not self._is_list
+        if not is_own or self.system or self.messages:
+            self.add("system", blocks, turn, numbers, noted)
+            return
+        self.system = blocks
+        places = [None if number is None else (SYSTEM, number, 0) for number in numbers]
+        self.record.add(turn, (SYSTEM, 0) if blocks else None, places)
+
+    def _payload(self, thread_id: str | None) -> Json:
+        last = len(self.messages) - 1
         outputs: list[int] = []
-        for index, one in enumerate(self.written):
-            noted = one.note.get(IS_OUTPUT)
-            if noted if isinstance(noted, bool) else index == last and one.role == "assistant":
+        for index, (role, _, noted) in enumerate(self.messages):
+            is_output = noted.get(IS_OUTPUT)
+            if is_output if isinstance(is_output, bool) else index == last and role == "assistant":
                 outputs.append(index)
-        if form in (LIST, EVENTS):
+        written = [_write_message(*one) for one in self.messages]
+        if self._is_list:
             self.numbers = range(last + 1)
-            if form == LIST:
-                return [to_json(_write_message(one)) for one in self.written]
-            return [to_json(_write_event(one, at in outputs)) for at, one in enumerate(self.written)]
+            if self._form == LIST:
+                return [to_json(one) for one in written]
+            notes_ = [noted for _, _, noted in self.messages]
+            return [to_json(_write_event(one, notes_[at], at in outputs)) for at, one in enumerate(written)]
         inputs = [index for index in range(last + 1) if index not in outputs]
         self.numbers = [*inputs, *outputs]
-        lists: JsonObject = {} if self._system is None else {SYSTEM: to_json(self._system)}
+        lists: JsonObject = {SYSTEM: to_json(self.system)} if self.system else {}
         if inputs or not outputs:
-            lists[INPUT] = [to_json(_write_message(self.written[index])) for index in inputs]
+            lists[INPUT] = [to_json(written[index]) for index in inputs]
         if outputs:
-            lists[OUTPUT] = [to_json(_write_message(self.written[index])) for index in outputs]
-        payload = write_lists(lists, form)
-        if thread_id is not None and (self.written or self._system is not None):
+            lists[OUTPUT] = [to_json(written[index]) for index in outputs]
+        payload = write_lists(lists, self._form)
+        if thread_id is not None and (self.messages or self.system):
             payload[CONVERSATION] = thread_id
         for name, field in USAGE.items():
             count = None if self._usage is None else getattr(self._usage, field)
@@ -358,46 +392,10 @@ class _Writer(MessageWriter):
                 payload[name] = count
         return payload
 
-    def _step(self, step: Step) -> None:
-        blocks: list[Any] = []
-        moved: list[tuple[int, Any]] = []
-        places: list[int | None] = []
-        count = 0
-        for part, _ in step.parts:
-            block = PARTS.write(part)
-            places.append(None if block is None else count)
-            if block is None:
-                continue
-            count += 1
-            blocks.append(block)
-            if type(part) is ToolCallPart and (output := CALL_RESPONSES.write(part)) is not None:
-                position = notes(part.result_provider_metadata, NAME).get(POSITION)
-                moved.append((position if type(position) is int else len(blocks) + len(moved), output))
-        for position, output in sorted(moved, key=lambda pair: pair[0]):
-            blocks.insert(max(0, min(position, len(blocks))), output)
-        if step.text is not None:
-            blocks.append(wire.Text(content=step.text))
-        self.record.add_boundaries(step.boundaries, REPORT.default)
-        if not blocks and step.number > 1:
-            self.record.add(step, None, [None] * len(places))
-            return
-        written = self.begin("assistant", message_notes(step.message, NAME) if step.number == 1 else {})
-        self.append(step, written, blocks, places)
 
-    def _instructions(self, turn: Instructions, *, is_list: bool) -> None:
-        blocks = [PARTS.write(part) for part, _ in turn.parts]
-        is_own = message_notes(turn.message, NAME).get(INSTRUCTIONS) is True and not is_list
-        if not is_own or self._system is not None or self.written:
-            self.add(turn, "system", blocks)
-            return
-        self._system = [block for block in blocks if block is not None]
-        where = [None if number is None else (SYSTEM, number, 0) for number in numbers_of(blocks)]
-        self.record.add(turn, (SYSTEM, 0) if self._system else None, where)
-
-
-def _write_event(written: Written, is_output: bool) -> Wire | JsonObject:
-    event = write_event(to_json(_write_message(written)), is_output=is_output)
-    kept = written.note.get(EVENT)
+def _write_event(message: wire.Message, noted: JsonObject, is_output: bool) -> Wire | JsonObject:
+    event = write_event(to_json(message), is_output=is_output)
+    kept = noted.get(EVENT)
     return restore(event, kept) if is_object(kept) else event
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
-from partita.formats.mastra.network_forms import LEGACY_NETWORK
+from partita.formats.mastra.network_payload import LEGACY_NETWORK
 from partita.formats.usages import add_usages
 from partita.runtime.agent.calls import open_calls
 from partita.runtime.agent.loop import WAITING

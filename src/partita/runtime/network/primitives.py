@@ -10,7 +10,7 @@ from msgspec import UNSET
 from msgspec.structs import replace as with_fields
 
 from partita.errors import StreamError
-from partita.formats.mastra.payload import calls_in
+from partita.formats.mastra.network_payload import calls_in
 from partita.runtime.agent.calls import ask_for, sort_calls
 from partita.runtime.closing import closed
 from partita.runtime.folding import RunFold

@@ -4,10 +4,11 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Final
 
+from msgspec import UNSET
 from msgspec.structs import replace
 
 from partita.errors import DecodeError
-from partita.formats.claude_code.stream.ending import usage_of
+from partita.formats.claude_code.wire import read_usage as read_claude_usage
 from partita.logs.pricing.prices import price_of
 from partita.runtime.folding import read_usage
 from partita.store.sessions.driven import RESPONSES, UNNAMED
@@ -46,7 +47,8 @@ def responses_in(chunk: Chunk) -> dict[str, JsonObject]:
             request = facts.get("requestId")
             key = f"{response}:{request}" if isinstance(request, str) and request else response
             named = None if response.startswith(UNNAMED) else key
-            steps[key] = {"responseId": named, "model": facts.get("model"), "usage": to_json(usage_of(usage))}
+            counts = replace(read_claude_usage(usage), raw=UNSET)
+            steps[key] = {"responseId": named, "model": facts.get("model"), "usage": to_json(counts)}
     return steps
 
 

@@ -11,7 +11,7 @@ import msgspec
 from msgspec import Meta
 
 from partita.formats.ai_sdk.ui.chat import dump_chat, is_continued
-from partita.formats.mastra.unmarked import unmarked
+from partita.formats.mastra.notes import strip_notes
 from partita.server.problems import Problem
 from partita.stream.rules import RULES, Version
 from partita.types.fold import fold
@@ -88,7 +88,7 @@ def _first(id_: str | None, groups: Mapping[str, Sequence[Message]]) -> str | No
 
 def content_of(messages: Sequence[Message], format_: str) -> JsonObject:
     """The messages of a run, or another message, as the content of a row; empty if nothing is shown."""
-    dumped: Json = dump_chat([unmarked(message) for message in messages], FORMATS[format_]).payload
+    dumped: Json = dump_chat([strip_notes(message) for message in messages], FORMATS[format_]).payload
     return {key: value for key, value in dumped[0].items() if key != "id"} if dumped else {}
 
 

@@ -20,7 +20,7 @@ from partita.store.search.search import Hit
 from partita.store.texts import storable
 from partita.types.json import JsonObject
 from partita.types.messages import Message, text_of
-from partita.types.times import javascript_text
+from partita.types.times import json_date
 
 from .access import open_thread
 from .message_routes import Success
@@ -205,7 +205,7 @@ async def _result(caller: CallerView, hit: Hit) -> Result | None:
 
 
 def _neighbour(message: Message) -> Neighbour:
-    made = None if message.created_at is None else javascript_text(message.created_at)
+    made = None if message.created_at is None else json_date(message.created_at)
     return Neighbour(id=message.id, role=ROLES[type(message)], content=text_of(message), created_at=made)
 
 

@@ -6,7 +6,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from partita.errors import ConversionError
-from partita.formats.mastra import v2
+from partita.formats.mastra.format import load
 from partita.server.hub import CallerView
 from partita.server.open_calls import save_checked
 from partita.server.problems import Problem
@@ -56,7 +56,7 @@ def _checked(caller: CallerView, raw: Json, place: int) -> JsonObject:
 
 def _read(raw: JsonObject, place: int) -> Message:
     try:
-        return v2.load(raw).messages[0]
+        return load(raw).messages[0]
     except ConversionError as error:
         where = f"$.messages[{place}]{error.where.removeprefix('$')}"
         raise ConversionError(error.what, where=where, hint=error.hint) from None

@@ -6,9 +6,8 @@ from typing import Any, Final
 from msgspec.structs import replace
 
 from partita.formats.ai_sdk.ui.chat import join_runs
-from partita.formats.mastra.dump_message import dump_v2_message
-from partita.formats.mastra.dump_v1_message import dump_v1_messages
-from partita.formats.mastra.unmarked import unmarked
+from partita.formats.mastra import v1, v2
+from partita.formats.mastra.notes import strip_notes
 from partita.formats.registry import get_format
 from partita.server.problems import Problem
 from partita.store.values import Order
@@ -16,7 +15,7 @@ from partita.stream.targets import Target
 from partita.types.json import Json, JsonObject, is_object
 from partita.types.messages import Message
 from partita.types.parts import TextPart
-from partita.types.times import javascript_text
+from partita.types.times import json_date
 
 UI: Final = "ai-sdk-ui-v"
 VERSIONS: Final = ("4", "5", "6", "7")
@@ -34,7 +33,7 @@ def ui_format(asked: str | None, client: Target) -> str:
 
 def ui_messages(messages: Sequence[Message], format_: str, order: Order = "asc") -> list[JsonObject]:
     """Messages as a page draws them. What agents said among themselves is not among them."""
-    talk = [unmarked(message) for message in messages if not message.internal]
+    talk = [strip_notes(message) for message in messages if not message.internal]
     times = {message.id: message for message in talk}
     dump = get_format(format_).dump
     assert dump is not None, "UI messages are written"
@@ -52,18 +51,18 @@ def _placed(raw: JsonObject, message: Message | None) -> JsonObject:
         return raw
     told: JsonObject = {"threadId": message.thread_id, "resourceId": message.resource_id}
     if message.created_at is not None:
-        told["createdAt"] = javascript_text(message.created_at)
+        told["createdAt"] = json_date(message.created_at)
     return {**raw, "metadata": {key: item for key, item in told.items() if item} | (metadata or {})}
 
 
 def v1_messages(messages: Sequence[Message]) -> list[JsonObject]:
     """Messages as V1: the calls, the results and the words of an answer are messages of their own."""
-    return [_owned(row) for message in messages for row in dump_v1_messages(_spoken(unmarked(message)))]
+    return [_owned(row) for row in v1.write_messages([_spoken(strip_notes(one)) for one in messages])]
 
 
 def v2_messages(messages: Sequence[Message]) -> list[JsonObject]:
     """Messages as V2, with the words of each in one string too."""
-    return [_owned(dump_v2_message(_spoken(message))) for message in messages]
+    return [_owned(v2.write_message(_spoken(message))) for message in messages]
 
 
 def _owned(row: JsonObject) -> JsonObject:

@@ -9,7 +9,7 @@ of the server that wrote them, and are not kept.
 """
 
 from partita.formats.format import Loaded
-from partita.formats.mastra import v2
+from partita.formats.mastra import format as messages_format
 from partita.formats.rows import Row
 from partita.types.json import JsonObject, is_object
 from partita.types.threads import Thread
@@ -43,7 +43,7 @@ def read_thread(row: Row, lookups: Lookups) -> Thread:
 
 def load(rows: Rows) -> Loaded:
     """The messages of rows of `mastra_messages`."""
-    return v2.load([_settled(row) for row in rows[MESSAGES.name]])
+    return messages_format.load([_settled(row) for row in rows[MESSAGES.name]])
 
 
 def _settled(row: JsonObject) -> JsonObject:

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 from msgspec import UNSET
 
 from partita.formats.ai_sdk.javascript import address
-from partita.formats.core.files import SCHEME
+from partita.formats.core.files import has_scheme
 from partita.types.data_url import data_url, inline_of, text_url
 from partita.types.json import Json, JsonObject, is_object
 from partita.types.parts import FilePart, ImagePart, ReasoningFilePart
@@ -38,7 +38,7 @@ def source_of(part: FilePart | ImagePart | ReasoningFilePart) -> FileSource:
 def read_source(raw: Json, media_type: str | None) -> FileSource | None:
     """The file that the data of a block stands for; `None` if it is not one."""
     if isinstance(raw, str):
-        if SCHEME.match(raw):
+        if has_scheme(raw):
             return FileSource(raw)
         return FileSource(data_url(raw, media_type), shape="base64")
     if not is_object(raw):

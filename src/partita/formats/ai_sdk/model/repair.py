@@ -21,7 +21,7 @@ from partita.types.parts import FilePart, ImagePart, ReasoningFilePart, Steering
 from partita.types.tools import ContentOutput
 from partita.types.value import Value
 
-from .files import SCHEME
+from .files import has_scheme
 from .format import dump
 
 NO_INPUT: Final = "the SDK refuses a call without input"
@@ -82,7 +82,7 @@ def _parts(parts: Sequence[Any], path: str, version: int, losses: list[Loss]) ->
 
 def _has_url(part: FilePart | ImagePart | ReasoningFilePart, version: int) -> bool:
     referenced = isinstance(part, FilePart) and part.provider_reference is not None and version >= REFERENCES
-    return referenced or SCHEME.match(part.url) is not None
+    return referenced or has_scheme(part.url)
 
 
 def _part(part: Any, path: str, version: int, losses: list[Loss]) -> Any:

@@ -58,7 +58,7 @@ from partita.types.parts import (
     StepStartPart,
     UnknownPart,
 )
-from partita.types.times import in_utc, javascript_text
+from partita.types.times import in_utc, json_date
 from partita.types.value import kept, unkept
 
 from .parts import (
@@ -264,7 +264,7 @@ def _shell(message: Message) -> JsonObject:
     """A message without its parts and what follows from them."""
     written: JsonObject = {"role": message.role}
     if message.created_at is not None:
-        written["createdAt"] = javascript_text(message.created_at)
+        written["createdAt"] = json_date(message.created_at)
     if message.content.content is not None:
         written["content"] = message.content.content
     return written

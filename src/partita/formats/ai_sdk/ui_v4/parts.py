@@ -15,7 +15,7 @@ from partita.formats.ai_sdk.ui.parts import ANY_IMAGE
 from partita.formats.ai_sdk.ui.repairs import FAILED
 from partita.formats.ai_sdk.versions import REDACTED, SIGNATURE, signature_in, signed
 from partita.formats.core.codec import PartCodec, PartCodecs
-from partita.formats.core.files import FILES, AnyFile, file_name, file_url, guessed_type
+from partita.formats.core.files import FILES, AnyFile, file_name, file_url, guess_media_type
 from partita.formats.core.metadata import add_notes, notes
 from partita.formats.core.residue import residue, restore
 from partita.formats.core.wire import Wire, to_json
@@ -193,7 +193,7 @@ def write_file(part: AnyFile) -> Wire:
 def read_attachment(block: Attachment, _: None) -> FilePart:
     """An attachment. Browsers give an empty type to a file that they do not know."""
     name = None if block.name is UNSET else block.name
-    return FilePart(block.url, block.contentType or guessed_type(block.url, name), name)
+    return FilePart(block.url, block.contentType or guess_media_type(block.url, name), name)
 
 
 def write_attachment(part: AnyFile) -> Wire:

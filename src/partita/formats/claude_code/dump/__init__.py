@@ -1,1 +1,0 @@
-"""Canonical messages → the lines of a Claude Code session file."""

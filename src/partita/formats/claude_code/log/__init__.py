@@ -1,1 +1,0 @@
-"""The session files of Claude Code: records → messages."""

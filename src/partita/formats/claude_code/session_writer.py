@@ -1,0 +1,416 @@
+"""Messages → the lines of a session file.
+
+What came from such a file is written as it was. What came from elsewhere, or was added, is written so that
+the agent can continue from it: a line for each block of a response, results after it.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import UTC, datetime
+from itertools import groupby
+from typing import Any, Final, NamedTuple
+
+from msgspec import UNSET
+
+from partita.formats.core.metadata import notes
+from partita.formats.core.turns import Instructions, Prompt, Results, Step, Turn, split
+from partita.formats.losses import Loss
+from partita.formats.session_facts import SessionFacts
+from partita.formats.session_names import Names, is_uuid, made_uuid
+from partita.types.fold import fold
+from partita.types.json import Json, JsonObject, is_object
+from partita.types.messages import AssistantMessage, Message, ToolCallPart, UserMessage, text_of
+from partita.types.parts import ReasoningPart
+from partita.types.times import iso_text
+from partita.types.tools import InterruptedOutput
+
+from .envelope import SOURCE, SUBAGENT
+from .restored_lines import Line, Restored, envelope_of, in_order, joined, restore
+from .tool_results import new_result
+from .user_content import new_block
+from .wire import ANTHROPIC, CLAUDE_CODE, SYNTHETIC, write_usage
+
+EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+VERSION: Final = "2.1.81"
+"""The version of Claude Code in new lines."""
+
+UNKNOWN_MODEL: Final = "unknown"
+UNKNOWN_TOOL: Final = "unknown"
+LONGEST_NAME: Final = 200
+"""https://docs.claude.com/en/docs/agents-and-tools/tool-use/implement-tool-use allows fewer characters, but
+names of MCP tools in recordings are longer."""
+
+AROUND: Final = (
+    *("isSidechain", "agentId", "userType", "cwd", "sessionId", "version", "gitBranch", "timestamp"),
+)
+"""Members that a line for a record that is gone has in common with the line after it."""
+
+GONE: Final = "the record is not kept; an empty one has its place in the chain of parents"
+NOT_SENT: Final = "it is shown as a notice, and not sent to the model"
+JOINED: Final = "the texts are joined"
+
+
+class Facts(NamedTuple):
+    """What every line says about its session."""
+
+    session_id: str
+    cwd: str
+    version: str
+    git_branch: str
+    agent: str | None = None
+
+
+class Written(NamedTuple):
+    """A message of the file: the turn that was written, or `None` if its own lines were restored.
+
+    `owner` is the number that its lines have in `Line.owners`; `parts` are the positions of its blocks.
+    """
+
+    message: Message
+    path: str
+    owner: int
+    turn: Turn | None = None
+    parts: Sequence[int | None] = ()
+
+
+def facts_of(messages: Sequence[Message], known: SessionFacts) -> Facts:
+    """What restored messages say about the session, else what is known about it."""
+    thread = next((message.thread_id for message in messages if message.thread_id), "")
+    found: JsonObject = {}
+    for message in messages:
+        found |= envelope_of(message) or {}
+    made = thread if is_uuid(thread) else str(made_uuid("session", thread, *(one.id for one in messages[:1])))
+    return Facts(
+        _text(found, "sessionId", made),
+        _text(found, "cwd", known.cwd or "/"),
+        _text(found, "version", (known.version if known.agent == "claude-code" else None) or VERSION),
+        _text(found, "gitBranch", known.git_branch or ""),
+    )
+
+
+def _text(found: JsonObject, name: str, otherwise: str) -> str:
+    value = found.get(name)
+    return value if isinstance(value, str) else otherwise
+
+
+def agents_of(messages: Sequence[Message]) -> Iterator[tuple[str, Sequence[Message]]]:
+    """The sub-agents that have files of their own: those of calls, and those without a call."""
+    apart: dict[str, list[Message]] = {}
+    for message in messages:
+        record = envelope_of(message) or {}
+        if record.get(SOURCE) == "progress":
+            apart.setdefault(str(record.get(SUBAGENT)), []).append(message)
+        for part in message.content.parts:
+            if isinstance(part, ToolCallPart) and part.children:
+                if not _is_inline(part.children):
+                    yield _agent_name(part), part.children
+                yield from agents_of(part.children)
+    yield from apart.items()
+
+
+def _agent_name(call: ToolCallPart) -> str:
+    """The name of the sub-agent under a call: it is in its own lines, or in the result."""
+    result = notes(call.tool_metadata, CLAUDE_CODE).get("toolUseResult")
+    found = [envelope_of(child) or {} for child in call.children] + [result if is_object(result) else {}]
+    names = [record.get(key) for record in found for key in (SUBAGENT, "agentId")]
+    return next((name for name in names if isinstance(name, str)), made_uuid("agent", call.id).hex[:17])
+
+
+def _is_inline(messages: Iterable[Message]) -> bool:
+    """Whether a sub-agent's messages were among those of the conversation."""
+    return any((envelope_of(message) or {}).get(SOURCE) == "inline" for message in messages)
+
+
+class SessionWriter:
+    """Writes one file. `lines` are its lines, `written` is what they are of, `losses` what was repaired."""
+
+    def __init__(self, messages: Sequence[Message], facts: Facts) -> None:
+        self.facts = facts
+        self.losses: list[Loss] = []
+        self.written: list[Written] = []
+        folded = fold(messages)
+        restored = [restore(message) for message in folded]
+        is_mixed = None in restored
+        thread = next((message.thread_id or "" for message in messages), "")
+        self.names = Names(thread, _names_in(folded, restored) if is_mixed else ())
+        writer = _ThreadWriter(self, closing=is_mixed, side=facts.agent is not None)
+        turns = groupby(split(folded, _is_written, results="none"), _index_of) if is_mixed else ()
+        new = {index: list(some) for index, some in turns if restored[index] is None}
+        lines: list[Line] = []
+        for index, (message, found) in enumerate(zip(folded, restored, strict=True)):
+            if found is None:
+                lines += writer.write(message, new[index])
+                continue
+            self.written.append(Written(message, f"$[{index}]", len(self.written)))
+            source = (envelope_of(message) or {}).get(SOURCE)
+            if source != "progress" or facts.agent is not None:  # else it is in the sub-agent's own file
+                lines += writer.write_restored(message, found, aside=source == "inline")
+        self.lines = list(self._linked(in_order(joined(lines))))
+
+    def add(self, message: Message, turn: Turn, parts: Sequence[int | None] = ()) -> None:
+        """The current lines are of a turn."""
+        self.written.append(Written(message, turn.path, len(self.written), turn, parts))
+
+    def _linked(self, lines: Sequence[Line]) -> Iterator[Line]:
+        """The lines, with an empty one before each whose parent is not there."""
+        known = {line.uuid for line in lines}
+        last: dict[Json, str | None] = {}
+        for line in lines:
+            if not is_object(line.record):
+                yield line
+                continue
+            chain = str(line.record.get("agentId")) if line.record.get("isSidechain") else None
+            parent = line.record.get("parentUuid")
+            if isinstance(parent, str) and parent not in known:
+                known.add(parent)
+                self.losses.append(Loss.of("$", parent, GONE, "repaired"))
+                above = last.get(chain) if line.above is UNSET else line.above
+                yield Line(_empty_record(line.record, parent, above), is_added=True)
+            last[chain] = line.uuid or last.get(chain)
+            yield line
+
+
+class _ThreadWriter:
+    """Writes the lines of one thread: the conversation, or a sub-agent."""
+
+    def __init__(self, file: SessionWriter, *, closing: bool, side: bool = False) -> None:
+        """`closing`: calls of restored responses without results get one. `side`: it is a sub-agent."""
+        self._file = file
+        self._closing = closing
+        self._side = side
+        self._time = EPOCH
+        self._last: str | None = None  # the line that the next new one follows
+        self._tails: dict[str, str | None] = {}  # the last line of each message
+        self._message = ""
+        self._count = 0
+
+    def _begin(self, message: Message) -> None:
+        parent = message.parent_id
+        if parent is not None:
+            self._last = None if parent == "" else self._tails.get(parent, self._last)
+        self._time = message.created_at or self._time
+        self._message, self._count = message.id, 0
+
+    # Restored messages
+
+    def write_restored(self, message: Message, found: Restored, *, aside: bool = False) -> list[Line]:
+        """The lines of a restored message. `aside`: it is not in this thread, only among its lines."""
+        here = self._last
+        self._begin(message)
+        owners = (len(self._file.written) - 1,)
+        lines = [
+            line._replace(above=self._last if line.begins else line.above, owners=owners)
+            for line in found.lines
+        ]
+        named = sorted([line for line in lines if line.uuid is not None], key=lambda line: line.at or 0)
+        self._last = named[-1].uuid if named else self._last
+        for part in message.content.parts:
+            if isinstance(part, ToolCallPart):
+                if part.id in found.calls and part.id not in found.answered and self._wants_result(part):
+                    lines.append(self._result(part, part.id, found.calls[part.id]))
+                lines += self._children(part)
+        self._tails[message.id] = self._last
+        if aside:
+            self._last = here
+            lines = [line._replace(begins=False) for line in lines]
+        return lines
+
+    def _wants_result(self, call: ToolCallPart) -> bool:
+        """Whether a call has an output that is in no line, or must have one."""
+        if call.provider_executed:
+            return False  # the response has it
+        is_lost = isinstance(call.output, InterruptedOutput) and call.output.reason == "lost"
+        return (call.output is not None and not call.preliminary and not is_lost) or self._closing
+
+    def _children(self, call: ToolCallPart) -> list[Line]:
+        """The lines of a sub-agent that are among those of the conversation."""
+        if not _is_inline(call.children):
+            return []
+        writer = _ThreadWriter(self._file, closing=False, side=True)
+        found = [(child, restore(child)) for child in call.children]
+        return [
+            line
+            for child, own in found
+            if own is not None
+            for line in writer.write_restored(child, own, aside=True)
+        ]
+
+    # New messages
+
+    def write(self, message: Message, turns: Sequence[Turn]) -> list[Line]:
+        """The lines of a message of any source."""
+        self._begin(message)
+        last = max((at for at, turn in enumerate(turns) if isinstance(turn, Step)), default=-1)
+        lines: list[Line] = []
+        for number, turn in enumerate(turns):
+            match turn:
+                case Step():
+                    usage = turn.message.content.usage if number == last else None
+                    own = self._response(turn, number, write_usage(usage))
+                case Prompt():
+                    own = self._prompt(turn)
+                case Instructions():
+                    own = self._notice(turn)
+                case Results():
+                    self._file.add(message, turn, [None] * len(turn.parts))
+                    own = []
+            owners = (len(self._file.written) - 1,)
+            lines += [line._replace(owners=owners) for line in own]
+        self._tails[message.id] = self._last
+        return lines
+
+    def _prompt(self, turn: Prompt) -> list[Line]:
+        found = [new_block(part) for part, _ in turn.parts]
+        self._file.add(turn.message, turn, _positions(found))
+        blocks = [block for block in found if block is not None]
+        if not blocks:
+            return []
+        is_alone = len(blocks) == 1 and blocks[0]["type"] == "text"
+        message: JsonObject = {"role": "user", "content": blocks[0]["text"] if is_alone else blocks}
+        is_meta = turn.message.internal or turn.message.type == "event"
+        return [self._line("user", message=message, **({"isMeta": True} if is_meta else {}))]
+
+    def _notice(self, turn: Instructions) -> list[Line]:
+        """A notice, or instructions: both are shown, and neither is sent to the model."""
+        text, texts = text_of(turn.message), [part.type == "text" for part, _ in turn.parts]
+        self._file.add(turn.message, turn, [1 if is_text and text.strip() else None for is_text in texts])
+        if not text.strip():
+            return []
+        if turn.message.type != "event":
+            self._file.losses.append(Loss.of(f"{turn.path}.role", "system", NOT_SENT))
+        if sum(texts) > 1:
+            self._file.losses.append(Loss.of(f"{turn.path}.content.parts", sum(texts), JOINED, "changed"))
+        more: JsonObject = {"isMeta": turn.message.internal, "level": "info"}
+        return [self._line("system", subtype="informational", content=text, **more)]
+
+    def _response(self, turn: Step, number: int, usage: JsonObject) -> list[Line]:
+        """A line for each block, all with the id of the response; then the results of its calls."""
+        found = [self._block(part) for part, _ in turn.parts]
+        self._file.add(turn.message, turn, [None if at is None else at + 1 for at in _positions(found)])
+        blocks = [block for block in found if block is not None]
+        if not blocks:
+            return []
+        is_calling = any(block["type"] == "tool_use" for block in blocks)
+        around: JsonObject = {
+            "id": self._file.names.response(self._message, number),
+            "type": "message",
+            "role": "assistant",
+            "model": model_of(turn.message),
+            "stop_reason": "tool_use" if is_calling else "end_turn",
+            "stop_sequence": None,
+            "usage": usage,
+        }
+        lines = [self._line("assistant", message={**around, "content": [block]}) for block in blocks]
+        homes = [line.uuid for line in lines]
+        calls = [part for part, _ in turn.parts if isinstance(part, ToolCallPart)]
+        asked = [(at, block["id"]) for at, block in enumerate(blocks) if block["type"] == "tool_use"]
+        for call, (at, call_id) in zip(calls, asked, strict=True):
+            lines.append(self._result(call, call_id, homes[at]))
+        return lines
+
+    def _block(self, part: Any) -> JsonObject | None:
+        if isinstance(part, ToolCallPart):
+            given: Json = part.raw_input if part.input is UNSET else part.input
+            input_: JsonObject = {} if given is UNSET else given if is_object(given) else {"input": given}
+            id_ = self._file.names.call(part.id, self._message)
+            name = part.name[:LONGEST_NAME] or UNKNOWN_TOOL
+            return {"type": "tool_use", "id": id_, "name": name, "input": input_}
+        return _reasoning(part) if isinstance(part, ReasoningPart) else _text_block(part)
+
+    def _result(self, call: ToolCallPart, call_id: str, home: str | None) -> Line:
+        block, more = new_result(call, call_id)
+        message: JsonObject = {"role": "user", "content": [block]}
+        return self._line("user", message=message, sourceToolAssistantUUID=home, **more)
+
+    def _line(self, type: str, **members: Json) -> Line:
+        """A new line, after the last one."""
+        facts = self._file.facts
+        uuid = self._file.names.line(self._message, self._count)
+        record: JsonObject = {
+            "parentUuid": self._last,
+            "isSidechain": self._side,
+            "userType": "external",
+            "cwd": facts.cwd,
+            "sessionId": facts.session_id,
+            "version": facts.version,
+            "gitBranch": facts.git_branch,
+            **({} if facts.agent is None else {"agentId": facts.agent}),
+            "type": type,
+            **members,
+            "uuid": uuid,
+            "timestamp": iso_text(self._time, "milliseconds"),
+        }
+        self._last = uuid
+        self._count += 1
+        return Line(record)
+
+
+def _positions(blocks: Sequence[JsonObject | None]) -> list[int | None]:
+    """The positions of blocks among those that are there."""
+    numbers = iter(range(len(blocks)))
+    return [None if block is None else next(numbers) for block in blocks]
+
+
+def _text_block(part: Any) -> JsonObject | None:
+    return new_block(part) if part.type == "text" else None  # the API accepts no files in a response
+
+
+def _reasoning(part: ReasoningPart) -> JsonObject | None:
+    """Reasoning of Anthropic's own models, which is signed or encrypted. The API refuses any other:
+    https://docs.claude.com/en/docs/build-with-claude/extended-thinking#preserving-thinking-blocks
+    """
+    own = notes(part.provider_metadata, ANTHROPIC)
+    data, signature = own.get("redactedData"), own.get("signature")
+    if isinstance(data, str):
+        return {"type": "redacted_thinking", "data": data}
+    if isinstance(signature, str) and signature:
+        return {"type": "thinking", "thinking": part.text, "signature": signature}
+    return None
+
+
+def _is_written(part: Any) -> bool:
+    if isinstance(part, ToolCallPart):
+        return True
+    return (_reasoning(part) if isinstance(part, ReasoningPart) else _text_block(part)) is not None
+
+
+_INDEX: Final = re.compile(r"\$\[(\d+)\]")
+
+
+def _index_of(turn: Turn) -> int:
+    """The position of the message that a turn is of."""
+    found = _INDEX.match(turn.path)
+    assert found is not None, "every turn has a path in the messages"
+    return int(found[1])
+
+
+def model_of(message: AssistantMessage | UserMessage | Any) -> str:
+    """The model of a response."""
+    metadata = message.content.metadata
+    model = metadata.get("model") if is_object(metadata) else None
+    return model if isinstance(model, str) and model not in ("", SYNTHETIC) else UNKNOWN_MODEL
+
+
+def _names_in(messages: Sequence[Message], restored: Sequence[Restored | None]) -> Iterator[str]:
+    """The names that restored lines have: of lines, responses and calls."""
+    for message, found in zip(messages, restored, strict=True):
+        for line in () if found is None else found.lines:
+            inner = line.record.get("message") if is_object(line.record) else None
+            own = inner.get("id") if is_object(inner) else None
+            yield from (name for name in (line.uuid, own) if isinstance(name, str))
+        yield from () if found is None else found.calls
+        for part in message.content.parts:
+            if isinstance(part, ToolCallPart):
+                yield from _names_in(part.children, [restore(child) for child in part.children])
+
+
+def _empty_record(record: JsonObject, uuid: str, above: str | None) -> JsonObject:
+    """A record of progress without content: it only says which line follows which."""
+    around: JsonObject = {name: record[name] for name in AROUND if name in record}
+    return {
+        "parentUuid": above,
+        **around,
+        "type": "progress",
+        "data": {"type": "hook_progress"},
+        "uuid": uuid,
+    }

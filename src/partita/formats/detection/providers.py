@@ -1,0 +1,581 @@
+"""What shows that a payload is of the API of a model provider."""
+
+from typing import Final
+
+from partita.types.json import Json, JsonObject, is_array, is_object
+
+from .signs import (
+    Sign,
+    Test,
+    alone_or_in,
+    any_item,
+    array,
+    both,
+    by_type,
+    either,
+    equals,
+    has,
+    has_role,
+    holds,
+    inner,
+    inside,
+    is_api_message,
+    is_request,
+    kind,
+    lacks,
+    mapping,
+    objects,
+    only,
+    starts,
+    text,
+)
+
+# Google: generateContent
+
+GEMINI: Final = "gemini"
+
+_GEMINI_RESPONSE: Final = has(
+    "usageMetadata", "usage_metadata", "modelVersion", "model_version", "responseId"
+)
+_GEMINI_PART: Final = has(
+    "functionCall",
+    "function_call",
+    "functionResponse",
+    "function_response",
+    "inlineData",
+    "inline_data",
+    "fileData",
+    "file_data",
+    "executableCode",
+    "executable_code",
+    "codeExecutionResult",
+    "code_execution_result",
+    "thoughtSignature",
+    "thought_signature",
+    "thought",
+    "videoMetadata",
+    "toolCall",
+    "toolResponse",
+)
+
+
+def _is_gemini_error(value: JsonObject) -> bool:
+    error = inner(value, "error")
+    return text("status", "message")(error) and isinstance(error.get("code"), int)
+
+
+def _is_gemini_content(value: JsonObject) -> bool:
+    """Parts without a type, in one of Google's roles or in none."""
+    if "kind" in value or "messageId" in value:
+        return False
+    found = list(objects(value.get("parts")))
+    is_untyped = bool(found) and all("type" not in part and "kind" not in part for part in found)
+    return is_untyped and value.get("role") in (None, "user", "model", "function")
+
+
+def _is_empty_gemini_request(body: JsonObject) -> bool:
+    return is_array(body.get("contents")) and not body["contents"] and "systemInstruction" in body
+
+
+GEMINI_SIGNS: Final = (
+    Sign(GEMINI, 0.94, "candidates", array("candidates")),
+    Sign(
+        GEMINI, 0.93, "feedback on the prompt", either(mapping("promptFeedback"), mapping("prompt_feedback"))
+    ),
+    Sign(
+        GEMINI, 0.85, "members that answers of Google's have", both(_GEMINI_RESPONSE, lacks("role", "type"))
+    ),
+    Sign(GEMINI, 0.85, "an error with a status, as Google tells it", _is_gemini_error),
+    Sign(GEMINI, 0.95, "contents with parts", holds("contents", has("parts"))),
+    Sign(GEMINI, 0.9, "one content with parts", inside("contents", has("parts"))),
+    Sign(GEMINI, 0.8, "instructions and no contents", _is_empty_gemini_request),
+    Sign(
+        GEMINI,
+        0.95,
+        "parts that Google has, without a type",
+        both(_is_gemini_content, holds("parts", _GEMINI_PART)),
+    ),
+    Sign(GEMINI, 0.9, "the role model", both(equals("role", "model"), array("parts"))),
+    Sign(
+        GEMINI, 0.8, "parts without a type", both(_is_gemini_content, has_role, holds("parts", has("text")))
+    ),
+)
+
+# Amazon Bedrock: Converse
+
+BEDROCK: Final = "bedrock-converse"
+
+_BEDROCK_EVENTS: Final = frozenset(
+    {
+        "messageStart",
+        "contentBlockStart",
+        "contentBlockDelta",
+        "contentBlockStop",
+        "messageStop",
+        "internalServerException",
+        "modelStreamErrorException",
+        "validationException",
+        "throttlingException",
+        "serviceUnavailableException",
+    }
+)
+
+
+def _is_bedrock_event(value: JsonObject) -> bool:
+    return len(value) == 1 and any(name in _BEDROCK_EVENTS and is_object(value[name]) for name in value)
+
+
+_BEDROCK_BLOCK: Final = both(
+    lacks("type"),  # the name of its member is its type
+    either(
+        has("toolUse", "toolResult", "reasoningContent", "citationsContent", "guardContent", "cachePoint"),
+        *(inside(name, mapping("source")) for name in ("image", "document", "video", "audio")),
+    ),
+)
+_BEDROCK_REQUEST: Final = both(
+    has("inferenceConfig", "toolConfig", "guardrailConfig", "promptVariables"), has("messages", "modelId")
+)
+
+BEDROCK_SIGNS: Final = (
+    Sign(BEDROCK, 0.97, "events of ConverseStream", _is_bedrock_event),
+    Sign(
+        BEDROCK,
+        0.97,
+        "an output with a stop reason",
+        both(has("stopReason"), inside("output", mapping("message"))),
+    ),
+    Sign(BEDROCK, 0.6, "an error of AWS", text("__type")),
+    Sign(BEDROCK, 0.95, "blocks of Converse", alone_or_in(any_item(_BEDROCK_BLOCK))),
+    Sign(BEDROCK, 0.85, "texts without a type", alone_or_in(any_item(both(lacks("type"), text("text"))))),
+    Sign(BEDROCK, 0.95, "settings of Converse", _BEDROCK_REQUEST),
+)
+
+# Cohere
+
+COHERE: Final = "cohere"
+
+_COHERE_EVENT: Final = kind(
+    "message-start",
+    "content-start",
+    "content-delta",
+    "content-end",
+    "tool-plan-delta",
+    "tool-call-start",
+    "tool-call-delta",
+    "tool-call-end",
+    "citation-start",
+    "citation-end",
+    "message-end",
+)
+_COHERE_DOCUMENT: Final = both(equals("type", "document"), inside("document", has("data")))
+_COHERE_SETTINGS: Final = has("citation_options", "strict_tools", "safety_mode", "documents")
+_IS_ASSISTANT: Final = equals("role", "assistant")
+
+COHERE_SIGNS: Final = (
+    Sign(
+        COHERE, 0.96, "events of Cohere's chat", both(_COHERE_EVENT, either(mapping("delta"), has("index")))
+    ),
+    Sign(
+        COHERE,
+        0.96,
+        "a message with a finish reason of Cohere",
+        both(text("finish_reason"), inside("message", _IS_ASSISTANT)),
+    ),
+    Sign(COHERE, 0.95, "a tool plan", alone_or_in(both(_IS_ASSISTANT, text("tool_plan")))),
+    Sign(
+        COHERE,
+        0.8,
+        "citations of a message",
+        alone_or_in(both(_IS_ASSISTANT, array("citations"), has("content"))),
+    ),
+    Sign(
+        COHERE,
+        0.95,
+        "documents in results",
+        alone_or_in(both(equals("role", "tool"), any_item(_COHERE_DOCUMENT))),
+    ),
+    Sign(COHERE, 0.9, "settings of Cohere", both(array("messages"), _COHERE_SETTINGS)),
+    Sign(
+        COHERE,
+        0.97,
+        "a model of Cohere",
+        both(array("messages"), starts("model", "command-", "c4ai-", "north-")),
+    ),
+)
+
+# Anthropic: Messages
+
+ANTHROPIC: Final = "anthropic"
+
+_ANTHROPIC_EVENT: Final = kind(
+    "message_start",
+    "message_delta",
+    "message_stop",
+    "content_block_start",
+    "content_block_delta",
+    "content_block_stop",
+)
+_ANTHROPIC_BLOCKS: Final[dict[str, Test]] = {
+    "tool_use": both(text("id", "name"), has("input")),
+    "tool_result": text("tool_use_id"),
+    "thinking": text("thinking"),
+    "search_result": both(has("source"), array("content")),
+    "image": mapping("source"),
+    "document": mapping("source"),
+}
+_ANTHROPIC_OWN: Final = kind("redacted_thinking", "server_tool_use", "container_upload", "mcp_tool_use")
+_ANTHROPIC_SETTINGS: Final = has(
+    "anthropic_version",
+    "anthropic_beta",
+    "stop_sequences",
+    "output_config",
+    "mcp_servers",
+    "container",
+    "context_management",
+    "betas",
+)
+
+
+def _is_server_result(block: JsonObject) -> bool:
+    found: Json = block.get("type")
+    return isinstance(found, str) and found not in _ANTHROPIC_BLOCKS and found.endswith("_tool_result")
+
+
+def _is_server_tool(tool: JsonObject) -> bool:
+    found: Json = tool.get("type")
+    return isinstance(found, str) and text("name")(tool) and found[-8:].isdigit()
+
+
+def _has_only_texts(message: JsonObject) -> bool:
+    """A message of texts alone, in a role that Anthropic has."""
+    is_known = message.get("role") in ("user", "assistant") and is_api_message(message)
+    items = objects(message.get("content"))
+    return is_known and all(one.get("type") == "text" and text("text")(one) for one in items)
+
+
+def _has_system(body: JsonObject) -> bool:
+    return is_request(body) and isinstance(body.get("system"), (str, list))
+
+
+ANTHROPIC_SIGNS: Final = (
+    Sign(ANTHROPIC, 0.95, "events of a message", _ANTHROPIC_EVENT),
+    Sign(
+        ANTHROPIC,
+        0.96,
+        "a message with a reason to stop",
+        both(equals("type", "message"), has("stop_reason")),
+    ),
+    Sign(
+        ANTHROPIC,
+        0.85,
+        "a message with an id of Anthropic's",
+        both(equals("type", "message"), starts("id", "msg_"), array("content")),
+    ),
+    Sign(
+        ANTHROPIC,
+        0.9,
+        "an error as Anthropic tells it",
+        both(equals("type", "error"), inside("error", text("type", "message"))),
+    ),
+    Sign(ANTHROPIC, 0.5, "a ping", lambda value: value == {"type": "ping"}),
+    Sign(
+        ANTHROPIC,
+        0.93,
+        "blocks that Anthropic has",
+        alone_or_in(any_item(either(by_type(_ANTHROPIC_BLOCKS), _ANTHROPIC_OWN, _is_server_result))),
+    ),
+    Sign(ANTHROPIC, 0.75, "blocks with cache_control", alone_or_in(any_item(has("cache_control")))),
+    Sign(ANTHROPIC, 0.9, "a system beside the messages", _has_system),
+    Sign(
+        ANTHROPIC,
+        0.94,
+        "tools as Anthropic describes them",
+        both(is_request, holds("tools", either(has("input_schema"), _is_server_tool))),
+    ),
+    Sign(ANTHROPIC, 0.93, "settings of Anthropic's", both(is_request, _ANTHROPIC_SETTINGS)),
+    Sign(
+        ANTHROPIC,
+        0.85,
+        "Claude, asked with max_tokens",
+        both(is_request, starts("model", "claude"), has("max_tokens")),
+    ),
+    Sign(
+        ANTHROPIC,
+        0.55,
+        "a model, messages and max_tokens",
+        both(is_request, text("model"), has("max_tokens")),
+    ),
+    Sign(ANTHROPIC, 0.42, "an object with messages", holds("messages", _has_only_texts)),
+    Sign(ANTHROPIC, 0.4, "a role and a content", _has_only_texts),
+)
+
+# OpenAI: Responses, and the Agents SDK, whose sessions are items of Responses
+
+RESPONSES: Final = "openai-responses"
+AGENTS: Final = "openai-agents"
+
+_ITEM: Final = both(
+    kind(
+        "function_call",
+        "function_call_output",
+        "custom_tool_call",
+        "custom_tool_call_output",
+        "file_search_call",
+        "web_search_call",
+        "computer_call",
+        "computer_call_output",
+        "code_interpreter_call",
+        "image_generation_call",
+        "local_shell_call",
+        "local_shell_call_output",
+        "shell_call",
+        "shell_call_output",
+        "apply_patch_call",
+        "apply_patch_call_output",
+        "mcp_call",
+        "mcp_list_tools",
+        "mcp_approval_request",
+        "mcp_approval_response",
+        "tool_search_call",
+        "tool_search_output",
+        "item_reference",
+        "compaction",
+    ),
+    has("id", "call_id", "encrypted_content", "approval_request_id"),
+    lacks("payload", "parentId"),
+)
+_IS_ITEM: Final = either(both(equals("type", "reasoning"), array("summary")), _ITEM)
+_ITEM_TEXT: Final = kind("input_text", "input_image", "input_file", "output_text", "summary_text")
+_ITEM_MESSAGE: Final = both(
+    lambda item: item.get("type", "message") == "message", has("role"), holds("content", _ITEM_TEXT)
+)
+_TYPED_MESSAGE: Final = both(
+    equals("type", "message"), has_role, lacks("session_id", "sessionId", "timestamp", "stop_reason")
+)
+_EASY_MESSAGE: Final = both(only("role", "content"), text("role", "content"))
+_RESPONSES_SETTINGS: Final = has(
+    "instructions", "tools", "max_output_tokens", "store", "previous_response_id", "stream", "text", "include"
+)
+
+RESPONSES_SIGNS: Final = (
+    Sign(RESPONSES, 0.95, "events of a response", starts("type", "response.")),
+    Sign(RESPONSES, 0.96, "a response", equals("object", "response")),
+    Sign(RESPONSES, 0.9, "an output of items", both(lacks("role"), holds("output", _IS_ITEM))),
+    Sign(
+        RESPONSES,
+        0.9,
+        "an error in a numbered stream",
+        both(equals("type", "error"), has("sequence_number")),
+    ),
+    Sign(RESPONSES, 0.3, "an error with a message", both(inside("error", text("message")), lacks("type"))),
+    Sign(RESPONSES, 0.9, "items of a response", _IS_ITEM),
+    Sign(RESPONSES, 0.9, "words as items have them", _ITEM_MESSAGE),
+    Sign(RESPONSES, 0.7, "messages of type message", _TYPED_MESSAGE),
+    Sign(RESPONSES, 0.35, "a role and a content", _EASY_MESSAGE),
+    Sign(
+        RESPONSES,
+        0.93,
+        "items as the input",
+        both(lacks("role"), holds("input", either(_IS_ITEM, _ITEM_MESSAGE, _TYPED_MESSAGE, has("content")))),
+    ),
+    Sign(
+        RESPONSES,
+        0.93,
+        "an input, and settings of Responses",
+        both(has("input"), text("model"), _RESPONSES_SETTINGS),
+    ),
+    Sign(RESPONSES, 0.8, "a model and an input in words", both(text("model", "input"), lacks("role"))),
+    Sign(
+        RESPONSES,
+        0.9,
+        "the response that it goes on from",
+        both(text("previous_response_id"), lacks("output")),
+    ),
+    Sign(AGENTS, 0.97, "items of a run, with the raw item", both(text("type"), mapping("raw_item"))),
+    Sign(
+        AGENTS,
+        0.97,
+        "events of a run",
+        kind("raw_response_event", "run_item_stream_event", "agent_updated_stream_event"),
+    ),
+    Sign(AGENTS, 0.97, "ids that the Agents SDK made up", equals("id", "__fake_id__")),
+    Sign(
+        AGENTS,
+        0.92,
+        "a hand-off to another agent",
+        both(equals("type", "function_call"), starts("name", "transfer_to_")),
+    ),
+    Sign(AGENTS, 0.6, "items, as its sessions hold them too", _IS_ITEM),
+    Sign(AGENTS, 0.6, "words as items have them", _ITEM_MESSAGE),
+    Sign(AGENTS, 0.3, "a role and a content", _EASY_MESSAGE),
+)
+
+# Servers with Chat Completions: members of their own, names of their models
+
+CHAT: Final = "openai-chat"
+
+_RESPONSE: Final = array("choices")
+_REQUEST: Final = array("messages")
+
+
+def _choice(test: Test) -> Test:
+    return both(_RESPONSE, holds("choices", test))
+
+
+def _usage(*names: str) -> Test:
+    return both(_RESPONSE, inside("usage", has(*names)))
+
+
+def _model(*beginnings: str) -> Test:
+    return both(either(_RESPONSE, _REQUEST), starts("model", *beginnings))
+
+
+_THOUGHT: Final = holds("content", both(equals("type", "thinking"), array("thinking")))
+
+
+def _has_thought(value: JsonObject) -> bool:
+    """Whether reasoning is an item of a content, and itself a list."""
+    holders = [inner(one, "delta") or inner(one, "message") for one in objects(value.get("choices"))]
+    return any(_THOUGHT(one) for one in (*holders, *objects(value.get("messages")), value))
+
+
+_ROUTING: Final = either(mapping("provider"), mapping("reasoning"), array("models"), has("transforms"))
+_MISTRAL: Final = ("mistral-", "ministral-", "magistral-", "codestral-", "pixtral-", "devstral-", "open-mi")
+
+SERVER_SIGNS: Final = (
+    Sign(f"{CHAT}-openrouter", 0.97, "a native_finish_reason", _choice(has("native_finish_reason"))),
+    Sign(
+        f"{CHAT}-openrouter",
+        0.97,
+        "an id of a generation, and its provider",
+        both(_RESPONSE, starts("id", "gen-"), text("provider")),
+    ),
+    Sign(
+        f"{CHAT}-openrouter",
+        0.96,
+        "wishes about who answers, and how it reasons",
+        both(_REQUEST, _ROUTING),
+    ),
+    Sign(f"{CHAT}-groq", 0.97, "x_groq", both(_RESPONSE, has("x_groq", "usage_breakdown"))),
+    Sign(
+        f"{CHAT}-groq",
+        0.96,
+        "settings of Groq",
+        both(_REQUEST, has("reasoning_format", "search_settings")),
+    ),
+    Sign(f"{CHAT}-groq", 0.96, "a model of Groq", _model("groq/")),
+    Sign(
+        f"{CHAT}-deepseek",
+        0.97,
+        "hits and misses of DeepSeek's cache",
+        _usage("prompt_cache_hit_tokens", "prompt_cache_miss_tokens"),
+    ),
+    Sign(
+        f"{CHAT}-deepseek",
+        0.965,
+        "a model of DeepSeek",
+        _model("deepseek-chat", "deepseek-reasoner", "deepseek-v"),
+    ),
+    Sign(f"{CHAT}-mistral", 0.97, "thinking in a list of its own", _has_thought),
+    Sign(f"{CHAT}-mistral", 0.965, "a model of Mistral", _model(*_MISTRAL)),
+    Sign(
+        f"{CHAT}-ollama",
+        0.97,
+        "the fingerprint of Ollama",
+        both(_RESPONSE, equals("system_fingerprint", "fp_ollama")),
+    ),
+    Sign(
+        f"{CHAT}-vllm",
+        0.965,
+        "members of vLLM",
+        both(_RESPONSE, has("prompt_logprobs", "prompt_token_ids", "kv_transfer_params")),
+    ),
+    Sign(f"{CHAT}-xai", 0.97, "sources that xAI counts", _usage("num_sources_used")),
+    Sign(f"{CHAT}-xai", 0.965, "a model of xAI", _model("grok-")),
+)
+
+# OpenAI: Chat Completions
+
+_CHAT_ITEM: Final = either(
+    both(equals("type", "file"), inside("file", has("file_id", "file_data", "filename"))),
+    both(kind("image_url", "input_audio", "refusal", "video_url"), lacks("role")),
+)
+_CHAT_CALLS: Final = both(has_role, holds("tool_calls", either(mapping("function"), mapping("custom"))))
+_CHAT_MEMBERS: Final = both(
+    _IS_ASSISTANT,
+    has("content"),
+    has("reasoning_content", "reasoning_details", "refusal", "function_call", "tool_calls"),
+)
+_CHAT_ROLE: Final = both(equals("role", "developer", "function"), has("content"), lacks("type"))
+_CHAT_SETTINGS: Final = has(
+    "response_format",
+    "stream_options",
+    "max_completion_tokens",
+    "frequency_penalty",
+    "presence_penalty",
+    "logit_bias",
+    "logprobs",
+    "n",
+    "stop",
+    "functions",
+    "function_call",
+    "reasoning_effort",
+    "web_search_options",
+    "seed",
+    "parallel_tool_calls",
+)
+_CHAT_ERROR: Final = both(inside("error", text("message")), lacks("type"))
+
+
+def _is_chat_error(value: JsonObject) -> bool:
+    return _CHAT_ERROR(value) and not text("status")(inner(value, "error"))
+
+
+CHAT_SIGNS: Final = (
+    Sign(CHAT, 0.96, "a chat completion, or a piece of one", starts("object", "chat.completion")),
+    Sign(CHAT, 0.9, "choices", holds("choices", has("delta", "message"))),
+    Sign(CHAT, 0.35, "an error with a message", _is_chat_error),
+    Sign(CHAT, 0.3, "an error in words", both(text("error"), lacks("type"))),
+    Sign(CHAT, 0.95, "calls of functions in tool_calls", alone_or_in(_CHAT_CALLS)),
+    Sign(
+        CHAT,
+        0.95,
+        "an answer to a tool_call_id",
+        alone_or_in(both(equals("role", "tool"), text("tool_call_id"))),
+    ),
+    Sign(CHAT, 0.92, "items that Chat Completions have", alone_or_in(any_item(_CHAT_ITEM))),
+    Sign(CHAT, 0.9, "members that messages of answers have", alone_or_in(_CHAT_MEMBERS)),
+    Sign(CHAT, 0.8, "roles that Chat Completions have", alone_or_in(_CHAT_ROLE)),
+    Sign(
+        CHAT,
+        0.95,
+        "tools of type function",
+        both(is_request, holds("tools", both(equals("type", "function"), mapping("function")))),
+    ),
+    Sign(CHAT, 0.94, "settings of Chat Completions", both(is_request, _CHAT_SETTINGS)),
+    Sign(
+        CHAT,
+        0.75,
+        "a model and system messages",
+        both(text("model"), holds("messages", equals("role", "system"))),
+    ),
+    Sign(
+        CHAT,
+        0.7,
+        "a model and messages, and no max_tokens",  # which Anthropic demands
+        both(is_request, text("model"), lacks("max_tokens", "system")),
+    ),
+    Sign(CHAT, 0.5, "an object with messages", is_request),
+    Sign(CHAT, 0.45, "a role and a content", is_api_message),
+)
+
+SIGNS: Final = (
+    *GEMINI_SIGNS,
+    *BEDROCK_SIGNS,
+    *COHERE_SIGNS,
+    *ANTHROPIC_SIGNS,
+    *RESPONSES_SIGNS,
+    *SERVER_SIGNS,
+    *CHAT_SIGNS,
+)
+"""In an order that decides if two are equally certain: the narrower format first."""

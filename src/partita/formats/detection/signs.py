@@ -1,0 +1,197 @@
+"""What a sign of a format is, and the tests of JSON objects that signs are made of."""
+
+from collections.abc import Callable, Iterator
+from typing import Final, NamedTuple, TypeAlias
+
+from partita.types.json import Json, JsonObject, is_array, is_object
+
+LOOKED_AT: Final = 50
+"""How many messages or events are looked at."""
+
+Test: TypeAlias = Callable[[JsonObject], bool]
+
+
+class Sign(NamedTuple):
+    """Something that shows in objects of a format, the confidence that it gives, and what it is in words."""
+
+    format: str
+    confidence: float
+    why: str
+    shows: Test
+
+
+# Values
+
+
+def objects(value: Json) -> Iterator[JsonObject]:
+    """The first objects of a list; none of anything else."""
+    if is_array(value):
+        yield from (one for one in value[:LOOKED_AT] if is_object(one))
+
+
+def inner(value: JsonObject, name: str) -> JsonObject:
+    """The object in a member; an empty one if there is none."""
+    found: Json = value.get(name)
+    return found if is_object(found) else {}
+
+
+# Tests of members
+
+
+def has(*names: str) -> Test:
+    """The object has one of these members."""
+    wanted = frozenset(names)
+    return lambda value: not wanted.isdisjoint(value)
+
+
+def has_all(*names: str) -> Test:
+    """The object has all of these members."""
+    wanted = frozenset(names)
+    return lambda value: wanted <= value.keys()
+
+
+def only(*names: str) -> Test:
+    """The object has exactly these members."""
+    wanted = frozenset(names)
+    return lambda value: wanted == value.keys()
+
+
+def lacks(*names: str) -> Test:
+    """The object has none of these members."""
+    refused = frozenset(names)
+    return refused.isdisjoint
+
+
+def text(*names: str) -> Test:
+    """All of these members are strings."""
+
+    def test(value: JsonObject) -> bool:
+        for name in names:  # noqa: SIM110 # all signs are tested on each message: a loop is faster
+            if not isinstance(value.get(name), str):
+                return False
+        return True
+
+    return test
+
+
+def array(name: str) -> Test:
+    """The member is a list."""
+    return lambda value: is_array(value.get(name))
+
+
+def mapping(name: str) -> Test:
+    """The member is an object."""
+    return lambda value: is_object(value.get(name))
+
+
+def equals(name: str, *values: Json) -> Test:
+    """The member is one of these values."""
+    return lambda value: value.get(name) in values
+
+
+def among(name: str, words: frozenset[str]) -> Test:
+    """The member is one of these strings."""
+
+    def test(value: JsonObject) -> bool:
+        found: Json = value.get(name)
+        return isinstance(found, str) and found in words
+
+    return test
+
+
+def kind(*types: str) -> Test:
+    """The `type` is one of these."""
+    return among("type", frozenset(types))
+
+
+def starts(name: str, *beginnings: str) -> Test:
+    """The member is a string that starts like one of these."""
+
+    def test(value: JsonObject) -> bool:
+        found: Json = value.get(name)
+        return isinstance(found, str) and found.startswith(beginnings)
+
+    return test
+
+
+# Tests made of tests
+
+
+def both(*tests: Test) -> Test:
+    """The object passes all tests."""
+
+    def test(value: JsonObject) -> bool:
+        for one in tests:  # noqa: SIM110 # as above
+            if not one(value):
+                return False
+        return True
+
+    return test
+
+
+def either(*tests: Test) -> Test:
+    """The object passes one of the tests."""
+
+    def test(value: JsonObject) -> bool:
+        for one in tests:  # noqa: SIM110 # as above
+            if one(value):
+                return True
+        return False
+
+    return test
+
+
+def by_type(tests: dict[str, Test]) -> Test:
+    """The object passes the test for its `type`."""
+
+    def test(value: JsonObject) -> bool:
+        found: Json = value.get("type")
+        return isinstance(found, str) and found in tests and tests[found](value)
+
+    return test
+
+
+def inside(name: str, test: Test) -> Test:
+    """The object in a member passes a test."""
+    return lambda value: test(inner(value, name))
+
+
+def holds(name: str, test: Test) -> Test:
+    """An object in the list in a member passes a test."""
+
+    def holds_one(value: JsonObject) -> bool:
+        found: Json = value.get(name)
+        if is_array(found):
+            for one in found[:LOOKED_AT]:
+                if is_object(one) and test(one):
+                    return True
+        return False
+
+    return holds_one
+
+
+def alone_or_in(test: Test, name: str = "messages") -> Test:
+    """The object passes a test, or one in its list does."""
+    return either(test, holds(name, test))
+
+
+# Messages
+
+has_role: Final = text("role")
+
+
+def is_model_message(message: JsonObject) -> bool:
+    """Whether a message has its text in `content`, a string or a list, as in most APIs."""
+    return has_role(message) and "parts" not in message and isinstance(message.get("content"), (str, list))
+
+
+def any_item(test: Test) -> Test:
+    """An item of the content of a message passes a test."""
+    return both(is_model_message, holds("content", test))
+
+
+is_api_message: Final = both(is_model_message, lacks("type", "toolCalls"))
+"""A message of an API that has roles and contents, and no threads."""
+
+is_request: Final = holds("messages", is_api_message)
+"""A request of an API with such messages."""

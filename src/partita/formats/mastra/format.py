@@ -1,0 +1,116 @@
+"""Mastra's V2 and V1 messages, and the rows of its table ↔ canonical messages.
+
+V2 is what Mastra stores and its API returns today, V1 what it stored before the middle of 2025. A table may
+have both. A row of the table is written as a message of the API: with `threadId`, its content an object.
+
+More files than usual, because a message may say the same in several ways: `wire` and `parts` (parts), `calls`
+(tool invocations, calls that wait), `mirrors` (what is beside the parts), `rows` (what is around a content),
+`v2` and `v1` (messages), `stored` (lists of both), `network` and `network_payload` (executions of networks).
+`stream`, `stream_parts`, `stream_calls` and `network_stream` decode Mastra's streams.
+"""
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from partita.formats.ai_sdk.model.marks import conversion
+from partita.formats.ai_sdk.model.wire import NAME as CORE
+from partita.formats.core.report import Entry, Place, Record, Report
+from partita.formats.core.sidecar import in_messages
+from partita.formats.core.turns import join
+from partita.formats.format import Dumped, Format, Loaded
+from partita.types.json import Json, is_array
+from partita.types.messages import Message
+
+from . import v1, v2
+from .network import structured
+from .network_payload import NetworkForm, check_form
+from .parts import CONTINUES, DATA_URL, MEDIA
+from .stored import StoredReader
+from .wire import NAME
+
+NO_PLACE: Final = "Mastra's messages have no place for it"
+REASONS: Final = {
+    "output": "a result is text or JSON, a failure is text",
+    "children": NO_PLACE,
+    "approval": NO_PLACE,
+}
+REPORT: Final = Report(
+    NAME, NO_PLACE, REASONS, frozenset({v2.MIRRORED, CONTINUES, MEDIA, DATA_URL, "network", "text"})
+)
+REPORT_V1: Final = Report(CORE, NO_PLACE, REASONS)
+
+
+class _Reader:
+    """Reads stored messages, with what networks stored in texts as structure."""
+
+    def __init__(self, payload: Json, *, is_v1: bool = False) -> None:
+        raws = payload if is_array(payload) else [payload]
+        paths = [f"$[{index}]" for index in range(len(raws))] if is_array(payload) else ["$"]
+        self.stored = StoredReader(raws, paths, is_v1=is_v1)
+
+    def loaded(self) -> Loaded:
+        """The messages. They are written back in the form that they had."""
+        messages = tuple(structured(message) or message for message in self.stored.messages)
+        return Loaded(messages, tuple(self.stored.losses), again=self.stored.write_again)
+
+    def places(self) -> dict[Place, Any]:
+        """Messages and parts by their places, without texts that became structure."""
+        places = self.stored.places
+        changed = {
+            place: (message, better)
+            for place, message in places.items()
+            if len(place) == 1 and (better := structured(message)) is not None
+        }
+        gone = {id(part) for before, _ in changed.values() for part in before.parts}
+        gone -= {id(part) for _, after in changed.values() for part in after.parts}
+        left: dict[Place, Any] = {place: one for place, one in places.items() if id(one) not in gone}
+        return left | {place: after for place, (_, after) in changed.items()}
+
+
+@conversion()
+def load(payload: Json) -> Loaded:
+    """Read stored messages, one or a list of them, of both versions."""
+    return _Reader(payload).loaded()
+
+
+def dump(messages: Sequence[Message], network: NetworkForm | None = None) -> Dumped:
+    """Write messages as the list that Mastra's memory takes and returns.
+
+    `network` is how network executions are written: as a `part`, in a `field`, as a `string`, or `both`
+    (the field and the string).
+    """
+    check_form(network)
+    record = Record()
+    payload: list[Json] = []
+    for index, message in enumerate(join(messages)):
+        path = f"$[{index}]"
+        payload.append(v2.write_message(message, network))
+        record.entries.append(Entry(message, path, (index,)))
+        parts = zip(message.content.parts, v2.places_of(message), strict=True)
+        for number, (part, place) in enumerate(parts):
+            record.entries.append(Entry(part, f"{path}.content.parts[{number}]", (index, *place)))
+    return Dumped(payload, lambda: REPORT.compare(record, _Reader(payload).places()))
+
+
+@conversion()
+def load_v1(payload: Json) -> Loaded:
+    """Read V1 messages, one or a list of them."""
+    return _Reader(payload, is_v1=True).loaded()
+
+
+def dump_v1(messages: Sequence[Message]) -> Dumped:
+    """Write messages as the list that Mastra took and returned before V2."""
+    record = Record()
+    payload = v1.write_messages(messages, record)
+    return Dumped(payload, lambda: REPORT_V1.compare(record, _Reader(payload, is_v1=True).places()))
+
+
+V2: Final = Format(
+    "mastra-v2",
+    "Mastra V2 messages and table rows",
+    load,
+    dump,
+    slot=in_messages("content", "metadata"),
+    is_complete=True,
+)
+V1: Final = Format("mastra-v1", "Mastra V1 messages", load_v1, dump_v1, is_complete=True)

@@ -1,0 +1,86 @@
+"""Stored messages of both versions, as they come in one table, read as canonical messages.
+
+Rows from before the middle of 2025 are V1, and V1 is what networks store inside their executions to this day.
+"""
+
+from collections.abc import Sequence
+from itertools import groupby
+from typing import Any, NamedTuple
+
+from partita.errors import ConversionError
+from partita.formats.core.turns import join, misplaced_results
+from partita.formats.losses import Loss, json_losses
+from partita.types.json import Json, JsonObject
+from partita.types.messages import Message
+
+from . import v1, v2
+from .rows import in_row_form, is_v2, parse_content
+
+
+class _Row(NamedTuple):
+    """A stored message, and how it was read."""
+
+    raw: Json
+    message: Message
+    content: v2.ReadContent | None
+    """Of a V2 message."""
+
+
+class StoredReader:
+    """Reads stored messages. In `messages`, the results of V1 messages are in their calls.
+
+    The place of a message is its number, that of a part its place in it.
+    """
+
+    def __init__(self, raws: Sequence[Json], paths: Sequence[str], *, is_v1: bool = False) -> None:
+        """`is_v1`: refuse V2 messages."""
+        self.losses: list[Loss] = []
+        self.messages: list[Message] = []
+        self.places: dict[tuple[Any, ...], Any] = {}
+        self._is_v1 = is_v1
+        self._rows = [
+            self._read(raw, path, at) for at, (raw, path) in enumerate(zip(raws, paths, strict=True))
+        ]
+        at = 0
+        for is_new, group in groupby(self._rows, lambda row: row.content is not None):
+            found = [row.message for row in group]
+            if not is_new:
+                self.losses += misplaced_results(found, paths[at : at + len(found)])
+            self.messages += found if is_new else join(found)
+            at += len(found)
+
+    def _read(self, raw: Json, path: str, index: int) -> _Row:
+        parsed = raw if self._is_v1 else parse_content(raw, path, self.losses)
+        if is_v2(parsed):
+            if self._is_v1:
+                hint = "load it as mastra-v2"
+                raise ConversionError("the message is V2", where=f"{path}.content", hint=hint)
+            message, content = v2.read_message(parsed, path, index)
+            self.places |= {(index, *place): part for place, part in content.places.items()}
+        else:
+            message, parts = v1.read_message(parsed, path, index)
+            content = None
+            self.places |= {(index, place): part for place, part in parts.items()}
+        self.places[index,] = message
+        return _Row(raw, message, content)
+
+    def write_again(self) -> list[JsonObject]:
+        """The stored messages in the form that they were read in."""
+        written: list[JsonObject] = []
+        for is_new, group in groupby(self._rows, lambda row: row.content is not None):
+            rows = list(group)
+            if is_new:
+                again = [v2.write_again(row.message, row.content) for row in rows if row.content]
+            else:
+                again = v1.write_messages([row.message for row in rows])
+            if len(again) == len(rows):
+                again = [in_row_form(one, row.raw) for one, row in zip(again, rows, strict=True)]
+            written += again
+        return written
+
+
+def read_rows(raws: Sequence[Json]) -> tuple[Sequence[Message], bool]:
+    """Stored messages inside a network execution, and whether nothing of them is lost."""
+    reader = StoredReader(raws, [f"$[{index}]" for index in range(len(raws))])
+    is_whole = not reader.losses and not any(json_losses(list(raws), reader.write_again(), "$", ""))
+    return reader.messages, is_whole

@@ -1,1 +1,0 @@
-"""Streams of Mastra: what agents, workflows and networks say while they are at work."""

@@ -1,0 +1,264 @@
+"""What decoders of Mastra's streams read and write: an event, and the chunks of a line of messages.
+
+An event of Mastra is `{type, runId, from, payload}`. Members of it that chunks have no place for are metadata
+of the message in the end, under `mastra` and the type of the event: `step-finish`, `step-finish-2` …
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final, Literal, TypeAlias
+
+from msgspec import UNSET
+
+from partita.formats.core.metadata import notes
+from partita.formats.losses import Loss
+from partita.types.chunks import (
+    ChildChunk,
+    Chunk,
+    DataChunk,
+    MessageFinish,
+    MessageMetadata,
+    MessageStart,
+    ReasoningDelta,
+    ReasoningEnd,
+    ReasoningStart,
+    TextDelta,
+    TextEnd,
+    TextStart,
+)
+from partita.types.json import Json, JsonObject, is_object, same
+
+NAMESPACE: Final = "mastra"
+"""Where provider metadata and metadata contain what is Mastra's own."""
+
+REPLACED: Final = "a later chunk has replaced it"
+TRANSIENT: Final = "transient data leaves no trace"
+NO_ID: Final = "a text in a message has no id"
+
+AROUND: Final = ("runId", "from")
+"""Members of an event that are the same in all events of a message."""
+
+Kind: TypeAlias = Literal["text", "reasoning"]
+BLOCKS: Final[Mapping[Kind, tuple[type[Any], type[Any], type[Any]]]] = {
+    "text": (TextStart, TextDelta, TextEnd),
+    "reasoning": (ReasoningStart, ReasoningDelta, ReasoningEnd),
+}
+
+
+class Event:
+    """An event. Handlers remove the members that they express; the rest is kept."""
+
+    def __init__(self, raw: JsonObject, where: str) -> None:
+        self.type: str = raw["type"]
+        self.where = where
+        self.payload: Json = raw.get("payload")
+        self.rest: JsonObject = dict(self.payload) if is_object(self.payload) else {}
+        read = ("type", "payload") if is_object(self.payload) else ("type",)
+        self.around: JsonObject = {key: item for key, item in raw.items() if key not in read}
+        self.subject: JsonObject = {}
+        """The members of the payload that name what the rest is about."""
+
+    def get(self, name: str) -> Json:
+        """A member of the payload; `None` if it is absent."""
+        return self.rest.get(name)
+
+    def take(self, name: str, kind: type[Any]) -> Any:
+        """Remove a member of the payload if it has that type. Otherwise it stays, and this is `None`."""
+        value = self.rest.get(name)
+        if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
+            return None
+        return self.rest.pop(name)
+
+    def take_metadata(self) -> JsonObject | None:
+        """The provider metadata of the payload, with what Mastra's server added to the event itself."""
+        own: JsonObject | None = self.take("providerMetadata", dict)
+        metadata: Json = self.around.get("metadata")
+        if not is_object(metadata) or not is_object(metadata.get(NAMESPACE)):
+            return own
+        self.around = {key: item for key, item in self.around.items() if key != "metadata"}
+        if len(metadata) > 1:
+            self.around["metadata"] = {key: item for key, item in metadata.items() if key != NAMESPACE}
+        return {**(own or {}), NAMESPACE: {**notes(own, NAMESPACE), **metadata[NAMESPACE]}}
+
+    def drop(self, known: Mapping[str, Json]) -> None:
+        """Remove the members of the payload that are known already, if they are the same."""
+        self.rest = _without(self.rest, known)
+
+    def left(self, known: Mapping[str, Json]) -> JsonObject:
+        """What was not removed and is not known, with its subject."""
+        self.drop(known)
+        around = _without(self.around, known)
+        left = {**self.rest, **({"event": around} if around else {})}
+        return {**self.subject, **left} if left else {}
+
+
+def _without(members: JsonObject, known: Mapping[str, Json]) -> JsonObject:
+    return {key: item for key, item in members.items() if key not in known or not same(item, known[key])}
+
+
+class Output:
+    """Writes the chunks of a line of messages: of the conversation, or of the sub-agent of a call."""
+
+    def __init__(self, sink: list[Chunk], losses: list[Loss], path: tuple[str, ...] = ()) -> None:
+        """`path`: the calls that lead to the sub-agent."""
+        self.sink, self.losses, self.path = sink, losses, path
+        self.message_id: str | None = None
+        self.count = 0
+        """The number of messages that have begun."""
+        self.is_open = False
+        """Whether the last message has not ended."""
+        self.next_around: JsonObject = {}
+        """The run and the sender for a message that begins implicitly."""
+        self._around: JsonObject = {}  # of the current message
+        self._ids: set[str] = set()
+        self._kept: JsonObject = {}
+        self._names: dict[str, int] = {}
+        self._blocks: dict[tuple[Kind, str], JsonObject | None] = {}  # those that are open: their metadata
+        self._data: dict[tuple[str, str], tuple[str, Json]] = {}  # those that may be replaced
+        self._finish: JsonObject = {}
+
+    # Messages
+
+    def begin(self, message_id: str | None = None) -> None:
+        """Begin a message, and end the one before."""
+        self.close()
+        self.count += 1
+        self.message_id = self._unique(message_id)
+        self.is_open = True
+        self._names = {}
+        self._around = dict(self.next_around)
+        metadata = {NAMESPACE: dict(self._around)} if self._around else UNSET
+        self._send(MessageStart(self.message_id, metadata))
+
+    def _unique(self, message_id: str | None) -> str | None:
+        """The id of a message. Only the first may have none."""
+        id_ = message_id
+        if id_ is None and self.count > 1:
+            id_ = f"{self.path[-1]}/{self.count}" if self.path else f"message-{self.count}"
+        while id_ is not None and id_ in self._ids:
+            id_ = f"{id_}:{self.count}"
+        if id_ is not None:
+            self._ids.add(id_)
+        return id_
+
+    def ensure(self) -> None:
+        """Begin a message if there is none."""
+        if not self.count:
+            self.begin()
+
+    def emit(self, chunk: Chunk) -> None:
+        """Add a chunk to the message."""
+        self.ensure()
+        self._send(chunk)
+
+    def finish(self, reason: str | None, **metadata: Json) -> None:
+        """Set the finish reason of the message and more metadata, which are sent at its end."""
+        if reason is not None:
+            self._finish["finishReason"] = reason
+        self._finish |= metadata
+
+    def close(self) -> None:
+        """End everything that is open, and the message."""
+        self.end_blocks()
+        metadata = {**self._finish, **({NAMESPACE: self._kept} if self._kept else {})}
+        if self.is_open:
+            reason = self._finish.get("finishReason")
+            self._send(MessageFinish(reason, metadata) if metadata else MessageFinish(reason))
+        elif metadata:
+            self._send(MessageMetadata(metadata))
+        self.is_open = False
+        self._finish, self._kept = {}, {}
+        self._data.clear()
+
+    def _send(self, chunk: Chunk) -> None:
+        self.sink.append(ChildChunk(self.path, chunk) if self.path else chunk)
+
+    # What has no place in a chunk
+
+    def keep_rest(self, event: Event) -> None:
+        """Keep what is left of an event."""
+        self.ensure()
+        left = event.left(self._around)
+        if left:
+            self.keep(event.type, left)
+        if not event.around.keys() <= self._around.keys():
+            self._around = {**event.around, **self._around}  # so that it is kept only once
+
+    def keep(self, name: str, value: Json) -> None:
+        """Keep a value for the metadata of the message, under a name or the next one like it."""
+        self.ensure()
+        count = self._names[name] = self._names.get(name, 0) + 1
+        self._kept[name if count == 1 else f"{name}-{count}"] = value
+
+    def lose(self, where: str, value: Json, why: str) -> None:
+        """Report something that is not in the messages."""
+        self.losses.append(Loss.of(where, value, why, "minor"))
+
+    # Text and reasoning
+
+    def start(self, kind: Kind, id_: str, metadata: JsonObject | None, where: str | None = None) -> None:
+        """Start a text or a reasoning, and end an open one with that id. `where`: of the id, if given."""
+        self.ensure()
+        if where is not None and kind == "text" and id_ not in _values(metadata):
+            self.lose(f"{where}.payload.id", id_, NO_ID)
+        self.end(kind, id_)
+        self._blocks[kind, id_] = metadata
+        self.emit(BLOCKS[kind][0](id_, metadata))
+
+    def append(
+        self, kind: Kind, id_: str, delta: str, metadata: JsonObject | None = None, where: str | None = None
+    ) -> None:
+        """Append to a text or a reasoning. The first delta starts it."""
+        if (kind, id_) not in self._blocks:
+            self.start(kind, id_, None, where)
+        self.emit(BLOCKS[kind][1](id_, delta, self._merged(kind, id_, metadata)))
+
+    def end(self, kind: Kind, id_: str, metadata: JsonObject | None = None) -> bool:
+        """End a text or a reasoning. Returns whether one with that id was open."""
+        if (kind, id_) not in self._blocks:
+            return False
+        merged = self._merged(kind, id_, metadata)
+        del self._blocks[kind, id_]
+        self.emit(BLOCKS[kind][2](id_, merged))
+        return True
+
+    def end_blocks(self) -> None:
+        """End every text and reasoning that is open."""
+        for kind, id_ in list(self._blocks):
+            self.end(kind, id_)
+
+    def _merged(self, kind: Kind, id_: str, metadata: JsonObject | None) -> JsonObject | None:
+        """Metadata of a block with those before. What they replace is kept."""
+        before = self._blocks[kind, id_]
+        if metadata is None:
+            return None
+        if before is not None:
+            both = [key for key in before if key in metadata]
+            gone = {key: before[key] for key in both if not same(metadata[key], before[key])}
+            if gone:
+                self.keep(f"{kind}-start", {"id": id_, "providerMetadata": gone})
+            metadata = {**before, **metadata}
+        self._blocks[kind, id_] = metadata
+        return metadata
+
+    # Data
+
+    def data(
+        self, name: str, value: Json, where: str, id_: str | None = None, transient: bool | None = None
+    ) -> None:
+        """Data by name. Data that are transient, or that later data replace, are reported."""
+        self.ensure()
+        if transient:
+            self.lose(where, {"type": f"data-{name}", "id": id_, "data": value}, TRANSIENT)
+        elif id_ is not None:
+            old = self._data.get((name, id_))
+            if old is not None and not same(old[1], value):
+                self.lose(*old, REPLACED)
+            self._data[name, id_] = (where, value)
+        self.emit(DataChunk(f"data-{name}", value, id_, transient))
+
+
+def _values(metadata: JsonObject | None) -> Iterator[Json]:
+    """The values in the metadata of all providers."""
+    for own in (metadata or {}).values():
+        if is_object(own):
+            yield from own.values()

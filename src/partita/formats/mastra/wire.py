@@ -1,0 +1,145 @@
+"""Wire types of the parts that Mastra's V2 messages have from AI SDK 4.
+
+All other parts (`text`, `step-start`, `source-document`, `data-NAME`, `dynamic-tool`, …) are parts of UI
+messages of AI SDK 5 to 7, which are written as ours are.
+
+Sources: `MastraMessageContentV2` in packages/core/src/agent/message-list of
+https://github.com/mastra-ai/mastra, and `UIMessage` in https://github.com/vercel/ai/tree/v4/packages/ui-utils
+"""
+
+from collections.abc import Mapping
+from typing import Any, Final, TypeAlias
+
+from msgspec import UNSET, UnsetType
+
+from partita.formats.core.wire import Codec, UnknownVariant, Wire
+from partita.types.json import JsonObject
+from partita.types.tools import ToolState
+
+NAME: Final = "mastra-v2"
+"""The namespace of notes in provider metadata. Mastra itself uses `mastra`."""
+
+FOREIGN: Final = "mastra"
+"""The format of a `ForeignPart` that was a part, or a content, of Mastra."""
+
+PROVIDER: Final = "anthropic"
+SIGNATURE: Final = "signature"
+REDACTED: Final = "redactedData"
+"""Where provider metadata has what is opaque in reasoning.
+
+AI SDK 4 does not name the provider, and only Anthropic had signatures and redacted reasoning then.
+"""
+
+STATES: Final[Mapping[str, ToolState]] = {
+    "partial-call": "input-streaming",
+    "call": "input-available",
+    "result": "output-available",
+    # Since 2026-04, in the names of AI SDK 6
+    "approval-requested": "approval-requested",
+    "approval-responded": "approval-responded",
+    "output-error": "output-error",
+    "output-denied": "output-denied",
+}
+"""The states of tool invocations, and ours."""
+
+OPEN_STATES: Final = ("call", "partial-call")
+
+
+class Block(Wire, tag_field="type", rename="camel", kw_only=True):
+    """What all parts may have. Most have `createdAt` too: it is kept like any other member."""
+
+    provider_metadata: JsonObject | UnsetType = UNSET
+
+
+class TextDetail(Wire, tag_field="type", tag="text"):
+    """A piece of reasoning."""
+
+    text: str
+    signature: str | UnsetType = UNSET
+
+
+class RedactedDetail(Wire, tag_field="type", tag="redacted"):
+    """Reasoning that only its provider can read.
+
+    Rows of streamed messages have empty `data` here, and the data in `providerMetadata` (seen in recordings).
+    """
+
+    data: str
+
+
+AnyDetail: TypeAlias = TextDetail | RedactedDetail
+
+
+class Reasoning(Block, tag="reasoning"):
+    """Reasoning: its text, and the same text in pieces.
+
+    Rows from 2025-08 to 2026-06 may have the text in one of both only, or nowhere:
+    https://github.com/mastra-ai/mastra/issues/8073 and https://github.com/mastra-ai/mastra/issues/14094
+    """
+
+    reasoning: str | UnsetType = UNSET
+    details: tuple[AnyDetail, ...] | UnsetType = UNSET
+    id: str | UnsetType = UNSET
+    state: str | UnsetType = UNSET
+    token_count: int | UnsetType = UNSET
+
+
+class Invocation(Wire, rename="camel"):
+    """A call of a tool, and its result."""
+
+    tool_call_id: str
+    tool_name: str
+    state: str | UnsetType = UNSET
+    args: Any = UNSET
+    result: Any = UNSET
+    is_error: bool | UnsetType = UNSET
+    """The result is an error: https://github.com/mastra-ai/mastra/issues/15569"""
+    error_text: str | UnsetType = UNSET
+    raw_input: Any = UNSET
+    approval: Any = UNSET
+
+
+class ToolInvocation(Block, tag="tool-invocation"):
+    """A call of a tool, and what newer versions added beside it."""
+
+    tool_invocation: Invocation
+    provider_executed: bool | UnsetType = UNSET
+    title: str | UnsetType = UNSET
+    preliminary: bool | UnsetType = UNSET
+    result_provider_metadata: JsonObject | UnsetType = UNSET
+    tool_metadata: JsonObject | UnsetType = UNSET
+
+
+class File(Block, tag="file"):
+    """A file in the names of version 4 (`mimeType` and `data`) or 5 (`mediaType` and `url`), or in a mix.
+
+    `data` is base64, a data URL, another URL, or the id that a provider gave to the file.
+    """
+
+    mime_type: str | UnsetType = UNSET
+    media_type: str | UnsetType = UNSET
+    data: str | UnsetType = UNSET
+    url: str | UnsetType = UNSET
+    filename: str | UnsetType = UNSET
+
+
+class UrlSource(Wire, tag_field="sourceType", tag="url", rename="camel"):
+    """A web page. Documents are stored as this too, with an empty `url` (seen in recordings)."""
+
+    id: str
+    url: str
+    title: str | UnsetType = UNSET
+    provider_metadata: JsonObject | UnsetType = UNSET
+
+
+class Source(Block, tag="source"):
+    """A source that the answer is based on."""
+
+    source: UrlSource
+
+
+class UnknownBlock(UnknownVariant, tag_field="type", tag="__unknown__"):
+    """A part that is not one of these."""
+
+
+BLOCK: Final[Codec[Any]] = Codec(Reasoning | ToolInvocation | File | Source | UnknownBlock)
