@@ -100,7 +100,7 @@ walk: setup ## Follow the README and the guides as a stranger would, in a fresh 
 	$(BIN)/python -m docs.walk
 
 losses: setup ## Change every leaf of every recording in turn: the output or the losses must change
-	PARTITA_FULL=1 $(BIN)/python -m pytest --workers 2 --timeout 7200 tests/formats/test_nothing_lost.py
+	PARTITA_FULL=1 $(BIN)/python -m pytest --workers 2 --timeout 7200 tests/formats/laws/test_laws.py
 
 conformance: setup ## Compare with the real ai packages at length, 3,000 examples a test
 	HYPOTHESIS_PROFILE=long $(PYTEST) tests/conformance

@@ -2,23 +2,18 @@
 
 from typing import Final
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from partita.errors import ConversionError, PartitaError
 from partita.formats.a2a.format import dump, load
 from partita.formats.core.residue import digest
 from partita.formats.registry import get_format
 from partita.testing.everything import everything
-from partita.types.codec import to_json
 from partita.types.json import Json, JsonObject
 from partita.types.messages import AssistantMessage, Message, SystemMessage, ToolCallPart, UserMessage
 from partita.types.parts import DataPart, FilePart, ForeignPart, ImagePart, ReasoningPart, TextPart
 from partita.types.tools import TextOutput
 from tests.canonical import messages as any_message
-from tests.leaves import changed, leaves
-from tests.tables import each_row
 
 OURS: Final = "application/vnd.partita.part+json"
 
@@ -188,28 +183,6 @@ def test_an_artifact_that_is_told_again_replaces_the_old_one() -> None:
     assert [loss.path for loss in loaded.losses] == ["$[1]"]
 
 
-BAD: dict[str, Json] = {
-    "a number": 7,
-    "an object of another kind": {"contents": []},
-    "an unknown role": {"messageId": "m", "role": "oven", "parts": []},
-    "no role": {"messageId": "m", "parts": []},
-    "parts that are a text": {"messageId": "m", "role": "user", "parts": "hi"},
-    "a part that is a text": {"messageId": "m", "role": "user", "parts": ["hi"]},
-    "a list of numbers": [7],
-    "an update without an artifact": {"artifactUpdate": {"taskId": "t"}},
-    "a history that is none": {"kind": "task", "id": "t", "history": 7},
-    "an envelope with nothing in it": {"jsonrpc": "2.0", "id": 1},
-}
-
-
-@each_row("payload", BAD.values(), ids=BAD)
-def test_what_is_not_a2a_is_refused_with_a_place(payload: Json) -> None:
-    with pytest.raises(ConversionError) as raised:
-        load(payload)
-    assert raised.value.where
-    assert raised.value.hint
-
-
 # Written
 
 
@@ -251,35 +224,6 @@ def test_parts_that_nobody_knows_go_back() -> None:
     [message] = load(payload).messages
     assert message.parts == (ForeignPart("a2a", {"hologram": 1}),)
     assert dump([message]).payload == payload
-
-
-# Nothing in silence
-
-
-def outcome(payload: Json) -> tuple[Json, Json] | None:
-    try:
-        loaded = load(payload)
-    except PartitaError:
-        return None
-    dumped = dump(loaded.messages)
-    settings = None if loaded.request is None else loaded.request.settings
-    return (
-        (to_json(loaded.messages), loaded.losses, settings),
-        (dumped.payload, loaded.losses, dumped.losses, settings),
-    )
-
-
-@each_row("payload", PAYLOADS.values(), ids=PAYLOADS)
-def test_no_leaf_changes_in_silence(payload: Json) -> None:
-    before = outcome(payload)
-    assert before is not None
-    silent = [
-        path
-        for path in leaves(payload)
-        if (after := outcome(changed(payload, path))) is not None
-        and (after[0] == before[0] or after[1] == before[1])
-    ]
-    assert not silent
 
 
 @given(messages=st.lists(any_message(), max_size=3))

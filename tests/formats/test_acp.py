@@ -2,9 +2,6 @@
 
 from typing import Any
 
-from hypothesis import given
-from hypothesis import strategies as st
-
 from partita.formats.acp.decoder import AcpDecoder
 from partita.stream.accumulator import Accumulator
 from partita.types.chunks import Chunk, DataChunk, MessageAbort, ToolOutputChunk
@@ -19,10 +16,8 @@ from partita.types.tools import (
     JsonOutput,
     TextOutput,
 )
-from tests.strategies import json_values, spoil
 from tests.tables import each_row
 
-UNFINISHED = {"streaming", "input-streaming", "input-available", "approval-requested", "approval-responded"}
 OPTIONS = [
     {"optionId": "y", "name": "Yes", "kind": "allow_once"},
     {"optionId": "n", "name": "No", "kind": "reject_once"},
@@ -307,55 +302,6 @@ def test_what_is_unknown_is_kept(event: Json) -> None:
 
 
 # Whatever comes
-
-TURN: list[Json] = [
-    request(0, "initialize", protocolVersion=1),
-    answer(0, {"protocolVersion": 1, "agentInfo": {"name": "a"}}),
-    request(1, "session/new", cwd="/"),
-    answer(1, {"sessionId": "s"}),
-    PROMPT,
-    text("Hm", "agent_thought_chunk"),
-    text("Good"),
-    update("plan", entries=[]),
-    update("tool_call", toolCallId="c", title="Dig", kind="execute", status="pending"),
-    ask(0, toolCallId="c", rawInput={"depth": 1}),
-    chosen(0, "y"),
-    update("tool_call_update", toolCallId="c", status="in_progress", content=[said("half")]),
-    request(1, "terminal/output", sessionId="s", terminalId="t"),
-    answer(1, {"output": "mud", "truncated": False}),
-    update("tool_call_update", toolCallId="c", status="completed", content=[said("whole")]),
-    update("tool_call", toolCallId="d", title="Look", rawInput={}, status="in_progress"),
-    ask("q", toolCallId="d"),
-    chosen("q", "n"),
-    update("tool_call_update", toolCallId="d", status="failed"),
-    update("usage_update", used=1, size=2),
-    update("user_message_chunk", content={"type": "text", "text": "me"}),
-    request(3, "session/load", sessionId="s"),
-    answer(3, None),
-    text("Done"),
-    answer(2, {"stopReason": "end_turn", "usage": {"inputTokens": 1}}),
-]
-
-
-def still_open(message: AssistantMessage) -> list[object]:
-    return [part for part in message.parts if getattr(part, "state", None) in UNFINISHED]
-
-
-def test_a_turn_that_stops_anywhere_leaves_nothing_open() -> None:
-    for length in range(len(TURN) + 1):
-        assert not still_open(fold(decode(TURN[:length])))
-
-
-@st.composite
-def damaged(draw: st.DrawFn) -> Json:
-    """A message of the turn with one value in it replaced or gone."""
-    return spoil(draw, draw(st.sampled_from(TURN)))
-
-
-@given(events=st.lists(damaged() | st.sampled_from(TURN) | json_values(3), max_size=25))
-def test_whatever_comes_folds_and_leaves_nothing_open(events: list[Json]) -> None:
-    for length in {0, len(events) // 2, len(events)}:
-        assert not still_open(fold(decode(events[:length])))
 
 
 def nested(depth: int) -> Json:

@@ -15,7 +15,7 @@ from partita.types.codec import to_json
 from partita.types.json import Json, JsonObject, is_array
 from partita.types.messages import Message
 from tests import canonical
-from tests.rules.histories import HISTORIES
+from tests.formats.laws.apis import HISTORIES
 from tests.sampling import FULL, sampled
 from tests.strategies_json import json_values
 from tests.tables import Failures, each_row

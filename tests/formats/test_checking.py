@@ -8,15 +8,10 @@ from partita.formats.checking.held import Held
 from partita.formats.converting import convert
 from partita.formats.format import Dumped, Format, Loaded
 from partita.formats.losses import Loss
-from partita.formats.registry import all_formats, get_format
-from partita.testing.everything import everything
-from partita.types.codec import to_json
+from partita.formats.registry import get_format
 from partita.types.json import Json
 from partita.types.messages import Message, UserMessage
 from partita.types.parts import DataPart, TextPart
-from tests.converting import silent, spelled
-from tests.leaves import leaves
-from tests.sampling import sampled
 from tests.tables import each_row
 
 HELD: dict[str, tuple[str, Json, Json]] = {
@@ -97,10 +92,3 @@ def test_losses_of_a_format_that_reports_none_are_found_by_comparison() -> None:
     assert [(loss.path, loss.what) for loss in loaded.losses] == [("$.mood", '"curious"')]
     message = UserMessage(id="m", content=[TextPart("How tall?"), DataPart("mood", "curious")], run_id="r")
     assert [loss.path for loss in format_.dump([message]).losses] == ["$[0].runId", "$[0].content.parts[1]"]
-
-
-@each_row("target", sorted(name for name, one in all_formats().items() if one.dump))
-def test_no_leaf_of_a_conversation_that_has_everything_is_lost_in_silence(target: str) -> None:
-    said = to_json(everything())
-    some = sampled(leaves(said), 60, lambda path: (target, path))
-    assert [spelled(path) for path in silent(said, "canonical", target, some)] == []

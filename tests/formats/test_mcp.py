@@ -1,16 +1,12 @@
 """Content of the Model Context Protocol, read and written: blocks, results, prompts, sampling."""
 
-from collections.abc import Callable
 from typing import Any, Final
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from partita.errors import ConversionError, PartitaError
-from partita.formats.canonical import load_canonical
+from partita.errors import ConversionError
 from partita.formats.converting import convert
-from partita.formats.format import Dumped, Loaded, Request
+from partita.formats.format import Request
 from partita.formats.mcp.format import dump, load
 from partita.formats.registry import get_format
 from partita.testing.everything import everything
@@ -18,7 +14,6 @@ from partita.types.codec import to_json
 from partita.types.json import Json, JsonObject
 from partita.types.messages import (
     AssistantMessage,
-    Message,
     SystemMessage,
     ToolCallPart,
     ToolMessage,
@@ -33,9 +28,6 @@ from partita.types.tools import (
     ToolOutput,
     ToolResultPart,
 )
-from tests import canonical
-from tests.leaves import Path, changed, leaves
-from tests.sampling import picked
 from tests.tables import each_row
 
 NOTES: Final = {"audience": ["user"], "priority": 0.5, "lastModified": "2026-03-01T09:00:00Z"}
@@ -272,50 +264,3 @@ def test_what_is_no_content_is_refused_with_its_place(payload: Json, where: str)
     with pytest.raises(ConversionError) as raised:
         load(payload)
     assert raised.value.where == where
-
-
-PAYLOADS: Final[dict[str, tuple[Json, Callable[[Loaded], Dumped]]]] = {
-    "a talk": (TALK, lambda loaded: dump(loaded.messages)),
-    "sampling": (SAMPLING, lambda loaded: dump(loaded.messages, loaded.request or Request())),
-    "a prompt": (PROMPT, lambda loaded: dump(loaded.messages, loaded.request or Request())),
-    "a result": (RESULT, lambda loaded: dump(loaded.messages)),
-    "an answer": (ANSWER, lambda loaded: dump(loaded.messages)),
-    "blocks": (RESULT["content"], lambda loaded: dump(loaded.messages)),
-}
-
-
-@each_row(("payload", "write"), PAYLOADS.values(), ids=PAYLOADS)
-def test_every_leaf_is_read_and_written_or_told(payload: Json, write: Callable[[Loaded], Dumped]) -> None:
-    loaded = load(payload)
-    written = write(loaded)
-
-    def is_silent(path: Path) -> bool:
-        try:
-            other = load(changed(payload, path))
-        except PartitaError:
-            return False
-        return other == loaded or (write(other), other.losses) == (written, loaded.losses)
-
-    assert [path for path in leaves(payload) if is_silent(path)] == []
-
-
-def test_every_leaf_of_a_message_is_written_or_told() -> None:
-    plain = to_json(everything())
-    written = dump(everything())
-
-    def is_silent(path: Path) -> bool:
-        try:
-            messages = load_canonical(changed(plain, path)).messages
-        except PartitaError:
-            return False
-        return dump(messages) == written
-
-    assert [path for path in picked(list(leaves(plain)), 60) if is_silent(path)] == []
-
-
-@given(messages=st.lists(canonical.messages(canonical.BROKEN_STRINGS), max_size=3))
-def test_any_messages_can_be_written_and_read_again(messages: list[Message]) -> None:
-    written = dump(messages)
-    loaded = load(written.payload)
-    assert dump(loaded.messages).payload == written.payload or loaded.losses
-    dump(messages, Request())

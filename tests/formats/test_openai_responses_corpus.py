@@ -220,13 +220,6 @@ def test_every_stream_gives_the_chunks_of_the_ai_sdk() -> None:
     assert not wrong
 
 
-def test_every_stream_folds_wherever_it_is_cut() -> None:
-    for path in answers(FAMILY, ".jsonl"):
-        events = cases_in(path)
-        for kept in range(0, len(events), max(1, len(events) // 8)):
-            fold(decode(events[:kept]))
-
-
 def test_what_only_the_provider_can_read_goes_back_byte_for_byte() -> None:
     lost: dict[str, list[str]] = {}
     for path in answers(FAMILY, ".jsonl"):

@@ -84,17 +84,6 @@ def test_every_view_becomes_the_same_request() -> None:
     assert dump(expand(everything())).payload == dump(everything()).payload
 
 
-def test_no_leaf_of_a_message_is_lost_in_silence() -> None:
-    plain = to_json(everything())
-    before = dump(load_canonical(plain).messages)
-    lost = [
-        path
-        for path in picked(list(leaves(plain)), 60)
-        if (messages := readable(changed(plain, path))) is not None and dump(messages) == before
-    ]
-    assert not lost
-
-
 def test_no_leaf_of_the_last_answer_is_lost_in_silence() -> None:
     plain = to_json(everything())
     before = dump_response(load_canonical(plain).messages)

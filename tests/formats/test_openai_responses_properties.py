@@ -1,14 +1,13 @@
 """Whatever a Responses stream brings, and wherever it stops: it folds, and goes back as it came."""
 
-from copy import deepcopy
-from typing import Any, Final
+from typing import Final
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from partita.formats.answers.model_view import model_view
 from partita.formats.openai_responses.stream import ResponsesDecoder
-from partita.types.json import Json, JsonObject, is_array, is_object
+from partita.types.json import JsonObject
 from partita.types.messages import UserMessage
 from tests.formats.openai_responses_answers import (
     decode,
@@ -25,9 +24,7 @@ from tests.formats.openai_responses_answers import (
 from tests.formats.openai_responses_requests import build_request
 from tests.formats.test_openai_responses_items import ITEMS
 from tests.formats.test_openai_responses_request import ANSWER
-from tests.strategies import json_values
 
-STREAM: Final = streamed(response(*ANSWER))
 EXAMPLES: Final = [*ANSWER, *(item for items, _ in ITEMS.values() for item in items)]
 TEXTS: Final = st.text(max_size=12)
 
@@ -59,80 +56,9 @@ def responses(draw: st.DrawFn) -> JsonObject:
     return response(*named, status=draw(st.sampled_from(("completed", "incomplete", "failed"))))
 
 
-@given(json_values(12))
-def test_any_value_is_taken(value: Json) -> None:
-    fold(decode([value]))
-    fold(ResponsesDecoder().read_body(value))
-
-
-KINDS: Final = sorted({event["type"] for event in STREAM} | {"error", "response.failed"})
-
-
-@given(
-    st.lists(
-        st.sampled_from(KINDS).flatmap(lambda kind: json_values(12).map(lambda value: soup(kind, value)))
-    )
-)
-def test_any_fields_of_known_events_are_taken(events: list[Json]) -> None:
-    fold(decode(events))
-
-
-def soup(kind: str, value: Json) -> JsonObject:
-    fields = value if is_object(value) else {"item": value, "response": value, "delta": value, "part": value}
-    return {**fields, "type": kind}
-
-
-@st.composite
-def damaged(draw: st.DrawFn) -> list[Json]:
-    """A stream in which something was replaced, left out, told twice or put elsewhere."""
-    events: list[Json] = deepcopy(STREAM)
-    for _ in range(draw(st.integers(1, 4))):
-        place = draw(st.integers(0, len(events) - 1))
-        match draw(st.sampled_from(("drop", "twice", "move", "replace"))):
-            case "drop" if len(events) > 1:
-                del events[place]
-            case "twice":
-                events.insert(place, deepcopy(events[place]))
-            case "move":
-                events.insert(draw(st.integers(0, len(events) - 1)), events.pop(place))
-            case _:
-                _replace(draw, events[place])
-    return events
-
-
-def _replace(draw: st.DrawFn, value: Json) -> None:
-    """Replace something in a value by something else."""
-    while (is_object(value) or is_array(value)) and value:
-        place: Any = draw(st.sampled_from(sorted(value) if is_object(value) else range(len(value))))
-        holder: Any = value
-        value = holder[place]
-        if draw(st.booleans()):
-            holder[place] = draw(json_values(4))
-            return
-
-
-@given(damaged())
-def test_a_damaged_stream_folds(events: list[Json]) -> None:
-    fold(decode(events))
-
-
-@given(responses(), st.data())
-def test_a_stream_folds_wherever_it_is_cut(whole: JsonObject, data: st.DataObject) -> None:
-    events = streamed(whole)
-    kept = data.draw(st.integers(0, len(events)))
-    said = fold(decode(events[:kept])).content.metadata
-    assert is_object(said)
-    assert (said.get("complete") is False) == (kept < len(events))
-
-
 @given(responses())
 def test_a_body_says_what_its_stream_says(whole: JsonObject) -> None:
     assert fold(ResponsesDecoder().read_body(whole)) == fold(decode(streamed(whole)))
-
-
-@given(responses())
-def test_the_same_events_give_the_same_chunks(whole: JsonObject) -> None:
-    assert decode(streamed(whole)) == decode(streamed(whole))
 
 
 @given(responses())

@@ -5,7 +5,6 @@ import pytest
 from partita.errors import PartitaError
 from partita.formats.converting import convert
 from partita.formats.registry import get_format
-from partita.testing.everything import everything
 from partita.types.codec import to_json
 from partita.types.fold import fold
 from partita.types.json import Json, JsonObject
@@ -38,13 +37,6 @@ def test_metadata_of_a_row_has_room_for_more(rows: list[JsonObject]) -> None:
     assert filled != rows
     assert slot.take(filled) == (rows, REST)
     assert slot.take(rows) == (rows, None)
-
-
-def test_what_mastra_has_no_place_for_can_go_along() -> None:
-    given: Json = to_json(everything())
-    there = convert(given, "canonical", "mastra-v2", carry=True)
-    assert there.lossless
-    assert convert(there.payload, "mastra-v2", "canonical").payload == given
 
 
 MOMENT = "2026-03-04T12:00:00.000Z"

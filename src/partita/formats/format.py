@@ -1,6 +1,6 @@
 """What a format is: a name, and pure functions between its payloads and canonical messages."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Final, NamedTuple, Protocol, TypeAlias
@@ -174,6 +174,26 @@ class Slot(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
+class HttpApi:
+    """The HTTP API that takes the requests of a format, so that agents can use its models by name.
+
+    A request is sent by POST. Its response is a stream of server-sent events, which the decoder of the format
+    reads, or one JSON body.
+    """
+
+    base_url: str
+    """The environment variable `NAME_BASE_URL`, after the name of the format, replaces it."""
+    path: str
+    """Where requests go, behind the base URL. `{model}` in it is the model; otherwise the body names it."""
+    key_variable: str = ""
+    """The environment variable that has the key; empty if the API has no keys."""
+    headers: Mapping[str, str] = field(default_factory=lambda: {"authorization": "Bearer {key}"})
+    """Headers of a request, with `{key}` for the key. Headers with a key are left out if there is none."""
+    settings: JsonObject = field(default_factory=lambda: {"stream": True})
+    """Settings of every request, unless others are given."""
+
+
+@dataclass(frozen=True, slots=True)
 class Format:
     """One wire format. It has no function for what it cannot do."""
 
@@ -196,6 +216,8 @@ class Format:
 
     Losses of `load` include what `dump` does not write back, unless the `Loaded` is complete by itself.
     """
+    http_api: HttpApi | None = None
+    """The API behind the format. With it, `Agent("NAME:MODEL")` sends requests that `dump` writes."""
 
     def __post_init__(self) -> None:
         load, dump = self.load, self.dump

@@ -53,8 +53,15 @@ def all_formats() -> Mapping[str, Format]:
 
 
 def broken_formats() -> Mapping[str, Broken]:
-    """What other packages bring and cannot be used, by the name of the entry point."""
+    """The formats of other packages that cannot be used, by the name of the entry point."""
     return read_plugins({*ALIASES, *(format_.name for format_ in own_formats())}).broken
+
+
+def api_formats() -> Mapping[str, Format]:
+    """The formats of other packages that have an HTTP API, by name."""
+    own, known = {format_.name for format_ in own_formats()}, all_formats()
+    others = (known[name] for name in known if name not in own)
+    return {one.name: one for one in others if one.http_api is not None}
 
 
 def get_format(name: str) -> Format:
@@ -66,7 +73,7 @@ def get_format(name: str) -> Format:
             raise FormatError(
                 f"the format {name!r} cannot be used: {broken.why}",
                 where=broken.value,
-                hint=f"mend or uninstall the package {broken.package}",
+                hint=f"fix or uninstall the package {broken.package}",
             )
         near = get_close_matches(name, [*known, *ALIASES], n=1)
         hint = f"did you mean {near[0]!r}? " if near else ""

@@ -1,4 +1,5 @@
-"""Agents by name: ours, and those that other packages bring through the entry point group `partita.agents`.
+"""Agents by name: ours, and those of other packages: through the entry point group `partita.agents`, and the
+models of formats that have an HTTP API (`partita.formats`).
 
 A name is `NAME` or `NAME:REST`; what the rest means is the agent's own business: a model, a command, a run.
 """
@@ -11,6 +12,7 @@ from importlib.metadata import EntryPoint, entry_points
 from typing import Final, TypeAlias
 
 from partita.errors import AgentError
+from partita.formats.registry import api_formats
 
 from .service import AgentService
 
@@ -19,15 +21,11 @@ ENTRY_POINTS: Final = "partita.agents"
 Maker: TypeAlias = Callable[[str], AgentService]
 """Makes an agent of what stands behind the colon in its name: nothing, if there is none."""
 
+PROVIDERS: Final = "partita.runtime.providers.strings"
+
 OWN: Final[Mapping[str, str]] = {
-    **dict.fromkeys(
-        ("openai", "openai-chat", "anthropic", "gemini"),
-        "partita.runtime.providers.strings",
-    ),
-    **dict.fromkeys(
-        ("ollama", "openrouter", "deepseek", "groq", "mistral", "vllm", "xai"),
-        "partita.runtime.providers.strings",
-    ),
+    **dict.fromkeys(("openai", "openai-chat", "anthropic", "gemini"), PROVIDERS),
+    **dict.fromkeys(("ollama", "openrouter", "deepseek", "groq", "mistral", "vllm", "xai"), PROVIDERS),
     **dict.fromkeys(("claude-code", "codex", "acp"), "partita.runtime.programs.strings"),
     "replay": "partita.runtime.replay.service",
     "scripted": "partita.runtime.scripted.strings",
@@ -37,7 +35,7 @@ OWN: Final[Mapping[str, str]] = {
 
 def agent_names() -> tuple[str, ...]:
     """Every name there is an agent for."""
-    return tuple(sorted({*OWN, *_foreign()}))
+    return tuple(sorted({*OWN, *_foreign(), *api_formats()}))
 
 
 def get_agent(name: str) -> AgentService:
@@ -47,6 +45,9 @@ def get_agent(name: str) -> AgentService:
         made: AgentService = import_module(OWN[kind]).make(kind, rest)
         return made
     entry = _foreign().get(kind)
+    if entry is None and kind in api_formats():
+        provided: AgentService = import_module(PROVIDERS).make(kind, rest)
+        return provided
     if entry is None:
         near = get_close_matches(kind, agent_names(), n=1)
         hint = f"did you mean {near[0]!r}? " if near else ""
@@ -63,7 +64,7 @@ def _maker(entry: EntryPoint) -> Maker:
         raise AgentError(
             f"the agent {entry.name!r} cannot be loaded: {type(error).__name__}: {error}",
             where=entry.value,
-            hint=f"mend or uninstall the package {package}",
+            hint=f"fix or uninstall the package {package}",
         ) from error
     return found
 

@@ -6,6 +6,8 @@ CANDIDATE = Candidate(make=MyService, failing=lambda: MyService(broken=True))
 async def test_my_service_keeps_the_contract(check: Check) -> None:
     await check(CANDIDATE)
 
+`check_format` does the same for formats: it tries the laws that hold for every format.
+
 And tests from real runs: `Replay` is what the pytest fixture `partita_replay` gives.
 """
 
@@ -17,6 +19,8 @@ if TYPE_CHECKING:
     from .candidate import Check as Check
     from .candidate import ContractError as ContractError
     from .endpoint import Endpoint as Endpoint
+    from .format_laws import LawError as LawError
+    from .format_laws import check_format as check_format
     from .kit import CHECKS as CHECKS
     from .kit import check_service as check_service
     from .kit import checks_for as checks_for
@@ -31,6 +35,8 @@ _HOMES = {
     "check_service": "kit",
     "checks_for": "kit",
     "Endpoint": "endpoint",
+    "LawError": "format_laws",
+    "check_format": "format_laws",
     "RecordingError": "matching",
     "Replay": "replay",
 }

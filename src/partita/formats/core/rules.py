@@ -108,7 +108,7 @@ def arrange(
         arranged.insert(arranged.index(talk[0]), Prompt(opening, "", [Placed(opening.parts[0], "")]))
         record.losses.append(Loss("$", OPENING, FIRST, "repaired"))
     if rules.trailing_space == "strip" and talk and isinstance(talk[-1], Step):
-        arranged[arranged.index(talk[-1])] = _stripped(talk[-1], record)
+        arranged[arranged.index(talk[-1])] = _stripped(talk[-1], record, is_written)
     return arranged
 
 
@@ -194,7 +194,8 @@ def _in_order(step: Step, results: Sequence[Results], record: Record) -> Iterato
     calls = [placed for placed in step.parts if type(placed.part) is ToolCallPart]
     if not calls:
         return
-    found = {placed.part.id: (turn, placed) for turn in results for placed in turn.parts}
+    placed_results = ((turn, one) for turn in results for one in turn.parts)
+    found = {one.part.id: (turn, one) for turn, one in placed_results if isinstance(one.part, ToolResultPart)}
     last: Results | None = None
     for call, path in calls:
         if call.provider_executed:
@@ -232,15 +233,18 @@ def _instructions_first(
     return [*first, *others]
 
 
-def _stripped(step: Step, record: Record) -> Step:
-    parts = list(step.parts)
-    last = parts[-1].part if parts else None
+def _stripped(step: Step, record: Record, is_written: Callable[[Any], bool] | None) -> Step:
+    """A step without white space at the end of the last text that is written."""
     if step.text is not None and step.text != step.text.rstrip():
         record.losses.append(Loss(step.path, "white space at the end", TRAILING, "repaired"))
         return step._replace(text=step.text.rstrip())
+    parts = list(step.parts)
+    at = len(parts) - 1
+    while at > 0 and is_written is not None and not is_written(parts[at].part):
+        at -= 1
+    last, path = parts[at] if parts else (None, "")
     if step.text is not None or not isinstance(last, TextPart) or last.text == last.text.rstrip():
         return step
-    path = parts[-1].path or step.path
-    record.losses.append(Loss(path, "white space at the end", TRAILING, "repaired"))
-    parts[-1] = Placed(replace(last, text=last.text.rstrip()), parts[-1].path)
+    record.losses.append(Loss(path or step.path, "white space at the end", TRAILING, "repaired"))
+    parts[at] = Placed(replace(last, text=last.text.rstrip()), path)
     return step._replace(parts=parts)

@@ -1,4 +1,4 @@
-"""Services by a string: `anthropic:MODEL`, `groq:MODEL`."""
+"""Services by a string: `anthropic:MODEL`, `groq:MODEL`, or the format of another package and a model."""
 
 import os
 from collections.abc import Callable, Mapping
@@ -6,8 +6,10 @@ from difflib import get_close_matches
 from typing import Any, Final, NamedTuple
 
 from partita.errors import AgentError
+from partita.formats.registry import api_formats
 
 from .anthropic import AnthropicService
+from .format_service import FormatService
 from .gemini import GeminiService
 from .openai_chat import OpenAIChatService
 from .openai_responses import OpenAIResponsesService
@@ -50,13 +52,16 @@ def provider_service(
 ) -> ProviderService[Any]:
     """The service of a string `PROVIDER:MODEL`. `arguments` are those of its constructor."""
     provider, _, model = name.partition(":")
-    if provider not in {*SERVICES, *SERVERS}:
-        known = sorted({*SERVICES, *SERVERS})
+    formats = {} if provider in SERVICES or provider in SERVERS else api_formats()
+    if provider not in {*SERVICES, *SERVERS, *formats}:
+        known = sorted({*SERVICES, *SERVERS, *formats})
         near = get_close_matches(provider, known, n=1)
         advice = f"did you mean {near[0]!r}? " if near else ""
         raise AgentError(f"no provider {provider!r}", hint=f"{advice}there are {', '.join(known)}")
     if not model:
         raise AgentError(f"no model in {name!r}", hint=f"write {provider}:MODEL")
+    if provider in formats:
+        return FormatService(formats[provider], model, environment=environment, **arguments)
     if provider in SERVICES:
         return SERVICES[provider](model, **arguments)
     return OpenAIChatService(model, **{**_address(provider, environment, arguments), **arguments})

@@ -1,0 +1,83 @@
+"""What holds for every API of a model: its rules are kept, and a conversation continues on any other."""
+
+from collections.abc import Sequence
+from itertools import product
+
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from partita.formats.answers.model_view import model_view
+from partita.formats.converting import convert, read, write
+from partita.formats.format import Loaded
+from partita.formats.registry import get_format
+from partita.types.codec import read_message, to_json
+from partita.types.fold import expand, fold
+from partita.types.json import dumps, is_object
+from partita.types.messages import Message, ToolMessage, UserMessage
+from partita.types.tools import JsonOutput, ToolResultPart
+from tests import canonical
+from tests.tables import Failures, each_row
+
+from .apis import ANSWERS, HISTORIES, OPAQUE, RULES, TEXTS
+
+PAIRS = list(product(HISTORIES, RULES))
+
+
+@each_row("name", HISTORIES)
+def test_a_history_keeps_the_rules_and_comes_back_as_it_was(name: str) -> None:
+    assert RULES[name](HISTORIES[name]) == []
+    result = convert(HISTORIES[name], name, name)
+    assert result.payload == HISTORIES[name]
+    assert result.losses == ()
+
+
+@each_row(("source", "target"), PAIRS)
+def test_a_history_continues_on_another_api(source: str, target: str) -> None:
+    result = convert(HISTORIES[source], source, target)
+    assert RULES[target](result.payload) == []
+    written = dumps(result.payload).decode()
+    assert [text for text in TEXTS if text not in written] == []
+    if source != target:
+        assert [text for text in OPAQUE if text in written] == []
+
+
+@each_row(("source", "target"), PAIRS)
+def test_it_continues_with_a_response_of_that_api_and_comes_back(source: str, target: str) -> None:
+    began = read(HISTORIES[source], get_format(source))
+    family = "openai-chat" if target.startswith("openai-chat") else target
+    answered = read(ANSWERS[family], get_format(family))
+    renamed = [replace(message, id=f"answer-{message.id}") for message in answered.messages]
+    result = ToolResultPart("call_age", "age", JsonOutput({"built": 1905}))
+    more = [ToolMessage(id="m-1", content=[result]), UserMessage(id="m-2", content="And the oldest?")]
+    messages = fold([*began.messages, *renamed, *more])
+    for name in (target, source):
+        written = write(Loaded(tuple(messages)), get_format(name))
+        assert RULES[name](written.payload) == []
+        assert "1905" in dumps(written.payload).decode()
+
+
+@given(
+    messages=st.lists(canonical.messages(), min_size=1, max_size=4),
+    view=st.sampled_from(["stored", "expanded", "sent"]),
+)
+def test_any_conversation_is_written_as_each_api_demands(messages: list[Message], view: str) -> None:
+    given_: Sequence[Message] = [UserMessage(id="?", content="?"), *map(_with_objects, messages)]
+    if view != "stored":
+        given_ = expand(given_) if view == "expanded" else model_view(given_).messages
+    failures = Failures(len(RULES))
+    for name, problems in RULES.items():
+        with failures.of(name):
+            assert problems(write(Loaded(tuple(given_)), get_format(name)).payload) == []
+    failures.report()
+
+
+def _with_objects(message: Message) -> Message:
+    """A message whose calls have objects as inputs, as the tools of all APIs have."""
+    value = to_json(message)
+    for part in value["content"]["parts"]:
+        if part["type"] == "tool-call":
+            for name in ("input", "rawInput"):
+                if name in part and not is_object(part[name]):
+                    part[name] = {"value": part[name]}
+    return read_message(value)
