@@ -6,8 +6,8 @@ from typing import Any, Final
 
 from msgspec import UNSET
 
+from partita.formats.core.anthropic_media import DOCUMENT, IMAGE
 from partita.formats.core.codec import PartCodec, PartCodecs
-from partita.formats.core.files import FILES, AnyFile, file_name, is_image
 from partita.formats.core.metadata import notes
 from partita.formats.core.report import Place, PlacedPart
 from partita.formats.core.rules import Alphabet
@@ -15,12 +15,9 @@ from partita.formats.core.server_tools import write_message_blocks
 from partita.formats.core.tool_text import as_text, object_input, read_tool_text, tool_text
 from partita.formats.core.turns import Placed
 from partita.formats.core.wire import Wire, to_json
-from partita.types.data_url import OCTETS, PLAIN, data_url, parse_data_url, text_url
 from partita.types.json import Json, JsonObject, is_array, is_object
 from partita.types.messages import AssistantPart, ToolCallPart
 from partita.types.parts import (
-    FilePart,
-    ImagePart,
     ReasoningPart,
     SourceDocumentPart,
     SourceUrlPart,
@@ -49,11 +46,6 @@ from .wire import NAME
 _REFUSED: Final = re.compile(r"[^A-Za-z0-9_-]")
 CALL_ID: Final = Alphabet(_REFUSED)
 TOOL_NAME: Final = Alphabet(_REFUSED, 128)
-
-# https://docs.claude.com/en/docs/build-with-claude/vision
-IMAGES: Final = frozenset({"image/jpeg", "image/png", "image/gif", "image/webp"})
-PDF: Final = "application/pdf"
-ANY_IMAGE: Final = "image/*"
 
 COMPACTION: Final = "compaction"
 """The note of the AI SDK on a text that is a compaction."""
@@ -174,74 +166,11 @@ def _is_blank(item: Any) -> bool:
     return isinstance(item, TextPart) and not item.text.strip()
 
 
-# Files
-
-
-def read_image(block: wire.Image, context: Any) -> ImagePart | FilePart | None:
-    match block.source:
-        case {"type": "base64", "media_type": str(media_type), "data": str(data)}:
-            return ImagePart(data_url(data, media_type), media_type)
-        case {"type": "url", "url": str(url)}:
-            return ImagePart(url)
-        case {"type": "file", "file_id": str(file_id)}:
-            return FilePart("", ANY_IMAGE, provider_reference={NAME: file_id})
-        case _:
-            return None
-
-
-def read_document(block: wire.Document, context: Any) -> FilePart | None:
-    filename = block.title if isinstance(block.title, str) and block.title else None
-    match block.source:
-        case {"type": "base64", "media_type": str(media_type), "data": str(data)}:
-            return FilePart(data_url(data, media_type), media_type, filename)
-        case {"type": "text", "media_type": str(media_type), "data": str(text)}:
-            return FilePart(text_url(text, media_type), media_type, filename)
-        case {"type": "url", "url": str(url)}:
-            return FilePart(url, PDF, filename)
-        case {"type": "file", "file_id": str(file_id)}:
-            return FilePart("", OCTETS, filename, provider_reference={NAME: file_id})
-        case _:
-            return None
-
-
-def write_image(part: AnyFile) -> Wire | None:
-    source = _source(part) if is_image(part) else None
-    return None if source is None else wire.Image(source=source)
-
-
-def write_document(part: AnyFile) -> Wire | None:
-    source = None if is_image(part) else _source(part)
-    if source is None:
-        return None
-    return wire.Document(source=source, title=file_name(part) or UNSET)
-
-
-def _source(part: AnyFile) -> JsonObject | None:
-    reference = part.provider_reference if isinstance(part, FilePart) else None
-    if reference is not None and NAME in reference:
-        return {"type": "file", "file_id": reference[NAME]}
-    scheme = part.url.partition(":")[0].lower()
-    if scheme in ("http", "https") and (is_image(part) or part.media_type == PDF):
-        return {"type": "url", "url": part.url}
-    inline = parse_data_url(part.url)
-    if inline is None:
-        return None
-    media_type = inline.media_type or part.media_type or PLAIN
-    if inline.is_base64 and media_type in (IMAGES if is_image(part) else {PDF}):
-        return {"type": "base64", "media_type": media_type, "data": inline.data}
-    if is_image(part) or not media_type.startswith("text/"):
-        return None
-    text = inline.text()
-    return None if text is None else {"type": "text", "media_type": PLAIN, "data": text}
-
-
 # The tables
 
 # The AI SDK uses the namespace too, so the residue is in a member of its own.
 _TEXT: Final = PartCodec(wire.Text, TextPart, read_text, write_text)
-_IMAGE: Final = PartCodec(wire.Image, FILES, read_image, write_image)
-_DOCUMENT: Final = PartCodec(wire.Document, FILES, read_document, write_document)
-USER_BLOCKS: Final[PartCodecs[Any]] = PartCodecs(NAME, _TEXT, _IMAGE, _DOCUMENT, member=FIELDS)
+USER_BLOCKS: Final[PartCodecs[Any]] = PartCodecs(NAME, _TEXT, IMAGE, DOCUMENT, member=FIELDS)
 ASSISTANT_BLOCKS: Final[PartCodecs[Any]] = PartCodecs(
     NAME,
     PartCodec(wire.Compaction, TextPart, unread, write_compaction, suits=is_compaction),

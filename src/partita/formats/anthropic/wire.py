@@ -7,17 +7,12 @@ from typing import Any, Final, Literal, TypeAlias
 
 from msgspec import UNSET, UnsetType
 
+from partita.formats.core.anthropic_media import Block, Document, Image
 from partita.formats.core.wire import Codec, UnknownVariant, Wire, always
 from partita.types.json import Json, JsonObject
 
 NAME: Final = "anthropic"
 """The format, and its namespace in provider metadata."""
-
-
-class Block(Wire, tag_field="type", kw_only=True):
-    """What all blocks may have."""
-
-    cache_control: Json | UnsetType = UNSET
 
 
 class Text(Block, tag="text"):
@@ -61,19 +56,6 @@ class McpToolUse(Call, tag="mcp_tool_use"):
     """A call that Anthropic sends to an MCP server."""
 
     server_name: Json
-
-
-class Image(Block, tag="image"):
-    """An image, by `base64`, `url` or `file` id."""
-
-    source: JsonObject
-
-
-class Document(Block, tag="document"):
-    """A PDF or a text, by `base64`, `text`, `url`, `file` id or `content` blocks."""
-
-    source: JsonObject
-    title: str | UnsetType | None = UNSET
 
 
 class Compaction(Block, tag="compaction"):
@@ -144,7 +126,7 @@ class Response(Wire, kw_only=True):
     type: Literal["message"] = always("message")
     role: Literal["assistant"] = always("assistant")
     model: str = ""
-    content: tuple[AnyBlock, ...] = ()
+    content: tuple[AnyBlock, ...] = always(())
     stop_reason: str | None = always(None)
     stop_sequence: str | None = always(None)
     usage: JsonObject | UnsetType | None = UNSET

@@ -1,4 +1,4 @@
-"""Content items and the outputs of tools → parts and typed outputs.
+"""Content items, calls and outputs of tools → parts, inputs and typed outputs.
 
 A rollout has no flag for a failed call: it shows in the first lines of the text, which every version of Codex
 wrote in another way (`codex-rs/core/src/tools/mod.rs`, `context.rs`). The text itself is kept whole, with
@@ -9,7 +9,10 @@ import re
 from collections.abc import Callable
 from typing import Final, Literal, NamedTuple, TypeAlias
 
+from msgspec import UNSET
+
 from partita.errors import DecodeError
+from partita.formats.core.tool_text import read_arguments
 from partita.types.data_url import data_url
 from partita.types.json import Json, JsonObject, is_array, is_object, loads
 from partita.types.messages import SystemPart, UserPart
@@ -24,7 +27,7 @@ from partita.types.tools import (
     ToolOutput,
 )
 
-from .wire import AGENT, found, text, under_agent
+from .wire import AGENT, found, present, text, under_agent
 
 # Content items
 
@@ -120,6 +123,48 @@ def _is(block: JsonObject, kinds: frozenset[str]) -> bool:
 
 def _text(block: Json) -> TextPart:
     return TextPart(block_text(block) or "", provider_metadata=under_agent(rest_of(block, "text")))
+
+
+# Calls of tools
+
+INPUTS: Final = {
+    "function_call": "arguments",
+    "custom_tool_call": "input",
+    "local_shell_call": "action",
+    "tool_search_call": "arguments",
+}
+"""The member of a call that is its input."""
+
+NAMES: Final = {"local_shell_call": "local_shell", "tool_search_call": "tool_search"}
+"""The tool of a call that does not name it."""
+
+
+class CallItem(NamedTuple):
+    """A call: its tool, its input, and what is noted besides."""
+
+    name: str
+    input: Json
+    notes: JsonObject
+
+
+def read_call(item: JsonObject) -> CallItem:
+    """An item that is a call."""
+    kind = item["type"]
+    given, status = item.get(INPUTS[kind]), text(item, "status")
+    own = present(id=text(item, "id"), type=None if kind == "function_call" else kind)
+    if kind == "function_call" and isinstance(given, str):
+        value, raw = read_arguments(given)
+        given = value if raw is UNSET else raw
+        own |= {} if raw is UNSET else {"inputEncoding": "text"}
+    elif kind == "custom_tool_call":
+        own["inputEncoding"] = "text"
+    if kind in ("function_call", "custom_tool_call"):
+        own |= present(namespace=text(item, "namespace"))
+    if status != "completed":
+        own |= present(status=status)
+    if kind == "tool_search_call":
+        own |= present(execution=text(item, "execution"))
+    return CallItem(NAMES.get(kind) or text(item, "name") or "", given, own)
 
 
 # Outputs of tools

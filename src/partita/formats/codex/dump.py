@@ -11,14 +11,14 @@ sources, data, sub-agents and notices have no place.
 from collections.abc import Sequence
 from datetime import UTC
 from pathlib import PurePosixPath
-from typing import Final, NamedTuple, assert_never
+from typing import Final, TypeAlias, assert_never
 
 from msgspec import UNSET
 
 from partita.formats.core.metadata import notes
 from partita.formats.core.report import COMMON, STEERING, STEP_START, fields_of
 from partita.formats.format import Dumped
-from partita.formats.losses import Loss, Severity
+from partita.formats.losses import Loss, Severity, json_losses
 from partita.formats.session_facts import SessionFacts
 from partita.formats.session_losses import NO_PLACE, Losses
 from partita.formats.session_names import Names, is_uuid, made_uuid
@@ -52,7 +52,7 @@ from partita.types.parts import (
 from partita.types.times import EPOCH, iso_text
 from partita.types.usage import Usage
 
-from .dump_items import ONLY_IMAGES, SEARCH, call_items, part_losses, text_block, user_blocks
+from .dump_items import ONLY_IMAGES, SEARCH, call_items, note_losses, part_losses, text_block, user_blocks
 from .prompts import is_injected
 from .usage import COUNTS, read_usage, write_usage
 from .wire import AGENT, STATE_ITEMS, STATE_RECORDS, data_name
@@ -71,8 +71,11 @@ CONTEXT: Final[JsonObject] = {
 """What a turn is allowed to do. The CLI that resumes the session uses its own settings instead."""
 
 RECORDS: Final = STATE_RECORDS | {"compacted"}
-WRITTEN: Final = frozenset({"session_meta", "turn_context", "task_started", "task_complete", "model_change"})
-"""Data that the reader makes of records which the writer makes itself."""
+TURN_RECORDS: Final = frozenset({"turn_context", "task_started", "task_complete"})
+"""Records that belong to each turn. Those that the reader kept are written again with their turn."""
+
+MODEL_CHANGE: Final = "model_change"
+"""Data that the reader makes of two contexts."""
 
 NO_CALL: Final = "it is the result of a call that is not there"
 EMPTY: Final = "it is empty"
@@ -92,7 +95,7 @@ def dump_session(messages: Sequence[Message], facts: SessionFacts) -> Dumped:
     folded = fold(messages) if any(isinstance(message, ToolMessage) for message in messages) else messages
     places = {message.id: index for index, message in reversed(list(enumerate(messages)))}
     meta = _meta(messages, facts)
-    writer = Writer(Header(meta["id"], meta["cwd"], facts.model), models_of(folded), losses)
+    writer = Writer(meta, facts.model, folded, losses)
     for index, message in enumerate(folded):
         writer.write(message, index, f"$[{places[message.id]}]")
     writer.finish()
@@ -147,29 +150,32 @@ def _own_meta(messages: Sequence[Message]) -> JsonObject:
     return {name: value for name, value in found.items() if name != "history_mode"}
 
 
-class Header(NamedTuple):
-    """What the first record says of the session."""
-
-    session_id: str
-    cwd: str
-    model: str | None
+TurnKey: TypeAlias = tuple[str, Json]
+"""The kind of a record, and the id of its turn."""
 
 
 class Writer:
     """The records of one rollout."""
 
-    def __init__(self, header: Header, models: Sequence[str | None], losses: Losses) -> None:
-        """`models`: of each message, the model that it or the next response names."""
+    def __init__(
+        self, meta: JsonObject, model: str | None, messages: Sequence[Message], losses: Losses
+    ) -> None:
+        """`meta`: the header; `model`: that of the session, if no response names one."""
         self.records: list[JsonObject] = []
-        self._header = header
-        self._models = models
+        self._meta = meta
+        self._session_id: str = meta["id"]
+        self._model = model
+        self._models = models_of(messages)
         self._losses = losses
-        self._names = Names(header.session_id, calls="call_{}")
+        self._kept = _turn_records(messages)
+        self._pending: list[tuple[TurnKey, DataPart, str]] = []  # data of such records, with their paths
+        self._written: set[TurnKey] = set()
+        self._names = Names(self._session_id, calls="call_{}")
         self._time = EPOCH
+        self._last_id = ""
         self._turn: str | None = None
         self._turns: set[str] = set()
         self._said: str | None = None  # the last text of the turn
-        self._model: str | None = None
         self._is_open = False  # a response that the next one would be read with
         self._has_items = False  # not only events
         self._confirmed = False  # a prompt was written, with its event
@@ -198,6 +204,10 @@ class Writer:
     def finish(self) -> None:
         """End the last turn."""
         self._end_turn()
+        for key, part, path in self._pending:
+            if key not in self._written:
+                self._losses.whole(part, path, NO_PLACE)
+            self._written.discard(key)
         if self._zeros:
             self._losses.told.append(Loss("$", f"counts of {self._zeros} answers", ZERO, "minor"))
 
@@ -215,28 +225,41 @@ class Writer:
     def _event(self, type_: str, **fields: Json) -> None:
         self._record("event_msg", {"type": type_, **fields})
 
+    def _restored(self, kind: str, payload: JsonObject, *same: str) -> JsonObject:
+        """The record of a turn that the reader kept, or `payload` if certain members are not the same."""
+        key = (kind, self._turn)
+        kept = self._kept.get(key)
+        if kept is None or any(kept.get(name) not in (None, payload.get(name)) for name in same):
+            return payload
+        del self._kept[key]
+        self._written.add(key)
+        return kept
+
     # Turns
 
     def _begin_turn(self, message: Message, index: int) -> None:
         self._end_turn()
         own = notes(_metadata(message), AGENT).get("turnId")
-        turn = own if isinstance(own, str) else str(made_uuid("turn", self._header.session_id, message.id))
+        turn = own if isinstance(own, str) else str(made_uuid("turn", self._session_id, message.id))
         while turn in self._turns:  # two turns of one id would be read as one
-            turn = str(made_uuid("turn", self._header.session_id, turn))
+            turn = str(made_uuid("turn", self._session_id, turn))
         self._turns.add(turn)
         self._turn = turn
-        self._event("task_started", turn_id=self._turn, model_context_window=None)
+        started = {"type": "task_started", "turn_id": self._turn, "model_context_window": None}
+        self._record("event_msg", self._restored("task_started", started))
         self._context(self._models[index])
 
     def _context(self, model: str | None) -> None:
-        self._model = model or self._model or self._header.model or UNKNOWN_MODEL
+        self._model = model or self._model or UNKNOWN_MODEL
         self._is_open = False
-        named: JsonObject = {"turn_id": self._turn, "cwd": self._header.cwd}
-        self._record("turn_context", named | CONTEXT | {"model": self._model})
+        named: JsonObject = {"turn_id": self._turn, "cwd": self._meta["cwd"]}
+        context = named | CONTEXT | {"model": self._model}
+        self._record("turn_context", self._restored("turn_context", context, "model"))
 
     def _end_turn(self) -> None:
         if self._turn is not None:
-            self._event("task_complete", turn_id=self._turn, last_agent_message=self._said)
+            ended = {"type": "task_complete", "turn_id": self._turn, "last_agent_message": self._said}
+            self._record("event_msg", self._restored("task_complete", ended, "last_agent_message"))
         self._turn = self._said = None
         self._is_open = False
 
@@ -252,7 +275,7 @@ class Writer:
         own = notes(_metadata(message), AGENT)
         if not hidden and (self._turn is None or own.get("turnId") != self._turn):
             self._begin_turn(message, index)
-        self._prompt(blocks, _item_id(message, self._header.session_id), own, hidden=hidden)
+        self._prompt(blocks, _item_id(message, self._session_id), own, hidden=hidden)
         if hidden != wanted or message.internal != hidden or (message.type == "event") != hidden:
             self._losses.say(f"{path}.internal", message.internal, SHOWN)
 
@@ -288,7 +311,7 @@ class Writer:
                 self._losses.whole(part, where, NO_PLACE)
         if blocks:
             own = role if isinstance(role, str) else "developer"
-            id_ = _item_id(message, self._header.session_id)
+            id_ = _item_id(message, self._session_id)
             self._item({"type": "message", **id_, "role": own, "content": blocks}, is_open=False)
             if role is None:
                 self._losses.say(f"{path}.internal", message.internal, SHOWN)
@@ -301,7 +324,13 @@ class Writer:
             if record is not None:
                 self._record(*record)
                 self._is_open = False
-            elif kind not in WRITTEN and not (isinstance(part, TextPart) and is_own):
+            elif kind == "session_meta" and isinstance(part, DataPart):
+                where = f"{path}.content.parts[{number}].data"
+                self._losses.told.extend(json_losses(part.data, self._meta, where, NO_PLACE))
+            elif kind in TURN_RECORDS and isinstance(part, DataPart):
+                key = _turn_key(kind, part.data)
+                self._pending.append((key, part, f"{path}.content.parts[{number}]"))
+            elif kind != MODEL_CHANGE and not (isinstance(part, TextPart) and is_own):
                 self._losses.whole(part, f"{path}.content.parts[{number}]", NO_PLACE)
 
     # Responses
@@ -341,10 +370,14 @@ class Writer:
             case StepStartPart():
                 losses.rest(part, where)
             case TextPart():
-                part_losses(part, where, losses, "text", "state")
+                part_losses(part, where, losses, "text")
+                note_losses(part, where, losses, "id", "phase")
                 self._text(part, where)
             case ReasoningPart():
-                part_losses(part, where, losses, "text", "id", "state")
+                # The reader numbers the blocks of a response.
+                written = ("text", "id") if part.id is not None and part.id.isdecimal() else ("text",)
+                part_losses(part, where, losses, *written)
+                note_losses(part, where, losses, "id", "encryptedContent")
                 self._reasoning(part, where)
             case ToolCallPart():
                 items = call_items(part, self._names.call(part.id, message.id), where, losses)
@@ -440,18 +473,23 @@ class Writer:
 
     def _report(self, message: Message, path: str, *, written: bool) -> None:
         """Report what is lost of a message besides its parts."""
-        losses = self._losses
-        carried = {"content", "type", "created_at", "parent_id"}
-        if message.thread_id == self._header.session_id:
+        losses, content, where = self._losses, message.content, f"{path}.content"
+        carried = {"content", "type"}
+        if written:
+            carried.add("created_at")
+        if message.parent_id in (None, self._last_id):  # messages form one line
+            carried.add("parent_id")
+        self._last_id = message.id
+        if message.thread_id == self._session_id:
             carried.add("thread_id")
-        if not isinstance(message, AssistantMessage):
+        is_kept = all(_record_kind(part) is not None for part in content.parts)
+        if not isinstance(message, AssistantMessage) and (written or is_kept):
             carried.add("internal")
-        if message.id.startswith(f"{self._header.session_id}:"):
+        if message.id.startswith(f"{self._session_id}:"):
             carried.add("id")
         losses.rest(message, path, *carried)
         if message.created_at is not None and message.created_at.microsecond % 1000:
             losses.say(f"{path}.createdAt", message.created_at.isoformat(), MILLISECONDS)
-        content, where = message.content, f"{path}.content"
         losses.rest(content, where, "parts", "format", "usage", "metadata", "content")
         if content.content is not None and content.content != text_of(message):
             losses.say(f"{where}.content", content.content, NO_PLACE)
@@ -524,6 +562,22 @@ def _record_kind(part: object) -> str | None:
     return part.name.removeprefix(f"{AGENT}-").replace("-", "_")
 
 
+def _turn_records(messages: Sequence[Message]) -> dict[TurnKey, JsonObject]:
+    """The records of turns that the reader kept; the first of each kind and turn."""
+    found: dict[TurnKey, JsonObject] = {}
+    for message in messages if any(isinstance(one, SystemMessage) for one in messages) else ():
+        for part in message.parts if isinstance(message, SystemMessage) else ():
+            kind = _record_kind(part)
+            if kind in TURN_RECORDS and isinstance(part, DataPart) and is_object(part.data):
+                found.setdefault(_turn_key(kind, part.data), part.data)
+    return found
+
+
+def _turn_key(kind: str, data: Json) -> TurnKey:
+    turn = data.get("turn_id") if is_object(data) else None
+    return kind, turn if isinstance(turn, str) else None
+
+
 def _kept_record(data: Json, kind: str) -> tuple[str, JsonObject] | None:
     """The type and the payload of a record that was kept as data; `None` if it was not."""
     if not is_object(data):
@@ -532,6 +586,6 @@ def _kept_record(data: Json, kind: str) -> tuple[str, JsonObject] | None:
         return kind, data
     if kind == "rate_limits":
         return "event_msg", {"type": "token_count", "info": None, "rate_limits": data}
-    if kind in WRITTEN or data.get("type") != kind:
+    if kind in TURN_RECORDS or data.get("type") != kind:
         return None
     return ("response_item" if kind in STATE_ITEMS else "event_msg"), data

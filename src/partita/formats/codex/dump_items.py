@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from partita.formats.core.metadata import notes
 from partita.formats.core.report import COMMON
 from partita.formats.core.tool_text import as_text, read_tool_text, tool_text
-from partita.formats.losses import Loss
+from partita.formats.losses import Loss, Severity
 from partita.formats.session_content import content_blocks
 from partita.formats.session_losses import NO_PLACE, Losses
 from partita.types.codec import to_json
@@ -38,8 +38,9 @@ from partita.types.tools import (
     ToolOutput,
 )
 
-from .content import media_type_of, outcome_of
+from .content import media_type_of, outcome_of, read_call
 from .wire import AGENT
+from .work import patch_changes
 
 ONLY_IMAGES: Final = "Codex takes images, and only in prompts and outputs"
 ONLY_STORED: Final = "its bytes are in a store"
@@ -52,15 +53,23 @@ IN_TEXT: Final = "a rollout shows only by the text how a call ended"
 
 def part_losses(part: PartBase, path: str, losses: Losses, *written: str) -> None:
     """Report the members of a part that are not written, and the metadata of other providers."""
-    losses.rest(part, path, *written, "provider_metadata")
+    is_done = getattr(part, "state", None) == "done"
+    losses.rest(part, path, *written, "provider_metadata", *(["state"] if is_done else []))
     for name, value in (part.provider_metadata or {}).items():
         if name != AGENT:
             losses.say(f"{path}.providerMetadata.{name}", value, NO_PLACE)
 
 
+def note_losses(part: PartBase, path: str, losses: Losses, *written: str) -> None:
+    """Report the notes of a part that are not written."""
+    for name, value in notes(part.provider_metadata, AGENT).items():
+        if name not in written and (name, value) != ("source", "event"):
+            losses.say(f"{path}.providerMetadata.{AGENT}.{name}", value, NO_PLACE)
+
+
 def text_block(part: TextPart, path: str, losses: Losses) -> JsonObject:
     """A text of the user or of the developer."""
-    part_losses(part, path, losses, "text", "state")
+    part_losses(part, path, losses, "text")
     return {"type": "input_text", "text": part.text, **notes(part.provider_metadata, AGENT)}
 
 
@@ -106,7 +115,7 @@ LONGEST_NAME: Final = 128
 """The names that the API accepts: https://platform.openai.com/docs/api-reference/responses/create."""
 
 NO_NAME: Final = "unknown"
-WRITTEN: Final = ("id", "name", "state", "input", "raw_input", "input_encoding", "output", "tool_metadata")
+WRITTEN: Final = ("id", "name", "state", "input", "raw_input", "output", "tool_metadata")
 SEARCH: Final = "web_search_call"
 
 
@@ -122,6 +131,27 @@ def call_items(part: ToolCallPart, call_id: str, path: str, losses: Losses) -> C
     own = notes(part.tool_metadata, AGENT)
     kind = own.get("type")
     _call_losses(part, part.id if kind == SEARCH else call_id, path, losses)
+    items = _call_items(part, call_id, path, losses)
+    again = _read_notes(items)
+    for name, value in own.items():
+        if again.get(name) != value:
+            losses.say(f"{path}.toolMetadata.{AGENT}.{name}", value, NO_PLACE)
+    return items
+
+
+def _read_notes(items: CallItems) -> JsonObject:
+    """The notes that are made of the items when they are read."""
+    if items.call["type"] == SEARCH:
+        return {"type": SEARCH}
+    name, given, own = read_call(items.call)
+    if (changes := patch_changes(name, given)) is not None:
+        own["changes"] = changes
+    return own | (outcome_of(items.output.get("output")).metadata if items.output is not None else {})
+
+
+def _call_items(part: ToolCallPart, call_id: str, path: str, losses: Losses) -> CallItems:
+    own = notes(part.tool_metadata, AGENT)
+    kind = own.get("type")
     given: Json = part.raw_input if part.input is UNSET else part.input
     kept = {name: own[name] for name in ("id", "namespace", "status") if name in own}
     call: JsonObject
@@ -180,10 +210,11 @@ def _call_losses(part: ToolCallPart, call_id: str, path: str, losses: Losses) ->
     for name, value, written in (("id", part.id, call_id), ("name", part.name, _name(part))):
         if value != written:
             losses.told.append(Loss.of(f"{path}.{name}", value, RENAMED, "repaired"))
-    if part.raw_input is not UNSET and part.input is not UNSET:
-        losses.say(f"{path}.rawInput", part.raw_input, NO_PLACE)
+    if part.raw_input is not UNSET:
+        severity: Severity = "changed" if part.input is UNSET else "lost"
+        losses.told.append(Loss.of(f"{path}.rawInput", part.raw_input, NO_PLACE, severity))
     for name, value in (part.tool_metadata or {}).items():
-        if not notes(part.tool_metadata, AGENT) or name != AGENT:
+        if name != AGENT or not is_object(value):
             losses.say(f"{path}.toolMetadata.{name}", value, NO_PLACE)
     losses.rest(part, path, *WRITTEN)
 

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
-from partita.formats.transcript import TurnEnd
+from partita.formats.log.sink import TurnEnd
 from partita.types.json import Json, JsonObject, is_object
 from partita.types.messages import SystemContent, SystemMessage, UserContent, UserMessage, text_of
 
@@ -134,7 +134,7 @@ class Prompts:
                 self._add_event(prompt, event)
             return
         with self._thread.sink.as_of(held.line, self._thread.sink.line):
-            self._prompt(_with(held.message, _notes(event)))
+            self._prompt(_with(held.message, prompt_notes(event)))
 
     def settle(self) -> None:
         """The held item is not confirmed: in a log that confirms prompts, it is not one."""
@@ -204,7 +204,7 @@ class Prompts:
         urls = (url for url in blocks_of(found(event, "images")) if isinstance(url, str))
         images: list[Json] = [{"type": "input_image", "image_url": url} for url in urls]
         content: list[Json] = [{"type": "input_text", "text": prompt}, *images]
-        self._prompt(_with(self._message(event, content, source="event"), _notes(event)))
+        self._prompt(_with(self._message(event, content, source="event"), prompt_notes(event)))
 
     def _add(self, message: UserMessage) -> None:
         self._said.append(text_of(message))
@@ -217,7 +217,7 @@ def is_injected(content: Json) -> bool:
     return first is not None and first.lstrip().startswith(INJECTED)
 
 
-def _notes(event: JsonObject) -> JsonObject:
+def prompt_notes(event: JsonObject) -> JsonObject:
     """What an event says of a prompt, and its item does not."""
     return present(
         clientId=text(event, "client_id"),

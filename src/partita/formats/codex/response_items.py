@@ -9,14 +9,11 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Final, Literal, NamedTuple, TypeAlias
 
-from msgspec import UNSET
-
-from partita.formats.core.tool_text import read_arguments
 from partita.types.chunks import DataChunk
-from partita.types.json import Json, JsonObject, is_object
+from partita.types.json import Json, JsonObject, is_array, is_object
 from partita.types.tools import JsonOutput
 
-from .content import Outcome, block_text, blocks_of, content_text, outcome_of, rest_of
+from .content import INPUTS, Outcome, block_text, blocks_of, content_text, outcome_of, read_call, rest_of
 from .prompts import Prompts
 from .responses import Calls, Response, Responses
 from .thread import Spawns, Thread
@@ -26,6 +23,8 @@ from .work import Work, work_of
 Kind: TypeAlias = Literal["text", "reasoning"]
 
 RECENT: Final = 16
+SECTIONS: Final = frozenset({"summary_text", "reasoning_text", "text"})
+"""The types of sections of reasoning."""
 
 
 class Heard(NamedTuple):
@@ -112,10 +111,7 @@ class ResponseItems:
             "message": self._message,
             "agent_message": self._agent_message,
             "reasoning": self._reasoning,
-            "function_call": self._function_call,
-            "custom_tool_call": self._custom_tool_call,
-            "local_shell_call": self._local_shell_call,
-            "tool_search_call": self._tool_search_call,
+            **dict.fromkeys(INPUTS, self._call),
             "function_call_output": self._output,
             "custom_tool_call_output": self._output,
             "tool_search_output": self._tool_search_output,
@@ -192,7 +188,8 @@ class ResponseItems:
             with self._thread.sink.as_of(heard.line):
                 response = self.response(heard.event)
                 add = self._responses.text if heard.kind == "text" else self._responses.reasoning
-                add(response, heard.text, under_agent({"source": "event"}))
+                own = present(source="event", phase=text(heard.event, "phase"))
+                add(response, heard.text, under_agent(own))
 
     def _filled(self, item: JsonObject) -> Response:
         """The response that an item belongs to."""
@@ -255,45 +252,22 @@ class ResponseItems:
             id=text(item, "id"),
             encryptedContent=encrypted,
             content=content if summary and content else None,
+            sections=_unusual_sections(item),
             extra=self._unknown(item),
         )
         self._responses.reasoning(response, "\n\n".join(summary or content), under_agent(notes))
 
     # Calls
 
-    def _function_call(self, item: JsonObject) -> None:
-        arguments = item.get("arguments")
-        value, raw = read_arguments(arguments) if isinstance(arguments, str) else (arguments, UNSET)
-        is_text = raw is not UNSET
-        if is_text:
+    def _call(self, item: JsonObject) -> None:
+        name, given, own = read_call(item)
+        if item["type"] == "function_call" and "inputEncoding" in own:
             self._thread.report_unknown("arguments of a call that are no JSON", detail=str(item.get("name")))
-        notes = present(namespace=text(item, "namespace"), inputEncoding="text" if is_text else None)
-        self._begin(item, text(item, "name") or "", raw if is_text else value, notes)
-
-    def _custom_tool_call(self, item: JsonObject) -> None:
-        notes = present(
-            type="custom_tool_call",
-            inputEncoding="text",
-            namespace=text(item, "namespace"),
-            status=_unusual_status(item),
-        )
-        self._begin(item, text(item, "name") or "", item.get("input"), notes)
-
-    def _local_shell_call(self, item: JsonObject) -> None:
-        notes = present(type="local_shell_call", status=_unusual_status(item))
-        self._begin(item, "local_shell", item.get("action"), notes)
-
-    def _tool_search_call(self, item: JsonObject) -> None:
-        notes = present(type="tool_search_call", execution=text(item, "execution"))
-        self._begin(item, "tool_search", item.get("arguments"), notes)
-
-    def _begin(self, item: JsonObject, name: str, input: Json, notes: JsonObject) -> None:
         extra = self._unknown(item)
         response = self._filled(item)
-        metadata = present(id=text(item, "id"), extra=extra) | notes
         call_id = self._call_id(item, response)
-        self._calls.begin(response, call_id, name, input, metadata)
-        self._spawns.called(call_id, name, input)
+        self._calls.begin(response, call_id, name, given, own | present(extra=extra))
+        self._spawns.called(call_id, name, given)
 
     def _call_id(self, item: JsonObject, response: Response) -> str:
         own = text(item, "call_id") or text(item, "id")
@@ -312,7 +286,7 @@ class ResponseItems:
     def _tool_search_output(self, item: JsonObject) -> None:
         self._unknown(item)
         output = JsonOutput(present(tools=item.get("tools"), status=text(item, "status")))
-        self._end(item, Outcome(output, {}))
+        self._end(item, Outcome(output, present(execution=text(item, "execution"))))
 
     def _end(self, item: JsonObject, outcome: Outcome) -> None:
         self.end_response()
@@ -353,9 +327,18 @@ class ResponseItems:
         self._calls.add_work(response, work._replace(id=own, metadata=metadata), item["type"])
 
 
-def _unusual_status(item: JsonObject) -> str | None:
-    status = text(item, "status")
-    return None if status == "completed" else status
+def _unusual_sections(item: JsonObject) -> JsonObject | None:
+    """The sections of reasoning that have more than a known type and a text; `None` if there are none."""
+    lists = {name: item[name] for name in ("summary", "content") if is_array(item.get(name))}
+    return {name: some for name, some in lists.items() if not all(map(_is_section, some))} or None
+
+
+def _is_section(section: Json) -> bool:
+    if not is_object(section):
+        return isinstance(section, str)
+    kind = section.get("type", "text")
+    is_known = isinstance(kind, str) and kind in SECTIONS and section.keys() <= {"type", "text"}
+    return is_known and isinstance(section.get("text"), str)
 
 
 def _is_same(asked: Json, action: JsonObject) -> bool:

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
-from partita.formats.transcript import Consumption
+from partita.formats.log.sink import Consumption
 from partita.types.chunks import (
     MessageMetadata,
     ReasoningDelta,
@@ -32,7 +32,7 @@ from .content import Outcome, failed
 from .thread import Thread
 from .usage import Count
 from .wire import AGENT, under_agent
-from .work import Work, changes_in_input
+from .work import Work, patch_changes
 
 
 class Response:
@@ -163,10 +163,6 @@ class Responses:
 # Tool calls: their inputs, their outputs, and what events say besides, joined by call id
 
 REMEMBERED: Final = 1024
-PATCHING: Final = frozenset(
-    {"apply_patch", "shell", "local_shell", "exec_command", "shell_command", "container.exec"}
-)
-"""Tools whose input may be or contain a patch."""
 
 
 class Call:
@@ -213,7 +209,7 @@ class Calls:
         if known is not None and known.run_id == run_id:  # a later turn may use an id again
             self._thread.report_unknown("a call that was told before", detail=call_id)
             return
-        if name in PATCHING and (changes := changes_in_input(input)) is not None:
+        if (changes := patch_changes(name, input)) is not None:
             metadata = metadata | {"changes": changes}
         self._calls[call_id] = Call(response.id, metadata, run_id)
         if len(self._calls) > REMEMBERED:

@@ -7,7 +7,7 @@
 
 from collections.abc import Callable
 
-from partita.formats.transcript import Fact, Teller
+from partita.formats.log.sink import Fact, LogSink
 from partita.types.json import Json, JsonObject, is_object
 
 from .content import item_text
@@ -39,7 +39,7 @@ from .work import WORK_EVENTS, item_event, kind_of_item, work_of
 class CodexRolloutDecoder:
     """Reads records into messages."""
 
-    def __init__(self, sink: Teller, *, under_call: bool = False) -> None:
+    def __init__(self, sink: LogSink, *, under_call: bool = False) -> None:
         """`under_call`: the thread is that of a sub-agent, and is nested under the call that started it."""
         thread = self._thread = Thread(sink, under_call=under_call)
         if under_call:

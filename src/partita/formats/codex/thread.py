@@ -11,7 +11,7 @@ from itertools import chain, islice
 from typing import Final, Literal, TypeAlias
 
 from partita.errors import DecodeError
-from partita.formats.transcript import Consumption, Fact, Teller
+from partita.formats.log.sink import Consumption, Fact, LogSink
 from partita.types.chunks import Chunk
 from partita.types.json import Json, JsonObject, dumps, is_object, loads
 from partita.types.messages import AssistantMessage, Message, SystemContent, SystemMessage, SystemPart
@@ -174,7 +174,7 @@ class Thread:
     since it is in the thread that it comes from, and the header describes the agent, not the session.
     """
 
-    def __init__(self, sink: Teller, *, under_call: bool = False) -> None:
+    def __init__(self, sink: LogSink, *, under_call: bool = False) -> None:
         """`under_call`: the thread is that of a sub-agent."""
         self.sink = sink
         self.lineage = Lineage()
@@ -216,7 +216,7 @@ class Thread:
             self.report_unknown("a time that cannot be read", detail=timestamp)
             return
         self._timestamp = timestamp
-        self.sink.tick(self.time)
+        self.sink.set_time(self.time)
 
     # Messages
 
@@ -227,7 +227,7 @@ class Thread:
     def add_message(self, message: Message) -> None:
         """Add a whole message."""
         if not self._hides:
-            self.sink.say(message)
+            self.sink.add_message(message)
 
     def open(self, message: AssistantMessage) -> None:
         """Begin an assistant message."""
@@ -241,7 +241,7 @@ class Thread:
         if message_id in self._hidden:
             self.report_unknown("an output of a call that was copied", detail=message_id)
         else:
-            self.sink.grow(message_id, *chunks)
+            self.sink.append(message_id, *chunks)
 
     def count(self, consumption: Consumption) -> None:
         """Add what a response consumed."""
@@ -278,7 +278,7 @@ class Thread:
     def set_fact(self, fact: Fact, value: Json) -> None:
         """Set something that is known of the session."""
         if not self._under_call:
-            self.sink.learn(fact, value)
+            self.sink.set_fact(fact, value)
 
     def link(self, agent: str | None, call_id: str | None) -> None:
         """Nest a sub-agent under the call that started it."""
@@ -288,7 +288,7 @@ class Thread:
     def report_unknown(self, what: str, *, detail: str = "") -> None:
         """Report something that was not understood."""
         if not self._hides:
-            self.sink.puzzle(what, detail=detail)
+            self.sink.report_unknown(what, detail=detail)
 
     def unknown_members(self, fields: JsonObject, known: frozenset[str], what: str) -> JsonObject | None:
         """The members that are not known, each of them reported; `None` if there are none."""

@@ -75,6 +75,8 @@ def read_usage(counts: JsonObject) -> Usage:
 def write_usage(usage: Usage) -> JsonObject:
     """The counts of a usage. Unknown ones are 0."""
     counts = {**REQUIRED, **USAGE.write(usage)}
+    if usage.cache_write_tokens is not None:
+        counts["cache_write_input_tokens"] = usage.cache_write_tokens
     return {name: max(count, 0) if type(count) is int else count for name, count in counts.items()}
 
 

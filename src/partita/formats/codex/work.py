@@ -307,6 +307,17 @@ COMMANDS: Final = ("command", "cmd", "input", "script")
 """The members of a shell call's input that may contain a patch, in a here-document."""
 
 
+PATCHING: Final = frozenset(
+    {"apply_patch", "shell", "local_shell", "exec_command", "shell_command", "container.exec"}
+)
+"""Tools whose input may be or contain a patch."""
+
+
+def patch_changes(tool: str, value: Json) -> list[JsonObject] | None:
+    """The changes of a patch in the input of a call of that tool; `None` if there is none."""
+    return changes_in_input(value) if tool in PATCHING else None
+
+
 def changes_in_input(value: Json) -> list[JsonObject] | None:
     """The changes of a patch in the input of a call; `None` if it contains none."""
     given = "\n".join(_strings(value))

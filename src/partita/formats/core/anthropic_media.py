@@ -3,16 +3,16 @@
 Source: https://docs.claude.com/en/docs/build-with-claude/vision and …/pdf-support
 """
 
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 from msgspec import UNSET, UnsetType
 
 from partita.types.data_url import OCTETS, PLAIN, data_url, parse_data_url, text_url
 from partita.types.json import Json, JsonObject
-from partita.types.parts import FilePart, ImagePart, ReasoningFilePart
+from partita.types.parts import FilePart, ImagePart
 
 from .codec import PartCodec
-from .files import is_image
+from .files import FILES, AnyFile, file_name, is_image
 from .wire import Wire
 
 NAME: Final = "anthropic"
@@ -21,8 +21,6 @@ NAME: Final = "anthropic"
 IMAGES: Final = frozenset({"image/jpeg", "image/png", "image/gif", "image/webp"})
 PDF: Final = "application/pdf"
 ANY_IMAGE: Final = "image/*"
-
-Media: TypeAlias = ImagePart | FilePart | ReasoningFilePart
 
 
 class Block(Wire, tag_field="type", kw_only=True):
@@ -73,22 +71,21 @@ def read_document(block: Document, context: Any) -> FilePart | None:
             return None
 
 
-def write_image(part: Media) -> Wire | None:
+def write_image(part: AnyFile) -> Wire | None:
     """The block of a part that is an image."""
     source = _source(part) if is_image(part) else None
     return None if source is None else Image(source=source)
 
 
-def write_document(part: Media) -> Wire | None:
+def write_document(part: AnyFile) -> Wire | None:
     """The block of a part that is not an image."""
     source = None if is_image(part) else _source(part)
     if source is None:
         return None
-    title = None if isinstance(part, ImagePart) else part.filename
-    return Document(source=source, title=title or UNSET)
+    return Document(source=source, title=file_name(part) or UNSET)
 
 
-def _source(part: Media) -> JsonObject | None:
+def _source(part: AnyFile) -> JsonObject | None:
     reference = part.provider_reference if isinstance(part, FilePart) else None
     if reference is not None and NAME in reference:
         return {"type": "file", "file_id": reference[NAME]}
@@ -107,9 +104,5 @@ def _source(part: Media) -> JsonObject | None:
     return None if text is None else {"type": "text", "media_type": PLAIN, "data": text}
 
 
-IMAGE: Final[PartCodec[Any]] = PartCodec(
-    Image, (ImagePart, FilePart, ReasoningFilePart), read_image, write_image
-)
-DOCUMENT: Final[PartCodec[Any]] = PartCodec(
-    Document, (ImagePart, FilePart, ReasoningFilePart), read_document, write_document
-)
+IMAGE: Final[PartCodec[Any]] = PartCodec(Image, FILES, read_image, write_image)
+DOCUMENT: Final[PartCodec[Any]] = PartCodec(Document, FILES, read_document, write_document)
