@@ -24,7 +24,7 @@ from partita.types.json import Json, dumps
 from partita.types.messages import Message
 
 from .everything import everything
-from .mutations import Path, changed, leaves, misplaced, mistaken, value_at, with_value
+from .mutations import Path, changed, extended, leaves, misplaced, mistaken, value_at, with_value
 
 _OPEN: Final[Mapping[str, frozenset[str]]] = {
     "nothing": frozenset(),
@@ -67,6 +67,7 @@ def check_format(
     for payload in payloads:
         check_payload(format_, payload)
         check_leaves(format_, payload, spread(list(leaves(payload)), most))
+        check_unknown_members(format_, payload, spread(list(extended(payload)), most))
         check_damage(format_, islice(misplaced(payload), most))
         check_damage(format_, spread(list(mistaken(payload)), most))
     for events in streams:
@@ -142,6 +143,17 @@ def check_values(format_: Format, messages: Sequence[Message]) -> None:
 def check_leaves(format_: Format, payload: Json, paths: Iterable[Path]) -> None:
     """A change of any leaf of a payload shows in the messages or the losses, or is refused."""
     _check_changes(payload, paths, lambda value: _seen(format_, value))
+
+
+def check_unknown_members(format_: Format, payload: Json, cases: Iterable[tuple[Path, Json]]) -> None:
+    """A member that a format does not know shows in the messages or the losses, or is refused.
+
+    `cases`: some of `extended(payload)`.
+    """
+    before = _seen(format_, payload)
+    for path, value in cases:
+        if before is not None and _seen(format_, value) == before:
+            raise LawError("an unknown member is lost in silence", where=_spelled(path), hint="report a loss")
 
 
 def check_conversation_leaves(format_: Format, messages: Sequence[Message], paths: Iterable[Path]) -> None:

@@ -13,6 +13,9 @@ Path: TypeAlias = tuple[str | int, ...]
 MARK: Final = "~zq~"
 """A text that no payload contains."""
 
+UNKNOWN: Final = "x-unknown"
+"""A member that no payload has."""
+
 WRONG: Final[tuple[Json, ...]] = (
     *(None, True, 0, -1, 1.5, 10**25, "", "x", "text", "null", "{}", "[1]", "\ud800"),
     *([], [1], ["x"], [None], [[]], [{"type": "text", "text": "x"}]),
@@ -75,6 +78,13 @@ def mistaken(payload: Json, one_in: int = 1) -> Iterator[Json]:
     """Copies of a payload with one damage each: every kind of place is missing, or has a wrong value."""
     damages = [(path, wrong) for path in _kinds(payload) for wrong in (*WRONG, UNSET)]
     return (with_value(payload, path, wrong) for path, wrong in damages[::one_in])
+
+
+def extended(payload: Json) -> Iterator[tuple[Path, Json]]:
+    """Copies of a payload with an unknown member each, in an object of every kind of place, and its path."""
+    for path in ((), *_kinds(payload)):
+        if is_object(found := value_at(payload, path)):
+            yield (*path, UNKNOWN), with_value(payload, path, {**found, UNKNOWN: MARK})
 
 
 def places(value: Json, path: Path = ()) -> Iterator[Path]:

@@ -17,7 +17,7 @@ from partita.formats.registry import get_format
 from partita.stream.accumulator import Accumulator
 from partita.testing import format_laws as laws
 from partita.testing.everything import everything
-from partita.testing.mutations import Path, changed, leaves, misplaced, mistaken
+from partita.testing.mutations import Path, changed, extended, leaves, misplaced, mistaken
 from partita.types.codec import read_message, to_json
 from partita.types.json import Json, dumps, is_array, is_object
 from partita.types.messages import AssistantMessage, AssistantPart, Message, ToolCallPart, UserMessage
@@ -118,6 +118,12 @@ def test_no_leaf_of_a_payload_is_lost_in_silence(subject: Subject) -> None:
             count = LEAVES if name in own else FEW_LEAVES
             laws.check_leaves(subject.format, payload, picked(list(leaves(payload)), count))
     failures.report()
+
+
+@of_each(READ)
+def test_no_unknown_member_is_lost_in_silence(subject: Subject) -> None:
+    cases = {**subject.data.get("payloads", {}), **subject.data.get("streams", {})}
+    each(cases, lambda one: laws.check_unknown_members(subject.format, one, picked(list(extended(one)), 12)))
 
 
 @of_each(READ)

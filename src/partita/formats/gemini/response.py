@@ -414,6 +414,10 @@ def _moved(events: _Events, message: AssistantMessage) -> Iterator[Loss]:
             yield Loss.of(path, part, MOVED, "changed")
 
 
+# https://cloud.google.com/vertex-ai/generative-ai/docs/reference/rest/v1/Content#PartialArg
+PIECE: Final = frozenset({"jsonPath", "stringValue", "numberValue", "boolValue", "nullValue", "willContinue"})
+
+
 def _pieces(events: _Events) -> Iterator[Loss]:
     """How inputs were cut into pieces."""
     calls = [object_at(part, "functionCall") for _, part in _parts(events)]
@@ -421,3 +425,12 @@ def _pieces(events: _Events) -> Iterator[Loss]:
     cuts = [one["willContinue"] for one in pieces if is_object(one) and one.get("willContinue") is not None]
     if cuts:
         yield Loss.of("$", cuts, PIECES, "minor")
+    for path, part in _parts(events):
+        for number, piece in enumerate(items_at(object_at(part, "functionCall"), "partialArgs")):
+            others = (
+                {name: one for name, one in piece.items() if camel(name) not in PIECE}
+                if is_object(piece)
+                else {}
+            )
+            where = f"{path}.functionCall.partialArgs[{number}]"
+            yield from (Loss.of(f"{where}.{name}", one, UNREAD) for name, one in others.items())
