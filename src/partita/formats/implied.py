@@ -67,11 +67,3 @@ CODEX: Final[Implied] = {
     "role": frozenset[Any]({*_ROLES, "developer"}),
     "status": frozenset[Any]({"in_progress", "completed"}),
 }
-
-AI_SDK_UI: Final[Implied] = {
-    "role": frozenset[Any](_ROLES),
-    "type": frozenset[Any]({"tool-*", "data-*", "dynamic-tool", "tool-invocation", "source"}),
-    "sourceType": frozenset[Any]({"url", "document"}),
-    "state": frozenset[Any]({"call", "partial-call", "result"}),
-    "step": frozenset[Any](range(100)),  # calls are told by the steps they stand in
-}

@@ -64,9 +64,7 @@ OLDER: Final = "a part of an older version is written in the form of today"
 EMPTY: Final = "only an assistant may have no parts"
 
 REASONS: Final = {
-    "threadId": "UI messages do not name their thread",
     "createdAt": "UI messages have no time; put it in the metadata",
-    "runId": "UI messages do not name their run",
     "internal": "UI messages are all shown",
     "output": "a UI part has a value or the text of an error, without a type",
 }
