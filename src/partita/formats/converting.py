@@ -23,10 +23,10 @@ from .checking.held import Held
 from .events import load_events
 from .format import UNREAD, Dumped, Format, FoundLosses, Implied, Loaded, Request, ToolSpec
 from .lazily import later
+from .log.session_file import SessionFacts
 from .losses import Loss, by_member, relocate, shown
 from .own import CHAT
 from .registry import get_format
-from .session_facts import SessionFacts
 from .sniff import Guess, guess_format, sniff
 
 OF_ANOTHER_API: Final = "a setting of a request, in the words of another API"

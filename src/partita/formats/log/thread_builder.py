@@ -31,7 +31,6 @@ from partita.types.parts import DataPart
 from partita.types.tools import InterruptedOutput, Interruption, ToolOutput
 
 from .diagnostics import Diagnostics, Place
-from .former_names import FormerNames
 from .sink import Consumption, Fact, TurnEnd
 
 M = TypeVar("M", bound=Message)
@@ -83,7 +82,7 @@ class Entry(Struct, eq=False):
     usages: dict[str, Consumption] | None = None
 
 
-class ThreadBuilder(FormerNames):
+class ThreadBuilder:
     """The sink for one thread. `root` is the builder of the whole log."""
 
     root: "LogBuilder"
