@@ -8,8 +8,6 @@ Source: `TokenUsageInfo` in `codex-rs/protocol/src/protocol.rs`.
 
 from typing import Final, NamedTuple
 
-from msgspec.structs import replace
-
 from partita.types.json import Json, JsonObject, is_object
 from partita.types.usage import Usage, UsageNames
 
@@ -69,7 +67,7 @@ class TokenCounts:
 
 def read_usage(counts: JsonObject) -> Usage:
     """The usage of counts, which are its `raw`."""
-    return replace(USAGE.read(counts), raw=counts)
+    return USAGE.read(counts, keep=True)
 
 
 def write_usage(usage: Usage) -> JsonObject:
