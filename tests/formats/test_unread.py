@@ -36,9 +36,9 @@ def facts_of(record: Json) -> set[Fact]:
     return facts | {KNOWN} if record == {"begins": True} else facts
 
 
-def losses(records: list[Json], messages: list[Message] | None = None, **options: bool) -> list[Loss]:
+def losses(records: list[Json], messages: list[Message] | None = None, *, pieces: bool = False) -> list[Loss]:
     loaded = Loaded(tuple(read(*records) if messages is None else messages))
-    found = read_completely(loaded, records, facts_of, content=frozenset({"text"}), **options)
+    found = read_completely(loaded, records, facts_of, content=frozenset({"text"}), pieces=pieces)
     return list(found.losses)
 
 
