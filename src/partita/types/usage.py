@@ -57,17 +57,19 @@ class UsageNames:
         self._written = tuple(paths[0] if paths else None for paths in self._paths)
         self._template, self._excludes_cache = template or {}, excludes_cache
 
-    def read(self, raw: JsonObject, *, keep: bool = False) -> Usage:
-        """Usage, with the provider's object in `raw` if that contains more, or always if `keep` is set."""
+    def read(self, raw: JsonObject) -> Usage:
+        """Usage, with the provider's object in `raw` if that contains more."""
+        usage = self.read_counts(raw)
+        return usage if self._counts(usage) == raw else replace(usage, raw=raw)
+
+    def read_counts(self, raw: JsonObject) -> Usage:
+        """Usage without the provider's object."""
         given, made, total, reasoning, cached, cache_write = [_count(raw, paths) for paths in self._paths]
         if self._excludes_cache and given is not None:
             given += (cached or 0) + (cache_write or 0)
         if not self._paths[2]:
             total = None if given is None or made is None else given + made
-        if keep:
-            return Usage(given, made, total, reasoning, cached, cache_write, raw)
-        usage = Usage(given, made, total, reasoning, cached, cache_write)
-        return usage if self._counts(usage) == raw else replace(usage, raw=raw)
+        return Usage(given, made, total, reasoning, cached, cache_write)
 
     def write(self, usage: Usage) -> JsonObject:
         """The provider's object: `raw` if it is from there and the counts were not changed since."""

@@ -8,6 +8,8 @@ Source: `TokenUsageInfo` in `codex-rs/protocol/src/protocol.rs`.
 
 from typing import Final, NamedTuple
 
+from msgspec.structs import replace
+
 from partita.types.json import Json, JsonObject, is_object
 from partita.types.usage import Usage, UsageNames
 
@@ -67,7 +69,7 @@ class TokenCounts:
 
 def read_usage(counts: JsonObject) -> Usage:
     """The usage of counts, which are its `raw`."""
-    return USAGE.read(counts, keep=True)
+    return replace(USAGE.read_counts(counts), raw=counts)
 
 
 def write_usage(usage: Usage) -> JsonObject:

@@ -17,8 +17,7 @@ from partita.types.messages import AssistantMessage
 from partita.types.value import Extra
 
 from . import wire
-from .assistant import is_written, read_assistant, write_assistant
-from .parts import FIELDS
+from .parts import FIELDS, is_written, read_assistant, write_assistant
 from .stream import EVENTS, REASONS, CohereDecoder, read_usage, write_usage
 from .wire import NAME
 
@@ -74,7 +73,7 @@ RESPONSES: Final = Responses(
     NAME,
     CohereDecoder,
     is_body=lambda payload: is_object(payload.get("message")),
-    is_event=lambda payload: payload.get("type") in EVENTS,
+    is_event=lambda payload: str(payload.get("type")) in EVENTS,
     error_text=_error_text,
     read_body=_read_body,
     write_body=_write_body,
