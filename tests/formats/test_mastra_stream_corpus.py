@@ -45,8 +45,8 @@ OTHERWISE: Final[Mapping[str, str]] = {
 """Where the readers of the time did otherwise, and how it is here."""
 
 
-REPLACED: Final = frozenset({"ac-0041"})
-"""Where the input of a call is another one than the one that was streamed."""
+REPLACED: Final = frozenset({"ac-0041", "au-0096"})
+"""Where an input is another one than the one that was streamed, or data replace others."""
 
 
 def streams() -> Iterator[JsonObject]:

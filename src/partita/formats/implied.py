@@ -7,32 +7,7 @@ from .format import Implied
 ANY: Final = "*"
 """At the end of a word: what follows must be held by itself."""
 
-_BLOCKS: Final = frozenset({"text", "thinking", "redacted_thinking", "tool_use", "tool_result", "image"})
-_EVENTS: Final = frozenset(
-    {
-        "message_start",
-        "message_delta",
-        "message_stop",
-        "content_block_start",
-        "content_block_delta",
-        "content_block_stop",
-        "text_delta",
-        "thinking_delta",
-        "signature_delta",
-        "citations_delta",
-        "input_json_delta",
-    }
-)
 _ROLES: Final = frozenset({"system", "user", "assistant"})
-
-CLAUDE_CODE: Final[Implied] = {
-    "type": frozenset[Any](
-        {*_BLOCKS, *_EVENTS, *_ROLES, "stream_event", "result", "message", "url", "base64"}
-    ),
-    "subtype": frozenset[Any]({"init", "success"}),
-    "role": frozenset[Any](_ROLES),
-    "is_error": frozenset[Any]({False}),
-}
 
 CODEX: Final[Implied] = {
     "type": frozenset[Any](

@@ -106,18 +106,14 @@ def _agents() -> list[Format | LazyFormat]:
         LazyFormat("claude-code-log", "claude_code.format"),
         LazyFormat("claude-code-stream", "claude_code.format", "STREAM"),
         LazyFormat("codex-rollout", "codex.format"),
-        Format("gemini-cli", "Gemini CLI chats", later("gemini_cli.load", "load")),
-        Format("opencode-export", "OpenCode sessions, exported", later("opencode.load", "load")),
-        Format("opencode-parts", "OpenCode messages, one a line", later("opencode.load", "load")),
+        LazyFormat("gemini-cli", "gemini_cli.chat"),
+        LazyFormat("opencode-export", "opencode.session", "EXPORT"),
+        LazyFormat("opencode-parts", "opencode.session", "PARTS"),
         LazyFormat("codex-exec", "codex.format", "EXEC"),
-        Format("acp", "Agent Client Protocol, both sides", decoder=later("acp.decoder", "AcpDecoder")),
+        LazyFormat("acp", "acp.decoder"),
         LazyFormat("mcp", "mcp.format"),
         LazyFormat("a2a", "a2a.format"),
-        Format(
-            "gemini-cli-stream",
-            "Gemini CLI stream-json",
-            decoder=later("gemini_cli.stream", "GeminiStreamDecoder"),
-        ),
+        LazyFormat("gemini-cli-stream", "gemini_cli.stream"),
     ]
 
 

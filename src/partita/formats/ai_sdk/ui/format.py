@@ -111,7 +111,7 @@ def load_message(raw: Json, path: str, index: int = 0) -> Message:
         raise ConversionError(f"id is {kind_of(id_)}", where=f"{path}.id", hint="make it a string")
     content: JsonObject = {"metadata": raw["metadata"]} if "metadata" in raw else {}
     raws: list[Json] = raw["parts"]
-    network = _network_place(raws) if role == "assistant" else None
+    network = network_place(raws) if role == "assistant" else None
     if network is not None:
         content["network_execution"] = _NETWORK.read(raws[network]["toolMetadata"][NETWORK_KEY])
     children = partial(_load_child, path)
@@ -142,7 +142,7 @@ def _load_child(path: str, raw: Json, index: int) -> Message:
     return load_message(raw, f"{path}.childMessages[{index}]", index)
 
 
-def _network_place(parts: Sequence[Json]) -> int | None:
+def network_place(parts: Sequence[Json]) -> int | None:
     """The number of the part that was written for the execution of a network."""
     for place, part in enumerate(parts):
         if is_object(part) and part.get("type") == DYNAMIC:
@@ -156,7 +156,7 @@ def _older_parts(raw: JsonObject, message: Message, path: str) -> Iterator[Loss]
     """The parts that were read although they have the form of an older version, such as `thinking`."""
     raws = enumerate(raw["parts"])
     if isinstance(message, AssistantMessage) and message.content.network_execution is not None:
-        network = _network_place(raw["parts"])
+        network = network_place(raw["parts"])
         raws = ((at, one) for at, one in raws if at != network)
     for (at, one), part in zip(raws, message.parts, strict=True):
         if isinstance(part, ForeignPart | UnknownPart | ToolCallPart) or one["type"].startswith("data-"):
