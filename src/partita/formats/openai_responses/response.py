@@ -10,12 +10,11 @@ from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
 from partita.formats.answers.outlet import INTERRUPTED
-from partita.formats.core.last_step import NO_OUTPUT, last_step
 from partita.formats.core.members import objects_in, text_in
 from partita.formats.core.metadata import notes
 from partita.formats.core.report import Place, Report
 from partita.formats.core.residue import residue, restore
-from partita.formats.core.response import metadata_of, usage_of
+from partita.formats.core.response import NO_OUTPUT, last_step, metadata_of, usage_of
 from partita.formats.core.tools import Tools
 from partita.formats.core.turns import Step
 from partita.formats.core.wire import to_json
