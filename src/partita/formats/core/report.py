@@ -61,6 +61,8 @@ COMMON: Final[Mapping[str, str]] = {
 }
 """Why a field is missing, by its name, or a part, by its type."""
 
+REQUIRED: Final = "the format requires it"
+"""Why something was added."""
 RESPELLING: Final = "it only says how this was written in its source"
 STEERING: Final = "it is written as a prompt of the user"
 STEP_START: Final = "each step is a message of its own"
