@@ -1,17 +1,17 @@
-"""Whatever is in neither the result nor the losses of a conversion is told."""
+"""What is in neither the result nor the losses of a conversion is found."""
 
-from typing import Any
+from collections.abc import Sequence
 
 import pytest
 
-from partita.formats.checking.check import unaccounted
 from partita.formats.checking.held import Held
 from partita.formats.converting import convert
-from partita.formats.format import Format, Loaded
+from partita.formats.format import Dumped, Format, Loaded
 from partita.formats.losses import Loss
 from partita.formats.registry import get_format
 from partita.types.json import Json
-from partita.types.messages import UserMessage
+from partita.types.messages import Message, UserMessage
+from partita.types.parts import DataPart, TextPart
 from tests.tables import each_row
 
 HELD: dict[str, tuple[str, Json, Json]] = {
@@ -59,53 +59,6 @@ def test_pieces_are_found_in_any_order() -> None:
     assert all(held.has("", piece) for piece in ("three", "one", "two", "two thr"))
 
 
-def told(value: Json, held: Json, losses: tuple[Loss, ...] = (), **implied: Any) -> list[tuple[str, str]]:
-    sets = {name: frozenset(values) for name, values in implied.items()}
-    found = unaccounted(value, Held([held]), losses, sets, "gone", counted=True)
-    return [(loss.path, loss.what) for loss in found]
-
-
-def test_what_is_missing_is_told_with_its_path() -> None:
-    assert told({"a": "tower", "b": [{"c": "lamp", "d": "tower"}]}, ["tower"]) == [("$.b[0].c", '"lamp"')]
-
-
-def test_what_is_missing_as_a_whole_is_told_as_one() -> None:
-    assert told({"a": {"b": "lamp", "c": "horn"}, "d": "tower"}, ["tower"]) == [
-        ("$.a", '{"b":"lamp","c":"horn"}')
-    ]
-
-
-def test_what_a_loss_shows_is_not_told_twice() -> None:
-    value = {"a": {"b": "lamp" * 100, "c": "horn"}, "d": "tower"}
-    assert told(value, ["tower"], (Loss.of("$.elsewhere", value["a"], "no place"),)) == []
-
-
-def test_words_that_are_understood_are_not_told() -> None:
-    assert told([{"kind": "lamp"}, {"kind": "horn"}], [], kind={"lamp"}) == [("$[1].kind", '"horn"')]
-
-
-def test_a_text_of_json_is_looked_into() -> None:
-    assert told({"arguments": '{ "metres": 3, "kind": "lamp" }'}, {"metres": 3}, kind={"lamp"}) == []
-    assert told({"arguments": '{ "metres": 4 }'}, {"metres": 3}) == [("$.arguments", '"{ \\"metres\\": 4 }"')]
-
-
-def test_flags_that_stand_more_often_than_they_are_held_are_told() -> None:
-    value = [{"lit": True, "n": "a"}, {"lit": True, "n": "b"}]
-    assert told(value, [{"lit": True}, "a", "b"]) == [("$[*].lit", "1 of 2 times true")]
-
-
-def test_of_flags_those_are_missing_that_are_not_where_they_were() -> None:
-    value = [{"lit": True, "n": "a"}, {"lit": True, "n": "b"}]
-    again = [{"lit": True, "n": "a"}, {"n": "b"}]
-    found = unaccounted(value, Held([again]), (), {}, "gone", counted=True, again=again)
-    assert [(loss.path, loss.what) for loss in found] == [("$[1].lit", "true")]
-
-
-def test_many_of_a_kind_are_reported_one_by_one() -> None:
-    events: list[dict[str, Json]] = [{"n": f"lamp {index}", "kept": "tower"} for index in range(9)]
-    assert told(events, ["tower"]) == [(f"$[{index}].n", f'"lamp {index}"') for index in range(9)]
-
-
 def test_a_loss_holds_the_whole_value_and_shows_the_beginning() -> None:
     loss = Loss.of("$[0].text", "lamp " * 200, "no place")
     assert loss.what == f'"{"lamp " * 200}"'
@@ -125,3 +78,17 @@ def test_a_reader_that_forgets_something_is_found_out(monkeypatch: pytest.Monkey
     monkeypatch.setattr("partita.formats.converting.get_format", found)
     result = convert({"text": "How tall?", "mood": "curious"}, "forgetful", "ui")
     assert [(loss.path, loss.what) for loss in result.losses] == [("$.mood", '"curious"')]
+
+
+def write_texts(messages: Sequence[Message]) -> Dumped:
+    return Dumped({"text": "".join(part.text for part in messages[0].parts if isinstance(part, TextPart))})
+
+
+def test_losses_of_a_format_that_reports_none_are_found_by_comparison() -> None:
+    format_ = Format("forgetful", "reads and writes the text alone", forgetful, write_texts)
+    assert format_.load is not None
+    assert format_.dump is not None
+    loaded = format_.load({"text": "How tall?", "mood": "curious"})
+    assert [(loss.path, loss.what) for loss in loaded.losses] == [("$.mood", '"curious"')]
+    message = UserMessage(id="m", content=[TextPart("How tall?"), DataPart("mood", "curious")], run_id="r")
+    assert [loss.path for loss in format_.dump([message]).losses] == ["$[0].runId", "$[0].content.parts[1]"]

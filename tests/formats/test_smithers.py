@@ -217,7 +217,7 @@ def test_streams(contents: list[JsonObject], parts: list[AssistantPart]) -> None
     (message,) = loaded.messages
     assert (message.id, message.parts) == ("agent-a", tuple(parts))
     assert message.content.metadata == {"from": "smithers.agents"}
-    assert [loss.why for loss in loaded.losses] == ["ids and times of events have no place in a message"]
+    assert [loss.why for loss in loaded.losses] == ["messages have no place for it"]
 
 
 KEPT: dict[str, JsonObject] = {

@@ -41,13 +41,13 @@ from partita.types.messages import AssistantMessage, Message, ToolCallPart, netw
 from partita.types.parts import DataPart, ReasoningPart, TextPart
 from partita.types.tools import ToolOutputBase
 
+from .format import UNREAD
 from .losses import Loss, json_losses
 from .rows import unpacked
 
 REPLACED: Final = "a later chunk has replaced it"
 RESET: Final = "a reset of the step has removed it"
 TRANSIENT: Final = "transient data is not kept in the message"
-NO_PLACE: Final = "a message has no place for it"
 OTHER_INPUT: Final = "the input of the call has another value, or is incomplete"
 
 PlacedChunk: TypeAlias = tuple[str, Chunk]
@@ -211,7 +211,7 @@ def _fields(chunk: Chunk, content: _Content, thread: Thread, path: str) -> Itera
         yield from _missing(dict(chunk.extra or {}), (dict(part.extra or {}) for part in parts), path)
     elif not isinstance(chunk, UnknownChunk):
         for name, value in (chunk.extra or {}).items():
-            yield Loss.of(f"{path}.{name}", value, NO_PLACE)
+            yield Loss.of(f"{path}.{name}", value, UNREAD)
 
 
 def _values(part: Any, field: str) -> Iterator[Json]:

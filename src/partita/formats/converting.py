@@ -1,4 +1,4 @@
-"""A payload of one format in another: read, written, and looked over so that nothing is lost in silence."""
+"""A payload of one format in another, with everything that could not be carried over."""
 
 import re
 from collections.abc import Callable, Iterable, Sequence
@@ -12,45 +12,41 @@ from partita.errors import FormatError, PartitaError
 from partita.types.codec import to_json
 from partita.types.fold import origins
 from partita.types.json import Json, is_array, limited_depth
-from partita.types.messages import Message, ToolMessage, text_of
+from partita.types.messages import Message, ToolMessage
 from partita.types.value import unkept
 
 from .answers.model_view import OpenCalls, repair_calls
 from .carrying import embed, extract
-from .checking.canonical import IMPLIED
-from .checking.check import unaccounted, value_at
-from .checking.held import Held
+from .checking.check import unaccounted
 from .events import load_events
-from .format import UNREAD, Dumped, Format, FoundLosses, Implied, Loaded, Request, ToolSpec
+from .format import UNWRITTEN, Dumped, Format, FoundLosses, Loaded, Request, ToolSpec
 from .lazily import later
-from .losses import Loss, by_member, relocate, shown
+from .losses import Loss, by_member, relocate
 from .own import CHAT
 from .registry import get_format
 from .session_facts import SessionFacts
 from .sniff import Guess, guess_format, sniff
 
-OF_ANOTHER_API: Final = "a setting of a request, in the words of another API"
-NO_TOOLS: Final = "the format has no place for the tools of a request"
+OF_ANOTHER_API: Final = "it is a setting of another API"
 
 NOTES: Final = (".mastra:note", ".foreign:type")
-"""Members that readers add: how a value was written, and the type that a message had."""
+"""Members that readers add: the form in which a value was written, and the type that a message had."""
 
 MODEL_MESSAGES: Final = "ai-sdk-model-v"
 MODEL_VERSIONS: Final = frozenset({"5", "6", "7"})
 
 to_model_messages: Callable[..., Dumped] = later("ai_sdk.model.repair", "to_model_messages")
 
-_CONVENIENCE: Final = re.compile(r"\$\[(\d+)\]\.content\.content")
-_MADE_UP: Final = re.compile(r'"(message-\d+|instructions|system)"')
+_GENERATED: Final = re.compile(r'"(message-\d+|instructions|system)"')
 
 
 class Converted(Dumped):
-    """A payload in another format, and everything that reading and writing could not carry over."""
+    """A payload in another format, and what reading and writing could not carry over."""
 
     __slots__ = ("guess", "source")
 
     def __init__(self, payload: Json, losses: FoundLosses, source: str, guess: Guess | None = None) -> None:
-        """`source`: the format that it was read as; `guess`: how certain that is, when none was named."""
+        """`source`: the format that it was read as; `guess`: how certain that is, if none was given."""
         super().__init__(payload, losses)
         self.source, self.guess = source, guess
 
@@ -65,10 +61,10 @@ def convert(
 ) -> Converted:
     """A payload of one format in another, with the losses of both ways.
 
-    `source` is guessed when it is not given; a list of events of a stream is folded. With `carry`, what the
-    target has no place for goes along in its metadata field, where it has one, and nothing of it is lost:
-    to convert it back gives what there was. With `repair`, every call gets exactly one result, as models
-    require: a call that has none is answered or removed.
+    `source` is detected if it is not given. The events of a stream are folded. With `carry`, what the target
+    has no place for is embedded in its metadata field, if it has one, and nothing is lost: converting it back
+    restores it. With `repair`, every call gets exactly one result, as models require: a call that has none is
+    answered or removed.
     """
     writing = get_format(target)
     if source is None:
@@ -84,7 +80,7 @@ def convert(
 def read_guessed(payload: Json, reader: Callable[[Format], Loaded]) -> tuple[Loaded, Guess]:
     """What `reader` returns for the likeliest format that accepts the payload, and that guess.
 
-    When all formats refuse the payload, the error is that of the likeliest.
+    If all formats refuse the payload, the error is that of the likeliest.
     """
     guesses = (guess_format(payload), *sniff(payload)[1:])
     refusals: list[tuple[Guess, PartitaError]] = []
@@ -103,32 +99,12 @@ def read_guessed(payload: Json, reader: Callable[[Format], Loaded]) -> tuple[Loa
 
 @limited_depth()
 def read(payload: Json, reading: Format) -> Loaded:
-    """The messages of a payload, with what it carries along, and every loss."""
+    """The messages of a payload, with what it carries along, and all losses."""
     loaded = extract(payload, reading) or _load(payload, reading)
     asked = loaded.request and replace(loaded.request, api=loaded.request.api or reading.name)
-    bare = reading.slot.take(payload)[0] if reading.slot else payload
-    if reading.is_complete:
+    if reading.is_complete or reading.dump is not None:
         return Loaded(loaded.messages, lambda: loaded.losses, asked)
-    request = loaded.request or Request()
-    found = [to_json(loaded.messages), *map(to_json, request.tools), request.settings]
-    held = Held([*found, [loss.what for loss in loaded.losses]])
-    implied: Implied = reading.implied() if reading.implied else {}
-    missed = unaccounted(bare, held, loaded.losses, implied, UNREAD)
-    if missed:
-        missed = _not_restored(missed, loaded, reading)
-    return Loaded(loaded.messages, (*loaded.losses, *missed), asked)
-
-
-def _not_restored(missed: list[Loss], loaded: Loaded, reading: Format) -> list[Loss]:
-    """The losses whose value does not come back when the messages are written in the format they came in."""
-    if reading.dump is None:
-        return missed
-    asked = loaded.request and replace(loaded.request, api=loaded.request.api or reading.name)
-    try:
-        again = _dump(Loaded(loaded.messages, request=asked), reading).payload
-    except PartitaError:
-        return missed
-    return [loss for loss in missed if shown(value_at(again, loss.path)) != loss.what]
+    return Loaded(loaded.messages, lambda: (*loaded.losses, *unaccounted(payload, loaded)), asked)
 
 
 @limited_depth()
@@ -140,7 +116,7 @@ def write(
     repair: OpenCalls | None = None,
     session: SessionFacts | None = None,
 ) -> Dumped:
-    """Messages in a format, and every loss. The settings of a request go to the API they were written for.
+    """Messages in a format, and all losses. Settings of a request are only written for the same API.
 
     `session`: what is known of the session, for formats of session files.
     """
@@ -152,31 +128,14 @@ def write(
         filled = embed(dumped.payload, loaded, writing)
         if filled is not None:
             return Dumped(filled)
-    if writing.is_complete:
-        return Dumped(dumped.payload, lambda: map(_weighed, dumped.losses))
-    again = _read_again(dumped.payload, writing)
-    held = Held([dumped.payload, again, [loss.what for loss in dumped.losses]])
-    why = f"no place for it in: {writing.title}"
-    told = dumped.losses
-    missed = unaccounted(to_json(loaded.messages), held, told, IMPLIED, why, counted=True, again=again)
-    losses = (loss for loss in (*told, *missed) if not _is_derived(loss, loaded.messages))
-    return Dumped(dumped.payload, tuple(map(_weighed, losses)))
-
-
-def _is_derived(loss: Loss, messages: Sequence[Message]) -> bool:
-    """Whether a loss is the convenience string of a message, which repeats its texts."""
-    found = _CONVENIENCE.fullmatch(loss.path)
-    if found is None or int(found[1]) >= len(messages):
-        return False
-    message = messages[int(found[1])]
-    return message.content.content == text_of(message) and shown(message.content.content) == loss.what
+    return Dumped(dumped.payload, lambda: map(_weighed, dumped.losses))
 
 
 def _weighed(loss: Loss) -> Loss:
-    """A loss with its severity. Minor are ids that a reader made up, and notes it made."""
-    is_made_up = loss.path.endswith("].id") and _MADE_UP.fullmatch(loss.what)
+    """A loss with its severity: ids that a reader has generated and notes of readers are minor."""
+    is_generated = loss.path.endswith("].id") and _GENERATED.fullmatch(loss.what)
     is_note = loss.path.endswith(NOTES)
-    return loss._replace(severity="minor") if is_made_up or is_note else loss
+    return loss._replace(severity="minor") if is_generated or is_note else loss
 
 
 def _load(payload: Json, reading: Format) -> Loaded:
@@ -197,7 +156,7 @@ def _dump_repaired(loaded: Loaded, writing: Format, open_calls: OpenCalls) -> Du
 
 
 def _relocated(losses: Sequence[Loss], messages: Sequence[Message]) -> Iterable[Loss]:
-    """Losses of a format, which names the places of folded messages, with the places in the given ones."""
+    """Losses of a format, whose paths are those of folded messages, with the paths of the given ones."""
     if not losses or not any(isinstance(message, ToolMessage) for message in messages):
         return by_member(losses)
     return relocate(by_member(losses), origins(messages))
@@ -214,7 +173,7 @@ def _dump(loaded: Loaded, writing: Format) -> Dumped:
     losses = [] if same else list(_settings(request))
     if not writing.takes_request:
         dumped = writing.dump(loaded.messages)
-        losses += [Loss.of(f"$.tools[{i}]", to_json(one), NO_TOOLS) for i, one in enumerate(request.tools)]
+        losses += [Loss.of(f"$.tools[{i}]", to_json(one), UNWRITTEN) for i, one in enumerate(request.tools)]
     else:
         losses += [] if same else _members(request)
         dumped = writing.dump(loaded.messages, request if same else Request(_bare(request)))
@@ -226,7 +185,7 @@ def _settings(request: Request) -> Sequence[Loss]:
 
 
 def _members(request: Request) -> Sequence[Loss]:
-    """What tools say that another API has no word for."""
+    """Members of tools that another API does not have."""
     return [
         Loss.of(f"$.tools[{index}].{name}", value, OF_ANOTHER_API)
         for index, tool in enumerate(request.tools)
@@ -236,16 +195,6 @@ def _members(request: Request) -> Sequence[Loss]:
 
 def _bare(request: Request) -> tuple[ToolSpec, ...]:
     return tuple(struct_replace(tool, extra=None) for tool in request.tools)
-
-
-def _read_again(payload: Json, writing: Format) -> Json:
-    """The messages that a payload amounts to, in our own words."""
-    if writing.load is None:
-        return None
-    try:
-        return to_json(writing.load(payload).messages)
-    except PartitaError:
-        return None
 
 
 def _is_same_api(one: str, other: str) -> bool:

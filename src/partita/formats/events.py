@@ -147,8 +147,14 @@ def _joined(decoder: Decoder, losses: Sequence[Loss]) -> tuple[Loss, ...]:
     """The losses of a decoder and those of its chunks, each once."""
     known = losses_of(decoder)
     paths = {loss.path for loss in known}
-    more = [loss for loss in losses if loss.path not in paths and loss.path.rpartition(".")[0] not in paths]
-    return (*known, *more)
+    return (*known, *(loss for loss in losses if not any(path in paths for path in _ancestors(loss.path))))
+
+
+def _ancestors(path: str) -> Iterator[str]:
+    """A path, and those of the values that contain it."""
+    while path:
+        yield path
+        path = path[: max(path.rfind("."), path.rfind("["), 0)]
 
 
 def _by_message(decoded: Iterable[PlacedChunk]) -> dict[str, list[PlacedChunk]]:

@@ -6,6 +6,8 @@ from functools import partial
 from typing import Any, Final, NamedTuple, Protocol, TypeAlias
 
 from partita.types.chunks import Chunk
+from partita.types.codec import to_json
+from partita.types.fold import fold
 from partita.types.json import Json, JsonObject, limited_depth
 from partita.types.messages import Message
 from partita.types.value import Value
@@ -16,9 +18,12 @@ from .session_facts import SessionFacts
 UNREAD: Final = "messages have no place for it"
 """Why something of a payload is lost."""
 
+UNWRITTEN: Final = "the format has no place for it"
+"""Why something of a message is lost."""
+
 
 class ToolSpec(Value):
-    """A tool as a model is told of it: its name, what it is for, and the JSON schema of its input."""
+    """A tool as a model sees it: its name, its description, and the JSON schema of its input."""
 
     name: str
     description: str | None = None
@@ -27,14 +32,14 @@ class ToolSpec(Value):
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What a request to a model says besides its messages."""
+    """What a request to a model has besides its messages."""
 
     tools: tuple[ToolSpec, ...] = ()
-    """Tools that any model can be told of."""
+    """Tools that any model can have."""
     settings: JsonObject = field(default_factory=dict[str, Any])
-    """All the rest, in the words of the API it was written for: the model, its own tools, how to answer."""
+    """Everything else, as the API has it: the model, tools of its own, options."""
     api: str = ""
-    """The format that the settings are for; whoever reads a payload of a known format says so."""
+    """The format that the settings are for."""
 
 
 FoundLosses: TypeAlias = Sequence[Loss] | Callable[[], Iterable[Loss]]
@@ -129,7 +134,7 @@ class Decoder(Protocol):
     """
 
     def feed(self, event: Json) -> list[Chunk]:
-        """The chunks that one event amounts to."""
+        """The chunks of an event."""
         ...
 
     def finish(self) -> list[Chunk]:
@@ -147,11 +152,11 @@ class Encoder(Protocol):
 
     @property
     def losses(self) -> Sequence[Loss]:
-        """What could not be told so far; a path begins with the number of the chunk."""
+        """What could not be written so far; a path begins with the number of the chunk."""
         ...
 
     def feed(self, chunk: Chunk) -> list[Json]:
-        """The events that tell of a chunk."""
+        """The events of a chunk."""
         ...
 
     def finish(self) -> list[Json]:
@@ -160,20 +165,12 @@ class Encoder(Protocol):
 
 
 class Slot(NamedTuple):
-    """Where a payload has room for what its format has no place for: a metadata field of its own."""
+    """A metadata field of a payload, for what its format has no place for."""
 
     put: Callable[[Json, JsonObject], Json]
     """The payload with an object in the slot."""
     take: Callable[[Json], tuple[Json, JsonObject | None]]
     """The payload without what was in the slot, and what was in it."""
-
-
-Implied: TypeAlias = Mapping[str, frozenset[Any]]
-"""By the name of a member, the values that a reader of it has understood once it has read the rest.
-
-They are constants (`object: chat.completion`) and words that show in the form of the message (`type: text`).
-A value that is not among them, and is found nowhere in the messages, was not carried.
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,7 +195,7 @@ class HttpApi:
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """One wire format. What it cannot do it has no function for."""
+    """One wire format. It has no function for what it cannot do."""
 
     name: str
     title: str
@@ -210,22 +207,24 @@ class Format:
     takes_request: bool = False
     """Whether `dump(messages, request)` writes a whole request: messages, tools, and settings of this API."""
     slot: Slot | None = None
-    implied: Callable[[], Implied] | None = None
     dump_session: Callable[[Sequence[Message], SessionFacts], Dumped] | None = None
     """Writes a session file: the messages, and what is known of their session."""
     session_path: Callable[[Json], str] | None = None
     """Where the agent looks for a session file, by its records."""
     is_complete: bool = False
-    """Whether all losses are reported: by `dump`, and by `load` or by what `dump` does not write back."""
+    """Whether `dump` reports all of its losses. Otherwise messages are compared with those read back.
+
+    Losses of `load` include what `dump` does not write back, unless the `Loaded` is complete by itself.
+    """
     http_api: HttpApi | None = None
     """The API behind the format. With it, `Agent("NAME:MODEL")` sends requests that `dump` writes."""
 
     def __post_init__(self) -> None:
-        if not self.is_complete:
-            return
         load, dump = self.load, self.dump
         if load is not None and dump is not None:
             object.__setattr__(self, "load", partial(_load_completely, load, dump, self.name))
+            if not self.is_complete:
+                dump = partial(_dump_completely, load, dump)
         elif load is not None:
             object.__setattr__(self, "load", limited_depth()(load))
         if dump is not None:
@@ -255,3 +254,24 @@ def _load_completely(
                 yield loss
 
     return Loaded(loaded.messages, losses, request, is_complete=True)
+
+
+def _dump_completely(
+    load: Callable[[Json], Loaded],
+    dump: Callable[..., Dumped],
+    messages: Sequence[Message],
+    *more: Any,
+    **options: Any,
+) -> Dumped:
+    """What `dump` returns, whose losses include what is not read back."""
+    dumped = dump(messages, *more, **options)
+
+    def losses() -> Iterator[Loss]:
+        yield from dumped.losses
+        reported = tuple(loss.path for loss in dumped.losses)
+        again = load(dumped.payload).messages
+        for loss in json_losses(to_json(fold(messages)), to_json(fold(again)), "$", UNWRITTEN):
+            if not loss.path.startswith(reported):
+                yield loss
+
+    return Dumped(dumped.payload, losses)

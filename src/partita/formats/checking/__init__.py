@@ -1,1 +1,1 @@
-"""A look over what was converted: whatever is in neither the result nor the losses is told as lost."""
+"""The search for values of a payload in its messages, for readers that do not report all losses."""

@@ -28,6 +28,7 @@ BLANK: Final = "the API refuses text that is empty or only white space"
 MOVED: Final = "the API takes instructions only before the conversation"
 TRAILING: Final = "the API refuses a last answer that ends in white space"
 FIRST: Final = "the API demands a conversation that begins with the user"
+REQUIRED: Final = "the API requires it"
 LAST: Final = "calls that wait for their results come last"
 RENAMED: Final = "the API takes only some characters in ids and names, and limits their length"
 

@@ -12,7 +12,7 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from partita.errors import DecodeError
-from partita.formats.answers.model_view import missing_output
+from partita.formats.answers.model_view import JOINED, UNANSWERED, missing_output
 from partita.formats.core.metadata import NO_NOTES, add_notes, notes
 from partita.formats.core.report import Place, Record, Report
 from partita.formats.core.rules import Rules, arrange
@@ -47,8 +47,6 @@ FIELDS: Final = "fields"
 UNKNOWN_TOOL: Final = "unknown-tool"
 """The name of a tool in a call that cannot be read."""
 
-JOINED: Final = "a turn is one text"
-NOT_ANSWERED: Final = "results are matched by their order: each call before a result needs one"
 NO_PLACE: Final = "a turn is a speaker and a text"
 
 RULES: Final = Rules(calls="any")
@@ -307,7 +305,7 @@ class TurnWriter:
         while self._open and self._open[0].path != until:
             call, path = self._open.pop(0)
             output, why = missing_output(call)
-            self.record.losses.append(Loss.of(f"{path}.output", call.id, why or NOT_ANSWERED, "repaired"))
+            self.record.losses.append(Loss.of(f"{path}.output", call.id, why or UNANSWERED, "repaired"))
             self.turns.append(PlainTurn("result", result_text(output)))
 
     def _record(self, turn: Turn, index: int | None, written: Sequence[tuple[Placed, Place | None]]) -> None:

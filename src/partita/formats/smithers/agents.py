@@ -11,6 +11,7 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from partita.formats.events import fold
+from partita.formats.format import UNREAD
 from partita.formats.losses import Loss
 from partita.formats.plain import marks, reconstructed
 from partita.formats.rows import NOT_JSON, Row, message_of, unpacked
@@ -32,8 +33,6 @@ MIRRORS: Final = {"eventType": ("type",), "eventId": ("id", "toolCallId"), "tool
 
 SUMMARY: Final = "summary"
 """The note of an output of which the row has only a summary."""
-
-EVENT_COLUMNS: Final = "ids and times of events have no place in a message"
 
 
 class Agent(NamedTuple):
@@ -226,7 +225,7 @@ def _folded(
         if content is not None:
             chunks.extend((path, chunk) for chunk in decoder.feed(content, path))
     folded = fold(chunks, message_id)
-    losses.append(Loss.of(events[0].path, columns, EVENT_COLUMNS, "minor"))
+    losses.append(Loss.of(events[0].path, columns, UNREAD, "minor"))
     losses.extend([*decoder.losses, *folded.losses])
     return folded.message.parts, decoder.kept
 
