@@ -62,6 +62,8 @@ COMMON: Final[Mapping[str, str]] = {
 }
 """Why a field is missing, by its name, or a part, by its type."""
 
+REQUIRED: Final = "the format requires it"
+"""Why something was added."""
 NO_PLACE: Final = "the format has no place for it"
 """Why anything else is missing."""
 

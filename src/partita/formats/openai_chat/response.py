@@ -18,7 +18,7 @@ from partita.errors import ConversionError, DecodeError
 from partita.formats.answers.outlet import INTERRUPTED, RAW_INPUT
 from partita.formats.core.members import count_in, items_in, objects_in, text_in
 from partita.formats.core.metadata import notes, with_message_notes
-from partita.formats.core.report import Place, Record, Report
+from partita.formats.core.report import REQUIRED, Place, Record, Report
 from partita.formats.core.request import describe
 from partita.formats.core.residue import residue, restore
 from partita.formats.core.response import NO_OUTPUT, last_step
@@ -81,7 +81,6 @@ NO_RESPONSE: Final[JsonObject] = {
     "choices": [],
 }
 
-REQUIRED: Final = "a body requires it"
 NOT_A_PAGE: Final = "a response cites only pages"
 
 _Source: TypeAlias = tuple[str, str, int | None, int | None]
