@@ -24,8 +24,7 @@ from typing import Any
 from partita.errors import ConversionError, DecodeError, PartitaError, StreamError
 from partita.formats.ai_sdk.convert import ModelTool, convert_to_model_messages
 from partita.formats.ai_sdk.schema import chunk_problems
-from partita.formats.ai_sdk.ui.dump import dump
-from partita.formats.ai_sdk.ui.load import load
+from partita.formats.ai_sdk.ui.format import dump, load
 from partita.formats.ai_sdk.validate import ToolSchemas, validate_ui_messages
 from partita.stream.accumulator import Accumulator
 from partita.stream.partial_json import parse_partial_json
@@ -101,7 +100,7 @@ class Reader:
 
     def message(self) -> JsonObject:
         # As it is: a reader of an older version keeps what it does not know in a message it continues.
-        message: JsonObject = dump([self.accumulator.snapshot()]).payload[0]
+        message: JsonObject = dump([self.accumulator.snapshot()], repair=False).payload[0]
         return message
 
     def result(self, error: JsonObject | None) -> JsonObject:

@@ -5,7 +5,7 @@ from collections.abc import Container, Iterable, Iterator
 from datetime import UTC, datetime, timedelta
 
 from partita.formats.assembly import Assembly
-from partita.formats.opencode.decoder import OpenCodeDecoder
+from partita.formats.opencode.session import OpenCodeDecoder
 from partita.types.json import JsonObject, is_array, is_object
 from partita.types.messages import AssistantMessage, Message, Part, ToolCallPart, UserMessage
 from partita.types.parts import DataPart, FilePart, ImagePart, ReasoningPart, StepStartPart, TextPart

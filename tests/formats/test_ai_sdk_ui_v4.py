@@ -640,7 +640,7 @@ ELSEWHERE: dict[str, tuple[Message, JsonObject, list[str]]] = {
     "data": (
         AssistantMessage(id="m", content=[DataPart("w", 1, "d"), TextPart("a")]),
         {"annotations": [{"type": "data-w", "id": "d", "data": 1}], "parts": [text("a")]},
-        ["parts[0]"],
+        ["parts[0].type"],
     ),
     "what only later versions know": (
         AssistantMessage(id="m", content=[DOCUMENT, CustomPart("p.k")]),
@@ -650,14 +650,14 @@ ELSEWHERE: dict[str, tuple[Message, JsonObject, list[str]]] = {
                 {"type": "custom", "kind": "p.k"},
             ]
         },
-        ["parts[0]", "parts[1]"],
+        ["parts[0].type", "parts[1].type"],
     ),
     "annotations come first": (
         AssistantMessage(
             id="m", content=AssistantContent(parts=(DataPart("w", 1),), metadata={"annotations": [0], "b": 1})
         ),
         {"annotations": [0, {"type": "data-w", "data": 1}]},
-        ["parts[0]", "metadata.b"],
+        ["parts[0].type", "metadata.b"],
     ),
     "a file in front of the text": (
         UserMessage(id="m", content=[FilePart("https://x.test/a", "image/png", "a"), TextPart("t")]),

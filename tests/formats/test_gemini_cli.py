@@ -5,8 +5,7 @@ from collections.abc import Sequence
 from msgspec import UNSET
 
 from partita.formats.assembly import Assembly
-from partita.formats.gemini_cli.chat import GeminiChatDecoder
-from partita.formats.gemini_cli.records import records_of
+from partita.formats.gemini_cli.chat import GeminiChatDecoder, records_of
 from partita.types.json import Json, JsonObject, is_array
 from partita.types.messages import AssistantMessage, Message, ToolCallPart, UserMessage
 from partita.types.parts import DataPart, FilePart, ImagePart, ReasoningPart, StepStartPart, TextPart

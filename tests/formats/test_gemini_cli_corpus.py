@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from partita.formats.gemini_cli.records import records_of
+from partita.formats.gemini_cli.chat import records_of
 from partita.types.codec import decode_message, encode
 from partita.types.json import JsonObject, loads
 from tests.formats.gemini_counts import counts, read

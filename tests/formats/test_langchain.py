@@ -329,7 +329,7 @@ def test_what_is_no_history_is_refused(payload: Json) -> None:
 @pytest.mark.parametrize("version", [0, 1])
 @given(data=st.data())
 def test_any_conversation_can_be_written_and_read_again(version: int, data: st.DataObject) -> None:
-    from partita.formats.ai_sdk.ui import load as ui
+    from partita.formats.ai_sdk.ui import format as ui
 
     try:
         messages = ui.load(data.draw(ui_messages(7))).messages

@@ -2,8 +2,7 @@
 
 from collections.abc import Callable
 
-from partita.formats.ai_sdk.ui import dump as ui_dump
-from partita.formats.ai_sdk.ui import load as ui_load
+from partita.formats.ai_sdk.ui import format as ui
 from partita.formats.format import Loaded
 from partita.formats.mastra.network import ROUTING, read_network, structured
 from partita.stream.rules import Version
@@ -123,12 +122,12 @@ VERSIONS: tuple[Version, ...] = (5, 6, 7)
 @each_row("version", VERSIONS)
 def test_every_ui_message_comes_back_from_a_row(version: Version) -> None:
     for case in cases("ui-roundtrip"):
-        (message,) = ui_load.load([case["input"]]).messages
+        (message,) = ui.load([case["input"]]).messages
         row = dump_v2([message])
         back = load_v2(row.payload)
         assert row.lossless, case["id"]
         assert back.lossless, case["id"]
-        drawn, direct = (ui_dump.dump([one], version=version) for one in (back.messages[0], message))
+        drawn, direct = (ui.dump([one], version, repair=False) for one in (back.messages[0], message))
         assert drawn.payload == direct.payload, case["id"]
         assert direct.losses or drawn.payload == [case["input"]], case["id"]
 
@@ -139,7 +138,7 @@ def test_every_ui_message_stored_as_v2_survives() -> None:
         content = {"format": 2, "parts": message["parts"], "metadata": message["metadata"]}
         loaded = load_v2({"id": message["id"], "role": message["role"], "content": content})
         assert loaded.lossless, case["id"]
-        assert ui_dump.dump(loaded.messages).payload == [message], case["id"]
+        assert ui.dump(loaded.messages, repair=False).payload == [message], case["id"]
 
 
 APART = {"nh-0011"}
@@ -151,7 +150,7 @@ def test_a_history_of_networks_reads_as_the_old_page_showed_it() -> None:
     for case in cases("network-history"):
         if case["kind"] != "network-history":
             continue
-        loaded = ui_load.load(case["input"])
+        loaded = ui.load(case["input"])
         assert loaded.lossless, case["id"]
         for message, shown in zip(loaded.messages, case["expected"], strict=True):
             found = run_shown(structured(message) or message)
@@ -163,7 +162,7 @@ def test_a_history_of_networks_reads_as_the_old_page_showed_it() -> None:
 
 def to_json_parts(message: Message) -> Json:
     """The parts of a message as the old API had them."""
-    return ui_dump.dump([message]).payload[0]["parts"]
+    return ui.dump([message], repair=False).payload[0]["parts"]
 
 
 def run_shown(message: Message) -> JsonObject | None:

@@ -133,9 +133,9 @@ def test_what_a_run_says_of_itself_is_metadata() -> None:
 def test_what_came_and_went_is_told() -> None:
     losses = load(AGENT).losses
     assert {(loss.what, loss.severity) for loss in losses} == {
-        ('{"done":1}', "minor"),
-        ('{"metres":3}', "minor"),
-        ('{"type":"data-blink","id":null,"data":{"on":true}}', "minor"),
+        ("1", "lost"),
+        ("3", "lost"),
+        ('{"type":"data-blink","data":{"on":true},"transient":true}', "lost"),
         ('"t1"', "minor"),
     }
 

@@ -2,7 +2,7 @@
 
 from hypothesis import given
 
-from partita.formats.ai_sdk.ui.load import load
+from partita.formats.ai_sdk.ui.format import load
 from partita.formats.answers.model_view import CUT, NO_CALL, UNANSWERED, WAITS, model_view
 from partita.types.json import Json
 from partita.types.messages import (

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from partita.errors import ConversionError
-from partita.formats.openai_chat.format import load
+from partita.formats.openai_chat.format import dump, load
 from partita.formats.openai_chat.response import dump_response, load_response
 from partita.formats.registry import get_format
 from partita.testing.everything import everything
@@ -27,6 +27,14 @@ def test_a_body_comes_back_as_it_was() -> None:
     assert loaded.losses == ()
     assert dumped.losses == ()
     ChatCompletion.model_validate(dumped.payload)
+
+
+def test_a_signature_that_a_later_record_replaces_is_reported() -> None:
+    pieces = [{"type": "reasoning.text", "text": text, "signature": f"s-{text}"} for text in ("a", "b")]
+    deltas: list[JsonObject] = [{"reasoning_details": [piece]} for piece in pieces]
+    records = [{"id": "c", "choices": [{"index": 0, "delta": delta}]} for delta in deltas]
+    (loss,) = load(records).losses
+    assert (loss.path, loss.what) == ("$[0].choices[0].delta.reasoning_details[0].signature", '"s-a"')
 
 
 def test_padding_of_a_stream_is_a_minor_loss() -> None:
@@ -97,6 +105,18 @@ BODIES: dict[str, JsonObject] = {
         "refusal": None,
         "executed_tools": [{"index": 0, "type": "search", "arguments": '{"q":"tide"}', "output": "1 m"}],
     },
+    "a member that other servers leave out": {"role": "assistant", "content": "Yes."},
+    "an item of an unknown type": {
+        "role": "assistant",
+        "content": [{"type": "text", "text": "Yes."}, {"type": "chart", "data": [1, 2]}],
+    },
+    "reasoning in two members, with details": {
+        "role": "assistant",
+        "content": "Yes.",
+        "reasoning": "It rains.",
+        "reasoning_content": "It rains.",
+        "reasoning_details": [{"type": "reasoning.text", "text": "It rains.", "signature": "s1"}],
+    },
     "a signature of the text": {
         "role": "assistant",
         "content": "Yes.",
@@ -115,6 +135,14 @@ def test_what_servers_say_in_a_body_is_written_as_they_say_it(message: JsonObjec
     assert dumped.payload == body
     assert loaded.losses == ()
     assert {loss.severity for loss in dumped.losses} <= {"minor"}
+
+
+def test_an_item_of_an_unknown_type_is_sent_back() -> None:
+    item = {"type": "chart", "data": [1, 2]}
+    message = {"role": "assistant", "content": [{"type": "text", "text": "Yes."}, item]}
+    body = {**ANSWER, "choices": [{"index": 0, "message": message, "finish_reason": "stop"}]}
+    sent = dump(load(body).messages).payload["messages"][0]["content"]
+    assert sent == [{"type": "text", "text": "Yes."}, item]
 
 
 def test_pages_that_no_text_cites_stand_beside_the_choices() -> None:
@@ -218,5 +246,5 @@ def test_no_answer_is_a_body_without_choices() -> None:
 def test_messages_are_no_answer() -> None:
     read = get_format("openai-chat-answer").load
     assert read is not None
-    with pytest.raises(ConversionError, match="no answer"):
+    with pytest.raises(ConversionError, match="not a response"):
         read({"messages": []})

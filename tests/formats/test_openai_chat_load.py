@@ -80,6 +80,14 @@ def test_a_request_comes_back_as_it_was(server: str, payload: JsonObject) -> Non
         assert [(loss.path, loss.why) for loss in dumped.losses] == [("$[2].content.parts[0]", OVER)]
 
 
+@each_row("server", ["openai", "ollama", "openrouter"])
+def test_what_a_tool_has_besides_its_schema_is_for_every_server(server: str) -> None:
+    loaded = load(REQUEST)
+    assert loaded.request is not None
+    written = chat_format.dump(loaded.messages, loaded.request, dialect=DIALECTS[server])
+    assert written.payload["tools"] == REQUEST["tools"]
+
+
 def test_what_a_request_is_read_as() -> None:
     loaded = load(REQUEST)
     assert loaded.request is not None

@@ -377,7 +377,7 @@ NOT_SENT: dict[str, tuple[AssistantPart, str]] = {
         ToolCallPart("s", "search", "output-available", {}, provider_executed=True),
         "the API has no place for calls that a server ran",
     ),
-    "content of another provider": (CustomPart("x.y"), "the API has no place for it"),
+    "content of another provider": (CustomPart("x.y"), "the format has no place for it"),
     "reasoning": (
         ReasoningPart("hm"),
         NOT_SENT_BACK,

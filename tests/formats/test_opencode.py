@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 
 from partita.formats.assembly import Assembly
-from partita.formats.opencode.decoder import OpenCodeDecoder
-from partita.formats.opencode.records import records_of
+from partita.formats.opencode.session import OpenCodeDecoder, records_of
 from partita.types.json import Json, JsonObject
 from partita.types.messages import AssistantMessage, Message, ToolCallPart, UserMessage
 from partita.types.parts import DataPart, FilePart, ImagePart, ReasoningPart, StepStartPart, TextPart

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from partita.formats.opencode.records import records_of
+from partita.formats.opencode.session import records_of
 from partita.logs.opencode.opening import open_storage, records_in
 from partita.types.codec import decode_message, encode
 from partita.types.json import JsonObject, loads

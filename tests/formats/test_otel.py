@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from jsonschema_rs import Draft202012Validator
 
 from partita.errors import ConversionError
-from partita.formats.ai_sdk.ui import load as ui
+from partita.formats.ai_sdk.ui import format as ui
 from partita.formats.converting import convert
 from partita.formats.format import Request, ToolSpec
 from partita.formats.otel.containers import put, take

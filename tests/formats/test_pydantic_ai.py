@@ -10,7 +10,7 @@ from pydantic_ai.messages import ModelMessagesTypeAdapter, ModelRequest, ModelRe
 from pydantic_ai.ui.vercel_ai import VercelAIAdapter
 
 from partita.errors import ConversionError
-from partita.formats.ai_sdk.ui import load as ui
+from partita.formats.ai_sdk.ui import format as ui
 from partita.formats.converting import convert
 from partita.formats.pydantic_ai.format import FORMAT, dump, load
 from partita.testing.everything import everything

@@ -96,7 +96,10 @@ def _told(payload: Json) -> str:
 
 QUIET: dict[str, tuple[str, Json]] = {
     "a workflow": ("mastra-stream", WORKFLOW),
-    "an agent": ("mastra-stream", AGENT),
+    "an agent": (
+        "mastra-stream",
+        [event for event in AGENT if not event["type"].startswith(("data-", "object"))],  # they are replaced
+    ),
     "a row": (
         "mastra-v2",
         [

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from partita.errors import DecodeError, FormatError
-from partita.formats.ai_sdk.ui.dump import dump
+from partita.formats.ai_sdk.ui.format import dump
 from partita.stream.encoder import SseEncoder
 from partita.stream.messages import accumulate, accumulate_messages
 from partita.stream.secure_json import secure_loads

@@ -1,12 +1,11 @@
 """The formats that Partita brings. What reads and writes them is imported when it is first needed."""
 
-from functools import partial
 from typing import get_args
 
 from partita.stream.rules import Version
 
 from .format import Format
-from .lazily import LazyFormat, later
+from .lazily import LazyFormat
 
 CHAT = "openai-chat"
 
@@ -40,19 +39,8 @@ def _ai_sdk() -> list[Format | LazyFormat]:
         *(LazyFormat(f"ai-sdk-ui-v{v}", "ai_sdk.ui.format", f"V{v}") for v in VERSIONS),
         *(LazyFormat(f"ai-sdk-model-v{v}", "ai_sdk.model.format", f"V{v}") for v in (4, *VERSIONS)),
         LazyFormat("ai-sdk-chunks", "chunks"),
-        Format(
-            "ai-sdk-data-stream-v4",
-            "AI SDK 4 data stream lines",
-            decoder=later("ai_sdk.data_stream_v4", "DataStreamDecoder"),
-        ),
-        *(
-            Format(
-                f"ai-sdk-full-stream-v{v}",
-                f"AI SDK {v} fullStream parts",
-                decoder=partial(later("ai_sdk.full_stream", "FullStreamDecoder"), version=v),
-            )
-            for v in VERSIONS
-        ),
+        LazyFormat("ai-sdk-data-stream-v4", "ai_sdk.data_stream_v4"),
+        *(LazyFormat(f"ai-sdk-full-stream-v{v}", "ai_sdk.full_stream", f"V{v}") for v in VERSIONS),
     ]
 
 
@@ -106,18 +94,14 @@ def _agents() -> list[Format | LazyFormat]:
         LazyFormat("claude-code-log", "claude_code.format"),
         LazyFormat("claude-code-stream", "claude_code.format", "STREAM"),
         LazyFormat("codex-rollout", "codex.format"),
-        Format("gemini-cli", "Gemini CLI chats", later("gemini_cli.load", "load")),
-        Format("opencode-export", "OpenCode sessions, exported", later("opencode.load", "load")),
-        Format("opencode-parts", "OpenCode messages, one a line", later("opencode.load", "load")),
+        LazyFormat("gemini-cli", "gemini_cli.chat"),
+        LazyFormat("opencode-export", "opencode.session", "EXPORT"),
+        LazyFormat("opencode-parts", "opencode.session", "PARTS"),
         LazyFormat("codex-exec", "codex.format", "EXEC"),
-        Format("acp", "Agent Client Protocol, both sides", decoder=later("acp.decoder", "AcpDecoder")),
+        LazyFormat("acp", "acp.decoder"),
         LazyFormat("mcp", "mcp.format"),
         LazyFormat("a2a", "a2a.format"),
-        Format(
-            "gemini-cli-stream",
-            "Gemini CLI stream-json",
-            decoder=later("gemini_cli.stream", "GeminiStreamDecoder"),
-        ),
+        LazyFormat("gemini-cli-stream", "gemini_cli.stream"),
     ]
 
 

@@ -59,13 +59,12 @@ def log_format(name: str) -> LogFormat:
                 agent_sign=sign_in,
             )
         case "gemini-cli":
-            from partita.formats.gemini_cli.chat import GeminiChatDecoder
-            from partita.formats.gemini_cli.records import records_of
+            from partita.formats.gemini_cli.chat import GeminiChatDecoder, records_of
 
             return LogFormat(name, "gemini-cli", GeminiChatDecoder, records_of, has_agents=True)
         case "opencode-export" | "opencode-parts":
-            from partita.formats.opencode.decoder import OpenCodeDecoder
-            from partita.formats.opencode.records import records_of as records_of_session
+            from partita.formats.opencode.session import OpenCodeDecoder
+            from partita.formats.opencode.session import records_of as records_of_session
 
             return LogFormat(name, "opencode", OpenCodeDecoder, records_of_session)
         case "claude-code-stream" | "codex-exec" | "gemini-cli-stream":

@@ -59,13 +59,17 @@ class UsageNames:
 
     def read(self, raw: JsonObject) -> Usage:
         """Usage, with the provider's object in `raw` if that contains more."""
+        usage = self.read_counts(raw)
+        return usage if self._counts(usage) == raw else replace(usage, raw=raw)
+
+    def read_counts(self, raw: JsonObject) -> Usage:
+        """Usage without the provider's object."""
         given, made, total, reasoning, cached, cache_write = [_count(raw, paths) for paths in self._paths]
         if self._excludes_cache and given is not None:
             given += (cached or 0) + (cache_write or 0)
         if not self._paths[2]:
             total = None if given is None or made is None else given + made
-        usage = Usage(given, made, total, reasoning, cached, cache_write)
-        return usage if self._counts(usage) == raw else replace(usage, raw=raw)
+        return Usage(given, made, total, reasoning, cached, cache_write)
 
     def write(self, usage: Usage) -> JsonObject:
         """The provider's object: `raw` if it is from there and the counts were not changed since."""

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from partita.errors import AgentError
-from partita.formats.ai_sdk.ui.dump import dump as dump_ui
+from partita.formats.ai_sdk.ui.format import dump as dump_ui
 from partita.formats.registry import get_format
 from partita.runtime.agent.agent import Agent
 from partita.runtime.folding import RunFold, fold_run

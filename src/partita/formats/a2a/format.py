@@ -31,7 +31,6 @@ REQUEST_MEMBERS: Final = ("configuration", "metadata", "tenant")
 
 REPORT: Final = Report(
     NAME,
-    default="a message of A2A has no place for it",
     reasons={"role": "A2A has only users and agents"},
 )
 

@@ -10,6 +10,7 @@ from typing import Final, NamedTuple, TypeAlias
 from msgspec.structs import replace
 
 from partita.errors import ConversionError
+from partita.formats.core.response_decoder import REPLACED
 from partita.formats.losses import Loss, Severity
 from partita.types.json import Json, JsonObject, is_array, is_object, kind_of
 from partita.types.messages import AssistantMessage, AssistantPart, Message
@@ -26,7 +27,6 @@ EVENT: Final = "a2a-event"
 
 FRAMED: Final = "it only says how the artifact was cut into chunks"
 ELSEWHERE: Final = "an artifact belongs to the task that it began in"
-REPLACED: Final = "a later event has replaced it"
 HINT: Final = "give a message, an artifact, a task, an event of a stream, or a list of them"
 
 Piece: TypeAlias = AssistantPart | list[str]

@@ -1,12 +1,14 @@
-"""Lines of the Agent Client Protocol, of both sides → chunks of one message.
+"""Messages of the Agent Client Protocol, of both sides → chunks of one message.
 
-What a session says again while it is loaded is no part of the answer: it passes by as data. What is between
-programs alone (files, terminals, the handshake) is no chunk; what is unknown becomes data.
+https://agentclientprotocol.com/protocol/schema. What a session replays while it is loaded is not part of the
+response: it becomes transient data. Requests between the programs (files, terminals, the handshake) have no
+chunks; unknown messages become data.
 """
 
 from collections.abc import Callable, Mapping
 from typing import Final, NamedTuple, TypeAlias
 
+from partita.formats.format import Format
 from partita.types.chunks import (
     Chunk,
     DataChunk,
@@ -27,10 +29,9 @@ from partita.types.chunks import (
 from partita.types.codec import to_json
 from partita.types.json import Json, JsonObject, is_object
 from partita.types.tools import Interruption
-from partita.types.usage import Usage
+from partita.types.usage import UsageNames
 
-from .calls import Calls
-from .content import ACP, block_chunk, text_of
+from .tool_calls import ACP, Calls, block_chunk, text_of
 
 Reader: TypeAlias = Callable[[JsonObject], list[Chunk]]
 
@@ -58,19 +59,19 @@ PASSING: Final[Mapping[str, str]] = {
     "usage_update": "usage",
     "user_message_chunk": "user-message",
 }
-"""Updates that tell of the session, not of the answer, and the names of their data."""
+"""Updates of the session, not of the response, and the names of their data."""
 
 PLUMBING: Final = ("authenticate", "fs/", "initialize", "logout", "session/", "terminal/", "$/")
-"""How methods begin that are between programs."""
+"""How methods begin that only concern the programs."""
 
-COUNTS: Final[Mapping[str, str]] = {
-    "inputTokens": "input_tokens",
-    "outputTokens": "output_tokens",
-    "totalTokens": "total_tokens",
-    "thoughtTokens": "reasoning_tokens",
-    "cachedReadTokens": "cached_input_tokens",
-    "cachedWriteTokens": "cache_write_tokens",
-}
+USAGE: Final = UsageNames(
+    input=["inputTokens"],
+    output=["outputTokens"],
+    total=["totalTokens"],
+    reasoning=["thoughtTokens"],
+    cached=["cachedReadTokens"],
+    cache_write=["cachedWriteTokens"],
+)
 
 NO_RESULT: Final = "the stream ended without a result"
 
@@ -80,30 +81,30 @@ class AcpDecoder:
 
     def __init__(self) -> None:
         self._calls = Calls()
-        self._requests: dict[Request, str] = {}  # those that are open, and the terminals they are about
-        self._block: tuple[str, str] | None = None  # kind and id of what is being written
-        self._message: Json = None  # the protocol's id of it
+        self._requests: dict[Request, str] = {}  # open ones, with their terminals
+        self._block: tuple[str, str] | None = None  # kind and id of the current text
+        self._message: Json = None  # its id in the protocol
         self._blocks = 0
         self._is_begun = self._is_open = self._is_in_step = self._had_results = False
-        self._told: JsonObject = {}
+        self._facts: JsonObject = {}
         self._updates: Mapping[str, Reader] = {
-            "agent_message_chunk": lambda update: self._words("text", update),
-            "agent_thought_chunk": lambda update: self._words("reasoning", update),
+            "agent_message_chunk": lambda update: self._text("text", update),
+            "agent_thought_chunk": lambda update: self._text("reasoning", update),
             "tool_call": self._call,
             "tool_call_update": self._call,
             "plan": self._plan,
         }
         self._answers: Mapping[str, Reader] = {
-            "initialize": lambda result: self._know({"agentInfo": result.get("agentInfo")}),
-            "session/new": lambda result: self._know(
+            "initialize": lambda result: self._set_facts({"agentInfo": result.get("agentInfo")}),
+            "session/new": lambda result: self._set_facts(
                 {"sessionId": result.get("sessionId"), "model": _model(result)}
             ),
-            "session/load": lambda result: self._know({"model": _model(result)}),
+            "session/load": lambda result: self._set_facts({"model": _model(result)}),
             "session/prompt": self._finished,
         }
 
     def feed(self, event: Json) -> list[Chunk]:
-        """The chunks that one message amounts to."""
+        """The chunks of one message."""
         if not is_object(event):
             return self._keep("unknown", event)
         method, params = event.get("method"), event.get("params")
@@ -125,7 +126,7 @@ class AcpDecoder:
         self._is_open = False
         return [*chunks, MessageAbort(NO_RESULT)]
 
-    # What is said
+    # Messages
 
     def _notified(self, method: str, params: JsonObject, event: JsonObject) -> list[Chunk]:
         update = params.get("update")
@@ -152,7 +153,7 @@ class AcpDecoder:
         terminal = params.get("terminalId")
         self._requests[request] = terminal if isinstance(terminal, str) else ""
         if request.method == "session/load":
-            return self._know({"sessionId": params.get("sessionId")})
+            return self._set_facts({"sessionId": params.get("sessionId")})
         return [] if request.method.startswith(PLUMBING) else self._keep("unknown", event)
 
     def _answered(self, number: str | int, event: JsonObject) -> list[Chunk]:
@@ -178,12 +179,12 @@ class AcpDecoder:
         fitting = [one for one in open_ if (one.method == "session/prompt") == ("stopReason" in result)]
         return next(iter(fitting or open_), None)
 
-    # The answer
+    # The response
 
-    def _words(self, kind: str, update: JsonObject) -> list[Chunk]:
-        words, message = text_of(update.get("content")), update.get("messageId")
+    def _text(self, kind: str, update: JsonObject) -> list[Chunk]:
+        text, message = text_of(update.get("content")), update.get("messageId")
         begun = self._step()
-        if words is None:
+        if text is None:
             return [*begun, *self._end(), block_chunk(update.get("content"))]
         chunks: list[Chunk] = []
         if self._block is None or self._block[0] != kind or self._message != message:
@@ -192,7 +193,7 @@ class AcpDecoder:
             self._block, self._message = (kind, str(self._blocks)), message
             chunks.append(TextStart(self._block[1]) if kind == "text" else ReasoningStart(self._block[1]))
         name = self._block[1]
-        delta = TextDelta(name, words) if kind == "text" else ReasoningDelta(name, words)
+        delta = TextDelta(name, text) if kind == "text" else ReasoningDelta(name, text)
         return [*begun, *chunks, delta]
 
     def _call(self, update: JsonObject) -> list[Chunk]:
@@ -212,22 +213,22 @@ class AcpDecoder:
         is_cancelled = reason == "cancelled"
         chunks = [*self._begin(), *self._close("aborted" if is_cancelled else "lost")]
         self._is_open = False
-        metadata: JsonObject = {ACP: {**self._told, **result}}
+        metadata: JsonObject = {ACP: {**self._facts, **result}}
         if is_object(usage := result.get("usage")):
-            metadata["usage"] = {**to_json(_usage(usage)), "raw": usage}
+            metadata["usage"] = {**to_json(USAGE.read(usage)), "raw": usage}
         ended = FINISHED.get(reason, "other") if isinstance(reason, str) else "other"
         aborted: list[Chunk] = [MessageAbort("cancelled")] if is_cancelled else []
         return [*chunks, *aborted, MessageFinish(ended, metadata)]
 
     def _failed(self, method: str, error: JsonObject) -> list[Chunk]:
-        words = error.get("message")
+        text = error.get("message")
         begun = self._begin()
-        said = ErrorChunk(words if isinstance(words, str) and words else "unknown error")
+        said = ErrorChunk(text if isinstance(text, str) and text else "unknown error")
         if method != "session/prompt":
             return [*begun, said]
         chunks = self._close("lost")
         self._is_open = False
-        return [*begun, *chunks, said, MessageFinish("error", {ACP: {**self._told, "error": error}})]
+        return [*begun, *chunks, said, MessageFinish("error", {ACP: {**self._facts, "error": error}})]
 
     # Beginning and ending
 
@@ -236,10 +237,10 @@ class AcpDecoder:
             return []
         self._is_open, is_first = True, not self._is_begun
         self._is_begun = True
-        return [MessageStart(None, {ACP: dict(self._told)})] if is_first else [MessageStart()]
+        return [MessageStart(None, {ACP: dict(self._facts)})] if is_first else [MessageStart()]
 
     def _step(self) -> list[Chunk]:
-        """The model goes on: in the step at hand, or in a new one when all calls have their results."""
+        """The model continues: in the current step, or in a new one if all calls have their results."""
         chunks = self._begin()
         if self._is_in_step and self._had_results and not self._calls.has_open:
             chunks += [*self._end(), StepFinish()]
@@ -250,7 +251,7 @@ class AcpDecoder:
         return chunks
 
     def _end(self) -> list[Chunk]:
-        """What is being written is whole."""
+        """The current text has ended."""
         if self._block is None:
             return []
         (kind, name), self._block = self._block, None
@@ -263,37 +264,34 @@ class AcpDecoder:
         self._is_in_step = self._had_results = False
         return chunks
 
-    def _know(self, facts: JsonObject) -> list[Chunk]:
-        """Facts of the session: they stand in the metadata of the message."""
-        self._told |= {name: value for name, value in facts.items() if value is not None}
-        return [MessageMetadata({ACP: dict(self._told)})] if self._is_open else []
+    def _set_facts(self, facts: JsonObject) -> list[Chunk]:
+        """Facts of the session, which are in the metadata of the message."""
+        self._facts |= {name: value for name, value in facts.items() if value is not None}
+        return [MessageMetadata({ACP: dict(self._facts)})] if self._is_open else []
 
     def _pass(self, name: str, update: JsonObject) -> list[Chunk]:
         if name == "usage":
-            self._told["context"] = {key: value for key, value in update.items() if key != "sessionUpdate"}
+            self._facts["context"] = {key: value for key, value in update.items() if key != "sessionUpdate"}
         if name == "session-info" and isinstance(title := update.get("title"), str):
-            self._told["title"] = title
+            self._facts["title"] = title
         return [DataChunk(f"data-{ACP}-{name}", update, transient=True)]
 
     def _keep(self, name: str, data: Json) -> list[Chunk]:
-        """Something that is kept as it is."""
+        """Something that is kept as data."""
         return [*self._begin(), DataChunk(f"data-{ACP}-{name}", data)]
 
 
 def _model(result: JsonObject) -> Json:
-    """The model of a session, if the agent says which one it uses."""
+    """The model of a session, if the agent names it."""
     models = result.get("models")
     current = models.get("currentModelId") if is_object(models) else None
     return current if isinstance(current, str) and current else None
 
 
 def _ending(result: JsonObject) -> JsonObject:
-    """What an answer says about a terminal."""
+    """What a response says about a terminal."""
     exited = {"exitStatus": result} if "exitCode" in result or "signal" in result else {}
     return exited | {name: result[name] for name in ("output", "truncated", "exitStatus") if name in result}
 
 
-def _usage(counts: JsonObject) -> Usage:
-    """What a turn consumed."""
-    known = {name: counts[key] for key, name in COUNTS.items() if type(counts.get(key)) is int}
-    return Usage(**known)
+FORMAT = Format("acp", "Agent Client Protocol, both sides", decoder=AcpDecoder)

@@ -17,13 +17,16 @@ Data and annotations that come before anything else wait for the next line, whic
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from msgspec import UNSET
 
 from partita.errors import DecodeError, StreamError
 from partita.formats.ai_sdk.versions import REDACTED, SIGNATURE, SIGNER
+from partita.formats.chunks import BESIDE
 from partita.formats.core.files import file_url
+from partita.formats.format import Format
+from partita.formats.losses import Loss
 from partita.types.chunks import (
     DATA_PREFIX,
     Chunk,
@@ -80,6 +83,8 @@ class DataStreamDecoder:
         raises `StreamError`.
         """
         self.lines = 0
+        self.losses: list[Loss] = []
+        """What is not in the message: errors, and why it ended."""
         self.diagnostics: list[LineDiagnostic] = []
         self._lenient = lenient
         self._continues = message is not None
@@ -296,6 +301,7 @@ class DataStreamDecoder:
         reason = rest.pop("finishReason")
         metadata: Json = {"usage": rest.pop("usage")} if "usage" in rest else UNSET
         closed = [*self._close_reasoning(), *self._close_text()]
+        self._lose("finishReason", reason)
         return [*closed, MessageFinish(reason, metadata, extra=kept(rest, MessageFinish))]
 
     def _take_annotations(self, value: Json) -> list[Chunk]:
@@ -309,7 +315,12 @@ class DataStreamDecoder:
         return [DataChunk(f"{DATA_PREFIX}data", item) for item in _array("2", value)]
 
     def _take_error(self, value: Json) -> list[Chunk]:
-        return [ErrorChunk(_string("3", value))]
+        text = _string("3", value)
+        self._lose("errorText", text)
+        return [ErrorChunk(text)]
+
+    def _lose(self, name: str, value: str) -> None:
+        self.losses.append(Loss.of(f"$[{self.lines - 1}].{name}", value, BESIDE))
 
     def _take_file(self, value: Json) -> list[Chunk]:
         rest = _object("k", value, "data", "mimeType")
@@ -412,3 +423,8 @@ def _misfit(code: str, member: str, expected: str, found: Json) -> StreamError:
     place = f"member {member!r} of code {code}" if member else f"code {code}"
     was = "nothing" if found is UNSET else kind_of(found)
     return StreamError(f"{place} takes {expected}, found {was}", hint="check that version 4 wrote the stream")
+
+
+FORMAT: Final = Format(
+    "ai-sdk-data-stream-v4", "AI SDK 4 data stream lines", decoder=DataStreamDecoder, is_complete=True
+)

@@ -7,29 +7,32 @@ raw events of the provider are listed in `losses`, as are parts that the version
 """
 
 from base64 import b64encode
-from collections.abc import Callable, Mapping
-from typing import TypeAlias
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from typing import Final, TypeAlias
 
 from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
 from partita.errors import ConversionError, DecodeError, StreamError
+from partita.formats.format import Format
 from partita.formats.losses import Loss
 from partita.stream.rules import Version
 from partita.types.chunks import Chunk, MessageFinish, MessageMetadata, MessageStart, StepFinish
 from partita.types.codec import read_chunk
 from partita.types.data_url import data_url
-from partita.types.json import Json, JsonObject, is_array, is_object, kind_of
+from partita.types.json import Json, JsonObject, is_array, is_object, kind_of, same
 
 from .full_stream_rules import Rule, StepMetadata, losses_in, rule_of
 from .javascript import DATA, address, json_text
-from .versions import check_version
+from .versions import VERSIONS, check_version
 
 OnError: TypeAlias = Callable[[Json], str]
 Metadata: TypeAlias = Callable[[JsonObject], Json]
 
 MASKED = "An error occurred."
 NO_PLACE = "chunks have no place for it"
+OTHER_VALUE = "the call has another value"
 REASONING = frozenset({"reasoning-start", "reasoning-delta", "reasoning-end", "reasoning-file"})
 
 
@@ -85,7 +88,8 @@ class FullStreamDecoder:
             **({} if send_finish else {"finish": "send_finish"}),
         }
         self._is_dynamic: dict[str, bool] = {}  # by call
-        self._invalid: set[str] = set()  # calls whose error has been told
+        self._calls: dict[str, JsonObject] = {}  # the members of calls so far
+        self._invalid: set[str] = set()  # calls whose error was sent
 
     def _reasoning_parts(self) -> frozenset[str]:
         return frozenset({"reasoning-delta"}) if self._version == 5 else REASONING
@@ -124,7 +128,7 @@ class FullStreamDecoder:
         if option is not None:
             losses = [Loss.of(self._where, part, f"{option} is off")] if len(part) > 1 else []
             return self._with_metadata(part, None), losses
-        is_silent = rule.chunk is None or self._is_told_already(part)
+        is_silent = rule.chunk is None or self._is_sent_already(part)
         chunk = None if is_silent else self._chunk(part, rule)
         chunks, losses = self._with_metadata(part, chunk), self._losses(part, rule, chunk)
         self._remember(part, chunk)
@@ -135,6 +139,7 @@ class FullStreamDecoder:
         if isinstance(self._message_metadata, StepMetadata):
             left = [path for key in left for path in losses_in(part, key)]
         losses = [Loss.of(f"{self._where}.{path}", _at(part, path), NO_PLACE) for path in left]
+        losses += self._unlike_call(part, rule, chunk)
         if chunk is None or "error" not in rule.by_hand or self._is_shown(part):
             return losses
         error = part.get("error")
@@ -144,6 +149,23 @@ class FullStreamDecoder:
             rest = {key: value for key, value in error.items() if key != "message"}
             losses += [Loss.of(f"{self._where}.error.{key}", value, NO_PLACE) for key, value in rest.items()]
         return losses
+
+    def _unlike_call(self, part: JsonObject, rule: Rule, chunk: Chunk | None) -> Iterator[Loss]:
+        """The members that repeat those of a call, but with another value."""
+        has_kind = "dynamic" in rule.by_hand and self._tools is None and chunk is not None
+        if has_kind and bool(part.get("dynamic")) != bool(getattr(chunk, "dynamic", None)):
+            yield Loss.of(f"{self._where}.dynamic", part.get("dynamic"), OTHER_VALUE)
+        inner: Json = part.get("toolCall")
+        path = f"{self._where}.toolCall" if is_object(inner) else self._where
+        repeated = {name: part[name] for name in rule.repeated if name in part}
+        repeated = inner if is_object(inner) else repeated
+        call = self._calls.get(str(repeated.get("toolCallId", part.get("toolCallId"))))
+        for name, value in repeated.items():
+            is_known = call is None or same(call.get(name), value)
+            if name == "id":
+                is_known = str(value) in self._calls
+            if not is_known and value not in (None, {}, []):
+                yield Loss.of(f"{path}.{name}", value, OTHER_VALUE)
 
     # Chunks
 
@@ -211,7 +233,7 @@ class FullStreamDecoder:
         """Whether the error is that of a tool the provider ran: the model must get it back as it was."""
         return part["type"] == "tool-error" and self._version > 5 and bool(part.get("providerExecuted"))
 
-    def _is_told_already(self, part: JsonObject) -> bool:
+    def _is_sent_already(self, part: JsonObject) -> bool:
         """Whether this is the error that follows a call that was no good."""
         is_error = part["type"] == "tool-error" and not part.get("providerExecuted")
         return self._version == 7 and is_error and str(part.get("toolCallId")) in self._invalid
@@ -220,6 +242,7 @@ class FullStreamDecoder:
         match part["type"]:
             case "tool-input-start" | "tool-call":
                 self._is_dynamic[_id_of(part)] = bool(getattr(chunk, "dynamic", None))
+                self._calls[_id_of(part)] = {**self._calls.get(_id_of(part), {}), **part}
                 if part.get("invalid"):
                     self._invalid.add(_id_of(part))
             case "tool-error" if not part.get("providerExecuted"):
@@ -344,3 +367,15 @@ def _reference(ids: Json, media_type: Json) -> JsonObject:
 
 def _or_image(media_type: Json) -> Json:
     return "image" if media_type is None else media_type
+
+
+FORMATS: Final = tuple(
+    Format(
+        f"ai-sdk-full-stream-v{version}",
+        f"AI SDK {version} fullStream parts",
+        decoder=partial(FullStreamDecoder, version),
+        is_complete=True,
+    )
+    for version in VERSIONS
+)
+V5, V6, V7 = FORMATS

@@ -11,7 +11,7 @@ from partita.errors import StreamError
 from partita.formats.usages import add_usages, ai_sdk_usage
 from partita.stream.rules import Version
 from partita.types.codec import to_json
-from partita.types.json import Json, JsonObject, is_object
+from partita.types.json import Json, JsonObject, is_object, same
 from partita.types.usage import Usage
 
 NEEDED: Final = frozenset(
@@ -176,7 +176,7 @@ RESPONSE: Final = {"id": "responseId", "modelId": "model", "timestamp": "timesta
 
 
 class StepMetadata:
-    """Collects the metadata of a message: its last step, all usage and, if there are several, every step."""
+    """Collects the metadata of a message: its last step, all usage and, unless that is all, every step."""
 
     def __init__(self, error_text: Callable[[Json], str]) -> None:
         self._error_text = error_text
@@ -211,13 +211,16 @@ class StepMetadata:
         end: JsonObject = {} if part is None else part
         total = end.get("totalUsage")
         usage = ai_sdk_usage(total) if is_object(total) and total else _sum(self._usages)
+        last: JsonObject = self._steps[-1] if self._steps else {}
         metadata: JsonObject = {
-            **(self._steps[-1] if self._steps else {}),
+            **last,
             **{key: end[key] for key in ("finishReason", "rawFinishReason") if end.get(key) is not None},
             **({} if usage is None else {"usage": to_json(usage)}),
-            **({"steps": self._steps} if len(self._steps) > 1 else {}),
-            **({"errors": self._errors} if self._errors else {}),
         }
+        if len(self._steps) > 1 or any(not same(metadata[key], value) for key, value in last.items()):
+            metadata["steps"] = self._steps
+        if self._errors:
+            metadata["errors"] = self._errors
         self._steps, self._usages, self._errors = [], [], []
         return metadata or None
 

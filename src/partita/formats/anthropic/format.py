@@ -28,7 +28,7 @@ from partita.formats.core.role_messages import (
     RoleReader,
     RoleWriter,
 )
-from partita.formats.core.rules import Rules
+from partita.formats.core.rules import REQUIRED, Rules
 from partita.formats.core.server_tools import BEHIND
 from partita.formats.core.tools import Tools
 from partita.formats.core.turns import Step, Turn
@@ -76,7 +76,6 @@ REPORT: Final = request_report(
 )
 
 NO_THINKING: Final = "thinking needs the signed reasoning of the open step, which is missing"
-REQUIRED: Final = "the API requires it"
 
 
 # Reading
@@ -203,14 +202,10 @@ def _message(role: Any, blocks: Sequence[Any], noted: JsonObject) -> wire.Messag
 # Requests
 
 
-def _is_own_tool(raw: Json) -> bool:
-    """Whether a tool is one of Anthropic: they have a type and no schema."""
-    if not is_object(raw) or raw.get("type", "custom") not in (None, "custom"):
-        return True
-    return not isinstance(raw.get("name"), str) or not is_object(raw.get("input_schema"))
-
-
-def _read_tool(tool: wire.Tool) -> ToolSpec:
+def _read_tool(tool: wire.Tool) -> ToolSpec | None:
+    """A tool of the client. Tools of Anthropic have a type."""
+    if tool.extra and tool.extra.get("type") not in (None, "custom"):
+        return None
     return ToolSpec(name=tool.name, description=tool.description or None, input_schema=tool.input_schema)
 
 
@@ -219,7 +214,7 @@ def _write_tool(spec: ToolSpec) -> wire.Tool:
     return wire.Tool(name=spec.name, input_schema=schema, description=spec.description or UNSET)
 
 
-TOOLS: Final = Tools(NAME, wire.TOOL, _read_tool, _write_tool, _is_own_tool, TOOL_NAME)
+TOOLS: Final = Tools(NAME, wire.TOOL, _read_tool, _write_tool, names=TOOL_NAME)
 
 
 def _read_request(payload: JsonObject) -> Request:

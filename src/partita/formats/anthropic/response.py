@@ -24,7 +24,7 @@ from partita.types.value import Extra
 from . import wire
 from .parts import is_written, read_blocks, write_blocks
 from .server_tools import inverse, renamed
-from .stream import EVENTS, REASONS, SAID, AnthropicDecoder, error_text, replaced_losses
+from .stream import EVENTS, REASONS, SAID, AnthropicDecoder, error_text
 from .usage import read_usage, write_usage
 from .wire import NAME
 
@@ -88,5 +88,4 @@ RESPONSES: Final = Responses(
     required=("model", "responseId", "finishReason", "usage"),
     finish_reasons=REASONS,
     spelling=frozenset({BEHIND}),
-    event_losses=replaced_losses,
 )

@@ -185,17 +185,9 @@ def _make_names_unique(messages: Sequence[JsonObject]) -> None:
 # Requests
 
 
-def _is_own_tool(raw: Json) -> bool:
-    match raw:
-        case {"toolSpec": {"name": str(), "inputSchema": {"json": {}}}}:
-            return False
-        case _:
-            return True
-
-
-def _read_tool(tool: wire.Tool) -> ToolSpec:
-    spec = tool.tool_spec
-    return ToolSpec(spec.name, spec.description or None, spec.input_schema["json"])
+def _read_tool(tool: wire.Tool) -> ToolSpec | None:
+    spec, schema = tool.tool_spec, tool.tool_spec.input_schema.get("json")
+    return ToolSpec(spec.name, spec.description or None, schema) if is_object(schema) else None
 
 
 def _write_tool(spec: ToolSpec) -> Wire:
@@ -204,7 +196,7 @@ def _write_tool(spec: ToolSpec) -> Wire:
     return wire.Tool(tool_spec=wire.ToolSpecification(spec.name, schema, description))
 
 
-TOOLS: Final = Tools(NAME, wire.TOOL, _read_tool, _write_tool, _is_own_tool, TOOL_NAME)
+TOOLS: Final = Tools(NAME, wire.TOOL, _read_tool, _write_tool, names=TOOL_NAME)
 
 
 def _read_request(payload: JsonObject) -> Request:

@@ -19,11 +19,11 @@ from partita.formats.core.response_decoder import (
     EARLIER,
     NOTHING,
     POSITION,
-    UNREAD,
     ResponseDecoder,
     StreamedBlock,
 )
 from partita.formats.core.server_tools import behind_note
+from partita.formats.format import UNREAD
 from partita.types.chunks import (
     CustomChunk,
     FileChunk,

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple, TypeAlias
 
 from msgspec import UNSET, UnsetType
 
-from partita.formats.ai_sdk.ui.v4_load import guess_media_type
+from partita.formats.core.files import guess_media_type
 from partita.formats.rows import Row
 from partita.types.json import Json, JsonObject, is_array, is_object, same
 from partita.types.messages import AssistantPart, ToolCallPart

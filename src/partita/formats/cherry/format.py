@@ -16,9 +16,9 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from partita.errors import DecodeError
-from partita.formats.ai_sdk.ui.load import load_part
-from partita.formats.format import Format, Loaded
-from partita.formats.losses import Loss
+from partita.formats.ai_sdk.ui.format import read_part, write_part
+from partita.formats.format import UNREAD, Format, Loaded
+from partita.formats.losses import Loss, json_losses
 from partita.formats.rows import NOT_JSON, Row, message_of, rows_of
 from partita.types.json import Json, is_array, is_object, loads
 from partita.types.messages import Envelope, Message, Part
@@ -155,7 +155,10 @@ def _parts(body: Row, message: Row, role: str, message_id: str, losses: list[Los
 
 def _load_all(raws: Sequence[Json], role: str, path: str, losses: list[Loss]) -> Iterator[Part]:
     for index, raw in enumerate(raws):
-        yield load_part(raw, role, f"{path}[{index}]", losses)
+        where = f"{path}[{index}]"
+        part = read_part(raw, role, where)
+        losses += json_losses(raw, write_part(part), where, UNREAD)
+        yield part
 
 
 def _ordered(body: Row, message: Row) -> list[tuple[str, Json]]:

@@ -12,20 +12,7 @@ from msgspec import UNSET
 
 from partita.formats.core.anthropic_media import ANY_IMAGE
 from partita.formats.core.metadata import notes
-from partita.types.chunks import (
-    Chunk,
-    DataChunk,
-    FileChunk,
-    ReasoningDelta,
-    ReasoningEnd,
-    ReasoningStart,
-    SourceUrlChunk,
-    TextDelta,
-    TextEnd,
-    TextStart,
-    ToolInputAvailable,
-    ToolOutputChunk,
-)
+from partita.types import chunks as c
 from partita.types.data_url import OCTETS, PLAIN
 from partita.types.json import Json, JsonObject, is_array, is_object
 from partita.types.messages import AssistantPart, ToolCallPart
@@ -44,10 +31,11 @@ from .tool_results import output_chunk
 from .user_content import content_part
 from .wire import ANTHROPIC, CLAUDE_CODE, MCP_PREFIX, RESULT
 
-Read: TypeAlias = Callable[[JsonObject, str, JsonObject | None], Sequence[Chunk] | None]
+Chunks: TypeAlias = Sequence[c.Chunk] | None
+Read: TypeAlias = Callable[[JsonObject, str, JsonObject | None], Chunks]
 
 
-def block_chunks(block: JsonObject, id: str, metadata: JsonObject | None = None) -> Sequence[Chunk] | None:
+def block_chunks(block: JsonObject, id: str, metadata: JsonObject | None = None) -> Chunks:
     """The chunks of a whole block; `None` if it is unknown or not what its type says.
 
     `id` is that of a text or a reasoning; `metadata` is provider metadata beside that of the block.
@@ -61,31 +49,31 @@ def block_chunks(block: JsonObject, id: str, metadata: JsonObject | None = None)
     return None if read is None else read(block, id, metadata)
 
 
-def text_chunks(block: JsonObject, id: str, metadata: JsonObject | None = None) -> Sequence[Chunk] | None:
+def text_chunks(block: JsonObject, id: str, metadata: JsonObject | None = None) -> Chunks:
     """A text with its citations."""
     text = block.get("text")
     if not isinstance(text, str):
         return None
-    start = TextStart(id, beside(metadata, rest_of(block, "type", "text")))
-    end = TextEnd(id, citations=citations_of(block.get("citations"), id))
-    return (start, TextDelta(id, text), end) if text else (start, end)
+    start = c.TextStart(id, beside(metadata, rest_of(block, "type", "text")))
+    end = c.TextEnd(id, citations=citations_of(block.get("citations"), id))
+    return (start, c.TextDelta(id, text), end) if text else (start, end)
 
 
-def thinking_chunks(block: JsonObject, id: str, metadata: JsonObject | None = None) -> Sequence[Chunk] | None:
+def thinking_chunks(block: JsonObject, id: str, metadata: JsonObject | None = None) -> Chunks:
     """Reasoning and its signature. From 2.1.77 to 2.1.205 the text is empty (seen in recordings)."""
     text = block.get("thinking")
     if not isinstance(text, str):
         return None
-    start = ReasoningStart(id, beside(metadata, rest_of(block, "type", "thinking")))
-    return (start, ReasoningDelta(id, text), ReasoningEnd(id)) if text else (start, ReasoningEnd(id))
+    start = c.ReasoningStart(id, beside(metadata, rest_of(block, "type", "thinking")))
+    return (start, c.ReasoningDelta(id, text), c.ReasoningEnd(id)) if text else (start, c.ReasoningEnd(id))
 
 
-def redacted_chunks(block: JsonObject, id: str, metadata: JsonObject | None = None) -> Sequence[Chunk] | None:
+def redacted_chunks(block: JsonObject, id: str, metadata: JsonObject | None = None) -> Chunks:
     """Reasoning that only the provider can read."""
     if not isinstance(block.get("data"), str):
         return None
     fields = {"redactedData": block["data"], **rest_of(block, "type", "data")}
-    return ReasoningStart(id, beside(metadata, fields)), ReasoningEnd(id)
+    return c.ReasoningStart(id, beside(metadata, fields)), c.ReasoningEnd(id)
 
 
 class CallFacts(NamedTuple):
@@ -112,13 +100,13 @@ def call_facts(block: JsonObject, metadata: JsonObject | None = None) -> CallFac
     return CallFacts(call_id, name, True, beside(metadata, {"type": kind, **rest}), of_server)
 
 
-def call_chunks(block: JsonObject, id: str, metadata: JsonObject | None = None) -> Sequence[Chunk] | None:
+def call_chunks(block: JsonObject, id: str, metadata: JsonObject | None = None) -> Chunks:
     """A call with its whole input."""
     facts = call_facts(block, metadata)
     if facts is None or not facts.name:
         return None
     return (
-        ToolInputAvailable(
+        c.ToolInputAvailable(
             facts.call_id,
             facts.name,
             block.get("input", {}),
@@ -137,7 +125,7 @@ def server_of(name: str) -> JsonObject | None:
     return {CLAUDE_CODE: {"server": server, "tool": tool}} if found else None
 
 
-def server_result(block: JsonObject, id: str, metadata: JsonObject | None = None) -> Sequence[Chunk] | None:
+def server_result(block: JsonObject, id: str, metadata: JsonObject | None = None) -> Chunks:
     """The result of a tool of the API, and the pages it found."""
     call_id, content = block.get("tool_use_id"), block.get("content")
     if not isinstance(call_id, str):
@@ -147,36 +135,36 @@ def server_result(block: JsonObject, id: str, metadata: JsonObject | None = None
         return (output_chunk(block, UNSET, provider_metadata=own, provider_executed=True),)
     fields = {"type": block["type"], **rest_of(block, "type", "tool_use_id", "content")}
     output: ToolOutput = ErrorJsonOutput(content) if _is_error(content) else JsonOutput(content)
-    chunk = ToolOutputChunk(
+    chunk = c.ToolOutputChunk(
         call_id, output, provider_executed=True, provider_metadata=beside(metadata, fields)
     )
     return chunk, *sources_of(content, f"{call_id}-")
 
 
-def sources_of(content: Json, prefix: str) -> list[SourceUrlChunk]:
+def sources_of(content: Json, prefix: str) -> list[c.SourceUrlChunk]:
     """The pages that a search found or a fetch read; their ids begin with `prefix`."""
     pages: list[Json] = content if is_array(content) else [content]
     return [
-        SourceUrlChunk(f"{prefix}{number}", page["url"], _title(page))
+        c.SourceUrlChunk(f"{prefix}{number}", page["url"], _title(page))
         for number, page in enumerate(pages)
         if is_object(page) and isinstance(page.get("url"), str)
     ]
 
 
-def file_chunks(block: JsonObject, id: str, metadata: JsonObject | None = None) -> Sequence[Chunk] | None:
+def file_chunks(block: JsonObject, id: str, metadata: JsonObject | None = None) -> Chunks:
     """An image or document of the model; one that only the provider has is data."""
     part = content_part(block)
     if not isinstance(part, ImagePart | FilePart):
         return None
     if isinstance(part, FilePart) and part.provider_reference is not None:
-        return (DataChunk("data-claude-file", block),)
+        return (c.DataChunk("data-claude-file", block),)
     own = notes(part.provider_metadata, ANTHROPIC)
-    return (FileChunk(part.url, part.media_type or ANY_IMAGE, beside(metadata, own)),)
+    return (c.FileChunk(part.url, part.media_type or ANY_IMAGE, beside(metadata, own)),)
 
 
-def data_chunks(block: JsonObject, id: str, metadata: JsonObject | None = None) -> Sequence[Chunk] | None:
+def data_chunks(block: JsonObject, id: str, metadata: JsonObject | None = None) -> Chunks:
     """A block that is a notice: `data-claude-fallback` and the like."""
-    return (DataChunk(data_type(str(block["type"])), block),)
+    return (c.DataChunk(data_type(str(block["type"])), block),)
 
 
 def data_type(name: str) -> str:

@@ -12,14 +12,7 @@ from typing import Final, TypeAlias
 from msgspec import UNSET, UnsetType
 
 from partita.formats.log.sink import Consumption, LogSink
-from partita.types.chunks import (
-    Chunk,
-    DataChunk,
-    MessageMetadata,
-    SourceUrlChunk,
-    StepStart,
-    ToolInputAvailable,
-)
+from partita.types import chunks as c
 from partita.types.json import Json, JsonObject, is_array, is_object
 from partita.types.messages import (
     AssistantContent,
@@ -69,7 +62,7 @@ FindAgent: TypeAlias = Callable[[str], str | None]
 """Returns the sub-agent that got a prompt, where only the sub-agent's own file has it."""
 
 _Early: TypeAlias = tuple[JsonObject, JsonObject, Json | UnsetType]
-_STEP: Final = StepStart()
+_STEP: Final = c.StepStart()
 _KNOWN: Final = {kind: names | MARKS for kind, names in KNOWN.items()}
 _KNOWN_ASSISTANT: Final = _KNOWN["assistant"]
 _KNOWN_USER: Final = _KNOWN["user"]
@@ -312,7 +305,7 @@ class Conversation:
             pages = [page for content in contents for page in content if _is_page(page)]
             self._sink.append(message_id, *sources_of(pages, f"{call}:"))
         elif isinstance(structured.get("url"), str) and "codeText" in structured:  # WebFetch
-            self._sink.append(message_id, SourceUrlChunk(f"{call}:0", structured["url"]))
+            self._sink.append(message_id, c.SourceUrlChunk(f"{call}:0", structured["url"]))
 
     # Responses
 
@@ -391,7 +384,7 @@ class Conversation:
         if stop is not None and stop != response.stop:
             response.stop = stop
             if response.blocks:
-                self._sink.append(response.id, MessageMetadata({"stopReason": stop}))
+                self._sink.append(response.id, c.MessageMetadata({"stopReason": stop}))
 
     def _consume(self, response: Response, model: Json, raw: JsonObject) -> None:
         """Take the usage of the record with the most output, the later one if two have the same."""
@@ -464,12 +457,12 @@ class Conversation:
         elif not is_array(content) or not self._is_plain(response, content):
             keep_content(response.base if envelope is None else envelope, content)
             if envelope is not None:
-                self._sink.append(response.id, DataChunk(f"data-{RECORD}", envelope))
+                self._sink.append(response.id, c.DataChunk(f"data-{RECORD}", envelope))
                 metadata = None
         if not is_array(blocks):
             if blocks is not None and blocks is not UNSET:
                 self._sink.report_unknown("the content of an answer is neither text nor blocks")
-                self._sink.append(response.id, DataChunk("data-claude-code-content", blocks))
+                self._sink.append(response.id, c.DataChunk("data-claude-code-content", blocks))
             return
         number = response.blocks
         for block in blocks:
@@ -519,25 +512,25 @@ class Conversation:
 
     def _chunks(
         self, response: Response, block: Json, id: str, metadata: JsonObject | None
-    ) -> Sequence[Chunk]:
+    ) -> Sequence[c.Chunk]:
         """The chunks of a block; the first one has the envelope of its record."""
         if not is_object(block):
             self._sink.report_unknown("a content block that is no object")
-            return (DataChunk("data-claude-code-block", block),)
+            return (c.DataChunk("data-claude-code-block", block),)
         kind = block.get("type")
         if kind == "tool_use":
             return self._call(response, block, metadata)
         chunks = block_chunks(block, id, metadata)
         if chunks is None:
             self._sink.report_unknown(f"unknown content block {kind!r:.60}")
-            return (DataChunk("data-claude-code-block", block),)
+            return (c.DataChunk("data-claude-code-block", block),)
         return chunks
 
-    def _call(self, response: Response, block: JsonObject, metadata: JsonObject | None) -> Sequence[Chunk]:
+    def _call(self, response: Response, block: JsonObject, metadata: JsonObject | None) -> Sequence[c.Chunk]:
         call, name, input_ = block.get("id"), block.get("name"), block.get("input")
         if not isinstance(call, str) or not isinstance(name, str):
             self._sink.report_unknown("a call without an id or a name")
-            return (DataChunk("data-claude-code-block", block),)
+            return (c.DataChunk("data-claude-code-block", block),)
         if self._is_known(response, call):
             return ()
         if len(block) > 4 or "input" not in block:
@@ -547,7 +540,7 @@ class Conversation:
             self._tasks[call] = input_["prompt"].strip()
             if len(self._tasks) > RESPONSES:
                 del self._tasks[next(iter(self._tasks))]
-        return (ToolInputAvailable(call, name, input_, provider_metadata=metadata),)
+        return (c.ToolInputAvailable(call, name, input_, provider_metadata=metadata),)
 
 
 def _alone(record: JsonObject, block: JsonObject, structured: Json | UnsetType) -> JsonObject:

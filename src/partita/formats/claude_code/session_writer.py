@@ -240,7 +240,7 @@ class _ThreadWriter:
     def write(self, message: Message, turns: Sequence[Turn]) -> list[Line]:
         """The lines of a message of any source."""
         self._begin(message)
-        last = max((at for at, turn in enumerate(turns) if isinstance(turn, Step)), default=-1)
+        last = max((at for at, turn in enumerate(turns) if _has_blocks(turn)), default=-1)
         lines: list[Line] = []
         for number, turn in enumerate(turns):
             match turn:
@@ -372,6 +372,10 @@ def _is_written(part: Any) -> bool:
     if isinstance(part, ToolCallPart):
         return True
     return (_reasoning(part) if isinstance(part, ReasoningPart) else _text_block(part)) is not None
+
+
+def _has_blocks(turn: Turn) -> bool:
+    return isinstance(turn, Step) and any(_is_written(part) for part, _ in turn.parts)
 
 
 _INDEX: Final = re.compile(r"\$\[(\d+)\]")

@@ -9,13 +9,7 @@ from typing import Final
 
 from msgspec import UNSET
 
-from partita.types.chunks import (
-    ErrorChunk,
-    MessageAbort,
-    MessageFinish,
-    ToolApprovalRequest,
-    ToolApprovalResponse,
-)
+from partita.types import chunks as c
 from partita.types.codec import to_json
 from partita.types.json import Json, JsonObject, is_array, is_object
 
@@ -130,7 +124,7 @@ def _ask(turn: Turn, request_id: str, request: JsonObject) -> None:
             turn.emitter.lose(f".request.{key}", request[key], REPEATED)
     turn.emit(
         call,
-        ToolApprovalRequest(
+        c.ToolApprovalRequest(
             request_id,
             call.facts.call_id,
             rest_of(request, "subtype", "tool_use_id", "decision_reason", *known) or UNSET,
@@ -169,7 +163,7 @@ def _read_response(turn: Turn, event: JsonObject) -> None:
     if not approved:
         turn.denials[call.wire_id] = Denial(REFUSED, reason)
         turn.is_interrupted |= answer.get("interrupt") is True
-    turn.emit(call, ToolApprovalResponse(request_id, approved, reason=reason, provider_metadata=metadata))
+    turn.emit(call, c.ToolApprovalResponse(request_id, approved, reason=reason, provider_metadata=metadata))
     known = ("message",) if reason is not None else ()
     turn.emitter.lose_members(event, "", "type", "response")
     turn.emitter.lose_members(response, ".response", "request_id", "response")
@@ -197,11 +191,11 @@ def _read_result(turn: Turn, event: JsonObject) -> None:
     _emit_text(turn, event)
     if is_aborted:
         reason = event.get("terminal_reason")
-        turn.emitter.emit(MessageAbort(reason if isinstance(reason, str) else "interrupted"))
+        turn.emitter.emit(c.MessageAbort(reason if isinstance(reason, str) else "interrupted"))
     for error in () if is_aborted else _errors(event):
-        turn.emitter.emit(ErrorChunk(error))
+        turn.emitter.emit(c.ErrorChunk(error))
     reason = "other" if is_aborted else _finish_reason(turn, event)
-    turn.emitter.end(MessageFinish(reason, _metadata(turn, event)))
+    turn.emitter.end(c.MessageFinish(reason, _metadata(turn, event)))
     turn.has_result, turn.is_interrupted = True, False
 
 

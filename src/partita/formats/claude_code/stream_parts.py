@@ -12,27 +12,7 @@ from msgspec.structs import replace
 
 from partita.errors import DecodeError
 from partita.formats.losses import Loss
-from partita.types.chunks import (
-    ChildChunk,
-    ChildMessage,
-    Chunk,
-    DataChunk,
-    MessageAbort,
-    MessageFinish,
-    MessageMetadata,
-    MessageStart,
-    ReasoningDelta,
-    ReasoningEnd,
-    ReasoningStart,
-    TextDelta,
-    TextEnd,
-    TextStart,
-    ToolInputAvailable,
-    ToolInputDelta,
-    ToolInputError,
-    ToolInputStart,
-    ToolOutputChunk,
-)
+from partita.types import chunks as c
 from partita.types.json import Json, JsonObject, is_array, is_object, loads
 from partita.types.tools import ToolOutput
 
@@ -89,7 +69,7 @@ class ChunkEmitter:
 
     def __init__(self, message_id: str | None, *, with_losses: bool = False) -> None:
         self._message_id = message_id
-        self._chunks: list[Chunk] = []
+        self._chunks: list[c.Chunk] = []
         self._ever_begun = False
         self.is_open = False
         """Whether a message has begun and has not ended."""
@@ -100,38 +80,38 @@ class ChunkEmitter:
     def begin(self, metadata: Json | UnsetType = UNSET) -> None:
         """Begin the message, or continue it: work after a result belongs to the same message."""
         if not self.is_open:
-            self._chunks.append(MessageStart(None if self._ever_begun else self._message_id, metadata))
+            self._chunks.append(c.MessageStart(None if self._ever_begun else self._message_id, metadata))
             self.is_open = self._ever_begun = True
         elif metadata is not UNSET:
-            self._chunks.append(MessageMetadata(metadata))
+            self._chunks.append(c.MessageMetadata(metadata))
 
-    def emit(self, chunk: Chunk, path: tuple[str, ...] = ()) -> None:
+    def emit(self, chunk: c.Chunk, path: tuple[str, ...] = ()) -> None:
         """Add a chunk of the main agent, or of the sub-agent under the calls of `path`."""
         if not self.is_open:
             self.begin()
-        is_plain = not path or type(chunk) is ChildMessage
-        self._chunks.append(chunk if is_plain else ChildChunk(path, chunk))
+        is_plain = not path or type(chunk) is c.ChildMessage
+        self._chunks.append(chunk if is_plain else c.ChildChunk(path, chunk))
 
     def emit_data(self, name: str, data: Json, *, id: str | None = None, transient: bool = False) -> None:
         """Add data about the work. It begins a message, but does not reopen one that has ended."""
         if not self._ever_begun:
             self.begin()
-        self._chunks.append(DataChunk(data_type(name), data, id, transient or None))
+        self._chunks.append(c.DataChunk(data_type(name), data, id, transient or None))
 
     def emit_unknown(self, value: Json, path: tuple[str, ...] = ()) -> None:
         """Add something that was not understood, whole."""
         if path:
-            self.emit(DataChunk(UNKNOWN, value), path)
+            self.emit(c.DataChunk(UNKNOWN, value), path)
         else:
             self.emit_data("unknown", value)
 
-    def end(self, chunk: MessageFinish | MessageAbort) -> None:
+    def end(self, chunk: c.MessageFinish | c.MessageAbort) -> None:
         """Add the end of the message."""
         self.begin()
         self._chunks.append(chunk)
         self.is_open = False
 
-    def take(self) -> list[Chunk]:
+    def take(self) -> list[c.Chunk]:
         """The chunks since the last call."""
         chunks, self._chunks = self._chunks, []
         return chunks
@@ -162,19 +142,6 @@ class ChunkEmitter:
 class TextStream:
     """A text or a reasoning: what was emitted of it, and what its end will have."""
 
-    __slots__ = (
-        "_citations",
-        "_length",
-        "_pieces",
-        "_received",
-        "confirmed",
-        "fields",
-        "id",
-        "kind",
-        "places",
-        "state",
-    )
-
     def __init__(self, id: str, kind: TextKind) -> None:
         self.id = id
         self.kind: TextKind = kind
@@ -194,10 +161,10 @@ class TextStream:
             self._pieces = ["".join(self._pieces)]
         return self._pieces[0] if self._pieces else ""
 
-    def start(self) -> Chunk:
+    def start(self) -> c.Chunk:
         """The chunk that begins it."""
         metadata: JsonObject | None = {ANTHROPIC: dict(self.fields)} if self.fields else None
-        return TextStart(self.id, metadata) if self.kind == "text" else ReasoningStart(self.id, metadata)
+        return c.TextStart(self.id, metadata) if self.kind == "text" else c.ReasoningStart(self.id, metadata)
 
     def receive(self, piece: str) -> str:
         """What a piece adds to what was emitted: all of it, unless the whole block came before."""
@@ -205,12 +172,12 @@ class TextStream:
         self._received += len(piece)
         return piece if known <= 0 else piece[known:]
 
-    def append(self, text: str) -> Chunk:
+    def append(self, text: str) -> c.Chunk:
         """The chunk with the next text."""
         self._pieces.append(text)
         self._length += len(text)
         self.state = "open"
-        return TextDelta(self.id, text) if self.kind == "text" else ReasoningDelta(self.id, text)
+        return c.TextDelta(self.id, text) if self.kind == "text" else c.ReasoningDelta(self.id, text)
 
     def cite(self, citation: Json) -> None:
         """Add a citation, which is emitted at the end."""
@@ -221,7 +188,7 @@ class TextStream:
         """Whether the whole block may still have what belongs to the end: a signature."""
         return self.kind == "reasoning" and "signature" not in self.fields and not self.confirmed
 
-    def end(self, *, aborted: bool = False) -> Chunk | None:
+    def end(self, *, aborted: bool = False) -> c.Chunk | None:
         """The chunk that ends it, once."""
         if self.state == "ended":
             return None
@@ -231,8 +198,8 @@ class TextStream:
         if aborted:
             metadata[CLAUDE_CODE] = {"aborted": True}
         if self.kind == "reasoning":
-            return ReasoningEnd(self.id, metadata or None)
-        return TextEnd(self.id, metadata or None, citations_of(self._citations, self.id))
+            return c.ReasoningEnd(self.id, metadata or None)
+        return c.TextEnd(self.id, metadata or None, citations_of(self._citations, self.id))
 
     def has(self, fields: JsonObject, citations: list[Json]) -> bool:
         """Whether its end has all that a whole block has beside the text."""
@@ -291,18 +258,18 @@ class CallStream:
         """Whether an output is still to come."""
         return self.state in ("streaming", "available")
 
-    def start(self) -> ToolInputStart:
+    def start(self) -> c.ToolInputStart:
         """The chunk that begins the input."""
-        return ToolInputStart(self.facts.call_id, self.facts.name, **self._description())
+        return c.ToolInputStart(self.facts.call_id, self.facts.name, **self._description())
 
-    def receive(self, piece: str) -> ToolInputDelta | None:
+    def receive(self, piece: str) -> c.ToolInputDelta | None:
         """The chunk for a piece of the input; `None` once the input is complete."""
         if self.state != "streaming" or not piece:
             return None
         self._pieces.append(piece)
-        return ToolInputDelta(self.facts.call_id, piece)
+        return c.ToolInputDelta(self.facts.call_id, piece)
 
-    def stop(self) -> ToolInputAvailable | None:
+    def stop(self) -> c.ToolInputAvailable | None:
         """The input is written. Without a name, or if it is not JSON, the whole block may still come."""
         if self.state != "streaming" or not self.facts.name:
             return None
@@ -311,7 +278,7 @@ class CallStream:
         except DecodeError:
             return None
 
-    def finish(self) -> ToolInputAvailable | ToolInputError | None:
+    def finish(self) -> c.ToolInputAvailable | c.ToolInputError | None:
         """The input as it is, because nothing more comes."""
         if self.state != "streaming":
             return None
@@ -322,16 +289,16 @@ class CallStream:
             self.state = "lost"
             text = f"the input is no JSON: {error}"
             facts = self.facts
-            return ToolInputError(
+            return c.ToolInputError(
                 facts.call_id, facts.name, text, "".join(self._pieces), **self._description()
             )
 
-    def available(self, input: Json | UnsetType) -> ToolInputAvailable:
+    def available(self, input: Json | UnsetType) -> c.ToolInputAvailable:
         """The chunk with the whole input."""
         self.state, self.input = "available", input
-        return ToolInputAvailable(self.facts.call_id, self.facts.name, input, **self._description())
+        return c.ToolInputAvailable(self.facts.call_id, self.facts.name, input, **self._description())
 
-    def output(self, chunk: ToolOutputChunk) -> ToolOutputChunk:
+    def output(self, chunk: c.ToolOutputChunk) -> c.ToolOutputChunk:
         """The chunk that ends it. Tool metadata of a chunk replaces that of the call, so it has both."""
         self.state = "done"
         if chunk.tool_call_id != self.facts.call_id:
@@ -341,10 +308,10 @@ class CallStream:
             return chunk
         return replace(chunk, tool_metadata={CLAUDE_CODE: {**own[CLAUDE_CODE], **new[CLAUDE_CODE]}})
 
-    def give_up(self, output: ToolOutput) -> ToolOutputChunk:
+    def give_up(self, output: ToolOutput) -> c.ToolOutputChunk:
         """The chunk for a call without an output."""
         self.state = "lost"
-        return ToolOutputChunk(self.facts.call_id, output, provider_executed=self.facts.provider_executed)
+        return c.ToolOutputChunk(self.facts.call_id, output, provider_executed=self.facts.provider_executed)
 
     def name(self, name: str) -> None:
         """Give it a name if it has none."""

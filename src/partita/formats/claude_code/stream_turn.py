@@ -5,15 +5,7 @@ from typing import Final, NamedTuple
 
 from msgspec import UNSET, UnsetType
 
-from partita.types.chunks import (
-    Chunk,
-    MessageMetadata,
-    MessageStart,
-    StepFinish,
-    StepReset,
-    StepStart,
-    ToolOutputChunk,
-)
+from partita.types import chunks as c
 from partita.types.json import Json, JsonObject, is_object
 from partita.types.tools import ExecutionDeniedOutput, InterruptedOutput, ToolOutput
 
@@ -71,7 +63,7 @@ class AgentStream:
             self._begin_message(model, about)
         if self.response is not None or not self._in_step:
             self.end_step()
-            self.emitter.emit(StepStart(), self.path)
+            self.emitter.emit(c.StepStart(), self.path)
             self._in_step = True
             self.step += 1
             self.calls = []
@@ -146,16 +138,16 @@ class AgentStream:
         if self.response is not None and self.response.facts:
             key = self.response.id or f"step-{self.step}"
             metadata = {CLAUDE_CODE: {"responses": {key: self.response.facts}}}
-            self.emitter.emit(MessageMetadata(metadata), self.path)
+            self.emitter.emit(c.MessageMetadata(metadata), self.path)
         if self._in_step:
-            self.emitter.emit(StepFinish(), self.path)
+            self.emitter.emit(c.StepFinish(), self.path)
         self._in_step = False
         self.earlier, self.response = self.response or self.earlier, None
 
     def retract(self) -> list[CallStream]:
         """Forget the current response; another comes in its step. Returns its calls."""
         calls, self.calls, self.response = self.calls, [], None
-        self.emitter.emit(StepReset(), self.path)
+        self.emitter.emit(c.StepReset(), self.path)
         self.lose_events()
         return calls
 
@@ -171,7 +163,7 @@ class AgentStream:
         if isinstance(model, str) and model != SYNTHETIC and not self.has_model:
             metadata["model"] = model
         if self.path:
-            self.emitter.emit(MessageStart(None, metadata or UNSET), self.path)
+            self.emitter.emit(c.MessageStart(None, metadata or UNSET), self.path)
         elif metadata:
             self.emitter.begin(metadata)
         self.has_spoken = True
@@ -241,7 +233,7 @@ class Turn:
         if agent.is_stuck:
             self._forget(agent)
 
-    def emit(self, call: CallStream, chunk: Chunk | None) -> None:
+    def emit(self, call: CallStream, chunk: c.Chunk | None) -> None:
         """Emit a chunk of a call where the call is."""
         if chunk is not None:
             self.emitter.emit(chunk, call.path)
@@ -322,13 +314,13 @@ class Turn:
         call.failure = (block, structured) if is_error and denial is None else None
         self.emit(call, call.output(chunk))
 
-    def end_server_call(self, block: JsonObject, chunks: Iterable[Chunk]) -> None:
+    def end_server_call(self, block: JsonObject, chunks: Iterable[c.Chunk]) -> None:
         """A result of one of the API's own tools, and what came with it."""
         call = self._answered(block, name=str(block["type"]).removesuffix("_tool_result"))
         if call is None:
             return
         for chunk in chunks:
-            self.emit(call, call.output(chunk) if isinstance(chunk, ToolOutputChunk) else chunk)
+            self.emit(call, call.output(chunk) if isinstance(chunk, c.ToolOutputChunk) else chunk)
 
     def deny(self, call_id: str, kind: str) -> None:
         """The result of the turn says that a call was denied."""

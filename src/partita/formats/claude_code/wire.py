@@ -7,7 +7,6 @@ No version of Claude Code promises its formats. What is here was seen in recordi
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from msgspec import UNSET
 from msgspec.structs import replace
 
 from partita.formats.log.sink import Fact
@@ -62,7 +61,7 @@ _NO_TOKENS: Final[JsonObject] = {"input_tokens": 0, "output_tokens": 0}
 
 def read_usage(raw: JsonObject) -> Usage:
     """The usage of a response. A count that is absent is 0."""
-    usage = USAGE.read({**_NO_TOKENS, **raw})
+    usage = USAGE.read_counts({**_NO_TOKENS, **raw})
     return replace(
         usage,
         cached_input_tokens=usage.cached_input_tokens or 0,
@@ -72,8 +71,12 @@ def read_usage(raw: JsonObject) -> Usage:
 
 
 def write_usage(usage: Usage | None) -> JsonObject:
-    """The counts of a response as the API writes them. Its lines must have some."""
-    return dict(_NO_TOKENS) if usage is None else USAGE.write(replace(usage, raw=UNSET, extra=None))
+    """The counts of a response as the API writes them. A line of a session file always has some."""
+    if usage is None:
+        return dict(_NO_TOKENS)
+    names = [name for name in usage.__struct_fields__ if name.endswith("_tokens")]
+    known: JsonObject = {name: count for name in names if (count := getattr(usage, name)) is not None}
+    return USAGE.write(replace(Usage(), **{name: max(count, 0) for name, count in known.items()}))
 
 
 # Session files

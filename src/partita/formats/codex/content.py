@@ -160,7 +160,7 @@ def read_call(item: JsonObject) -> CallItem:
         own["inputEncoding"] = "text"
     if kind in ("function_call", "custom_tool_call"):
         own |= present(namespace=text(item, "namespace"))
-    if kind in ("custom_tool_call", "local_shell_call") and status != "completed":
+    if status != "completed":
         own |= present(status=status)
     if kind == "tool_search_call":
         own |= present(execution=text(item, "execution"))

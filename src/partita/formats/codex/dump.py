@@ -52,7 +52,7 @@ from partita.types.parts import (
 from partita.types.times import EPOCH, iso_text
 from partita.types.usage import Usage
 
-from .dump_items import ONLY_IMAGES, SEARCH, call_items, part_losses, text_block, user_blocks
+from .dump_items import ONLY_IMAGES, SEARCH, call_items, note_losses, part_losses, text_block, user_blocks
 from .prompts import is_injected
 from .usage import COUNTS, read_usage, write_usage
 from .wire import AGENT, STATE_ITEMS, STATE_RECORDS, data_name
@@ -371,11 +371,13 @@ class Writer:
                 losses.rest(part, where)
             case TextPart():
                 part_losses(part, where, losses, "text")
+                note_losses(part, where, losses, "id", "phase")
                 self._text(part, where)
             case ReasoningPart():
                 # The reader numbers the blocks of a response.
                 written = ("text", "id") if part.id is not None and part.id.isdecimal() else ("text",)
                 part_losses(part, where, losses, *written)
+                note_losses(part, where, losses, "id", "encryptedContent")
                 self._reasoning(part, where)
             case ToolCallPart():
                 items = call_items(part, self._names.call(part.id, message.id), where, losses)
@@ -471,7 +473,7 @@ class Writer:
 
     def _report(self, message: Message, path: str, *, written: bool) -> None:
         """Report what is lost of a message besides its parts."""
-        losses = self._losses
+        losses, content, where = self._losses, message.content, f"{path}.content"
         carried = {"content", "type"}
         if written:
             carried.add("created_at")
@@ -480,14 +482,14 @@ class Writer:
         self._last_id = message.id
         if message.thread_id == self._session_id:
             carried.add("thread_id")
-        if not isinstance(message, AssistantMessage):
+        is_kept = all(_record_kind(part) is not None for part in content.parts)
+        if not isinstance(message, AssistantMessage) and (written or is_kept):
             carried.add("internal")
         if message.id.startswith(f"{self._session_id}:"):
             carried.add("id")
         losses.rest(message, path, *carried)
         if message.created_at is not None and message.created_at.microsecond % 1000:
             losses.say(f"{path}.createdAt", message.created_at.isoformat(), MILLISECONDS)
-        content, where = message.content, f"{path}.content"
         losses.rest(content, where, "parts", "format", "usage", "metadata", "content")
         if content.content is not None and content.content != text_of(message):
             losses.say(f"{where}.content", content.content, NO_PLACE)

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from partita.formats.core.metadata import notes
 from partita.formats.core.report import COMMON
 from partita.formats.core.tool_text import as_text, read_tool_text, tool_text
-from partita.formats.losses import Loss
+from partita.formats.losses import Loss, Severity
 from partita.formats.session_content import content_blocks
 from partita.formats.session_losses import NO_PLACE, Losses
 from partita.types.codec import to_json
@@ -58,6 +58,13 @@ def part_losses(part: PartBase, path: str, losses: Losses, *written: str) -> Non
     for name, value in (part.provider_metadata or {}).items():
         if name != AGENT:
             losses.say(f"{path}.providerMetadata.{name}", value, NO_PLACE)
+
+
+def note_losses(part: PartBase, path: str, losses: Losses, *written: str) -> None:
+    """Report the notes of a part that are not written."""
+    for name, value in notes(part.provider_metadata, AGENT).items():
+        if name not in written and (name, value) != ("source", "event"):
+            losses.say(f"{path}.providerMetadata.{AGENT}.{name}", value, NO_PLACE)
 
 
 def text_block(part: TextPart, path: str, losses: Losses) -> JsonObject:
@@ -203,8 +210,9 @@ def _call_losses(part: ToolCallPart, call_id: str, path: str, losses: Losses) ->
     for name, value, written in (("id", part.id, call_id), ("name", part.name, _name(part))):
         if value != written:
             losses.told.append(Loss.of(f"{path}.{name}", value, RENAMED, "repaired"))
-    if part.raw_input is not UNSET and part.input is not UNSET:
-        losses.say(f"{path}.rawInput", part.raw_input, NO_PLACE)
+    if part.raw_input is not UNSET:
+        severity: Severity = "changed" if part.input is UNSET else "lost"
+        losses.told.append(Loss.of(f"{path}.rawInput", part.raw_input, NO_PLACE, severity))
     for name, value in (part.tool_metadata or {}).items():
         if name != AGENT or not is_object(value):
             losses.say(f"{path}.toolMetadata.{name}", value, NO_PLACE)

@@ -1,40 +1,82 @@
 """Codex: session files (rollouts), and the streams of `codex exec --json` and the app server."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
+from typing import Final
 
-from partita.formats.core.unread import Fact, unread_losses
-from partita.formats.events import load_events
+from partita.formats.core.unread import KNOWN, Fact, message_facts, read_completely
+from partita.formats.events import UNNAMED, load_events
 from partita.formats.format import Format, Loaded
 from partita.formats.log.records import load_records, records_in
-from partita.formats.losses import Loss
-from partita.types.json import Json, is_array
+from partita.types.json import Json, JsonObject, dumps, is_array, is_object
+from partita.types.messages import AssistantMessage, Message
+from partita.types.times import read_time
 
 from .dump import dump, dump_session, session_path
 from .exec import CodexExecDecoder
-from .facts import CONTENT, HeldFacts, exec_facts, record_facts
 from .rollout import CodexRolloutDecoder
+from .usage import COUNTS
+from .wire import inner, text, whole
+from .work import WORK_EVENTS
+
+LINE: Final = "codex-line"
+TURN_STARTED: Final[JsonObject] = {"type": "turn.started"}
+CONTENT: Final = frozenset({"message", "text", "arguments", "input", "output"})
+"""Members whose loss is not minor."""
 
 
 def load(payload: Json) -> Loaded:
     """The records of a rollout, or one of them, as messages."""
     records = records_in(payload)
-    return _complete(load_records(records, CodexRolloutDecoder, "codex-line"), records, record_facts)
+    loaded = load_records(records, CodexRolloutDecoder, LINE)
+    return read_completely(loaded, records, _record_facts, content=CONTENT, more=_totals(loaded.messages))
 
 
 def load_exec(payload: Json) -> Loaded:
     """The events of a stream as messages."""
     events = payload if is_array(payload) else [payload]
-    return _complete(load_events(CodexExecDecoder(), events), events, exec_facts)
+    return read_completely(load_events(CodexExecDecoder(), events), events, _event_facts, content=CONTENT)
 
 
-def _complete(loaded: Loaded, records: list[Json], facts_of: Callable[[Json], set[Fact]]) -> Loaded:
-    """What was loaded, with everything that was not read as losses."""
+def _record_facts(record: Json) -> set[Fact]:
+    """The facts that a record of a rollout states. An output is read with a call before it."""
+    if not is_object(record):
+        return set()
+    payload = inner(record, "payload") or record
+    is_known = payload is record or record.get("type") in ("response_item", "event_msg")
+    kind = (text(payload, "type") or "") if is_known else ""
+    records: list[Json] = [record]
+    if kind.endswith("_output"):
+        call = {"type": "function_call", "name": "", "arguments": "", "call_id": payload.get("call_id")}
+        records.insert(0, {**record, "type": "response_item", "payload": call})
+    facts = message_facts(load_records(records, CodexRolloutDecoder, LINE).messages)
+    if (time := read_time(text(record, "timestamp") or "")) is not None:
+        facts.add(("time", time))
+    if kind == "token_count":
+        facts.add(_total(inner(inner(payload, "info"), "total_token_usage")))
+    if kind in ("token_count", "context_compacted", *WORK_EVENTS) or record.get("record_type") == "state":
+        facts.add(KNOWN)
+    return facts
 
-    def losses() -> Iterator[Loss]:
-        yield from loaded.losses
-        yield from unread_losses(records, facts_of, HeldFacts(loaded.messages), CONTENT)
 
-    return Loaded(loaded.messages, losses, is_complete=True)
+def _event_facts(event: Json) -> set[Fact]:
+    """The facts that an event of a stream states. It may come before its turn."""
+    read = load_events(CodexExecDecoder(), [event, TURN_STARTED])
+    facts = message_facts(read.messages) - {("id", UNNAMED)}
+    return facts | {KNOWN} if event == TURN_STARTED else facts
+
+
+def _totals(messages: Sequence[Message]) -> Iterator[Fact]:
+    """The running totals of a thread, after each of its responses."""
+    total = dict.fromkeys(COUNTS, 0)
+    for message in messages:
+        usage = message.content.usage if isinstance(message, AssistantMessage) else None
+        if usage is not None and is_object(usage.raw):
+            total = {name: count + (whole(usage.raw, name) or 0) for name, count in total.items()}
+            yield _total(total)
+
+
+def _total(total: JsonObject) -> Fact:
+    return ("total", *(dumps(total.get(name, 0)) for name in COUNTS))
 
 
 FORMAT = Format(

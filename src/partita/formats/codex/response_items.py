@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 from partita.types.chunks import DataChunk
-from partita.types.json import Json, JsonObject, is_object
+from partita.types.json import Json, JsonObject, is_array, is_object
 from partita.types.tools import JsonOutput
 
 from .content import INPUTS, Outcome, block_text, blocks_of, content_text, outcome_of, read_call, rest_of
@@ -23,6 +23,8 @@ from .work import Work, work_of
 Kind: TypeAlias = Literal["text", "reasoning"]
 
 RECENT: Final = 16
+SECTIONS: Final = frozenset({"summary_text", "reasoning_text", "text"})
+"""The types of sections of reasoning."""
 
 
 class Heard(NamedTuple):
@@ -186,7 +188,8 @@ class ResponseItems:
             with self._thread.sink.as_of(heard.line):
                 response = self.response(heard.event)
                 add = self._responses.text if heard.kind == "text" else self._responses.reasoning
-                add(response, heard.text, under_agent({"source": "event"}))
+                own = present(source="event", phase=text(heard.event, "phase"))
+                add(response, heard.text, under_agent(own))
 
     def _filled(self, item: JsonObject) -> Response:
         """The response that an item belongs to."""
@@ -249,6 +252,7 @@ class ResponseItems:
             id=text(item, "id"),
             encryptedContent=encrypted,
             content=content if summary and content else None,
+            sections=_unusual_sections(item),
             extra=self._unknown(item),
         )
         self._responses.reasoning(response, "\n\n".join(summary or content), under_agent(notes))
@@ -282,7 +286,7 @@ class ResponseItems:
     def _tool_search_output(self, item: JsonObject) -> None:
         self._unknown(item)
         output = JsonOutput(present(tools=item.get("tools"), status=text(item, "status")))
-        self._end(item, Outcome(output, {}))
+        self._end(item, Outcome(output, present(execution=text(item, "execution"))))
 
     def _end(self, item: JsonObject, outcome: Outcome) -> None:
         self.end_response()
@@ -321,6 +325,20 @@ class ResponseItems:
         metadata = work.metadata | present(extra=extra)
         own = self._call_id(item, response)
         self._calls.add_work(response, work._replace(id=own, metadata=metadata), item["type"])
+
+
+def _unusual_sections(item: JsonObject) -> JsonObject | None:
+    """The sections of reasoning that have more than a known type and a text; `None` if there are none."""
+    lists = {name: item[name] for name in ("summary", "content") if is_array(item.get(name))}
+    return {name: some for name, some in lists.items() if not all(map(_is_section, some))} or None
+
+
+def _is_section(section: Json) -> bool:
+    if not is_object(section):
+        return isinstance(section, str)
+    kind = section.get("type", "text")
+    is_known = isinstance(kind, str) and kind in SECTIONS and section.keys() <= {"type", "text"}
+    return is_known and isinstance(section.get("text"), str)
 
 
 def _is_same(asked: Json, action: JsonObject) -> bool:

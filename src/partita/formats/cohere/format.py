@@ -27,8 +27,16 @@ from partita.types.messages import Message
 from partita.types.parts import ForeignPart, TextPart
 
 from . import wire
-from .assistant import as_string, is_written, read_assistant, write_assistant
-from .parts import FIELDS, RESULTS, TOOL_NAME, USER_BLOCKS
+from .parts import (
+    FIELDS,
+    RESULTS,
+    TOOL_NAME,
+    USER_BLOCKS,
+    as_string,
+    is_written,
+    read_assistant,
+    write_assistant,
+)
 from .response import RESPONSES
 from .stream import CohereDecoder
 from .wire import NAME
@@ -133,14 +141,6 @@ def _finished(message: Any, noted: JsonObject) -> Any:
 # Requests
 
 
-def _is_own_tool(raw: Json) -> bool:
-    match raw:
-        case {"type": "function", "function": {"name": str()}}:
-            return False
-        case _:
-            return True
-
-
 def _read_tool(tool: wire.ToolDeclaration) -> ToolSpec:
     function = tool.function
     schema = function.parameters if is_object(function.parameters) else None
@@ -153,7 +153,7 @@ def _write_tool(spec: ToolSpec) -> Wire:
     return wire.ToolDeclaration(function=function)
 
 
-TOOLS: Final = Tools(NAME, wire.TOOL, _read_tool, _write_tool, _is_own_tool, TOOL_NAME)
+TOOLS: Final = Tools(NAME, wire.TOOL, _read_tool, _write_tool, names=TOOL_NAME)
 
 
 def _read_request(payload: JsonObject) -> Request:

@@ -17,8 +17,7 @@ from partita.types.messages import AssistantMessage
 from partita.types.value import Extra
 
 from . import wire
-from .assistant import is_written, read_assistant, write_assistant
-from .parts import FIELDS
+from .parts import FIELDS, is_written, read_assistant, write_assistant
 from .stream import EVENTS, REASONS, CohereDecoder, read_usage, write_usage
 from .wire import NAME
 

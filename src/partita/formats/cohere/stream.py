@@ -16,10 +16,10 @@ from partita.formats.core.response_decoder import (
     EARLIER,
     NOTHING,
     POSITION,
-    UNREAD,
     ResponseDecoder,
     StreamedBlock,
 )
+from partita.formats.format import UNREAD
 from partita.types.chunks import CustomChunk
 from partita.types.json import Json, JsonObject, is_object, loads
 from partita.types.messages import ToolCallPart
@@ -27,8 +27,7 @@ from partita.types.parts import ReasoningPart, TextPart
 from partita.types.usage import Usage, UsageNames
 from partita.types.value import Extra
 
-from .assistant import add_citation, read_block, read_call
-from .parts import PLAN
+from .parts import PLAN, add_citation, read_block, read_call
 from .wire import BLOCK, CALL, NAME
 
 # https://docs.cohere.com/reference/chat#response.body.finish_reason. The last three occur in v1.

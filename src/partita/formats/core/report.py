@@ -45,6 +45,7 @@ COMMON: Final[Mapping[str, str]] = {
     "threadId": "messages do not name their thread",
     "runId": "messages do not name their run",
     "createdAt": "messages have no time",
+    "filename": "files have no names there",
     "seq": "messages are in order by their place in the list",
     "parentId": "messages form one line, without branches",
     "resourceId": "messages do not name their owner",
@@ -60,6 +61,9 @@ COMMON: Final[Mapping[str, str]] = {
     "toolMetadata": "it is for display only",
 }
 """Why a field is missing, by its name, or a part, by its type."""
+
+NO_PLACE: Final = "the format has no place for it"
+"""Why anything else is missing."""
 
 RESPELLING: Final = "it only says how this was written in its source"
 STEERING: Final = "it is written as a prompt of the user"
@@ -165,7 +169,7 @@ class Report:
     def __init__(
         self,
         namespace: str,
-        default: str,
+        default: str = NO_PLACE,
         reasons: Mapping[str, str] | None = None,
         spelling: frozenset[str] = frozenset(),
     ) -> None:

@@ -11,19 +11,19 @@ from partita.formats.format import Dumped, Format, Loaded, Request
 from partita.types.json import Json, JsonObject, is_array, is_object, kind_of
 from partita.types.messages import Message
 
-from .report import Place, Record, Report
+from .report import NO_PLACE, Place, Record, Report
 from .rules import RENAMED
+from .tool_text import OBJECT_INPUT
 from .turns import join
 
 HINT: Final = "give a request, its messages, a response, or the events of a stream"
 MESSAGES: Final = "messages"
 
 REASONS: Final[Mapping[str, str]] = {
-    "id": "messages of the API have no id",
     "usage": "messages have no usage",
     "tool-call.id": RENAMED,
     "tool-call.name": RENAMED,
-    "input": "the API takes only objects as input",
+    "input": OBJECT_INPUT,
 }
 """Why a request does not have a field. An API may have other reasons."""
 
@@ -32,7 +32,7 @@ def request_report(
     namespace: str, reasons: Mapping[str, str] | None = None, spelling: frozenset[str] = frozenset()
 ) -> Report:
     """The report of an API's requests, given its reasons beyond the common ones."""
-    return Report(namespace, "the API has no place for it", {**REASONS, **(reasons or {})}, spelling)
+    return Report(namespace, NO_PLACE, {**REASONS, **(reasons or {})}, spelling)
 
 
 class Reader(Protocol):

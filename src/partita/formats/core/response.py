@@ -4,7 +4,7 @@ A body is one step of the model: the last step of the last assistant message. It
 request; what it says besides (finish reason, usage, …) is the metadata of the message, as in a stream.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, Final, NamedTuple
 
@@ -26,10 +26,9 @@ from .metadata import FIELDS, NO_NOTES, message_notes, notes, with_message_notes
 from .report import Place, Record, Report
 from .request import describe
 from .residue import residue, restore
+from .rules import REQUIRED
 from .turns import Placed
 from .wire import Wire
-
-ADDED: Final = "a body requires it"
 
 ERRORS: Final = "errors"
 """The member of the metadata that holds errors: as texts, and in the namespace of the API as they were."""
@@ -37,7 +36,10 @@ ERRORS: Final = "errors"
 MADE_BY_DECODERS: Final = frozenset({ERRORS, "replaced"})
 """Members of the metadata in the namespace of an API that are not members of its bodies."""
 
-_REASONS: Final[Mapping[str, str]] = {"output": NO_OUTPUT, "usage": "the API counts under other names"}
+RESPONSE_REASONS: Final[Mapping[str, str]] = {
+    "output": NO_OUTPUT,
+    "usage": "the API counts under other names",
+}
 _USAGE: Final[Codec[Usage]] = Codec(Usage)
 
 
@@ -77,19 +79,17 @@ class Responses:
         finish_reasons: Mapping[str, str],
         reasons: Mapping[str, str] | None = None,
         spelling: frozenset[str] = frozenset(),
-        event_losses: Callable[[Sequence[Json]], Iterable[Loss]] = lambda events: (),
     ) -> None:
         """`error_text` returns `None` for anything else; `write_body` takes what `write_parts` returns.
 
         `required`: metadata that a body cannot be without.
         `finish_reasons`: by those of the API.
         `reasons`, `spelling`: of the report.
-        `event_losses`: what of events is lost besides what their decoder reports.
         """
-        reasons = {**_REASONS, **(reasons or {})}
-        self._report = Report(namespace, "a body has no place for it", reasons, spelling)
+        reasons = {**RESPONSE_REASONS, **(reasons or {})}
+        self._report = Report(namespace, reasons=reasons, spelling=spelling)
         self._decoder, self._is_body, self._is_event = decoder, is_body, is_event
-        self._error_text, self._event_losses = error_text, event_losses
+        self._error_text = error_text
         self._read_body, self._write_body = read_body, write_body
         self._write_parts, self._is_written, self._required = write_parts, is_written, required
         self._namespace, self._finish_reasons = namespace, finish_reasons
@@ -120,8 +120,7 @@ class Responses:
     def _load_events(self, events: Sequence[Json]) -> Loaded:
         loaded = load_events(self._decoder(), events)
         found = (one for one in loaded.messages if isinstance(one, AssistantMessage))
-        losses = (*loaded.losses, *self._event_losses(events))
-        return Loaded(tuple(map(_as_response, found)), losses, is_complete=True)
+        return Loaded(tuple(map(_as_response, found)), loaded.losses, is_complete=True)
 
     def dump(self, messages: Sequence[Message]) -> Dumped:
         """Write the last response as a body. All other messages are lost."""
@@ -139,7 +138,7 @@ class Responses:
             for name in self._required:
                 if name not in metadata_of(message):
                     path = f"{step.path}.content.metadata.{name}"
-                    record.losses.append(Loss(path, f"no {name}", ADDED, "repaired"))
+                    record.losses.append(Loss(path, f"no {name}", REQUIRED, "repaired"))
             kept = notes(message_notes(message, self._namespace), FIELDS)
             payload = to_json(restore(self._write_body(message, written), kept))
         return Dumped(payload, lambda: self._report.compare(record, self._read_back(payload)))

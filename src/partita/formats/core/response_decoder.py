@@ -12,6 +12,7 @@ from msgspec import UNSET, UnsetType
 
 from partita.errors import DecodeError
 from partita.formats.answers.outlet import INTERRUPTED, Call, Outlet
+from partita.formats.format import UNREAD
 from partita.formats.losses import Loss
 from partita.types.chunks import Chunk, DataChunk
 from partita.types.json import Json, JsonObject, is_object, loads
@@ -23,7 +24,6 @@ CUT: Final = frozenset({"length", "content-filter", "error", INTERRUPTED})
 
 EARLIER: Final = "an earlier event has another value"
 REPLACED: Final = "a later event has replaced it"
-UNREAD: Final = "a message has no place for it"
 POSITION: Final = "blocks are in order by their place in the message"
 NOTHING: Final = "the end of something that did not begin"
 
@@ -38,6 +38,8 @@ class StreamedBlock:
         self.data: bytes | None = None  # of a file
         self.deltas: list[JsonObject] = []
         """Deltas that are unknown."""
+        self.given: Json | UnsetType = UNSET
+        """The input of a call, if it is not streamed."""
         self.is_ended = False
 
 
@@ -103,10 +105,7 @@ class ResponseDecoder:
 
     def _finish(self, reason: str, *, is_complete: bool = True) -> None:
         """Close what is open, and emit what was said of the response as a whole."""
-        for block in list(self._blocks.values()):
-            self._close(block)
-        for block in self._calls.values() if reason not in CUT else ():
-            self._end_call(block, is_final=True)
+        self._close_all(reason)
         own = {**self._said, **({"errors": self._failures} if self._failures else {})}
         found: JsonObject = {
             "complete": None if is_complete and reason != INTERRUPTED else False,
@@ -118,15 +117,23 @@ class ResponseDecoder:
         usage = self._read_usage(self._usage) if self._usage else None
         self._outlet.finish(reason, self._stop, usage, more)
 
-    def _end_call(self, block: StreamedBlock, *, is_final: bool, given: Json | UnsetType = UNSET) -> None:
-        """The input of a call is complete if it is JSON. If not, that depends on how the response ends.
+    def _close_all(self, reason: str) -> None:
+        """Close what is open."""
+        for block in list(self._blocks.values()):
+            self._close(block)
+        self._end_calls(reason)
 
-        `given`: the input, if nothing was streamed.
-        """
+    def _end_calls(self, reason: str) -> None:
+        """End all calls, unless their inputs may have been cut off."""
+        for block in self._calls.values() if reason not in CUT else ():
+            self._end_call(block, is_final=True)
+
+    def _end_call(self, block: StreamedBlock, *, is_final: bool) -> None:
+        """The input of a call is complete if it is JSON. If not, that depends on how the response ends."""
         if block.is_ended or block.call is None:
             return
         text = "".join(block.call.pieces)
-        value: Json | UnsetType = given
+        value = block.given
         if text.strip():
             try:
                 value = self._read_input(text)

@@ -357,7 +357,10 @@ class MessageWriter(RoleWriter):
         """Begin a message, unless the turn was one with the message before."""
         origins: tuple[Any, ...] = ()
         if isinstance(turn, Results):
-            origins = (replace(turn.message, content=replace(turn.message.content, parts=())),)
+            origin = turn.message
+            if origin.content.parts:
+                origin = replace(origin, content=replace(origin.content, parts=()))
+            origins = (origin,)
             if self._joins_results and turn.step is not None:
                 origins = (*origins, turn.step)
         if self.messages and self.messages[-1][0] != "assistant":

@@ -28,6 +28,7 @@ BLANK: Final = "the API refuses text that is empty or only white space"
 MOVED: Final = "the API takes instructions only before the conversation"
 TRAILING: Final = "the API refuses a last answer that ends in white space"
 FIRST: Final = "the API demands a conversation that begins with the user"
+REQUIRED: Final = "the API requires it"
 LAST: Final = "calls that wait for their results come last"
 RENAMED: Final = "the API takes only some characters in ids and names, and limits their length"
 
@@ -127,18 +128,19 @@ def _take_results(turn: Results, arranged: list[Turn], rules: Rules, record: Rec
         calls = {part.id for part, _ in step.parts if isinstance(part, ToolCallPart)}
         kept = [one for one in turn.parts if isinstance(one.part, ToolResultPart) and one.part.id in calls]
         if kept:
-            arranged.append(turn._replace(parts=kept))
+            arranged.append(turn if len(kept) == len(turn.parts) else turn._replace(parts=kept))
 
 
 def _without_unsent(turn: Turn, rules: Rules, record: Record) -> Turn:
     """A turn without blank texts, and without calls whose input was cut off."""
     kept: list[Placed] = []
+    drops_blank, needs_results = rules.blank_text == "drop", rules.calls == "answered"
     for placed in turn.parts:
         part = placed.part
-        if type(part) is TextPart and rules.blank_text == "drop" and not part.text.strip():
+        if drops_blank and type(part) is TextPart and not part.text.strip():
             severity: Literal["lost", "minor"] = "lost" if part.text else "minor"
             record.losses.append(Loss.of(placed.path, part, BLANK, severity))
-        elif type(part) is ToolCallPart and rules.calls == "answered" and _is_cut(placed, turn):
+        elif needs_results and type(part) is ToolCallPart and _is_cut(placed, turn):
             record.losses.append(Loss.of(placed.path, part, CUT))
         else:
             kept.append(placed)
@@ -177,22 +179,26 @@ def _answered(turns: Sequence[Turn], record: Record) -> Iterator[Turn]:
         yield turn
         if not isinstance(turn, Step):
             continue
+        calls = [placed for placed in turn.parts if type(placed.part) is ToolCallPart]
         results: list[Results] = []
         while at < len(turns) and isinstance(one := turns[at], Results):
             results.append(one)
             at += 1
-        yield from _in_order(turn, results, record)
-        calls = {part.id for part, _ in turn.parts if type(part) is ToolCallPart}
-        strays = (one for one in results if one.step is None)
-        yield from (
-            one for one in strays if calls.isdisjoint(getattr(part, "id", None) for part, _ in one.parts)
-        )
+        if calls:
+            yield from _in_order(turn, calls, results, record)
+        ids = {part.id for part, _ in calls}
+        for one in results:
+            if one.step is None and ids.isdisjoint(getattr(part, "id", None) for part, _ in one.parts):
+                yield one
 
 
-def _in_order(step: Step, results: Sequence[Results], record: Record) -> Iterator[Results]:
+def _in_order(
+    step: Step, calls: Sequence[Placed], results: Sequence[Results], record: Record
+) -> Iterator[Results]:
     """The results of a step in the order of its calls, with one for each call that has none."""
-    calls = [placed for placed in step.parts if type(placed.part) is ToolCallPart]
-    if not calls:
+    wanted = [call.id for call, _ in calls if not call.provider_executed]
+    if len(results) == 1 and wanted == [getattr(part, "id", None) for part, _ in results[0].parts]:
+        yield results[0]
         return
     placed_results = ((turn, one) for turn in results for one in turn.parts)
     found = {one.part.id: (turn, one) for turn, one in placed_results if isinstance(one.part, ToolResultPart)}

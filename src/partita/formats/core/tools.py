@@ -5,6 +5,7 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
+from partita.errors import DecodeError
 from partita.formats.format import Request, ToolSpec
 from partita.formats.losses import Loss
 from partita.types.json import Json, JsonObject, is_array
@@ -31,10 +32,10 @@ class Tools:
         codec: Codec[Any],
         read: Callable[[Any], ToolSpec | None],
         write: Callable[[ToolSpec], Wire],
-        is_own: Callable[[Json], bool],
+        is_own: Callable[[Json], bool] | None = None,
         names: Alphabet | None = None,
     ) -> None:
-        """`is_own`: whether a declaration is of a tool of the API's own, before it is read.
+        """`is_own`: whether a declaration that could be read is of a tool of the API's own.
 
         `names`: what the API allows in the names of tools.
         """
@@ -66,7 +67,7 @@ class Tools:
 
     def read(self, raws: Sequence[Json]) -> tuple[tuple[ToolSpec, ...], list[Json]]:
         """The tools of a request, and those of the API's own."""
-        specs = [None if self._is_own(raw) else self._read_tool(raw) for raw in raws]
+        specs = [self._read_tool(raw) for raw in raws]
         known = [spec is not None for spec in specs]
         if known != sorted(known, reverse=True):
             specs = [spec and self._noted(spec, {INDEX: index}) for index, spec in enumerate(specs)]
@@ -90,7 +91,12 @@ class Tools:
         return self._write_spec(spec if name == spec.name else replace(spec, name=name))
 
     def _read_tool(self, raw: Json) -> ToolSpec | None:
-        tool = self._codec.read(raw)
+        if self._is_own is not None and self._is_own(raw):
+            return None
+        try:
+            tool = self._codec.read(raw)
+        except DecodeError:
+            return None
         spec = self._read(tool)
         kept = residue(self._write(spec), tool) if spec is not None else {}
         return self._noted(spec, {FIELDS: kept}) if spec is not None and kept else spec

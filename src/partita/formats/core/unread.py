@@ -1,82 +1,112 @@
 """What of the records of a log or a stream is not in the messages that were read from it.
 
-Records cannot be written back: many of them form one message, and repeat each other. So a reader says which
-facts a record states (a text, the input of a call, a note …), and which facts messages hold. A leaf of a
-record was read if a fact that is held depends on it: with another value there, the record would not state
-that fact.
+Records cannot be written back: many of them form one message, and they repeat each other. So each record is
+also read alone. What messages then hold are facts: a text, the input of a call, a note about a part. A leaf
+of a record was read if such a fact, which the messages of the whole log hold too, depends on it: with another
+value there, the record does not state that fact, or states one more.
 """
 
-from collections.abc import Callable, Container, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from typing import Final, TypeAlias
 
 from msgspec import UNSET
 
-from partita.formats.losses import Loss
-from partita.types.json import Json, dumps, is_array, is_object
+from partita.formats.format import UNREAD, Loaded
+from partita.formats.losses import Loss, Severity
+from partita.types.codec import encode
+from partita.types.json import Json, JsonObject, dumps, is_array, is_object
+from partita.types.messages import AssistantMessage, Message, ToolCallPart, UserMessage, text_of
+from partita.types.parts import (
+    DataPart,
+    FilePart,
+    ForeignPart,
+    ImagePart,
+    ReasoningPart,
+    SourceUrlPart,
+    SteeringMessagePart,
+    TextPart,
+)
 
 Fact: TypeAlias = tuple[Hashable, ...]
 
-UNREAD: Final = "messages have no place for it"
 PARTLY_READ: Final = "it describes the record alone, or other records repeat it"
-
 
 KNOWN: Final[Fact] = ("known",)
 """A fact of records that are read without a trace of their own: they begin or repeat something."""
 
-
-def data_fact(value: Json) -> Fact:
-    """The fact that a JSON value is kept as it is."""
-    return ("data", dumps(value))
+PARAGRAPHS: Final = 32
+"""How many paragraphs of reasoning may be sections that came one by one."""
 
 
-def unread_losses(
+def read_completely(
+    loaded: Loaded,
     records: Sequence[Json],
     facts_of: Callable[[Json], set[Fact]],
-    held: Container[Fact],
+    *,
     content: frozenset[str] = frozenset(),
-) -> Iterator[Loss]:
-    """A loss for each record with leaves that were not read.
+    more: Iterable[Fact] = (),
+) -> Loaded:
+    """What was loaded from records, with a loss for each record that has leaves which were not read.
 
-    It is minor if other leaves of the record were, unless there is `content` among those that were not.
+    It is minor if other leaves of the record were read, unless there is `content` among those that were not.
+    `facts_of` returns the facts of a record that is read alone, `more` are facts that the messages imply.
     """
-    for index, record in enumerate(records):
-        if data_fact(record) in held:
-            continue
-        stated = {fact for fact in facts_of(record) if fact in held}
-        rest = _unread(record, lambda value, stated=stated: stated <= facts_of(value), held)
-        if rest is not UNSET:
-            path = f"$[{index}]"
-            is_minor = stated and not _has_member(rest, content)
-            yield Loss.of(path, rest, PARTLY_READ, "minor") if is_minor else Loss.of(path, rest, UNREAD)
+
+    def losses() -> Iterator[Loss]:
+        yield from loaded.losses
+        held = {KNOWN, *message_facts(loaded.messages), *more}
+        for index, value in enumerate(records):
+            if data_fact(value) in held:
+                continue
+            record = _Record(value, facts_of, held)
+            rest = record.unread()
+            if rest is not UNSET:
+                is_minor = record.stated and not _has_member(rest, content)
+                severity: Severity = "minor" if is_minor else "lost"
+                yield Loss.of(f"$[{index}]", rest, PARTLY_READ if is_minor else UNREAD, severity)
+
+    return Loaded(loaded.messages, losses, is_complete=True)
 
 
-def _unread(value: Json, is_same: Callable[[Json], bool], held: Container[Fact]) -> Json:
-    """The leaves that can change without a change of the stated facts; unset if there are none."""
-    if is_object(value) and value:
-        if data_fact(value) in held:
+class _Record:
+    """A record whose leaves are changed one by one."""
+
+    def __init__(self, record: Json, facts_of: Callable[[Json], set[Fact]], held: set[Fact]) -> None:
+        self._record, self._facts_of, self._held = record, facts_of, held
+        self._all = facts_of(record)
+        self.stated = self._all & held
+        """The facts of the record that messages hold."""
+
+    def unread(self) -> Json:
+        """The record with only those leaves that were not read; unset if there are none."""
+        return self._unread(self._record, lambda value: value)
+
+    def _unread(self, value: Json, inside: Callable[[Json], Json]) -> Json:
+        """The unread leaves of a value; `inside` returns the record with another value in its place."""
+        if value is None or value in ("", [], {}):
             return UNSET
-        found = {
-            name: rest
-            for name, item in value.items()
-            if (rest := _unread(item, lambda other, name=name: is_same({**value, name: other}), held))
-            is not UNSET
-        }
-        return found or UNSET
-    if is_array(value) and value:
-        if data_fact(value) in held:
-            return UNSET
-        rests = [
-            _unread(
-                item,
-                lambda other, at=at: is_same([*value[:at], other, *value[at + 1 :]]),
-                held,
-            )
-            for at, item in enumerate(value)
-        ]
-        return [rest for rest in rests if rest is not UNSET] or UNSET
-    if value is None or value in ("", [], {}):
-        return UNSET
-    return value if is_same(_another(value)) else UNSET
+        if is_object(value):
+            if data_fact(value) in self._held:
+                return UNSET
+            members = {
+                name: self._unread(item, lambda other, name=name: inside({**value, name: other}))
+                for name, item in value.items()
+            }
+            return {name: rest for name, rest in members.items() if rest is not UNSET} or UNSET
+        if is_array(value):
+            if data_fact(value) in self._held:
+                return UNSET
+            items = [
+                self._unread(item, lambda other, at=at: inside([*value[:at], other, *value[at + 1 :]]))
+                for at, item in enumerate(value)
+            ]
+            return [rest for rest in items if rest is not UNSET] or UNSET
+        return UNSET if self._is_read(inside(_another(value))) else value
+
+    def _is_read(self, changed: Json) -> bool:
+        """Whether a change shows: a fact that is held is gone, or there is one more."""
+        facts = self._facts_of(changed)
+        return bool(self.stated) and (not self.stated <= facts or self._all < facts)
 
 
 def _has_member(value: Json, names: frozenset[str]) -> bool:
@@ -90,3 +120,109 @@ def _another(leaf: Json) -> Json:
     if isinstance(leaf, bool):
         return not leaf
     return f"{leaf}~" if isinstance(leaf, str) else leaf * 2 + 1
+
+
+# The facts of messages
+
+
+def message_facts(messages: Iterable[Message]) -> set[Fact]:
+    """The facts that messages hold."""
+    return {fact for message in messages for fact in _facts(message)}
+
+
+def data_fact(value: Json) -> Fact:
+    """The fact that a JSON value is kept as it is."""
+    return ("data", dumps(value))
+
+
+def _facts(message: Message) -> Iterator[Fact]:
+    if message.created_at is not None:
+        yield ("time", message.created_at)
+    yield ("id", message.id.partition(":")[2] or message.id)
+    metadata: Json = message.content.metadata
+    if is_object(metadata):
+        yield from _note_facts("", metadata)
+        yield from _metadata_facts("", metadata)
+    if isinstance(message, UserMessage):
+        yield ("prompt", text_of(message))
+    if isinstance(message, AssistantMessage) and message.content.usage is not None:
+        yield from _note_facts("", {"usage": message.content.usage.raw})
+    for part in message.content.parts:
+        if not isinstance(message, AssistantMessage):
+            yield ("part", message.role, encode(part))
+        if not isinstance(part, TextPart) or isinstance(message, AssistantMessage):
+            yield from _part_facts(part)
+
+
+def _part_facts(part: object) -> Iterator[Fact]:
+    match part:
+        case DataPart(name=name, data=data):
+            yield data_fact(data)
+            yield ("named", name, dumps(data))
+        case ForeignPart(value=value):
+            yield data_fact(value)
+        case TextPart(text=value):
+            yield ("text", value)
+            yield from _metadata_facts(value, part.provider_metadata)
+        case ReasoningPart(text=value):
+            yield from (("reasoning", section) for section in _sections(value))
+            yield from _metadata_facts(value, part.provider_metadata)
+        case ToolCallPart():
+            yield from _call_facts(part)
+        case ImagePart(url=url) | FilePart(url=url) | SourceUrlPart(url=url):
+            yield ("url", url)
+            yield from _metadata_facts(url, part.provider_metadata)
+        case SteeringMessagePart(parts=parts):
+            yield from (fact for one in parts for fact in _part_facts(one))
+        case _:
+            return
+
+
+def _call_facts(call: ToolCallPart) -> Iterator[Fact]:
+    yield ("call", call.id, call.name)
+    given = None if call.input is UNSET else dumps(call.input)
+    yield from (("input", about, given) for about in (call.id, call.name))
+    yield from _container_facts(call.input)
+    yield from _note_facts(call.id, {"title": call.title})
+    yield from _metadata_facts(call.id, call.tool_metadata)
+    yield from _metadata_facts(call.id, call.provider_metadata)
+    if call.approval is not None:
+        yield from _note_facts(call.id, {"approval": call.approval.id, "reason": call.approval.reason})
+        yield ("decision", call.approval.id, call.approval.approved)
+    if call.output is not None:
+        yield ("output", call.id, encode(call.output))
+        value: Json = getattr(call.output, "value", None)
+        if isinstance(value, tuple):
+            yield from (fact for item in value for fact in _part_facts(item))
+        else:
+            yield from _note_facts(call.id, {"": value})
+
+
+def _sections(text: str) -> Iterator[str]:
+    """Reasoning, and the sections that it may have been joined of."""
+    yield text
+    paragraphs = text.split("\n\n")[:PARAGRAPHS]
+    for start in range(len(paragraphs)):
+        for end in range(start + 1, len(paragraphs) + 1):
+            yield "\n\n".join(paragraphs[start:end])
+
+
+def _metadata_facts(about: str, metadata: JsonObject | None) -> Iterator[Fact]:
+    for own in (metadata or {}).values():
+        if is_object(own):
+            yield from _note_facts(about, own)
+
+
+def _note_facts(about: str, own: JsonObject) -> Iterator[Fact]:
+    for name, value in own.items():
+        if value is None or value is UNSET:
+            continue
+        yield ("note", about, name, dumps(value))
+        if isinstance(value, str):
+            yield ("printed", about, value)
+        yield from _container_facts(value)
+
+
+def _container_facts(value: Json) -> Iterator[Fact]:
+    if is_object(value) or is_array(value):
+        yield data_fact(value)

@@ -16,12 +16,13 @@ from msgspec.structs import replace
 from partita.errors import ConversionError
 from partita.formats.answers.outlet import RAW_INPUT
 from partita.formats.core.metadata import add_notes, message_notes, notes
-from partita.formats.core.report import Place, Report
+from partita.formats.core.report import Place
+from partita.formats.core.request import request_report
 from partita.formats.core.residue import residue, restore
-from partita.formats.core.role_messages import APART, JOINED, RoleWriter
-from partita.formats.core.rules import FIRST, OPENING, Rules, arrange
+from partita.formats.core.role_messages import APART, RoleWriter, numbered
+from partita.formats.core.rules import BLANK, FIRST, MOVED, OPENING, RENAMED, Rules
 from partita.formats.core.server_tools import BEHIND
-from partita.formats.core.turns import Instructions, Placed, Prompt, Results, Step, join, split
+from partita.formats.core.turns import Instructions, Placed, Prompt, Results, Step, join
 from partita.formats.core.wire import to_json
 from partita.formats.format import Dumped, Format, Loaded, Request, ToolSpec
 from partita.formats.losses import Loss
@@ -83,34 +84,26 @@ RULES: Final = Rules()
 AS_READ: Final = Rules(hidden="send", calls="any")
 
 NO_ADDRESS: Final = "the file is neither in the message nor at an address that Gemini reads"
-REPORT: Final = Report(
+REPORT: Final = request_report(
     NAME,
-    default="a content has no place for it",
-    reasons={
-        "id": "a content has no id",
-        "role": "the API takes instructions only before the conversation: they become text of the user",
+    {
+        "role": MOVED,
         "tool-call.id": "Google did not give this id: results are matched by order",
-        "tool-call.name": "the API takes letters, digits and `_.:-` in names, 128 of them at most",
-        "input": "the API takes only objects as input",
         "output": "a result is an object, and is read back as another value",
         "citations": "the API takes no citations",
-        "filename": "the API takes no names of files",
         "reasoning": "the reasoning of another model means nothing to Gemini",
         "reasoning-file": "the reasoning of another model means nothing to Gemini",
         "tool-call": "it is a server tool of another provider",
         "image": NO_ADDRESS,
         "file": NO_ADDRESS,
     },
-    spelling=frozenset({NAMES, NULLS, FORM, ALONE, APART, CONTENT_NOTE, BEHIND, UNTYPED, RAW_INPUT}),
+    frozenset({NAMES, NULLS, FORM, ALONE, APART, CONTENT_NOTE, BEHIND, UNTYPED, RAW_INPUT}),
 )
 
 LAST: Final = "the API demands a conversation that ends with the user"
-EMPTY: Final = "the API refuses empty text"
 UNSIGNED: Final = "the call has no signature of Gemini: it gets the documented placeholder"
 BESIDE: Final = "before Gemini 3, a result has no files: they are written behind the results"
 ONE_KIND: Final = "before Gemini 3, declared tools and tools of Google cannot be used together"
-NAME_CHANGED: Final = "the API does not take this name"
-STEPS: Final = "each step is a content"
 
 
 def load(payload: Json) -> Loaded:
@@ -338,26 +331,13 @@ class _Writer(RoleWriter):
         self.is_older = model is not None and not self.is_third
         # Gemma has only the roles user and model: https://ai.google.dev/gemma/docs/formatting
         self._has_instructions = model is None or _GEMMA.search(model) is None
-        self._system: list[Any] = []
-        self._system_notes: JsonObject = {}
         self._calls: dict[str, OpenCall] = {}  # those of the last step
         self._payload: JsonObject = {}
         self._files: list[Json] = []  # files that have to be behind all results
 
     def write(self, messages: Sequence[Message]) -> JsonObject:
         """`contents` and `systemInstruction`."""
-        for turn in arrange(split(messages, is_written), RULES if self.is_sent else AS_READ, self.record):
-            if isinstance(turn, Results):
-                self._results(turn)
-                continue
-            self._add_files()
-            match self._without_empty(turn):
-                case Step() as step:
-                    self._step(step)
-                case Instructions() as instructions:
-                    self._instructions(instructions)
-                case Prompt() as prompt:
-                    self._user(prompt, prompt.parts, message_notes(prompt.message, NAME))
+        self.write_turns(messages, RULES if self.is_sent else AS_READ, is_written)
         self._add_files()
         if self.messages[-1:] and self.messages[-1][0] == "model":
             self._continue(f"$[{len(self.messages)}]", LAST)
@@ -367,9 +347,9 @@ class _Writer(RoleWriter):
         if len(contents) == 1 and (isinstance(contents[0], str) or ALONE in self.messages[0][2]):
             contents = contents[0]
         payload = self._payload = {"contents": contents}
-        if self._system:
-            instructions = _write_content(None, self._system, self._system_notes)
-            payload |= Names(self._system_notes.get(NAMES, [])).members(
+        if self.system:
+            instructions = _write_content(None, self.system, self.system_notes)
+            payload |= Names(self.system_notes.get(NAMES, [])).members(
                 {"systemInstruction": instructions}, None
             )
         return payload
@@ -394,32 +374,38 @@ class _Writer(RoleWriter):
             part = placed.part
             is_empty = type(part) is TextPart and not part.text and self.is_sent
             if is_empty and SIGNATURE not in notes(part.provider_metadata, NAME):
-                self.record.losses.append(Loss.of(placed.path, part, EMPTY, "minor"))
+                self.record.losses.append(Loss.of(placed.path, part, BLANK, "minor"))
             else:
                 kept.append(placed)
         return turn if len(kept) == len(turn.parts) else turn._replace(parts=kept)
 
-    def _instructions(self, turn: Instructions) -> None:
+    def write_instructions(self, turn: Instructions) -> None:
+        self._add_files()
+        turn = self._without_empty(turn)
         parts = [
             one if isinstance(one.part, TextPart | ForeignPart) else Placed(None, "") for one in turn.parts
         ]
+        blocks, places = numbered(write_part(USER, part) for part, _ in parts)
         if not self._has_instructions or self.messages:
-            self._user(turn, parts, {})
+            self.add("user", blocks, turn, places, {})
             return
-        blocks, places = _user_parts(parts)
-        if self._system and blocks:
-            self.record.losses.append(Loss(turn.path, "where the message begins", JOINED, "repaired"))
-        start = len(self._system)
-        self._system += blocks
-        self._system_notes |= message_notes(turn.message, NAME)
+        if self.system and blocks:
+            self._record_joined(turn)
+        start = len(self.system)
+        self.system += blocks
+        self.system_notes = {**self.system_notes, **message_notes(turn.message, NAME)}
         shifted = [None if one is None else (INSTRUCTIONS, start + one) for one in places]
         self.record.add(turn, (INSTRUCTIONS,) if blocks else None, shifted)
 
-    def _user(self, turn: Instructions | Prompt, parts: Sequence[Placed], noted: JsonObject) -> None:
-        blocks, places = _user_parts(parts)
-        self.add("user", blocks, turn, places, noted)
+    def write_prompt(self, turn: Prompt) -> None:
+        self._add_files()
+        turn = self._without_empty(turn)
+        blocks, places = numbered(write_part(USER, part) for part, _ in turn.parts)
+        self.add("user", blocks, turn, places, message_notes(turn.message, NAME))
 
-    def _step(self, step: Step) -> None:
+    def write_step(self, step: Step) -> None:
+        self._add_files()
+        step = self._without_empty(step)
         blocks, places = write_parts(step.parts, step.text)
         self._sign(step, blocks, places)
         if blocks and not self.messages:
@@ -430,7 +416,7 @@ class _Writer(RoleWriter):
         self._calls = {part.id: open_call(part) for part in calls}
 
     def _record_start(self, step: Step, at: tuple[int, int] | None) -> None:
-        self.record.add_boundaries(step.boundaries, STEPS)
+        self.record.add_boundaries(step.boundaries, REPORT.default)
 
     def _sign(self, step: Step, blocks: list[Any], places: Sequence[Any]) -> None:
         """Give the first call of a step a signature, where Gemini demands one."""
@@ -450,7 +436,7 @@ class _Writer(RoleWriter):
         made = (f"{response or 'gemini'}-", f"message-{len(self.messages) + 1}-")
         return CALL_ID in notes(call.call_provider_metadata, NAME) or call.id.startswith(made)
 
-    def _results(self, turn: Results) -> None:
+    def write_results(self, turn: Results) -> None:
         blocks: list[Any] = []
         noted: JsonObject = {}
         for part, path in turn.parts:
@@ -469,13 +455,6 @@ class _Writer(RoleWriter):
         if self._files:
             self.messages[-1][1].extend(self._files)
             self._files = []
-
-
-def _user_parts(parts: Sequence[Placed]) -> tuple[list[Any], list[Any]]:
-    blocks = [write_part(USER, part) for part, _ in parts]
-    numbers = iter(range(len(blocks)))
-    places = [None if block is None else next(numbers) for block in blocks]
-    return [block for block in blocks if block is not None], places
 
 
 def _write_content(role: str | None, blocks: Sequence[Any], noted: JsonObject) -> Json:
@@ -596,7 +575,7 @@ def _write_request(payload: JsonObject, request: Request, writer: _Writer) -> Js
         noted = notes(dict(spec.extra) if spec.extra else None, NAME)
         written: JsonObject = to_json(restore(_write_tool(spec, noted), notes(noted, FIELDS)))
         if written["name"] != spec.name:
-            losses.append(Loss(f"$.tools[{index}].name", spec.name, NAME_CHANGED, "repaired"))
+            losses.append(Loss(f"$.tools[{index}].name", spec.name, RENAMED, "repaired"))
         written = Names(noted.get(NAMES, [])).members(written, None)
         at = noted.get(ENTRY)
         groups.setdefault(at if type(at) is int else 0, (noted, []))[1].append(written)

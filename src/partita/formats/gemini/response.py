@@ -11,14 +11,16 @@ from msgspec.structs import replace
 
 from partita.errors import ConversionError, DecodeError
 from partita.formats.answers.outlet import INTERRUPTED
-from partita.formats.core.last_step import NO_OUTPUT, UNNAMED, last_step
+from partita.formats.core.last_step import UNNAMED, last_step
 from partita.formats.core.metadata import message_notes, notes, with_message_notes
 from partita.formats.core.report import Entry, Place, Record, Report
 from partita.formats.core.residue import residue, restore
+from partita.formats.core.response import RESPONSE_REASONS
+from partita.formats.core.response_decoder import REPLACED
 from partita.formats.core.server_tools import BEHIND
 from partita.formats.core.wire import Codec, Wire, to_json
 from partita.formats.events import fold
-from partita.formats.format import Dumped, Loaded
+from partita.formats.format import UNREAD, Dumped, Loaded
 from partita.formats.losses import Loss
 from partita.types.chunks import Chunk
 from partita.types.json import Json, JsonObject, dumps, is_array, is_object, kind_of, walk
@@ -85,15 +87,12 @@ REASONS_OF_OTHERS: Final[Mapping[str, str]] = {
 }
 
 NO_REASON: Final = "a response that is complete has a reason for its end, and this one has none"
-REPLACED: Final = "a later response of the stream has another value, which counts"
-UNREAD: Final = "a message has no place for it"
 MOVED: Final = "the signature of an empty text signs the text before it"
 PIECES: Final = "a message does not say how an input was cut into pieces"
 
 REPORT: Final = Report(
     NAME,
-    default="a response has no place for it",
-    reasons={"output": NO_OUTPUT, "usage": "Google counts under other names"},
+    reasons=RESPONSE_REASONS,
     spelling=frozenset({NAMES, NULLS, BEHIND, UNTYPED}),
 )
 

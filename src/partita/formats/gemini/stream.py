@@ -17,6 +17,7 @@ from msgspec import UNSET, UnsetType
 from partita.errors import DecodeError
 from partita.formats.answers.outlet import INTERRUPTED, Call, Outlet
 from partita.formats.core.metadata import notes
+from partita.formats.core.response_decoder import UNPARSABLE
 from partita.formats.core.tool_text import as_text
 from partita.types.chunks import (
     Chunk,
@@ -55,7 +56,6 @@ from .wire import NAME, SIGNATURE, parse_part
 CANDIDATE: Final = "google-candidate"
 """The name of a data part that has another candidate."""
 
-UNPARSABLE: Final = "unparsable record"
 NO_TEXT: Final = "an error without a text"
 
 RESPONSE: Final = frozenset({"candidates", "usageMetadata", "modelVersion", "responseId", "error"})

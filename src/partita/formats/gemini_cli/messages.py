@@ -1,35 +1,70 @@
-"""Messages, as chats record them → canonical messages, and the pieces that a response is made of."""
+"""The messages of a chat of Gemini CLI: records → canonical messages, and the pieces of a response."""
 
 from collections.abc import Callable, Container, Iterator
-from datetime import UTC, datetime
+from datetime import datetime
 from itertools import count
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 from msgspec import UNSET, UnsetType
 
+from partita.formats.log.message_tree import MessageTree, Place
+from partita.formats.log.sink import Consumption, LogSink
 from partita.types.chunks import (
     Chunk,
     DataChunk,
     FileChunk,
+    MessageMetadata,
     ReasoningDelta,
     ReasoningEnd,
     ReasoningStart,
+    StepStart,
     TextDelta,
     TextEnd,
     TextStart,
+    ToolOutputChunk,
 )
 from partita.types.json import Json, JsonObject, is_array, is_object
-from partita.types.messages import SystemPart, UserPart
+from partita.types.messages import (
+    AssistantContent,
+    AssistantMessage,
+    SystemContent,
+    SystemMessage,
+    SystemPart,
+    UserContent,
+    UserMessage,
+    UserPart,
+)
 from partita.types.parts import DataPart, TextPart
+from partita.types.times import read_time
 
-from .calls import call_chunks, calls_of
-from .content import call_of, items_of, kept, leftovers, response_of, shown, words_of
+from .content import (
+    ENDED,
+    RUNNING,
+    agent_of,
+    call_chunks,
+    call_of,
+    calls_of,
+    items_of,
+    joined_text,
+    kept,
+    leftovers,
+    response_of,
+    result_of,
+    shown,
+    usage_of,
+)
+
+PROVIDER: Final = "google"
+PROMPT_LENGTH: Final = 200
+STATUSES: Final = (*RUNNING, *ENDED)
+
+# Records and the pieces of a response
 
 Kind: TypeAlias = Literal["prompt", "context", "results", "response", "notice", "unknown"]
 
 CONTEXT: Final = "<session_context>"
 PLACES: Final = ("Workspace Directories:**\n  - ", "working in the directory: ")
-"""What stands before the folder of the project in a context, in newer and older versions."""
+"""What precedes the folder of the project in a context, in newer and older versions."""
 
 NOTICES: Final = frozenset({"info", "warning", "error"})
 STOPPED: Final = "Request cancelled."
@@ -38,7 +73,7 @@ COMMON: Final = frozenset({"id", "timestamp", "type", "content", "displayContent
 FIELDS: Final = {
     "gemini": COMMON | {"model", "thoughts", "tokens", "toolCalls"},
 }
-"""The fields that are understood, of types that have more of them than all have."""
+"""The known members of a response; other messages have those of `COMMON`."""
 
 
 CHECKS: Final[dict[str, Callable[[Json], bool]]] = {
@@ -47,11 +82,11 @@ CHECKS: Final[dict[str, Callable[[Json], bool]]] = {
     "thoughts": lambda value: value is None or is_array(value),
     "toolCalls": lambda value: value is None or (is_array(value) and all(map(is_object, value))),
 }
-"""What the fields of a response should be. One that is something else is kept as it is."""
+"""The types of the members of a response. One of another type is kept as it is."""
 
 
 class Piece(NamedTuple):
-    """One part of a response, in the order in which we show them. A call has its id as `key`."""
+    """One part of a response, in the order of display. A call has its id as `key`."""
 
     kind: Literal["thought", "content", "call"]
     key: str
@@ -59,7 +94,7 @@ class Piece(NamedTuple):
 
 
 def kind_of_record(record: JsonObject) -> Kind:
-    """What a record amounts to. Most that a user is said to have said are results of tools."""
+    """The kind of a record. Most records of users are results of tools."""
     type_ = record.get("type")
     if type_ == "gemini":
         return "response"
@@ -67,21 +102,21 @@ def kind_of_record(record: JsonObject) -> Kind:
         content = record.get("content")
         if any(response_of(item) is not None for item in items_of(content)):
             return "results"
-        return "context" if words_of(content).startswith(CONTEXT) else "prompt"
+        return "context" if joined_text(content).startswith(CONTEXT) else "prompt"
     return "notice" if isinstance(type_, str) and type_ in NOTICES else "unknown"
 
 
 def folder_in(context: str) -> str | None:
     """The folder of the project that a context names."""
-    for words in PLACES:
-        _, found, rest = context.partition(words)
+    for before in PLACES:
+        _, found, rest = context.partition(before)
         if found:
             return rest.partition("\n")[0].strip() or None
     return None
 
 
 def user_parts(record: JsonObject) -> tuple[UserPart, ...]:
-    """What a user said; what tools gave back is not said again, but by its id."""
+    """The parts of a user's message. Results of tools are with their calls: here they have only an id."""
     parts: list[UserPart] = []
     for item in items_of(record.get("content")):
         response = response_of(item)
@@ -93,35 +128,35 @@ def user_parts(record: JsonObject) -> tuple[UserPart, ...]:
 
 
 def notice_parts(record: JsonObject) -> tuple[SystemPart, ...]:
-    """A notice: its words, if it has any, and its kind."""
+    """A notice: its text, if it has any, and its kind."""
     content = record.get("content")
-    words = words_of(content)
-    data = DataPart(f"gemini-{record['type']}", {} if words else {"content": content})
-    return (TextPart(words), data) if words else (data,)
+    text = joined_text(content)
+    data = DataPart(f"gemini-{record['type']}", {} if text else {"content": content})
+    return (TextPart(text), data) if text else (data,)
 
 
-def metadata_of(record: JsonObject, strange: list[str]) -> Json | UnsetType:
-    """What a message holds besides its parts: the model, what was shown instead, and strange fields."""
+def metadata_of(record: JsonObject, unknown: list[str]) -> Json | UnsetType:
+    """The metadata of a message: the model, what was displayed instead, and unknown members."""
     metadata: JsonObject = {}
     if isinstance(model := record.get("model"), str):
         metadata["model"] = model
-    own = {key: record[key] for key in strange}
+    own = {key: record[key] for key in unknown}
     if (display := record.get("displayContent")) is not None and display != record.get("content"):
         own["displayContent"] = display
     return {**metadata, **(leftovers(own) or {})} or UNSET
 
 
-def strange_fields(record: JsonObject) -> list[str]:
-    """The fields of a message that are not understood."""
+def unknown_members(record: JsonObject) -> list[str]:
+    """The members of a message that are not understood."""
     known = FIELDS.get(record["type"], COMMON)
-    strange = [] if record.keys() <= known else [key for key in record if key not in known]
+    unknown = [] if record.keys() <= known else [key for key in record if key not in known]
     if record["type"] == "gemini":
-        strange += [key for key, is_good in CHECKS.items() if key in record and not is_good(record[key])]
-    return strange
+        unknown += [key for key, is_good in CHECKS.items() if key in record and not is_good(record[key])]
+    return unknown
 
 
 def pieces_of(record: JsonObject) -> list[Piece]:
-    """A response: what the model thought, said and called."""
+    """The thoughts, the content and the calls of a response."""
     thoughts = record.get("thoughts")
     pieces = [Piece("thought", "", thought) for thought in (thoughts if is_array(thoughts) else ())]
     calls: dict[str, JsonObject] = {}
@@ -136,17 +171,17 @@ def pieces_of(record: JsonObject) -> list[Piece]:
     return pieces + [Piece("call", name, call) for name, call in calls.items()]
 
 
-def extends(told: list[Piece], pieces: list[Piece]) -> bool:
-    """Whether a response only grew: new pieces at the end, calls that went on."""
-    return len(told) <= len(pieces) and all(
+def extends(before: list[Piece], pieces: list[Piece]) -> bool:
+    """Whether a response only grew: new pieces at the end, calls that continued."""
+    return len(before) <= len(pieces) and all(
         old == new
-        or (old.kind == new.kind == "call" and old.key == new.key and _goes_on(old.value, new.value))
-        for old, new in zip(told, pieces, strict=False)
+        or (old.kind == new.kind == "call" and old.key == new.key and _continues(old.value, new.value))
+        for old, new in zip(before, pieces, strict=False)
     )
 
 
-def _goes_on(old: JsonObject, new: JsonObject) -> bool:
-    """Whether a call is the same, later. A title cannot be taken back by a chunk."""
+def _continues(old: JsonObject, new: JsonObject) -> bool:
+    """Whether a call is the same at a later time. No chunk removes a title."""
     return old.get("name") == new.get("name") and old.get("displayName") == new.get("displayName")
 
 
@@ -161,7 +196,7 @@ def piece_chunks(piece: Piece, number: int) -> Iterator[Chunk]:
 
 
 def _name(call: JsonObject, record: JsonObject, others: Container[str]) -> str:
-    """The id of a call; one of our own, if it has none or another has it too."""
+    """The id of a call; a new one if it has none or another call has it."""
     id_ = call.get("id")
     if isinstance(id_, str) and id_ and id_ not in others:
         return id_
@@ -197,12 +232,280 @@ def _content(item: Json, block: str) -> Iterator[Chunk]:
         yield TextEnd(block)
 
 
-def moment_of(value: Json) -> datetime | None:
-    """A time as records give it, in UTC."""
-    if not isinstance(value, str):
-        return None
-    try:
-        moment = datetime.fromisoformat(value)
-        return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
-    except (ValueError, OverflowError):
-        return None
+# Messages
+
+
+class Timeline(MessageTree):
+    """The list that records change, and the tree of all messages that were ever in it.
+
+    A record may replace a message, drop all from one on, or replace the whole list. What was dropped remains
+    where it was, as a branch.
+    """
+
+    def __init__(self, sink: LogSink) -> None:
+        super().__init__(sink)
+        self.root = self.tail
+        self._order: dict[str, None] = {}
+
+    def is_listed(self, id: str) -> bool:
+        """Whether a message is in the list."""
+        return id in self._order
+
+    def place(self, id: str) -> Place:
+        """The place of a message. A new one, or one that is listed again, is the last of the list."""
+        place = super().place(id)
+        if id not in self._order:
+            self._order[id] = None
+            self.tail = id
+        return place
+
+    def put(self, id: str) -> Place:
+        """The place of a notice, which is in the tree and not in the list."""
+        return super().place(id)
+
+    def drop(self, id: str) -> list[str]:
+        """Drop a message and all after it, or all if it is not listed; returns their ids."""
+        ids = list(self._order)
+        dropped = ids[ids.index(id) :] if id in self._order else ids
+        self.forget(dropped)
+        return dropped
+
+    def missing(self, ids: list[str]) -> list[str]:
+        """The listed messages that are not among `ids`."""
+        others = set(ids)
+        return [one for one in self._order if one not in others]
+
+    def forget(self, ids: list[str]) -> None:
+        """Remove messages from the list."""
+        for one in ids:
+            self._order.pop(one, None)
+
+    @property
+    def last(self) -> str | None:
+        """The last message of the list."""
+        return next(reversed(self._order), None)
+
+
+class OpenResponse(NamedTuple):
+    """The response that may still grow, as it was last read."""
+
+    id: str
+    pieces: list[Piece]
+    metadata: Json
+
+
+class Messages:
+    """Adds messages at their places, and changes one that is written again."""
+
+    def __init__(self, sink: LogSink, timeline: Timeline) -> None:
+        self.is_branched = False
+        self._sink = sink
+        self._timeline = timeline
+        self._open_response: OpenResponse | None = None
+        self._copies: set[str] = set()
+        self._waiting: set[str] = set()  # calls that have no output yet
+        self._late: dict[
+            str, tuple[ToolOutputChunk, int]
+        ] = {}  # outputs that came apart from their calls, with their lines
+        self._notices = 0
+        self._turn_begun = self._is_answered = self._has_prompt = False
+
+    def begin_record(self) -> None:
+        """The next record begins. It begins at most one turn, even with several prompts."""
+        self._turn_begun = False
+
+    def set_time(self, value: Json) -> datetime | None:
+        """Set the time of the current record."""
+        time = read_time(value) if isinstance(value, str) else None
+        if time is not None:
+            self._sink.set_time(time)
+        elif value is not None:
+            self._sink.report_unknown("a time that is none")
+        return time
+
+    def message(self, id_: str, record: JsonObject, *, is_copy: bool) -> None:
+        """A message, new or written again. A copy replaces what a compaction dropped."""
+        is_changed = self._timeline.is_changed(id_, record)
+        if is_changed is None:
+            self._sink.report_unknown("a message that is nested too deeply", detail=id_)
+            return
+        if not is_changed and self._timeline.is_listed(id_):
+            return
+        kind = kind_of_record(record)
+        is_new = id_ not in self._timeline
+        if is_new and is_copy:
+            self._copies.add(id_)
+        begins = kind == "prompt" and is_new and not is_copy
+        if begins:
+            self.end_turn()
+        time = self.set_time(record.get("timestamp"))
+        if begins:
+            self._begin_turn(joined_text(record.get("content")))
+        self._add(kind, id_, record, time)
+        if self.is_branched:
+            self._sink.set_fact("leaf", self._timeline.tail)
+
+    def notice(self, name: str, data: Json, *, id: str | None = None, internal: bool = False) -> None:
+        """A notice that we add after the last message."""
+        self._notices += 1
+        id_ = f"{name}-{self._notices}" if id is None else id
+        place = self._timeline.put(id_)
+        content = SystemContent(parts=(DataPart(name, data),))
+        envelope = self._timeline.envelope(id_, self._sink.time, internal=internal, place=place)
+        envelope["type"] = "event"
+        self._sink.add_message(SystemMessage(content=content, **envelope))
+        if self.is_branched:
+            self._sink.set_fact("leaf", self._timeline.tail)
+
+    def end_turn(self) -> None:
+        """The current turn was completed, if the last response has no calls."""
+        self._open_response = None
+        if self._is_answered:
+            self._is_answered = False
+            self._sink.end_turn("completed")
+
+    def _begin_turn(self, prompt: str) -> None:
+        if not self._turn_begun:
+            self._sink.begin_turn()
+        self._turn_begun = True
+        if not self._has_prompt:
+            self._has_prompt = True
+            self._sink.set_fact("prompt", prompt[:PROMPT_LENGTH])
+
+    def _add(self, kind: Kind, id_: str, record: JsonObject, time: datetime | None) -> None:
+        if kind != "response" and self._open_response is not None and self._open_response.id == id_:
+            self._open_response = None
+        if kind == "unknown":
+            self._sink.report_unknown(f"unknown message type {record.get('type')!r:.80}")
+            self._event(id_, time, (DataPart("gemini-message", record),), True)
+            return
+        unknown = unknown_members(record)
+        for key in unknown:
+            self._sink.report_unknown(f"unknown field {key!r} of a message")
+        metadata = metadata_of(record, unknown)
+        if kind == "response":
+            self._response(id_, record, time, metadata)
+        elif kind == "notice":
+            self._event(id_, time, notice_parts(record), not joined_text(record.get("content")), metadata)
+            self._noticed(record)
+        else:
+            self._user(kind, id_, record, time, metadata)
+
+    def _event(
+        self,
+        id_: str,
+        time: datetime | None,
+        parts: tuple[SystemPart, ...],
+        internal: bool,
+        metadata: Json = UNSET,
+    ) -> None:
+        content = SystemContent(parts=parts, metadata=metadata)
+        envelope = self._timeline.envelope(id_, time, internal=internal)
+        envelope["type"] = "event"
+        self._sink.add_message(SystemMessage(content=content, **envelope))
+
+    def _noticed(self, record: JsonObject) -> None:
+        """How a notice ends the turn. An error after the response is not about it."""
+        text = joined_text(record.get("content"))
+        if record["type"] == "error" and not self._is_answered:
+            self._sink.end_turn("failed", text or None)
+        elif text == STOPPED:
+            self._is_answered = False
+            self._sink.end_turn("interrupted", text)
+
+    # Users and tools
+
+    def _user(self, kind: Kind, id_: str, record: JsonObject, time: datetime | None, metadata: Json) -> None:
+        content = UserContent(parts=user_parts(record), metadata=metadata)
+        internal = kind != "prompt" or id_ in self._copies
+        envelope = self._timeline.envelope(id_, time, internal=internal)
+        if internal:
+            envelope["type"] = "event"
+        self._sink.add_message(UserMessage(content=content, **envelope))
+        if kind == "results":
+            self._results(record)
+        elif kind == "context" and (folder := folder_in(joined_text(record.get("content")))) is not None:
+            self._sink.set_fact("cwd", folder)
+
+    def _results(self, record: JsonObject) -> None:
+        """Results of tools apart from their calls, which usually have them too."""
+        for item in items_of(record.get("content")):
+            response = response_of(item)
+            if response is None:
+                continue
+            call = response.get("id")
+            message = self._sink.call_message(call) if isinstance(call, str) else None
+            if message is None:
+                self._sink.report_unknown("a result without a call")
+                self.notice("gemini-result", response, internal=True)
+            elif call in self._waiting:
+                self._waiting.discard(call)
+                late = ToolOutputChunk(call, result_of(item))
+                self._late[call] = late, self._sink.line
+                self._sink.append(message, late)
+
+    # Responses
+
+    def _response(self, id_: str, record: JsonObject, time: datetime | None, metadata: Json) -> None:
+        pieces = pieces_of(record)
+        before = self._open_response
+        is_last = id_ not in self._timeline or (before is not None and before.id == id_)
+        if before is not None and before.id == id_ and extends(before.pieces, pieces):
+            self._timeline.place(id_)
+            if is_object(metadata) and metadata != before.metadata:
+                self._sink.append(id_, MessageMetadata(metadata))
+        else:
+            before = OpenResponse(id_, [], metadata)
+            self._open(id_, record, time, metadata)
+        for number, piece in enumerate(pieces):
+            if number >= len(before.pieces) or before.pieces[number] != piece:
+                self._grow(id_, piece, number)
+        self._open_response = OpenResponse(id_, pieces, metadata)
+        if is_last:
+            self._is_answered = bool(pieces) and pieces[-1].kind != "call"
+        self._consume(id_, record, time)
+
+    def _open(self, id_: str, record: JsonObject, time: datetime | None, metadata: Json) -> None:
+        content = AssistantContent(parts=(), metadata=metadata)
+        internal = id_ in self._copies and record.get("tokens") is None
+        envelope = self._timeline.envelope(id_, time, internal=internal)
+        self._sink.open(AssistantMessage(content=content, **envelope))
+        self._sink.append(id_, StepStart())
+
+    def _grow(self, id_: str, piece: Piece, number: int) -> None:
+        if piece.kind != "call":
+            self._sink.append(id_, *piece_chunks(piece, number))
+            return
+        has_ended = False
+        for chunk in piece_chunks(piece, number):
+            if isinstance(chunk, ToolOutputChunk):
+                has_ended = True
+                self.set_time(piece.value.get("timestamp"))
+            self._sink.append(id_, chunk)
+        self._called(id_, piece.key, piece.value, has_ended)
+
+    def _called(self, id_: str, call_id: str, call: JsonObject, has_ended: bool) -> None:
+        if has_ended:
+            self._waiting.discard(call_id)
+        elif (late := self._late.get(call_id)) is not None:
+            output, line = late
+            with self._sink.as_of(line):
+                self._sink.append(id_, output)
+        else:
+            self._waiting.add(call_id)
+        status = call.get("status")
+        if status is not None and not (isinstance(status, str) and status in STATUSES):
+            self._sink.report_unknown(f"unknown status {status!r:.80} of a call")
+        if (agent := agent_of(call)) is not None:
+            self._sink.link(agent, call_id)
+
+    def _consume(self, id_: str, record: JsonObject, time: datetime | None) -> None:
+        model = record.get("model")
+        model = model if isinstance(model, str) else None
+        if model is not None:
+            self._sink.set_fact("model", model)
+        usage = usage_of(record.get("tokens"))
+        if usage is not None:
+            self._sink.consume(
+                Consumption(f"gemini:{record['id']}", id_, model, usage, time or self._sink.time, PROVIDER)
+            )

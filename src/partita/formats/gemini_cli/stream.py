@@ -1,12 +1,14 @@
 """What Gemini CLI prints with `--output-format stream-json` → chunks of one message.
 
-What has no chunk of its own (the prompt, warnings, events that are not known) becomes data, so that nothing
-is lost. A step ends when every call of it has its result and the model goes on.
+Source: `packages/core/src/output/types.ts` in https://github.com/google-gemini/gemini-cli. What has no chunk
+of its own (the prompt, warnings, unknown events) becomes data. A step ends when all its calls have results
+and the model continues.
 """
 
 from collections.abc import Callable, Mapping
 from typing import Final, TypeAlias
 
+from partita.formats.format import Format
 from partita.types.chunks import (
     Chunk,
     DataChunk,
@@ -49,7 +51,7 @@ class GeminiStreamDecoder:
         }
 
     def feed(self, event: Json) -> list[Chunk]:
-        """The chunks that one event amounts to."""
+        """The chunks of one event."""
         type_ = event.get("type") if is_object(event) else None
         reader = self._readers.get(type_) if isinstance(type_, str) else None
         if reader is None or not is_object(event):
@@ -71,7 +73,7 @@ class GeminiStreamDecoder:
     def _message(self, event: JsonObject) -> list[Chunk]:
         content = event.get("content")
         if event.get("role") != "assistant" or not isinstance(content, str):
-            return [DataChunk("data-gemini-message", _said(event))]
+            return [DataChunk("data-gemini-message", _without_type(event))]
         chunks = self._step()
         if not self._is_text_open:
             self._is_text_open = True
@@ -83,14 +85,14 @@ class GeminiStreamDecoder:
     def _call(self, event: JsonObject) -> list[Chunk]:
         call, name = event.get("tool_id"), text_or(event.get("tool_name"), "unknown")
         if not isinstance(call, str):
-            return [DataChunk("data-gemini-call", _said(event))]
+            return [DataChunk("data-gemini-call", _without_type(event))]
         chunks = [*self._step(), *self._text_end()]
         own = self._own_id(call)
         self._open_calls.add(call)
         return [*chunks, ToolInputAvailable(own, name, event.get("parameters"))]
 
     def _own_id(self, call: str) -> str:
-        """The id of a call in the message: one that is used again, after its result, gets a number."""
+        """The id of a call in the message: one that is reused after its result gets a number."""
         known = self._calls.get(call)
         if known is None or call in self._open_calls:
             return self._calls.setdefault(call, call)
@@ -104,13 +106,13 @@ class GeminiStreamDecoder:
     def _result(self, event: JsonObject) -> list[Chunk]:
         call = event.get("tool_id")
         if not isinstance(call, str) or call not in self._calls:
-            return [DataChunk("data-gemini-result", _said(event))]
+            return [DataChunk("data-gemini-result", _without_type(event))]
         self._open_calls.discard(call)
         self._had_results = True
         text, error = event.get("output"), event.get("error")
-        words = error.get("message") if is_object(error) else None
+        error_text = error.get("message") if is_object(error) else None
         if event.get("status") == "error":
-            output: TextOutput | ErrorTextOutput = ErrorTextOutput(text_or(words, text_or(text, "")))
+            output: TextOutput | ErrorTextOutput = ErrorTextOutput(text_or(error_text, text_or(text, "")))
         else:
             output = TextOutput(text_or(text, ""))
         own = {"status": event.get("status"), "error": error} if error is not None else None
@@ -119,11 +121,11 @@ class GeminiStreamDecoder:
     def _error(self, event: JsonObject) -> list[Chunk]:
         message = event.get("message")
         if event.get("severity") == "warning" or not isinstance(message, str):
-            return [DataChunk("data-gemini-warning", _said(event))]
+            return [DataChunk("data-gemini-warning", _without_type(event))]
         return [ErrorChunk(message)]
 
     def _finish(self, event: JsonObject) -> list[Chunk]:
-        """The end of all: its error, if it has one, and what it took."""
+        """The result: its error, if it has one, and its statistics."""
         chunks = self.finish()
         error = event.get("error")
         if is_object(error) and isinstance(message := error.get("message"), str):
@@ -134,7 +136,7 @@ class GeminiStreamDecoder:
         return [*chunks, MessageFinish(reason, {KEY: own})]
 
     def _step(self) -> list[Chunk]:
-        """The model goes on: in the step at hand, or in a new one after results."""
+        """The model continues: in the current step, or in a new one after results."""
         chunks: list[Chunk] = []
         if self._is_step_open and self._had_results and not self._open_calls:
             chunks += self.finish()
@@ -151,5 +153,8 @@ class GeminiStreamDecoder:
         return [TextEnd(str(self._texts))]
 
 
-def _said(event: JsonObject) -> JsonObject:
+def _without_type(event: JsonObject) -> JsonObject:
     return {key: value for key, value in event.items() if key != "type"}
+
+
+FORMAT = Format("gemini-cli-stream", "Gemini CLI stream-json", decoder=GeminiStreamDecoder)

@@ -9,6 +9,7 @@ from functools import partial
 from typing import Final
 from urllib.parse import quote
 
+from partita.formats.ai_sdk.versions import REDACTED, SIGNATURE, SIGNER
 from partita.formats.core.files import file_url, guess_media_type
 from partita.formats.core.metadata import notes
 from partita.formats.losses import Loss
@@ -30,7 +31,6 @@ from partita.types.parts import FilePart, TextPart
 
 from .stream_calls import Calls, Handler
 from .stream_output import AROUND, NAMESPACE, Event, Kind, Output
-from .wire import PROVIDER, REDACTED, SIGNATURE
 
 DEEPEST: Final = 32
 """How deep sub-agents may be nested. Events of deeper ones are data."""
@@ -109,9 +109,9 @@ class AgentStream:
         """Write an event as data."""
         if event.payload is None:
             members = [key for key in event.around if key not in AROUND]
-            self.output.data(event.type, {key: event.around.pop(key) for key in members}, event.where)
+            self.output.data(event.type, {key: event.around.pop(key) for key in members})
         else:
-            self.output.data(event.type, event.payload, event.where)
+            self.output.data(event.type, event.payload)
         event.rest = {}
         event.around.pop("payload", None)
 
@@ -254,7 +254,7 @@ class AgentStream:
         if signature is None:
             return False
         id_ = event.take("id", str) or "reasoning"
-        self.output.append("reasoning", id_, "", {PROVIDER: {SIGNATURE: signature}})
+        self.output.append("reasoning", id_, "", {SIGNER: {SIGNATURE: signature}})
         return True
 
     def _redacted(self, event: Event) -> bool:
@@ -263,8 +263,8 @@ class AgentStream:
             return False
         id_ = event.take("id", str) or "redacted"
         metadata: JsonObject | None = event.take("providerMetadata", dict)
-        known = notes(metadata, PROVIDER)
-        self.output.start("reasoning", id_, {**(metadata or {}), PROVIDER: {REDACTED: data, **known}})
+        known = notes(metadata, SIGNER)
+        self.output.start("reasoning", id_, {**(metadata or {}), SIGNER: {REDACTED: data, **known}})
         if known.get(REDACTED, data) != data:
             event.rest["data"] = data
         self.output.end("reasoning", id_)
@@ -317,7 +317,7 @@ class AgentStream:
         if "object" not in holder:
             return False
         name = OBJECTS[event.type]
-        self.output.data(name, holder.pop("object"), event.where, id_=name)
+        self.output.data(name, holder.pop("object"), name)
         return True
 
     def _data(self, event: Event) -> None:
@@ -333,7 +333,7 @@ class AgentStream:
         else:
             data, event.rest = event.payload, {}
             around.pop("payload", None)
-        self.output.data(event.type.removeprefix(DATA), data, event.where, id_, transient)
+        self.output.data(event.type.removeprefix(DATA), data, id_, transient)
 
 
 def is_event(value: Json) -> bool:

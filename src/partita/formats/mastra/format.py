@@ -5,8 +5,9 @@ have both. A row of the table is written as a message of the API: with `threadId
 
 More files than usual, because a message may say the same in several ways: `wire` and `parts` (parts), `calls`
 (tool invocations, calls that wait), `mirrors` (what is beside the parts), `rows` (what is around a content),
-`v2` and `v1` (messages), `stored` (lists of both), `network` and `network_payload` (executions of networks).
-`stream`, `stream_parts`, `stream_calls` and `network_stream` decode Mastra's streams.
+`v2` and `v1` (messages), `stored` (lists of both), `notes` (what canonical values do not have), `network` and
+`network_payload` (executions of networks). Streams: `stream` (decoder), `agent_stream` and `network_stream`
+(events), `stream_calls` (tool calls), `stream_output` (messages).
 """
 
 from collections.abc import Sequence
@@ -55,7 +56,7 @@ class _Reader:
 
     def places(self) -> dict[Place, Any]:
         """Messages and parts by their places, without texts that became structure."""
-        places = self.stored.places
+        places = self.stored.places()
         changed = {
             place: (message, better)
             for place, message in places.items()

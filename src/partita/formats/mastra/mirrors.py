@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
+from partita.formats.ai_sdk.ui_v4.format import raw_parts
 from partita.formats.core.files import file_url, guess_media_type
 from partita.formats.core.metadata import FIELDS, INDEX, notes
 from partita.formats.core.residue import residue, restore
@@ -39,16 +40,9 @@ def whole_parts(parts: Sequence[Json], content: JsonObject) -> list[Json]:
 
 def parts_of_mirrors(content: JsonObject, role: str) -> list[Json]:
     """The parts that AI SDK 4 makes of a message without parts: of its calls, reasoning and text."""
-    parts: list[Json] = []
-    calls, reasoning, text = (content.get(name) for name in ("toolInvocations", "reasoning", "content"))
-    if role == "assistant" and is_array(calls):
-        parts += [{"type": "tool-invocation", "toolInvocation": call} for call in calls]
-    if role == "assistant" and isinstance(reasoning, str) and reasoning:
-        details = [{"type": "text", "text": reasoning}]
-        parts.append({"type": "reasoning", "reasoning": reasoning, "details": details})
-    if isinstance(text, str) and text:
-        parts.append({"type": "text", "text": text})
-    return parts
+    text = content.get("content")
+    members = {name: item for name, item in content.items() if name in MIRRORS}
+    return raw_parts({**members, "content": text if isinstance(text, str) else None}, role)
 
 
 def take_mirrors(content: JsonObject, parts: Sequence[Json]) -> JsonObject:

@@ -12,8 +12,12 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from partita.errors import DecodeError
-from partita.formats.ai_sdk.ui.dump import dump_part as write_ui_part
-from partita.formats.ai_sdk.ui.load import load_part as read_ui_part
+from partita.formats.ai_sdk.ui.format import read_part as read_ui_part
+from partita.formats.ai_sdk.ui.format import write_part as write_ui_part
+from partita.formats.ai_sdk.ui.parts import CODECS
+from partita.formats.ai_sdk.ui.parts import NAME as UI
+from partita.formats.ai_sdk.ui_v4.parts import type_of
+from partita.formats.ai_sdk.versions import REDACTED, SIGNATURE, SIGNER, signature_in
 from partita.formats.core.files import file_url, guess_media_type, has_scheme
 from partita.formats.core.metadata import FIELDS, notes, without_notes
 from partita.formats.core.residue import residue, restore
@@ -22,7 +26,7 @@ from partita.types.codec import Codec
 from partita.types.data_url import data_url
 from partita.types.fold import state_after
 from partita.types.json import Json, JsonObject, is_array, is_object
-from partita.types.messages import AssistantPart, Part, SystemPart, ToolCallPart, UserPart
+from partita.types.messages import Part, ToolCallPart
 from partita.types.older_forms import file_reference
 from partita.types.parts import (
     DataPart,
@@ -42,10 +46,8 @@ from .wire import (
     BLOCK,
     FOREIGN,
     NAME,
-    PROVIDER,
-    REDACTED,
-    SIGNATURE,
     AnyDetail,
+    Block,
     File,
     Reasoning,
     RedactedDetail,
@@ -68,7 +70,6 @@ FLAT: Final[Mapping[str, str]] = {"tool-invocation": "toolInvocation", "source":
 The values are the members that parts of Mastra have, and those do not.
 """
 
-UI: Final = "ai-sdk-ui"
 OWN: Final = frozenset({FOREIGN, UI})
 """The formats of foreign parts that are written as they were."""
 
@@ -80,11 +81,6 @@ CONTINUES: Final = "continues"  # the reasoning is a further detail of the part 
 MEDIA: Final = "media"  # the members of a file that have its media type and its address
 DATA_URL: Final = "dataUrl"  # data in base64 are in a data URL
 
-_CODECS: Final[Mapping[str, Codec[Any]]] = {
-    "system": Codec(SystemPart),
-    "user": Codec(UserPart),
-    "assistant": Codec(AssistantPart),
-}
 _FOREIGN: Final[Codec[ForeignPart]] = Codec(ForeignPart)
 
 
@@ -96,13 +92,14 @@ def read_part(
     `waiting`: the approvals that calls wait for, by call id. `whole`: the part with what is missing in it but
     is found elsewhere in the message.
     """
-    type_ = raw.get("type") if is_object(raw) else None
-    if isinstance(type_, str) and type_ in BLOCKS[role]:
-        parts = _read_block(BLOCK.read(raw if whole is None else whole), waiting)
+    type_ = type_of(raw)
+    if type_ in BLOCKS[role]:
+        block = BLOCK.read(raw)
+        parts = _read_block(block if whole is None or whole is raw else BLOCK.read(whole), waiting)
         if parts:
-            left = residue(write_parts(parts)[0], raw)  # type: ignore[arg-type] # an object, as it has a type
-            first = with_part_notes(parts[0], {FIELDS: left} if left else {})
-            return (first, *parts[1:])
+            written = _write_block(parts)
+            left = {} if written is None or written == block else residue(written, block)
+            return (with_part_notes(parts[0], {FIELDS: left}), *parts[1:]) if left else parts
     return (_read_other(raw, role, type_),)
 
 
@@ -112,13 +109,13 @@ def write_as_read(group: Sequence[Part], raw: Json) -> Json:
     That is the form of AI SDK 4, of UI messages, or an older form of ours, which is read without losses.
     """
     part = group[0]
-    type_ = raw.get("type") if is_object(raw) else None
+    type_ = type_of(raw)
     if not is_object(raw) or (type_ in BLOCKS["assistant"] and _read_block(BLOCK.read(raw), {})):
         return write_part(group)
     if type_ in FLAT:
         return raw
     if isinstance(part, ToolCallPart):
-        return write_ui_part(part, "$", [], 7)
+        return write_ui_part(part)
     if isinstance(part, ReasoningPart | FilePart | SourceUrlPart):
         written = _write_other(part)
         is_older = type_ in BLOCKS["assistant"] and not raw.keys() <= written.keys()
@@ -142,30 +139,19 @@ def _read_block(block: Any, waiting: Mapping[str, Approval]) -> Sequence[Any]:
     return () if part is None else (part,)
 
 
-def _read_other(raw: Json, role: str, type_: Json) -> Any:
+def _read_other(raw: Json, role: str, type_: str | None) -> Any:
     """A part in the form of ours, or of UI messages."""
-    if not is_object(raw) or not isinstance(type_, str):
-        return ForeignPart(FOREIGN, raw)
     try:
         if type_ == "foreign":
             part: Any = _FOREIGN.read(raw)
             return ForeignPart(FOREIGN, raw) if part.format in OWN else part
-        if type_ in FLAT:
-            part = None if FLAT[type_] in raw else _CODECS[role].read(raw)
+        if type_ in FLAT and is_object(raw):
+            part = None if FLAT[type_] in raw else CODECS[role].read(raw)
             return ForeignPart(FOREIGN, raw) if isinstance(part, UnknownPart | None) else part
-        if type_ == "image":
-            return ForeignPart(FOREIGN, raw)
-        if type_.startswith((DATA, "tool-")) or type_ == "dynamic-tool":
-            part = read_ui_part(raw, role, "$", [])
-            return replace(part, format=FOREIGN) if isinstance(part, ForeignPart) else part
-        return _CODECS[role].read(raw)
     except DecodeError:
         return ForeignPart(FOREIGN, raw)
-
-
-def write_parts(parts: Sequence[Part]) -> list[Json]:
-    """The parts of a content. Parts of one reasoning are one part again."""
-    return [write_part(group) for group in grouped(parts)]
+    part = read_ui_part(raw, role)
+    return replace(part, format=FOREIGN) if isinstance(part, ForeignPart) else part
 
 
 def grouped(parts: Sequence[Part]) -> list[list[Part]]:
@@ -183,32 +169,40 @@ def grouped(parts: Sequence[Part]) -> list[list[Part]]:
 
 def write_part(group: Sequence[Part]) -> Json:
     """A part, or the parts of one reasoning, with what was noted about how it was written."""
-    part = group[0]
-    match part:
-        case ToolCallPart() if part.dynamic or part.children:
-            return _write_dynamic(part)
-        case ToolCallPart():
-            block: Any = write_call(part)
-        case ToolResultPart():
-            block = write_call(_as_call(part))
+    block = _write_block(group)
+    if block is None:
+        return _write_other(group[0])
+    return to_json(restore(block, notes(part_notes(group[0]), FIELDS)))
+
+
+def _write_block(group: Sequence[Any]) -> Block | None:
+    """A part of AI SDK 4; `None` if it has none for it."""
+    match group[0]:
+        case ToolCallPart() as part if not part.dynamic and not part.children:
+            return write_call(part)
+        case ToolResultPart() as part:
+            return write_call(_as_call(part))
         case ReasoningPart():
-            block = write_reasoning([piece for piece in group if isinstance(piece, ReasoningPart)])
-        case FilePart() | ImagePart():
-            block = write_file(part)
-        case SourceUrlPart():
-            block = write_source(part)
+            return write_reasoning(group)
+        case FilePart() | ImagePart() as part:
+            return write_file(part)
+        case SourceUrlPart() as part:
+            return write_source(part)
+        case _:
+            return None
+
+
+def _write_other(part: Any) -> Json:
+    """A part in the form of ours, or of UI messages."""
+    match part:
+        case ToolCallPart():
+            return _write_dynamic(part)
         case ForeignPart(format=format_, value=value) if format_ in OWN:
             return value
         case UnknownPart() | ForeignPart():
             return to_json(part)
         case _:
-            return _write_other(part)
-    written: JsonObject = to_json(block)
-    return restore(written, notes(part_notes(part), FIELDS))
-
-
-def _write_other(part: Any) -> JsonObject:
-    """A part in the form of ours. The type of data contains its name."""
+            pass
     bare = replace(part, extra=None, provider_metadata=without_notes(part.provider_metadata, NAME))
     written: JsonObject = to_json(bare)
     if isinstance(part, DataPart):
@@ -224,7 +218,7 @@ def _write_dynamic(part: ToolCallPart) -> JsonObject:
     """A call as the part of a UI message: an invocation has no place for the messages of a sub-agent."""
     metadata = without_notes(part.call_provider_metadata, NAME)
     bare = replace(part, extra=None, call_provider_metadata=metadata)
-    written: Json = write_ui_part(bare, "$", [], 7)
+    written: Json = write_ui_part(bare)
     beside = {name.removeprefix(BESIDE): value for name, value in members_of(part).items()}
     return {**beside, **written, "type": "dynamic-tool", "toolName": part.name}
 
@@ -279,10 +273,10 @@ def _read_detail(detail: AnyDetail) -> _Piece:
 
 def _signed(metadata: JsonObject | None, piece: _Piece) -> JsonObject | None:
     """Provider metadata with what is opaque in a detail, unless it contains that already."""
-    own = (metadata or {}).get(PROVIDER, {})
+    own = (metadata or {}).get(SIGNER, {})
     if not piece.opaque or not is_object(own):
         return metadata
-    return {**(metadata or {}), PROVIDER: {**piece.opaque, **own}}
+    return {**(metadata or {}), SIGNER: {**piece.opaque, **own}}
 
 
 def write_reasoning(pieces: Sequence[ReasoningPart]) -> Reasoning:
@@ -301,11 +295,10 @@ def write_reasoning(pieces: Sequence[ReasoningPart]) -> Reasoning:
 
 
 def _write_detail(piece: ReasoningPart) -> AnyDetail:
-    opaque = notes(piece.provider_metadata, PROVIDER)
-    data, signature = opaque.get(REDACTED), opaque.get(SIGNATURE)
-    if isinstance(data, str) and not piece.text:
+    data = signature_in(piece.provider_metadata, REDACTED)
+    if data is not None and not piece.text:
         return RedactedDetail(data=data)
-    return TextDetail(text=piece.text, signature=signature if isinstance(signature, str) else UNSET)
+    return TextDetail(text=piece.text, signature=or_unset(signature_in(piece.provider_metadata, SIGNATURE)))
 
 
 # Files

@@ -29,6 +29,9 @@ NAMES: Final[Mapping[str, Sequence[str]]] = {
 TIMES: Final = ("createdAt", "createdAtZ")
 """Postgres tables have the time a second time, with a zone."""
 
+USER_SIGNAL: Final = "user"
+"""The type of signals that a user sends. The others are for the agent."""
+
 DAMAGED: Final = "it is JSON that breaks off: kept as text"
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)

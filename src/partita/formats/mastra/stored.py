@@ -3,7 +3,7 @@
 Rows from before the middle of 2025 are V1, and V1 is what networks store inside their executions to this day.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import Any, NamedTuple
 
@@ -24,6 +24,8 @@ class _Row(NamedTuple):
     message: Message
     content: v2.ReadContent | None
     """Of a V2 message."""
+    parts: Mapping[int, Any] | None
+    """Of a V1 message, by their positions."""
 
 
 class StoredReader:
@@ -36,7 +38,6 @@ class StoredReader:
         """`is_v1`: refuse V2 messages."""
         self.losses: list[Loss] = []
         self.messages: list[Message] = []
-        self.places: dict[tuple[Any, ...], Any] = {}
         self._is_v1 = is_v1
         self._rows = [
             self._read(raw, path, at) for at, (raw, path) in enumerate(zip(raws, paths, strict=True))
@@ -56,13 +57,21 @@ class StoredReader:
                 hint = "load it as mastra-v2"
                 raise ConversionError("the message is V2", where=f"{path}.content", hint=hint)
             message, content = v2.read_message(parsed, path, index)
-            self.places |= {(index, *place): part for place, part in content.places.items()}
+            parts = None
         else:
             message, parts = v1.read_message(parsed, path, index)
             content = None
-            self.places |= {(index, place): part for place, part in parts.items()}
-        self.places[index,] = message
-        return _Row(raw, message, content)
+        return _Row(raw, message, content, parts)
+
+    def places(self) -> dict[tuple[Any, ...], Any]:
+        """Messages and parts by their places."""
+        places: dict[tuple[Any, ...], Any] = {}
+        for index, row in enumerate(self._rows):
+            places[index,] = row.message
+            if row.content is not None:
+                places |= {(index, *place): part for place, part in row.content.places().items()}
+            places |= {(index, position): part for position, part in (row.parts or {}).items()}
+        return places
 
     def write_again(self) -> list[JsonObject]:
         """The stored messages in the form that they were read in."""

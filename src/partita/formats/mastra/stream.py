@@ -1,8 +1,7 @@
 """Streams of Mastra's agents, workflows and networks → chunks and messages.
 
 A stream may contain several messages: each begins with a start that names it. What has no place in a message
-is in its metadata under `mastra`; unknown events are data. Losses: data that later data replaced, and
-transient data.
+is in its metadata under `mastra`; unknown events are data.
 """
 
 from typing import Final

@@ -24,7 +24,7 @@ from partita.types.chunks import (
 from partita.types.json import Json, JsonObject, dumps, same
 from partita.types.tools import ExecutionDeniedOutput, InterruptedOutput
 
-from .stream_output import NAMESPACE, REPLACED, Event, Output
+from .stream_output import NAMESPACE, Event, Output
 
 Handler: TypeAlias = Callable[[Event], bool]
 """Writes the chunks of an event. Returns `False` if the event is not as it should be."""
@@ -33,7 +33,6 @@ FeedChild: TypeAlias = Callable[[str, Json, str], bool]
 """Decodes an event of the agent under a call. Returns whether it is an event."""
 
 UNNAMED: Final = "unknown"
-INPUT_START: Final = "tool-call-input-streaming-start"
 MEMBERS: Final[Mapping[str, tuple[str, type]]] = {
     "providerExecuted": ("provider_executed", bool),
     "dynamic": ("dynamic", bool),
@@ -58,10 +57,7 @@ class Call(Struct):
     metadata: JsonObject | None = None
     fields: JsonObject = {}  # those of `MEMBERS`
     approval_id: str | None = None
-    shown: JsonObject = {}  # to the user who is asked for approval
     has_ended: bool = False
-    output: Any = UNSET
-    where: str = ""  # of the output
     message: int = 0  # the number of its message
 
 
@@ -75,7 +71,7 @@ class Calls:
         self._last_step: Call | None = None
         self._step_count = 0
         self.handlers: Mapping[str, Handler] = {
-            INPUT_START: self._input_start,
+            "tool-call-input-streaming-start": self._input_start,
             "tool-call-delta": self._input_delta,
             "tool-call-input-streaming-end": self._input_end,
             "tool-call": self._call,
@@ -148,13 +144,9 @@ class Calls:
         call = self._find(id_)
         if call is None or call.has_ended:
             call = self._calls[id_] = Call(id_, name)
-        elif call.name != name:
-            self._output.keep(INPUT_START, {"toolCallId": id_, "toolName": call.name})
-            call.name = name
+        call.name = name
         input_ = event.rest.pop("args", UNSET)
         metadata = event.take_metadata()
-        if metadata is not None and call.metadata is not None and not same(metadata, call.metadata):
-            self._output.keep(INPUT_START, {"toolCallId": id_, "providerMetadata": call.metadata})
         call.metadata = call.metadata if metadata is None else metadata
         if call.pieces is not None and input_ is UNSET:
             input_ = _parsed(call.pieces)
@@ -168,8 +160,6 @@ class Calls:
         """The input is complete. Its text is kept with the call if JSON would write it differently."""
         self._output.ensure()
         call.message = self._output.count
-        if call.input is not UNSET and input_ is not UNSET and not same(call.input, input_):
-            self._output.keep("tool-call", {"toolCallId": call.id, "args": call.input})
         call.input = input_
         text = "".join(call.pieces or ())
         if text and (input_ is UNSET or dumps(input_).decode() != text):
@@ -216,9 +206,6 @@ class Calls:
         metadata = event.take_metadata()
         if metadata is not None:
             shown["metadata"] = metadata
-        if call.shown and not same(call.shown, shown):
-            self._output.keep(event.type, {"toolCallId": call.id, "before": call.shown})
-        call.shown = shown
         self._output.emit(ToolApprovalRequest(call.approval_id, call.id, shown or UNSET))
         return True
 
@@ -291,10 +278,7 @@ class Calls:
         self._output.emit(ToolOutputChunk(call.id, InterruptedOutput("aborted")))
 
     def _end(self, call: Call, output: Json, event: Event, *, is_error: bool = False) -> bool:
-        """Set the output of a call, or a preliminary one. An output that it replaces is reported."""
-        if call.output is not UNSET and not same(call.output, output):
-            self._output.lose(call.where, call.output, REPLACED)
-        call.output, call.where = output, event.where
+        """Set the output of a call, or a preliminary one."""
         executed = event.take("providerExecuted", bool)
         metadata = event.take_metadata()
         preliminary = event.take("preliminary", bool)

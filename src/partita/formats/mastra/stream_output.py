@@ -30,8 +30,6 @@ from partita.types.json import Json, JsonObject, is_object, same
 NAMESPACE: Final = "mastra"
 """Where provider metadata and metadata contain what is Mastra's own."""
 
-REPLACED: Final = "a later chunk has replaced it"
-TRANSIENT: Final = "transient data leaves no trace"
 NO_ID: Final = "a text in a message has no id"
 
 AROUND: Final = ("runId", "from")
@@ -113,7 +111,6 @@ class Output:
         self._kept: JsonObject = {}
         self._names: dict[str, int] = {}
         self._blocks: dict[tuple[Kind, str], JsonObject | None] = {}  # those that are open: their metadata
-        self._data: dict[tuple[str, str], tuple[str, Json]] = {}  # those that may be replaced
         self._finish: JsonObject = {}
 
     # Messages
@@ -167,31 +164,19 @@ class Output:
             self._send(MessageMetadata(metadata))
         self.is_open = False
         self._finish, self._kept = {}, {}
-        self._data.clear()
 
     def _send(self, chunk: Chunk) -> None:
         self.sink.append(ChildChunk(self.path, chunk) if self.path else chunk)
 
-    # What has no place in a chunk
-
     def keep_rest(self, event: Event) -> None:
-        """Keep what is left of an event."""
+        """Keep what is left of an event for the metadata of the message, by its type."""
         self.ensure()
         left = event.left(self._around)
         if left:
-            self.keep(event.type, left)
+            count = self._names[event.type] = self._names.get(event.type, 0) + 1
+            self._kept[event.type if count == 1 else f"{event.type}-{count}"] = left
         if not event.around.keys() <= self._around.keys():
             self._around = {**event.around, **self._around}  # so that it is kept only once
-
-    def keep(self, name: str, value: Json) -> None:
-        """Keep a value for the metadata of the message, under a name or the next one like it."""
-        self.ensure()
-        count = self._names[name] = self._names.get(name, 0) + 1
-        self._kept[name if count == 1 else f"{name}-{count}"] = value
-
-    def lose(self, where: str, value: Json, why: str) -> None:
-        """Report something that is not in the messages."""
-        self.losses.append(Loss.of(where, value, why, "minor"))
 
     # Text and reasoning
 
@@ -199,7 +184,7 @@ class Output:
         """Start a text or a reasoning, and end an open one with that id. `where`: of the id, if given."""
         self.ensure()
         if where is not None and kind == "text" and id_ not in _values(metadata):
-            self.lose(f"{where}.payload.id", id_, NO_ID)
+            self.losses.append(Loss.of(f"{where}.payload.id", id_, NO_ID, "minor"))
         self.end(kind, id_)
         self._blocks[kind, id_] = metadata
         self.emit(BLOCKS[kind][0](id_, metadata))
@@ -227,33 +212,13 @@ class Output:
             self.end(kind, id_)
 
     def _merged(self, kind: Kind, id_: str, metadata: JsonObject | None) -> JsonObject | None:
-        """Metadata of a block with those before. What they replace is kept."""
-        before = self._blocks[kind, id_]
-        if metadata is None:
-            return None
-        if before is not None:
-            both = [key for key in before if key in metadata]
-            gone = {key: before[key] for key in both if not same(metadata[key], before[key])}
-            if gone:
-                self.keep(f"{kind}-start", {"id": id_, "providerMetadata": gone})
-            metadata = {**before, **metadata}
-        self._blocks[kind, id_] = metadata
+        """Metadata of a block with those before."""
+        if metadata is not None:
+            metadata = self._blocks[kind, id_] = {**(self._blocks[kind, id_] or {}), **metadata}
         return metadata
 
-    # Data
-
-    def data(
-        self, name: str, value: Json, where: str, id_: str | None = None, transient: bool | None = None
-    ) -> None:
-        """Data by name. Data that are transient, or that later data replace, are reported."""
-        self.ensure()
-        if transient:
-            self.lose(where, {"type": f"data-{name}", "id": id_, "data": value}, TRANSIENT)
-        elif id_ is not None:
-            old = self._data.get((name, id_))
-            if old is not None and not same(old[1], value):
-                self.lose(*old, REPLACED)
-            self._data[name, id_] = (where, value)
+    def data(self, name: str, value: Json, id_: str | None = None, transient: bool | None = None) -> None:
+        """Write data by name."""
         self.emit(DataChunk(f"data-{name}", value, id_, transient))
 
 

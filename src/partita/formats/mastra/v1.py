@@ -7,14 +7,14 @@ message-list of https://github.com/mastra-ai/mastra, and https://github.com/mast
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from msgspec.structs import replace
 
 from partita.errors import ConversionError, DecodeError
 from partita.formats.ai_sdk.model.reader import Reader
 from partita.formats.ai_sdk.model.writer import Writer
-from partita.formats.core.report import Record
+from partita.formats.core.report import STEP_START, Record
 from partita.formats.core.turns import Prompt, Results, Step, Turn, join, split
 from partita.formats.losses import Loss
 from partita.types.json import Json, JsonObject, is_array, is_object, loads
@@ -32,7 +32,7 @@ from partita.types.parts import ForeignPart, TextPart
 from partita.types.value import kept
 
 from .notes import members_of
-from .rows import ROW_THREAD, check_row, envelope_members, read_envelope, write_envelope
+from .rows import ROW_THREAD, USER_SIGNAL, check_row, envelope_members, read_envelope, write_envelope
 from .wire import FOREIGN
 
 ROLES: Final[Mapping[str, type[Message]]] = {
@@ -43,29 +43,17 @@ ROLES: Final[Mapping[str, type[Message]]] = {
     "signal": SystemMessage,
 }
 
-USER_SIGNAL: Final = "user"
-"""The type of signals that a user sends. The others are for the agent."""
-
 OPTIONS: Final = ("providerOptions", "experimental_providerMetadata")
 """Provider options, in the names of two versions."""
 
 VERSION: Final = 4
 
-SPLIT: Final = "each step and its results are messages of their own"
-
 
 # Reading
 
 
-class ReadMessage(NamedTuple):
-    """A message that was read, and its parts by their positions."""
-
-    message: Message
-    parts: Mapping[int, Any]
-
-
-def read_message(raw: Json, path: str, index: int) -> ReadMessage:
-    """A V1 message as a canonical one. Results are apart from their calls."""
+def read_message(raw: Json, path: str, index: int) -> tuple[Message, Mapping[int, Any]]:
+    """A V1 message as a canonical one, and its parts by their positions. It may be only results."""
     row = check_row(raw, path, tuple(ROLES))
     role, content = row["role"], row["content"]
     fields, rest = read_envelope(row, path, index)
@@ -80,7 +68,7 @@ def read_message(raw: Json, path: str, index: int) -> ReadMessage:
     if rest.get("type") == type_of(role, content):
         del rest["type"]
     extra = kept({**rest, **members_of(message)}, type(message))
-    return ReadMessage(replace(message, **fields, extra=extra), parts)
+    return replace(message, **fields, extra=extra), parts
 
 
 def _items(content: Json) -> list[Json] | None:
@@ -176,9 +164,9 @@ def write_messages(messages: Sequence[Message], record: Record | None = None) ->
             rows.append({**row, **(envelope_members(piece) if is_own else {})})
             is_own = False
         if isinstance(turn, Step):
-            record.add_boundaries(turn.boundaries, SPLIT)
+            record.add_boundaries(turn.boundaries, STEP_START)
             if turn.number > 1:
-                record.losses.append(Loss(turn.path, "one message", SPLIT, "repaired"))
+                record.losses.append(Loss(turn.path, "one message", STEP_START, "repaired"))
         shifted = [None if place is None else (at + place[0], place[1]) for place in places]
         record.add(turn, (at,) if core else None, shifted)
     return rows

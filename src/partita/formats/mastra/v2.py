@@ -10,7 +10,8 @@ from typing import Any, Final, NamedTuple
 
 from msgspec import UNSET
 
-from partita.formats.ai_sdk.ui.dump import dump_part as write_ui_part
+from partita.formats.ai_sdk.ui.format import network_place
+from partita.formats.ai_sdk.ui.format import write_part as write_ui_part
 from partita.formats.ai_sdk.ui.network import network_tool_call
 from partita.formats.core.metadata import notes, without_notes
 from partita.stream.encoder import NETWORK_KEY
@@ -46,7 +47,7 @@ from .mirrors import (
 from .network_payload import NetworkForm, add_network, form_of
 from .notes import members_of, part_notes, with_part_notes
 from .parts import grouped, read_part, write_as_read, write_part
-from .rows import check_row, envelope_members, read_envelope, write_envelope
+from .rows import USER_SIGNAL, check_row, envelope_members, read_envelope, write_envelope
 from .wire import NAME
 
 ROLES: Final[Mapping[str, tuple[str, type[Any], type[Any]]]] = {
@@ -57,9 +58,6 @@ ROLES: Final[Mapping[str, tuple[str, type[Any], type[Any]]]] = {
     "signal": ("system", SystemMessage, SystemContent),
 }
 """By role: whose parts there may be, the message and its content. Mastra reads `tool` as the assistant."""
-
-USER_SIGNAL: Final = "user"
-"""The kind of signals that a user sends. The others are for the agent."""
 
 MIRRORED: Final = "mirrors"
 """The note of a content about its members that repeat the parts."""
@@ -74,21 +72,25 @@ class ReadContent(NamedTuple):
     """A content that was read."""
 
     content: Content
-    places: Mapping[tuple[Any, ...], Any]
-    """The parts by their places: the number of the part on the wire, and the number in its group."""
-    blocks: Sequence[tuple[Json, Sequence[Part]]]
-    """What was in `parts`, with the parts of each. The one of a network has none."""
+    raws: Sequence[Json]
+    """What was in `parts`."""
+    groups: Sequence[Sequence[Part]]
+    """The parts of each; none for the execution of a network. Without `raws`: those of the mirrors."""
+    attached: Sequence[Part]
+    unlisted: Sequence[ToolCallPart]
+
+    def places(self) -> dict[tuple[Any, ...], Any]:
+        """The parts by their places: the number of the part on the wire, and the number in its group."""
+        groups = enumerate(group for group in self.groups if group)
+        places: dict[tuple[Any, ...], Any] = {
+            (index, number): part for index, group in groups for number, part in enumerate(group)
+        }
+        places |= {(ATTACHMENTS, number): part for number, part in enumerate(self.attached)}
+        return places | {(CALL, call.id): call for call in self.unlisted}
 
 
-class ReadMessage(NamedTuple):
-    """A message that was read."""
-
-    message: Message
-    read: ReadContent
-
-
-def read_message(raw: Json, path: str, index: int) -> ReadMessage:
-    """A V2 message as a canonical one."""
+def read_message(raw: Json, path: str, index: int) -> tuple[Message, ReadContent]:
+    """A V2 message as a canonical one, and how its content was read."""
     row = check_row(raw, path, tuple(ROLES))
     role = row["role"]
     is_notice = role == "signal" and not _is_from_user(row)
@@ -100,8 +102,7 @@ def read_message(raw: Json, path: str, index: int) -> ReadMessage:
     if is_notice:
         fields |= {"type": "event", "internal": True}
     read = read_content(row["content"], author)
-    message = message_type(content=read.content, extra=kept(rest, message_type), **fields)
-    return ReadMessage(message, read)
+    return message_type(content=read.content, extra=kept(rest, message_type), **fields), read
 
 
 def _is_from_user(row: JsonObject) -> bool:
@@ -115,7 +116,7 @@ def read_content(raw: JsonObject, role: str) -> ReadContent:
     speaker, _, content_type = ROLES[role]
     rest = dict(raw)
     stored: list[Json] = rest.pop("parts") if is_array(rest.get("parts")) else []
-    at = _network_index(stored) if speaker == "assistant" else None
+    at = network_place(stored) if speaker == "assistant" else None
     network = None if at is None else _NETWORK.read(stored[at]["toolMetadata"][NETWORK_KEY])
     given = [one for index, one in enumerate(stored) if index != at]
     raws = given or ([] if network else parts_of_mirrors(rest, speaker))
@@ -125,18 +126,14 @@ def read_content(raw: JsonObject, role: str) -> ReadContent:
     waiting = waiting_calls(metadata)
     groups = [list(read_part(one, speaker, waiting, all_)) for one, all_ in zip(raws, whole, strict=True)]
     attached: Sequence[Part] = ()
+    unlisted: Sequence[ToolCallPart] = ()
     if speaker != "system":
         of_parts, attached = take_attachments(rest, raws)
         for index, note in of_parts.items():
             groups[index][0] = with_part_notes(groups[index][0], note)
-    places: dict[tuple[Any, ...], Any] = {
-        (index, number): part for index, group in enumerate(groups) for number, part in enumerate(group)
-    }
-    places |= {(ATTACHMENTS, number): part for number, part in enumerate(attached)}
     parts: list[Any] = [part for group in groups for part in group] + list(attached)
     if speaker == "assistant" and (waiting or "toolInvocations" in rest):
         parts, unlisted = _with_unlisted(parts, rest.get("toolInvocations"), metadata)
-        places |= {(CALL, call.id): call for call in unlisted}
     fields: JsonObject = {"parts": tuple(parts), "metadata": metadata}
     if network is not None:
         fields["network_execution"] = network
@@ -148,21 +145,10 @@ def read_content(raw: JsonObject, role: str) -> ReadContent:
         fields["provider_metadata"] = {**fields.get("provider_metadata", {}), NAME: {MIRRORED: mirrored}}
     if type(rest.get("format")) is int and rest["format"] == 2:
         del rest["format"]
-    blocks: list[tuple[Json, Sequence[Part]]] = list(zip(given, groups, strict=False))
     if at is not None:
-        blocks.insert(at, (stored[at], ()))
+        groups.insert(at, [])
     content: Content = content_type(extra=kept(rest, content_type), **fields)
-    return ReadContent(content, places, blocks)
-
-
-def _network_index(parts: Sequence[Json]) -> int | None:
-    """The index of the part that `_network_part` wrote."""
-    for index, part in enumerate(parts):
-        if is_object(part) and part.get("type") == "dynamic-tool":
-            metadata = part.get("toolMetadata")
-            if is_object(metadata) and NETWORK_KEY in metadata:
-                return index
-    return None
+    return ReadContent(content, stored, groups, attached, unlisted)
 
 
 def _with_unlisted(
@@ -202,7 +188,7 @@ def write_content_again(read: ReadContent, message_id: str) -> JsonObject:
     """A content in the form that it was read in."""
     parts = [
         write_as_read(group, raw) if group else _network_part(read.content, message_id)
-        for raw, group in read.blocks
+        for raw, group in zip(read.raws, read.groups, strict=False)
     ]
     mirrored = parts or [write_part(group) for group in _listed(read.content)]
     return {"format": 2, **_write_beside(read.content, mirrored), "parts": parts}
@@ -264,7 +250,7 @@ def _network_part(content: Content, message_id: str) -> Json:
     assert isinstance(content, AssistantContent), "only assistants run networks"
     assert content.network_execution is not None, "it has one"
     call = network_tool_call(message_id, content.network_execution)
-    return write_ui_part(call, "$", [], 7)
+    return write_ui_part(call)
 
 
 def _listed(content: Content) -> list[list[Part]]:

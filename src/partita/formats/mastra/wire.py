@@ -12,6 +12,7 @@ from typing import Any, Final, TypeAlias
 
 from msgspec import UNSET, UnsetType
 
+from partita.formats.ai_sdk.ui_v4.wire import RedactedDetail, TextDetail
 from partita.formats.core.wire import Codec, UnknownVariant, Wire
 from partita.types.json import JsonObject
 from partita.types.tools import ToolState
@@ -21,14 +22,6 @@ NAME: Final = "mastra-v2"
 
 FOREIGN: Final = "mastra"
 """The format of a `ForeignPart` that was a part, or a content, of Mastra."""
-
-PROVIDER: Final = "anthropic"
-SIGNATURE: Final = "signature"
-REDACTED: Final = "redactedData"
-"""Where provider metadata has what is opaque in reasoning.
-
-AI SDK 4 does not name the provider, and only Anthropic had signatures and redacted reasoning then.
-"""
 
 STATES: Final[Mapping[str, ToolState]] = {
     "partial-call": "input-streaming",
@@ -51,23 +44,9 @@ class Block(Wire, tag_field="type", rename="camel", kw_only=True):
     provider_metadata: JsonObject | UnsetType = UNSET
 
 
-class TextDetail(Wire, tag_field="type", tag="text"):
-    """A piece of reasoning."""
-
-    text: str
-    signature: str | UnsetType = UNSET
-
-
-class RedactedDetail(Wire, tag_field="type", tag="redacted"):
-    """Reasoning that only its provider can read.
-
-    Rows of streamed messages have empty `data` here, and the data in `providerMetadata` (seen in recordings).
-    """
-
-    data: str
-
-
 AnyDetail: TypeAlias = TextDetail | RedactedDetail
+"""Rows of streamed messages have redacted data only in `providerMetadata`, and empty `data` here (seen in
+recordings)."""
 
 
 class Reasoning(Block, tag="reasoning"):

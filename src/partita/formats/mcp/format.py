@@ -19,8 +19,9 @@ from partita.formats.core.metadata import add_notes
 from partita.formats.core.report import Place, Report
 from partita.formats.core.role_messages import JOINED_NOTE as JOINED
 from partita.formats.core.role_messages import MessageWriter, numbered
-from partita.formats.core.rules import Rules
+from partita.formats.core.rules import REQUIRED, Rules
 from partita.formats.core.sidecar import in_messages
+from partita.formats.core.tool_text import OBJECT_INPUT
 from partita.formats.core.tools import Tools
 from partita.formats.core.turns import Instructions, Results, Step, Turn, join, misplaced_results
 from partita.formats.core.wire import read_wire, to_json
@@ -69,11 +70,9 @@ MAX_TOKENS: Final = 8192
 
 REPORT: Final = Report(
     NAME,
-    default="the protocol has no place for it",
     reasons={
-        "id": "messages of the protocol have no id",
         "usage": "messages have no usage",
-        "input": "the protocol demands an object",
+        "input": OBJECT_INPUT,
         "output": "a result is blocks, or structured content",
     },
     spelling=frozenset({FORM, JOINED}),
@@ -119,8 +118,8 @@ def _read(payload: Json) -> "_Reader":
 
 
 def _loaded(reader: "_Reader", request: Request | None = None) -> Loaded:
-    misplaced = tuple(misplaced_results(reader.messages, reader.paths))
-    return Loaded(tuple(join(reader.messages)), misplaced, request)
+    found = reader.messages
+    return Loaded(tuple(join(found)), lambda: misplaced_results(found, reader.paths), request)
 
 
 def _load_as(message: JsonObject, payload: Json, unwrap: Callable[[JsonObject], Json]) -> Loaded:
@@ -201,12 +200,7 @@ def _write_tool(spec: ToolSpec) -> wire.Tool:
     return wire.Tool(name=spec.name, input_schema=schema, description=description)
 
 
-def _is_unknown_tool(raw: Json) -> bool:
-    is_known = is_object(raw) and isinstance(raw.get("name"), str) and is_object(raw.get("inputSchema"))
-    return not is_known
-
-
-TOOLS: Final = Tools(NAME, wire.TOOL, _read_tool, _write_tool, _is_unknown_tool)
+TOOLS: Final = Tools(NAME, wire.TOOL, _read_tool, _write_tool)
 
 
 class _Reader:
@@ -327,8 +321,7 @@ class _Writer(MessageWriter):
             payload["systemPrompt"] = "\n\n".join(self._prompts)
         if "maxTokens" not in request.settings:
             payload["maxTokens"] = MAX_TOKENS
-            why = "the protocol requires a number"
-            self.record.losses.append(Loss("$.maxTokens", str(MAX_TOKENS), why, "repaired"))
+            self.record.losses.append(Loss("$.maxTokens", str(MAX_TOKENS), REQUIRED, "repaired"))
         payload |= request.settings
         own: Json = request.settings.get("tools")
         tools = TOOLS.write(request.tools, own if is_array(own) else [])

@@ -4,7 +4,7 @@ It needs a module of its own because the message has no list of blocks: reasonin
 are members, and all texts of a step become one content.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from msgspec import UNSET
@@ -36,10 +36,9 @@ ORDER: Final = ("reasoning", "content", "refusal", AUDIO, CALLS, LEGACY)
 
 
 class Piece(NamedTuple):
-    """A part whose text is a piece of that of a member: from one character to another."""
+    """A text that is a piece of the text at another place: from one character to another."""
 
-    number: int
-    member: str
+    whole: Place
     start: int
     end: int
 
@@ -50,8 +49,8 @@ class Written(NamedTuple):
     message: wire.Assistant | None
     places: list[Place | None]
     """Of each part: a member, or a member and an index."""
-    pieces: list[Piece]
-    """Parts that share a member with others."""
+    pieces: Mapping[int, Piece]
+    """Parts that share a member with others, by their number."""
 
 
 # Reading
@@ -291,24 +290,26 @@ class _StepWriter:
             self._members["refusal"] = refusal
         if self._calls:
             self._members[CALLS] = tuple(self._calls)
-        pieces = self._pieces() if self._texts else []
+        pieces = self._pieces() if self._texts else {}
         if not content and not self._members and not self._noted:
             return Written(None, self._places, pieces)
         if content is None and CALLS not in self._members and LEGACY not in self._members:
             content = ""  # only calls may be without content
         return Written(wire.Assistant(content=content, **self._members), self._places, pieces)
 
-    def _pieces(self) -> list[Piece]:
+    def _pieces(self) -> dict[int, Piece]:
         """The texts that share a member."""
-        pieces: list[Piece] = []
+        pieces: dict[int, Piece] = {}
         for member, texts in self._texts.items():
             start = 0
             for number, text in texts if len(texts) > 1 else ():
-                pieces.append(Piece(number, member, start, start + len(text)))
+                pieces[number] = Piece(member, start, start + len(text))
                 start += len(text)
         return pieces
 
 
-def with_piece(part: Any, piece: Piece) -> Any:
-    """The part of a member with only the text of one piece."""
-    return replace(part, text=part.text[piece.start : piece.end])
+def add_pieces(places: dict[Place, Any], pieces: Mapping[Place, Piece]) -> None:
+    """Add the parts whose texts are pieces of others to those that were read."""
+    for place, (whole, start, end) in pieces.items():
+        if whole in places:
+            places[place] = replace(places[whole], text=places[whole].text[start:end])

@@ -49,7 +49,7 @@ from partita.types.parts import ReasoningPart, TextPart
 from partita.types.tools import ContentOutput, ToolResultPart
 
 from . import wire
-from .assistant import ORDER, Piece, is_written, read_assistant, reasoning_field, with_piece, write_assistant
+from .assistant import ORDER, Piece, add_pieces, is_written, read_assistant, reasoning_field, write_assistant
 from .dialects import DIALECTS, OPENAI, Dialect
 from .encoder import ChatEncoder
 from .parts import (
@@ -182,9 +182,7 @@ def dump(messages: Sequence[Message], request: Request | None = None, *, dialect
 
 def _read_back(payload: JsonObject, writer: "_Writer", dialect: Dialect) -> dict[Place, Any]:
     places = _Reader(payload["messages"], "$", dialect).places
-    for place, whole, piece in writer.pieces:
-        if whole in places:
-            places[place] = with_piece(places[whole], piece)
+    add_pieces(places, writer.pieces)
     return places
 
 
@@ -318,8 +316,8 @@ class _Writer:
 
     def __init__(self, dialect: Dialect, *, is_exact: bool = False) -> None:
         self.record = Record()
-        self.pieces: list[tuple[Place, Place, Piece]] = []
-        """Parts that share a text: the place of each, and that of the whole text."""
+        self.pieces: dict[Place, Piece] = {}
+        """Parts that share a text, by their places."""
         self._dialect = dialect
         self._codecs = codecs_of(dialect, is_exact=is_exact)
         self._is_exact = is_exact
@@ -403,8 +401,7 @@ class _Writer:
                 place: Place = (at, number) if is_list else (at, "content")
                 if item is not None and not is_list and len(known) > 1:
                     place = (at, "content", start)
-                    piece = Piece(number, "content", start, start + len(item.text))
-                    self.pieces.append((place, (at, "content"), piece))
+                    self.pieces[place] = Piece((at, "content"), start, start + len(item.text))
                     start += len(item.text) + 1
                 places.append(None if item is None else place)
                 number += item is not None
@@ -447,10 +444,9 @@ class _Writer:
             if self._dialect.needs_reasoning and not self._is_exact:
                 message = self._with_reasoning(message, noted, step.path)
             at = self._append(message, noted)
-        for piece in pieces:
-            assert at is not None, "pieces are of a message"
-            places[piece.number] = (piece.member, piece.number)
-            self.pieces.append(((at, (piece.member, piece.number)), (at, piece.member), piece))
+        for number, piece in pieces.items():
+            places[number] = (piece.whole, number)
+            self.pieces[at, places[number]] = piece._replace(whole=(at, piece.whole))
         if pieces:
             self.record.losses.append(Loss(step.path, "where one text ends", JOINED, "changed"))
         if len(parts) > 1:

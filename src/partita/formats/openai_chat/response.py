@@ -44,7 +44,7 @@ from partita.types.tools import JsonOutput
 from partita.types.value import Extra
 
 from . import wire
-from .assistant import AUDIO, CALLS, ORDER, write_assistant
+from .assistant import AUDIO, CALLS, ORDER, Piece, add_pieces, write_assistant
 from .dialects import DIALECTS, OPENAI, Dialect
 from .parts import CONTENT, Codecs, codecs_of, media_type_of
 from .response_parts import AUDIO_TYPE, FINISHES, errors_in, read_usage, usage_in, write_usage
@@ -193,14 +193,6 @@ def _source_place(part: SourceUrlPart) -> _Source:
 # Writing
 
 
-class _Piece(NamedTuple):
-    """A text that is read as a piece of another: from one character to another."""
-
-    whole: Place
-    start: int
-    end: int
-
-
 class _Written(NamedTuple):
     """A body, its objects without each other, and the place of each part."""
 
@@ -209,7 +201,7 @@ class _Written(NamedTuple):
     choice: wire.Choice
     body: wire.Response
     places: list[Place | None]
-    pieces: dict[Place, _Piece]
+    pieces: dict[Place, Piece]
 
 
 def dump_response(messages: Sequence[Message]) -> Dumped:
@@ -249,9 +241,7 @@ def _read_back(written: _Written, given: AssistantMessage, codecs: Codecs) -> di
     """The values in a body, by their places. Its id, time and usage are where the message had them."""
     message = _read(written.payload, codecs)
     places = _places(message, codecs)
-    for place, (whole, start, end) in written.pieces.items():
-        if whole in places:
-            places[place] = replace(places[whole], text=places[whole].text[start:end])
+    add_pieces(places, written.pieces)
     content, about = message.content, given.content.metadata
     if not is_object(about) or "responseId" not in about:
         message = replace(message, id=text_in(written.payload, "id") or message.id)
@@ -309,18 +299,22 @@ def _write(message: AssistantMessage, parts: Sequence[Placed], codecs: Codecs) -
 
 def _text_places(
     parts: Sequence[Any], found: Sequence[Place | None], codecs: Codecs
-) -> tuple[list[Place | None], dict[Place, _Piece]]:
+) -> tuple[list[Place | None], dict[Place, Piece]]:
     """Where parts are read from, given where they are written. Texts of one kind in a row are read as one."""
     places: list[Place | None] = [
         place if isinstance(place, tuple) or place is None else (place, 0) for place in found
     ]
     texts: list[tuple[int, int, int]] = []
+    counts: Counter[str] = Counter()
     for number, (part, place) in enumerate(zip(parts, found, strict=True)):
         if isinstance(part, TextPart | ReasoningPart) and place is not None:
             member, index = place if isinstance(place, tuple) else (place, number)
             texts.append((ORDER.index(member), index, number))
-    pieces: dict[Place, _Piece] = {}
-    counts: Counter[str] = Counter()
+        elif isinstance(part, CustomPart) and place is not None:
+            kind = _kind(part, codecs)
+            places[number] = (kind, counts[kind])
+            counts[kind] += 1
+    pieces: dict[Place, Piece] = {}
     last, start = "", 0
     for _, _, number in sorted(texts):
         kind, text = _kind(parts[number], codecs), parts[number].text
@@ -329,7 +323,7 @@ def _text_places(
             last, start = kind, 0
         run = (kind, counts[kind] - 1)
         places[number] = (*run, number)
-        pieces[*run, number] = _Piece(run, start, start + len(text))
+        pieces[*run, number] = Piece(run, start, start + len(text))
         start += len(text)
     return places, pieces
 

@@ -75,14 +75,10 @@ def _inverse(names: Mapping[str, str]) -> Mapping[str, str]:
 
 def parse_arguments(arguments: Json) -> Json:
     """The value of arguments. Text that is not JSON stays text."""
+    if not isinstance(arguments, str):
+        return {} if _is_absent(arguments) else arguments
     try:
-        return (
-            parse_json(arguments)
-            if isinstance(arguments, str)
-            else {}
-            if _is_absent(arguments)
-            else arguments
-        )
+        return parse_json(arguments)
     except DecodeError:
         return arguments
 
@@ -132,17 +128,10 @@ def _no_input(item: Any) -> Json:
 
 
 def _action(item: Any) -> Json:
-    action = getattr(item, "action", UNSET)
-    return (
-        {}
-        if _is_absent(action) and _is_absent(item.actions)
-        else item.actions
-        if _is_absent(action)
-        else action
-    )
+    return next((one for one in (item.action, item.actions) if not _is_absent(one)), {})
 
 
-def _call_id(call: ToolCallPart, own: JsonObject) -> JsonObject:
+def _call_id(call: ToolCallPart) -> JsonObject:
     """The id of a call. A call that had none was given the id of its item."""
     item = text_in(notes(call.call_provider_metadata, NAMESPACE), "itemId")
     return {} if call.id == item else {"call_id": CALL_ID.fit(call.id)}
@@ -172,37 +161,28 @@ def _write_custom(call: ToolCallPart, own: JsonObject, output: JsonObject) -> Js
     return {"call_id": CALL_ID.fit(call.id), **_name(call), "input": text, **_scope(own)}
 
 
-def _write_patch(call: ToolCallPart, own: JsonObject, output: JsonObject) -> JsonObject:
-    # The status is required: https://platform.openai.com/docs/guides/tools-apply-patch
-    return {"call_id": CALL_ID.fit(call.id), "status": "completed", "operation": _json(call.input)}
-
-
-def _write_action(call: ToolCallPart, own: JsonObject, output: JsonObject) -> JsonObject:
-    return {"call_id": CALL_ID.fit(call.id), "action": _json(call.input)}
+def _input_in(name: str, **more: Json) -> Callable[[ToolCallPart, JsonObject, JsonObject], JsonObject]:
+    """A function that writes the input as a member of that name, and other members."""
+    return lambda call, own, output: {"call_id": CALL_ID.fit(call.id), name: _json(call.input), **more}
 
 
 def _write_computer(call: ToolCallPart, own: JsonObject, output: JsonObject) -> JsonObject:
-    name = "action" if is_object(call.input) else "actions"
-    return {"call_id": CALL_ID.fit(call.id), name: _json(call.input)}
+    return _input_in("action" if is_object(call.input) else "actions")(call, own, output)
 
 
 def _write_tool_search(call: ToolCallPart, own: JsonObject, output: JsonObject) -> JsonObject:
-    return {**_call_id(call, own), "arguments": _json(call.input)}
+    return {**_call_id(call), "arguments": _json(call.input)}
 
 
 def _write_program(call: ToolCallPart, own: JsonObject, output: JsonObject) -> JsonObject:
     given = call.input if is_object(call.input) else {}
-    return {**_call_id(call, own), **_some(given, "code"), **_some(given, "fingerprint")}
+    return {**_call_id(call), **_some(given, "code"), **_some(given, "fingerprint")}
 
 
 def _write_mcp(call: ToolCallPart, own: JsonObject, output: JsonObject) -> JsonObject:
     asked = notes(call.call_provider_metadata, NAMESPACE)
     arguments = text_of_input(call, asked if RAW_INPUT in asked else own)
     return {"name": call.name, "arguments": arguments, **_some(output, "output")}
-
-
-def _write_web_search(call: ToolCallPart, own: JsonObject, output: JsonObject) -> JsonObject:
-    return {}  # the item is in the notes as it came: the output has the action under other names
 
 
 def _write_file_search(call: ToolCallPart, own: JsonObject, output: JsonObject) -> JsonObject:
@@ -217,16 +197,20 @@ def _write_code(call: ToolCallPart, own: JsonObject, output: JsonObject) -> Json
     return {**about, **_some(output, "outputs")}
 
 
-def _write_image(call: ToolCallPart, own: JsonObject, output: JsonObject) -> JsonObject:
-    return _some(output, "result")
-
-
 CALLS: Final[Mapping[str, _Kind]] = {
     "function_call": _Kind(wire.FunctionCall, None, _arguments, _write_function),
     "custom_tool_call": _Kind(wire.CustomToolCall, None, lambda item: _json(item.input), _write_custom),
-    "apply_patch_call": _Kind(wire.ApplyPatchCall, "apply_patch", lambda item: item.operation, _write_patch),
-    "local_shell_call": _Kind(wire.LocalShellCall, "local_shell", lambda item: item.action, _write_action),
-    "shell_call": _Kind(wire.ShellCall, "shell", lambda item: item.action, _write_action),
+    # The status is required: https://platform.openai.com/docs/guides/tools-apply-patch
+    "apply_patch_call": _Kind(
+        wire.ApplyPatchCall,
+        "apply_patch",
+        lambda item: item.operation,
+        _input_in("operation", status="completed"),
+    ),
+    "local_shell_call": _Kind(
+        wire.LocalShellCall, "local_shell", lambda item: item.action, _input_in("action")
+    ),
+    "shell_call": _Kind(wire.ShellCall, "shell", lambda item: item.action, _input_in("action")),
     "computer_call": _Kind(wire.ComputerCall, "computer", _action, _write_computer),
     "tool_search_call": _Kind(wire.ToolSearchCall, "tool_search", _arguments, _write_tool_search),
     "program": _Kind(
@@ -237,7 +221,8 @@ CALLS: Final[Mapping[str, _Kind]] = {
     ),
     "mcp_approval_request": _Kind(wire.McpApprovalRequest, None, _arguments, _write_mcp),
     "mcp_call": _Kind(wire.McpCall, None, _arguments, _write_mcp),
-    "web_search_call": _Kind(wire.WebSearchCall, "web_search", _arguments, _write_web_search),
+    # The item is in the notes as it came: the output has the action under other names
+    "web_search_call": _Kind(wire.WebSearchCall, "web_search", _arguments, lambda call, own, output: {}),
     "file_search_call": _Kind(wire.FileSearchCall, "file_search", _no_input, _write_file_search),
     "code_interpreter_call": _Kind(
         wire.CodeInterpreterCall,
@@ -245,7 +230,12 @@ CALLS: Final[Mapping[str, _Kind]] = {
         lambda item: {"containerId": _json(item.container_id), "code": _json(item.code)},
         _write_code,
     ),
-    "image_generation_call": _Kind(wire.ImageGenerationCall, "image_generation", _no_input, _write_image),
+    "image_generation_call": _Kind(
+        wire.ImageGenerationCall,
+        "image_generation",
+        _no_input,
+        lambda call, own, output: _some(output, "result"),
+    ),
 }
 """Calls by the type of their item."""
 
@@ -489,7 +479,7 @@ def write_provider_output(call: ToolCallPart, own: JsonObject) -> Wire:
     kind = text_in(own, "type")
     value = call.output.value if isinstance(call.output, JsonOutput) else None
     output: JsonObject = value if is_object(value) else {}
-    about: JsonObject = {"id": item_id(kind, own), **_call_id(call, own)}
+    about: JsonObject = {"id": item_id(kind, own), **_call_id(call)}
     if kind == "shell_call_output":
         found = output.get("output")
         outputs = found if is_array(found) else []

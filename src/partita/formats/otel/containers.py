@@ -157,12 +157,7 @@ def _write_tool(spec: ToolSpec) -> wire.ToolDefinition:
     return wire.ToolDefinition(name=spec.name, **given)
 
 
-def _is_other_tool(raw: Json) -> bool:
-    is_function = is_object(raw) and raw.get("type") == "function" and isinstance(raw.get("name"), str)
-    return not is_function
-
-
-DEFINITIONS: Final = Tools(NAME, wire.TOOL, _read_tool, _write_tool, _is_other_tool)
+DEFINITIONS: Final = Tools(NAME, wire.TOOL, _read_tool, _write_tool)
 
 
 def read_request(attributes: JsonObject) -> Request | None:

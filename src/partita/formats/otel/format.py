@@ -11,7 +11,7 @@ lose their place.
 Conventions: https://github.com/open-telemetry/semantic-conventions-genai
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any, Final
 
@@ -34,6 +34,7 @@ from partita.formats.core.turns import (
 )
 from partita.formats.core.wire import Wire, to_json
 from partita.formats.format import Dumped, Format, Loaded, Request, Slot
+from partita.formats.losses import Loss
 from partita.types.fold import results_id
 from partita.types.json import Json, JsonObject, is_object
 from partita.types.messages import (
@@ -94,13 +95,8 @@ MESSAGE_NOTES: Final = frozenset({ROLE, IS_OUTPUT, FORM, EVENT, JOINED, INSTRUCT
 
 REPORT: Final = Report(
     NAME,
-    default="the conventions have no place for it",
     reasons={
-        "id": "recorded messages have no id",
-        "createdAt": "recorded messages have no time",
-        "runId": "recorded messages do not name their run",
         "threadId": "all messages of a recording are of one conversation",
-        "filename": "files have no names there",
         "usage": "only the usage of the last answer is recorded",
         "output": "an output is a value, and it is not recorded whether the call failed",
     },
@@ -116,7 +112,9 @@ def load(payload: Json) -> Loaded:
     recording = read_recording(payload)
     reader = _Reader(recording)
     messages, request = tuple(join(reader.messages)), read_request(reader.attributes)
-    misplaced = tuple(misplaced_results(reader.messages, reader.paths))
+
+    def misplaced() -> Iterator[Loss]:
+        return misplaced_results(reader.messages, reader.paths)
 
     def again() -> Json:
         return with_texts_of(payload, dump(messages, request).payload)

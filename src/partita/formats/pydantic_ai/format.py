@@ -57,10 +57,7 @@ EMPTY: Final = "empty"  # the request has no parts
 
 REPORT: Final = Report(
     NAME,
-    default="Pydantic AI's messages have no place for it",
     reasons={
-        "id": "Pydantic AI's messages have no id",
-        "filename": "files have no names there",
         "output": "an outcome is one word there, and a content is text, JSON or files",
         "text": "a system prompt is one text",
     },

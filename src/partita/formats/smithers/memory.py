@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from partita.errors import DecodeError, PartitaError
 from partita.formats.ai_sdk.model import format as model
-from partita.formats.ai_sdk.ui import load as ui
+from partita.formats.ai_sdk.ui import format as ui
 from partita.formats.format import Loaded
 from partita.formats.losses import Loss
 from partita.formats.rows import NOT_JSON, Row, message_of

@@ -1,15 +1,17 @@
 """Codecs for the blocks of messages other than calls, the outputs of calls, and the items of content."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, Final, Literal, TypeAlias
 
 from msgspec import UNSET, UnsetType
+from msgspec.structs import replace
 
 from partita.errors import ConversionError, DecodeError
 from partita.formats.ai_sdk.convert import DENIED
 from partita.formats.ai_sdk.versions import REDACTED, SIGNATURE, signature_in, signed, unsigned
 from partita.formats.core.codec import PartCodec, PartCodecs
+from partita.formats.core.files import AnyFile, file_name
 from partita.formats.core.metadata import add_notes, notes
 from partita.formats.core.tool_text import interruption_text
 from partita.formats.core.wire import Codec, Wire, to_json
@@ -41,7 +43,6 @@ from .files import ANY_IMAGE, base64_of, output_data, read_source, sdk_data, sou
 from .wire import NAME
 
 Role: TypeAlias = Literal["user", "assistant"]
-AnyFile: TypeAlias = FilePart | ImagePart | ReasoningFilePart
 
 UI: Final = "ai-sdk-ui"
 """The format of UI parts that are kept whole."""
@@ -83,19 +84,34 @@ def with_new_options(raw: JsonObject) -> JsonObject:
 # Texts
 
 
+def codec(
+    block: type[Any],
+    parts: type[Any] | Sequence[type[Any]],
+    read: Callable[[Any], Any],
+    write: Callable[[Any], JsonObject | None],
+) -> PartCodec[None]:
+    """The codec of a block that has options.
+
+    `read` returns the part without metadata, `write` the members of the block besides its options, or `None`
+    if it cannot hold the part.
+    """
+
+    def read_block(raw: Any, _: None) -> Any:
+        part = read(raw)
+        return replace(part, provider_metadata=raw.provider_options) if raw.provider_options else part
+
+    def write_block(part: Any) -> Wire | None:
+        members = write(part)
+        return None if members is None else block(**members, provider_options=options(part.provider_metadata))
+
+    return PartCodec(block, parts, read_block, write_block)
+
+
 def plain_codec(block: type[Any], part: type[Any], member: str) -> PartCodec[None]:
     """The codec of a block that has one member besides its options, by the name that the part has for it."""
-
-    def read(raw: Any, _: None) -> Any:
-        return part(getattr(raw, member), provider_metadata=metadata(raw.provider_options))
-
-    def write(value: Any) -> Wire:
-        written: Wire = block(
-            **{member: getattr(value, member)}, provider_options=options(value.provider_metadata)
-        )
-        return written
-
-    return PartCodec(block, part, read, write)
+    return codec(
+        block, part, lambda raw: part(getattr(raw, member)), lambda one: {member: getattr(one, member)}
+    )
 
 
 # Reasoning of version 4
@@ -176,7 +192,7 @@ def write_file(version: int, role: Role, part: AnyFile) -> Wire | None:
     data = _file_data(part, version)
     if data is UNSET:
         return None
-    name = part.name if isinstance(part, ImagePart) else part.filename
+    name = file_name(part)
     is_bare = version < 6 and role == "assistant"
     about: JsonObject = {
         "data": data,
@@ -294,45 +310,23 @@ def _is_referenced_image(raw: Json) -> bool:
 
 def _inline(part: AnyFile) -> JsonObject | None:
     encoded = base64_of(part.url)
-    if encoded is None:
-        return None
-    given = options(part.provider_metadata)
-    return {"data": encoded, "media_type": _media_type(part), "provider_options": given}
+    return None if encoded is None else {"data": encoded, "media_type": _media_type(part)}
+
+
+def _read_inline(block: Any) -> FilePart:
+    name = getattr(block, "filename", UNSET)
+    url = data_url(block.data, block.media_type)
+    return FilePart(url, block.media_type, None if name is UNSET else name)
+
+
+def _write_file_data(part: FilePart) -> JsonObject | None:
+    inline = _inline(part)
+    return None if inline is None else {**inline, "filename": _filename(part)}
 
 
 def _filename(part: FilePart | ImagePart) -> str | UnsetType:
-    name = part.filename if isinstance(part, FilePart) else part.name
+    name = file_name(part)
     return UNSET if name is None else name
-
-
-def read_inline(block: Any, _: None) -> FilePart:
-    name = getattr(block, "filename", UNSET)
-    return FilePart(
-        data_url(block.data, block.media_type),
-        block.media_type,
-        None if name is UNSET else name,
-        provider_metadata=metadata(block.provider_options),
-    )
-
-
-def read_inline_image(block: wire.ImageData, _: None) -> ImagePart:
-    url = data_url(block.data, block.media_type)
-    return ImagePart(url, block.media_type, provider_metadata=metadata(block.provider_options))
-
-
-def write_media(part: FilePart | ImagePart) -> Wire | None:
-    inline = _inline(part)
-    return None if inline is None else wire.Media(**inline)
-
-
-def write_file_data(part: FilePart | ImagePart) -> Wire | None:
-    inline = _inline(part)
-    return None if inline is None else wire.FileData(filename=_filename(part), **inline)
-
-
-def write_image_data(part: FilePart | ImagePart) -> Wire | None:
-    inline = _inline(part)
-    return None if inline is None else wire.ImageData(**inline)
 
 
 def read_tagged(block: wire.TaggedFile, _: None) -> FilePart | None:
@@ -356,89 +350,66 @@ def write_tagged(part: FilePart | ImagePart) -> Wire:
     )
 
 
-def read_file_url(block: wire.FileUrl, _: None) -> FilePart:
-    media_type = OCTETS if block.media_type is UNSET else block.media_type
-    return FilePart(block.url, media_type, provider_metadata=metadata(block.provider_options))
+def _read_file_url(block: wire.FileUrl) -> FilePart:
+    return FilePart(block.url, OCTETS if block.media_type is UNSET else block.media_type)
 
 
-def write_file_url(part: FilePart | ImagePart) -> Wire | None:
-    if source_of(part).reference is not None:
-        return None
-    media_type = UNSET if part.media_type is None else part.media_type
-    return wire.FileUrl(url=part.url, media_type=media_type, provider_options=options(part.provider_metadata))
+def _write_file_url(part: FilePart) -> JsonObject | None:
+    is_referenced = part.provider_reference is not None
+    return None if is_referenced else {"url": part.url, "media_type": part.media_type}
 
 
-def read_image_url(block: wire.ImageUrl, _: None) -> ImagePart:
-    return ImagePart(block.url, provider_metadata=metadata(block.provider_options))
+def _reference_codec(block: type[Any], member: str) -> PartCodec[None]:
+    """The codec of a file by its ids at providers."""
+
+    def read(raw: Any) -> FilePart:
+        return FilePart("", OCTETS, provider_reference=getattr(raw, member))
+
+    def write(part: FilePart) -> JsonObject | None:
+        return None if part.provider_reference is None else {member: part.provider_reference}
+
+    return codec(block, FilePart, read, write)
 
 
-def write_image_url(part: FilePart | ImagePart) -> Wire | None:
-    if source_of(part).reference is not None:
-        return None
-    return wire.ImageUrl(url=part.url, provider_options=options(part.provider_metadata))
-
-
-def read_file_id(block: wire.FileId | wire.FileReference, _: None) -> FilePart:
-    ids = block.file_id if isinstance(block, wire.FileId) else block.provider_reference
-    return FilePart("", OCTETS, provider_reference=ids, provider_metadata=metadata(block.provider_options))
-
-
-def write_file_id(part: FilePart) -> Wire | None:
-    if part.provider_reference is None:
-        return None
-    return wire.FileId(file_id=part.provider_reference, provider_options=options(part.provider_metadata))
-
-
-def write_file_reference(part: FilePart) -> Wire | None:
-    if part.provider_reference is None:
-        return None
-    given = options(part.provider_metadata)
-    return wire.FileReference(provider_reference=part.provider_reference, provider_options=given)
-
-
-def read_image_item_v4(block: wire.ImageItemV4, _: None) -> FilePart:
+def _read_image_v4(block: wire.ImageItemV4) -> FilePart:
     media_type = ANY_IMAGE if block.mime_type is UNSET else block.mime_type
-    return FilePart(
-        data_url(block.data, media_type), media_type, provider_metadata=metadata(block.provider_options)
-    )
+    return FilePart(data_url(block.data, media_type), media_type)
 
 
-def write_image_item_v4(part: FilePart | ImagePart) -> Wire | None:
-    inline = _inline(part)
-    if inline is None:
-        return None
-    media_type = inline.pop("media_type")
-    return wire.ImageItemV4(mime_type=UNSET if media_type == ANY_IMAGE else media_type, **inline)
+def _write_image_v4(part: FilePart | ImagePart) -> JsonObject | None:
+    encoded, media_type = base64_of(part.url), _media_type(part)
+    mime_type = UNSET if media_type == ANY_IMAGE else media_type
+    return None if encoded is None else {"data": encoded, "mime_type": mime_type}
 
 
-def read_text_item(block: wire.Text, _: None) -> TextPart:
-    return TextPart(block.text, provider_metadata=metadata(block.provider_options))
-
-
-def write_text_item(part: TextPart | FilePart | ImagePart) -> Wire:
+def _write_text(part: TextPart | FilePart | ImagePart) -> JsonObject:
     """A text. Files that a version has no item for are named by their URL."""
-    text = part.text if isinstance(part, TextPart) else part.url
-    return wire.Text(text=text, provider_options=options(part.provider_metadata))
+    return {"text": part.text if isinstance(part, TextPart) else part.url}
 
 
 _FILES: Final = (FilePart, ImagePart)
-_MEDIA: Final = PartCodec[None](wire.Media, _FILES, read_inline, write_media)
-_TEXT: Final = PartCodec[None](wire.Text, (TextPart, FilePart, ImagePart), read_text_item, write_text_item)
+_MEDIA: Final = codec(wire.Media, _FILES, _read_inline, _inline)
+_TEXT: Final = codec(wire.Text, (TextPart, *_FILES), lambda block: TextPart(block.text), _write_text)
 _FILES_6: Final = (
-    PartCodec[None](wire.ImageData, ImagePart, read_inline_image, write_image_data),
-    PartCodec[None](wire.ImageUrl, ImagePart, read_image_url, write_image_url),
-    PartCodec[None](wire.FileId, FilePart, read_file_id, write_file_id),
-    PartCodec[None](wire.FileData, FilePart, read_inline, write_file_data),
-    PartCodec[None](wire.FileUrl, FilePart, read_file_url, write_file_url),
+    codec(
+        wire.ImageData,
+        ImagePart,
+        lambda block: ImagePart(data_url(block.data, block.media_type), block.media_type),
+        _inline,
+    ),
+    codec(wire.ImageUrl, ImagePart, lambda block: ImagePart(block.url), lambda part: {"url": part.url}),
+    _reference_codec(wire.FileId, "file_id"),
+    codec(wire.FileData, FilePart, _read_inline, _write_file_data),
+    codec(wire.FileUrl, FilePart, _read_file_url, _write_file_url),
 )
 _ITEM_CODECS: Final[Mapping[int, tuple[PartCodec[None], ...]]] = {
-    4: (PartCodec(wire.ImageItemV4, _FILES, read_image_item_v4, write_image_item_v4), _TEXT),
+    4: (codec(wire.ImageItemV4, _FILES, _read_image_v4, _write_image_v4), _TEXT),
     5: (_MEDIA, _TEXT),
     6: (*_FILES_6, _MEDIA, _TEXT),
     7: (
         PartCodec(wire.TaggedFile, _FILES, read_tagged, write_tagged),
         *_FILES_6,
-        PartCodec(wire.FileReference, FilePart, read_file_id, write_file_reference),
+        _reference_codec(wire.FileReference, "provider_reference"),
         _TEXT,
     ),
 }
@@ -483,35 +454,15 @@ def write_item(part: ContentItem, version: int) -> Json:
 # Outputs
 
 
-def read_error_text(block: wire.ErrorTextOut, _: None) -> ErrorTextOutput:
-    return ErrorTextOutput(block.value, provider_metadata=metadata(block.provider_options))
-
-
-def write_error_text(output: ErrorTextOutput | InterruptedOutput | ExecutionDeniedOutput) -> Wire:
+def _error_text(output: ErrorTextOutput | InterruptedOutput | ExecutionDeniedOutput) -> JsonObject:
     """An error as text. Version 5 has no other form for calls that were denied."""
     match output:
         case ErrorTextOutput():
-            text = output.value
+            return {"value": output.value}
         case InterruptedOutput():
-            text = interruption_text(output)
+            return {"value": interruption_text(output)}
         case ExecutionDeniedOutput():
-            text = DENIED if output.reason is None else output.reason
-    return wire.ErrorTextOut(value=text, provider_options=options(output.provider_metadata))
-
-
-def read_denied(block: wire.DeniedOut, _: None) -> ExecutionDeniedOutput:
-    reason = None if block.reason is UNSET else block.reason
-    return ExecutionDeniedOutput(reason, provider_metadata=metadata(block.provider_options))
-
-
-def write_denied(output: ExecutionDeniedOutput) -> Wire:
-    reason = UNSET if output.reason is None else output.reason
-    return wire.DeniedOut(reason=reason, provider_options=options(output.provider_metadata))
-
-
-def read_content(version: int, block: wire.ContentOut, _: None) -> ContentOutput:
-    items = tuple(read_item(item, version) for item in block.value)
-    return ContentOutput(items, provider_metadata=metadata(block.provider_options))
+            return {"value": DENIED if output.reason is None else output.reason}
 
 
 def write_items(items: tuple[ContentItem, ...], version: int) -> list[Any]:
@@ -520,26 +471,31 @@ def write_items(items: tuple[ContentItem, ...], version: int) -> list[Any]:
     return [item for item in written if item is not UNSET]
 
 
-def write_content(version: int, output: ContentOutput) -> Wire:
-    return wire.ContentOut(
-        value=write_items(output.value, version), provider_options=options(output.provider_metadata)
-    )
-
-
 def _output_codecs(version: int) -> PartCodecs[None]:
     errors: list[type[Any]] = [ErrorTextOutput, InterruptedOutput]
     codecs = [
         plain_codec(wire.TextOut, TextOutput, "value"),
         plain_codec(wire.JsonOut, JsonOutput, "value"),
         plain_codec(wire.ErrorJsonOut, ErrorJsonOutput, "value"),
+        codec(
+            wire.ContentOut,
+            ContentOutput,
+            lambda block: ContentOutput(tuple(read_item(item, version) for item in block.value)),
+            lambda output: {"value": write_items(output.value, version)},
+        ),
     ]
     if version == 5:
         errors.append(ExecutionDeniedOutput)
     else:
-        codecs.append(PartCodec(wire.DeniedOut, ExecutionDeniedOutput, read_denied, write_denied))
-    codecs.append(PartCodec(wire.ErrorTextOut, errors, read_error_text, write_error_text))
-    content = partial(read_content, version), partial(write_content, version)
-    return PartCodecs(NAME, *codecs, PartCodec(wire.ContentOut, ContentOutput, *content))
+        denied = codec(
+            wire.DeniedOut,
+            ExecutionDeniedOutput,
+            lambda block: ExecutionDeniedOutput(None if block.reason is UNSET else block.reason),
+            lambda output: {"reason": UNSET if output.reason is None else output.reason},
+        )
+        codecs.append(denied)
+    codecs.append(codec(wire.ErrorTextOut, errors, lambda block: ErrorTextOutput(block.value), _error_text))
+    return PartCodecs(NAME, *codecs)
 
 
 OUTPUTS: Final = {version: _output_codecs(version) for version in wire.OUTPUTS}

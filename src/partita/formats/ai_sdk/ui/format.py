@@ -111,7 +111,7 @@ def load_message(raw: Json, path: str, index: int = 0) -> Message:
         raise ConversionError(f"id is {kind_of(id_)}", where=f"{path}.id", hint="make it a string")
     content: JsonObject = {"metadata": raw["metadata"]} if "metadata" in raw else {}
     raws: list[Json] = raw["parts"]
-    network = _network_place(raws) if role == "assistant" else None
+    network = network_place(raws) if role == "assistant" else None
     if network is not None:
         content["network_execution"] = _NETWORK.read(raws[network]["toolMetadata"][NETWORK_KEY])
     children = partial(_load_child, path)
@@ -142,7 +142,7 @@ def _load_child(path: str, raw: Json, index: int) -> Message:
     return load_message(raw, f"{path}.childMessages[{index}]", index)
 
 
-def _network_place(parts: Sequence[Json]) -> int | None:
+def network_place(parts: Sequence[Json]) -> int | None:
     """The number of the part that was written for the execution of a network."""
     for place, part in enumerate(parts):
         if is_object(part) and part.get("type") == DYNAMIC:
@@ -156,7 +156,7 @@ def _older_parts(raw: JsonObject, message: Message, path: str) -> Iterator[Loss]
     """The parts that were read although they have the form of an older version, such as `thinking`."""
     raws = enumerate(raw["parts"])
     if isinstance(message, AssistantMessage) and message.content.network_execution is not None:
-        network = _network_place(raw["parts"])
+        network = network_place(raw["parts"])
         raws = ((at, one) for at, one in raws if at != network)
     for (at, one), part in zip(raws, message.parts, strict=True):
         if isinstance(part, ForeignPart | UnknownPart | ToolCallPart) or one["type"].startswith("data-"):
@@ -239,47 +239,54 @@ def write_part(part: Part, version: Version = 7) -> Json:
 def _losses(messages: Sequence[Message], payload: Json, version: Version, record: Record) -> Sequence[Loss]:
     """What was not written, or is read back as something else."""
     again = [load_message(raw, "$", index) for index, raw in enumerate(payload)]
-    _enter(messages, "$", (), version, record)
-    return report(version).compare(record, dict(_places(again, ())))
+    places: dict[Place, Any] = {}
+    for index, number in _numbered(messages, "$", record):
+        if messages[index] != again[number]:
+            _enter(messages[index], f"$[{index}]", (number,), version, record)
+            _place(again[number], (number,), places)
+    return report(version).compare(record, places)
 
 
-def _enter(
-    messages: Sequence[Message], path: str, place: tuple[int, ...], version: Version, record: Record
-) -> None:
-    """Record messages and their parts. A place is the number of a message, then that of a part in it."""
+def _numbered(messages: Sequence[Message], path: str, record: Record) -> Iterator[tuple[int, int]]:
+    """The indexes of the messages that are written, and their numbers among them."""
     number = 0
     for index, message in enumerate(messages):
-        where = f"{path}[{index}]"
         if isinstance(message, ToolMessage):
-            record.losses.append(Loss.of(where, message, NO_CALL))
+            record.losses.append(Loss.of(f"{path}[{index}]", message, NO_CALL))
+        else:
+            yield index, number
+            number += 1
+
+
+def _enter(message: Message, path: str, place: tuple[int, ...], version: Version, record: Record) -> None:
+    """Record a message and its parts. A place is the number of a message, then that of a part in it."""
+    record.entries.append(Entry(message, path, place))
+    position = 0
+    for index, part in enumerate(message.parts):
+        where = f"{path}.content.parts[{index}]"
+        if not parts.is_written(part, version):
+            record.entries.append(Entry(part, where, None))
             continue
-        at = (*place, number)
-        number += 1
-        record.entries.append(Entry(message, where, at))
-        position = 0
-        for index_of_part, part in enumerate(message.parts):
-            spot = f"{where}.content.parts[{index_of_part}]"
-            if not parts.is_written(part, version):
-                record.entries.append(Entry(part, spot, None))
-                continue
-            here = (*at, position)
-            position += 1
-            if isinstance(part, ToolCallPart) and part.children:
-                _enter(fold(part.children), f"{spot}.children", here, version, record)
-                record.entries.append(Entry(replace(part, children=()), spot, here))
-            else:
-                record.entries.append(Entry(part, spot, here))
+        at = (*place, position)
+        position += 1
+        if isinstance(part, ToolCallPart) and part.children:
+            record.entries.append(Entry(replace(part, children=()), where, at))
+            children = fold(part.children)
+            for child, number in _numbered(children, f"{where}.children", record):
+                _enter(children[child], f"{where}.children[{child}]", (*at, number), version, record)
+        else:
+            record.entries.append(Entry(part, where, at))
 
 
-def _places(messages: Sequence[Message], place: tuple[int, ...]) -> Iterator[tuple[Place, Any]]:
-    """Messages that were read, and their parts, by their places."""
-    for number, message in enumerate(messages):
-        at = (*place, number)
-        yield at, message
-        for position, part in enumerate(message.parts):
-            yield (*at, position), part
-            if isinstance(part, ToolCallPart) and part.children:
-                yield from _places(part.children, (*at, position))
+def _place(message: Message, place: tuple[int, ...], places: dict[Place, Any]) -> None:
+    """Add a message that was read, and its parts, to those by place."""
+    places[place] = message
+    for position, part in enumerate(message.parts):
+        at = (*place, position)
+        places[at] = part
+        if isinstance(part, ToolCallPart):
+            for number, child in enumerate(part.children):
+                _place(child, (*at, number), places)
 
 
 FORMATS: Final = tuple(

@@ -375,7 +375,7 @@ class _PartWriter:
             self._moved.append(path)
             self._enter(part, path, DATA)
         elif isinstance(part, ONLY_LATER):
-            self.record.losses.append(Loss.of(path, part, ANNOTATED, "changed"))
+            self.record.losses.append(Loss.of(f"{path}.type", part.type, ANNOTATED, "changed"))
             self.annotations.append(write_part_v7(part))
         elif isinstance(part, ForeignPart) and part.format != NAME:
             self._enter(part, path)

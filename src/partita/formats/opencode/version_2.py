@@ -1,25 +1,26 @@
-"""Records of OpenCode 2 → what version 1 says in such a case.
+"""Records of OpenCode 2 → the messages and parts of version 1.
 
-A record is one object with a `type`: a prompt, a response with all its parts, or something that happened.
-What has no word in version 1 keeps its own.
+A record is one object with a `type`: a prompt, a response with all its parts, or an event. Members that
+version 1 does not have keep their names. Seen in recordings.
 """
 
 from typing import Final
 
-from partita.formats.transcript import TurnEnd
+from partita.formats.log.sink import TurnEnd
+from partita.types.data_url import data_url
 from partita.types.json import Json, JsonObject, is_array, is_object
 
-from .content import KEY, text_or, without
+from .parts import KEY, text_or, without
 
 GENERATION: Final = "generation"
-"""Where a message says that it is one of version 2."""
+"""The member that marks a message of version 2."""
 
 PREFIX: Final = "msg_"
 FIRST: Final = frozenset({"info", "role", "messageID"})
-"""What a record of version 1 has, and none of version 2."""
+"""Members that only records of version 1 have."""
 
 PROMPTS: Final = frozenset({"user", "synthetic", "system", "skill"})
-"""What a model reads. All but the first are put in by OpenCode."""
+"""What a model receives. OpenCode adds all but the first."""
 
 EVENTS: Final = frozenset(
     {"shell", "compaction", "idle", "agent-switched", "model-switched", "location-switched"}
@@ -33,7 +34,7 @@ STATUSES: Final = {"streaming": "pending"}
 RENAMED: Final = {"uri": "url", "name": "filename"}
 
 
-def is_second(record: JsonObject) -> bool:
+def is_version_2(record: JsonObject) -> bool:
     """Whether a record is one of version 2."""
     id_ = record.get("id")
     is_message = isinstance(id_, str) and id_.startswith(PREFIX)
@@ -41,13 +42,13 @@ def is_second(record: JsonObject) -> bool:
 
 
 def prompt_of(record: JsonObject) -> tuple[JsonObject, list[JsonObject]]:
-    """What a model reads, as a message of a user and its parts."""
+    """What a model receives, as a message of a user and its parts."""
     kind = record["type"]
     info: JsonObject = {**without(record, "type", "text", "files", "agents", "skills"), "role": "user"}
-    words: JsonObject = {"type": "text", "text": record.get("text")}
+    text: JsonObject = {"type": "text", "text": record.get("text")}
     if kind != "user":
-        words |= {"synthetic": True, "source": kind}
-    parts = [words, *map(_file, _items(record, "files"))]
+        text |= {"synthetic": True, "source": kind}
+    parts = [text, *map(_file, _items(record, "files"))]
     for name, type_ in (("agents", "agent"), ("skills", "skill")):
         parts += [{**_object(item), "type": type_} for item in _items(record, name)]
     return {**info, GENERATION: 2}, parts
@@ -61,13 +62,13 @@ def response_of(record: JsonObject) -> tuple[JsonObject, list[JsonObject]]:
 
 
 def response_names(model: JsonObject) -> JsonObject:
-    """Which model it was, in the words of version 1."""
+    """The model, as version 1 names it."""
     names = (("modelID", "id"), ("providerID", "providerID"), ("variant", "variant"))
     return {ours: model[theirs] for ours, theirs in names if theirs in model}
 
 
-def words_of(record: JsonObject) -> str:
-    """What happened, for a reader."""
+def event_text(record: JsonObject) -> str:
+    """The text of an event, for display."""
     match record["type"]:
         case "shell":
             output = _object(record.get("output")).get("output", record.get("output"))
@@ -100,31 +101,31 @@ def _call(part: JsonObject) -> JsonObject:
     """A call with its state. An input that is still being written is text."""
     state, time = _object(part.get("state")), _object(part.get("time"))
     status = state.get("status")
-    told: JsonObject = {
+    made: JsonObject = {
         **without(state, "status", "input", "content", "error"),
         "status": STATUSES.get(status, status) if isinstance(status, str) else status,
         "time": _span(time, "ran" if "ran" in time else "created"),
         ("raw" if isinstance(state.get("input"), str) else "input"): state.get("input"),
     }
     if "content" in state:
-        told["content"] = [_file(item) for item in _items(state, "content")]
+        made["content"] = [_file(item) for item in _items(state, "content")]
     error = state.get("error")
     if error is not None:
-        told["error"] = _object(error).get("message", error)
-        told["errorType"] = _object(error).get("type")
+        made["error"] = _object(error).get("message", error)
+        made["errorType"] = _object(error).get("type")
     kept = without(part, "type", "id", "name", "state", "time")
     return {
         "type": "tool",
         "callID": part.get("id"),
         "tool": part.get("name"),
-        "state": told,
+        "state": made,
         "executed": part.get("executed"),
         **({"metadata": {KEY: kept}} if kept else {}),
     }
 
 
 def _file(item: Json) -> JsonObject:
-    """A file, or a text beside files. One that is whole in the record becomes a URL."""
+    """A file, or a text beside files. Data becomes a URL."""
     own = _object(item)
     if own.get("type") == "text":
         return own
@@ -132,12 +133,12 @@ def _file(item: Json) -> JsonObject:
     data = file.get("data")
     if "url" not in file and isinstance(data, str):
         del file["data"]
-        file["url"] = data if data.startswith("data:") else f"data:{file.get('mime')};base64,{data}"
+        file["url"] = data if data.startswith("data:") else data_url(data, str(file.get("mime")))
     return {**file, "type": "file"} if is_object(item) else {"value": item}
 
 
 def _span(time: JsonObject, start: str) -> JsonObject:
-    """From when to when, in the words of version 1."""
+    """The times of version 1."""
     span: JsonObject = {"start": time.get(start)}
     if time.get("completed") is not None:
         span["end"] = time["completed"]

@@ -1,61 +1,139 @@
-"""Tool calls, as updates tell of them, and the questions whether they may run."""
+"""Tool calls and content blocks of the Agent Client Protocol → chunks, parts and outputs.
 
+https://agentclientprotocol.com/protocol/tool-calls and https://agentclientprotocol.com/protocol/content.
+What is not understood is kept as it is.
+"""
+
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from msgspec import UNSET
 
+from partita.formats.core.files import file_part
+from partita.formats.core.metadata import add_notes
 from partita.types.chunks import (
     Chunk,
+    DataChunk,
+    FileChunk,
     ToolApprovalRequest,
     ToolApprovalResponse,
     ToolInputAvailable,
     ToolInputStart,
     ToolOutputChunk,
 )
+from partita.types.data_url import data_url
 from partita.types.json import Json, JsonObject, is_array, is_object
-from partita.types.tools import ExecutionDeniedOutput, InterruptedOutput, Interruption
+from partita.types.parts import ForeignPart, TextPart
+from partita.types.tools import (
+    ContentItem,
+    ContentOutput,
+    ErrorJsonOutput,
+    ErrorTextOutput,
+    ExecutionDeniedOutput,
+    InterruptedOutput,
+    Interruption,
+    JsonOutput,
+    TextOutput,
+    ToolOutput,
+)
 
-from .content import ACP, output_of
+ACP: Final = "acp"
+"""The namespace in metadata, and in the names of data."""
+
+
+def text_of(block: Json) -> str | None:
+    """The text of a text block."""
+    text = block.get("text") if is_object(block) and block.get("type") == "text" else None
+    return text if isinstance(text, str) else None
+
+
+def file_of(block: Json) -> tuple[str, str] | None:
+    """URL and media type of an image or an audio block."""
+    if not is_object(block) or block.get("type") not in ("image", "audio"):
+        return None
+    data, media_type = block.get("data"), block.get("mimeType")
+    if not isinstance(data, str) or not isinstance(media_type, str):
+        return None
+    return data_url(data, media_type), media_type
+
+
+def block_chunk(block: Json) -> Chunk:
+    """The chunk of a block that is not text: a file, or data."""
+    file = file_of(block)
+    return DataChunk(f"data-{ACP}-content", block) if file is None else FileChunk(file[0], file[1])
+
+
+def output_of(content: Json, raw: Json, *, failed: bool, terminals: Mapping[str, JsonObject]) -> ToolOutput:
+    """The output of a call: text, the raw output, or items. Diffs and terminals are kept as they are."""
+    items: Sequence[Json] = content if is_array(content) else []
+    texts = [text for item in items if (text := _item_text(item)) is not None]
+    if texts and len(texts) == len(items):
+        text = "\n".join(texts)
+        return ErrorTextOutput(text) if failed else TextOutput(text)
+    if items:
+        parts = tuple(_item(item, terminals) for item in items)
+        return ErrorJsonOutput(content) if failed else ContentOutput(parts)
+    if isinstance(raw, str) or raw is None:
+        return ErrorTextOutput(raw or "") if failed else TextOutput(raw or "")
+    return ErrorJsonOutput(raw) if failed else JsonOutput(raw)
+
+
+def _item_text(item: Json) -> str | None:
+    return text_of(item.get("content")) if is_object(item) and item.get("type") == "content" else None
+
+
+def _item(item: Json, terminals: Mapping[str, JsonObject]) -> ContentItem:
+    text = _item_text(item)
+    if text is not None:
+        return TextPart(text)
+    if not is_object(item):
+        return ForeignPart(ACP, item)
+    file = file_of(item.get("content")) if item.get("type") == "content" else None
+    if file is not None:
+        return file_part(*file)
+    terminal = item.get("terminalId")
+    known = terminals.get(terminal, {}) if isinstance(terminal, str) else {}
+    return ForeignPart(ACP, {**item, **known})
+
 
 UNKNOWN_TOOL: Final = "other"
-"""The kind of a tool of which nothing is said; the protocol's own word."""
+"""The kind of a tool that is not named, as in the protocol."""
 
 DESCRIBED: Final = ("kind", "locations", "_meta")
-"""What is said of a call beside its input and output: it stands in the metadata of the tool."""
+"""Members of a call that are kept in its tool metadata."""
 
 ENDED: Final = ("completed", "failed")
 
 
 class Call:
-    """What is known of a call; later words replace earlier ones, field by field."""
+    """What is known of a call. Updates replace it member by member."""
 
-    __slots__ = ("approval", "denied", "fields", "id", "is_done", "is_told")
+    __slots__ = ("approval", "denied", "fields", "id", "is_done", "is_sent")
 
     def __init__(self, id: str) -> None:
         self.id = id
         self.fields: JsonObject = {}
-        self.is_told = False  # its input
+        self.is_sent = False  # its input
         self.is_done = False
         self.approval: str | None = None
-        self.denied: str | None = None  # why, if someone refused it
+        self.denied: str | None = None  # the reason, if it was denied
 
     @property
     def name(self) -> str:
-        """The name of the tool; versions that do not tell it tell the kind."""
+        """The name of the tool, or its kind in versions without names."""
         names = (self.fields.get("name"), self.fields.get("kind"))
         return next((name for name in names if isinstance(name, str) and name), UNKNOWN_TOOL)
 
     @property
     def title(self) -> str | None:
-        """What it does, for people."""
+        """The title for display."""
         title = self.fields.get("title")
         return title if isinstance(title, str) else None
 
     @property
     def metadata(self) -> JsonObject | None:
-        """What else is said of it."""
-        told = {name: self.fields[name] for name in DESCRIBED if self.fields.get(name)}
-        return {ACP: told} if told else None
+        """The tool metadata."""
+        return add_notes(None, ACP, {name: self.fields[name] for name in DESCRIBED if self.fields.get(name)})
 
 
 class Calls:
@@ -66,7 +144,7 @@ class Calls:
         self._open: set[str] = set()
         self._asked: dict[str, tuple[Call, list[Json]]] = {}
         self.terminals: dict[str, JsonObject] = {}
-        """What is known of terminals, by id: their output, and how they ended."""
+        """The output and the exit status of terminals, by id."""
 
     @property
     def has_open(self) -> bool:
@@ -74,11 +152,11 @@ class Calls:
         return bool(self._open)
 
     def knows(self, call_id: Json) -> bool:
-        """Whether a call of that id was told of."""
+        """Whether there is a call of that id."""
         return isinstance(call_id, str) and call_id in self._calls
 
     def update(self, update: JsonObject) -> list[Chunk] | None:
-        """The chunks of a new call or of news about one; `None` if nobody says which."""
+        """The chunks of a new call or of an update; `None` if it has no id."""
         call_id = update.get("toolCallId")
         if not isinstance(call_id, str):
             return None
@@ -98,17 +176,17 @@ class Calls:
             return (
                 self._output(call, update) if changed or "content" in update or "rawOutput" in update else []
             )
-        if call.is_told or status in ("in_progress", *ENDED) or call.fields.get("rawInput") is not None:
+        if call.is_sent or status in ("in_progress", *ENDED) or call.fields.get("rawInput") is not None:
             chunks += self._available(call, changed)
         elif changed:
             chunks.append(ToolInputStart(call.id, call.name, tool_metadata=call.metadata, title=call.title))
         return chunks + self._output(call, update)
 
     def ask(self, approval: str, params: JsonObject) -> list[Chunk] | None:
-        """A question whether a call may run; `None` if it cannot be one."""
-        told = params.get("toolCall")
-        chunks = self.update(told) if is_object(told) and approval not in self._asked else None
-        call = self._calls.get(told["toolCallId"]) if chunks is not None and is_object(told) else None
+        """A permission request; `None` if it does not name a call that can be asked for."""
+        update = params.get("toolCall")
+        chunks = self.update(update) if is_object(update) and approval not in self._asked else None
+        call = self._calls.get(update["toolCallId"]) if chunks is not None and is_object(update) else None
         if chunks is None or call is None or call.is_done:
             return None
         options = params.get("options")
@@ -119,7 +197,7 @@ class Calls:
         return [*chunks, *self._available(call, False), question]
 
     def decide(self, approval: str, result: JsonObject) -> list[Chunk] | None:
-        """An answer; `None` if nothing was asked by that id, or it does not matter any more."""
+        """The response to a permission request; `None` if there is no such request, or its call has ended."""
         asked = self._asked.pop(approval, None)
         if asked is None or asked[0].approval != approval or asked[0].is_done:
             return None
@@ -127,7 +205,7 @@ class Calls:
         outcome = result.get("outcome")
         chosen = outcome.get("optionId") if is_object(outcome) else None
         if chosen is None:
-            return []  # taken back: what becomes of the call says the rest
+            return []  # cancelled: the output of the call follows
         option = next((one for one in options if is_object(one) and one.get("optionId") == chosen), None)
         kind = option.get("kind") if is_object(option) else None
         approved = isinstance(kind, str) and kind.startswith("allow")
@@ -139,7 +217,7 @@ class Calls:
         return [answer]
 
     def close(self, why: Interruption) -> list[Chunk]:
-        """Nothing more comes: calls without an output say what became of them."""
+        """The turn has ended: calls without an output were denied or interrupted."""
         chunks: list[Chunk] = []
         for call in [call for call in self._calls.values() if not call.is_done]:
             self._end(call)
@@ -150,18 +228,18 @@ class Calls:
         return chunks
 
     def _available(self, call: Call, changed: bool) -> list[Chunk]:
-        """The input of a call, once; again if something else is said of it before anyone was asked."""
-        if call.is_told and (not changed or call.approval is not None):
+        """The input of a call, once; again if it changes before a permission request."""
+        if call.is_sent and (not changed or call.approval is not None):
             return []
-        call.is_told = True
+        call.is_sent = True
         given = call.fields.get("rawInput", {})
         return [ToolInputAvailable(call.id, call.name, given, tool_metadata=call.metadata, title=call.title)]
 
     def _output(self, call: Call, update: JsonObject) -> list[Chunk]:
-        """What the call gave back so far; the last of it when the call has ended."""
+        """The output so far, preliminary until the call has ended."""
         status, fields = call.fields.get("status"), call.fields
         ended = status in ENDED
-        if not ended and (not call.is_told or not update.get("content")):
+        if not ended and (not call.is_sent or not update.get("content")):
             return []
         failed = status == "failed"
         if failed and call.denied is not None:
@@ -171,7 +249,7 @@ class Calls:
         output = output_of(content, raw, failed=failed, terminals=self.terminals)
         metadata = call.metadata
         if raw is not None and is_array(content) and content:
-            metadata = {ACP: {**(metadata or {}).get(ACP, {}), "rawOutput": raw}}
+            metadata = add_notes(metadata, ACP, {"rawOutput": raw})
         if ended:
             self._end(call)
         preliminary = None if call.is_done else True
@@ -183,7 +261,7 @@ class Calls:
 
 
 def _same(one: Json, other: Json) -> bool:
-    """Whether two values are equal. Values nested too deeply to tell are not."""
+    """Whether two values are equal. Values that are nested too deeply are not."""
     try:
         return bool(one == other)
     except RecursionError:
