@@ -7,7 +7,7 @@ A data file `data/NAME.json` may have these members:
 - `other_forms`: payloads in a form that `dump` does not write; `written_otherwise`: how the names of
   recordings begin that are in such a form.
 - `adds`: members that `dump` writes where a payload had none, as paths with `*` for numbers.
-- `writes_empty_steps`: a step of which nothing can be written is still a message.
+- `keeps_steps`: a step shows in a payload even if none of its parts can be written.
 - `text`: paths in events at which a piece of a text is; `not_split_beside`: members that belong to the whole
   event, so that the text beside them cannot be cut; `closes`: see `check_stream`.
 - `cut_calls`: streams that end inside the input `{"place": "Slet…` of a call.

@@ -142,6 +142,7 @@ def test_a_payload_converts_to_anything_and_no_leaf_is_lost_on_the_way(subject: 
 @of_each(WRITTEN)
 def test_a_conversation_that_has_everything_is_written_with_nothing_lost_in_silence(subject: Subject) -> None:
     laws.check_conversation(subject.format, everything())
+    laws.check_values(subject.format, everything())
     paths = some(list(leaves(to_json(everything()))), 12, subject.name)
     laws.check_conversation_leaves(subject.format, everything(), paths)
 
@@ -179,7 +180,7 @@ def test_messages_with_anything_in_them_are_written_or_refused(subject: Subject,
         laws.check_messages(subject.format, [read_message(message) for message in messages])
 
 
-@of_each([name for name in WRITTEN if not SUBJECTS[name].data.get("writes_empty_steps")])
+@of_each([name for name in WRITTEN if not SUBJECTS[name].data.get("keeps_steps")])
 def test_a_step_of_which_nothing_is_written_leaves_nothing_empty(subject: Subject) -> None:
     shown, text = DataPart("lamp", {"lit": True}), TextPart("The lamp is lit.")
     asked = UserMessage(id="u", content="Is it lit?")

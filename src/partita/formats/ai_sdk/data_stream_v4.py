@@ -23,9 +23,8 @@ from msgspec import UNSET
 
 from partita.errors import DecodeError, StreamError
 from partita.formats.ai_sdk.versions import REDACTED, SIGNATURE, SIGNER
-from partita.formats.chunks import BESIDE
 from partita.formats.core.files import file_url
-from partita.formats.format import Format
+from partita.formats.format import UNREAD, Format
 from partita.formats.losses import Loss
 from partita.types.chunks import (
     DATA_PREFIX,
@@ -320,7 +319,7 @@ class DataStreamDecoder:
         return [ErrorChunk(text)]
 
     def _lose(self, name: str, value: str) -> None:
-        self.losses.append(Loss.of(f"$[{self.lines - 1}].{name}", value, BESIDE))
+        self.losses.append(Loss.of(f"$[{self.lines - 1}].{name}", value, UNREAD))
 
     def _take_file(self, value: Json) -> list[Chunk]:
         rest = _object("k", value, "data", "mimeType")

@@ -79,7 +79,7 @@ RESPONSES: Final = Responses(
     NAME,
     AnthropicDecoder,
     is_body=lambda payload: payload.get("type") == "message",
-    is_event=lambda payload: payload.get("type") in EVENTS and payload["type"] != "error",
+    is_event=lambda payload: str(payload.get("type")) in EVENTS and payload["type"] != "error",
     error_text=lambda payload: error_text(payload["error"]) if "error" in payload else None,
     read_body=_read_body,
     write_body=_write_body,

@@ -73,7 +73,7 @@ RESPONSES: Final = Responses(
     NAME,
     CohereDecoder,
     is_body=lambda payload: is_object(payload.get("message")),
-    is_event=lambda payload: payload.get("type") in EVENTS,
+    is_event=lambda payload: str(payload.get("type")) in EVENTS,
     error_text=_error_text,
     read_body=_read_body,
     write_body=_write_body,

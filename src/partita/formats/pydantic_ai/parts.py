@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from partita.formats.core.codec import KIND, PartCodec, PartCodecs
 from partita.formats.core.files import file_part, is_image
 from partita.formats.core.metadata import notes
-from partita.formats.core.tool_text import read_arguments, read_tool_text, tool_text
+from partita.formats.core.tool_text import Outcome, read_arguments, read_tool_text, tool_text
 from partita.formats.core.wire import Wire, to_json
 from partita.types.data_url import OCTETS, data_url, inline_of, is_base64, kind_of_media
 from partita.types.fold import state_after
@@ -212,8 +212,12 @@ def write_call(part: ToolCallPart) -> Wire:
 
 
 # `outcome` of tool returns in pydantic_ai/messages.py
-OUTCOMES: Final = {name: name for name in ("success", "failed", "denied", "interrupted")} | {
-    "retried": "failed"
+OUTCOMES: Final[Mapping[str, Outcome]] = {
+    "success": "success",
+    "failed": "failed",
+    "retried": "failed",
+    "denied": "denied",
+    "interrupted": "interrupted",
 }
 
 
@@ -221,7 +225,7 @@ def read_output(block: wire.ToolReturn | wire.BuiltinToolReturn) -> ToolOutput |
     outcome = OUTCOMES.get(block.outcome)
     if outcome == "success" and _has_files(block.content):
         return ContentOutput(tuple(read_item(ITEM.read(item)) for item in block.content))
-    return None if outcome is None else read_tool_text(outcome, block.content)  # type: ignore[arg-type] # one of them
+    return None if outcome is None else read_tool_text(outcome, block.content)
 
 
 def write_output(output: ToolOutput) -> JsonObject:

@@ -25,6 +25,7 @@ from pydantic_ai.messages import (
 from pydantic_ai.usage import RequestUsage, RunUsage
 
 from partita.errors import DecodeError
+from partita.formats.pydantic_ai.format import USAGE
 from partita.runtime.plugged.jsonable import as_json
 from partita.runtime.tools.chunks import chunk_of_output
 from partita.types.chunks import (
@@ -50,8 +51,7 @@ from partita.types.codec import to_json
 from partita.types.json import Json, JsonObject, dumps, loads
 from partita.types.usage import Usage
 
-from .details import NAMESPACE, Details
-from .outputs import output_of
+from .parts import metadata_of, output_of, part_of
 
 REASONS: Final[Mapping[str, str]] = {
     "content_filter": "content-filter",
@@ -130,13 +130,12 @@ class Speaking:
                 return [begun, *([ToolInputDelta(part.tool_call_id, written)] if written else [])]
             case NativeToolReturnPart():
                 output: Json = as_json(part.content)
-                kept = Details(None, part.provider_name, part.provider_details).metadata()
-                return [ToolOutputAvailable(part.tool_call_id, output, True, kept)]
+                return [ToolOutputAvailable(part.tool_call_id, output, True, metadata_of(part))]
             case FilePart():
-                kept = Details(part.id, part.provider_name, part.provider_details).metadata()
-                return [FileChunk(part.content.data_uri, part.content.media_type, kept)]
+                return [FileChunk(part.content.data_uri, part.content.media_type, metadata_of(part))]
             case _:
-                return [CustomChunk(f"{NAMESPACE}.{part.part_kind}", {NAMESPACE: as_json(part)})]
+                kept = part_of(part)
+                return [CustomChunk(kept.kind, kept.provider_metadata)]
 
     def _grow(self, index: int, delta: Any) -> list[Chunk]:
         block = self._open.get(index)
@@ -154,12 +153,9 @@ class Speaking:
         block = self._open.pop(index, None)
         match part:
             case TextPart() if block:
-                return [
-                    TextEnd(block, Details(part.id, part.provider_name, part.provider_details).metadata())
-                ]
+                return [TextEnd(block, metadata_of(part))]
             case ThinkingPart() if block:
-                said = Details(part.id, part.provider_name, part.provider_details, part.signature)
-                return [ReasoningEnd(block, said.metadata())]
+                return [ReasoningEnd(block, metadata_of(part))]
             case BaseToolCallPart():
                 return [_whole(part)]
             case _:
@@ -169,7 +165,7 @@ class Speaking:
 def _whole(part: BaseToolCallPart[Any]) -> Chunk:
     """A call whose input is whole. Words that are no JSON are told so: the model will hear of it."""
     executed = True if isinstance(part, NativeToolCallPart) else None
-    kept = Details(part.id, part.provider_name, part.provider_details).metadata()
+    kept = metadata_of(part)
     given: Json | UnsetType = UNSET
     if isinstance(part.args, str):
         try:
@@ -205,14 +201,4 @@ def told(answer: ModelResponse) -> MessageFinish:
 
 def usage_of(usage: RunUsage | RequestUsage) -> Usage | None:
     """What was consumed, if anything is known of it."""
-    if not usage.has_values():
-        return None
-    return Usage(
-        usage.input_tokens,
-        usage.output_tokens,
-        usage.input_tokens + usage.output_tokens,
-        usage.details.get("reasoning_tokens"),
-        usage.cache_read_tokens or None,
-        usage.cache_write_tokens or None,
-        as_json(usage),
-    )
+    return USAGE.read(as_json(usage)) if usage.has_values() else None
