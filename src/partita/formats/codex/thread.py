@@ -322,7 +322,7 @@ class Thread:
             return False
         known = f"{self.lineage.session or AGENT}:{own}"
         if known in self._items:
-            self.report_unknown("an item that was told before", detail=own)
+            self.report_unknown("an item that was read before", detail=own)
             return True
         self._items[known] = None
         return False
