@@ -214,7 +214,8 @@ class Format:
     is_complete: bool = False
     """Whether `dump` reports all of its losses. Otherwise messages are compared with those read back.
 
-    Losses of `load` include what `dump` does not write back, unless the `Loaded` is complete by itself.
+    Losses of `load` include what `dump` does not write back, unless the `Loaded` is complete by itself. If
+    there is no `dump`, they include members of records that no message depends on.
     """
     http_api: HttpApi | None = None
     """The API behind the format. With it, `Agent("NAME:MODEL")` sends requests that `dump` writes."""
