@@ -19,9 +19,9 @@ from .answers.model_view import OpenCalls, repair_calls
 from .carrying import embed, extract
 from .core.unread import Fact, message_facts, read_completely
 from .events import load_events
-from .format import UNWRITTEN, Dumped, Format, FoundLosses, Loaded, Request, ToolSpec
+from .format import Dumped, Format, FoundLosses, Loaded, Request, ToolSpec
 from .lazily import later
-from .losses import Loss, by_member, relocate
+from .losses import NO_PLACE, Loss, by_member, relocate
 from .own import CHAT
 from .registry import get_format
 from .session_facts import SessionFacts
@@ -182,7 +182,7 @@ def _dump(loaded: Loaded, writing: Format) -> Dumped:
     losses = [] if same else list(_settings(request))
     if not writing.takes_request:
         dumped = writing.dump(loaded.messages)
-        losses += [Loss.of(f"$.tools[{i}]", to_json(one), UNWRITTEN) for i, one in enumerate(request.tools)]
+        losses += [Loss.of(f"$.tools[{i}]", to_json(one), NO_PLACE) for i, one in enumerate(request.tools)]
     else:
         losses += [] if same else _members(request)
         dumped = writing.dump(loaded.messages, request if same else Request(_bare(request)))

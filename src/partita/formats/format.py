@@ -12,14 +12,11 @@ from partita.types.json import Json, JsonObject, limited_depth
 from partita.types.messages import Message
 from partita.types.value import Value
 
-from .losses import Loss, json_losses
+from .losses import NO_PLACE, Loss, json_losses
 from .session_facts import SessionFacts
 
 UNREAD: Final = "messages have no place for it"
 """Why something of a payload is lost."""
-
-UNWRITTEN: Final = "the format has no place for it"
-"""Why something of a message is lost."""
 
 
 class ToolSpec(Value):
@@ -271,7 +268,7 @@ def _dump_completely(
         yield from dumped.losses
         reported = tuple(loss.path for loss in dumped.losses)
         again = load(dumped.payload).messages
-        for loss in json_losses(to_json(fold(messages)), to_json(fold(again)), "$", UNWRITTEN):
+        for loss in json_losses(to_json(fold(messages)), to_json(fold(again)), "$", NO_PLACE):
             if not loss.path.startswith(reported):
                 yield loss
 
