@@ -13,7 +13,7 @@ import msgspec
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from partita.formats.losses import Loss, json_losses
+from partita.formats.losses import NO_PLACE, Loss, json_losses
 from partita.types.codec import to_json
 from partita.types.json import Json, JsonObject, dumps, is_array, is_object
 from partita.types.messages import Message, ToolCallPart, ToolMessage, derive_type, text_of
@@ -64,8 +64,6 @@ COMMON: Final[Mapping[str, str]] = {
 
 REQUIRED: Final = "the format requires it"
 """Why something was added."""
-NO_PLACE: Final = "the format has no place for it"
-"""Why anything else is missing."""
 
 RESPELLING: Final = "it only says how this was written in its source"
 STEERING: Final = "it is written as a prompt of the user"
