@@ -566,7 +566,7 @@ def test_an_item_with_an_id_is_told_once_however_often_it_is_there() -> None:
     )
     reading = read(script.records)
     assert texts(reading) == [["Done."]]
-    assert reading.puzzles == {"an item that was told before": 1}
+    assert reading.puzzles == {"an item that was read before": 1}
 
 
 def test_a_time_that_cannot_be_read_costs_the_time_alone() -> None:

@@ -34,6 +34,7 @@ PARTLY_READ: Final = "it describes the record alone, or other records repeat it"
 KNOWN: Final[Fact] = ("known",)
 """A fact of records that are read without a trace of their own: they begin or repeat something."""
 
+TEXTS: Final = ("text", "reasoning")
 PARAGRAPHS: Final = 32
 """How many paragraphs of reasoning may be sections that came one by one."""
 
@@ -45,25 +46,31 @@ def read_completely(
     *,
     content: frozenset[str] = frozenset(),
     more: Iterable[Fact] = (),
+    paths: Sequence[str] = (),
+    pieces: bool = False,
 ) -> Loaded:
     """What was loaded from records, with a loss for each record that has leaves which were not read.
 
     It is minor if other leaves of the record were read, unless there is `content` among those that were not.
     `facts_of` returns the facts of a record that is read alone, `more` are facts that the messages imply.
+    `paths`: where the records are, if the payload is not a list of them. `pieces`: texts come in pieces.
     """
 
     def losses() -> Iterator[Loss]:
         yield from loaded.losses
         held = {KNOWN, *message_facts(loaded.messages), *more}
+        texts = "\0".join(str(fact[1]) for fact in held if fact[0] in TEXTS) if pieces else ""
+        reported = {loss.path: loss.what for loss in loaded.losses}
         for index, value in enumerate(records):
-            if data_fact(value) in held:
+            path = paths[index] if paths else f"$[{index}]"
+            if data_fact(value) in held or dumps(value).decode() in reported.get(path, ""):
                 continue
-            record = _Record(value, facts_of, held)
+            record = _Record(value, facts_of, held, texts)
             rest = record.unread()
             if rest is not UNSET:
                 is_minor = record.stated and not _has_member(rest, content)
                 severity: Severity = "minor" if is_minor else "lost"
-                yield Loss.of(f"$[{index}]", rest, PARTLY_READ if is_minor else UNREAD, severity)
+                yield Loss.of(path, rest, PARTLY_READ if is_minor else UNREAD, severity)
 
     return Loaded(loaded.messages, losses, is_complete=True)
 
@@ -71,10 +78,12 @@ def read_completely(
 class _Record:
     """A record whose leaves are changed one by one."""
 
-    def __init__(self, record: Json, facts_of: Callable[[Json], set[Fact]], held: set[Fact]) -> None:
+    def __init__(
+        self, record: Json, facts_of: Callable[[Json], set[Fact]], held: set[Fact], texts: str
+    ) -> None:
         self._record, self._facts_of, self._held = record, facts_of, held
         self._all = facts_of(record)
-        self.stated = self._all & held
+        self.stated = {one for one in self._all if one in held or (one[0] in TEXTS and str(one[1]) in texts)}
         """The facts of the record that messages hold."""
 
     def unread(self) -> Json:
@@ -226,3 +235,5 @@ def _note_facts(about: str, own: JsonObject) -> Iterator[Fact]:
 def _container_facts(value: Json) -> Iterator[Fact]:
     if is_object(value) or is_array(value):
         yield data_fact(value)
+        for item in value if is_array(value) else ():
+            yield from _container_facts(item)
