@@ -21,10 +21,10 @@ from .checking.check import unaccounted
 from .events import load_events
 from .format import UNWRITTEN, Dumped, Format, FoundLosses, Loaded, Request, ToolSpec
 from .lazily import later
+from .log.session_file import SessionFacts
 from .losses import Loss, by_member, relocate
 from .own import CHAT
 from .registry import get_format
-from .session_facts import SessionFacts
 from .sniff import Guess, guess_format, sniff
 
 OF_ANOTHER_API: Final = "it is a setting of another API"

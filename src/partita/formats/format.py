@@ -12,8 +12,8 @@ from partita.types.json import Json, JsonObject, limited_depth
 from partita.types.messages import Message
 from partita.types.value import Value
 
+from .log.session_file import SessionFacts
 from .losses import Loss, json_losses
-from .session_facts import SessionFacts
 
 UNREAD: Final = "messages have no place for it"
 """Why something of a payload is lost."""

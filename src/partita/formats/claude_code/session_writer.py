@@ -14,9 +14,8 @@ from msgspec import UNSET
 
 from partita.formats.core.metadata import notes
 from partita.formats.core.turns import Instructions, Prompt, Results, Step, Turn, split
+from partita.formats.log.session_file import Names, SessionFacts, is_uuid, made_uuid
 from partita.formats.losses import Loss
-from partita.formats.session_facts import SessionFacts
-from partita.formats.session_names import Names, is_uuid, made_uuid
 from partita.types.fold import fold
 from partita.types.json import Json, JsonObject, is_object
 from partita.types.messages import AssistantMessage, Message, ToolCallPart, UserMessage, text_of
