@@ -34,6 +34,9 @@ PARTLY_READ: Final = "it describes the record alone, or other records repeat it"
 KNOWN: Final[Fact] = ("known",)
 """A fact of records that are read without a trace of their own: they begin or repeat something."""
 
+MANY: Final = 8
+"""Items of longer arrays are looked at one by one, so that the time does not grow with their square."""
+
 TEXTS: Final = ("text", "reasoning")
 PARAGRAPHS: Final = 32
 """How many paragraphs of reasoning may be sections that came one by one."""
@@ -81,7 +84,7 @@ class _Record:
     def __init__(
         self, record: Json, facts_of: Callable[[Json], set[Fact]], held: set[Fact], texts: str
     ) -> None:
-        self._record, self._facts_of, self._held = record, facts_of, held
+        self._record, self._facts_of, self._held, self._texts = record, facts_of, held, texts
         self._all = facts_of(record)
         self.stated = {one for one in self._all if one in held or (one[0] in TEXTS and str(one[1]) in texts)}
         """The facts of the record that messages hold."""
@@ -105,17 +108,27 @@ class _Record:
         if is_array(value):
             if data_fact(value) in self._held:
                 return UNSET
-            items = [
-                self._unread(item, lambda other, at=at: inside([*value[:at], other, *value[at + 1 :]]))
-                for at, item in enumerate(value)
-            ]
+            if len(value) > MANY:
+                items = [self._alone(item, inside) for item in value]
+            else:
+                items = [
+                    self._unread(item, lambda other, at=at: inside([*value[:at], other, *value[at + 1 :]]))
+                    for at, item in enumerate(value)
+                ]
             return [rest for rest in items if rest is not UNSET] or UNSET
         return UNSET if self._is_read(inside(_another(value))) else value
 
+    def _alone(self, item: Json, inside: Callable[[Json], Json]) -> Json:
+        """The unread leaves of an item of a long array, in the record without the other items."""
+        record = _Record(inside([item]), self._facts_of, self._held, self._texts)
+        return record._unread(item, lambda other: inside([other]))
+
     def _is_read(self, changed: Json) -> bool:
         """Whether a change shows: a fact that is held is gone, or there is one more."""
+        if not self.stated:
+            return False
         facts = self._facts_of(changed)
-        return bool(self.stated) and (not self.stated <= facts or self._all < facts)
+        return not self.stated <= facts or self._all < facts
 
 
 def _has_member(value: Json, names: frozenset[str]) -> bool:
