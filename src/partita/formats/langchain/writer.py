@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from partita.errors import PartitaError
 from partita.formats.core.metadata import NO_NOTES, message_notes, notes
-from partita.formats.core.report import REQUIRED, Entry, Place, Record
+from partita.formats.core.report import NO_PLACE, REQUIRED, Entry, Place, Record
 from partita.formats.core.residue import restore
 from partita.formats.core.turns import Instructions, Prompt, Results, Step, split
 from partita.formats.core.wire import Wire, to_json
@@ -61,7 +61,6 @@ from .wire import NAME
 OF_MESSAGES: Final = frozenset({FORM, ROLE, "role_", "string", "list"})
 """Notes of messages that are not members of them; the last three are those of earlier versions."""
 
-NO_PLACE: Final = "LangChain's messages have no place for it"
 ALONE: Final = "every result is a message of its own"
 BESIDE: Final = "calls and reasoning that are not in the content lose their place in it"
 UNCOUNTED: Final = "what was not counted is written as 0, or as the sum"

@@ -11,6 +11,7 @@ from msgspec import UNSET, UnsetType
 
 from partita.errors import DecodeError
 from partita.formats.call_owners import network_path, server_calls
+from partita.formats.core.report import NO_PLACE
 from partita.formats.losses import Loss, Severity
 from partita.types.chunks import (
     Chunk,
@@ -52,7 +53,6 @@ METADATA: Final = frozenset({"finishReason", "rawFinishReason", "usage", "model"
 
 NO_USAGE: Final = {"prompt_tokens": 0, "completion_tokens": 0, "total_tokens": 0}
 PARAGRAPH: Final = "\n\n"
-NO_PLACE: Final = "a body has no place for it"
 OTHER_COUNTS: Final = "the counts of another API"
 
 NOT_SENT: Final = {

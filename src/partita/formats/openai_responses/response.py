@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from partita.formats.answers.outlet import INTERRUPTED
 from partita.formats.core.members import objects_in, text_in
 from partita.formats.core.metadata import notes
-from partita.formats.core.report import REQUIRED, Place, Report
+from partita.formats.core.report import NO_PLACE, REQUIRED, Place, Report
 from partita.formats.core.residue import residue, restore
 from partita.formats.core.response import NO_OUTPUT, last_step, metadata_of, usage_of
 from partita.formats.core.tools import Tools
@@ -100,7 +100,7 @@ NOT_REPEATED: Final = "a response does not repeat it"
 
 REPORT: Final = Report(
     NAMESPACE,
-    default="a response has no place for it",
+    default=NO_PLACE,
     reasons={
         "id": "a response has an id of its own",
         **dict.fromkeys(("reasoning", "tool-call"), "it is of another provider"),
