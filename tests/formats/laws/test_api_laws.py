@@ -60,9 +60,13 @@ def test_it_continues_with_a_response_of_that_api_and_comes_back(source: str, ta
 @given(
     messages=st.lists(canonical.messages(), min_size=1, max_size=4),
     view=st.sampled_from(["stored", "expanded", "sent"]),
+    asks_first=st.booleans(),
 )
-def test_any_conversation_is_written_as_each_api_demands(messages: list[Message], view: str) -> None:
-    given_: Sequence[Message] = [UserMessage(id="?", content="?"), *map(_with_objects, messages)]
+def test_any_conversation_is_written_as_each_api_demands(
+    messages: list[Message], view: str, asks_first: bool
+) -> None:
+    question, others = UserMessage(id="?", content="?"), list(map(_with_objects, messages))
+    given_: Sequence[Message] = [question, *others] if asks_first else [*others, question]
     if view != "stored":
         given_ = expand(given_) if view == "expanded" else model_view(given_).messages
     failures = Failures(len(RULES))

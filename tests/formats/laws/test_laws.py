@@ -35,7 +35,7 @@ from .subjects import BOTH_WAYS, DATA, READ, STREAMED, SUBJECTS, WRITTEN, Subjec
 
 pytestmark = pytest.mark.filterwarnings("ignore:LegacyMessage is deprecated:DeprecationWarning")
 
-LEAVES, FEW_LEAVES = 12, 3
+LEAVES, FEW_LEAVES = 8, 3
 """How many leaves are changed of each payload in a data file, and of each recording."""
 CUTS = 6
 """At how many places each stream is cut."""
@@ -143,7 +143,7 @@ def test_a_payload_converts_to_anything_and_no_leaf_is_lost_on_the_way(subject: 
 def test_a_conversation_that_has_everything_is_written_with_nothing_lost_in_silence(subject: Subject) -> None:
     laws.check_conversation(subject.format, everything())
     laws.check_values(subject.format, everything())
-    paths = some(list(leaves(to_json(everything()))), 12, subject.name)
+    paths = some(list(leaves(to_json(everything()))), 6, subject.name)
     laws.check_conversation_leaves(subject.format, everything(), paths)
 
 
