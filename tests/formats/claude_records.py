@@ -114,7 +114,7 @@ PROMPTS: dict[str, Callable[[], Session]] = {
     "fields that nobody knows": lambda: Session().prompt("x", temperature=220, message2={}),
     "no id": lambda: without("uuid", session()),
     "no id, twice": lambda: without("uuid", without("uuid", session()).prompt("x", parent=None)),
-    "a time that is none": lambda: Session().prompt("x", timestamp="noon"),
+    "a time that cannot be read": lambda: Session().prompt("x", timestamp="noon"),
     "a message with more to it": lambda: with_message(session(), name="baker"),
     "no message": lambda: without("message", session()),
 }

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator
 from datetime import datetime
 
-from partita.formats.assembly import Assembly
+from partita.formats.log.thread_builder import LogBuilder
 from partita.types.json import Json, JsonObject, is_object
 from partita.types.messages import AssistantMessage, Message, SystemMessage, ToolCallPart, UserMessage
 from partita.types.parts import DataPart, ImagePart, ReasoningPart, TextPart
@@ -20,7 +20,7 @@ TOKENS = (
 )
 
 
-def counts(messages: list[Message], assembly: Assembly) -> JsonObject:
+def counts(messages: list[Message], assembly: LogBuilder) -> JsonObject:
     """The numbers of a whole file."""
     calls = list(calls_of(messages))
     without = sum(not has_output(call) for call in calls)

@@ -4,9 +4,9 @@ from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
-from partita.formats.assembly import Assembly
 from partita.formats.codex.rollout import CodexRolloutDecoder
-from partita.formats.transcript import Consumption
+from partita.formats.log.sink import Consumption
+from partita.formats.log.thread_builder import LogBuilder
 from partita.types.json import Json, JsonObject, dumps
 from partita.types.messages import AssistantMessage, Message, SystemMessage, ToolCallPart, UserMessage
 
@@ -20,7 +20,7 @@ class Reading(NamedTuple):
     """What was made of a rollout."""
 
     messages: list[Message]
-    assembly: Assembly
+    assembly: LogBuilder
     ledger: list[Consumption]
 
     @property
@@ -48,7 +48,7 @@ class Reading(NamedTuple):
 
 def read(records: Iterable[JsonObject], *, live: bool = False) -> Reading:
     """Read a rollout; `live` takes out what is whole after every record."""
-    assembly = Assembly("thread")
+    assembly = LogBuilder("thread")
     decoder = CodexRolloutDecoder(assembly)
     found: dict[str, Message] = {}
     for number, record in enumerate(records):

@@ -4,8 +4,8 @@ from collections import Counter
 from collections.abc import Container, Iterable, Iterator
 from datetime import datetime
 
-from partita.formats.assembly import Assembly
 from partita.formats.gemini_cli.chat import GeminiChatDecoder
+from partita.formats.log.thread_builder import LogBuilder
 from partita.types.json import JsonObject, is_object
 from partita.types.messages import AssistantMessage, Message, SystemMessage, ToolCallPart, UserMessage
 from partita.types.parts import DataPart, ReasoningPart
@@ -14,9 +14,9 @@ NOTICES = {"gemini-info": "info", "gemini-warning": "warning", "gemini-error": "
 TAKEN_AWAY = ("gemini-compaction", "gemini-rewind")
 
 
-def read(records: Iterable[JsonObject], looks: Container[int] = ()) -> tuple[dict[str, Message], Assembly]:
+def read(records: Iterable[JsonObject], looks: Container[int] = ()) -> tuple[dict[str, Message], LogBuilder]:
     """The messages of a chat by id, as they are in the end; `looks`: after which records some are taken."""
-    assembly = Assembly("t")
+    assembly = LogBuilder("t")
     decoder = GeminiChatDecoder(assembly)
     messages: list[Message] = []
     for number, record in enumerate(records):
@@ -29,7 +29,7 @@ def read(records: Iterable[JsonObject], looks: Container[int] = ()) -> tuple[dic
     return {message.id: message for message in messages}, assembly
 
 
-def counts(messages: Iterable[Message], assembly: Assembly) -> JsonObject:
+def counts(messages: Iterable[Message], assembly: LogBuilder) -> JsonObject:
     """What a chat amounts to once it is replayed."""
     active = [*counting({message.id: message for message in messages}, assembly.facts.get("leaf"))]
     types = Counter(type_ for message in active if (type_ := type_of(message)) is not None)

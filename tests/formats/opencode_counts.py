@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Container, Iterable, Iterator
 from datetime import UTC, datetime, timedelta
 
-from partita.formats.assembly import Assembly
+from partita.formats.log.thread_builder import LogBuilder
 from partita.formats.opencode.session import OpenCodeDecoder
 from partita.types.json import JsonObject, is_array, is_object
 from partita.types.messages import AssistantMessage, Message, Part, ToolCallPart, UserMessage
@@ -21,9 +21,9 @@ KINDS: dict[type, str] = {
 }
 
 
-def read(records: Iterable[JsonObject], looks: Container[int] = ()) -> tuple[dict[str, Message], Assembly]:
+def read(records: Iterable[JsonObject], looks: Container[int] = ()) -> tuple[dict[str, Message], LogBuilder]:
     """The messages of a session by id, in the end; `looks`: after which records some are taken."""
-    assembly = Assembly("t")
+    assembly = LogBuilder("t")
     decoder = OpenCodeDecoder(assembly)
     messages: list[Message] = []
     for number, record in enumerate(records):
@@ -36,7 +36,7 @@ def read(records: Iterable[JsonObject], looks: Container[int] = ()) -> tuple[dic
     return {message.id: message for message in messages}, assembly
 
 
-def counts(messages: Iterable[Message], assembly: Assembly) -> JsonObject:
+def counts(messages: Iterable[Message], assembly: LogBuilder) -> JsonObject:
     """What a session amounts to."""
     known = {message.id: message for message in messages}.values()
     talk = [message for message in known if isinstance(message, UserMessage | AssistantMessage)]

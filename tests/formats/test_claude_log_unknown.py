@@ -60,13 +60,13 @@ UNKNOWN: dict[str, tuple[Session, str]] = {
         Session().prompt("a").piece("m", message={"content": {"odd": KEPT}}),
         "the content of an answer is neither text nor blocks",
     ),
-    "a time that is none": (
+    "a time that cannot be read": (
         with_fields(Session().prompt("a").prompt(KEPT), 1, timestamp="yesterday"),
-        "a time that is none",
+        "a time that cannot be read",
     ),
     "a time without a zone": (
         with_fields(Session().prompt("a").prompt(KEPT), 1, timestamp="2026-04-01T08:00:00"),
-        "a time that is none",
+        "a time that cannot be read",
     ),
 }
 

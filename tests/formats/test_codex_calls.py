@@ -120,7 +120,7 @@ def test_a_call_that_is_told_twice_stays_as_it_was() -> None:
     script = Script().call("c", cmd="ls").output("c", "beds").call("c", cmd="rm")
     reading = read(script.records)
     assert [(call.input, call.output) for call in reading.calls] == [({"cmd": "ls"}, TextOutput("beds"))]
-    assert reading.puzzles == {"a call that was told before": 1}
+    assert reading.puzzles == {"a call that was read before": 1}
 
 
 def test_a_call_without_an_id_gets_one() -> None:

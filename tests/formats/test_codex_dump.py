@@ -6,8 +6,8 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from partita import convert, parse_log_file, text_of
+from partita.formats.log.session_file import SessionFacts
 from partita.formats.registry import get_format
-from partita.formats.session_facts import SessionFacts
 from partita.types.codec import encode
 from partita.types.json import Json, JsonObject
 from partita.types.messages import (

@@ -3,18 +3,18 @@
 from collections.abc import Callable
 from datetime import timedelta
 
-from partita.formats.assembly import Assembly
 from partita.formats.codex.rollout import CodexRolloutDecoder
-from partita.formats.transcript import Consumption
+from partita.formats.log.sink import Consumption
+from partita.formats.log.thread_builder import LogBuilder
 from partita.types.json import JsonObject
 from partita.types.messages import Message, text_of
 from tests.formats.codex_examples import FORK, THREAD, Script, turn_id
 from tests.tables import each_row
 
 
-def told(records: list[JsonObject]) -> tuple[list[Message], list[Consumption], Assembly]:
+def told(records: list[JsonObject]) -> tuple[list[Message], list[Consumption], LogBuilder]:
     """What is told of a sub-agent's records."""
-    assembly = Assembly("thread")
+    assembly = LogBuilder("thread")
     decoder = CodexRolloutDecoder(assembly, under_call=True)
     for number, record in enumerate(records):
         assembly.line, assembly.offset = number + 1, number * 100

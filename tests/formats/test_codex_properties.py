@@ -3,9 +3,9 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from partita.formats.assembly import Assembly
 from partita.formats.codex.exec import CodexExecDecoder
 from partita.formats.codex.rollout import CodexRolloutDecoder
+from partita.formats.log.thread_builder import LogBuilder
 from partita.stream.accumulator import Accumulator
 from partita.types.codec import to_json
 from partita.types.json import Json, JsonObject, dumps, is_object, loads
@@ -122,7 +122,7 @@ def test_a_longer_log_keeps_the_ids_of_a_shorter_one(records: list[JsonObject], 
 
 @given(scripts())
 def test_reading_goes_on_from_the_beginning_of_any_turn(records: list[JsonObject]) -> None:
-    assembly = Assembly("thread")
+    assembly = LogBuilder("thread")
     decoder = CodexRolloutDecoder(assembly)
     places: list[tuple[int, str | None, JsonObject]] = []
     fed = 0
@@ -132,7 +132,7 @@ def test_reading_goes_on_from_the_beginning_of_any_turn(records: list[JsonObject
         fed += 1
     whole = contents(read(records))
     for at, tail, mark in places:
-        later = Assembly("thread", tail=tail)
+        later = LogBuilder("thread", tail=tail)
         further = CodexRolloutDecoder(later)
         further.restore(loads(dumps(decoder.state(mark))))
         for record in records[at:]:

@@ -201,10 +201,10 @@ def test_words_said_twice_are_told_twice() -> None:
 
 @each_row("live", [False, True])
 def test_an_event_that_was_told_in_a_pause_is_not_told_again_by_its_item(live: bool) -> None:
-    from partita.formats.assembly import Assembly
     from partita.formats.codex.rollout import CodexRolloutDecoder
+    from partita.formats.log.thread_builder import LogBuilder
 
-    assembly = Assembly()
+    assembly = LogBuilder()
     decoder = CodexRolloutDecoder(assembly)
     records = Script().answer("Done.").records
     decoder.feed(records[0])
@@ -566,7 +566,7 @@ def test_an_item_with_an_id_is_told_once_however_often_it_is_there() -> None:
     )
     reading = read(script.records)
     assert texts(reading) == [["Done."]]
-    assert reading.puzzles == {"an item that was told before": 1}
+    assert reading.puzzles == {"an item that was read before": 1}
 
 
 def test_a_time_that_cannot_be_read_costs_the_time_alone() -> None:

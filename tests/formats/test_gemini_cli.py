@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from msgspec import UNSET
 
-from partita.formats.assembly import Assembly
 from partita.formats.gemini_cli.chat import GeminiChatDecoder, records_of
+from partita.formats.log.thread_builder import LogBuilder
 from partita.types.json import Json, JsonObject, is_array
 from partita.types.messages import AssistantMessage, Message, ToolCallPart, UserMessage
 from partita.types.parts import DataPart, FilePart, ImagePart, ReasoningPart, StepStartPart, TextPart
@@ -63,7 +63,7 @@ def call_in(messages: dict[str, Message], id: str) -> ToolCallPart:
     return call
 
 
-def puzzles(assembly: Assembly) -> list[str]:
+def puzzles(assembly: LogBuilder) -> list[str]:
     return [finding.what for finding in assembly.diagnostics]
 
 
@@ -464,7 +464,7 @@ STRANGE: dict[str, tuple[JsonObject, str]] = {
     "thoughts that are no list": (answered("x", "a", thoughts=1), "unknown field 'thoughts' of a message"),
     "calls that are none": (answered("x", "a", toolCalls=[1]), "unknown field 'toolCalls' of a message"),
     "a status": (answered("x", toolCalls=[called("c", "dreaming")]), "unknown status 'dreaming' of a call"),
-    "a time": ({**asked("x", "a"), "timestamp": "yesterday"}, "a time that is none"),
+    "a time": ({**asked("x", "a"), "timestamp": "yesterday"}, "a time that cannot be read"),
     "a list that is none": ({"$set": {"messages": 1}}, "a message that is none"),
 }
 
@@ -512,7 +512,7 @@ def test_a_call_in_the_content_is_a_call() -> None:
 
 
 def test_a_sub_agent_s_chat_is_told_its_parent() -> None:
-    assembly = Assembly()
+    assembly = LogBuilder()
     decoder = GeminiChatDecoder(assembly, parent_session_id="s-1")
     decoder.feed({**HEADER, "sessionId": "helper-1", "kind": "subagent", "directories": ["/work"]})
     assert assembly.facts == {"parentSessionId": "s-1", "sessionId": "helper-1", "cwd": "/work"}

@@ -21,7 +21,7 @@ from tests.recordings import answers, cases_in, chosen
 
 FAMILY: Final = "openai-responses"
 
-REPAIRED: Final = {"a response always has one"}
+REPAIRED: Final = {"the format requires it"}
 """The only reasons for which a recording does not come back as it was."""
 
 

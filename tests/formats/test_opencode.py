@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from partita.formats.assembly import Assembly
+from partita.formats.log.thread_builder import LogBuilder
 from partita.formats.opencode.session import OpenCodeDecoder, records_of
 from partita.types.json import Json, JsonObject
 from partita.types.messages import AssistantMessage, Message, ToolCallPart, UserMessage
@@ -72,7 +72,7 @@ def call_in(messages: dict[str, Message], id: str) -> ToolCallPart:
     return call
 
 
-def puzzles(assembly: Assembly) -> list[str]:
+def puzzles(assembly: LogBuilder) -> list[str]:
     return [finding.what for finding in assembly.diagnostics]
 
 
@@ -131,7 +131,7 @@ def test_a_document_is_read_like_its_records() -> None:
     document = {"info": SESSION, "messages": [GO, answered("a1", text("Done."))]}
     assert list(records_of(document)) == [SESSION, *document["messages"]]
     assert list(records_of({"info": SESSION, "messages": [1]})) == [SESSION, {"message": 1}]
-    whole, records = Assembly("t"), Assembly("t")
+    whole, records = LogBuilder("t"), LogBuilder("t")
     OpenCodeDecoder(whole).feed(document)
     decoder = OpenCodeDecoder(records)
     for record in records_of(document):

@@ -1,6 +1,6 @@
 """Sessions of OpenCode 2: what each record amounts to."""
 
-from partita.formats.assembly import Assembly
+from partita.formats.log.thread_builder import LogBuilder
 from partita.types.json import Json, JsonObject
 from partita.types.messages import (
     AssistantMessage,
@@ -58,7 +58,7 @@ def said(*texts: str) -> list[Json]:
     return [{"type": "text", "text": text} for text in texts]
 
 
-def puzzles(assembly: Assembly) -> list[str]:
+def puzzles(assembly: LogBuilder) -> list[str]:
     return [finding.what for finding in assembly.diagnostics]
 
 

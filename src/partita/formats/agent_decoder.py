@@ -1,7 +1,7 @@
-"""An agent's bytes → events, live and again later: the same bytes always give the same events.
+"""The bytes of an agent → events, live and from a log: the same bytes always give the same events.
 
 Between the two marks of a model call, every chunk comes from the decoder. So a log can be read again with a
-better decoder: the chunks between the marks are replaced, those outside stay.
+better decoder: the chunks between the marks are replaced, all others are kept.
 """
 
 from typing import Final, Protocol, runtime_checkable
@@ -18,24 +18,24 @@ from .format import Decoder
 from .registry import get_format
 
 CALL: Final = "data-partita-call"
-"""The mark before what a model or an agent said; it tells which decoder reads it."""
+"""The mark before the output of a model or an agent. It names the decoder."""
 
 AGENT_MESSAGE: Final = "agentMessageId"
-"""Where the metadata of a message keeps what the agent itself calls it."""
+"""The member of the metadata of a message with the id that the agent itself gave it."""
 
 SESSION: Final = "data-partita-session"
 """The note with the agent's own id of the conversation (`sessionId`), written as soon as it is known."""
 
 CALL_END: Final = "data-partita-call-end"
-"""The mark behind it."""
+"""The mark after it."""
 
 
 @runtime_checkable
 class BodyDecoder(Decoder, Protocol):
-    """A decoder that also reads an answer, or an error, that came in one piece."""
+    """A decoder that also reads a whole response body, or an error."""
 
     def read_body(self, body: Json) -> list[Chunk]:
-        """The chunks of the whole answer."""
+        """The chunks of the whole body."""
         ...
 
 
@@ -77,13 +77,13 @@ class Decoding:
 
 
 def _unnamed(chunk: Chunk) -> Chunk:
-    """A start without the agent's own name for the message: whoever asked chooses its id, and keeps it."""
+    """A start without the agent's own id of the message, which becomes metadata: the caller has its own."""
     if not isinstance(chunk, MessageStart) or chunk.message_id is None:
         return chunk
-    said: Json = chunk.message_metadata
-    if said is not UNSET and not is_object(said):
-        return MessageStart(message_metadata=said)
-    return MessageStart(message_metadata={**(said or {}), AGENT_MESSAGE: chunk.message_id})
+    metadata: Json = chunk.message_metadata
+    if metadata is not UNSET and not is_object(metadata):
+        return MessageStart(message_metadata=metadata)
+    return MessageStart(message_metadata={**(metadata or {}), AGENT_MESSAGE: chunk.message_id})
 
 
 def is_mark(chunk: Chunk, kind: str) -> bool:
@@ -92,7 +92,7 @@ def is_mark(chunk: Chunk, kind: str) -> bool:
 
 
 def facts_of(chunk: Chunk) -> JsonObject:
-    """What the mark of a call says."""
+    """The data of a mark."""
     data: Json = chunk.data if isinstance(chunk, DataChunk) else None
     return data if is_object(data) else {}
 

@@ -6,8 +6,10 @@ from partita.types.chunks import Chunk, ErrorChunk, MessageAbort, MessageFinish
 from partita.types.codec import read_chunk, to_json
 from partita.types.json import Json
 
-from .format import UNREAD, Format
+from .format import Format
 from .losses import Loss
+
+BESIDE: Final = "it is reported beside the message, not in it"
 
 
 class ChunkDecoder:
@@ -24,11 +26,11 @@ class ChunkDecoder:
         self._count += 1
         match chunk:
             case ErrorChunk(error_text=text):
-                self.losses.append(Loss.of(f"{path}.errorText", text, UNREAD))
+                self.losses.append(Loss.of(f"{path}.errorText", text, BESIDE))
             case MessageAbort(reason=str(reason)):
-                self.losses.append(Loss.of(f"{path}.reason", reason, UNREAD))
+                self.losses.append(Loss.of(f"{path}.reason", reason, BESIDE))
             case MessageFinish(finish_reason=str(reason)):
-                self.losses.append(Loss.of(f"{path}.finishReason", reason, UNREAD))
+                self.losses.append(Loss.of(f"{path}.finishReason", reason, BESIDE))
             case _:
                 pass
         return [chunk]

@@ -17,14 +17,14 @@ from partita.types.value import unkept
 
 from .answers.model_view import OpenCalls, repair_calls
 from .carrying import embed, extract
-from .checking.check import unaccounted
+from .core.unread import Fact, message_facts, read_completely
 from .events import load_events
-from .format import UNWRITTEN, Dumped, Format, FoundLosses, Loaded, Request, ToolSpec
+from .format import Dumped, Format, FoundLosses, Loaded, Request, ToolSpec
 from .lazily import later
-from .losses import Loss, by_member, relocate
+from .log.session_file import SessionFacts
+from .losses import NO_PLACE, Loss, by_member, relocate
 from .own import CHAT
 from .registry import get_format
-from .session_facts import SessionFacts
 from .sniff import Guess, guess_format, sniff
 
 OF_ANOTHER_API: Final = "it is a setting of another API"
@@ -102,9 +102,18 @@ def read(payload: Json, reading: Format) -> Loaded:
     """The messages of a payload, with what it carries along, and all losses."""
     loaded = extract(payload, reading) or _load(payload, reading)
     asked = loaded.request and replace(loaded.request, api=loaded.request.api or reading.name)
-    if reading.is_complete or reading.dump is not None:
+    if reading.is_complete or reading.dump is not None or not is_array(payload):
         return Loaded(loaded.messages, lambda: loaded.losses, asked)
-    return Loaded(loaded.messages, lambda: (*loaded.losses, *unaccounted(payload, loaded)), asked)
+    complete = read_completely(loaded, payload, partial(_facts_of, reading))
+    return Loaded(loaded.messages, lambda: complete.losses, asked)
+
+
+def _facts_of(reading: Format, record: Json) -> set[Fact]:
+    """What the messages of a record contain if it is read alone."""
+    try:
+        return message_facts(_load([record], reading).messages)
+    except PartitaError:
+        return set()
 
 
 @limited_depth()
@@ -173,7 +182,7 @@ def _dump(loaded: Loaded, writing: Format) -> Dumped:
     losses = [] if same else list(_settings(request))
     if not writing.takes_request:
         dumped = writing.dump(loaded.messages)
-        losses += [Loss.of(f"$.tools[{i}]", to_json(one), UNWRITTEN) for i, one in enumerate(request.tools)]
+        losses += [Loss.of(f"$.tools[{i}]", to_json(one), NO_PLACE) for i, one in enumerate(request.tools)]
     else:
         losses += [] if same else _members(request)
         dumped = writing.dump(loaded.messages, request if same else Request(_bare(request)))

@@ -12,14 +12,11 @@ from partita.types.json import Json, JsonObject, limited_depth
 from partita.types.messages import Message
 from partita.types.value import Value
 
-from .losses import Loss, json_losses
-from .session_facts import SessionFacts
+from .log.session_file import SessionFacts
+from .losses import NO_PLACE, Loss, json_losses
 
 UNREAD: Final = "messages have no place for it"
 """Why something of a payload is lost."""
-
-UNWRITTEN: Final = "the format has no place for it"
-"""Why something of a message is lost."""
 
 
 class ToolSpec(Value):
@@ -214,7 +211,8 @@ class Format:
     is_complete: bool = False
     """Whether `dump` reports all of its losses. Otherwise messages are compared with those read back.
 
-    Losses of `load` include what `dump` does not write back, unless the `Loaded` is complete by itself.
+    Losses of `load` include what `dump` does not write back, unless the `Loaded` is complete by itself. If
+    there is no `dump`, they include members of records that no message depends on.
     """
     http_api: HttpApi | None = None
     """The API behind the format. With it, `Agent("NAME:MODEL")` sends requests that `dump` writes."""
@@ -270,7 +268,7 @@ def _dump_completely(
         yield from dumped.losses
         reported = tuple(loss.path for loss in dumped.losses)
         again = load(dumped.payload).messages
-        for loss in json_losses(to_json(fold(messages)), to_json(fold(again)), "$", UNWRITTEN):
+        for loss in json_losses(to_json(fold(messages)), to_json(fold(again)), "$", NO_PLACE):
             if not loss.path.startswith(reported):
                 yield loss
 

@@ -13,6 +13,8 @@ from partita.types.json import Json, JsonObject, is_array, is_object, loads
 
 from .patch import Splice, changes
 
+NO_PLACE: Final = "the format has no place for it"
+
 TEXT_LIMIT = 500
 """How many characters of a value a loss shows as text. Its `what` holds all of them."""
 

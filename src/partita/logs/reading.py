@@ -214,15 +214,15 @@ class LogReading:
         assembly.run_id, assembly.line, assembly.offset, assembly.time = here
 
     @contextmanager
-    def _in(self, log: str, told_by: tuple[int, ...] | None) -> Generator[None, None, None]:
+    def _in(self, log: str, source_lines: tuple[int, ...] | None) -> Generator[None, None, None]:
         """While records of a sub-agent's own log are told, whatever is told of the one that called it."""
         assembly = self.assembly
-        here = assembly.log, assembly.told_by
-        assembly.log, assembly.told_by = log, told_by
+        here = assembly.log, assembly.source_lines
+        assembly.log, assembly.source_lines = log, source_lines
         try:
             yield
         finally:
-            assembly.log, assembly.told_by = here
+            assembly.log, assembly.source_lines = here
 
     def agent(self, name: str) -> SubAgentBuilder:
         """The sink for a sub-agent."""

@@ -19,8 +19,7 @@ from partita.formats.losses import Loss
 from partita.types.json import Json, JsonObject, is_array, is_object, kind_of
 from partita.types.messages import Message
 
-from .messages import read_message, write_message
-from .parts import is_own, write_part
+from .parts import is_own, read_message, write_message, write_part
 from .tasks import HINT, TaskReader
 from .wire import NAME
 

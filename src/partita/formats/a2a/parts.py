@@ -1,4 +1,4 @@
-"""Parts of A2A ↔ parts.
+"""Parts and messages of A2A ↔ parts and messages. A context is a thread, a task is a run.
 
 A2A has texts, files and data. Any other part is written as data of a media type of ours, and read back. Parts
 have no tag on the wire, so there are no tables of codecs here; residue is kept in the same way.
@@ -9,21 +9,37 @@ from typing import Any, Final
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from partita.errors import DecodeError
-from partita.formats.core.metadata import add_notes, notes
+from partita.errors import ConversionError, DecodeError
+from partita.formats.core.files import file_name
+from partita.formats.core.metadata import add_notes, message_notes, notes, with_message_notes
 from partita.formats.core.residue import residue, restore
-from partita.formats.core.wire import Codec, Wire, to_json
+from partita.formats.core.wire import Codec, Wire, read_wire, to_json
 from partita.types.data_url import OCTETS, data_url, inline_of, is_base64
 from partita.types.json import Json, JsonObject, is_array, is_object
-from partita.types.messages import AssistantPart, Part, ToolPart, UserPart
+from partita.types.messages import (
+    AssistantContent,
+    AssistantMessage,
+    AssistantPart,
+    Message,
+    Part,
+    SystemMessage,
+    ToolContent,
+    ToolMessage,
+    ToolPart,
+    UserContent,
+    UserMessage,
+    UserPart,
+)
 from partita.types.parts import DataPart, FilePart, ForeignPart, ImagePart, TextPart
+from partita.types.tools import ToolResultPart
 
 from . import wire
-from .wire import NAME, PART, new_part
+from .wire import AGENT, MESSAGE, NAME, PART, USER, new_message, new_part, parts_of
 
 OURS: Final = "application/vnd.partita.part+json"
 """The media type of data that is a canonical part."""
 
+ROLE_HINT: Final = "give ROLE_USER or ROLE_AGENT; before protocol 1.0, user or agent"
 CONTENT: Final = ("text", "raw", "url", "data")
 USER_PART: Final[Codec[Any]] = Codec(UserPart)
 ASSISTANT_PART: Final[Codec[Any]] = Codec(AssistantPart)
@@ -92,8 +108,7 @@ def _write(part: Any) -> wire.Part | None:
         case DataPart(name="a2a", id=None) if part.data is not UNSET:
             return wire.Part(data=part.data)
         case FilePart() | ImagePart():
-            name = part.name if isinstance(part, ImagePart) else part.filename
-            about: Any = {"media_type": part.media_type or UNSET, "filename": name or UNSET}
+            about: Any = {"media_type": part.media_type or UNSET, "filename": file_name(part) or UNSET}
             inline = inline_of(part.url)
             if inline is not None and is_base64(inline.data):
                 about["media_type"] = about["media_type"] or inline.media_type or UNSET
@@ -116,3 +131,58 @@ def _with_integers(value: Json) -> Json:
     if is_array(value):
         return [_with_integers(inner) for inner in value]
     return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+# Messages
+
+
+def read_message(raw: JsonObject, path: str, fallback: str) -> Message:
+    """A message. `fallback` is its id if it has none."""
+    raws = parts_of(raw, path)
+    block = read_wire(MESSAGE, new_message(raw), path, ROLE_HINT)
+    if block.role not in (USER, AGENT):
+        raise ConversionError(f"unknown role {block.role!r:.40}", where=f"{path}.role", hint=ROLE_HINT)
+    around: Any = {
+        "id": block.message_id or fallback,
+        "thread_id": block.context_id or None,
+        "run_id": block.task_id or None,
+    }
+    message: Message
+    if block.role == USER:
+        user = tuple(read_part(part, USER_PART) for part in raws)
+        message = UserMessage(content=UserContent(parts=user, metadata=block.metadata), **around)
+    elif raws and all(results := [_result(part) for part in raws]):
+        content = ToolContent(parts=tuple(results), metadata=block.metadata)  # type: ignore[arg-type] # none is `None`
+        message = ToolMessage(content=content, **around)
+    else:
+        parts = tuple(read_part(part, ASSISTANT_PART) for part in raws)
+        message = AssistantMessage(content=AssistantContent(parts=parts, metadata=block.metadata), **around)
+    return with_message_notes(message, NAME, residue(_write_message(message, ()), replace(block, parts=())))
+
+
+def write_message(message: Message, blocks: tuple[Any, ...]) -> Wire | JsonObject:
+    """A message of protocol 1.0 with these parts."""
+    kept = message_notes(message, NAME)
+    written = _write_message(message, blocks)
+    return restore(written, kept) if kept else written
+
+
+def _write_message(message: Message, blocks: tuple[Any, ...]) -> wire.Message:
+    metadata = message.content.metadata
+    return wire.Message(
+        message_id=message.id,
+        context_id=UNSET if message.thread_id is None else message.thread_id,
+        task_id=UNSET if message.run_id is None else message.run_id,
+        role=USER if isinstance(message, UserMessage | SystemMessage) else AGENT,
+        parts=blocks,
+        metadata=metadata if is_object(metadata) else UNSET,
+    )
+
+
+def _result(raw: JsonObject) -> ToolResultPart | None:
+    """The result that a part is. Few parts are, so it is looked at first whether it claims to be one."""
+    data = raw.get("data")
+    if not is_object(data) or data.get("type") != "tool-result":
+        return None
+    found = read_own(PART.read(new_part(raw)), TOOL_PART)
+    return found if isinstance(found, ToolResultPart) else None

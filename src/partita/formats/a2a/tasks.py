@@ -16,8 +16,7 @@ from partita.types.json import Json, JsonObject, is_array, is_object, kind_of
 from partita.types.messages import AssistantMessage, AssistantPart, Message
 from partita.types.parts import DataPart, TextPart
 
-from .messages import read_message
-from .parts import ASSISTANT_PART, read_part
+from .parts import ASSISTANT_PART, read_message, read_part
 from .wire import is_old, parts_of
 
 TASK: Final = "a2a-task"

@@ -223,12 +223,12 @@ class AcpDecoder:
     def _failed(self, method: str, error: JsonObject) -> list[Chunk]:
         text = error.get("message")
         begun = self._begin()
-        said = ErrorChunk(text if isinstance(text, str) and text else "unknown error")
+        chunk = ErrorChunk(text if isinstance(text, str) and text else "unknown error")
         if method != "session/prompt":
-            return [*begun, said]
+            return [*begun, chunk]
         chunks = self._close("lost")
         self._is_open = False
-        return [*begun, *chunks, said, MessageFinish("error", {ACP: {**self._facts, "error": error}})]
+        return [*begun, *chunks, chunk, MessageFinish("error", {ACP: {**self._facts, "error": error}})]
 
     # Beginning and ending
 

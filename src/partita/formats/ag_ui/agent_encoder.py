@@ -11,7 +11,7 @@ from msgspec import UNSET, UnsetType
 from partita.errors import DecodeError
 from partita.formats.answers.outlet import RAW_INPUT
 from partita.formats.core.metadata import notes
-from partita.formats.core.report import Entry, Record
+from partita.formats.core.report import NO_PLACE, REQUIRED, Entry, Record
 from partita.formats.core.wire import to_json
 from partita.formats.losses import Loss, Severity
 from partita.types import chunks, tools
@@ -24,8 +24,6 @@ from . import events, wire
 from .events import EVENT_DATA, MEMBER_DATA, without
 from .parts import REPORT, encrypted_value, other_metadata, read_content, write_result
 from .wire import AGENT, ENCRYPTED, MESSAGE_ID, NAMESPACE, PARENT
-
-NO_PLACE: Final = "AG-UI events have no place for it"
 
 Text: TypeAlias = chunks.TextStart | chunks.TextDelta | chunks.TextEnd
 Reasoning: TypeAlias = chunks.ReasoningStart | chunks.ReasoningDelta | chunks.ReasoningEnd
@@ -327,7 +325,7 @@ class CallEncoder:
                 output = tools.TextOutput(text)
             case chunks.ToolOutputAvailable():
                 if chunk.output is UNSET:
-                    self._output.lose("output", None, "a result must have a content", "repaired")
+                    self._output.lose("output", None, REQUIRED, "repaired")
                     return ""
                 output = tools.JsonOutput(chunk.output)
         block: Any = write_result(tools.ToolResultPart(chunk.tool_call_id, "", output))
@@ -507,7 +505,7 @@ class AgentEncoder:
             more = {"metadata": marks} if marks else {}
             output.emit_event({"type": "CUSTOM", "name": chunk.name, "value": data, **more})
             if chunk.data is UNSET:
-                output.lose("data", None, "an event must have a value", "repaired")
+                output.lose("data", None, REQUIRED, "repaired")
 
     # Sub-agents
 

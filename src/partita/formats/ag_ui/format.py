@@ -20,7 +20,7 @@ from msgspec.structs import force_setattr, replace
 
 from partita.errors import ConversionError, DecodeError
 from partita.formats.core.metadata import add_notes, message_notes, notes, with_message_notes
-from partita.formats.core.report import Entry, Place, Record
+from partita.formats.core.report import REQUIRED, Entry, Place, Record
 from partita.formats.core.residue import residue, restore
 from partita.formats.core.sidecar import in_messages
 from partita.formats.core.turns import (
@@ -122,7 +122,7 @@ def _write_request(messages: list[Json], request: Request, thread_id: str, write
     payload: JsonObject = {"threadId": thread_id, "runId": "run-1"}
     for name, value in payload.items():
         if name not in request.settings:
-            writer.repaired(f"$.settings.{name}", value, "the input of a run must name it")
+            writer.repaired(f"$.settings.{name}", value, REQUIRED)
     for name, value in request.settings.items():
         if name in REQUEST or name == "tools":  # that are no list
             payload[name] = value
@@ -161,7 +161,7 @@ def _read_tool(raw: Json, path: str) -> ToolSpec:
 def _write_tool(tool: ToolSpec, index: int, writer: "Writer") -> JsonObject:
     rest = unkept(tool.extra)
     if tool.description is None and "description" not in rest:
-        writer.repaired(f"$.tools[{index}].description", "", "a tool must have a description")
+        writer.repaired(f"$.tools[{index}].description", "", REQUIRED)
     schema = {} if tool.input_schema is None else {"parameters": tool.input_schema}
     return {"name": tool.name, "description": tool.description or "", **schema, **rest}
 
@@ -246,7 +246,7 @@ class Reader:
         path = self._path(index)
         if is_object(raw) and "id" not in raw:
             id_ = f"message-{index + 1}"
-            self._repairs.append(Loss.of(f"{path}.id", id_, "the message had no id", "repaired"))
+            self._repairs.append(Loss.of(f"{path}.id", id_, REQUIRED, "repaired"))
             raw = {**raw, "id": id_}
         if is_object(raw) and isinstance(role := raw.get("role"), str) and role not in ROLES:
             read_wire(wire.STRING, raw["id"], f"{path}.id", "make it a string")
@@ -478,7 +478,7 @@ class AgentWriter:
         blocks = [None if part is None else CONTENT.write(part) for part in sent]
         known = tuple([block for block in blocks if block is not None])
         if is_system and not known:
-            self._writer.repaired(f"{turn.path}.content.parts", "", "instructions must have a text")
+            self._writer.repaired(f"{turn.path}.content.parts", "", REQUIRED)
         place: tuple[int, ...] | None = None
         if is_system or known or (isinstance(turn, Prompt) and turn.steering is None):
             members = self._members(message.id, message.content.metadata)
@@ -560,7 +560,7 @@ class AgentWriter:
         for call, path in calls:
             self._writer.calls.setdefault(call.id, path)
             if call.input is UNSET and not isinstance(call.raw_input, str):
-                self._writer.repaired(f"{path}.input", "{}", "a call must have an input")
+                self._writer.repaired(f"{path}.input", "{}", REQUIRED)
         id_ = message.id if is_first else f"{message.id}#{step.number}"
         metadata = message.content.metadata if is_first else UNSET
         return self._append_block(block, known if isinstance(known, str) else id_, metadata)

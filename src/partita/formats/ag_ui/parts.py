@@ -10,7 +10,7 @@ from partita.formats.answers.outlet import RAW_INPUT
 from partita.formats.core.codec import PartCodec, PartCodecs
 from partita.formats.core.files import is_image
 from partita.formats.core.metadata import add_notes, notes
-from partita.formats.core.report import Report
+from partita.formats.core.report import NO_PLACE, Report
 from partita.formats.core.tool_text import as_text, read_arguments, tool_text
 from partita.formats.core.wire import Wire
 from partita.types.data_url import OCTETS, data_url, inline_of, kind_of_media
@@ -35,7 +35,7 @@ CONTENT_FORM: Final = "content"  # "list": the content is a list although it is 
 
 REPORT: Final = Report(
     NAMESPACE,
-    default="AG-UI messages have no place for it",
+    default=NO_PLACE,
     reasons={
         "internal": "all messages are shown",
         "usage": "only the end of a run has its usage",

@@ -1,1 +1,1 @@
-"""What answers of model providers have in common, whoever gave them."""
+"""What is common to the responses and the requests of all model providers."""

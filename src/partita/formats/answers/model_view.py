@@ -1,16 +1,17 @@
-"""A stored conversation as a model may be sent it: one step a message, every call answered right behind it.
+"""A stored conversation as it is sent to a model: one message for each step, each result after its call.
 
 What would make a provider refuse the conversation is repaired, and each repair is reported: calls whose input
 was cut off are removed, calls without a result are answered or removed, results without a call and second
 results are removed. Events and internal messages are not sent.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 from msgspec import UNSET
 from msgspec.structs import replace
 
+from partita.formats.core.turns import Results, Step, Turn, split
 from partita.formats.losses import Loss
 from partita.types.codec import to_json
 from partita.types.fold import SETTLED, Origin, fold, origins, state_after
@@ -20,12 +21,9 @@ from partita.types.messages import (
     AssistantPart,
     Message,
     Part,
-    SystemMessage,
     ToolCallPart,
     ToolMessage,
-    UserMessage,
     has_ended,
-    network_text,
 )
 from partita.types.parts import (
     DataPart,
@@ -54,14 +52,14 @@ UNFINISHED: Final = "the network execution has no result"
 JOINED: Final = "texts that follow each other are joined"
 
 SEPARATOR: Final = "\n"
-"""Stands between two texts that are joined."""
+"""Between two texts that are joined."""
 
 OpenCalls: TypeAlias = Literal["answer", "remove"]
-"""What happens to a call without a result: it gets one that says so, or it is removed."""
+"""What happens to a call without a result: it gets one that reports this, or it is removed."""
 
 
 class View(NamedTuple):
-    """The messages that a model is sent, and the repairs they needed."""
+    """The messages that are sent to a model, and the repairs that they needed."""
 
     messages: tuple[Message, ...]
     repairs: tuple[Loss, ...]
@@ -78,9 +76,10 @@ class Repaired(NamedTuple):
 def model_view(
     messages: Sequence[Message], *, open_calls: OpenCalls = "answer", flatten_text: bool = False
 ) -> View:
-    """The messages that a model is sent, one step each, with their results behind them."""
+    """The messages that are sent to a model, one for each step, each followed by its results."""
     repair = _Repair(messages, open_calls, flatten_text)
-    view = [seen for kept in repair.run() for seen in _seen(kept.message)]
+    kept = [one.message for one in repair.run()]
+    view = [message for turn in split(kept, _is_sent) for message in _messages_of(turn)]
     return View(tuple(view), tuple(repair.repairs))
 
 
@@ -262,79 +261,39 @@ def _twins(parts: Sequence[AssistantPart]) -> set[int]:
     return dropped
 
 
-def _seen(message: Message) -> Iterable[Message]:
-    match message:
-        case SystemMessage() | UserMessage():
-            return _talk(message)
-        case AssistantMessage():
-            return _steps(message)
-        case ToolMessage():
-            return ()
+def _is_sent(part: AssistantPart) -> bool:
+    return type(part) not in _UNSENT
 
 
-def _talk(message: SystemMessage | UserMessage) -> Iterable[Message]:
-    """What is said to the model: a message as it is, unless some of it is for others."""
-    if message.parts and _UNSENT.isdisjoint(map(type, message.parts)):
-        return (message,)
-    kept = tuple(part for part in message.parts if type(part) not in _UNSENT)
-    return (replace(message, content=replace(message.content, parts=kept)),) if kept else ()  # pyright: ignore[reportArgumentType] # each role keeps its own parts
-
-
-def _steps(message: AssistantMessage) -> Iterator[Message]:
-    step: list[AssistantPart] = []
-    for part in _parts(message):
-        match part:
-            case StepStartPart():
-                yield from _step(message, step)
-                step = []
-            case SteeringMessagePart():
-                yield from _step(message, step)
-                step = []
-                said = tuple(item for item in part.parts if not isinstance(item, NOT_SENT))
-                if said:
-                    yield UserMessage(id=part.id, content=said)
-            case _ if type(part) not in _UNSENT:
-                step.append(part)
-            case _:
-                pass
-    yield from _step(message, step)
-
-
-def _parts(message: AssistantMessage) -> Sequence[AssistantPart]:
-    """The parts of a message, and the result of its network execution as text."""
-    text = network_text(message)
-    return message.parts if text is None else [*message.parts, TextPart(text)]
-
-
-def _step(message: AssistantMessage, step: Sequence[AssistantPart]) -> Iterator[Message]:
-    """One step: what the model said and called, then what came of the calls."""
-    if not step:
-        return
-    asked = [part for part in step if isinstance(part, ToolCallPart) and not part.provider_executed]
-    said = tuple(
-        replace(part, output=None) if isinstance(part, ToolCallPart) and not part.provider_executed else part
-        for part in step
-    )
-    yield AssistantMessage(id=message.id, content=replace(message.content, parts=said))
-    if asked:
-        results = [
-            ToolResultPart(part.id, part.name, part.output, part.result_provider_metadata)
-            for part in asked
-            if part.output is not None
-        ]
-        yield ToolMessage(id=f"{message.id}:results", content=results)
+def _messages_of(turn: Turn) -> Iterator[Message]:
+    """The message of a turn, without parts that are not sent; none if nothing is left."""
+    parts: tuple[Any, ...] = tuple([part for part, _ in turn.parts if type(part) not in _UNSENT])
+    message: Message = turn.message
+    match turn:
+        case Step(text=str(text)):
+            parts = (*parts, TextPart(text))
+        case Results(step=Step(message=calls)):
+            message = ToolMessage(id=f"{calls.id}:results", content=turn.message.content)
+        case _:
+            pass
+    if parts:
+        yield (
+            message
+            if parts == message.parts
+            else replace(message, content=replace(message.content, parts=parts))
+        )
 
 
 def is_cut(call: ToolCallPart) -> bool:
     """Whether a call has no input that a model could be shown."""
     if call.state == "input-streaming":
         return True
-    was_written = call.input is UNSET or call.raw_input is not UNSET  # the words so far are kept beside it
+    was_written = call.input is UNSET or call.raw_input is not UNSET  # the text so far is kept
     return was_written and isinstance(call.output, InterruptedOutput)
 
 
 def missing_output(call: ToolCallPart) -> tuple[ToolOutput, str | None]:
-    """What to say of a call that has no output, and whether that is a repair."""
+    """The output for a call that has none, and why it is a repair; `None` if it is not."""
     approval = call.approval
     if call.state == "output-denied" or (approval is not None and approval.approved is False):
         return ExecutionDeniedOutput(None if approval is None else approval.reason), None

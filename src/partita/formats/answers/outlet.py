@@ -1,6 +1,6 @@
-"""The chunks of one answer of a model: begun once, nothing told twice, everything closed at the end.
+"""The chunks of one response of a model: started once, nothing repeated, everything closed at the end.
 
-A provider's decoder says what happened; this says it in chunks. One answer is one step of a message.
+A provider's decoder calls the methods as events arrive. One response is one step of a message.
 """
 
 from typing import Literal, NamedTuple
@@ -32,10 +32,10 @@ from partita.types.parts import Citation
 from partita.types.usage import Usage
 
 RAW_INPUT = "rawInput"
-"""Where the words of an input stand in the metadata of its call, when they say more than its value."""
+"""The note of the text of an input, if it is not the JSON that is written for its value."""
 
 INTERRUPTED = "interrupted"
-"""The finish reason of a stream that broke off."""
+"""The finish reason of a stream that ended early."""
 
 
 class Call(NamedTuple):
@@ -50,7 +50,7 @@ class Call(NamedTuple):
 
 
 class Outlet:
-    """Gathers the chunks of an answer. `take` hands them out."""
+    """Collects the chunks of a response. `take` returns them."""
 
     def __init__(self, namespace: str) -> None:
         """`namespace` is the provider's name in provider metadata."""
@@ -64,17 +64,17 @@ class Outlet:
         self._open: dict[str, Literal["text", "reasoning"]] = {}
 
     def take(self) -> list[Chunk]:
-        """The chunks since the last time."""
+        """The chunks since the last call."""
         chunks, self._chunks = self._chunks, []
         return chunks
 
     def emit(self, chunk: Chunk) -> None:
-        """Add a chunk as it is, to a message that has begun."""
+        """Add a chunk. The message is started if it has not been."""
         self.begin()
         self._chunks.append(chunk)
 
     def begin(self) -> None:
-        """The answer begins, unless it has. Its id is chosen by whoever folds it."""
+        """Start the response, if it has not started. Its id is chosen by the code that folds it."""
         if not self.is_begun:
             self.is_begun = True
             self._chunks += [MessageStart(), StepStart()]
@@ -145,16 +145,16 @@ class Outlet:
     def end_call(
         self, call: Call, given: Json | UnsetType = UNSET, metadata: JsonObject | None = None
     ) -> None:
-        """The input of a call is whole: `given`, or what was written. Words that are no JSON are told so."""
+        """The input of a call is complete: `given`, or the text so far. Text that is not JSON is an error."""
         self.calls.pop(call.id, None)
-        words = "".join(call.pieces)
+        text = "".join(call.pieces)
         try:
-            value = _parsed(words) if given is UNSET else given
+            value = _parsed(text) if given is UNSET else given
         except DecodeError as error:
-            self._refuse_call(call, words, str(error), metadata)
+            self._refuse_call(call, text, str(error), metadata)
             return
-        told = words or given is UNSET  # who gives the value alone has no words for it
-        kept = {RAW_INPUT: words} if told and dumps(value).decode() != words else {}
+        has_text = text or given is UNSET
+        kept = {RAW_INPUT: text} if has_text and dumps(value).decode() != text else {}
         self.emit(
             ToolInputAvailable(
                 call.id,
@@ -179,29 +179,29 @@ class Outlet:
         usage: Usage | None = None,
         more: JsonObject | None = None,
     ) -> None:
-        """The answer is whole: why it ended, in our word and in theirs, what it consumed, and the rest."""
+        """The response is complete: the reason in our terms and in theirs, the usage, and other metadata."""
         if self.is_finished:
             return
         self.begin()
         self.end_all()
         self.is_finished = True
-        said: JsonObject = {"finishReason": reason}
+        metadata: JsonObject = {"finishReason": reason}
         if raw is not None:
-            said["rawFinishReason"] = raw
+            metadata["rawFinishReason"] = raw
         if usage is not None:
-            said["usage"] = to_json(usage)
+            metadata["usage"] = to_json(usage)
         if self.errors:
-            said["errors"] = list(self.errors)
-        said |= more or {}
-        self._chunks += [StepFinish(), MessageFinish(reason, said)]
+            metadata["errors"] = list(self.errors)
+        metadata |= more or {}
+        self._chunks += [StepFinish(), MessageFinish(reason, metadata)]
 
-    def _refuse_call(self, call: Call, words: str, why: str, metadata: JsonObject | None) -> None:
+    def _refuse_call(self, call: Call, text: str, why: str, metadata: JsonObject | None) -> None:
         self.emit(
             ToolInputError(
                 call.id,
                 call.name,
-                f"the input is no JSON: {why}",
-                words,
+                f"the input is not JSON: {why}",
+                text,
                 call.provider_executed,
                 self._named(metadata),
                 dynamic=call.dynamic,
@@ -213,6 +213,6 @@ class Outlet:
         return {self.namespace: metadata} if metadata else None
 
 
-def _parsed(words: str) -> Json:
-    """The value of an input; none at all means an empty object."""
-    return loads(words) if words.strip() else {}
+def _parsed(text: str) -> Json:
+    """The value of an input. An empty text is an empty object."""
+    return loads(text) if text.strip() else {}

@@ -20,9 +20,9 @@ from partita.formats.core.turns import Instructions, Step, Turn
 from partita.formats.events import load_events
 from partita.formats.format import UNREAD, Dumped, Format, Loaded
 from partita.formats.log.records import load_records, records_in
+from partita.formats.log.session_file import NO_PLACE, WHY, SessionFacts
 from partita.formats.log.thread_builder import LogBuilder
 from partita.formats.losses import REORDERED, Loss, json_losses
-from partita.formats.session_facts import SessionFacts
 from partita.types.codec import encode
 from partita.types.json import Json, JsonObject, is_array, is_object
 from partita.types.messages import AssistantMessage, Message, ToolCallPart
@@ -51,19 +51,16 @@ PROGRESS: Final = "progress is only kept in the raw log"
 
 FILES: Final = "the API accepts only images and documents of users, of a few types, inline or by URL"
 RESULTS: Final = "a result is text or blocks, and does not say why a call was interrupted"
-NO_PLACE: Final = "a session file has no place for it"
 REPORT: Final = Report(
     ANTHROPIC,
     NO_PLACE,
     {
-        "id": "a session file has ids of its own",
+        **WHY,
         "threadId": "the id of a session is a UUID",
         "runId": NO_PLACE,
         "createdAt": "times have milliseconds, and every line has one",
         "usage": NO_PLACE,
         "parentId": "its parent is not in the file",
-        "children": "a sub-agent has a file of its own",
-        "internal": "a response or a notice is always shown",
         "text": "the API refuses blank text",
         "reasoning": "the API accepts reasoning only with its own signature",
         "image": FILES,

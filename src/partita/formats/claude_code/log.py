@@ -307,6 +307,6 @@ class ClaudeLogDecoder:
         except ValueError:
             time = None
         if time is None or time.tzinfo is None:
-            self._sink.report_unknown("a time that is none", detail=stamp)
+            self._sink.report_unknown("a time that cannot be read", detail=stamp)
         else:
             self._sink.set_time(time)

@@ -14,12 +14,11 @@ from msgspec import UNSET
 
 from partita.formats.core.metadata import notes
 from partita.formats.core.turns import Instructions, Prompt, Results, Step, Turn, split
+from partita.formats.log.session_file import Names, SessionFacts, is_uuid, made_uuid
 from partita.formats.losses import Loss
-from partita.formats.session_facts import SessionFacts
-from partita.formats.session_names import Names, is_uuid, made_uuid
 from partita.types.fold import fold
 from partita.types.json import Json, JsonObject, is_object
-from partita.types.messages import AssistantMessage, Message, ToolCallPart, UserMessage, text_of
+from partita.types.messages import Message, ToolCallPart, text_of
 from partita.types.parts import ReasoningPart
 from partita.types.times import iso_text
 from partita.types.tools import InterruptedOutput
@@ -40,8 +39,8 @@ LONGEST_NAME: Final = 200
 """https://docs.claude.com/en/docs/agents-and-tools/tool-use/implement-tool-use allows fewer characters, but
 names of MCP tools in recordings are longer."""
 
-AROUND: Final = (
-    *("isSidechain", "agentId", "userType", "cwd", "sessionId", "version", "gitBranch", "timestamp"),
+AROUND: Final = frozenset(
+    {"isSidechain", "agentId", "userType", "cwd", "sessionId", "version", "gitBranch", "timestamp"}
 )
 """Members that a line for a record that is gone has in common with the line after it."""
 
@@ -295,7 +294,7 @@ class _ThreadWriter:
             "id": self._file.names.response(self._message, number),
             "type": "message",
             "role": "assistant",
-            "model": model_of(turn.message),
+            "model": _model_of(turn.message),
             "stop_reason": "tool_use" if is_calling else "end_turn",
             "stop_sequence": None,
             "usage": usage,
@@ -388,7 +387,7 @@ def _index_of(turn: Turn) -> int:
     return int(found[1])
 
 
-def model_of(message: AssistantMessage | UserMessage | Any) -> str:
+def _model_of(message: Message) -> str:
     """The model of a response."""
     metadata = message.content.metadata
     model = metadata.get("model") if is_object(metadata) else None
@@ -410,7 +409,7 @@ def _names_in(messages: Sequence[Message], restored: Sequence[Restored | None]) 
 
 def _empty_record(record: JsonObject, uuid: str, above: str | None) -> JsonObject:
     """A record of progress without content: it only says which line follows which."""
-    around: JsonObject = {name: record[name] for name in AROUND if name in record}
+    around: JsonObject = {name: value for name, value in record.items() if name in AROUND}
     return {
         "parentUuid": above,
         **around,

@@ -151,19 +151,21 @@ def read_call(item: JsonObject) -> CallItem:
     """An item that is a call."""
     kind = item["type"]
     given, status = item.get(INPUTS[kind]), text(item, "status")
-    own = present(id=text(item, "id"), type=None if kind == "function_call" else kind)
+    encoding = "text" if kind == "custom_tool_call" else None
     if kind == "function_call" and isinstance(given, str):
         value, raw = read_arguments(given)
-        given = value if raw is UNSET else raw
-        own |= {} if raw is UNSET else {"inputEncoding": "text"}
-    elif kind == "custom_tool_call":
-        own["inputEncoding"] = "text"
-    if kind in ("function_call", "custom_tool_call"):
-        own |= present(namespace=text(item, "namespace"))
-    if status != "completed":
-        own |= present(status=status)
-    if kind == "tool_search_call":
-        own |= present(execution=text(item, "execution"))
+        if raw is UNSET:
+            given = value
+        else:
+            encoding = "text"
+    own = present(
+        id=text(item, "id"),
+        type=None if kind == "function_call" else kind,
+        inputEncoding=encoding,
+        namespace=text(item, "namespace"),
+        status=None if status == "completed" else status,
+        execution=text(item, "execution"),
+    )
     return CallItem(NAMES.get(kind) or text(item, "name") or "", given, own)
 
 
@@ -287,11 +289,11 @@ def _outcome_of_json(value: str) -> Outcome | None:
     found = _loaded(value) if '"output"' in value else None
     if not is_object(found) or not isinstance(found.get("output"), str) or len(found) > 2:
         return None
-    said = found.get("metadata", {})
-    if len(found) == 2 and not is_object(said):
+    known = found.get("metadata", {})
+    if len(found) == 2 and not is_object(known):
         return None
     names = {"exit_code": "exitCode", "duration_seconds": "durationSeconds"}
-    metadata = {names.get(name, name): item for name, item in said.items()}
+    metadata = {names.get(name, name): item for name, item in known.items()}
     return _ended(found["output"], 0, metadata | {"outputEncoding": "json"})
 
 

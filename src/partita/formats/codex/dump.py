@@ -18,10 +18,8 @@ from msgspec import UNSET
 from partita.formats.core.metadata import notes
 from partita.formats.core.report import COMMON, STEERING, STEP_START, fields_of
 from partita.formats.format import Dumped
+from partita.formats.log.session_file import NO_PLACE, Losses, Names, SessionFacts, is_uuid, made_uuid
 from partita.formats.losses import Loss, Severity, json_losses
-from partita.formats.session_facts import SessionFacts
-from partita.formats.session_losses import NO_PLACE, Losses
-from partita.formats.session_names import Names, is_uuid, made_uuid
 from partita.types.fold import fold
 from partita.types.json import Json, JsonObject, is_array, is_object
 from partita.types.messages import (

@@ -10,9 +10,8 @@ from msgspec.structs import replace
 from partita.formats.core.metadata import notes
 from partita.formats.core.report import COMMON
 from partita.formats.core.tool_text import as_text, read_tool_text, tool_text
+from partita.formats.log.session_file import NO_PLACE, Losses, content_blocks
 from partita.formats.losses import Loss, Severity
-from partita.formats.session_content import content_blocks
-from partita.formats.session_losses import NO_PLACE, Losses
 from partita.types.codec import to_json
 from partita.types.json import Json, JsonObject, dumps, is_object
 from partita.types.messages import ToolCallPart, UserPart

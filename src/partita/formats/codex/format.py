@@ -34,7 +34,9 @@ def load(payload: Json) -> Loaded:
 def load_exec(payload: Json) -> Loaded:
     """The events of a stream as messages."""
     events = payload if is_array(payload) else [payload]
-    return read_completely(load_events(CodexExecDecoder(), events), events, _event_facts, content=CONTENT)
+    return read_completely(
+        load_events(CodexExecDecoder(), events), events, _event_facts, content=CONTENT, pieces=True
+    )
 
 
 def _record_facts(record: Json) -> set[Fact]:

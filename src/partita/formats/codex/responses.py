@@ -207,7 +207,7 @@ class Calls:
         run_id = self._thread.sink.run_id
         known = self._calls.get(call_id)
         if known is not None and known.run_id == run_id:  # a later turn may use an id again
-            self._thread.report_unknown("a call that was told before", detail=call_id)
+            self._thread.report_unknown("a call that was read before", detail=call_id)
             return
         if (changes := patch_changes(name, input)) is not None:
             metadata = metadata | {"changes": changes}

@@ -220,37 +220,33 @@ class Thread:
 
     # Messages
 
-    @property
-    def _hides(self) -> bool:
-        return self._under_call and self.lineage.copied
-
     def add_message(self, message: Message) -> None:
         """Add a whole message."""
-        if not self._hides:
+        if not (self._under_call and self.lineage.copied):
             self.sink.add_message(message)
 
     def open(self, message: AssistantMessage) -> None:
         """Begin an assistant message."""
-        if self._hides:
+        if self._under_call and self.lineage.copied:
             self._hidden.add(message.id)
         else:
             self.sink.open(message)
 
     def append(self, message_id: str, *chunks: Chunk) -> None:
         """Append chunks to an assistant message."""
-        if message_id in self._hidden:
+        if self._hidden and message_id in self._hidden:
             self.report_unknown("an output of a call that was copied", detail=message_id)
         else:
             self.sink.append(message_id, *chunks)
 
     def count(self, consumption: Consumption) -> None:
         """Add what a response consumed."""
-        if not self._hides:
+        if not (self._under_call and self.lineage.copied):
             self.sink.consume(consumption)
 
     def note(self, kind: str, data: Json) -> None:
         """Keep a record that is not part of the conversation."""
-        if not self._hides:
+        if not (self._under_call and self.lineage.copied):
             self.sink.note(data_name(kind), data)
 
     def notice(
@@ -287,7 +283,7 @@ class Thread:
 
     def report_unknown(self, what: str, *, detail: str = "") -> None:
         """Report something that was not understood."""
-        if not self._hides:
+        if not (self._under_call and self.lineage.copied):
             self.sink.report_unknown(what, detail=detail)
 
     def unknown_members(self, fields: JsonObject, known: frozenset[str], what: str) -> JsonObject | None:
@@ -322,7 +318,7 @@ class Thread:
             return False
         known = f"{self.lineage.session or AGENT}:{own}"
         if known in self._items:
-            self.report_unknown("an item that was told before", detail=own)
+            self.report_unknown("an item that was read before", detail=own)
             return True
         self._items[known] = None
         return False
@@ -374,9 +370,9 @@ class Spawns:
         """The output of a call of any tool."""
         if self._waiting.pop(call_id, None) is None:
             return
-        said = _object_in(output)
-        agent = text(said, "agent_id")
-        path = text(said, "task_name")
+        result = _object_in(output)
+        agent = text(result, "agent_id")
+        path = text(result, "task_name")
         if agent is None and path is not None:
             agent = self.find_agent(f"{self._thread.lineage.session or ''} {path}")
         self._thread.link(agent, call_id)

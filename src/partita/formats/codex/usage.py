@@ -69,7 +69,7 @@ class TokenCounts:
 
 def read_usage(counts: JsonObject) -> Usage:
     """The usage of counts, which are its `raw`."""
-    return replace(USAGE.read(counts), raw=counts)
+    return replace(USAGE.read_counts(counts), raw=counts)
 
 
 def write_usage(usage: Usage) -> JsonObject:

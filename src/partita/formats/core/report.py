@@ -13,9 +13,9 @@ import msgspec
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from partita.formats.losses import Loss, json_losses
+from partita.formats.losses import NO_PLACE, Loss, json_losses
 from partita.types.codec import to_json
-from partita.types.json import JsonObject, dumps, is_array, is_object
+from partita.types.json import Json, JsonObject, dumps, is_array, is_object
 from partita.types.messages import Message, ToolCallPart, ToolMessage, derive_type, text_of
 from partita.types.parts import StepStartPart
 from partita.types.value import EXTRA_NAME, Value
@@ -62,8 +62,8 @@ COMMON: Final[Mapping[str, str]] = {
 }
 """Why a field is missing, by its name, or a part, by its type."""
 
-NO_PLACE: Final = "the format has no place for it"
-"""Why anything else is missing."""
+REQUIRED: Final = "the format requires it"
+"""Why something was added."""
 
 RESPELLING: Final = "it only says how this was written in its source"
 STEERING: Final = "it is written as a prompt of the user"
@@ -266,7 +266,10 @@ class Report:
 
     def _metadata(self, before: JsonObject, after: JsonObject, path: str, why: str) -> Iterator[Loss]:
         if not after and self.namespace not in before:
-            yield Loss.of(path, before, why, "lost" if before else "minor")
+            if all(map(_is_spelling, before.values())):
+                yield Loss.of(path, before, RESPELLING if before else why, "minor")
+            else:
+                yield Loss.of(path, before, why)
             return
         for namespace, value in before.items():
             where, other = f"{path}.{namespace}", after.get(namespace)
@@ -282,6 +285,11 @@ class Report:
                         for loss in json_losses({key: note}, own, where, why):
                             name = loss.path.rpartition(".")[2]
                             yield loss._replace(why=self._reasons.get(f"{key}.{name}", why))
+
+
+def _is_spelling(notes: Json) -> bool:
+    """Whether the notes of a format only describe how something was written."""
+    return is_object(notes) and notes.keys() <= {RESPELLED, KIND}
 
 
 def without_parts(message: Message) -> JsonObject:

@@ -8,10 +8,11 @@ from typing import Any, Final, Protocol
 
 from partita.errors import ConversionError
 from partita.formats.format import Dumped, Format, Loaded, Request
+from partita.formats.losses import NO_PLACE
 from partita.types.json import Json, JsonObject, is_array, is_object, kind_of
 from partita.types.messages import Message
 
-from .report import NO_PLACE, Place, Record, Report
+from .report import Place, Record, Report
 from .rules import RENAMED
 from .tool_text import OBJECT_INPUT
 from .turns import join

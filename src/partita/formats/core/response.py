@@ -21,14 +21,18 @@ from partita.types.messages import AssistantContent, AssistantMessage, Assistant
 from partita.types.parts import ReasoningPart, StepStartPart, TextPart
 from partita.types.usage import Usage
 
-from .last_step import NO_OUTPUT, last_step
 from .metadata import FIELDS, NO_NOTES, message_notes, notes, with_message_notes
 from .report import Place, Record, Report
 from .request import describe
 from .residue import residue, restore
 from .rules import REQUIRED
-from .turns import Placed
+from .turns import Placed, Results, Step, split
 from .wire import Wire
+
+ONE: Final = "a body is one response"
+EARLIER: Final = "an earlier step was a response of its own"
+NO_OUTPUT: Final = "a response ends with its calls, before their results"
+NONE: Final = "a body is a response: it is empty"
 
 ERRORS: Final = "errors"
 """The member of the metadata that holds errors: as texts, and in the namespace of the API as they were."""
@@ -171,6 +175,31 @@ class Responses:
         if self._is_body(payload):
             return self._read(payload)[1]
         return {(): self.load(payload).messages[0]}
+
+
+def last_step(
+    messages: Sequence[Message], is_written: Callable[[AssistantPart], bool], record: Record
+) -> Step:
+    """The last step of the model. Everything else is reported as lost."""
+    turns = list(split(messages, is_written))
+    steps = [turn for turn in turns if isinstance(turn, Step) and not _is_hidden(turn)]
+    step = steps[-1] if steps else Step(AssistantMessage(id=UNNAMED, content=[]), "", [], 1, [])
+    if not steps:
+        record.losses.append(Loss("$", "no response", NONE, "repaired"))
+    for turn in turns:
+        if turn is step:
+            continue
+        if isinstance(turn, Results) and turn.step is not None and turn.step.message is step.message:
+            record.drop(turn, NO_OUTPUT)
+        elif isinstance(turn, Step) and turn.message is step.message:
+            record.losses += [Loss.of(path, part, EARLIER) for part, path in turn.parts]
+        else:
+            record.drop(turn, ONE)
+    return step
+
+
+def _is_hidden(step: Step) -> bool:
+    return step.message.internal or step.message.type == "event"
 
 
 def metadata_of(message: AssistantMessage) -> JsonObject:

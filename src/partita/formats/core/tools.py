@@ -12,15 +12,13 @@ from partita.types.json import Json, JsonObject, is_array
 from partita.types.value import Extra, unkept
 
 from .metadata import FIELDS, INDEX, notes
-from .report import Record
+from .report import NO_PLACE, Record
 from .residue import residue, restore
 from .rules import RENAMED, Alphabet
 from .wire import Codec, Wire, to_json
 
 TOOLS: Final = "tools"
 """The member of a request that declares tools."""
-
-ALIEN: Final = "a tool has no place for it"
 
 
 class Tools:
@@ -60,7 +58,9 @@ class Tools:
             if self._names is not None and self._names.fit(spec.name) != spec.name:
                 record.losses.append(Loss(f"$.tools[{index}].name", spec.name, RENAMED, "repaired"))
             others = {name: one for name, one in unkept(spec.extra).items() if name != self._namespace}
-            record.losses += [Loss.of(f"$.tools[{index}].{name}", one, ALIEN) for name, one in others.items()]
+            record.losses += [
+                Loss.of(f"$.tools[{index}].{name}", one, NO_PLACE) for name, one in others.items()
+            ]
         own = settings.get(TOOLS)
         tools = self.write(request.tools, own if is_array(own) else ())
         return {**settings, TOOLS: tools} if tools else settings

@@ -34,6 +34,10 @@ PARTLY_READ: Final = "it describes the record alone, or other records repeat it"
 KNOWN: Final[Fact] = ("known",)
 """A fact of records that are read without a trace of their own: they begin or repeat something."""
 
+MANY: Final = 8
+"""Items of longer arrays are looked at one by one, so that the time does not grow with their square."""
+
+TEXTS: Final = ("text", "reasoning")
 PARAGRAPHS: Final = 32
 """How many paragraphs of reasoning may be sections that came one by one."""
 
@@ -45,25 +49,31 @@ def read_completely(
     *,
     content: frozenset[str] = frozenset(),
     more: Iterable[Fact] = (),
+    paths: Sequence[str] = (),
+    pieces: bool = False,
 ) -> Loaded:
     """What was loaded from records, with a loss for each record that has leaves which were not read.
 
     It is minor if other leaves of the record were read, unless there is `content` among those that were not.
     `facts_of` returns the facts of a record that is read alone, `more` are facts that the messages imply.
+    `paths`: where the records are, if the payload is not a list of them. `pieces`: texts come in pieces.
     """
 
     def losses() -> Iterator[Loss]:
         yield from loaded.losses
         held = {KNOWN, *message_facts(loaded.messages), *more}
+        texts = "\0".join(str(fact[1]) for fact in held if fact[0] in TEXTS) if pieces else ""
+        reported = {loss.path: loss.what for loss in loaded.losses}
         for index, value in enumerate(records):
-            if data_fact(value) in held:
+            path = paths[index] if paths else f"$[{index}]"
+            if data_fact(value) in held or dumps(value).decode() in reported.get(path, ""):
                 continue
-            record = _Record(value, facts_of, held)
+            record = _Record(value, facts_of, held, texts)
             rest = record.unread()
             if rest is not UNSET:
                 is_minor = record.stated and not _has_member(rest, content)
                 severity: Severity = "minor" if is_minor else "lost"
-                yield Loss.of(f"$[{index}]", rest, PARTLY_READ if is_minor else UNREAD, severity)
+                yield Loss.of(path, rest, PARTLY_READ if is_minor else UNREAD, severity)
 
     return Loaded(loaded.messages, losses, is_complete=True)
 
@@ -71,10 +81,12 @@ def read_completely(
 class _Record:
     """A record whose leaves are changed one by one."""
 
-    def __init__(self, record: Json, facts_of: Callable[[Json], set[Fact]], held: set[Fact]) -> None:
-        self._record, self._facts_of, self._held = record, facts_of, held
+    def __init__(
+        self, record: Json, facts_of: Callable[[Json], set[Fact]], held: set[Fact], texts: str
+    ) -> None:
+        self._record, self._facts_of, self._held, self._texts = record, facts_of, held, texts
         self._all = facts_of(record)
-        self.stated = self._all & held
+        self.stated = {one for one in self._all if one in held or (one[0] in TEXTS and str(one[1]) in texts)}
         """The facts of the record that messages hold."""
 
     def unread(self) -> Json:
@@ -96,17 +108,27 @@ class _Record:
         if is_array(value):
             if data_fact(value) in self._held:
                 return UNSET
-            items = [
-                self._unread(item, lambda other, at=at: inside([*value[:at], other, *value[at + 1 :]]))
-                for at, item in enumerate(value)
-            ]
+            if len(value) > MANY:
+                items = [self._alone(item, inside) for item in value]
+            else:
+                items = [
+                    self._unread(item, lambda other, at=at: inside([*value[:at], other, *value[at + 1 :]]))
+                    for at, item in enumerate(value)
+                ]
             return [rest for rest in items if rest is not UNSET] or UNSET
         return UNSET if self._is_read(inside(_another(value))) else value
 
+    def _alone(self, item: Json, inside: Callable[[Json], Json]) -> Json:
+        """The unread leaves of an item of a long array, in the record without the other items."""
+        record = _Record(inside([item]), self._facts_of, self._held, self._texts)
+        return record._unread(item, lambda other: inside([other]))
+
     def _is_read(self, changed: Json) -> bool:
         """Whether a change shows: a fact that is held is gone, or there is one more."""
+        if not self.stated:
+            return False
         facts = self._facts_of(changed)
-        return bool(self.stated) and (not self.stated <= facts or self._all < facts)
+        return not self.stated <= facts or self._all < facts
 
 
 def _has_member(value: Json, names: frozenset[str]) -> bool:
@@ -226,3 +248,5 @@ def _note_facts(about: str, own: JsonObject) -> Iterator[Fact]:
 def _container_facts(value: Json) -> Iterator[Fact]:
     if is_object(value) or is_array(value):
         yield data_fact(value)
+        for item in value if is_array(value) else ():
+            yield from _container_facts(item)

@@ -10,8 +10,8 @@ from typing import Final
 
 from msgspec import UNSET
 
-from partita.formats.format import UNWRITTEN, Dumped, Format
-from partita.formats.losses import Loss
+from partita.formats.format import Dumped, Format
+from partita.formats.losses import NO_PLACE, Loss
 from partita.types.codec import to_json
 from partita.types.json import Json, JsonObject, indented, is_array, is_object
 from partita.types.messages import AssistantMessage, Message, ToolCallPart, result_text
@@ -302,9 +302,9 @@ def _part_losses(part: JsonObject, path: str) -> Iterator[Loss]:
 def _input_losses(given: Json, path: str) -> Iterator[Loss]:
     """Of a command, only the command is written; an empty input is not."""
     if not given and given is not None and given != {}:
-        yield Loss.of(path, given, UNWRITTEN, "minor")
+        yield Loss.of(path, given, NO_PLACE, "minor")
     if is_object(given) and given.keys() == {"command", "description"} and isinstance(given["command"], str):
-        yield Loss.of(f"{path}.description", given["description"], UNWRITTEN)
+        yield Loss.of(f"{path}.description", given["description"], NO_PLACE)
 
 
 def _output_losses(output: JsonObject, path: str) -> Iterator[Loss]:
@@ -317,7 +317,7 @@ def _output_losses(output: JsonObject, path: str) -> Iterator[Loss]:
 def _other_members(value: JsonObject, path: str, written: frozenset[str]) -> Iterator[Loss]:
     for key, item in value.items():
         if key not in written:
-            yield Loss.of(f"{path}.{key}", item, UNWRITTEN, "minor" if key in ("seq", "id") else "lost")
+            yield Loss.of(f"{path}.{key}", item, NO_PLACE, "minor" if key in ("seq", "id") else "lost")
 
 
 FORMAT: Final = Format("markdown", "a Markdown document to read", dump=dump, is_complete=True)

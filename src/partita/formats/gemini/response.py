@@ -11,15 +11,14 @@ from msgspec.structs import replace
 
 from partita.errors import ConversionError, DecodeError
 from partita.formats.answers.outlet import INTERRUPTED
-from partita.formats.core.last_step import UNNAMED, last_step
 from partita.formats.core.metadata import message_notes, notes, with_message_notes
 from partita.formats.core.report import Entry, Place, Record, Report
 from partita.formats.core.residue import residue, restore
-from partita.formats.core.response import RESPONSE_REASONS
+from partita.formats.core.response import RESPONSE_REASONS, last_step
 from partita.formats.core.response_decoder import REPLACED
 from partita.formats.core.server_tools import BEHIND
 from partita.formats.core.wire import Codec, Wire, to_json
-from partita.formats.events import fold
+from partita.formats.events import UNNAMED, fold
 from partita.formats.format import UNREAD, Dumped, Loaded
 from partita.formats.losses import Loss
 from partita.types.chunks import Chunk

@@ -13,9 +13,10 @@ it; what replaces it is internal, since it repeats what was said. Chats must be 
 the effect of a record depends on those before it.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
+from partita.formats.core.unread import KNOWN, Fact, message_facts, read_completely
 from partita.formats.format import Format, Loaded
 from partita.formats.log.records import load_records, records_in
 from partita.formats.log.sink import LogSink
@@ -26,7 +27,7 @@ from .messages import Messages, Timeline
 READ: Final = frozenset(
     {"sessionId", "projectHash", "startTime", "lastUpdated", "kind", "summary", "messages"}
 )
-KNOWN: Final = READ | {"directories", "memoryScratchpad", "activeExtensionName"}
+MEMBERS: Final = READ | {"directories", "memoryScratchpad", "activeExtensionName"}
 """The known members of a chat."""
 
 
@@ -93,7 +94,7 @@ class GeminiChatDecoder:
 
     def _facts(self, fields: JsonObject) -> None:
         for key in fields:
-            if key not in KNOWN:
+            if key not in MEMBERS:
                 self._sink.report_unknown(f"unknown field {key!r} of a chat")
         if isinstance(session := fields.get("sessionId"), str):
             self._sink.set_fact("sessionId", session)
@@ -155,7 +156,18 @@ def records_of(document: JsonObject) -> Iterator[JsonObject]:
 def load(payload: Json) -> Loaded:
     """A chat as messages."""
     records = list(records_of(payload)) if is_object(payload) else records_in(payload)
+    paths = ["$", *(f"$.messages[{at}]" for at in range(len(records)))] if is_object(payload) else []
+    return read_completely(_load_records(records), records, _facts_of, paths=paths)
+
+
+def _load_records(records: Sequence[Json]) -> Loaded:
     return load_records(records, GeminiChatDecoder, "gemini-cli-line")
 
 
-FORMAT = Format("gemini-cli", "Gemini CLI chats", load)
+def _facts_of(record: Json) -> set[Fact]:
+    """The facts that a record states."""
+    facts = message_facts(_load_records([record]).messages)
+    return facts | {KNOWN} if is_object(record) and record.keys() & {"$set", "$rewindTo"} else facts
+
+
+FORMAT = Format("gemini-cli", "Gemini CLI chats", load, is_complete=True)

@@ -320,7 +320,7 @@ class Messages:
         if time is not None:
             self._sink.set_time(time)
         elif value is not None:
-            self._sink.report_unknown("a time that is none")
+            self._sink.report_unknown("a time that cannot be read")
         return time
 
     def message(self, id_: str, record: JsonObject, *, is_copy: bool) -> None:

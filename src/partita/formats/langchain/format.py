@@ -16,7 +16,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Final
 
-from partita.formats.core.report import Report
+from partita.formats.core.report import NO_PLACE, Report
 from partita.formats.core.sidecar import in_messages
 from partita.formats.core.turns import join, misplaced_results
 from partita.formats.format import UNREAD, Dumped, Format, Loaded, Request
@@ -28,7 +28,7 @@ from .envelope import open_message, open_payload
 from .parts import RESERVED
 from .reader import Reader
 from .wire import NAME
-from .writer import NO_PLACE, OF_MESSAGES, Writer
+from .writer import OF_MESSAGES, Writer
 
 REPORT: Final = Report(
     NAME,

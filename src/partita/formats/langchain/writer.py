@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from partita.errors import PartitaError
 from partita.formats.core.metadata import NO_NOTES, message_notes, notes
-from partita.formats.core.report import Entry, Place, Record
+from partita.formats.core.report import NO_PLACE, REQUIRED, Entry, Place, Record
 from partita.formats.core.residue import restore
 from partita.formats.core.turns import Instructions, Prompt, Results, Step, split
 from partita.formats.core.wire import Wire, to_json
@@ -61,10 +61,8 @@ from .wire import NAME
 OF_MESSAGES: Final = frozenset({FORM, ROLE, "role_", "string", "list"})
 """Notes of messages that are not members of them; the last three are those of earlier versions."""
 
-NO_PLACE: Final = "LangChain's messages have no place for it"
 ALONE: Final = "every result is a message of its own"
 BESIDE: Final = "calls and reasoning that are not in the content lose their place in it"
-NO_INPUT: Final = "a call without input has an empty one"
 UNCOUNTED: Final = "what was not counted is written as 0, or as the sum"
 
 BEFORE, WITHIN, AFTER, INVALID = range(4)
@@ -280,7 +278,7 @@ class Writer:
         is_standard = form == V1 and not self._is_faithful
         for part, path in step.parts:
             if type(part) is ToolCallPart and part.input is UNSET and part.raw_input is UNSET:
-                self._lose(f"{path}.input", None, NO_INPUT)
+                self._lose(f"{path}.input", None, REQUIRED)
             if is_open_call(part):
                 groups.append(self._write_call(part, form, content))
             elif not is_standard and is_beside(part, self._namespace, self._version):

@@ -31,7 +31,6 @@ from partita.types.parts import DataPart
 from partita.types.tools import InterruptedOutput, Interruption, ToolOutput
 
 from .diagnostics import Diagnostics, Place
-from .former_names import FormerNames
 from .sink import Consumption, Fact, TurnEnd
 
 M = TypeVar("M", bound=Message)
@@ -83,7 +82,7 @@ class Entry(Struct, eq=False):
     usages: dict[str, Consumption] | None = None
 
 
-class ThreadBuilder(FormerNames):
+class ThreadBuilder:
     """The sink for one thread. `root` is the builder of the whole log."""
 
     root: "LogBuilder"
@@ -204,11 +203,11 @@ class ThreadBuilder(FormerNames):
     @contextmanager
     def as_of(self, *lines: int) -> Generator[None, None, None]:
         """What is reported meanwhile is from the records of those lines, which were held back."""
-        before, self.root.told_by = self.root.told_by, lines
+        before, self.root.source_lines = self.root.source_lines, lines
         try:
             yield
         finally:
-            self.root.told_by = before
+            self.root.source_lines = before
 
     def agent(self, name: str) -> "SubAgentBuilder":
         """The sink for a sub-agent."""
@@ -489,7 +488,9 @@ class LogBuilder(ThreadBuilder):
         self.line = 0  # the number of the current record
         self.offset = 0  # and how many bytes are before it
         self.log = ""  # the sub-agent whose own log it is in
-        self.told_by: tuple[int, ...] | None = None  # the lines of what is reported, if not the current one
+        self.source_lines: tuple[int, ...] | None = (
+            None  # the lines of what is reported, if not the current one
+        )
         self.time: datetime | None = None
         self.first_time: datetime | None = None
         self.last_time: datetime | None = None

@@ -21,6 +21,7 @@ from partita.types.json import Json, JsonObject, is_array, is_object, loads
 from partita.types.messages import (
     AssistantContent,
     AssistantMessage,
+    AssistantPart,
     Message,
     SystemContent,
     SystemMessage,
@@ -151,7 +152,7 @@ def write_messages(messages: Sequence[Message], record: Record | None = None) ->
     record = Record() if record is None else record
     whole = join(messages)
     first = current = 0
-    for turn in split(whole, lambda part: True, results="all"):
+    for turn in split(whole, _is_written, results="all"):
         origin = _origin(turn)
         if origin != current:
             first, current = len(rows), origin
@@ -170,6 +171,10 @@ def write_messages(messages: Sequence[Message], record: Record | None = None) ->
         shifted = [None if place is None else (at + place[0], place[1]) for place in places]
         record.add(turn, (at,) if core else None, shifted)
     return rows
+
+
+def _is_written(part: AssistantPart) -> bool:
+    return bool(Writer(VERSION).write([AssistantMessage(id="", content=(part,))]))
 
 
 def _origin(turn: Turn) -> int:

@@ -17,8 +17,7 @@ from msgspec.structs import replace
 from partita.errors import ConversionError
 from partita.formats.core.metadata import add_notes
 from partita.formats.core.report import Place, Report
-from partita.formats.core.role_messages import JOINED_NOTE as JOINED
-from partita.formats.core.role_messages import MessageWriter, numbered
+from partita.formats.core.role_messages import JOINED_NOTE, MessageWriter, numbered
 from partita.formats.core.rules import REQUIRED, Rules
 from partita.formats.core.sidecar import in_messages
 from partita.formats.core.tool_text import OBJECT_INPUT
@@ -57,7 +56,7 @@ CALL_ID: Final = "call-1"
 # Notes in the provider metadata of messages, beside the other members of a message
 FORM: Final = "content"  # whether the content is a list, although it has one block
 LIST: Final = "list"
-MESSAGE_NOTES: Final = frozenset({FORM, JOINED, "fields"})  # `fields` is of older versions
+MESSAGE_NOTES: Final = frozenset({FORM, JOINED_NOTE, "fields"})  # `fields` is of older versions
 
 FINISH_REASONS: Final[Mapping[str, str]] = {
     "endTurn": "stop",
@@ -75,7 +74,7 @@ REPORT: Final = Report(
         "input": OBJECT_INPUT,
         "output": "a result is blocks, or structured content",
     },
-    spelling=frozenset({FORM, JOINED}),
+    spelling=frozenset({FORM, JOINED_NOTE}),
 )
 
 
@@ -253,7 +252,7 @@ class _Reader:
         runs: list[tuple[bool, Any]] = [(is_tool, tuple(run)) for is_tool, run in groupby(parts, _is_result)]
         start = 0
         for is_tool, run in runs or [(False, ())]:
-            metadata = add_notes(None, NAME, {JOINED: True} if start else note)
+            metadata = add_notes(None, NAME, {JOINED_NOTE: True} if start else note)
             own = f"{id_}:{start}" if start > 1 else id_
             message: Message
             if is_tool:

@@ -11,6 +11,7 @@ from msgspec import UNSET, UnsetType
 
 from partita.errors import DecodeError
 from partita.formats.call_owners import network_path, server_calls
+from partita.formats.core.report import NO_PLACE
 from partita.formats.losses import Loss, Severity
 from partita.types.chunks import (
     Chunk,
@@ -52,7 +53,6 @@ METADATA: Final = frozenset({"finishReason", "rawFinishReason", "usage", "model"
 
 NO_USAGE: Final = {"prompt_tokens": 0, "completion_tokens": 0, "total_tokens": 0}
 PARAGRAPH: Final = "\n\n"
-NO_PLACE: Final = "a response of Chat Completions has no place for it"
 OTHER_COUNTS: Final = "the counts of another API"
 
 NOT_SENT: Final = {
@@ -326,7 +326,7 @@ class _Calls:
         for field, name in NOT_SENT.items():
             value = getattr(chunk, field, None)
             if value is not None:
-                self._lose(name, value, "calls of Chat Completions have no place for it")
+                self._lose(name, value)
         if chunk.provider_executed:
             self._served.add(id_)
             self._lose("", id_, "the provider runs it itself")
@@ -339,7 +339,7 @@ class _Calls:
             yield from self._complete(call, chunk.input)
         if isinstance(chunk, ToolInputError):
             call.is_answered = True
-            self._lose("errorText", chunk.error_text, "calls of Chat Completions have no place for it")
+            self._lose("errorText", chunk.error_text)
 
     def held(self) -> Iterator[JsonObject]:
         """The calls that were not sent while they were written, have no output, and are the client's."""

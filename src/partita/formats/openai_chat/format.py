@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from partita.errors import ConversionError, DecodeError
 from partita.formats.answers.outlet import RAW_INPUT
 from partita.formats.core.metadata import add_notes, message_notes, notes
-from partita.formats.core.report import Place, Record
+from partita.formats.core.report import NO_PLACE, REQUIRED, Place, Record
 from partita.formats.core.request import describe, request_report
 from partita.formats.core.residue import residue, restore
 from partita.formats.core.role_messages import INDEX, RoleReader, add_boundaries
@@ -82,7 +82,6 @@ EXACT: Final = Rules(hidden="send", calls="any")
 """No rules: what was read is written as it was."""
 
 TAKEN: Final = "servers take images, PDF, WAV, MP3 and text, only images by URL, and of the user only"
-NO_PLACE: Final = "the API has no place for it"
 REPORT: Final = {
     dialect: request_report(
         dialect.namespace,
@@ -106,7 +105,6 @@ NO_TEXT: Final = "text without characters is not sent"
 MOVED: Final = "a result is text: it is sent in a message after the results"
 OVER: Final = "the server takes reasoning back only until the next prompt"
 NO_REASONING: Final = "the server requires reasoning in every message"
-NO_SCHEMA: Final = "a function declares its parameters"
 
 
 def load(payload: Json, dialect: Dialect = OPENAI) -> Loaded:
@@ -599,7 +597,7 @@ def _write_request(payload: JsonObject, request: Request, dialect: Dialect, reco
     }
     for index, spec in enumerate(request.tools):
         if spec.input_schema is None:
-            record.losses.append(Loss(f"$.tools[{index}].inputSchema", "none", NO_SCHEMA, "repaired"))
+            record.losses.append(Loss(f"$.tools[{index}].inputSchema", "none", REQUIRED, "repaired"))
     return TOOLS.add(request, {**settings, **payload}, record)
 
 

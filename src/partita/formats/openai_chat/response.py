@@ -16,14 +16,14 @@ from msgspec.structs import replace
 
 from partita.errors import ConversionError, DecodeError
 from partita.formats.answers.outlet import INTERRUPTED, RAW_INPUT
-from partita.formats.core.last_step import NO_OUTPUT, UNNAMED, last_step
 from partita.formats.core.members import count_in, items_in, objects_in, text_in
 from partita.formats.core.metadata import notes, with_message_notes
-from partita.formats.core.report import Place, Record, Report
+from partita.formats.core.report import NO_PLACE, REQUIRED, Place, Record, Report
 from partita.formats.core.request import describe
 from partita.formats.core.residue import residue, restore
+from partita.formats.core.response import NO_OUTPUT, last_step
 from partita.formats.core.turns import Placed
-from partita.formats.events import fold
+from partita.formats.events import UNNAMED, fold
 from partita.formats.format import UNREAD, Dumped, Loaded
 from partita.formats.losses import Loss, json_losses
 from partita.types.codec import to_json
@@ -81,7 +81,6 @@ NO_RESPONSE: Final[JsonObject] = {
     "choices": [],
 }
 
-REQUIRED: Final = "a body requires it"
 NOT_A_PAGE: Final = "a response cites only pages"
 
 _Source: TypeAlias = tuple[str, str, int | None, int | None]
@@ -92,7 +91,7 @@ _MADE_ID: Final = re.compile(r"message-\d+")
 def report_of(namespace: str) -> Report:
     """Finds the losses of a body."""
     reasons = {"output": NO_OUTPUT, "usage": "the API counts under other names", "citations": NOT_A_PAGE}
-    return Report(namespace, "a body has no place for it", reasons, frozenset({CONTENT}))
+    return Report(namespace, NO_PLACE, reasons, frozenset({CONTENT}))
 
 
 def is_response(payload: Json) -> bool:

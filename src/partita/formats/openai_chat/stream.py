@@ -356,8 +356,7 @@ _READERS: Final[Mapping[str, Callable[[ChatDecoder, Json, Form], bool]]] = {
 
 NOT_READ: Final = "it is not read, or a later record has another value"
 PADDING: Final = "padding, so that the length of encrypted records reveals nothing"
-REPEATED: Final = "it repeats other members"
-REPLACED: Final = "a later record replaces it"
+REPEATED: Final = "other members or records repeat it"
 
 CONSTANTS: Final[Mapping[str, frozenset[Any]]] = {
     "object": frozenset({"chat.completion", "chat.completion.chunk", "list"}),
@@ -416,8 +415,7 @@ class _Finder:
                 yield Loss.of(f"{path}.{key}", value, PADDING, "minor")
             else:
                 severity: Severity = "minor" if key in UPDATED else "lost"
-                why = REPLACED if key == "usage" else NOT_READ
-                yield from self._value(key, value, f"{path}.{key}", why, severity)
+                yield from self._value(key, value, f"{path}.{key}", severity)
 
     def _choice(self, choice: Json, path: str, number: int) -> Iterator[Loss]:
         if not is_object(choice):
@@ -475,21 +473,19 @@ class _Finder:
             if key != "index":
                 yield from self._value(key, value, f"{path}.{key}")
 
-    def _value(
-        self, key: str, value: Json, path: str, why: str = NOT_READ, severity: Severity = "lost"
-    ) -> Iterator[Loss]:
+    def _value(self, key: str, value: Json, path: str, severity: Severity = "lost") -> Iterator[Loss]:
         """The leaves of a value that the message does not have."""
         if is_object(value) and value:
             for name, item in value.items():
-                yield from self._value(name, item, f"{path}.{name}", why, severity)
+                yield from self._value(name, item, f"{path}.{name}", severity)
         elif is_array(value) and value:
             for index, item in enumerate(value):
-                yield from self._value(key, item, f"{path}[{index}]", why, severity)
+                yield from self._value(key, item, f"{path}[{index}]", severity)
         elif not self._is_found(key, value):
             known = (path.rpartition(".")[2], str(value))
             if known not in self._reported:
                 self._reported.add(known)
-                yield Loss.of(path, value, why, severity)
+                yield Loss.of(path, value, NOT_READ, severity)
 
     def _is_found(self, key: str, value: Json) -> bool:
         if is_empty(value):

@@ -17,9 +17,21 @@ from partita.formats.core.members import text_in
 from partita.formats.core.metadata import add_notes, message_notes, notes
 from partita.formats.core.report import Entry, Place, Record
 from partita.formats.core.residue import residue, restore, restore_noted
+from partita.formats.core.role_messages import STEPS
 from partita.formats.core.rules import Rules, arrange
-from partita.formats.core.turns import Instructions, Placed, Prompt, Results, Step, Turn, join, split
+from partita.formats.core.turns import (
+    ELSEWHERE,
+    Instructions,
+    Placed,
+    Prompt,
+    Results,
+    Step,
+    Turn,
+    join,
+    split,
+)
 from partita.formats.core.wire import read_wire, to_json
+from partita.formats.format import UNREAD
 from partita.formats.losses import Loss
 from partita.types.fold import state_after
 from partita.types.json import Json, JsonObject, is_array, is_object, kind_of
@@ -77,12 +89,8 @@ OUTPUT: Final = "output"
 # An output needs no call in the input if the provider has stored it (`previous_response_id`).
 RULES: Final = Rules(strays="keep")
 
-MOVED: Final = "the outputs of calls are right after the calls of their step, in their order"
-MOVED_ANSWER: Final = "the answer to an approval request is right after it"
 ONE_TURN: Final = "neighbouring messages of the assistant are read as one"
-NO_STEPS: Final = "a step ends only where the outputs of its calls are"
 UNREADABLE: Final = "reasoning that is not stored needs its encrypted content"
-NO_ITEM: Final = "an item of the output is an object"
 LEFT_ALONE: Final = "the API refuses reasoning without the item that follows it"
 
 # "Item 'msg_…' of type 'message' was provided without its required 'reasoning' item" (seen in the API's
@@ -155,7 +163,7 @@ class Reader:
             if is_object(raw):
                 self._said(raw, index)
             else:
-                self.losses.append(Loss.of(path, raw, NO_ITEM))
+                self.losses.append(Loss.of(path, raw, UNREAD))
             return
         item = read_raw(raw, path)
         is_message = isinstance(item, wire.Message | wire.ShortMessage) and item.role != "assistant"
@@ -245,7 +253,7 @@ class Reader:
         """The output of a call of the client."""
         at, place = self._waiting[answered_id(item)].pop(0)
         if at < max(self._step, self._answered):
-            self.losses.append(Loss(path, f"the place of {kind_of_item(item)}", MOVED, "changed"))
+            self.losses.append(Loss(path, f"the place of {kind_of_item(item)}", ELSEWHERE, "changed"))
         self._answered, self._before = max(self._answered, at), None
         call = self.parts[at]
         kind = text_in(notes(call.call_provider_metadata, NAMESPACE), "type") or "function_call"
@@ -287,7 +295,7 @@ class Reader:
     def _approve(self, item: wire.McpApprovalResponse, index: int, path: str) -> None:
         at, place = self._approvals.pop(item.approval_request_id)
         if at != len(self.parts) - 1:
-            self.losses.append(Loss(path, f"the place of {kind_of_item(item)}", MOVED_ANSWER, "changed"))
+            self.losses.append(Loss(path, f"the place of {kind_of_item(item)}", ELSEWHERE, "changed"))
         call = self._extra(add_approval(self.parts[at], item), index, APPROVAL)
         self.parts[at] = self.places[place] = call
         self._answered, self._before = max(self._answered, at), None
@@ -307,7 +315,7 @@ class Reader:
         joined = join(self.messages)
         left = {message.id for message in joined}
         self.losses += [
-            Loss(path, "the place of an output", MOVED, "changed")
+            Loss(path, "the place of an output", ELSEWHERE, "changed")
             for id_, path in self._strays.items()
             if id_ not in left
         ]
@@ -478,7 +486,7 @@ class Writer:
                 self.record.entries.append(Entry(part, path, (start, "start")))
             elif step.number > 1 or part != StepStartPart():
                 severity: Any = "minor" if part == StepStartPart() else "lost"
-                self.record.losses.append(Loss.of(path, part, NO_STEPS, severity))
+                self.record.losses.append(Loss.of(path, part, STEPS, severity))
 
     def _refused(self, groups: Sequence[Group]) -> dict[int, str]:
         """Reasoning that the API would refuse, and why."""

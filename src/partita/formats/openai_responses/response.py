@@ -10,12 +10,11 @@ from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
 from partita.formats.answers.outlet import INTERRUPTED
-from partita.formats.core.last_step import NO_OUTPUT, last_step
 from partita.formats.core.members import objects_in, text_in
 from partita.formats.core.metadata import notes
-from partita.formats.core.report import Place, Report
+from partita.formats.core.report import NO_PLACE, REQUIRED, Place, Report
 from partita.formats.core.residue import residue, restore
-from partita.formats.core.response import metadata_of, usage_of
+from partita.formats.core.response import NO_OUTPUT, last_step, metadata_of, usage_of
 from partita.formats.core.tools import Tools
 from partita.formats.core.turns import Step
 from partita.formats.core.wire import to_json
@@ -81,7 +80,7 @@ ECHOES: Final = frozenset(
 )
 """Members of a response that repeat its request."""
 
-REQUIRED: Final[JsonObject] = {
+DEFAULTS: Final[JsonObject] = {
     "id": "resp_0",
     "created_at": 0,
     "model": "unknown",
@@ -97,12 +96,11 @@ PREFIXES: Final = {"message": "msg_", "reasoning": "rs_"}
 CLIENT_KINDS: Final = frozenset({"", "function", "custom", "namespace", "local_shell", "apply_patch"})
 """The types of tools that a client runs."""
 
-ADDED: Final = "a response always has one"
 NOT_REPEATED: Final = "a response does not repeat it"
 
 REPORT: Final = Report(
     NAMESPACE,
-    default="a response has no place for it",
+    default=NO_PLACE,
     reasons={
         "id": "a response has an id of its own",
         **dict.fromkeys(("reasoning", "tool-call"), "it is of another provider"),
@@ -330,10 +328,10 @@ def dump_response(messages: Sequence[Message], request: Request | None = None) -
         body = TOOLS.add(request, {**body, **echoes}, record)
     if "created_at" not in body and last.message.created_at is not None:
         body["created_at"] = int(last.message.created_at.timestamp())
-    for name, value in REQUIRED.items() if body.get("object") == "response" else ():
+    for name, value in DEFAULTS.items() if body.get("object") == "response" else ():
         if name not in body:
             body[name] = value
-            record.losses.append(Loss.of(f"$.{name}", value, ADDED, "repaired"))
+            record.losses.append(Loss.of(f"$.{name}", value, REQUIRED, "repaired"))
     return Dumped(body, lambda: REPORT.compare(record, _read_back(body, last, writer)))
 
 
@@ -351,7 +349,7 @@ def _named(item: JsonObject, at: int, path: str, writer: Writer) -> JsonObject:
     if "id" in item or kind not in PREFIXES:
         return item
     name = f"{PREFIXES[kind]}{at}"
-    writer.record.losses.append(Loss.of(f"{path}.content", name, ADDED, "repaired"))
+    writer.record.losses.append(Loss.of(f"{path}.content", name, REQUIRED, "repaired"))
     return {"id": name, **({"status": "completed"} if kind == "message" else {}), **item}
 
 

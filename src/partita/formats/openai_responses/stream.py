@@ -20,6 +20,7 @@ from partita.formats.core.members import count_in, items_in, text_in
 from partita.formats.core.metadata import notes
 from partita.formats.core.residue import RESPELLED
 from partita.formats.core.tool_text import as_text
+from partita.formats.format import UNREAD
 from partita.formats.losses import Loss
 from partita.types.chunks import (
     Chunk,
@@ -952,10 +953,9 @@ class ResponsesDecoder:
 
 # What a stream contains and its message does not
 
-REPEATED: Final = "a later event has it, or deltas had it before"
+REPEATED: Final = "other members or records repeat it"
 ONLY_TEXT: Final = "only the text of an error is kept"
 POSITION: Final = "it only identifies a part of the stream"
-UNREAD: Final = "a message has no place for it"
 
 _POSITIONS: Final = frozenset(
     {

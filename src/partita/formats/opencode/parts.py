@@ -145,14 +145,14 @@ def file_of(part: Json) -> ImagePart | FilePart | None:
     return FilePart(url, media_type, name, provider_metadata=metadata)
 
 
-def provider_metadata(part: JsonObject, *said: str) -> JsonObject | None:
+def provider_metadata(part: JsonObject, *read: str) -> JsonObject | None:
     """The metadata of providers, and in our namespace the members that parts have no field for."""
     metadata = part.get("metadata")
     theirs: JsonObject = metadata if is_object(metadata) else {}
     if part.get("type") == "tool":
         return theirs or None
     own = without(
-        part, "type", "messageID", "sessionID", *said, *(("metadata",) if is_object(metadata) else ())
+        part, "type", "messageID", "sessionID", *read, *(("metadata",) if is_object(metadata) else ())
     )
     return {**theirs, KEY: own} if own else theirs or None
 
@@ -273,9 +273,9 @@ def _completed(tool: str, state: JsonObject) -> ToolOutput:
     content = state.get("content")
     items: list[JsonObject] = [it for it in content if is_object(it)] if is_array(content) else []
     text = text_or(state.get("output"), "") or "\n".join(_texts(items))
-    told = _tool_metadata(state)
-    code = told.get("exit")
-    if "exit" in told and code is None:
+    known = _tool_metadata(state)
+    code = known.get("exit")
+    if "exit" in known and code is None:
         for ending, why in ENDINGS:
             if ending in text[-ENDING_LENGTH:]:
                 return InterruptedOutput("timeout" if why == "timeout" else "aborted", text)
@@ -319,11 +319,11 @@ def _tool_metadata(state: JsonObject) -> JsonObject:
 def _metadata(part: JsonObject, state: JsonObject) -> JsonObject:
     """The notes of a call: its times, the metadata of the tool, the session that it started."""
     own = without(state, "input", "output", "title", "error", "attachments", "metadata", "content")
-    told: Json = state.get("metadata")
-    if is_object(told) and told.get("output") == state.get("output"):
-        told = without(told, "output")
-    if told:
-        own["metadata"] = told
+    known: Json = state.get("metadata")
+    if is_object(known) and known.get("output") == state.get("output"):
+        known = without(known, "output")
+    if known:
+        own["metadata"] = known
     if (child := child_of(part)) is not None:
         own["childSessionId"] = child
     if isinstance(id_ := part.get("id"), str):

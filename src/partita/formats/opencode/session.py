@@ -6,9 +6,10 @@ remain, as a branch. Source: `packages/opencode/src/session` in https://github.c
 """
 
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
+from partita.formats.core import unread
 from partita.formats.format import Format, Loaded
 from partita.formats.links import Links
 from partita.formats.log.message_tree import MessageTree
@@ -266,8 +267,18 @@ def _info(id_: str, row: JsonObject, part: JsonObject) -> JsonObject:
 def load(payload: Json) -> Loaded:
     """A session as messages."""
     records = list(records_of(payload)) if is_object(payload) else records_in(payload)
+    paths = ["$.info", *(f"$.messages[{at}]" for at in range(len(records)))] if is_object(payload) else []
+    return unread.read_completely(_load_records(records), records, _facts_of, paths=paths)
+
+
+def _load_records(records: Sequence[Json]) -> Loaded:
     return load_records(records, OpenCodeDecoder, "opencode-line")
 
 
-EXPORT = Format("opencode-export", "OpenCode sessions, exported", load)
-PARTS = Format("opencode-parts", "OpenCode messages, one a line", load)
+def _facts_of(record: Json) -> set[unread.Fact]:
+    """The facts that a record states."""
+    return unread.message_facts(_load_records([record]).messages)
+
+
+EXPORT = Format("opencode-export", "OpenCode sessions, exported", load, is_complete=True)
+PARTS = Format("opencode-parts", "OpenCode messages, one a line", load, is_complete=True)

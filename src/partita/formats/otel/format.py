@@ -21,8 +21,7 @@ from msgspec.structs import replace
 from partita.formats.core.metadata import add_notes, message_notes, notes, with_message_notes
 from partita.formats.core.report import Place, Report
 from partita.formats.core.residue import restore
-from partita.formats.core.role_messages import JOINED_NOTE as JOINED
-from partita.formats.core.role_messages import MessageWriter, numbered
+from partita.formats.core.role_messages import JOINED_NOTE, MessageWriter, numbered
 from partita.formats.core.rules import Rules
 from partita.formats.core.turns import (
     Instructions,
@@ -91,7 +90,7 @@ FORM: Final = "form"  # with the first message: what the messages are recorded i
 EVENT: Final = "asEvent"  # residue of the event that the message is
 INSTRUCTIONS: Final = "instructions"  # it stands for the system instructions
 MEMBERS: Final = ("name", "finish_reason")
-MESSAGE_NOTES: Final = frozenset({ROLE, IS_OUTPUT, FORM, EVENT, JOINED, INSTRUCTIONS})
+MESSAGE_NOTES: Final = frozenset({ROLE, IS_OUTPUT, FORM, EVENT, JOINED_NOTE, INSTRUCTIONS})
 
 REPORT: Final = Report(
     NAME,
@@ -205,7 +204,7 @@ class _Reader:
         runs: list[tuple[bool, Any]] = [(is_tool, tuple(run)) for is_tool, run in groupby(parts, _is_result)]
         start = 0
         for is_tool, run in runs or [(role == "tool", ())]:
-            noted = {JOINED: True} if start else note
+            noted = {JOINED_NOTE: True} if start else note
             if role != ("tool" if is_tool else "user"):
                 noted = {ROLE: role, **noted}
             metadata = add_notes(None, NAME, noted)

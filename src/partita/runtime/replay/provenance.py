@@ -105,7 +105,7 @@ class _Tracing:
         assembly = reading.assembly
 
         def touch(agent: str, message_id: str) -> None:
-            lines = (assembly.line,) if assembly.told_by is None else assembly.told_by
+            lines = (assembly.line,) if assembly.source_lines is None else assembly.source_lines
             known = places[assembly.log]
             if not all(line in known for line in lines):
                 raise Skipped("a line tells of a message that is not kept")

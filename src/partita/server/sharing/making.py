@@ -7,10 +7,10 @@ from typing import Final, NamedTuple
 from partita.errors import FormatError
 from partita.formats.converting import write as write_messages
 from partita.formats.format import Loaded
+from partita.formats.log.session_file import SessionFacts
 from partita.formats.losses import Loss
 from partita.formats.redaction.redactor import RedactionLimitError
 from partita.formats.registry import get_format
-from partita.formats.session_facts import SessionFacts
 from partita.server.problems import Problem
 from partita.types.json import JsonObject, dumps, is_array
 from partita.types.threads import Thread

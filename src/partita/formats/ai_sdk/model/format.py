@@ -22,13 +22,9 @@ from partita.formats.core.turns import join
 from partita.formats.format import Dumped, Format, Loaded
 from partita.formats.losses import Loss, json_losses
 from partita.types.json import Json, dumps, is_array
-from partita.types.messages import (
-    Message,
-)
+from partita.types.messages import Message
 
-from .calls import (
-    RULES,
-)
+from .calls import RULES
 from .marks import conversion
 from .reader import CONTENT, Reader
 from .wire import NAME
@@ -37,23 +33,14 @@ from .writer import Writer
 UNLIKE: Final = "it is not written back as it was"
 
 _DISPLAY: Final = "it is for display only"
-_COST: Final = "model messages do not contain costs"
 REASONS: Final = {
-    "id": "model messages have no id",
-    "threadId": "model messages do not name their thread",
-    "createdAt": "model messages have no time",
-    "runId": "model messages do not name their run",
     "metadata": "model messages have no metadata",
-    "usage": _COST,
-    "tokenCount": _COST,
+    "usage": "model messages do not contain costs",
     "networkExecution": "the model sees it as a tool call",
     "citations": _DISPLAY,
     "descriptor": _DISPLAY,
     "rawInput": "only one input is sent: the raw one of a failed call that has no other",
     "inputEncoding": "only the stream needs it",
-    "preliminary": "the model sees every output as final",
-    "state": "a model message is always complete",
-    "children": "the model does not see the messages of a sub-agent",
     "resultProviderMetadata": "results have the options of their call",
 }
 

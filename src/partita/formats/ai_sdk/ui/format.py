@@ -39,7 +39,7 @@ from partita.types.messages import (
     UserContent,
     UserMessage,
 )
-from partita.types.parts import ForeignPart, UnknownPart
+from partita.types.parts import DataPart, ForeignPart, UnknownPart
 from partita.types.value import kept, unkept
 
 from . import parts
@@ -61,12 +61,11 @@ EMPTY_ID: Final = "message-{}"
 
 NO_CALL: Final = "the result belongs to no call"
 OLDER: Final = "a part of an older version is written in the form of today"
+NO_STATE: Final = "a call has a state: the one that its output implies"
 EMPTY: Final = "only an assistant may have no parts"
 
 REASONS: Final = {
-    "threadId": "UI messages do not name their thread",
     "createdAt": "UI messages have no time; put it in the metadata",
-    "runId": "UI messages do not name their run",
     "internal": "UI messages are all shown",
     "output": "a UI part has a value or the text of an error, without a type",
 }
@@ -87,12 +86,12 @@ def load(payload: Json) -> Loaded:
     paths = [f"$[{index}]" for index in range(len(raws))] if is_array(payload) else ["$"]
     messages = tuple(load_message(raw, paths[index], index) for index, raw in enumerate(raws))
 
-    def older() -> Iterator[Loss]:
+    def changed() -> Iterator[Loss]:
         for raw, message, path in zip(raws, messages, paths, strict=True):
-            yield from _older_parts(raw, message, path)
+            yield from _changed_parts(raw, message, path)
 
     # Without repairs, and as it is, not as it is displayed
-    return Loaded(messages, older, again=lambda: _write_all(messages, "$", 7, None))
+    return Loaded(messages, changed, again=lambda: _write_all(messages, "$", 7, None))
 
 
 def read_part(raw: Json, role: str, path: str = "$") -> Any:
@@ -152,14 +151,18 @@ def network_place(parts: Sequence[Json]) -> int | None:
     return None
 
 
-def _older_parts(raw: JsonObject, message: Message, path: str) -> Iterator[Loss]:
-    """The parts that were read although they have the form of an older version, such as `thinking`."""
+def _changed_parts(raw: JsonObject, message: Message, path: str) -> Iterator[Loss]:
+    """The parts that are written otherwise: those of an older version, such as `thinking`, and calls without
+    a state.
+    """
     raws = enumerate(raw["parts"])
     if isinstance(message, AssistantMessage) and message.content.network_execution is not None:
         network = network_place(raw["parts"])
         raws = ((at, one) for at, one in raws if at != network)
     for (at, one), part in zip(raws, message.parts, strict=True):
-        if isinstance(part, ForeignPart | UnknownPart | ToolCallPart) or one["type"].startswith("data-"):
+        if isinstance(part, ToolCallPart) and "state" not in one:
+            yield Loss(f"{path}.parts[{at}].state", "no state", NO_STATE, "repaired")
+        if isinstance(part, ForeignPart | UnknownPart | ToolCallPart | DataPart):
             continue
         needed = {field.encode_name for field in msgspec.structs.fields(type(part)) if field.required}
         if one["type"] != part.type or not needed <= one.keys():

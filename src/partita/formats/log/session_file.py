@@ -1,0 +1,153 @@
+"""What writers of session files share: facts about the session, ids, and reports of losses."""
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import datetime
+from functools import cache
+from typing import Final, NamedTuple, assert_never
+from uuid import UUID, uuid5
+
+from msgspec import UNSET
+from msgspec.structs import fields
+
+from partita.formats.losses import Loss
+from partita.types.codec import to_json
+from partita.types.json import Json, JsonObject
+from partita.types.parts import FilePart, ForeignPart, ImagePart, TextPart, UnknownPart
+from partita.types.tools import ContentItem
+from partita.types.value import Value
+
+
+class SessionFacts(NamedTuple):
+    """What is known about a session besides its messages: a file has it in its header or on every line."""
+
+    agent: str | None = None
+    cwd: str | None = None
+    version: str | None = None
+    git_branch: str | None = None
+    git_commit: str | None = None
+    git_repository: str | None = None
+    model: str | None = None
+    created_at: datetime | None = None
+
+
+# Ids: the same for the same messages, whenever and wherever they are written
+
+NAMESPACE: Final = UUID("6d1f2c0e-5a86-5c7b-9d0e-3b7a51f0c2a4")
+CALL_ID: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
+"""What APIs accept as the id of a call."""
+
+
+class Names:
+    """The ids of one file. None is used twice."""
+
+    def __init__(self, thread_id: str, taken: Iterable[str] = (), *, calls: str = "toolu_{}") -> None:
+        """`calls`: the form of ids that are made for calls."""
+        self._thread_id = thread_id
+        self._taken = set(taken)
+        self._calls = calls
+
+    def line(self, message_id: str, number: int) -> str:
+        """An id for a line of a message."""
+        return self._new("line", message_id, number, "{}")
+
+    def response(self, message_id: str, number: int) -> str:
+        """An id for a response in a message."""
+        return self._new("response", message_id, number, "msg_{}")
+
+    def call(self, call_id: str, message_id: str) -> str:
+        """The id of a call: its own, if the API accepts it and no other call has it."""
+        if CALL_ID.fullmatch(call_id) and call_id not in self._taken:
+            self._taken.add(call_id)
+            return call_id
+        return self._new(f"call {call_id}", message_id, 0, self._calls)
+
+    def _new(self, kind: str, message_id: str, number: int, form: str) -> str:
+        while True:
+            made = made_uuid(kind, self._thread_id, message_id, str(number))
+            name = form.format(made if form == "{}" else made.hex)
+            if name not in self._taken:
+                self._taken.add(name)
+                return name
+            kind += "+"
+
+
+def made_uuid(*names: str) -> UUID:
+    """The UUID of these names, which is always the same."""
+    return uuid5(NAMESPACE, "\n".join(names).encode("utf-8", "backslashreplace").decode())
+
+
+def is_uuid(text: str) -> bool:
+    """Whether a text is a UUID as such files have them."""
+    try:
+        return str(UUID(text)) == text
+    except ValueError:
+        return False
+
+
+# Losses
+
+NO_PLACE: Final = "a session file has no place for it"
+WHY: Final[Mapping[str, str]] = {
+    "id": "a session file has ids of its own",
+    "children": "a sub-agent has a file of its own",
+    "internal": "a response or a notice is always shown",
+}
+"""Why a member is lost, by its name."""
+
+
+class Losses:
+    """The losses of one file."""
+
+    def __init__(self) -> None:
+        self.told: list[Loss] = []
+
+    def say(self, path: str, value: Json, why: str) -> None:
+        """Report the loss of a JSON value."""
+        self.told.append(Loss.of(path, value, why))
+
+    def whole(self, value: Value, path: str, why: str) -> None:
+        """Report that nothing of a part or message is written."""
+        self.say(path, to_json(value), why)
+
+    def rest(self, value: Value, path: str, *carried: str) -> None:
+        """Report the members of a value that are not written: all that it has except the carried ones."""
+        for field, name, default in _fields_of(type(value)):
+            found = getattr(value, field)
+            if found is None or found is UNSET or found == default or field in carried:
+                continue
+            if field == "extra":
+                self.say(path, dict(found), NO_PLACE)
+            else:
+                self.say(f"{path}.{name}", to_json(found), WHY.get(name, NO_PLACE))
+
+
+@cache
+def _fields_of(type_: type[Value]) -> tuple[tuple[str, str, object], ...]:
+    """The fields of a value, each with its name on the wire and its default."""
+    return tuple((field.name, field.encode_name, field.default) for field in fields(type_))
+
+
+def content_blocks(
+    items: Sequence[ContentItem],
+    path: str,
+    losses: Losses,
+    *,
+    text_blocks: Callable[[str], Iterable[JsonObject]],
+    file_blocks: Callable[[ImagePart | FilePart, str, Losses], Iterable[JsonObject]],
+) -> list[JsonObject]:
+    """The blocks of the content of a tool output. What they cannot hold is added to `losses`."""
+    blocks: list[JsonObject] = []
+    for index, item in enumerate(items):
+        where = f"{path}.value[{index}]"
+        match item:
+            case TextPart(text=text):
+                losses.rest(item, where, "text", "state")
+                blocks += text_blocks(text)
+            case ImagePart() | FilePart():
+                blocks += file_blocks(item, where, losses)
+            case ForeignPart() | UnknownPart():
+                losses.whole(item, where, NO_PLACE)
+            case _:
+                assert_never(item)
+    return blocks

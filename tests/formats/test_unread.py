@@ -1,0 +1,76 @@
+"""What of records is not in the messages that were read from them."""
+
+from partita.formats.core.unread import KNOWN, Fact, message_facts, read_completely
+from partita.formats.format import Loaded
+from partita.formats.losses import Loss
+from partita.types.json import Json, JsonObject
+from partita.types.messages import AssistantMessage, Message, ToolCallPart
+from partita.types.parts import DataPart, TextPart
+from partita.types.tools import TextOutput
+
+
+def read(*records: Json) -> list[Message]:
+    """Records of a small log: texts, calls that may be old, and unknown ones."""
+    parts: list[TextPart | ToolCallPart | DataPart] = []
+    for record in records:
+        match record:
+            case {"text": str(text)}:
+                parts.append(TextPart(text))
+            case {"call": str(call), "input": given}:
+                parts.append(ToolCallPart(id=call, name="tool", input=given, state="input-available"))
+            case {"call": str(call), "output": str(text)}:
+                parts.append(
+                    ToolCallPart(
+                        id=call, name="tool", input={}, output=TextOutput(text), state="output-available"
+                    )
+                )
+            case {"begins": True}:
+                pass
+            case _:
+                parts.append(DataPart("unknown", record))
+    return [AssistantMessage(id="m", content=parts)]
+
+
+def facts_of(record: Json) -> set[Fact]:
+    facts = message_facts(read(record)) - {("id", "m")}
+    return facts | {KNOWN} if record == {"begins": True} else facts
+
+
+def losses(records: list[Json], messages: list[Message] | None = None, *, pieces: bool = False) -> list[Loss]:
+    loaded = Loaded(tuple(read(*records) if messages is None else messages))
+    found = read_completely(loaded, records, facts_of, content=frozenset({"text"}), pieces=pieces)
+    return list(found.losses)
+
+
+def test_what_is_read_is_not_lost() -> None:
+    records: list[Json] = [
+        {"text": "hello"},
+        {"call": "c1", "input": {"path": ["a", 1, True]}},
+        {"unknown": {"deep": [1]}},
+        {"begins": True},
+    ]
+    assert losses(records) == []
+
+
+def test_a_member_that_is_not_read_is_minor_beside_one_that_is() -> None:
+    (loss,) = losses([{"text": "hello", "line": 7, "empty": []}])
+    assert (loss.path, loss.what, loss.severity) == ("$[0]", '{"line":7}', "minor")
+
+
+def test_a_record_that_messages_do_not_hold_is_lost() -> None:
+    record: JsonObject = {"text": "hello", "line": 7}
+    (loss,) = losses([record], read({"text": "goodbye"}))
+    assert (loss.what, loss.severity) == ('{"text":"hello","line":7}', "lost")
+
+
+def test_content_is_never_minor() -> None:
+    records: list[Json] = [{"call": "c1", "input": {}, "text": 5}]
+    (loss,) = losses(records)
+    assert (loss.what, loss.severity) == ('{"text":5}', "lost")
+
+
+def test_a_piece_of_a_text_is_read() -> None:
+    messages = read({"text": "hello"})
+    assert losses([{"text": "hel"}, {"text": "lo"}], messages, pieces=True) == []
+    assert len(losses([{"text": "hel"}, {"text": "lo"}], messages)) == 2
+    assert len(losses([{"text": "help"}], messages, pieces=True)) == 1
