@@ -165,11 +165,11 @@ TOLD: dict[str, tuple[list[Message], str]] = {
     "that a call was interrupted": (call(InterruptedOutput("timeout")), "output"),
     "that a denial was an output": (call(ExecutionDeniedOutput("no")), "output"),
     "that a file was an image": ([UserMessage(id="u", content=[ImagePart("https://x.test/a.png")])], ".type"),
-    "a result without its call": (
+    "the result has no call right before it": (
         [ToolMessage(id="t", content=[ToolResultPart("c", "w", TextOutput("x"))])],
         "$[0]",
     ),
-    "a result without its call, in a sub-agent": (
+    "the result has no call right before it, in a sub-agent": (
         [
             AssistantMessage(
                 id="m",

@@ -289,7 +289,7 @@ REPAIRS: Final[dict[str, tuple[list[Message], list[tuple[str, str]]]]] = {
         [asked(), said(call(output=JsonOutput({"at": 6})), id="message-2")],
         [("changed", "$[1].content.parts[0].output")],
     ),
-    "a result without a call": (
+    "the result has no call right before it": (
         [asked(), ToolMessage(id="t", content=[])],
         [("lost", "$[1]")],
     ),

@@ -317,7 +317,7 @@ def test_notices_are_shown_and_instructions_too() -> None:
     dumped = dump([notice, instructions])
     check(dumped.payload)
     assert [record["content"] for record in dumped.payload] == ["The oven is on", "You bake."]
-    assert lost(dumped)["$[1].role"] == "it is shown as a notice, and not sent to the model"
+    assert lost(dumped)["$[1].role"] == "it is not for the model"
     assert "$[0].role" not in lost(dumped)
 
 
@@ -339,7 +339,7 @@ def test_results_that_stand_apart_go_to_their_calls() -> None:
     dumped = dump([asked(), answer(call(state="input-available")), apart, orphan])
     check(dumped.payload)
     assert blocks(dumped.payload[2])[0]["content"] == "hot"
-    assert lost(dumped)["$[2].content.parts[0]"] == "a result without its call"
+    assert lost(dumped)["$[2].content.parts[0]"] == "the result has no call right before it"
 
 
 def test_what_the_user_said_in_between_stands_between_responses() -> None:

@@ -64,7 +64,7 @@ def test_a_result_may_come_before_its_call() -> None:
 def test_a_result_whose_call_never_comes_is_kept_and_counted() -> None:
     session = Session().prompt("Bake").result("gone", "warm", toolUseResult={"heat": 3}).answer(text="Hm")
     reading = read(session)
-    assert list(reading.puzzles) == ["a result without its call"]
+    assert list(reading.puzzles) == ["the result has no call right before it"]
     (note,) = reading.notes
     assert data_of(note)["message"]["content"][0]["content"] == "warm"
     assert data_of(note)["toolUseResult"] == {"heat": 3}

@@ -120,7 +120,7 @@ PARTS: dict[str, tuple[list[Json], Sequence[AssistantPart]]] = {
         [whole("m1", use("a"), use("b")), user(answered("b", "B")), user(answered("a", "A"))],
         [STEP, made("a", TextOutput("A")), made("b", TextOutput("B"))],
     ),
-    "a result without a call": (
+    "the result has no call right before it": (
         [user(answered("lost", "found")), whole("m1", text("Hm."))],
         [
             ToolCallPart("lost", "unknown-tool", "output-available", output=TextOutput("found")),

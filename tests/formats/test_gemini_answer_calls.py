@@ -110,7 +110,7 @@ CALLS: dict[str, tuple[list[Json], list[JsonObject]]] = {
             },
         ],
     ),
-    "a result without a call is kept": (
+    "the result has no call right before it is kept": (
         [response({"codeExecutionResult": {"outcome": "OUTCOME_OK"}})],
         [{"type": "data-google-unknown", "data": {"codeExecutionResult": {"outcome": "OUTCOME_OK"}}}],
     ),

@@ -249,7 +249,7 @@ def test_a_result_without_a_call_is_kept() -> None:
     messages, assembly = read([message("u2", "user", [responded("x", output="lost")])])
     kept = [part for message in messages.values() for part in message.parts]
     assert DataPart("gemini-result", responded("x", output="lost")["functionResponse"]) in kept
-    assert puzzles(assembly) == ["a result without a call"]
+    assert puzzles(assembly) == ["the result has no call right before it"]
 
 
 def test_context_is_no_talk() -> None:

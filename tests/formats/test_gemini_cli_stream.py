@@ -77,7 +77,7 @@ CASES: dict[str, tuple[list[Json], list[AssistantPart]]] = {
         [WARNING],
         [DataPart("gemini-warning", {"timestamp": AT, "severity": "warning", "message": "slow"})],
     ),
-    "a result without a call": (
+    "the result has no call right before it": (
         [gave("c9", "x")],
         [DataPart("gemini-result", {key: value for key, value in gave("c9", "x").items() if key != "type"})],
     ),

@@ -342,7 +342,7 @@ REPAIRS: dict[str, tuple[list[Message], dict[str, Severity]]] = {
         [user(), step(ToolCallPart("c", "f", "input-available", {}, call_provider_metadata=SIGNED))],
         {"$[1].content.parts[0].output": "repaired"},
     ),
-    "a result without a call": (
+    "the result has no call right before it": (
         [user(), ToolMessage(id="t", content=[ToolResultPart("c", "f", TextOutput("x"))])],
         {"$[1]": "lost"},
     ),

@@ -89,7 +89,7 @@ WRITTEN: dict[str, tuple[Message, list[JsonObject]]] = {
         call("output-error", InterruptedOutput("aborted")),
         [invocation("output-error", errorText="The tool call was interrupted: it was stopped.")],
     ),
-    "a result without its call": (
+    "the result has no call right before it": (
         ToolMessage(id="m", content=[ToolResultPart("c1", "stock", TextOutput("3"))]),
         [invocation("result", result="3")],
     ),

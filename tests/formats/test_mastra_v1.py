@@ -81,7 +81,7 @@ CONTENTS: dict[str, tuple[str, Json, list[Any]]] = {
         ],
     ),
     "a call": ("assistant", [call()], [ToolCallPart("c", "w", "input-available", {"a": 1})]),
-    "a result without its call": (
+    "the result has no call right before it": (
         "tool",
         [result(result="ok")],
         [ToolResultPart("c", "w", TextOutput("ok"))],

@@ -57,10 +57,10 @@ REPAIRS: dict[str, tuple[Sequence[Message], list[str], list[tuple[str, str, str]
         ["c2"],
         [("$[1].content.parts[1]", "the call was cut while it was written", "lost")],
     ),
-    "a result without a call is removed": (
+    "the result has no call right before it is removed": (
         [result("x"), ASK],
         [],
-        [("$[0].content.parts[0]", "a result without a call", "lost")],
+        [("$[0].content.parts[0]", "the result has no call right before it", "lost")],
     ),
     "a second result is removed": (
         [ASK, answer(OPEN), result("c1"), result("c1", "sand", "r2")],

@@ -7,12 +7,13 @@ from typing import Any
 
 from partita.formats.answers.model_view import UNANSWERED
 from partita.formats.converting import convert
-from partita.formats.core.rules import MOVED, NO_CALL, RENAMED
+from partita.formats.core.rules import MOVED
 from partita.formats.format import Dumped, Request, ToolSpec
 from partita.formats.losses import content_losses
 from partita.formats.openai_chat.dialects import DIALECTS, GENERIC, OPENAI, Dialect
-from partita.formats.openai_chat.format import BRIDGE, BRIDGED, JOINED, ONE_SYSTEM, ORDERED, OVER, TAKEN, dump
+from partita.formats.openai_chat.format import BRIDGE, OVER, TAKEN, dump
 from partita.formats.openai_chat.stream import ChatDecoder
+from partita.formats.reasons import JOINED, NO_CALL, ORDERED, RENAMED, REQUIRED
 from partita.formats.registry import get_format
 from partita.runtime.plugged.agent_request import AgentRequest
 from partita.runtime.service import Options
@@ -173,7 +174,7 @@ SYSTEMS: dict[str, tuple[Dialect, list[JsonObject], list[str]]] = {
     "once, first": (
         GENERIC,
         [{"role": "system", "content": "Be brief.\n\nBe kind."}, {"role": "user", "content": "Hi"}],
-        [MOVED, ONE_SYSTEM],
+        [MOVED, JOINED],
     ),
 }
 
@@ -234,7 +235,7 @@ REFUSED: dict[str, tuple[UserPart, str]] = {
     "bytes that are none": (ImagePart("data:image/png;base64,?"), TAKEN),
     "bytes elsewhere": (ImagePart("blob:sha256:00"), TAKEN),
     "an address of another kind": (ImagePart("ftp://x"), TAKEN),
-    "data": (DataPart(name="n", data=1), "data of the application is not for the model"),
+    "data": (DataPart(name="n", data=1), "it is not for the model"),
     "a part of another format": (ForeignPart("f", {}), "it is content of another format"),
 }
 
@@ -259,7 +260,7 @@ def test_several_texts_are_a_list_or_one_text() -> None:
     view = user("a", "b")
     assert messages(view)[0]["content"] == [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]
     assert messages(view, dialect=GENERIC)[0]["content"] == "a\nb"
-    assert whys(view, dialect=GENERIC) == [("$[0]", "the API takes one text")]
+    assert whys(view, dialect=GENERIC) == [("$[0]", "neighbouring texts or messages are joined")]
 
 
 OUTPUTS: dict[str, tuple[ToolOutput, Json, list[str]]] = {
@@ -371,7 +372,7 @@ def test_the_input_of_a_call_is_its_text(part: ToolCallPart, arguments: str, los
 
 
 NOT_SENT: dict[str, tuple[AssistantPart, str]] = {
-    "a source": (SourceUrlPart("s", "https://x.test"), "sources are not for the model"),
+    "a source": (SourceUrlPart("s", "https://x.test"), "it is not for the model"),
     "a file": (FilePart(PIXEL, "image/png"), TAKEN),
     "a call that a server ran": (
         ToolCallPart("s", "search", "output-available", {}, provider_executed=True),
@@ -480,7 +481,7 @@ def test_mistral_takes_ids_of_nine_letters_and_no_user_behind_a_tool() -> None:
     assert "stream_options" not in dumped.payload
     assert [(loss.why, loss.severity) for loss in dumped.losses] == [
         (UNANSWERED, "repaired"),
-        (BRIDGED, "repaired"),
+        (REQUIRED, "repaired"),
         (RENAMED, "repaired"),
     ]
 

@@ -176,7 +176,7 @@ STREAMS: dict[str, tuple[list[JsonObject], list[AssistantPart]]] = {
         [CALL, RESULT | {"toolName": "unknown"}],
         [read("output-available", TextOutput("x"))],
     ),
-    "a result without a call": (
+    "the result has no call right before it": (
         [RESULT],
         [ToolCallPart("c", "Read", "output-available", output=TextOutput("x"), dynamic=True)],
     ),

@@ -216,9 +216,9 @@ BAD_FILES: dict[str, tuple[bytes, str]] = {
         gzip.compress(helper("a1").data)[:-20],
         "the file of a sub-agent that cannot be read",
     ),
-    "a result without its call": (
+    "the result has no call right before it": (
         lines_of(helper("a1").result("gone").records),
-        "a result without its call",
+        "the result has no call right before it",
     ),
     "a line that is no object": (helper("a1").data + b"7\n", "a line that is no object"),
     "a line that is no JSON": (helper("a1").data + b"oops\n", "not JSON"),

@@ -77,7 +77,7 @@ def _order(messages: Sequence[JsonObject]) -> Iterator[str]:
     for at, message in enumerate(messages):
         if message["role"] == "tool":
             if message["tool_call_id"] not in waiting:
-                yield f"messages[{at}]: a result without a call"
+                yield f"messages[{at}]: the result has no call right before it"
             waiting = [one for one in waiting if one != message["tool_call_id"]]
             continue
         if waiting:

@@ -11,6 +11,7 @@ from typing import Any, Final, TypeAlias
 
 from msgspec import UNSET
 
+from partita.formats.reasons import OTHER_INPUT, REPLACED, UNREAD
 from partita.types.chunks import (
     ChildChunk,
     ChildMessage,
@@ -41,14 +42,11 @@ from partita.types.messages import AssistantMessage, Message, ToolCallPart, netw
 from partita.types.parts import DataPart, ReasoningPart, TextPart
 from partita.types.tools import ToolOutputBase
 
-from .format import UNREAD
 from .losses import Loss, json_losses
 from .rows import unpacked
 
-REPLACED: Final = "a later chunk has replaced it"
 RESET: Final = "a reset of the step has removed it"
 TRANSIENT: Final = "transient data is not kept in the message"
-OTHER_INPUT: Final = "the input of the call has another value, or is incomplete"
 
 PlacedChunk: TypeAlias = tuple[str, Chunk]
 """A chunk, and the path of its event."""

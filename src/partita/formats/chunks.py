@@ -2,14 +2,13 @@
 
 from typing import Final
 
+from partita.formats.reasons import UNREAD
 from partita.types.chunks import Chunk, ErrorChunk, MessageAbort, MessageFinish
 from partita.types.codec import read_chunk, to_json
 from partita.types.json import Json
 
 from .format import Format
 from .losses import Loss
-
-BESIDE: Final = "it is reported beside the message, not in it"
 
 
 class ChunkDecoder:
@@ -26,11 +25,11 @@ class ChunkDecoder:
         self._count += 1
         match chunk:
             case ErrorChunk(error_text=text):
-                self.losses.append(Loss.of(f"{path}.errorText", text, BESIDE))
+                self.losses.append(Loss.of(f"{path}.errorText", text, UNREAD))
             case MessageAbort(reason=str(reason)):
-                self.losses.append(Loss.of(f"{path}.reason", reason, BESIDE))
+                self.losses.append(Loss.of(f"{path}.reason", reason, UNREAD))
             case MessageFinish(finish_reason=str(reason)):
-                self.losses.append(Loss.of(f"{path}.finishReason", reason, BESIDE))
+                self.losses.append(Loss.of(f"{path}.finishReason", reason, UNREAD))
             case _:
                 pass
         return [chunk]

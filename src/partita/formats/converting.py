@@ -9,6 +9,7 @@ from typing import Final
 from msgspec.structs import replace as struct_replace
 
 from partita.errors import FormatError, PartitaError
+from partita.formats.reasons import NO_PLACE, SETTING
 from partita.types.codec import to_json
 from partita.types.fold import origins
 from partita.types.json import Json, is_array, limited_depth
@@ -22,12 +23,10 @@ from .events import load_events
 from .format import Dumped, Format, FoundLosses, Loaded, Request, ToolSpec
 from .lazily import later
 from .log.session_file import SessionFacts
-from .losses import NO_PLACE, Loss, by_member, relocate
+from .losses import Loss, by_member, relocate
 from .own import CHAT
 from .registry import get_format
 from .sniff import Guess, guess_format, sniff
-
-OF_ANOTHER_API: Final = "it is a setting of another API"
 
 NOTES: Final = (".mastra:note", ".foreign:type")
 """Members that readers add: the form in which a value was written, and the type that a message had."""
@@ -190,13 +189,13 @@ def _dump(loaded: Loaded, writing: Format) -> Dumped:
 
 
 def _settings(request: Request) -> Sequence[Loss]:
-    return [Loss.of(f"$.{name}", value, OF_ANOTHER_API) for name, value in request.settings.items()]
+    return [Loss.of(f"$.{name}", value, SETTING) for name, value in request.settings.items()]
 
 
 def _members(request: Request) -> Sequence[Loss]:
     """Members of tools that another API does not have."""
     return [
-        Loss.of(f"$.tools[{index}].{name}", value, OF_ANOTHER_API)
+        Loss.of(f"$.tools[{index}].{name}", value, SETTING)
         for index, tool in enumerate(request.tools)
         for name, value in unkept(tool.extra).items()
     ]

@@ -6,11 +6,12 @@ chunks that do not fit are losses.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from msgspec.structs import replace
 
 from partita.errors import PartitaError
+from partita.formats.reasons import OTHER_ID
 from partita.stream.accumulator import Accumulator, Diagnostic
 from partita.stream.messages import MessagesAccumulator
 from partita.types.chunks import (
@@ -34,8 +35,6 @@ from .losses import Loss
 
 UNNAMED = "message-1"
 """The id of a message whose stream gives it none."""
-
-OTHER_ID: Final = "the message has the id of its row"
 
 
 class FoldedEvents(NamedTuple):

@@ -3,8 +3,9 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, Final, NamedTuple, Protocol, TypeAlias
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
+from partita.formats.reasons import NO_PLACE, UNREAD
 from partita.types.chunks import Chunk
 from partita.types.codec import to_json
 from partita.types.fold import fold
@@ -13,10 +14,7 @@ from partita.types.messages import Message
 from partita.types.value import Value
 
 from .log.session_file import SessionFacts
-from .losses import NO_PLACE, Loss, json_losses
-
-UNREAD: Final = "messages have no place for it"
-"""Why something of a payload is lost."""
+from .losses import Loss, json_losses
 
 
 class ToolSpec(Value):

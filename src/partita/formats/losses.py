@@ -7,13 +7,12 @@ from typing import Final, Literal, NamedTuple, TypeAlias
 from msgspec import UNSET
 
 from partita.errors import DecodeError
+from partita.formats.reasons import ORDERED
 from partita.types.codec import encode
 from partita.types.fold import Origin
 from partita.types.json import Json, JsonObject, is_array, is_object, loads
 
 from .patch import Splice, changes
-
-NO_PLACE: Final = "the format has no place for it"
 
 TEXT_LIMIT = 500
 """How many characters of a value a loss shows as text. Its `what` holds all of them."""
@@ -121,8 +120,6 @@ def shown(value: Json) -> str:
     return encode(value).decode()
 
 
-REORDERED: Final = "it has another order when it is written back"
-
 _CONTENT: Final = re.compile(
     r"\$\[\d+\](\.content\.parts\[\d+\](\.parts\[\d+\])?(\.(text|url|name|input|output)\b.*)?)?"
 )
@@ -145,7 +142,7 @@ def json_losses(before: Json, after: Json, path: str, why: str) -> Iterator[Loss
             for index, item in enumerate(change.before, change.start):
                 yield Loss.of(f"{where}[{index}]", item, why, "changed")
         elif is_array(change.before) and is_array(change.after):
-            yield Loss(where, "the order", REORDERED, "changed")
+            yield Loss(where, "the order", ORDERED, "changed")
         elif change.before is not UNSET:
             is_lost = change.after is UNSET or change.after is None
             yield Loss.of(where, change.before, why, "lost" if is_lost else "changed")

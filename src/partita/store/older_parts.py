@@ -7,10 +7,10 @@ from msgspec.structs import replace
 
 from partita.errors import DecodeError
 from partita.formats.ai_sdk.model.marks import conversion
-from partita.formats.format import UNREAD
 from partita.formats.losses import Loss, json_losses
 from partita.formats.mastra.parts import read_part, write_as_read
 from partita.formats.mastra.v2 import read_content, write_content_again
+from partita.formats.reasons import UNREAD
 from partita.types.codec import Codec
 from partita.types.json import Json, JsonObject, is_array, is_object
 from partita.types.messages import (

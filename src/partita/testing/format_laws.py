@@ -19,6 +19,7 @@ from partita.formats.converting import read, write
 from partita.formats.events import FoldedEvents, fold_events
 from partita.formats.format import Decoder, Format, Loaded
 from partita.formats.losses import json_losses
+from partita.formats.reasons import OTHER_FORM
 from partita.types.codec import read_message, to_json
 from partita.types.json import Json, dumps
 from partita.types.messages import Message
@@ -103,7 +104,7 @@ def check_payload(format_: Format, payload: Json, adds: Collection[str] = ()) ->
         is_single = isinstance(written.payload, list) and not isinstance(payload, list)
         given = [payload] if is_single else payload
         if not (loaded.losses or written.losses):
-            _check_same(given, written.payload, adds, "it is not written back as it was")
+            _check_same(given, written.payload, adds, OTHER_FORM)
     return loaded
 
 

@@ -16,6 +16,7 @@ from partita.formats.core.turns import join
 from partita.formats.core.wire import to_json
 from partita.formats.format import Dumped, Format, Loaded, Request
 from partita.formats.losses import Loss
+from partita.formats.reasons import OTHER_FORM, UNREAD
 from partita.types.json import Json, JsonObject, is_array, is_object, kind_of
 from partita.types.messages import Message
 
@@ -23,8 +24,6 @@ from .parts import is_own, read_message, write_message, write_part
 from .tasks import HINT, TaskReader
 from .wire import NAME
 
-ENVELOPE: Final = "the envelope of a call is not part of the conversation"
-AS_DATA: Final = "A2A has no such part: it is written as data, and read back as it was"
 REQUEST_MEMBERS: Final = ("configuration", "metadata", "tenant")
 """What a request to send a message has besides it."""
 
@@ -66,7 +65,7 @@ def _without_envelope(item: Json, path: str, reader: TaskReader) -> tuple[Json, 
     reader.is_written_back = False
     for name, value in item.items():
         if name != found:
-            reader.losses.append(Loss.of(f"{path}.{name}", value, ENVELOPE, "minor"))
+            reader.losses.append(Loss.of(f"{path}.{name}", value, UNREAD, "minor"))
     return item[found], f"{path}.{found}"
 
 
@@ -85,7 +84,7 @@ def dump(messages: Sequence[Message]) -> Dumped:
                 where = f"{path}.content.parts[{number}]"
                 record.entries.append(Entry(part, where, (at, number)))
                 if is_own(blocks[at][number]):
-                    record.losses.append(Loss.of(where, part, AS_DATA, "changed"))
+                    record.losses.append(Loss.of(where, part, OTHER_FORM, "changed"))
         yield from REPORT.compare(record, _places(payload, joined))
 
     return Dumped(payload, losses)

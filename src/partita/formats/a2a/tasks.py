@@ -10,8 +10,8 @@ from typing import Final, NamedTuple, TypeAlias
 from msgspec.structs import replace
 
 from partita.errors import ConversionError
-from partita.formats.core.response_decoder import REPLACED
 from partita.formats.losses import Loss, Severity
+from partita.formats.reasons import DERIVED, REPLACED, UNREAD
 from partita.types.json import Json, JsonObject, is_array, is_object, kind_of
 from partita.types.messages import AssistantMessage, AssistantPart, Message
 from partita.types.parts import DataPart, TextPart
@@ -24,8 +24,6 @@ STATUS: Final = "a2a-status"
 ARTIFACT: Final = "a2a-artifact"
 EVENT: Final = "a2a-event"
 
-FRAMED: Final = "it only says how the artifact was cut into chunks"
-ELSEWHERE: Final = "an artifact belongs to the task that it began in"
 HINT: Final = "give a message, an artifact, a task, an event of a stream, or a list of them"
 
 Piece: TypeAlias = AssistantPart | list[str]
@@ -159,13 +157,13 @@ class TaskReader:
         for key in raw:
             if key not in known:
                 severity: Severity = "minor" if key in ("append", "lastChunk") else "lost"
-                self.losses.append(Loss.of(f"{path}.{key}", raw[key], FRAMED, severity))
+                self.losses.append(Loss.of(f"{path}.{key}", raw[key], DERIVED, severity))
         where = f"{path}.artifact"
         grown = self._artifacts.get(_text(artifact, "artifactId") or "")
         if raw.get("append") is True and grown is not None:
             grown.add(_read_parts(artifact, where))
             if grown.place != frame:
-                self.losses.append(Loss.of(path, list(frame), ELSEWHERE))
+                self.losses.append(Loss.of(path, list(frame), UNREAD))
             changed = {
                 k: v for k, v in artifact.items() if k not in ("artifactId", "parts") and v is not None
             }
@@ -226,7 +224,7 @@ class TaskReader:
     def _report_rest(self, raw: JsonObject, path: str, taken: str) -> None:
         for key, value in raw.items():
             if key != taken:
-                self.losses.append(Loss.of(f"{path}.{key}", value, "an event has one member"))
+                self.losses.append(Loss.of(f"{path}.{key}", value, UNREAD))
 
 
 def _read_parts(raw: JsonObject, path: str) -> list[AssistantPart]:

@@ -11,9 +11,10 @@ from msgspec import UNSET, UnsetType
 from partita.errors import DecodeError
 from partita.formats.answers.outlet import RAW_INPUT
 from partita.formats.core.metadata import notes
-from partita.formats.core.report import NO_PLACE, REQUIRED, Entry, Record
+from partita.formats.core.report import NO_PLACE, Entry, Record
 from partita.formats.core.wire import to_json
 from partita.formats.losses import Loss, Severity
+from partita.formats.reasons import REQUIRED
 from partita.types import chunks, tools
 from partita.types.chunks import Chunk, DataChunk, MessageFinish, MessageStart
 from partita.types.fold import results_id

@@ -20,7 +20,7 @@ from msgspec.structs import force_setattr, replace
 
 from partita.errors import ConversionError, DecodeError
 from partita.formats.core.metadata import add_notes, message_notes, notes, with_message_notes
-from partita.formats.core.report import REQUIRED, Entry, Place, Record
+from partita.formats.core.report import Entry, Place, Record
 from partita.formats.core.residue import residue, restore
 from partita.formats.core.sidecar import in_messages
 from partita.formats.core.turns import (
@@ -37,6 +37,7 @@ from partita.formats.core.wire import Wire, read_wire, to_json
 from partita.formats.events import load_events
 from partita.formats.format import Dumped, Format, Loaded, Request, ToolSpec
 from partita.formats.losses import Loss
+from partita.formats.reasons import NO_PLACE, REQUIRED
 from partita.types.json import Json, JsonObject, is_array, is_object, kind_of, limited_depth
 from partita.types.messages import (
     AssistantContent,
@@ -127,7 +128,7 @@ def _write_request(messages: list[Json], request: Request, thread_id: str, write
         if name in REQUEST or name == "tools":  # that are no list
             payload[name] = value
         else:
-            loss = Loss.of(f"$.settings.{name}", value, "the input of a run has no such setting")
+            loss = Loss.of(f"$.settings.{name}", value, NO_PLACE)
             writer.record.losses.append(loss)
     payload["messages"] = messages
     if request.tools:

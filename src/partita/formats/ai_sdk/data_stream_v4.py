@@ -24,8 +24,9 @@ from msgspec import UNSET
 from partita.errors import DecodeError, StreamError
 from partita.formats.ai_sdk.versions import REDACTED, SIGNATURE, SIGNER
 from partita.formats.core.files import file_url
-from partita.formats.format import UNREAD, Format
+from partita.formats.format import Format
 from partita.formats.losses import Loss
+from partita.formats.reasons import UNREAD
 from partita.types.chunks import (
     DATA_PREFIX,
     Chunk,

@@ -17,6 +17,7 @@ from msgspec.structs import replace
 from partita.errors import ConversionError, DecodeError, StreamError
 from partita.formats.format import Format
 from partita.formats.losses import Loss
+from partita.formats.reasons import NO_PLACE, REPLACED
 from partita.stream.rules import Version
 from partita.types.chunks import Chunk, MessageFinish, MessageMetadata, MessageStart, StepFinish
 from partita.types.codec import read_chunk
@@ -31,8 +32,6 @@ OnError: TypeAlias = Callable[[Json], str]
 Metadata: TypeAlias = Callable[[JsonObject], Json]
 
 MASKED = "An error occurred."
-NO_PLACE = "chunks have no place for it"
-OTHER_VALUE = "the call has another value"
 REASONING = frozenset({"reasoning-start", "reasoning-delta", "reasoning-end", "reasoning-file"})
 
 
@@ -154,7 +153,7 @@ class FullStreamDecoder:
         """The members that repeat those of a call, but with another value."""
         has_kind = "dynamic" in rule.by_hand and self._tools is None and chunk is not None
         if has_kind and bool(part.get("dynamic")) != bool(getattr(chunk, "dynamic", None)):
-            yield Loss.of(f"{self._where}.dynamic", part.get("dynamic"), OTHER_VALUE)
+            yield Loss.of(f"{self._where}.dynamic", part.get("dynamic"), REPLACED)
         inner: Json = part.get("toolCall")
         path = f"{self._where}.toolCall" if is_object(inner) else self._where
         repeated = {name: part[name] for name in rule.repeated if name in part}
@@ -165,7 +164,7 @@ class FullStreamDecoder:
             if name == "id":
                 is_known = str(value) in self._calls
             if not is_known and value not in (None, {}, []):
-                yield Loss.of(f"{path}.{name}", value, OTHER_VALUE)
+                yield Loss.of(f"{path}.{name}", value, REPLACED)
 
     # Chunks
 

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from partita.formats.core.turns import Results, Step, Turn, split
 from partita.formats.losses import Loss
+from partita.formats.reasons import JOINED, NO_CALL
 from partita.types.codec import to_json
 from partita.types.fold import SETTLED, Origin, fold, origins, state_after
 from partita.types.json import dumps
@@ -43,13 +44,11 @@ NOT_SENT: Final = (DataPart, SourceUrlPart, SourceDocumentPart, ForeignPart, Unk
 _UNSENT: Final = frozenset[type](NOT_SENT)
 
 CUT: Final = "the call was cut while it was written"
-NO_CALL: Final = "a result without a call"
 SECOND_RESULT: Final = "the call already has a result"
 SECOND_CALL: Final = "the same call stands elsewhere too"
 UNANSWERED: Final = "the call never got an answer"
 WAITS: Final = "the call still waits for someone to allow it"
 UNFINISHED: Final = "the network execution has no result"
-JOINED: Final = "texts that follow each other are joined"
 
 SEPARATOR: Final = "\n"
 """Between two texts that are joined."""

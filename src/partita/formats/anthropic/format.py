@@ -28,13 +28,14 @@ from partita.formats.core.role_messages import (
     RoleReader,
     RoleWriter,
 )
-from partita.formats.core.rules import REQUIRED, Rules
+from partita.formats.core.rules import Rules
 from partita.formats.core.server_tools import BEHIND
 from partita.formats.core.tools import Tools
 from partita.formats.core.turns import Step, Turn
 from partita.formats.core.wire import read_wire, to_json
 from partita.formats.format import Format, Request, ToolSpec
 from partita.formats.losses import Loss
+from partita.formats.reasons import REQUIRED, SIGNED
 from partita.types.json import Json, JsonObject, is_array, is_object
 from partita.types.messages import Message, ToolCallPart
 from partita.types.parts import ForeignPart, TextPart
@@ -74,8 +75,6 @@ REPORT: Final = request_report(
     },
     frozenset({FORM, APART, IN_MESSAGES, INDEX, BEHIND, RAW_INPUT}),
 )
-
-NO_THINKING: Final = "thinking needs the signed reasoning of the open step, which is missing"
 
 
 # Reading
@@ -255,7 +254,7 @@ def _check_thinking(payload: JsonObject, record: Record) -> None:
         case [*_, {"content": [{"type": str(first)}, *_]}, {"content": [{"type": "tool_result"}, *_]}]:
             if first not in ("thinking", "redacted_thinking"):
                 del payload["thinking"]
-                record.losses.append(Loss.of("$.thinking", thinking, NO_THINKING))
+                record.losses.append(Loss.of("$.thinking", thinking, SIGNED))
         case _:
             pass
 

@@ -13,9 +13,10 @@ from partita.errors import DecodeError
 from partita.formats.answers.outlet import Call
 from partita.formats.core.codec import DELTAS
 from partita.formats.core.metadata import notes
-from partita.formats.core.response_decoder import REPLACED, ResponseDecoder, StreamedBlock
+from partita.formats.core.response_decoder import ResponseDecoder, StreamedBlock
 from partita.formats.core.tool_text import as_text
 from partita.formats.losses import Loss
+from partita.formats.reasons import REPLACED
 from partita.types.chunks import (
     Chunk,
     CustomChunk,
@@ -81,7 +82,6 @@ _DELTAS: Final[Mapping[str, str]] = {
 _CONSTANTS: Final[Mapping[str, str]] = {"type": "message", "role": "assistant"}
 
 REPEATED: Final = "a later event repeats it"
-ANOTHER: Final = "another response has replaced it"
 STRANGE: Final = "it is not what every response has here"
 
 HANDLED: Final = frozenset(
@@ -222,7 +222,7 @@ class AnthropicDecoder(ResponseDecoder):
         self._outlet.emit(StepReset())
         self._replaced.append(self._id or "")
         replaced = range(self._first, self._number)
-        self.losses += [Loss(f"$[{at}]", f"an event of {self._id}", ANOTHER) for at in replaced]
+        self.losses += [Loss(f"$[{at}]", f"an event of {self._id}", REPLACED) for at in replaced]
         self._first = self._number
         self._reset()
 

@@ -23,6 +23,7 @@ from partita.formats.core.turns import Placed, Prompt, Step, Turn
 from partita.formats.core.wire import Wire, read_wire, to_json
 from partita.formats.format import Format, Request, ToolSpec
 from partita.formats.losses import Loss
+from partita.formats.reasons import CITATIONS, REQUIRED, SIGNED
 from partita.types.json import Json, JsonObject, is_array, is_object, kind_of
 from partita.types.messages import Message
 from partita.types.parts import ReasoningPart, TextPart
@@ -50,11 +51,7 @@ REPORT: Final = request_report(
 )
 CACHE_POINTS: Final = "the API takes four cache points"
 NO_FILES: Final = "the API takes no files of the assistant"
-NO_REASONING: Final = "Claude refuses reasoning without a signature"
-NO_LOCATION: Final = "the API does not take back citations of search results"
 BESIDE_RESULTS: Final = "the API takes no documents and videos beside results"
-NEEDS_TEXT: Final = "the API demands a text beside a document"
-NO_TOOLS: Final = "the API demands the tools of all calls"
 ATTACHED: Final = "See the attached documents."
 
 
@@ -108,7 +105,7 @@ class _Writer(RoleWriter):
             written.append({"role": role, "content": blocks, **notes(noted, FIELDS)})
             if _has_only_documents(blocks):
                 blocks.append({"text": ATTACHED})
-                self.record.losses.append(Loss(f"$.messages[{number}]", ATTACHED, NEEDS_TEXT, "repaired"))
+                self.record.losses.append(Loss(f"$.messages[{number}]", ATTACHED, REQUIRED, "repaired"))
         _make_names_unique(written)
         _strip_last_answer(written)
         return {**({"system": self.system} if self.system else {}), "messages": written}
@@ -138,9 +135,9 @@ class _Writer(RoleWriter):
             if isinstance(part, FILES):
                 self.record.losses.append(Loss.of(placed.path, part, NO_FILES))
             elif isinstance(part, ReasoningPart) and self._is_claude and own.get("unsigned"):
-                self.record.losses.append(Loss.of(placed.path, part, NO_REASONING))
+                self.record.losses.append(Loss.of(placed.path, part, SIGNED))
             elif "searchResultLocation" in str(own.get("citations")):
-                self.record.losses.append(Loss.of(f"{placed.path}.citations", part.citations, NO_LOCATION))
+                self.record.losses.append(Loss.of(f"{placed.path}.citations", part.citations, CITATIONS))
                 yield placed._replace(part=TextPart(part.text, state=part.state))
             else:
                 yield placed
@@ -244,7 +241,7 @@ def _declare_tools(payload: JsonObject, record: Record) -> None:
     if names and not notes(payload, "toolConfig").get("tools"):
         tools = [to_json(_write_tool(ToolSpec(name))) for name in names]
         payload["toolConfig"] = {**notes(payload, "toolConfig"), "tools": tools}
-        record.losses.append(Loss("$.toolConfig", ", ".join(names), NO_TOOLS, "repaired"))
+        record.losses.append(Loss("$.toolConfig", ", ".join(names), REQUIRED, "repaired"))
 
 
 def _limit_cache_points(payload: JsonObject, record: Record) -> None:

@@ -23,7 +23,7 @@ from partita.formats.core.response_decoder import (
     StreamedBlock,
 )
 from partita.formats.core.server_tools import behind_note
-from partita.formats.format import UNREAD
+from partita.formats.reasons import UNREAD
 from partita.types.chunks import (
     CustomChunk,
     FileChunk,

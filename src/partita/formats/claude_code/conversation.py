@@ -12,6 +12,7 @@ from typing import Final, TypeAlias
 from msgspec import UNSET, UnsetType
 
 from partita.formats.log.sink import Consumption, LogSink
+from partita.formats.reasons import NO_CALL
 from partita.types import chunks as c
 from partita.types.json import Json, JsonObject, is_array, is_object
 from partita.types.messages import (
@@ -56,7 +57,6 @@ RESPONSES = 512
 """How many responses are remembered, for records that come late."""
 
 PROMPT_SHOWN: Final = 300
-NO_CALL: Final = "a result without its call"
 
 FindAgent: TypeAlias = Callable[[str], str | None]
 """Returns the sub-agent that got a prompt, where only the sub-agent's own file has it."""

@@ -18,11 +18,12 @@ from partita.formats.core.metadata import FIELDS
 from partita.formats.core.report import Entry, Record, Report
 from partita.formats.core.turns import Instructions, Step, Turn
 from partita.formats.events import load_events
-from partita.formats.format import UNREAD, Dumped, Format, Loaded
+from partita.formats.format import Dumped, Format, Loaded
 from partita.formats.log.records import load_records, records_in
-from partita.formats.log.session_file import NO_PLACE, WHY, SessionFacts
+from partita.formats.log.session_file import WHY, SessionFacts
 from partita.formats.log.thread_builder import LogBuilder
-from partita.formats.losses import REORDERED, Loss, json_losses
+from partita.formats.losses import Loss, json_losses
+from partita.formats.reasons import NO_CALL, NO_PLACE, ORDERED, UNREAD
 from partita.types.codec import encode
 from partita.types.json import Json, JsonObject, is_array, is_object
 from partita.types.messages import AssistantMessage, Message, ToolCallPart
@@ -57,15 +58,13 @@ REPORT: Final = Report(
     {
         **WHY,
         "threadId": "the id of a session is a UUID",
-        "runId": NO_PLACE,
         "createdAt": "times have milliseconds, and every line has one",
-        "usage": NO_PLACE,
         "parentId": "its parent is not in the file",
         "text": "the API refuses blank text",
         "reasoning": "the API accepts reasoning only with its own signature",
         "image": FILES,
         "file": FILES,
-        "tool-result": "a result without its call",
+        "tool-result": NO_CALL,
         "output": RESULTS,
         "reason": RESULTS,
         "input": "the API accepts only objects",
@@ -101,7 +100,7 @@ def _not_written(records: Sequence[Json], messages: Sequence[Message]) -> Iterat
     lines = [line for line in SessionWriter(messages, facts_of(messages, SessionFacts())).lines if line.at]
     written = {line.at: line.record for line in lines}
     if list(written) != sorted(written, key=lambda at: at or 0):
-        yield Loss("$", "the order", REORDERED, "changed")
+        yield Loss("$", "the order", ORDERED, "changed")
     for number, record in enumerate(records, 1):
         path = f"$[{number - 1}]"
         if number in written:

@@ -16,6 +16,7 @@ from partita.formats.core.metadata import notes
 from partita.formats.core.turns import Instructions, Prompt, Results, Step, Turn, split
 from partita.formats.log.session_file import Names, SessionFacts, is_uuid, made_uuid
 from partita.formats.losses import Loss
+from partita.formats.reasons import JOINED, NOT_MODEL
 from partita.types.fold import fold
 from partita.types.json import Json, JsonObject, is_object
 from partita.types.messages import Message, ToolCallPart, text_of
@@ -45,8 +46,6 @@ AROUND: Final = frozenset(
 """Members that a line for a record that is gone has in common with the line after it."""
 
 GONE: Final = "the record is not kept; an empty one has its place in the chain of parents"
-NOT_SENT: Final = "it is shown as a notice, and not sent to the model"
-JOINED: Final = "the texts are joined"
 
 
 class Facts(NamedTuple):
@@ -276,7 +275,7 @@ class _ThreadWriter:
         if not text.strip():
             return []
         if turn.message.type != "event":
-            self._file.losses.append(Loss.of(f"{turn.path}.role", "system", NOT_SENT))
+            self._file.losses.append(Loss.of(f"{turn.path}.role", "system", NOT_MODEL))
         if sum(texts) > 1:
             self._file.losses.append(Loss.of(f"{turn.path}.content.parts", sum(texts), JOINED, "changed"))
         more: JsonObject = {"isMeta": turn.message.internal, "level": "info"}

@@ -14,6 +14,7 @@ from msgspec import UNSET
 
 from partita.formats.core.anthropic_media import ANY_IMAGE
 from partita.formats.losses import Loss
+from partita.formats.reasons import REPLACED, UNREAD
 from partita.types.chunks import (
     ChildMessage,
     Chunk,
@@ -30,10 +31,8 @@ from .blocks import block_chunks, call_facts, rest_of
 from .stream_control import NOTICE_READERS
 from .stream_parts import (
     REPEATED,
-    REPLACED,
     TEXT_KINDS,
     TEXT_MEMBERS,
-    UNREAD,
     CallStream,
     ChunkEmitter,
     ResponseStream,

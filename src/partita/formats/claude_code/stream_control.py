@@ -9,12 +9,13 @@ from typing import Final
 
 from msgspec import UNSET
 
+from partita.formats.reasons import UNREAD
 from partita.types import chunks as c
 from partita.types.codec import to_json
 from partita.types.json import Json, JsonObject, is_array, is_object
 
 from .blocks import rest_of
-from .stream_parts import REPEATED, UNKNOWN_TOOL, UNREAD, CallStream, same, strings
+from .stream_parts import REPEATED, UNKNOWN_TOOL, CallStream, same, strings
 from .stream_turn import Denial, Turn
 from .wire import (
     CLAUDE_CODE,

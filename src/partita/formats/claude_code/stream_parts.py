@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from partita.errors import DecodeError
 from partita.formats.losses import Loss
+from partita.formats.reasons import REPLACED, UNREAD
 from partita.types import chunks as c
 from partita.types.json import Json, JsonObject, is_array, is_object, loads
 from partita.types.tools import ToolOutput
@@ -35,9 +36,7 @@ TEXT_MEMBERS: Final[Mapping[str, str]] = {"text": "text", "thinking": "thinking"
 
 # Why something of an event is not in the message
 REPEATED: Final = "another event has it too"
-REPLACED: Final = "a later event has replaced it"
 RETRACTED: Final = "the response was retracted"
-UNREAD: Final = "a message has no place for it"
 
 TextKind: TypeAlias = Literal["text", "reasoning"]
 TextState: TypeAlias = Literal["open", "due", "ended"]

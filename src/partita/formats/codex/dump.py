@@ -16,10 +16,11 @@ from typing import Final, TypeAlias, assert_never
 from msgspec import UNSET
 
 from partita.formats.core.metadata import notes
-from partita.formats.core.report import COMMON, STEERING, STEP_START, fields_of
+from partita.formats.core.report import COMMON, STEERING, fields_of
 from partita.formats.format import Dumped
-from partita.formats.log.session_file import NO_PLACE, Losses, Names, SessionFacts, is_uuid, made_uuid
+from partita.formats.log.session_file import Losses, Names, SessionFacts, is_uuid, made_uuid
 from partita.formats.losses import Loss, Severity, json_losses
+from partita.formats.reasons import NO_CALL, NO_PLACE, REQUIRED, STEPS
 from partita.types.fold import fold
 from partita.types.json import Json, JsonObject, is_array, is_object
 from partita.types.messages import (
@@ -75,10 +76,8 @@ TURN_RECORDS: Final = frozenset({"turn_context", "task_started", "task_complete"
 MODEL_CHANGE: Final = "model_change"
 """Data that the reader makes of two contexts."""
 
-NO_CALL: Final = "it is the result of a call that is not there"
 EMPTY: Final = "it is empty"
 SHOWN: Final = "the role and the text of a message decide whether Codex shows it"
-ZERO: Final = "counts that are not known are written as 0"
 MILLISECONDS: Final = "times have milliseconds"
 
 
@@ -207,7 +206,7 @@ class Writer:
                 self._losses.whole(part, path, NO_PLACE)
             self._written.discard(key)
         if self._zeros:
-            self._losses.told.append(Loss("$", f"counts of {self._zeros} answers", ZERO, "minor"))
+            self._losses.told.append(Loss("$", f"counts of {self._zeros} answers", REQUIRED, "minor"))
 
     # Records
 
@@ -348,7 +347,7 @@ class Writer:
         for number, part in enumerate(parts):
             where = f"{path}.content.parts[{number}]"
             if isinstance(part, StepStartPart) and len(self.records) > before and number < max(shown):
-                self._losses.say(where, "step-start", STEP_START)
+                self._losses.say(where, "step-start", STEPS)
                 self._write_outputs()
                 if self._is_open:
                     self._context(model)

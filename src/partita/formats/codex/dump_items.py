@@ -10,8 +10,9 @@ from msgspec.structs import replace
 from partita.formats.core.metadata import notes
 from partita.formats.core.report import COMMON
 from partita.formats.core.tool_text import as_text, read_tool_text, tool_text
-from partita.formats.log.session_file import NO_PLACE, Losses, content_blocks
+from partita.formats.log.session_file import Losses, content_blocks
 from partita.formats.losses import Loss, Severity
+from partita.formats.reasons import NO_PLACE, OTHER_FORM, RENAMED
 from partita.types.codec import to_json
 from partita.types.json import Json, JsonObject, dumps, is_object
 from partita.types.messages import ToolCallPart, UserPart
@@ -43,9 +44,7 @@ from .work import patch_changes
 
 ONLY_IMAGES: Final = "Codex takes images, and only in prompts and outputs"
 ONLY_STORED: Final = "its bytes are in a store"
-RENAMED: Final = "the API does not accept it, or another call has it"
 AS_JSON: Final = "an output is text or content items: it is written as JSON"
-IN_TEXT: Final = "a rollout shows only by the text how a call ended"
 
 # Content
 
@@ -232,7 +231,7 @@ def write_output(output: ToolOutput, path: str, losses: Losses) -> Json:
     for one in forms:
         if outcome_of(one).output == wanted:
             return one
-    losses.told.append(Loss.of(path, to_json(wanted), IN_TEXT, "changed"))
+    losses.told.append(Loss.of(path, to_json(wanted), OTHER_FORM, "changed"))
     return forms[-1]
 
 

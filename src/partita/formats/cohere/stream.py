@@ -19,7 +19,7 @@ from partita.formats.core.response_decoder import (
     ResponseDecoder,
     StreamedBlock,
 )
-from partita.formats.format import UNREAD
+from partita.formats.reasons import UNREAD
 from partita.types.chunks import CustomChunk
 from partita.types.json import Json, JsonObject, is_object, loads
 from partita.types.messages import ToolCallPart

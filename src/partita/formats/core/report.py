@@ -13,7 +13,18 @@ import msgspec
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from partita.formats.losses import NO_PLACE, Loss, json_losses
+from partita.formats.losses import Loss, json_losses
+from partita.formats.reasons import (
+    DERIVED,
+    DISPLAY,
+    FINAL,
+    NO_PLACE,
+    NOT_MODEL,
+    ORDERED,
+    OTHER_ID,
+    SHOWN,
+    STEPS,
+)
 from partita.types.codec import to_json
 from partita.types.json import Json, JsonObject, dumps, is_array, is_object
 from partita.types.messages import Message, ToolCallPart, ToolMessage, derive_type, text_of
@@ -37,37 +48,24 @@ class PlacedPart(NamedTuple):
 
 
 COMMON: Final[Mapping[str, str]] = {
-    "data": "data of the application is not for the model",
+    "data": NOT_MODEL,
     "foreign": "it is content of another format",
-    "source-url": "sources are not for the model",
-    "source-document": "sources are not for the model",
-    "id": "it gets another id when it is read back",
-    "threadId": "messages do not name their thread",
-    "runId": "messages do not name their run",
-    "createdAt": "messages have no time",
-    "filename": "files have no names there",
-    "seq": "messages are in order by their place in the list",
+    "source-url": NOT_MODEL,
+    "source-document": NOT_MODEL,
+    "id": OTHER_ID,
+    "seq": ORDERED,
     "parentId": "messages form one line, without branches",
-    "resourceId": "messages do not name their owner",
-    "internal": "all messages are for the model",
-    "networkExecution": "there is no place for the execution of a network",
-    "tokenCount": "single parts do not have token counts",
-    "state": "it follows from the output of the call or the text",
-    "children": "the messages of a sub-agent have no place in its call",
-    "approval": "the history does not say who allowed a call",
-    "preliminary": "every output is final",
-    "dynamic": "dynamic and static tools are the same there",
-    "title": "it is for display only",
-    "toolMetadata": "it is for display only",
+    "internal": SHOWN,
+    "state": DERIVED,
+    "preliminary": FINAL,
+    "title": DISPLAY,
+    "toolMetadata": DISPLAY,
 }
 """Why a field is missing, by its name, or a part, by its type."""
 
-REQUIRED: Final = "the format requires it"
-"""Why something was added."""
 
 RESPELLING: Final = "it only says how this was written in its source"
 STEERING: Final = "it is written as a prompt of the user"
-STEP_START: Final = "each step is a message of its own"
 
 METADATA: Final = frozenset({"providerMetadata", "callProviderMetadata", "resultProviderMetadata"})
 MESSAGES: Final = get_args(Message)
@@ -158,7 +156,7 @@ class Record:
     def add_boundaries(self, boundaries: Sequence[Placed], why: str) -> None:
         """Report step starts that the payload has no block for."""
         for part, path in boundaries:
-            self.losses.append(Loss.of(path, {"type": "step-start"}, STEP_START, "minor"))
+            self.losses.append(Loss.of(path, {"type": "step-start"}, STEPS, "minor"))
             if part != StepStartPart():
                 self.losses.append(Loss.of(path, part, why))
 

@@ -8,23 +8,20 @@ from typing import Any, Final, Protocol
 
 from partita.errors import ConversionError
 from partita.formats.format import Dumped, Format, Loaded, Request
-from partita.formats.losses import NO_PLACE
+from partita.formats.reasons import NO_PLACE, OBJECTS, RENAMED
 from partita.types.json import Json, JsonObject, is_array, is_object, kind_of
 from partita.types.messages import Message
 
 from .report import Place, Record, Report
-from .rules import RENAMED
-from .tool_text import OBJECT_INPUT
 from .turns import join
 
 HINT: Final = "give a request, its messages, a response, or the events of a stream"
 MESSAGES: Final = "messages"
 
 REASONS: Final[Mapping[str, str]] = {
-    "usage": "messages have no usage",
     "tool-call.id": RENAMED,
     "tool-call.name": RENAMED,
-    "input": OBJECT_INPUT,
+    "input": OBJECTS,
 }
 """Why a request does not have a field. An API may have other reasons."""
 

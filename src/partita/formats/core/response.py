@@ -15,6 +15,7 @@ from partita.formats.answers.outlet import INTERRUPTED
 from partita.formats.events import UNNAMED, load_events
 from partita.formats.format import Decoder, Dumped, Format, Loaded
 from partita.formats.losses import Loss
+from partita.formats.reasons import OTHER_FORM, REQUIRED, RESPONSE
 from partita.types.codec import Codec, to_json
 from partita.types.json import Json, JsonObject, is_array, is_object
 from partita.types.messages import AssistantContent, AssistantMessage, AssistantPart, Message
@@ -25,14 +26,8 @@ from .metadata import FIELDS, NO_NOTES, message_notes, notes, with_message_notes
 from .report import Place, Record, Report
 from .request import describe
 from .residue import residue, restore
-from .rules import REQUIRED
 from .turns import Placed, Results, Step, split
 from .wire import Wire
-
-ONE: Final = "a body is one response"
-EARLIER: Final = "an earlier step was a response of its own"
-NO_OUTPUT: Final = "a response ends with its calls, before their results"
-NONE: Final = "a body is a response: it is empty"
 
 ERRORS: Final = "errors"
 """The member of the metadata that holds errors: as texts, and in the namespace of the API as they were."""
@@ -41,8 +36,8 @@ MADE_BY_DECODERS: Final = frozenset({ERRORS, "replaced"})
 """Members of the metadata in the namespace of an API that are not members of its bodies."""
 
 RESPONSE_REASONS: Final[Mapping[str, str]] = {
-    "output": NO_OUTPUT,
-    "usage": "the API counts under other names",
+    "output": RESPONSE,
+    "usage": OTHER_FORM,
 }
 _USAGE: Final[Codec[Usage]] = Codec(Usage)
 
@@ -185,16 +180,16 @@ def last_step(
     steps = [turn for turn in turns if isinstance(turn, Step) and not _is_hidden(turn)]
     step = steps[-1] if steps else Step(AssistantMessage(id=UNNAMED, content=[]), "", [], 1, [])
     if not steps:
-        record.losses.append(Loss("$", "no response", NONE, "repaired"))
+        record.losses.append(Loss("$", "no response", RESPONSE, "repaired"))
     for turn in turns:
         if turn is step:
             continue
         if isinstance(turn, Results) and turn.step is not None and turn.step.message is step.message:
-            record.drop(turn, NO_OUTPUT)
+            record.drop(turn, RESPONSE)
         elif isinstance(turn, Step) and turn.message is step.message:
-            record.losses += [Loss.of(path, part, EARLIER) for part, path in turn.parts]
+            record.losses += [Loss.of(path, part, RESPONSE) for part, path in turn.parts]
         else:
-            record.drop(turn, ONE)
+            record.drop(turn, RESPONSE)
     return step
 
 

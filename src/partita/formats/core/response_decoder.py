@@ -12,8 +12,8 @@ from msgspec import UNSET, UnsetType
 
 from partita.errors import DecodeError
 from partita.formats.answers.outlet import INTERRUPTED, Call, Outlet
-from partita.formats.format import UNREAD
 from partita.formats.losses import Loss
+from partita.formats.reasons import UNREAD
 from partita.types.chunks import Chunk, DataChunk
 from partita.types.json import Json, JsonObject, is_object, loads
 from partita.types.usage import Usage
@@ -23,7 +23,6 @@ CUT: Final = frozenset({"length", "content-filter", "error", INTERRUPTED})
 """Finish reasons after which an input that is not JSON was cut, and is not an error."""
 
 EARLIER: Final = "an earlier event has another value"
-REPLACED: Final = "a later event has replaced it"
 POSITION: Final = "blocks are in order by their place in the message"
 NOTHING: Final = "the end of something that did not begin"
 

@@ -11,6 +11,7 @@ from typing import Any, Final
 from msgspec.structs import replace
 
 from partita.formats.losses import Loss
+from partita.formats.reasons import JOINED, STEPS
 from partita.types.fold import answer, results_id
 from partita.types.json import Json, JsonObject
 from partita.types.messages import (
@@ -42,9 +43,6 @@ IN_MESSAGES: Final = "inMessages"  # instructions among the messages
 JOINED_NOTE: Final = "joined"  # the message continues the one before
 FORM: Final = "content"  # `string` if the content was a string
 STRING: Final = "string"
-
-JOINED: Final = "the API takes one message for neighbours of one role"
-STEPS: Final = "a step begins where calls were answered"
 
 
 class RoleReader:

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from partita.formats.answers.model_view import CUT, is_cut, missing_output
 from partita.formats.losses import Loss
+from partita.formats.reasons import BLANK, NO_CALL, NOT_MODEL, ORDERED
 from partita.types.fold import own_origin
 from partita.types.messages import ToolCallPart, UserMessage
 from partita.types.parts import TextPart
@@ -22,15 +23,9 @@ from partita.types.tools import ToolResultPart
 from .report import Record
 from .turns import Instructions, Placed, Prompt, Results, Step, Turn
 
-HIDDEN: Final = "notices and internal messages are not sent"
-NO_CALL: Final = "a result whose call is not right before it"
-BLANK: Final = "the API refuses text that is empty or only white space"
 MOVED: Final = "the API takes instructions only before the conversation"
 TRAILING: Final = "the API refuses a last answer that ends in white space"
 FIRST: Final = "the API demands a conversation that begins with the user"
-REQUIRED: Final = "the API requires it"
-LAST: Final = "calls that wait for their results come last"
-RENAMED: Final = "the API takes only some characters in ids and names, and limits their length"
 
 OPENING: Final = "Continue."
 """The prompt that is added where an API demands one before the assistant."""
@@ -91,7 +86,7 @@ def arrange(
         message = turn.step.message if isinstance(turn, Results) and turn.step else turn.message
         is_hidden = message.internal or message.type == "event"
         if is_hidden and rules.hidden == "skip":
-            record.drop(turn, HIDDEN)
+            record.drop(turn, NOT_MODEL)
         elif isinstance(turn, Results):
             _take_results(turn, arranged, rules, record)
         else:
@@ -157,7 +152,7 @@ def _calls_last(step: Step, record: Record, is_written: Callable[[Any], bool] | 
     moved = [one.part for one, is_call in zip(step.parts, waits, strict=True) if not is_call]
     moved = moved[waits.index(True) :]  # the others stay before all calls
     if is_written is None or any(map(is_written, moved)):
-        record.losses.append(Loss(step.path, "the order of calls and texts", LAST, "repaired"))
+        record.losses.append(Loss(step.path, "the order of calls and texts", ORDERED, "repaired"))
     order = sorted(range(len(waits)), key=waits.__getitem__)
     return step._replace(parts=[step.parts[at] for at in order])
 

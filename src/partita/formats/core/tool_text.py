@@ -27,10 +27,6 @@ DENIED: Final = "Tool execution denied."
 """The text of a denied call without a reason. The AI SDK uses the same."""
 
 
-OBJECT_INPUT: Final = "only objects are inputs there"
-"""Why `object_input` changes an input."""
-
-
 class ToolText(NamedTuple):
     """An output as a model receives it. `items` is set instead of `value` for content with files."""
 

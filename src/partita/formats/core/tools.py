@@ -8,13 +8,14 @@ from msgspec.structs import replace
 from partita.errors import DecodeError
 from partita.formats.format import Request, ToolSpec
 from partita.formats.losses import Loss
+from partita.formats.reasons import RENAMED
 from partita.types.json import Json, JsonObject, is_array
 from partita.types.value import Extra, unkept
 
 from .metadata import FIELDS, INDEX, notes
 from .report import NO_PLACE, Record
 from .residue import residue, restore
-from .rules import RENAMED, Alphabet
+from .rules import Alphabet
 from .wire import Codec, Wire, to_json
 
 TOOLS: Final = "tools"

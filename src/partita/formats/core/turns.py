@@ -6,11 +6,12 @@ part has the path that it has in the messages.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Final, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 from msgspec.structs import replace
 
 from partita.formats.losses import Loss
+from partita.formats.reasons import ORDERED
 from partita.types.fold import fold, own_origin, result_of, state_after, state_before
 from partita.types.messages import (
     AssistantMessage,
@@ -27,9 +28,6 @@ from partita.types.tools import ToolResultPart
 
 join = fold
 """Messages in which each result is in its call: the inverse of `split`, once turns are messages."""
-
-ELSEWHERE: Final = "the result is not directly after its call"
-REORDERED: Final = "the results have another order than their calls"
 
 
 class Placed(NamedTuple):
@@ -228,7 +226,7 @@ def misplaced_results(messages: Sequence[Message], paths: Sequence[str]) -> Iter
                 continue
             at = calls.index(part.id) if part.id in calls else -1
             if at < 0:
-                yield Loss.of(path, part.id, ELSEWHERE, "changed")
+                yield Loss.of(path, part.id, ORDERED, "changed")
             elif at < last:
-                yield Loss.of(path, part.id, REORDERED, "minor")
+                yield Loss.of(path, part.id, ORDERED, "minor")
             last = max(at, last)

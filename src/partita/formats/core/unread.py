@@ -11,8 +11,9 @@ from typing import Final, TypeAlias
 
 from msgspec import UNSET
 
-from partita.formats.format import UNREAD, Loaded
+from partita.formats.format import Loaded
 from partita.formats.losses import Loss, Severity
+from partita.formats.reasons import UNREAD
 from partita.types.codec import encode
 from partita.types.json import Json, JsonObject, dumps, is_array, is_object
 from partita.types.messages import AssistantMessage, Message, ToolCallPart, UserMessage, text_of

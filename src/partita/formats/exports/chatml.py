@@ -12,8 +12,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from partita.errors import ConversionError
-from partita.formats.format import UNREAD, Dumped, Format, Loaded, Request
+from partita.formats.format import Dumped, Format, Loaded, Request
 from partita.formats.losses import Loss
+from partita.formats.reasons import UNREAD
 from partita.types.json import Json, JsonObject, is_array, is_object, kind_of
 from partita.types.messages import Message
 

@@ -11,7 +11,8 @@ from typing import Final
 from msgspec import UNSET
 
 from partita.formats.format import Dumped, Format
-from partita.formats.losses import NO_PLACE, Loss
+from partita.formats.losses import Loss
+from partita.formats.reasons import NO_PLACE
 from partita.types.codec import to_json
 from partita.types.json import Json, JsonObject, indented, is_array, is_object
 from partita.types.messages import AssistantMessage, Message, ToolCallPart, result_text

@@ -12,10 +12,11 @@ from typing import Final
 from partita.errors import ConversionError, DecodeError
 from partita.formats.format import Dumped, Format, Loaded, Request, Slot, ToolSpec
 from partita.formats.losses import Loss
+from partita.formats.reasons import NO_PLACE
 from partita.types.json import Json, JsonObject, dumps, is_array, is_object, kind_of, loads
 from partita.types.messages import Message
 
-from .turns import FIELDS, NO_PLACE, PlainTurn, Speaker, TurnReader, TurnWriter, report_of
+from .turns import FIELDS, PlainTurn, Speaker, TurnReader, TurnWriter, report_of
 
 NAME: Final = "sharegpt"
 HINT: Final = 'give {"conversations": [{"from": "human", "value": "…"}, …]}'

@@ -12,13 +12,14 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from partita.errors import DecodeError
-from partita.formats.answers.model_view import JOINED, UNANSWERED, missing_output
+from partita.formats.answers.model_view import UNANSWERED, missing_output
 from partita.formats.core.metadata import NO_NOTES, add_notes, notes
 from partita.formats.core.report import Place, Record, Report
 from partita.formats.core.rules import Rules, arrange
 from partita.formats.core.tool_text import as_text, tool_text
 from partita.formats.core.turns import Instructions, Placed, Prompt, Results, Step, Turn, split
 from partita.formats.losses import Loss
+from partita.formats.reasons import JOINED, NO_PLACE
 from partita.types.codec import encode
 from partita.types.json import Json, JsonObject, is_object, loads
 from partita.types.messages import (
@@ -47,7 +48,6 @@ FIELDS: Final = "fields"
 UNKNOWN_TOOL: Final = "unknown-tool"
 """The name of a tool in a call that cannot be read."""
 
-NO_PLACE: Final = "a turn is a speaker and a text"
 
 RULES: Final = Rules(calls="any")
 

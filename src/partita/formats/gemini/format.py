@@ -20,12 +20,13 @@ from partita.formats.core.report import Place
 from partita.formats.core.request import request_report
 from partita.formats.core.residue import residue, restore
 from partita.formats.core.role_messages import APART, RoleWriter, numbered
-from partita.formats.core.rules import BLANK, FIRST, MOVED, OPENING, RENAMED, Rules
+from partita.formats.core.rules import FIRST, MOVED, OPENING, Rules
 from partita.formats.core.server_tools import BEHIND
 from partita.formats.core.turns import Instructions, Placed, Prompt, Results, Step, join
 from partita.formats.core.wire import to_json
 from partita.formats.format import Dumped, Format, Loaded, Request, ToolSpec
 from partita.formats.losses import Loss
+from partita.formats.reasons import BLANK, FILES_MOVED, RENAMED
 from partita.types.json import Json, JsonObject, is_array, is_object, kind_of
 from partita.types.messages import (
     AssistantContent,
@@ -102,7 +103,6 @@ REPORT: Final = request_report(
 
 LAST: Final = "the API demands a conversation that ends with the user"
 UNSIGNED: Final = "the call has no signature of Gemini: it gets the documented placeholder"
-BESIDE: Final = "before Gemini 3, a result has no files: they are written behind the results"
 ONE_KIND: Final = "before Gemini 3, declared tools and tools of Google cannot be used together"
 
 
@@ -445,7 +445,9 @@ class _Writer(RoleWriter):
             files = block.function_response.parts
             # https://ai.google.dev/gemini-api/docs/gemini-3
             if files and self.is_older and self.is_sent:
-                self.record.losses.append(Loss(f"{path}.output", f"{len(files)} files", BESIDE, "changed"))
+                self.record.losses.append(
+                    Loss(f"{path}.output", f"{len(files)} files", FILES_MOVED, "changed")
+                )
                 self._files += files
                 block = replace(block, function_response=replace(block.function_response, parts=UNSET))
             blocks.append(block)

@@ -15,12 +15,12 @@ from partita.formats.core.metadata import message_notes, notes, with_message_not
 from partita.formats.core.report import Entry, Place, Record, Report
 from partita.formats.core.residue import residue, restore
 from partita.formats.core.response import RESPONSE_REASONS, last_step
-from partita.formats.core.response_decoder import REPLACED
 from partita.formats.core.server_tools import BEHIND
 from partita.formats.core.wire import Codec, Wire, to_json
 from partita.formats.events import UNNAMED, fold
-from partita.formats.format import UNREAD, Dumped, Loaded
+from partita.formats.format import Dumped, Loaded
 from partita.formats.losses import Loss
+from partita.formats.reasons import DERIVED, NO_PLACE, REPLACED, REQUIRED, UNREAD
 from partita.types.chunks import Chunk
 from partita.types.json import Json, JsonObject, dumps, is_array, is_object, kind_of, walk
 from partita.types.messages import AssistantContent, AssistantMessage, Message, ToolCallPart
@@ -85,9 +85,6 @@ REASONS_OF_OTHERS: Final[Mapping[str, str]] = {
     "content-filter": "SAFETY",
 }
 
-NO_REASON: Final = "a response that is complete has a reason for its end, and this one has none"
-MOVED: Final = "the signature of an empty text signs the text before it"
-PIECES: Final = "a message does not say how an input was cut into pieces"
 
 REPORT: Final = Report(
     NAME,
@@ -273,7 +270,7 @@ def _write_frame(
     reason = _reason(about, own, has_parts=has_parts)
     if reason is None and has_parts and "finishReason" not in about:
         reason = STOP
-        losses.append(Loss("$.candidates[0].finishReason", STOP, NO_REASON, "repaired"))
+        losses.append(Loss("$.candidates[0].finishReason", STOP, REQUIRED, "repaired"))
     candidate |= {} if reason is None else {"finishReason": reason}
     response: JsonObject = {
         "candidates": [] if candidate or has_others else None,
@@ -410,7 +407,7 @@ def _moved(events: _Events, message: AssistantMessage) -> Iterator[Loss]:
     for path, part in _parts(events):
         signature = part.get(SIGNATURE)
         if signature and part.get("text") == "" and signature not in empty:
-            yield Loss.of(path, part, MOVED, "changed")
+            yield Loss.of(path, part, DERIVED, "changed")
 
 
 # https://cloud.google.com/vertex-ai/generative-ai/docs/reference/rest/v1/Content#PartialArg
@@ -423,7 +420,7 @@ def _pieces(events: _Events) -> Iterator[Loss]:
     pieces = [*calls, *(piece for call in calls for piece in items_at(call, "partialArgs"))]
     cuts = [one["willContinue"] for one in pieces if is_object(one) and one.get("willContinue") is not None]
     if cuts:
-        yield Loss.of("$", cuts, PIECES, "minor")
+        yield Loss.of("$", cuts, NO_PLACE, "minor")
     for path, part in _parts(events):
         for number, piece in enumerate(items_at(object_at(part, "functionCall"), "partialArgs")):
             others = (

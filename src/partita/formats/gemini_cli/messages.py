@@ -9,6 +9,7 @@ from msgspec import UNSET, UnsetType
 
 from partita.formats.log.message_tree import MessageTree, Place
 from partita.formats.log.sink import Consumption, LogSink
+from partita.formats.reasons import NO_CALL
 from partita.types.chunks import (
     Chunk,
     DataChunk,
@@ -436,7 +437,7 @@ class Messages:
             call = response.get("id")
             message = self._sink.call_message(call) if isinstance(call, str) else None
             if message is None:
-                self._sink.report_unknown("a result without a call")
+                self._sink.report_unknown(NO_CALL)
                 self.notice("gemini-result", response, internal=True)
             elif call in self._waiting:
                 self._waiting.discard(call)

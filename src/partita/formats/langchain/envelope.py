@@ -9,6 +9,7 @@ from typing import Any, Final, NamedTuple
 
 from partita.errors import ConversionError, DecodeError
 from partita.formats.losses import Loss
+from partita.formats.reasons import DERIVED, JOINED, UNREAD
 from partita.types.json import Json, JsonObject, is_array, is_object, kind_of, loads
 
 CLASSES: Final[Mapping[str, str]] = {
@@ -23,12 +24,6 @@ CLASSES: Final[Mapping[str, str]] = {
 """Types of messages by the names of their classes."""
 
 HINT: Final = "give what messages_to_dict, dumpd or model_dump return"
-BESIDE_DATA: Final = "it is beside the data of a message"
-OTHER_TYPE: Final = "the message around it has another type"
-CLASS_PATH: Final = "messages are written by their type, not by the path of their class"
-CHUNK: Final = "the chunks of a message are joined"
-DERIVED: Final = "it follows from the chunks of the calls"
-INDEX: Final = "chunks of a call are joined by their index"
 
 LISTS: Final = ("tool_calls", "invalid_tool_calls")
 
@@ -80,7 +75,7 @@ def open_message(raw: Json, path: str, losses: list[Loss]) -> Opened:
         return _opened(name, message, path, message, losses)
     if len(message) > 2:
         others = ((key, value) for key, value in message.items() if key not in ("type", "data"))
-        losses += (Loss.of(f"{path}.{key}", value, BESIDE_DATA) for key, value in others)
+        losses += (Loss.of(f"{path}.{key}", value, UNREAD) for key, value in others)
     return _opened(name, _object(data, f"{path}.data"), f"{path}.data", message, losses)
 
 
@@ -88,11 +83,11 @@ def _open_constructor(message: JsonObject, path: str, losses: list[Loss]) -> Ope
     names, fields = message.get("id"), message.get("kwargs")
     if not is_array(names) or not names or not isinstance(names[-1], str) or not is_object(fields):
         raise ConversionError("a constructor without a class and kwargs", where=path, hint=HINT)
-    losses.append(Loss.of(f"{path}.id", names[:-1], CLASS_PATH, "minor"))
+    losses.append(Loss.of(f"{path}.id", names[:-1], DERIVED, "minor"))
     expected = {"lc": 1, "type": "constructor"}
     for key, value in message.items():
         if key not in ("id", "kwargs") and expected.get(key) != value:
-            losses.append(Loss.of(f"{path}.{key}", value, CLASS_PATH, "minor"))
+            losses.append(Loss.of(f"{path}.{key}", value, DERIVED, "minor"))
     return _opened(names[-1], fields, f"{path}.kwargs", message, losses)
 
 
@@ -101,9 +96,9 @@ def _opened(name: str, data: JsonObject, path: str, raw: JsonObject, losses: lis
     type_ = CLASSES.get(name.removesuffix("Chunk"), name)
     inner = data.get("type", name)
     if inner not in (name, type_):
-        losses.append(Loss.of(f"{path}.type", inner, OTHER_TYPE, "changed"))
+        losses.append(Loss.of(f"{path}.type", inner, DERIVED, "changed"))
     if is_chunk:
-        losses.append(Loss.of(f"{path}.type", name, CHUNK, "minor"))
+        losses.append(Loss.of(f"{path}.type", name, JOINED, "minor"))
     return Opened(data if data.get("type") == type_ else {**data, "type": type_}, path, raw, is_chunk)
 
 
@@ -153,9 +148,9 @@ def _without_derived(message: Opened, losses: list[Loss]) -> Opened:
     for index, call in enumerate(data.get("tool_call_chunks") or ()):
         if call.get("type", "tool_call_chunk") != "tool_call_chunk":
             where = f"{path}.tool_call_chunks[{index}].type"
-            losses.append(Loss.of(where, call["type"], INDEX, "minor"))
+            losses.append(Loss.of(where, call["type"], JOINED, "minor"))
     if data.get("chunk_position") not in (None, "last"):
-        losses.append(Loss.of(f"{path}.chunk_position", data["chunk_position"], CHUNK, "minor"))
+        losses.append(Loss.of(f"{path}.chunk_position", data["chunk_position"], JOINED, "minor"))
     if not data.get("tool_call_chunks"):
         return message
     losses += (Loss.of(f"{path}.{name}", data[name], DERIVED, "minor") for name in LISTS if data.get(name))
@@ -168,7 +163,7 @@ def _with_calls(message: Opened, losses: list[Loss]) -> Opened:
     chunks: list[JsonObject] = data.pop("tool_call_chunks", None) or []
     if chunks:
         indices = [chunk.get("index") for chunk in chunks]
-        losses.append(Loss.of(f"{message.path}.tool_call_chunks", indices, INDEX, "minor"))
+        losses.append(Loss.of(f"{message.path}.tool_call_chunks", indices, JOINED, "minor"))
         derived = ((f"{message.path}.{name}", data[name]) for name in LISTS if data.get(name))
         losses += (Loss.of(path, value, DERIVED, "minor") for path, value in derived)
         calls = [_call_of(chunk) for chunk in chunks]

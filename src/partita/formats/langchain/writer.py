@@ -8,11 +8,12 @@ from msgspec.structs import replace
 
 from partita.errors import PartitaError
 from partita.formats.core.metadata import NO_NOTES, message_notes, notes
-from partita.formats.core.report import NO_PLACE, REQUIRED, Entry, Place, Record
+from partita.formats.core.report import NO_PLACE, Entry, Place, Record
 from partita.formats.core.residue import restore
 from partita.formats.core.turns import Instructions, Prompt, Results, Step, split
 from partita.formats.core.wire import Wire, to_json
 from partita.formats.losses import Loss
+from partita.formats.reasons import REQUIRED
 from partita.types.fold import results_id
 from partita.types.json import Json, JsonObject, is_object
 from partita.types.messages import AssistantMessage, Message, SystemMessage, ToolCallPart, ToolMessage

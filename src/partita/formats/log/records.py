@@ -6,6 +6,7 @@ from typing import Final
 from partita.errors import FormatError
 from partita.formats.format import Loaded
 from partita.formats.losses import Loss
+from partita.formats.reasons import ORDERED
 from partita.types.json import Json, is_array, is_object, kind_of
 from partita.types.messages import Message
 
@@ -14,7 +15,6 @@ from .sink import LinkChecker, LogDecoder
 from .thread_builder import LogBuilder
 
 NOT_UNDERSTOOD: Final = "not understood"
-BAD_CHAIN: Final = "the records are kept, in the order of the file"
 
 
 def records_in(payload: Json) -> list[Json]:
@@ -63,7 +63,7 @@ def _losses(builder: LogBuilder) -> Iterator[Loss]:
     for finding in builder.diagnostics:
         path = f"$[{finding.places[0].line - 1}]"
         if finding.what in CHAIN_FINDINGS:
-            yield Loss(path, str(finding), BAD_CHAIN, "minor")
+            yield Loss(path, str(finding), ORDERED, "minor")
         else:
             yield Loss(path, str(finding), NOT_UNDERSTOOD)
 

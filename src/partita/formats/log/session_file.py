@@ -11,6 +11,7 @@ from msgspec import UNSET
 from msgspec.structs import fields
 
 from partita.formats.losses import Loss
+from partita.formats.reasons import NO_PLACE, OTHER_ID, SHOWN
 from partita.types.codec import to_json
 from partita.types.json import Json, JsonObject
 from partita.types.parts import FilePart, ForeignPart, ImagePart, TextPart, UnknownPart
@@ -87,11 +88,10 @@ def is_uuid(text: str) -> bool:
 
 # Losses
 
-NO_PLACE: Final = "a session file has no place for it"
 WHY: Final[Mapping[str, str]] = {
-    "id": "a session file has ids of its own",
+    "id": OTHER_ID,
     "children": "a sub-agent has a file of its own",
-    "internal": "a response or a notice is always shown",
+    "internal": SHOWN,
 }
 """Why a member is lost, by its name."""
 

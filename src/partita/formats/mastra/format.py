@@ -19,6 +19,7 @@ from partita.formats.core.report import Entry, Place, Record, Report
 from partita.formats.core.sidecar import in_messages
 from partita.formats.core.turns import join
 from partita.formats.format import Dumped, Format, Loaded
+from partita.formats.reasons import NO_PLACE, OUTPUT_FORM
 from partita.types.json import Json, is_array
 from partita.types.messages import Message
 
@@ -29,11 +30,8 @@ from .parts import CONTINUES, DATA_URL, MEDIA
 from .stored import StoredReader
 from .wire import NAME
 
-NO_PLACE: Final = "Mastra's messages have no place for it"
 REASONS: Final = {
-    "output": "a result is text or JSON, a failure is text",
-    "children": NO_PLACE,
-    "approval": NO_PLACE,
+    "output": OUTPUT_FORM,
 }
 REPORT: Final = Report(
     NAME, NO_PLACE, REASONS, frozenset({v2.MIRRORED, CONTINUES, MEDIA, DATA_URL, "network", "text"})

@@ -11,6 +11,7 @@ from msgspec import UNSET
 
 from partita.formats.core.metadata import notes
 from partita.formats.losses import Loss
+from partita.formats.reasons import NO_PLACE
 from partita.types.chunks import (
     ChildChunk,
     Chunk,
@@ -30,7 +31,6 @@ from partita.types.json import Json, JsonObject, is_object, same
 NAMESPACE: Final = "mastra"
 """Where provider metadata and metadata contain what is Mastra's own."""
 
-NO_ID: Final = "a text in a message has no id"
 
 AROUND: Final = ("runId", "from")
 """Members of an event that are the same in all events of a message."""
@@ -184,7 +184,7 @@ class Output:
         """Start a text or a reasoning, and end an open one with that id. `where`: of the id, if given."""
         self.ensure()
         if where is not None and kind == "text" and id_ not in _values(metadata):
-            self.losses.append(Loss.of(f"{where}.payload.id", id_, NO_ID, "minor"))
+            self.losses.append(Loss.of(f"{where}.payload.id", id_, NO_PLACE, "minor"))
         self.end(kind, id_)
         self._blocks[kind, id_] = metadata
         self.emit(BLOCKS[kind][0](id_, metadata))

@@ -14,9 +14,10 @@ from msgspec.structs import replace
 from partita.errors import ConversionError, DecodeError
 from partita.formats.ai_sdk.model.reader import Reader
 from partita.formats.ai_sdk.model.writer import Writer
-from partita.formats.core.report import STEP_START, Record
+from partita.formats.core.report import Record
 from partita.formats.core.turns import Prompt, Results, Step, Turn, join, split
 from partita.formats.losses import Loss
+from partita.formats.reasons import STEPS
 from partita.types.json import Json, JsonObject, is_array, is_object, loads
 from partita.types.messages import (
     AssistantContent,
@@ -165,9 +166,9 @@ def write_messages(messages: Sequence[Message], record: Record | None = None) ->
             rows.append({**row, **(envelope_members(piece) if is_own else {})})
             is_own = False
         if isinstance(turn, Step):
-            record.add_boundaries(turn.boundaries, STEP_START)
+            record.add_boundaries(turn.boundaries, STEPS)
             if turn.number > 1:
-                record.losses.append(Loss(turn.path, "one message", STEP_START, "repaired"))
+                record.losses.append(Loss(turn.path, "one message", STEPS, "repaired"))
         shifted = [None if place is None else (at + place[0], place[1]) for place in places]
         record.add(turn, (at,) if core else None, shifted)
     return rows

@@ -18,14 +18,14 @@ from partita.errors import ConversionError
 from partita.formats.core.metadata import add_notes
 from partita.formats.core.report import Place, Report
 from partita.formats.core.role_messages import JOINED_NOTE, MessageWriter, numbered
-from partita.formats.core.rules import REQUIRED, Rules
+from partita.formats.core.rules import Rules
 from partita.formats.core.sidecar import in_messages
-from partita.formats.core.tool_text import OBJECT_INPUT
 from partita.formats.core.tools import Tools
 from partita.formats.core.turns import Instructions, Results, Step, Turn, join, misplaced_results
 from partita.formats.core.wire import read_wire, to_json
 from partita.formats.format import Dumped, Format, Loaded, Request, ToolSpec
 from partita.formats.losses import Loss
+from partita.formats.reasons import OBJECTS, REQUIRED
 from partita.types.fold import results_id
 from partita.types.json import Json, JsonObject, is_array, is_object, kind_of
 from partita.types.messages import (
@@ -70,8 +70,7 @@ MAX_TOKENS: Final = 8192
 REPORT: Final = Report(
     NAME,
     reasons={
-        "usage": "messages have no usage",
-        "input": OBJECT_INPUT,
+        "input": OBJECTS,
         "output": "a result is blocks, or structured content",
     },
     spelling=frozenset({FORM, JOINED_NOTE}),

@@ -17,13 +17,14 @@ from partita.formats.core.members import text_in
 from partita.formats.core.metadata import notes
 from partita.formats.core.report import Report
 from partita.formats.core.sidecar import KEY
-from partita.formats.format import UNREAD, Dumped, Format, Loaded, Slot
+from partita.formats.format import Dumped, Format, Loaded, Slot
 from partita.formats.losses import Loss, json_losses
 from partita.formats.openai_responses.conversation import INSTRUCTIONS, ONLY_INPUT, PLACE, Reader, Writer
 from partita.formats.openai_responses.format import REPORT as RESPONSES
 from partita.formats.openai_responses.items import CONTINUES, ITEM
 from partita.formats.openai_responses.parts import own
 from partita.formats.openai_responses.wire import NAMESPACE as OPENAI
+from partita.formats.reasons import NO_PLACE, ORDERED, OTHER_ID, REQUIRED, UNREAD
 from partita.types.json import Json, JsonObject, is_array, is_object, kind_of
 from partita.types.messages import AssistantMessage, AssistantPart, Message, ToolCallPart
 from partita.types.parts import ReasoningPart
@@ -47,10 +48,6 @@ FAKE_ID: Final = "__fake_id__"
 
 APPROVAL: Final = "tool_approval_item"
 
-FAKE: Final = "it stands for a missing id, and the Responses API refuses it"
-SAID_BEFORE: Final = "the call that waits is before, and is another"
-NEEDS_ID: Final = "the SDK takes messages of the model and reasoning only with an id"
-NO_INSTRUCTIONS: Final = "a session has no instructions besides its items"
 
 REPORT: Final = Report(
     OPENAI,
@@ -119,7 +116,7 @@ class _Items(Reader):
                 if call_id in calls:
                     self.repeated.add(index)
                     if calls[call_id] != item:
-                        self.repairs.append(Loss.of(f"$[{index}].raw_item", item, SAID_BEFORE))
+                        self.repairs.append(Loss.of(f"$[{index}].raw_item", item, ORDERED))
                     continue
                 around = {}
             if text_in(item, "type") == "function_call":
@@ -129,7 +126,7 @@ class _Items(Reader):
                 extra[PROVIDER_DATA] = item[PROVIDER_DATA]
             is_fake = item.get("id") == FAKE_ID
             if is_fake:
-                self.repairs.append(Loss.of(f"$[{index}].id", FAKE_ID, FAKE, "repaired"))
+                self.repairs.append(Loss.of(f"$[{index}].id", FAKE_ID, OTHER_ID, "repaired"))
             if text_in(item, "type") == "reasoning" and (is_fake or item.get(PROVIDER_DATA)):
                 extra[FOREIGN] = True
             if extra:
@@ -201,7 +198,7 @@ def _write(messages: Sequence[Message], *, is_sent: bool) -> tuple[Writer, list[
         _item(item, at, owner, writer) for at, (item, owner) in enumerate(zip(items, owners, strict=True))
     ]
     if INSTRUCTIONS in payload:
-        record.losses.append(Loss("$[0]", "the place of the instructions", NO_INSTRUCTIONS, "changed"))
+        record.losses.append(Loss("$[0]", "the place of the instructions", NO_PLACE, "changed"))
         written.insert(0, {"role": "system", "content": payload[INSTRUCTIONS]})
     return writer, written
 
@@ -223,7 +220,7 @@ def _item(item: JsonObject, at: int, owner: tuple[JsonObject | None, str], write
     is_said = item.get("type") == "message" and item.get("role") == "assistant"
     needs_id = item.get("type") == "reasoning" or (is_said and is_array(item.get("content")))
     if needs_id and "id" not in item:
-        writer.record.losses.append(Loss.of(f"$[{at}]", FAKE_ID, NEEDS_ID, "repaired"))
+        writer.record.losses.append(Loss.of(f"$[{at}]", FAKE_ID, REQUIRED, "repaired"))
         item = {**item, "id": FAKE_ID}
         if is_said:
             item.setdefault("status", "completed")

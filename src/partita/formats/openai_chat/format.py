@@ -16,26 +16,17 @@ from msgspec.structs import replace
 from partita.errors import ConversionError, DecodeError
 from partita.formats.answers.outlet import RAW_INPUT
 from partita.formats.core.metadata import add_notes, message_notes, notes
-from partita.formats.core.report import NO_PLACE, REQUIRED, Place, Record
+from partita.formats.core.report import NO_PLACE, Place, Record
 from partita.formats.core.request import describe, request_report
 from partita.formats.core.residue import residue, restore
 from partita.formats.core.role_messages import INDEX, RoleReader, add_boundaries
 from partita.formats.core.rules import Rules, arrange
 from partita.formats.core.tools import Tools
-from partita.formats.core.turns import (
-    ELSEWHERE,
-    Instructions,
-    Placed,
-    Prompt,
-    Results,
-    Step,
-    Turn,
-    join,
-    split,
-)
+from partita.formats.core.turns import Instructions, Placed, Prompt, Results, Step, Turn, join, split
 from partita.formats.core.wire import read_wire, to_json
-from partita.formats.format import UNREAD, Dumped, Format, Loaded, Request, ToolSpec
+from partita.formats.format import Dumped, Format, Loaded, Request, ToolSpec
 from partita.formats.losses import Loss, json_losses
+from partita.formats.reasons import BLANK, FILES_MOVED, JOINED, ORDERED, REQUIRED, UNREAD
 from partita.types.json import Json, JsonObject, is_array, is_object, kind_of
 from partita.types.messages import (
     Message,
@@ -97,14 +88,7 @@ REPORT: Final = {
     for dialect in DIALECTS.values()
 }
 
-ONE_SYSTEM: Final = "the server takes one system message"
-BRIDGED: Final = "the server requires a message of the assistant between results and a prompt"
-JOINED: Final = "the API takes one text"
-ORDERED: Final = "the API has no order of texts and calls"
-NO_TEXT: Final = "text without characters is not sent"
-MOVED: Final = "a result is text: it is sent in a message after the results"
 OVER: Final = "the server takes reasoning back only until the next prompt"
-NO_REASONING: Final = "the server requires reasoning in every message"
 
 
 def load(payload: Json, dialect: Dialect = OPENAI) -> Loaded:
@@ -271,7 +255,7 @@ class _Reader(RoleReader):
                 metadata = add_notes(part.provider_metadata, self._codecs.namespace, {ROLE: "function"})
                 part = replace(part, provider_metadata=metadata)
         if id_ not in self.calls and id_ in self._open:
-            self.misplaced.append(Loss(path, f"the place of the result of {id_}", ELSEWHERE, "changed"))
+            self.misplaced.append(Loss(path, f"the place of the result of {id_}", ORDERED, "changed"))
         self._open.discard(id_)
         self._first = self._first if self._results else index
         self._results.append((part, (index, "result")))
@@ -363,7 +347,7 @@ class _Writer:
         if is_list or not any(is_empty_text(part) for part, _ in turn.parts):
             return turn.parts
         empty = [placed for placed in turn.parts if is_empty_text(placed.part)]
-        self.record.losses += [Loss.of(path, part, NO_TEXT, "minor") for part, path in empty]
+        self.record.losses += [Loss.of(path, part, BLANK, "minor") for part, path in empty]
         return [placed for placed in turn.parts if not is_empty_text(placed.part)]
 
     # Instructions and prompts
@@ -407,7 +391,7 @@ class _Writer:
             if not is_list and sum(place is not None for place in places) > 1:
                 self.record.losses.append(Loss(turn.path, "where one text ends", JOINED, "changed"))
             if turn is not entries[0][0]:
-                self.record.losses.append(Loss(turn.path, "where the message begins", ONE_SYSTEM, "changed"))
+                self.record.losses.append(Loss(turn.path, "where the message begins", JOINED, "changed"))
             self.record.add(turn, (at,), places)
 
     def _shell(self, turn: Instructions | Prompt, noted: JsonObject, content: Any) -> wire.Message:
@@ -421,7 +405,7 @@ class _Writer:
     def _bridge(self, path: str) -> None:
         if self._is_after_results and not self._dialect.user_after_tool and not self._is_exact:
             self._append(wire.Assistant(content=BRIDGE), {})
-            self.record.losses.append(Loss(path or "$", f"{BRIDGE!r} before it", BRIDGED, "repaired"))
+            self.record.losses.append(Loss(path or "$", f"{BRIDGE!r} before it", REQUIRED, "repaired"))
 
     # Steps
 
@@ -467,7 +451,7 @@ class _Writer:
         field = self._dialect.reasoning
         if field is None or getattr(message, field) or field in notes(noted, FIELDS):
             return message
-        self.record.losses.append(Loss(path, "no reasoning", NO_REASONING, "repaired"))
+        self.record.losses.append(Loss(path, "no reasoning", REQUIRED, "repaired"))
         return replace(message, **{field: ""})
 
     def _report_order(self, parts: Sequence[Placed], places: Sequence[Place | None]) -> None:
@@ -532,7 +516,7 @@ class _Writer:
             if (block := self._codecs.items.write(item)) is None:
                 self.record.losses.append(Loss.of(where, item, NO_PLACE))
             else:
-                self.record.losses.append(Loss(where, "its place", MOVED, "repaired"))
+                self.record.losses.append(Loss(where, "its place", FILES_MOVED, "repaired"))
                 items.append(block)
         intro = f"Content of the result of {TOOL_NAME.fit(part.name)} ({self._codecs.call_id(part.id)}):"
         return [wire.Text(text=intro), *items] if items else []

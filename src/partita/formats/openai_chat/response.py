@@ -18,14 +18,15 @@ from partita.errors import ConversionError, DecodeError
 from partita.formats.answers.outlet import INTERRUPTED, RAW_INPUT
 from partita.formats.core.members import count_in, items_in, objects_in, text_in
 from partita.formats.core.metadata import notes, with_message_notes
-from partita.formats.core.report import NO_PLACE, REQUIRED, Place, Record, Report
+from partita.formats.core.report import NO_PLACE, Place, Record, Report
 from partita.formats.core.request import describe
 from partita.formats.core.residue import residue, restore
-from partita.formats.core.response import NO_OUTPUT, last_step
+from partita.formats.core.response import last_step
 from partita.formats.core.turns import Placed
 from partita.formats.events import UNNAMED, fold
-from partita.formats.format import UNREAD, Dumped, Loaded
+from partita.formats.format import Dumped, Loaded
 from partita.formats.losses import Loss, json_losses
+from partita.formats.reasons import OTHER_FORM, REQUIRED, RESPONSE, UNREAD
 from partita.types.codec import to_json
 from partita.types.fold import open_again
 from partita.types.json import Json, JsonObject, dumps, is_array, is_object
@@ -90,7 +91,7 @@ _MADE_ID: Final = re.compile(r"message-\d+")
 @cache
 def report_of(namespace: str) -> Report:
     """Finds the losses of a body."""
-    reasons = {"output": NO_OUTPUT, "usage": "the API counts under other names", "citations": NOT_A_PAGE}
+    reasons = {"output": RESPONSE, "usage": OTHER_FORM, "citations": NOT_A_PAGE}
     return Report(namespace, NO_PLACE, reasons, frozenset({CONTENT}))
 
 

@@ -13,6 +13,7 @@ from typing import Any, Final, Literal, TypeAlias
 from partita.formats.answers.outlet import INTERRUPTED, Outlet
 from partita.formats.core.members import is_empty, items_in, objects_in, text_in
 from partita.formats.losses import Loss, Severity
+from partita.formats.reasons import DERIVED, REPLACED
 from partita.types.chunks import Chunk, CustomChunk, DataChunk, FileChunk, SourceUrlChunk
 from partita.types.codec import to_json
 from partita.types.json import Json, JsonObject, is_array, is_object
@@ -354,9 +355,7 @@ _READERS: Final[Mapping[str, Callable[[ChatDecoder, Json, Form], bool]]] = {
 
 # What a recorded stream contains and its message does not: padding, and what later records replace
 
-NOT_READ: Final = "it is not read, or a later record has another value"
 PADDING: Final = "padding, so that the length of encrypted records reveals nothing"
-REPEATED: Final = "other members or records repeat it"
 
 CONSTANTS: Final[Mapping[str, frozenset[Any]]] = {
     "object": frozenset({"chat.completion", "chat.completion.chunk", "list"}),
@@ -424,7 +423,7 @@ class _Finder:
         if isinstance(index, int) and index != 0:
             return  # kept whole among the other choices
         if index not in (0, None):
-            yield Loss.of(f"{path}.index", index, NOT_READ)
+            yield Loss.of(f"{path}.index", index, REPLACED)
         form = next((form for form in ("delta", "message") if choice.get(form) is not None), None)
         for key, value in choice.items():
             where = f"{path}.{key}"
@@ -434,14 +433,14 @@ class _Finder:
                 yield from self._logprobs(value, where)
             elif key in ("delta", "message", "text"):
                 if not is_empty(value):
-                    yield Loss.of(where, value, REPEATED, "minor")
+                    yield Loss.of(where, value, DERIVED, "minor")
             elif key != "index":
                 yield from self._value(key, value, where)
 
     def _logprobs(self, logprobs: JsonObject, path: str) -> Iterator[Loss]:
         for key, value in logprobs.items():
             if key in ("content", "refusal") and not is_array(value) and not is_empty(value):
-                yield Loss.of(f"{path}.{key}", value, NOT_READ)
+                yield Loss.of(f"{path}.{key}", value, REPLACED)
             else:
                 yield from self._value(key, value, f"{path}.{key}")
 
@@ -453,11 +452,11 @@ class _Finder:
                     yield from self._call(call, f"{where}[{number}]", number)
             elif key == "index":
                 if value not in (0, None):
-                    yield Loss.of(where, value, NOT_READ, "minor")
+                    yield Loss.of(where, value, REPLACED, "minor")
             elif key in ("reasoning_content", "reasoning") and isinstance(value, str):
                 first = message.get("reasoning_content")
                 if key == "reasoning" and isinstance(first, str) and first not in ("", value):
-                    yield Loss.of(where, value, REPEATED)
+                    yield Loss.of(where, value, DERIVED)
             else:
                 yield from self._value(key, value, where)
 
@@ -468,7 +467,7 @@ class _Finder:
         index = call.get("index")
         expected = self._calls.setdefault(index, len(self._calls)) if isinstance(index, int) else number
         if index not in (None, expected):
-            yield Loss.of(f"{path}.index", index, NOT_READ, "minor")
+            yield Loss.of(f"{path}.index", index, REPLACED, "minor")
         for key, value in call.items():
             if key != "index":
                 yield from self._value(key, value, f"{path}.{key}")
@@ -485,7 +484,7 @@ class _Finder:
             known = (path.rpartition(".")[2], str(value))
             if known not in self._reported:
                 self._reported.add(known)
-                yield Loss.of(path, value, NOT_READ, severity)
+                yield Loss.of(path, value, REPLACED, severity)
 
     def _is_found(self, key: str, value: Json) -> bool:
         if is_empty(value):

@@ -17,22 +17,11 @@ from partita.formats.core.members import text_in
 from partita.formats.core.metadata import add_notes, message_notes, notes
 from partita.formats.core.report import Entry, Place, Record
 from partita.formats.core.residue import residue, restore, restore_noted
-from partita.formats.core.role_messages import STEPS
 from partita.formats.core.rules import Rules, arrange
-from partita.formats.core.turns import (
-    ELSEWHERE,
-    Instructions,
-    Placed,
-    Prompt,
-    Results,
-    Step,
-    Turn,
-    join,
-    split,
-)
+from partita.formats.core.turns import Instructions, Placed, Prompt, Results, Step, Turn, join, split
 from partita.formats.core.wire import read_wire, to_json
-from partita.formats.format import UNREAD
 from partita.formats.losses import Loss
+from partita.formats.reasons import JOINED, ORDERED, STEPS, UNREAD
 from partita.types.fold import state_after
 from partita.types.json import Json, JsonObject, is_array, is_object, kind_of
 from partita.types.messages import (
@@ -89,7 +78,6 @@ OUTPUT: Final = "output"
 # An output needs no call in the input if the provider has stored it (`previous_response_id`).
 RULES: Final = Rules(strays="keep")
 
-ONE_TURN: Final = "neighbouring messages of the assistant are read as one"
 UNREADABLE: Final = "reasoning that is not stored needs its encrypted content"
 LEFT_ALONE: Final = "the API refuses reasoning without the item that follows it"
 
@@ -253,7 +241,7 @@ class Reader:
         """The output of a call of the client."""
         at, place = self._waiting[answered_id(item)].pop(0)
         if at < max(self._step, self._answered):
-            self.losses.append(Loss(path, f"the place of {kind_of_item(item)}", ELSEWHERE, "changed"))
+            self.losses.append(Loss(path, f"the place of {kind_of_item(item)}", ORDERED, "changed"))
         self._answered, self._before = max(self._answered, at), None
         call = self.parts[at]
         kind = text_in(notes(call.call_provider_metadata, NAMESPACE), "type") or "function_call"
@@ -295,7 +283,7 @@ class Reader:
     def _approve(self, item: wire.McpApprovalResponse, index: int, path: str) -> None:
         at, place = self._approvals.pop(item.approval_request_id)
         if at != len(self.parts) - 1:
-            self.losses.append(Loss(path, f"the place of {kind_of_item(item)}", ELSEWHERE, "changed"))
+            self.losses.append(Loss(path, f"the place of {kind_of_item(item)}", ORDERED, "changed"))
         call = self._extra(add_approval(self.parts[at], item), index, APPROVAL)
         self.parts[at] = self.places[place] = call
         self._answered, self._before = max(self._answered, at), None
@@ -315,7 +303,7 @@ class Reader:
         joined = join(self.messages)
         left = {message.id for message in joined}
         self.losses += [
-            Loss(path, "the place of an output", ELSEWHERE, "changed")
+            Loss(path, "the place of an output", ORDERED, "changed")
             for id_, path in self._strays.items()
             if id_ not in left
         ]
@@ -459,7 +447,7 @@ class Writer:
             self._begun[step.path] = start
             if self._in_turn:
                 self._joined.add(step.path)
-                self.record.losses.append(Loss(step.path, "where the message begins", ONE_TURN, "changed"))
+                self.record.losses.append(Loss(step.path, "where the message begins", JOINED, "changed"))
         self._in_turn = True
         last = groups[-1].items
         self._divides = len(last) > 1 and _kind_of(last[-1]) == "mcp_approval_response"

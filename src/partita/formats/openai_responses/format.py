@@ -16,8 +16,9 @@ from partita.errors import ConversionError
 from partita.formats.core.members import text_in
 from partita.formats.core.request import request_report
 from partita.formats.events import load_events
-from partita.formats.format import UNREAD, Dumped, Format, Loaded, Request
+from partita.formats.format import Dumped, Format, Loaded, Request
 from partita.formats.losses import Loss, json_losses
+from partita.formats.reasons import UNREAD
 from partita.types.chunks import Chunk, ReasoningDelta, ReasoningStart, TextStart
 from partita.types.json import Json, JsonObject, is_array, is_object, kind_of
 from partita.types.messages import Message

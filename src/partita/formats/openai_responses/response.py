@@ -12,14 +12,15 @@ from msgspec.structs import replace
 from partita.formats.answers.outlet import INTERRUPTED
 from partita.formats.core.members import objects_in, text_in
 from partita.formats.core.metadata import notes
-from partita.formats.core.report import NO_PLACE, REQUIRED, Place, Report
+from partita.formats.core.report import NO_PLACE, Place, Report
 from partita.formats.core.residue import residue, restore
-from partita.formats.core.response import NO_OUTPUT, last_step, metadata_of, usage_of
+from partita.formats.core.response import last_step, metadata_of, usage_of
 from partita.formats.core.tools import Tools
 from partita.formats.core.turns import Step
 from partita.formats.core.wire import to_json
-from partita.formats.format import UNREAD, Dumped, Loaded, Request, ToolSpec
+from partita.formats.format import Dumped, Loaded, Request, ToolSpec
 from partita.formats.losses import Loss, json_losses
+from partita.formats.reasons import DERIVED, REQUIRED, RESPONSE, UNREAD
 from partita.types.json import Json, JsonObject, is_array, is_object
 from partita.types.messages import AssistantContent, AssistantMessage, Message, ToolCallPart
 from partita.types.parts import StepStartPart, TextPart
@@ -96,7 +97,6 @@ PREFIXES: Final = {"message": "msg_", "reasoning": "rs_"}
 CLIENT_KINDS: Final = frozenset({"", "function", "custom", "namespace", "local_shell", "apply_patch"})
 """The types of tools that a client runs."""
 
-NOT_REPEATED: Final = "a response does not repeat it"
 
 REPORT: Final = Report(
     NAMESPACE,
@@ -104,7 +104,7 @@ REPORT: Final = Report(
     reasons={
         "id": "a response has an id of its own",
         **dict.fromkeys(("reasoning", "tool-call"), "it is of another provider"),
-        "output": NO_OUTPUT,
+        "output": RESPONSE,
     },
     spelling=frozenset({FORM, BEGINS, CONTINUES}),
 )
@@ -324,7 +324,7 @@ def dump_response(messages: Sequence[Message], request: Request | None = None) -
     if request is not None:
         echoes = {name: value for name, value in request.settings.items() if name in ECHOES}
         others = request.settings.keys() - echoes.keys()
-        record.losses += [Loss.of(f"$.{name}", request.settings[name], NOT_REPEATED) for name in others]
+        record.losses += [Loss.of(f"$.{name}", request.settings[name], DERIVED) for name in others]
         body = TOOLS.add(request, {**body, **echoes}, record)
     if "created_at" not in body and last.message.created_at is not None:
         body["created_at"] = int(last.message.created_at.timestamp())

@@ -20,8 +20,8 @@ from partita.formats.core.members import count_in, items_in, text_in
 from partita.formats.core.metadata import notes
 from partita.formats.core.residue import RESPELLED
 from partita.formats.core.tool_text import as_text
-from partita.formats.format import UNREAD
 from partita.formats.losses import Loss
+from partita.formats.reasons import DERIVED, UNREAD
 from partita.types.chunks import (
     Chunk,
     CustomChunk,
@@ -953,9 +953,7 @@ class ResponsesDecoder:
 
 # What a stream contains and its message does not
 
-REPEATED: Final = "other members or records repeat it"
 ONLY_TEXT: Final = "only the text of an error is kept"
-POSITION: Final = "it only identifies a part of the stream"
 
 _POSITIONS: Final = frozenset(
     {
@@ -994,19 +992,19 @@ def unread_losses(events: Sequence[Json]) -> Iterator[Loss]:
             continue
         positions = {name: value for name, value in event.items() if name in _POSITIONS}
         if positions:
-            yield Loss.of(path, positions, POSITION, "minor")
+            yield Loss.of(path, positions, DERIVED, "minor")
         for name, value in event.items():
             where = f"{path}.{name}"
             if name == "response" and index == ended[-1] and is_object(value):
                 yield from _unread_response(value, where)
             elif name not in ("type", _CARRIED.get(kind), *_POSITIONS) and kind not in ENDINGS and value:
-                yield Loss.of(where, value, REPEATED, "minor")
+                yield Loss.of(where, value, DERIVED, "minor")
 
 
 def _unread_response(response: JsonObject, path: str) -> Iterator[Loss]:
     for name in ("output", "output_text"):
         if response.get(name):
-            yield Loss.of(f"{path}.{name}", response[name], REPEATED, "minor")
+            yield Loss.of(f"{path}.{name}", response[name], DERIVED, "minor")
     for name, expected in (("id", str), ("model", str), ("status", str), ("usage", dict)):
         if response.get(name) is not None and not isinstance(response[name], expected):
             yield Loss.of(f"{path}.{name}", response[name], UNREAD)

@@ -11,6 +11,7 @@ from msgspec import UNSET
 
 from partita.errors import DecodeError
 from partita.formats.losses import Loss
+from partita.formats.reasons import NO_CALL, OTHER_INPUT
 from partita.formats.rows import unpacked
 from partita.types.chunks import (
     Chunk,
@@ -118,7 +119,7 @@ class EventDecoder:
         """The whole input: not always does a call follow that says it again."""
         id_ = _text(event, "id")
         if id_ not in self._pieces:
-            self.losses.append(Loss.of(f"{path}.id", event["id"], "no input is open under that id"))
+            self.losses.append(Loss.of(f"{path}.id", event["id"], NO_CALL))
             return []
         text = "".join(self._pieces.pop(id_))
         input_ = unpacked(text)
@@ -138,7 +139,7 @@ class EventDecoder:
             self._names[id_] = name
             calls.append(ToolInputAvailable(id_, name, UNSET, dynamic=True))
         elif name not in (UNNAMED, self._names[id_]):
-            self.losses.append(Loss.of(f"{path}.toolName", name, "the call gives another name"))
+            self.losses.append(Loss.of(f"{path}.toolName", name, OTHER_INPUT))
         return [*calls, ToolOutputAvailable(id_, event["result"], dynamic=True)]
 
     def _source(self, event: JsonObject, path: str) -> list[Chunk]:

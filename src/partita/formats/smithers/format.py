@@ -13,6 +13,7 @@ from typing import Final
 from partita.errors import ConversionError
 from partita.formats.format import Format, Loaded
 from partita.formats.losses import Loss
+from partita.formats.reasons import IN_CALLS, UNREAD
 from partita.formats.rows import Row, rows_of
 from partita.types.fold import expand, fold
 from partita.types.json import Json, JsonObject, is_object
@@ -62,7 +63,7 @@ def _joined(messages: list[Message], losses: list[Loss]) -> list[Message]:
     """Memory messages, with the results of tools in their calls."""
     joined = fold(messages)
     if expand(joined) != messages:
-        losses.append(Loss("$", "the place of tool results", "results are kept with their calls", "changed"))
+        losses.append(Loss("$", "the place of tool results", IN_CALLS, "changed"))
     return joined
 
 
@@ -75,7 +76,7 @@ def _sorted(payload: Json, losses: list[Loss]) -> Iterator[tuple[str, Row]]:
         if name in TABLES:
             yield from ((TABLES[name], row) for row in rows_of(rows, f"$.{name}"))
         else:
-            losses.append(Loss.of(f"$.{name}", rows, "messages are not made of this table"))
+            losses.append(Loss.of(f"$.{name}", rows, UNREAD))
 
 
 def _table_of(row: Row) -> str:

@@ -8,7 +8,7 @@ import msgspec
 from msgspec.structs import replace
 
 from partita.errors import FormatError, PartitaError
-from partita.formats.claude_code.conversation import NO_CALL
+from partita.formats.reasons import NO_CALL
 from partita.logs.agents import AgentFile, Agents, agent_name
 from partita.logs.facts import thread_of
 from partita.logs.formats import log_format

@@ -21,6 +21,7 @@ from partita.formats.core.sidecar import in_messages
 from partita.formats.core.turns import join
 from partita.formats.format import Dumped, Format, Loaded
 from partita.formats.losses import Loss, json_losses
+from partita.formats.reasons import DERIVED, DISPLAY, IN_CALLS, OTHER_FORM, OTHER_INPUT
 from partita.types.json import Json, dumps, is_array
 from partita.types.messages import Message
 
@@ -30,25 +31,15 @@ from .reader import CONTENT, Reader
 from .wire import NAME
 from .writer import Writer
 
-UNLIKE: Final = "it is not written back as it was"
-
-_DISPLAY: Final = "it is for display only"
 REASONS: Final = {
-    "metadata": "model messages have no metadata",
-    "usage": "model messages do not contain costs",
     "networkExecution": "the model sees it as a tool call",
-    "citations": _DISPLAY,
-    "descriptor": _DISPLAY,
-    "rawInput": "only one input is sent: the raw one of a failed call that has no other",
-    "inputEncoding": "only the stream needs it",
-    "resultProviderMetadata": "results have the options of their call",
+    "citations": DISPLAY,
+    "descriptor": DISPLAY,
+    "rawInput": OTHER_INPUT,
+    "inputEncoding": DERIVED,
+    "resultProviderMetadata": IN_CALLS,
 }
-
-
-def report(version: int) -> Report:
-    """The loss report of a version."""
-    default = f"model messages of version {version} have no place for it"
-    return Report(NAME, default, REASONS, frozenset({CONTENT}))
+REPORT: Final = Report(NAME, reasons=REASONS, spelling=frozenset({CONTENT}))
 
 
 def load(payload: Json, version: int = 7) -> Loaded:
@@ -63,7 +54,7 @@ def dump(messages: Sequence[Message], version: int = 7) -> Dumped:
     with conversion():
         writer = Writer(_checked_version(version))
         payload = writer.write(messages)
-    return Dumped(payload, lambda: report(version).compare(writer.record, Reader(payload, version).places))
+    return Dumped(payload, lambda: REPORT.compare(writer.record, Reader(payload, version).places))
 
 
 def _checked_version(version: int) -> int:
@@ -79,14 +70,14 @@ def _unlike(payload: Json, messages: Sequence[Message], version: int) -> Iterato
     paths = [f"$[{index}]" for index in range(len(raws))] if is_array(payload) else ["$"]
     if len(raws) == len(again):
         for raw, other, path in zip(raws, again, paths, strict=True):
-            yield from json_losses(raw, other, path, UNLIKE)
+            yield from json_losses(raw, other, path, OTHER_FORM)
         return
     others = set(map(dumps, again))
     changed = [at for at, raw in enumerate(raws) if dumps(raw) not in others]
     if not changed:
-        yield Loss.of("$", payload, UNLIKE, "changed")
+        yield Loss.of("$", payload, OTHER_FORM, "changed")
     for at in changed:
-        yield Loss.of(paths[at], raws[at], UNLIKE, "changed")
+        yield Loss.of(paths[at], raws[at], OTHER_FORM, "changed")
 
 
 FORMATS: Final = tuple(

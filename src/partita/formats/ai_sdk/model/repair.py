@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from partita.formats.answers.model_view import OpenCalls, repair_calls
 from partita.formats.format import Dumped
 from partita.formats.losses import Loss, relocate
+from partita.formats.reasons import NO_PLACE, OBJECTS, REQUIRED
 from partita.types.fold import Origin
 from partita.types.json import JsonObject, is_object
 from partita.types.messages import Message, ToolCallPart
@@ -23,10 +24,6 @@ from partita.types.value import Value
 
 from .files import has_scheme
 from .format import dump
-
-NO_INPUT: Final = "the SDK refuses a call without input"
-NOT_OPTIONS: Final = "provider options are objects, by provider"
-NO_URL: Final = "the file has no URL that the SDK could read"
 
 METADATA: Final[Mapping[str, str]] = {
     "provider_metadata": "providerMetadata",
@@ -75,7 +72,7 @@ def _parts(parts: Sequence[Any], path: str, version: int, losses: list[Loss]) ->
     for number, part in enumerate(parts):
         where = f"{path}[{number}]"
         if isinstance(part, FilePart | ImagePart | ReasoningFilePart) and not _has_url(part, version):
-            losses.append(Loss.of(where, part, NO_URL))
+            losses.append(Loss.of(where, part, NO_PLACE))
         else:
             yield number, _part(part, where, version, losses)
 
@@ -94,7 +91,7 @@ def _part(part: Any, path: str, version: int, losses: list[Loss]) -> Any:
         return part
     if part.input is UNSET or part.input is None:  # which version 6 leaves out of a failed call
         given = {} if part.raw_input in (UNSET, None) else part.raw_input
-        losses.append(Loss.of(f"{path}.input", given, NO_INPUT, "repaired"))
+        losses.append(Loss.of(f"{path}.input", given, REQUIRED, "repaired"))
         part = replace(part, input=given, raw_input=UNSET)
     if part.output is not None:
         output = _with_options(part.output, f"{path}.output", losses)
@@ -115,7 +112,7 @@ def _with_options(value: ValueT, path: str, losses: list[Loss]) -> ValueT:
         metadata: JsonObject | None = getattr(value, name, None)
         wrong = [key for key, item in (metadata or {}).items() if not is_object(item)]
         if metadata is not None and wrong:
-            losses += [Loss.of(f"{path}.{wire_name}.{key}", metadata[key], NOT_OPTIONS) for key in wrong]
+            losses += [Loss.of(f"{path}.{wire_name}.{key}", metadata[key], OBJECTS) for key in wrong]
             kept = {key: item for key, item in metadata.items() if key not in wrong}
             value = replace(value, **{name: kept or None})
     return value

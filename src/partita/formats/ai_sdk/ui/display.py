@@ -16,6 +16,7 @@ from msgspec.structs import replace
 
 from partita.formats.answers.outlet import RAW_INPUT
 from partita.formats.losses import Loss
+from partita.formats.reasons import DISPLAY
 from partita.types.json import Json, JsonObject, dumps, is_object
 from partita.types.messages import AssistantMessage, AssistantPart, Message, NetworkExecution, ToolCallPart
 from partita.types.parts import DataPart
@@ -42,8 +43,6 @@ FAILED: Final = (ErrorTextOutput, ErrorJsonOutput)
 RETURNED: Final = (TextOutput, JsonOutput, ContentOutput)
 RAW: Final = frozenset({"toolCalls", f"{FOREIGN}toolCalls", f"{FOREIGN}messages", "chunks"})
 """Members of a network's result that repeat the payloads of its calls as they were stored."""
-
-HIDDEN: Final = "its display transform replaces it for pages"
 
 
 def displayed(message: Message, path: str, losses: list[Loss]) -> Message:
@@ -126,15 +125,15 @@ def _call(part: ToolCallPart, entry: JsonObject, path: str, losses: list[Loss]) 
         if given is not UNSET and part.input is not UNSET:
             metadata = _without_raw(part.call_provider_metadata)
             changes |= {"input": given, "raw_input": UNSET, "call_provider_metadata": metadata}
-            losses.append(Loss(f"{path}.input", "the input", HIDDEN))
+            losses.append(Loss(f"{path}.input", "the input", DISPLAY))
         output = _output(part.output, displays)
         if output is not part.output:
             changes["output"] = output
-            losses.append(Loss(f"{path}.output.value", "the output", HIDDEN))
+            losses.append(Loss(f"{path}.output.value", "the output", DISPLAY))
         approval = _approval(part.approval, displays)
         if approval is not part.approval:
             changes["approval"] = approval
-            losses.append(Loss(f"{path}.approval", "what it shows", HIDDEN))
+            losses.append(Loss(f"{path}.approval", "what it shows", DISPLAY))
     if part.children:
         changes["children"] = tuple(
             displayed(child, f"{path}.children[{index}]", losses) for index, child in enumerate(part.children)
@@ -196,7 +195,7 @@ def _network(execution: NetworkExecution, path: str, losses: list[Loss]) -> Netw
         return execution
     losses += found
     kept = {key: item for key, item in (result.extra or {}).items() if key not in RAW}
-    losses += [Loss(f"{where}.{key}", "the raw calls", HIDDEN) for key in (result.extra or {}) if key in RAW]
+    losses += [Loss(f"{where}.{key}", "the raw calls", DISPLAY) for key in (result.extra or {}) if key in RAW]
     shown = replace(result, tool_calls=calls, messages=messages, extra=Extra(kept) if kept else None)
     return replace(execution, final_result=shown)
 
@@ -241,5 +240,5 @@ def _entry(entry: JsonObject, phase: str, path: str, losses: list[Loss]) -> Json
     if phase == "suspend" and payload is not UNSET and "suspendPayload" in entry:
         shown["suspendPayload"] = payload
     if shown != entry:
-        losses.append(Loss(path, "the payload", HIDDEN))
+        losses.append(Loss(path, "the payload", DISPLAY))
     return shown

@@ -21,6 +21,7 @@ from partita.formats.core.report import Entry, Place, Record, Report
 from partita.formats.core.sidecar import in_messages
 from partita.formats.format import Dumped, Format, Loaded
 from partita.formats.losses import Loss
+from partita.formats.reasons import NO_CALL, OTHER_FORM, OUTPUT_FORM, REQUIRED, SHOWN
 from partita.stream.encoder import NETWORK_KEY
 from partita.stream.rules import Version
 from partita.types.codec import Codec, to_json
@@ -59,22 +60,14 @@ MEMBERS: Final = frozenset({"id", "role", "parts", "metadata"})
 EMPTY_ID: Final = "message-{}"
 """The id of a message that has none, by its number."""
 
-NO_CALL: Final = "the result belongs to no call"
-OLDER: Final = "a part of an older version is written in the form of today"
-NO_STATE: Final = "a call has a state: the one that its output implies"
-EMPTY: Final = "only an assistant may have no parts"
 
 REASONS: Final = {
     "createdAt": "UI messages have no time; put it in the metadata",
-    "internal": "UI messages are all shown",
-    "output": "a UI part has a value or the text of an error, without a type",
+    "internal": SHOWN,
+    "output": OUTPUT_FORM,
 }
+REPORT: Final = Report(NAME, reasons=REASONS)
 _NETWORK: Final[Codec[NetworkExecution]] = Codec(NetworkExecution)
-
-
-def report(version: int) -> Report:
-    """The loss report of a version."""
-    return Report(NAME, f"UI messages of version {version} have no place for it", REASONS)
 
 
 # Reading
@@ -161,12 +154,12 @@ def _changed_parts(raw: JsonObject, message: Message, path: str) -> Iterator[Los
         raws = ((at, one) for at, one in raws if at != network)
     for (at, one), part in zip(raws, message.parts, strict=True):
         if isinstance(part, ToolCallPart) and "state" not in one:
-            yield Loss(f"{path}.parts[{at}].state", "no state", NO_STATE, "repaired")
+            yield Loss(f"{path}.parts[{at}].state", "no state", REQUIRED, "repaired")
         if isinstance(part, ForeignPart | UnknownPart | ToolCallPart | DataPart):
             continue
         needed = {field.encode_name for field in msgspec.structs.fields(type(part)) if field.required}
         if one["type"] != part.type or not needed <= one.keys():
-            yield Loss.of(f"{path}.parts[{at}]", one, OLDER, "changed")
+            yield Loss.of(f"{path}.parts[{at}]", one, OTHER_FORM, "changed")
 
 
 # Writing
@@ -212,7 +205,7 @@ def write_message(message: Message, path: str, version: Version, repairs: list[L
         unreported: list[Loss] | None = None if repairs is None else []
         raws.insert(place, _write_part(call, to_json(call), "", version, unreported))
     if repairs is not None and not raws and message.role != "assistant":
-        repairs.append(Loss(f"{path}.content.parts", "[]", EMPTY, "repaired"))
+        repairs.append(Loss(f"{path}.content.parts", "[]", REQUIRED, "repaired"))
         raws.append({"type": "text", "text": ""})
     written["parts"] = raws
     for name, value in unkept(message.extra).items():
@@ -247,7 +240,7 @@ def _losses(messages: Sequence[Message], payload: Json, version: Version, record
         if messages[index] != again[number]:
             _enter(messages[index], f"$[{index}]", (number,), version, record)
             _place(again[number], (number,), places)
-    return report(version).compare(record, places)
+    return REPORT.compare(record, places)
 
 
 def _numbered(messages: Sequence[Message], path: str, record: Record) -> Iterator[tuple[int, int]]:

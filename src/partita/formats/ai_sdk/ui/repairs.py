@@ -13,6 +13,7 @@ from typing import Final
 from msgspec import UNSET
 
 from partita.formats.losses import Loss
+from partita.formats.reasons import REQUIRED
 from partita.types.json import Json, JsonObject, is_object
 from partita.types.messages import Part, ToolCallPart
 from partita.types.parts import DataPart, SteeringMessagePart, TextPart
@@ -37,8 +38,6 @@ DECISIONS: Final[Mapping[str, bool]] = {
     "output-denied": False,
 }
 """By state, what the approval of a call must have decided."""
-
-REQUIRED: Final = "the AI SDK refuses a part without it"
 
 
 def repaired(part: Part, raw: JsonObject, path: str, losses: list[Loss]) -> JsonObject:

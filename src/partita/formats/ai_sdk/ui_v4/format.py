@@ -24,7 +24,7 @@ from msgspec.structs import replace
 
 from partita.errors import ConversionError, DecodeError
 from partita.formats.ai_sdk.ui.display import displayed
-from partita.formats.ai_sdk.ui.format import EMPTY_ID, NO_CALL, REASONS
+from partita.formats.ai_sdk.ui.format import EMPTY_ID, REASONS
 from partita.formats.ai_sdk.ui.format import write_part as write_part_v7
 from partita.formats.ai_sdk.ui.network import network_tool_call
 from partita.formats.core.files import FILES
@@ -35,6 +35,7 @@ from partita.formats.core.sidecar import in_list
 from partita.formats.core.wire import to_json
 from partita.formats.format import Dumped, Format, Loaded
 from partita.formats.losses import Loss
+from partita.formats.reasons import NO_CALL, NO_PLACE, ORDERED, OTHER_FORM, STEPS
 from partita.types.fold import fold
 from partita.types.json import Json, JsonObject, is_array, is_object, kind_of
 from partita.types.messages import (
@@ -101,11 +102,8 @@ MEMBERS: Final = frozenset(
 ONLY_LATER: Final = (DataPart, SourceDocumentPart, CustomPart, SteeringMessagePart)
 """Parts that version 4 does not have."""
 
-ANNOTATED: Final = "version 4 has no such parts: it is an annotation"
-BEHIND: Final = "attachments and data are behind the parts"
-STEP: Final = "a text after a call begins a new step in version 4"
 
-REPORT: Final = Report(NAME, "UI messages of version 4 have no place for it", REASONS)
+REPORT: Final = Report(NAME, NO_PLACE, REASONS)
 
 
 # Reading
@@ -353,7 +351,7 @@ class _PartWriter:
         if self._role in ("assistant", DATA) and "step-start" not in map(type_of, self.written):
             for place in _implied_steps(self.written):
                 if place not in self.starts:
-                    yield Loss(self._paths[place], "its step", STEP, "changed")
+                    yield Loss(self._paths[place], "its step", STEPS, "changed")
 
     def _enter(self, part: Part, path: str, *place: Any) -> None:
         self.record.entries.append(Entry(part, path, (self._index, *place) if place else None))
@@ -375,7 +373,7 @@ class _PartWriter:
             self._moved.append(path)
             self._enter(part, path, DATA)
         elif isinstance(part, ONLY_LATER):
-            self.record.losses.append(Loss.of(f"{path}.type", part.type, ANNOTATED, "changed"))
+            self.record.losses.append(Loss.of(f"{path}.type", part.type, OTHER_FORM, "changed"))
             self.annotations.append(write_part_v7(part))
         elif isinstance(part, ForeignPart) and part.format != NAME:
             self._enter(part, path)
@@ -393,7 +391,7 @@ class _PartWriter:
         self._reasoning = []
         self.written.append(block)
         self._paths.append(path)
-        self.record.losses += [Loss(one, "its place", BEHIND, "changed") for one in self._moved]
+        self.record.losses += [Loss(one, "its place", ORDERED, "changed") for one in self._moved]
         self._moved = []
 
     def _attach(self, raw: Json, part: Part, path: str) -> None:
