@@ -17,14 +17,13 @@ from partita.types.messages import Message, ToolMessage
 from partita.types.value import unkept
 
 from .answers.model_view import OpenCalls, repair_calls
+from .builtin import CHAT
 from .carrying import embed, extract
 from .core.unread import Fact, message_facts, read_completely
 from .events import load_events
 from .format import Dumped, Format, FoundLosses, Loaded, Request, ToolSpec
-from .lazily import later
 from .log.session_file import SessionFacts
 from .losses import Loss, by_member, relocate
-from .own import CHAT
 from .registry import get_format
 from .sniff import Guess, guess_format, sniff
 
@@ -34,7 +33,6 @@ NOTES: Final = (".mastra:note", ".foreign:type")
 MODEL_MESSAGES: Final = "ai-sdk-model-v"
 MODEL_VERSIONS: Final = frozenset({"5", "6", "7"})
 
-to_model_messages: Callable[..., Dumped] = later("ai_sdk.model.repair", "to_model_messages")
 
 _GENERATED: Final = re.compile(r'"(message-\d+|instructions|system)"')
 
@@ -157,6 +155,8 @@ def _load(payload: Json, reading: Format) -> Loaded:
 def _dump_repaired(loaded: Loaded, writing: Format, open_calls: OpenCalls) -> Dumped:
     version = writing.name.removeprefix(MODEL_MESSAGES)
     if version in MODEL_VERSIONS and loaded.request is None:
+        from .ai_sdk.model.repair import to_model_messages  # not loaded for other formats
+
         return to_model_messages(loaded.messages, version=int(version), open_calls=open_calls)
     repaired = repair_calls(loaded.messages, open_calls=open_calls)
     dumped = _dump(Loaded(repaired.messages, request=loaded.request), writing)

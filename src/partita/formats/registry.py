@@ -6,9 +6,8 @@ from functools import cache
 
 from partita.errors import FormatError
 
+from .builtin import BUILTIN, LazyFormat
 from .format import Format
-from .lazily import LazyFormat
-from .own import own_formats
 from .plugins import Broken, read_plugins
 
 ALIASES: Mapping[str, str] = {
@@ -48,18 +47,18 @@ class _Formats(Mapping[str, Format]):
 @cache
 def all_formats() -> Mapping[str, Format]:
     """Every format by name: ours, then those of other packages."""
-    own = {format_.name: format_ for format_ in own_formats()}
+    own = {format_.name: format_ for format_ in BUILTIN}
     return _Formats({**own, **read_plugins({*own, *ALIASES}).formats})
 
 
 def broken_formats() -> Mapping[str, Broken]:
     """The formats of other packages that cannot be used, by the name of the entry point."""
-    return read_plugins({*ALIASES, *(format_.name for format_ in own_formats())}).broken
+    return read_plugins({*ALIASES, *(format_.name for format_ in BUILTIN)}).broken
 
 
 def api_formats() -> Mapping[str, Format]:
     """The formats of other packages that have an HTTP API, by name."""
-    own, known = {format_.name for format_ in own_formats()}, all_formats()
+    own, known = {format_.name for format_ in BUILTIN}, all_formats()
     others = (known[name] for name in known if name not in own)
     return {one.name: one for one in others if one.http_api is not None}
 

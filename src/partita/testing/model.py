@@ -9,9 +9,9 @@ from typing import Final
 
 from partita.formats.agent_decoder import Decoding
 from partita.formats.answers.model_view import model_view
+from partita.formats.builtin import CHAT
 from partita.formats.format import Request
 from partita.formats.openai_chat.dialects import DIALECTS, OPENAI
-from partita.formats.own import CHAT
 from partita.runtime.providers.answering import Response as Answering
 from partita.runtime.providers.answering import answer
 from partita.runtime.providers.reading import Call

@@ -5,8 +5,8 @@ import sys
 import pytest
 
 from partita.errors import AgentError
+from partita.formats.builtin import CHAT, CHAT_SERVERS
 from partita.formats.openai_chat.dialects import DIALECTS
-from partita.formats.own import CHAT, CHAT_SERVERS
 from partita.formats.registry import get_format
 from partita.runtime.providers.anthropic import AnthropicService
 from partita.runtime.providers.gemini import GeminiService

@@ -76,7 +76,6 @@ _BLOCK: Final = _same("id", "providerMetadata")
 _DELTA: Final = (*_BLOCK, Field("text", "delta"))
 _FILE: Final = _same("providerMetadata", since=6)
 _FILE_BY_HAND: Final = frozenset({"file"})
-_EXECUTED: Final = _same("providerExecuted")
 _CALL: Final = (
     *_same("toolCallId", "toolName", "providerExecuted", "providerMetadata"),
     *_same("toolMetadata", "title", since=6),

@@ -379,10 +379,6 @@ def _write_source(url: str) -> JsonObject | None:
 # The tables
 
 
-def read_json(block: Any, role: str) -> None:
-    """JSON among other content has no part: it is kept whole."""
-
-
 _GUARD: Final = PartCodec(wire.GuardBlock, (TextPart, ImagePart), read_guard, write_guard, suits=is_guarded)
 _TEXT: Final = PartCodec(wire.Text, TextPart, read_text, write_text)
 _MEDIA: Final = PartCodec((wire.ImageBlock, wire.VideoBlock, wire.AudioBlock), FILES, read_media, write_media)

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from partita.errors import AgentError, FormatError
 from partita.formats.answers.model_view import model_view
+from partita.formats.builtin import CHAT, CHAT_SERVERS
 from partita.formats.format import Request, ToolSpec
-from partita.formats.own import CHAT, CHAT_SERVERS
 from partita.formats.registry import get_format
 from partita.runtime.log_context import reference_of
 from partita.runtime.principal import Principal

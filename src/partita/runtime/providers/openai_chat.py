@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from partita.errors import AgentError, ConversionError
+from partita.formats.builtin import CHAT
 from partita.formats.format import Dumped, Request, ToolSpec
 from partita.formats.openai_chat.dialects import DIALECTS, OPENAI, Dialect
-from partita.formats.own import CHAT
 from partita.formats.registry import get_format
 from partita.types.json import JsonObject
 from partita.types.messages import Message
