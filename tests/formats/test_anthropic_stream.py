@@ -170,7 +170,7 @@ CASES: Final[dict[str, tuple[list[Json], list[Json]]]] = {
                 "input": '{"a": oops}',
                 "output": {
                     "type": "error-text",
-                    "value": "the input is no JSON: invalid JSON: Expecting value "
+                    "value": "the input is not JSON: invalid JSON: Expecting value "
                     "(at line 1, column 7); hint: check for a cut or a typo",
                 },
             }

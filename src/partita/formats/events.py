@@ -5,8 +5,9 @@ are available, and `fold` the chunks of one message: a delta of a text that neve
 chunks that do not fit are losses.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
@@ -32,6 +33,8 @@ from partita.types.messages import AssistantMessage
 from .chunk_losses import PlacedChunk, chunk_losses
 from .format import Decoder, Loaded, losses_of
 from .losses import Loss
+
+_EVENT: Final = re.compile(r"\$\[(\d+)\]")
 
 UNNAMED = "message-1"
 """The id of a message whose stream gives it none."""
@@ -88,7 +91,8 @@ def load_events(decoder: Decoder, events: Sequence[Json]) -> Loaded:
         folded = fold(chunks, id_)
         messages.append(folded.message)
         losses += folded.losses
-    return Loaded(tuple(messages), _joined(decoder, losses), is_complete=True)
+    joined = tuple(_with_event(loss, events) for loss in _joined(decoder, losses))
+    return Loaded(tuple(messages), joined, is_complete=True)
 
 
 def fold(chunks: Iterable[PlacedChunk], message_id: str) -> Folded:
@@ -147,6 +151,14 @@ def _joined(decoder: Decoder, losses: Sequence[Loss]) -> tuple[Loss, ...]:
     known = losses_of(decoder)
     paths = {loss.path for loss in known}
     return (*known, *(loss for loss in losses if not any(path in paths for path in _ancestors(loss.path))))
+
+
+def _with_event(loss: Loss, events: Sequence[Json]) -> Loss:
+    """A loss of a whole event with the event, which a decoder does not keep."""
+    found = _EVENT.fullmatch(loss.path)
+    if found is None or int(found[1]) >= len(events):
+        return loss
+    return Loss.of(loss.path, events[int(found[1])], loss.why, loss.severity)
 
 
 def _ancestors(path: str) -> Iterator[str]:

@@ -19,8 +19,8 @@ from partita.errors import DecodeError
 from partita.formats.ai_sdk.ui.format import read_part, write_part
 from partita.formats.format import Format, Loaded
 from partita.formats.losses import Loss, json_losses
-from partita.formats.reasons import OTHER_FORM, UNREAD
-from partita.formats.rows import Row, message_of, rows_of
+from partita.formats.reasons import UNREAD
+from partita.formats.rows import NOT_JSON, Row, message_of, rows_of
 from partita.types.json import Json, is_array, is_object, loads
 from partita.types.messages import Envelope, Message, Part
 from partita.types.parts import ForeignPart, ReasoningPart, TextPart
@@ -65,7 +65,7 @@ def _load_row(row: Row, index: int, losses: list[Loss]) -> Message:
     role = _role(row, message)
     envelope = _envelope(row, message, index)
     if damage is not None:
-        why = f"{OTHER_FORM}: {damage}"
+        why = f"{NOT_JSON}: {damage}"
         losses.append(Loss.of(where, value, why, "changed"))
         parts: list[Part] = [ForeignPart(NAME, value)]
     elif is_object(value):

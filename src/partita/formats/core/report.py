@@ -20,8 +20,8 @@ from partita.formats.reasons import (
     FINAL,
     NO_PLACE,
     NOT_MODEL,
-    ORDERED,
     OTHER_ID,
+    REQUIRED,
     SHOWN,
     STEPS,
 )
@@ -53,7 +53,6 @@ COMMON: Final[Mapping[str, str]] = {
     "source-url": NOT_MODEL,
     "source-document": NOT_MODEL,
     "id": OTHER_ID,
-    "seq": ORDERED,
     "parentId": "messages form one line, without branches",
     "internal": SHOWN,
     "state": DERIVED,
@@ -219,6 +218,8 @@ class Report:
                 elif names:
                     skip = ("id",) if "name" in names else ("id", "name")  # those of its call
                 yield from self._fields(before, after, path, why, skip, names)
+                if type(before) is ToolCallPart and _has_no_input(before) and not _has_no_input(after):
+                    yield Loss(f"{path}.input", "no input", REQUIRED, "repaired")
             elif isinstance(before, FILES) and isinstance(after, FILES):
                 yield Loss.of(f"{path}.type", before.type, why, "changed")
                 is_named = file_name(before) == file_name(after)
@@ -299,6 +300,10 @@ def without_parts(message: Message) -> JsonObject:
     if message.type == _derived(message):
         del shell["type"]
     return shell
+
+
+def _has_no_input(call: ToolCallPart) -> bool:
+    return call.input is UNSET and call.raw_input is UNSET
 
 
 def _derived(message: Message) -> str:

@@ -19,7 +19,8 @@ from partita.formats.core.report import Entry, Place, Record, Report
 from partita.formats.core.sidecar import in_messages
 from partita.formats.core.turns import join
 from partita.formats.format import Dumped, Format, Loaded
-from partita.formats.reasons import NO_PLACE, OUTPUT_FORM
+from partita.formats.losses import Loss
+from partita.formats.reasons import NO_PLACE, OUTPUT_FORM, REQUIRED
 from partita.types.json import Json, is_array
 from partita.types.messages import Message
 
@@ -83,7 +84,10 @@ def dump(messages: Sequence[Message], network: NetworkForm | None = None) -> Dum
     payload: list[Json] = []
     for index, message in enumerate(join(messages)):
         path = f"$[{index}]"
-        payload.append(v2.write_message(message, network))
+        written = v2.write_message(message, network)
+        payload.append(written)
+        if message.content.content is not None and not message.parts and written["content"]["parts"]:
+            record.losses.append(Loss(f"{path}.content.parts", "no parts", REQUIRED, "repaired"))
         record.entries.append(Entry(message, path, (index,)))
         parts = zip(message.content.parts, v2.places_of(message), strict=True)
         for number, (part, place) in enumerate(parts):
