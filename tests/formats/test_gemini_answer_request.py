@@ -323,7 +323,7 @@ def test_a_call_without_an_answer_gets_one_and_an_answer_without_a_call_is_told_
 
 INPUTS: dict[str, tuple[ToolCallPart, JsonObject, int]] = {
     "an object": (ToolCallPart("c", "f", "input-available", {"a": 1}), {"a": 1}, 0),
-    "none": (ToolCallPart("c", "f", "input-available", UNSET), {}, 0),
+    "none": (ToolCallPart("c", "f", "input-available", UNSET), {}, 1),
     "a list": (ToolCallPart("c", "f", "input-available", [1]), {"input": [1]}, 1),
     "words that are no JSON": (
         ToolCallPart("c", "f", "output-error", UNSET, '{"a"'),

@@ -360,7 +360,7 @@ INPUTS: dict[str, tuple[ToolCallPart, str, list[str]]] = {
         '{"input":"{\\"q\\":"}',
         [NO_JSON],
     ),
-    "nothing": (ToolCallPart("a", "find", "input-available"), "{}", []),
+    "nothing": (ToolCallPart("a", "find", "input-available"), "{}", [REQUIRED]),
 }
 
 
