@@ -70,20 +70,10 @@ describe("converting", () => {
 
   it("marks losses in the source, and goes from one to the other", async () => {
     const page = await open();
-    const parts = [
-      { type: "text", text: "Look." },
-      {
-        type: "tool-invocation",
-        toolInvocation: { state: "call", step: 3, toolCallId: "c", toolName: "t", args: {} },
-      },
-      { type: "source", source: { sourceType: "url", id: "s", url: "https://example.org", shade: "blue" } },
-    ];
     const messages = Array.from({ length: 60 }, (_, index) => ({
-      id: `m${index}`,
-      role: "assistant",
-      content: "Look.",
-      revisionId: "r1",
-      parts,
+      type: "ai",
+      data: { type: "ai", id: `m${index}`, content: "Look." },
+      shade: "blue",
     }));
     await paste(page, JSON.stringify(messages, null, 2));
     await page.getByRole("tab", { name: /Losses \([1-9]/ }).click();
