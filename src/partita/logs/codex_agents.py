@@ -160,8 +160,8 @@ def _last_word(session: Path) -> datetime:
         tail = file.read(WINDOW)
         at = tail.rfind(TIMED)
         stamp = tail[at + len(TIMED) :].partition(b'"')[0] if at >= 0 else b""
-        told = read_time(stamp.decode(errors="replace"))
-        return told or datetime.fromtimestamp(os.fstat(file.fileno()).st_mtime, UTC)
+        written = read_time(stamp.decode(errors="replace"))
+        return written or datetime.fromtimestamp(os.fstat(file.fileno()).st_mtime, UTC)
 
 
 def _listed(folder: Path) -> list[Rollout]:

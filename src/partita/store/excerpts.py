@@ -73,5 +73,5 @@ def copy(
 
 def _origin(tx: Transaction, source: Thread, talk: Sequence[Message]) -> JsonObject:
     """Where a copy is from, in our words and in those of Mastra, whose clients ask for it."""
-    told: JsonObject = {"threadId": source.id, "sourceThreadId": source.id, "clonedAt": json_date(tx.now)}
-    return {**told, "lastMessageId": talk[-1].id} if talk else told
+    origin: JsonObject = {"threadId": source.id, "sourceThreadId": source.id, "clonedAt": json_date(tx.now)}
+    return {**origin, "lastMessageId": talk[-1].id} if talk else origin

@@ -228,7 +228,7 @@ def _say_otherwise(chunk: Chunk, target: Target, withheld: list[Withheld]) -> Se
 
 def _bare_output(chunk: c.ToolOutputChunk, withheld: list[Withheld]) -> Sequence[Chunk]:
     """A typed output in the words of the AI SDK, which knows bare values, errors and refusals."""
-    told: Any = {
+    common: Any = {
         "tool_call_id": chunk.tool_call_id,
         "provider_executed": chunk.provider_executed,
         "provider_metadata": chunk.provider_metadata,
@@ -238,19 +238,19 @@ def _bare_output(chunk: c.ToolOutputChunk, withheld: list[Withheld]) -> Sequence
     preliminary = chunk.preliminary
     match chunk.output:
         case TextOutput(value=value) | JsonOutput(value=value):
-            return (c.ToolOutputAvailable(output=value, preliminary=preliminary, **told),)
+            return (c.ToolOutputAvailable(output=value, preliminary=preliminary, **common),)
         case ContentOutput():
-            return (c.ToolOutputAvailable(output=to_json(chunk.output), preliminary=preliminary, **told),)
+            return (c.ToolOutputAvailable(output=to_json(chunk.output), preliminary=preliminary, **common),)
         case ErrorTextOutput(value=text):
-            return (c.ToolOutputError(error_text=text, **told),)
+            return (c.ToolOutputError(error_text=text, **common),)
         case ErrorJsonOutput(value=value):
-            return (c.ToolOutputError(error_text=dumps(value).decode(), **told),)
+            return (c.ToolOutputError(error_text=dumps(value).decode(), **common),)
         case InterruptedOutput():
             withheld.append(
                 Withheld("tool-output-typed.output", "an interruption is an error like any other")
             )
             text = interruption_text(chunk.output)
-            return (c.ToolOutputError(error_text=text, **told),)
+            return (c.ToolOutputError(error_text=text, **common),)
         case ExecutionDeniedOutput(reason=reason):
             if reason is not None:
                 withheld.append(

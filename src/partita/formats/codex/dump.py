@@ -97,9 +97,9 @@ def dump_session(messages: Sequence[Message], facts: SessionFacts) -> Dumped:
         writer.write(message, index, f"$[{places[message.id]}]")
     writer.finish()
     if not writer.records:
-        return Dumped([], tuple(losses.told))
+        return Dumped([], tuple(losses.found))
     first: JsonObject = {"timestamp": meta["timestamp"], "type": "session_meta", "payload": meta}
-    return Dumped([first, *writer.records], tuple(losses.told))
+    return Dumped([first, *writer.records], tuple(losses.found))
 
 
 def session_path(payload: Json) -> str:
@@ -206,7 +206,7 @@ class Writer:
                 self._losses.whole(part, path, NO_PLACE)
             self._written.discard(key)
         if self._zeros:
-            self._losses.told.append(Loss("$", f"counts of {self._zeros} answers", REQUIRED, "minor"))
+            self._losses.found.append(Loss("$", f"counts of {self._zeros} answers", REQUIRED, "minor"))
 
     # Records
 
@@ -274,7 +274,7 @@ class Writer:
             self._begin_turn(message, index)
         self._prompt(blocks, _item_id(message, self._session_id), own, hidden=hidden)
         if hidden != wanted or message.internal != hidden or (message.type == "event") != hidden:
-            self._losses.say(f"{path}.internal", message.internal, SHOWN)
+            self._losses.add(f"{path}.internal", message.internal, SHOWN)
 
     def _prompt(self, blocks: list[JsonObject], id_: JsonObject, own: JsonObject, *, hidden: bool) -> None:
         extra = own.get("extra")
@@ -311,7 +311,7 @@ class Writer:
             id_ = _item_id(message, self._session_id)
             self._item({"type": "message", **id_, "role": own, "content": blocks}, is_open=False)
             if role is None:
-                self._losses.say(f"{path}.internal", message.internal, SHOWN)
+                self._losses.add(f"{path}.internal", message.internal, SHOWN)
 
     def _notices(self, message: SystemMessage, path: str) -> None:
         is_own = any(_record_kind(part) is not None for part in message.parts)
@@ -323,7 +323,7 @@ class Writer:
                 self._is_open = False
             elif kind == "session_meta" and isinstance(part, DataPart):
                 where = f"{path}.content.parts[{number}].data"
-                self._losses.told.extend(json_losses(part.data, self._meta, where, NO_PLACE))
+                self._losses.found.extend(json_losses(part.data, self._meta, where, NO_PLACE))
             elif kind in TURN_RECORDS and isinstance(part, DataPart):
                 key = _turn_key(kind, part.data)
                 self._pending.append((key, part, f"{path}.content.parts[{number}]"))
@@ -347,7 +347,7 @@ class Writer:
         for number, part in enumerate(parts):
             where = f"{path}.content.parts[{number}]"
             if isinstance(part, StepStartPart) and len(self.records) > before and number < max(shown):
-                self._losses.say(where, "step-start", STEPS)
+                self._losses.add(where, "step-start", STEPS)
                 self._write_outputs()
                 if self._is_open:
                     self._context(model)
@@ -382,7 +382,7 @@ class Writer:
                 if items.output is not None:
                     self._outputs.append(items.output)
             case SteeringMessagePart():
-                losses.say(f"{where}.type", "steering-message", STEERING)
+                losses.add(f"{where}.type", "steering-message", STEERING)
                 self._write_outputs()
                 losses.rest(part, where, "parts")
                 blocks = user_blocks(part.parts, where, losses)
@@ -407,7 +407,7 @@ class Writer:
 
     def _text(self, part: TextPart, where: str) -> None:
         if not part.text:
-            self._losses.say(where, "", EMPTY)
+            self._losses.add(where, "", EMPTY)
             return
         own = notes(part.provider_metadata, AGENT)
         phase: JsonObject = {"phase": own["phase"]} if "phase" in own else {}
@@ -463,9 +463,9 @@ class Writer:
                 zeros = 1
             elif name != "extra" and one is not UNSET and one != other:
                 severity: Severity = "minor" if name == "raw" else "lost"
-                self._losses.told.append(Loss.of(f"{path}.{wire_name}", one, NO_PLACE, severity))
+                self._losses.found.append(Loss.of(f"{path}.{wire_name}", one, NO_PLACE, severity))
         if usage.extra:
-            self._losses.say(path, dict(usage.extra), NO_PLACE)
+            self._losses.add(path, dict(usage.extra), NO_PLACE)
         self._zeros += zeros
 
     def _report(self, message: Message, path: str, *, written: bool) -> None:
@@ -486,16 +486,16 @@ class Writer:
             carried.add("id")
         losses.rest(message, path, *carried)
         if message.created_at is not None and message.created_at.microsecond % 1000:
-            losses.say(f"{path}.createdAt", message.created_at.isoformat(), MILLISECONDS)
+            losses.add(f"{path}.createdAt", message.created_at.isoformat(), MILLISECONDS)
         losses.rest(content, where, "parts", "format", "usage", "metadata", "content")
         if content.content is not None and content.content != text_of(message):
-            losses.say(f"{where}.content", content.content, NO_PLACE)
+            losses.add(f"{where}.content", content.content, NO_PLACE)
         if not written and not content.parts:
-            losses.say(where, [], EMPTY)
+            losses.add(where, [], EMPTY)
         for name, value in _metadata(message).items():
             known = name == AGENT or (name == "model" and value == _model_of(message))
             if not known:
-                losses.say(f"{where}.metadata.{name}".rstrip("."), value, NO_PLACE)
+                losses.add(f"{where}.metadata.{name}".rstrip("."), value, NO_PLACE)
 
 
 def models_of(messages: Sequence[Message]) -> list[str | None]:

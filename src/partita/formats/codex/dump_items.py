@@ -55,14 +55,14 @@ def part_losses(part: PartBase, path: str, losses: Losses, *written: str) -> Non
     losses.rest(part, path, *written, "provider_metadata", *(["state"] if is_done else []))
     for name, value in (part.provider_metadata or {}).items():
         if name != AGENT:
-            losses.say(f"{path}.providerMetadata.{name}", value, NO_PLACE)
+            losses.add(f"{path}.providerMetadata.{name}", value, NO_PLACE)
 
 
 def note_losses(part: PartBase, path: str, losses: Losses, *written: str) -> None:
     """Report the notes of a part that are not written."""
     for name, value in notes(part.provider_metadata, AGENT).items():
         if name not in written and (name, value) != ("source", "event"):
-            losses.say(f"{path}.providerMetadata.{AGENT}.{name}", value, NO_PLACE)
+            losses.add(f"{path}.providerMetadata.{AGENT}.{name}", value, NO_PLACE)
 
 
 def text_block(part: TextPart, path: str, losses: Losses) -> JsonObject:
@@ -100,9 +100,9 @@ def image_blocks(part: ImagePart | FilePart, path: str, losses: Losses) -> list[
         return []
     part_losses(part, path, losses, "url", "media_type")
     if isinstance(part, FilePart):
-        losses.say(f"{path}.type", "file", ONLY_IMAGES)
+        losses.add(f"{path}.type", "file", ONLY_IMAGES)
     if part.media_type != media_type_of(part.url):
-        losses.say(f"{path}.mediaType", part.media_type, NO_PLACE)
+        losses.add(f"{path}.mediaType", part.media_type, NO_PLACE)
     return [{"type": "input_image", "image_url": part.url, **notes(part.provider_metadata, AGENT)}]
 
 
@@ -133,7 +133,7 @@ def call_items(part: ToolCallPart, call_id: str, path: str, losses: Losses) -> C
     again = _read_notes(items)
     for name, value in own.items():
         if again.get(name) != value:
-            losses.say(f"{path}.toolMetadata.{AGENT}.{name}", value, NO_PLACE)
+            losses.add(f"{path}.toolMetadata.{AGENT}.{name}", value, NO_PLACE)
     return items
 
 
@@ -188,7 +188,7 @@ def _output_item(part: ToolCallPart, call: JsonObject, path: str, losses: Losses
     if output is None or part.preliminary:
         if part.preliminary and output is not None:
             losses.whole(output, f"{path}.output", COMMON["preliminary"])
-        losses.say(f"{path}.state", part.state, COMMON["state"])
+        losses.add(f"{path}.state", part.state, COMMON["state"])
         return None
     if isinstance(output, InterruptedOutput) and output.reason == "lost" and not output.message:
         return None  # Codex leaves such a call without an output, too
@@ -207,13 +207,13 @@ def _name(part: ToolCallPart) -> str:
 def _call_losses(part: ToolCallPart, call_id: str, path: str, losses: Losses) -> None:
     for name, value, written in (("id", part.id, call_id), ("name", part.name, _name(part))):
         if value != written:
-            losses.told.append(Loss.of(f"{path}.{name}", value, RENAMED, "repaired"))
+            losses.found.append(Loss.of(f"{path}.{name}", value, RENAMED, "repaired"))
     if part.raw_input is not UNSET:
         severity: Severity = "changed" if part.input is UNSET else "lost"
-        losses.told.append(Loss.of(f"{path}.rawInput", part.raw_input, NO_PLACE, severity))
+        losses.found.append(Loss.of(f"{path}.rawInput", part.raw_input, NO_PLACE, severity))
     for name, value in (part.tool_metadata or {}).items():
         if name != AGENT or not is_object(value):
-            losses.say(f"{path}.toolMetadata.{name}", value, NO_PLACE)
+            losses.add(f"{path}.toolMetadata.{name}", value, NO_PLACE)
     losses.rest(part, path, *WRITTEN)
 
 
@@ -224,14 +224,14 @@ def write_output(output: ToolOutput, path: str, losses: Losses) -> Json:
     """The output as Codex writes it: the first of its forms that is read back as the same output."""
     losses.rest(output, path, "value", "reason", "message")
     if isinstance(output, JsonOutput | ErrorJsonOutput):
-        losses.say(f"{path}.type", output.type, AS_JSON)
+        losses.add(f"{path}.type", output.type, AS_JSON)
         output = read_tool_text(tool_text(output).outcome, as_text(output.value))
     wanted = replace(output, provider_metadata=None)
     forms = _forms(wanted, path, losses)
     for one in forms:
         if outcome_of(one).output == wanted:
             return one
-    losses.told.append(Loss.of(path, to_json(wanted), OTHER_FORM, "changed"))
+    losses.found.append(Loss.of(path, to_json(wanted), OTHER_FORM, "changed"))
     return forms[-1]
 
 

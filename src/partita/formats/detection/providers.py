@@ -85,7 +85,7 @@ GEMINI_SIGNS: Final = (
     Sign(
         GEMINI, 0.85, "members that answers of Google's have", both(_GEMINI_RESPONSE, lacks("role", "type"))
     ),
-    Sign(GEMINI, 0.85, "an error with a status, as Google tells it", _is_gemini_error),
+    Sign(GEMINI, 0.85, "an error with a status, as Google reports it", _is_gemini_error),
     Sign(GEMINI, 0.95, "contents with parts", holds("contents", has("parts"))),
     Sign(GEMINI, 0.9, "one content with parts", inside("contents", has("parts"))),
     Sign(GEMINI, 0.8, "instructions and no contents", _is_empty_gemini_request),
@@ -274,7 +274,7 @@ ANTHROPIC_SIGNS: Final = (
     Sign(
         ANTHROPIC,
         0.9,
-        "an error as Anthropic tells it",
+        "an error as Anthropic reports it",
         both(equals("type", "error"), inside("error", text("type", "message"))),
     ),
     Sign(ANTHROPIC, 0.5, "a ping", lambda value: value == {"type": "ping"}),

@@ -100,15 +100,15 @@ class Losses:
     """The losses of one file."""
 
     def __init__(self) -> None:
-        self.told: list[Loss] = []
+        self.found: list[Loss] = []
 
-    def say(self, path: str, value: Json, why: str) -> None:
+    def add(self, path: str, value: Json, why: str) -> None:
         """Report the loss of a JSON value."""
-        self.told.append(Loss.of(path, value, why))
+        self.found.append(Loss.of(path, value, why))
 
     def whole(self, value: Value, path: str, why: str) -> None:
         """Report that nothing of a part or message is written."""
-        self.say(path, to_json(value), why)
+        self.add(path, to_json(value), why)
 
     def rest(self, value: Value, path: str, *carried: str) -> None:
         """Report the members of a value that are not written: all that it has except the carried ones."""
@@ -117,9 +117,9 @@ class Losses:
             if found is None or found is UNSET or found == default or field in carried:
                 continue
             if field == "extra":
-                self.say(path, dict(found), NO_PLACE)
+                self.add(path, dict(found), NO_PLACE)
             else:
-                self.say(f"{path}.{name}", to_json(found), WHY.get(name, NO_PLACE))
+                self.add(f"{path}.{name}", to_json(found), WHY.get(name, NO_PLACE))
 
 
 @cache

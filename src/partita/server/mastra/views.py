@@ -49,10 +49,10 @@ def _placed(raw: JsonObject, message: Message | None) -> JsonObject:
     metadata: Json = raw.get("metadata")
     if message is None or not (metadata is None or is_object(metadata)):
         return raw
-    told: JsonObject = {"threadId": message.thread_id, "resourceId": message.resource_id}
+    placed: JsonObject = {"threadId": message.thread_id, "resourceId": message.resource_id}
     if message.created_at is not None:
-        told["createdAt"] = json_date(message.created_at)
-    return {**raw, "metadata": {key: item for key, item in told.items() if item} | (metadata or {})}
+        placed["createdAt"] = json_date(message.created_at)
+    return {**raw, "metadata": {key: item for key, item in placed.items() if item} | (metadata or {})}
 
 
 def v1_messages(messages: Sequence[Message]) -> list[JsonObject]:
