@@ -6,15 +6,14 @@ stream read them with the same functions.
 """
 
 from collections.abc import Mapping
-from typing import Any, Final, NamedTuple
-
-from msgspec.structs import replace
+from typing import Final, NamedTuple
 
 from partita.errors import DecodeError
+from partita.formats.core.citations import cited_document, cited_page
 from partita.formats.core.metadata import FIELDS, notes
-from partita.formats.core.server_tools import behind_note
-from partita.formats.core.tool_text import as_text
-from partita.types.fold import state_after
+from partita.formats.core.server_tools import behind_note, with_result
+from partita.formats.core.tool_text import as_text, read_tool_text
+from partita.types.data_url import PLAIN
 from partita.types.json import Json, JsonObject, is_array, is_object, loads
 from partita.types.messages import ToolCallPart
 from partita.types.parts import (
@@ -24,7 +23,7 @@ from partita.types.parts import (
     SourceUrlPart,
     UrlCitationSource,
 )
-from partita.types.tools import ErrorJsonOutput, ErrorTextOutput, JsonOutput, TextOutput, ToolOutput
+from partita.types.tools import ErrorJsonOutput, ErrorTextOutput, JsonOutput, TextOutput
 
 from .wire import MCP_RESULT, NAME, RESULT
 
@@ -103,16 +102,13 @@ def read_server_result(block: JsonObject, behind: int) -> ServerResult:
 def add_result(call: ToolCallPart, block: JsonObject, behind: int) -> ToolCallPart:
     """A call with its result. `behind`: how many blocks are between them."""
     result = read_server_result(block, behind)
-    output: ToolOutput
-    if result.error is None:
-        output = TextOutput(result.value) if isinstance(result.value, str) else JsonOutput(result.value)
-    else:
-        output = ErrorTextOutput(result.error)
+    output = (
+        read_tool_text("success", result.value) if result.error is None else ErrorTextOutput(result.error)
+    )
     own = {**_of_server(call, block), **result.metadata}
     if block["type"] != result_type(call.name, own):
         own[RESULT_TYPE] = block["type"]
-    metadata = {NAME: own} if own else None
-    return replace(call, output=output, state=state_after(output), result_provider_metadata=metadata)
+    return with_result(call, output, {NAME: own} if own else None)
 
 
 def _of_server(call: ToolCallPart, block: JsonObject) -> JsonObject:
@@ -185,7 +181,6 @@ def _with_source(result: JsonObject, names: Mapping[str, str]) -> JsonObject:
 
 # Citations and sources
 
-PLAIN: Final = "text/plain"
 _MEDIA_TYPES: Final[Mapping[str, str]] = {"page_location": "application/pdf"}
 """The media type of a document by the type of a location in it."""
 
@@ -276,20 +271,18 @@ class Sources:
         url = _text(raw.get("url")) or _text(raw.get("source"))
         if url is None or "://" not in url:
             return None
-        title = _text(raw.get("title"))
-        return UrlCitationSource(url, url, title, provider_metadata={NAME: raw}, type="source")
+        return cited_page(NAME, raw, url, _text(raw.get("title")))
 
     def _document_source(self, raw: JsonObject) -> DocumentCitationSource | None:
         number, name = raw.get("document_index"), _text(raw.get("source"))
-        metadata: Any = {"provider_metadata": {NAME: raw}, "type": "source"}
         if type(number) is not int:
             title = _text(raw.get("title")) or name
-            return None if name is None else DocumentCitationSource(name, PLAIN, title or name, **metadata)
+            return None if name is None else cited_document(NAME, raw, name, title or name)
         kind, title = raw.get("type"), _text(raw.get("document_title")) or f"Document {number}"
         media_type = _MEDIA_TYPES.get(kind, PLAIN) if isinstance(kind, str) else PLAIN
         known = self._fetched(raw) or Fetched(title, media_type)
         id_ = _text(raw.get("file_id")) or str(number)
-        return DocumentCitationSource(id_, known.media_type, known.title, **metadata)
+        return cited_document(NAME, raw, id_, known.title, known.media_type)
 
     def _fetched(self, raw: JsonObject) -> Fetched | None:
         """The fetched document that a citation refers to. Documents of the request are counted as well."""

@@ -7,11 +7,12 @@ Blocks have no `type`: the name of their only member is their type.
 https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ContentBlock.html
 """
 
-from typing import Any, Final
+from collections.abc import Callable, Mapping
+from typing import Final, Literal
 
 from msgspec import UNSET, UnsetType
 
-from partita.formats.core.wire import Codec, MemberUnion, Wire, always
+from partita.formats.core.wire import Codec, MemberUnion, Wire, always, kind_of
 from partita.types.json import Json, JsonObject
 
 NAME: Final = "bedrock"
@@ -106,7 +107,7 @@ class ToolResult(Shape):
     """The result of a call. No `status` means success."""
 
     tool_use_id: str
-    content: list[Any]
+    content: list[JsonObject]
     status: str | UnsetType = UNSET
 
 
@@ -130,25 +131,17 @@ BLOCKS: Final = MemberUnion(
 )
 
 
+MEDIA: Final[Mapping[str, Callable[[Media], Wire]]] = {
+    kind_of(type_): type_ for type_ in (ImageBlock, VideoBlock, AudioBlock)
+}
+"""The blocks of media by kind."""
+
+
 class Message(Shape):
     """A message. `system` is a role since 2026: it may also change the tools."""
 
-    role: str
-    content: list[Any]
-
-
-class ToolSpecification(Shape):
-    """A tool of the client."""
-
-    name: str
-    input_schema: JsonObject
-    description: str | UnsetType | None = UNSET
-
-
-class Tool(Shape):
-    """A tool. Other tools are `systemTool`; a `cachePoint` may be among them."""
-
-    tool_spec: ToolSpecification
+    role: Literal["user", "assistant", "system"]
+    content: list[JsonObject]
 
 
 class Output(Shape):
@@ -166,5 +159,4 @@ class Response(Shape, kw_only=True):
 
 
 MESSAGE: Final[Codec[Message]] = Codec(Message)
-TOOL: Final[Codec[Tool]] = Codec(Tool)
 RESPONSE: Final[Codec[Response]] = Codec(Response)

@@ -1,5 +1,9 @@
 """Members of JSON whose types are unknown: servers fill members that they do not use with anything."""
 
+from collections.abc import Sequence
+
+from msgspec import UNSET
+
 from partita.types.json import Json, JsonObject, is_array, is_object
 from partita.types.usage import LARGEST_COUNT
 
@@ -29,3 +33,23 @@ def objects_in(value: Json) -> list[JsonObject]:
 def is_empty(value: Json) -> bool:
     """Whether a value is null or has no content."""
     return value is None or value in ("", [], {})
+
+
+def member_at(value: Json, path: Sequence[str]) -> Json:
+    """A member of objects in each other; `None` if it is absent."""
+    for name in path:
+        value = value.get(name) if is_object(value) else None
+    return value
+
+
+def set_member(value: JsonObject, path: Sequence[str], item: Json) -> None:
+    """Set a member of objects in each other, or remove it if it is unset. Inner objects are copied."""
+    name, *inner = path
+    if inner:
+        around = dict(value[name]) if is_object(value.get(name)) else {}
+        set_member(around, inner, item)
+        item = around or UNSET
+    if item is UNSET:
+        value.pop(name, None)
+    else:
+        value[name] = item

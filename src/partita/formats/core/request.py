@@ -3,8 +3,8 @@
 A payload of such an API is a request, its messages, one of them, or a response.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final, Protocol
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from partita.errors import ConversionError
 from partita.formats.format import Dumped, Format, Loaded, Request
@@ -12,8 +12,13 @@ from partita.formats.reasons import NO_PLACE, OBJECTS, RENAMED
 from partita.types.json import Json, JsonObject, is_array, is_object, kind_of
 from partita.types.messages import Message
 
+from .members import items_in, member_at
 from .report import Place, Record, Report
+from .tools import Tools
 from .turns import join
+
+if TYPE_CHECKING:
+    from .response import Responses
 
 HINT: Final = "give a request, its messages, a response, or the events of a stream"
 MESSAGES: Final = "messages"
@@ -47,6 +52,20 @@ class Reader(Protocol):
         ...
 
 
+class Writer(Protocol):
+    """Writes messages, and records what went where."""
+
+    record: Record
+
+    def write(self, messages: Sequence[Message]) -> JsonObject:
+        """A payload with messages."""
+        ...
+
+    def complete(self, payload: JsonObject, request: Request | None) -> JsonObject:
+        """The payload with what the API demands besides. It has the tools and settings of a request."""
+        ...
+
+
 class Requests:
     """Reads and writes the requests of an API."""
 
@@ -54,41 +73,43 @@ class Requests:
         self,
         report: Report,
         title: str,
-        responses: Format,
+        responses: "Responses",
+        tools: Tools,
         *,
         read: Callable[[Sequence[Json], str, JsonObject], Reader],
-        write: Callable[[Sequence[Message], Request | None], tuple[JsonObject, Record]],
-        read_request: Callable[[JsonObject], Request],
-        is_response: Callable[[JsonObject], bool],
+        writer: Callable[[Request | None], Writer],
+        members: Sequence[str] = (MESSAGES,),
         is_request: Callable[[JsonObject], bool] = lambda payload: MESSAGES in payload,
     ) -> None:
         """`title`: the API in errors.
 
         `read`: reads messages, given their path and the request, which is empty if there is none.
-        `write`: writes a payload with messages, and records what went where.
+        `members`: the members of a request that are messages. Others are tools and settings.
         """
-        self._report, self._title, self._responses = report, title, responses
-        self._read, self._write, self._read_request = read, write, read_request
-        self._is_response, self._is_request = is_response, is_request
+        self._report, self._title, self._responses, self._tools = report, title, responses, tools
+        self._read, self._writer, self._members, self._is_request = read, writer, members, is_request
+        self._api = ""
+
+    def format(self, name: str, title: str) -> Format:
+        """The format of the requests."""
+        self._api = name
+        decoder = self._responses.decoder
+        return Format(name, title, self.load, self.dump, decoder, takes_request=True, is_complete=True)
 
     def load(self, payload: Json) -> Loaded:
         """Read a request, its messages, one of them, a response, or the events of a stream."""
         if is_array(payload):
             if any(is_object(item) and "role" not in item for item in payload):
-                return self._load_response(payload)
+                return self._responses.load(payload)
             return self._load_messages(payload)
         if is_object(payload):
             if self._is_request(payload):
                 return self._load_request(payload)
-            if self._is_response(payload):
-                return self._load_response(payload)
+            if self._responses.is_response(payload):
+                return self._responses.load(payload)
             if "role" in payload:
                 return self._load_messages([payload])
         raise ConversionError(f"{describe(payload)} is unknown to {self._title}", where="$", hint=HINT)
-
-    def _load_response(self, payload: Json) -> Loaded:
-        assert self._responses.load is not None
-        return self._responses.load(payload)
 
     def _load_messages(self, items: Sequence[Json]) -> Loaded:
         """Messages without a request around them."""
@@ -101,11 +122,17 @@ class Requests:
             what = f"messages is {kind_of(messages)}"
             raise ConversionError(what, where="$.messages", hint="make it a list")
         reader = self._read(messages, "$.messages", payload)
-        return Loaded(tuple(join(reader.messages)), request=self._read_request(payload))
+        settings = {name: item for name, item in payload.items() if name not in self._members}
+        request = Request(self._tools.take(settings), settings, self._api)
+        return Loaded(tuple(join(reader.messages)), request=request)
 
     def dump(self, messages: Sequence[Message], request: Request | None = None) -> Dumped:
         """Write messages, or a whole request."""
-        payload, record = self._write(messages, request)
+        writer = self._writer(request)
+        record, payload = writer.record, writer.write(messages)
+        if request is not None:
+            payload = self._tools.add(request, {**payload, **request.settings}, record)
+        payload = writer.complete(payload, request)
 
         def read_back() -> dict[Place, Any]:
             return self._read(payload.get(MESSAGES, []), "$.messages", payload).places
@@ -118,3 +145,20 @@ def describe(payload: Json) -> str:
     if not is_object(payload):
         return kind_of(payload)
     return f"an object with {', '.join(list(payload)[:5])}" if payload else "an empty object"
+
+
+def check_messages(payload: JsonObject) -> None:
+    """Refuse a request without messages, which the API would refuse."""
+    if not payload[MESSAGES]:
+        raise ConversionError("no message to send", where="$", hint="give at least one that has content")
+
+
+def block_lists(payload: JsonObject, *tools: str) -> Iterator[tuple[str, list[Any]]]:
+    """The lists of blocks in a request, with their paths: tools, instructions, and contents of messages.
+
+    `tools`: where the tools are.
+    """
+    yield f"$.{'.'.join(tools)}", items_in(member_at(payload, tools))
+    yield "$.system", items_in(payload.get("system"))
+    for index, message in enumerate(payload.get(MESSAGES, ())):
+        yield f"$.{MESSAGES}[{index}].content", items_in(message["content"])
