@@ -13,7 +13,7 @@ from typing import Any, Final
 from partita.errors import ConversionError
 from partita.formats.answers.outlet import RAW_INPUT
 from partita.formats.core.members import objects_in
-from partita.formats.core.metadata import INDEX, notes
+from partita.formats.core.metadata import INDEX, NO_NOTES, notes
 from partita.formats.core.report import Place, PlacedPart, Record
 from partita.formats.core.request import HINT, Requests, block_lists, request_report
 from partita.formats.core.response import metadata_of
@@ -21,7 +21,6 @@ from partita.formats.core.role_messages import (
     APART,
     FORM,
     IN_MESSAGES,
-    SYSTEM,
     RoleReader,
     RoleWriter,
 )
@@ -30,7 +29,6 @@ from partita.formats.core.server_tools import BEHIND
 from partita.formats.core.tools import object_tools
 from partita.formats.core.turns import Placed, Step, Turn
 from partita.formats.core.wire import read_wire
-from partita.formats.format import Request
 from partita.formats.losses import Loss
 from partita.formats.reasons import REQUIRED, SIGNED
 from partita.types.json import Json, JsonObject, is_object
@@ -39,9 +37,9 @@ from partita.types.messages import ToolCallPart
 from . import wire
 from .parts import BLOCKS, TOOL_NAME, read_blocks
 from .response import RESPONSES
-from .server_tools import FIELDS, SEARCH, Sources
+from .server_tools import SEARCH, Sources
 from .stream import CALLS
-from .wire import CONTENT, MESSAGE, NAME
+from .wire import MESSAGE, NAME
 
 MAX_TOKENS: Final = 8192
 """The API requires a limit."""
@@ -78,26 +76,15 @@ REPORT: Final = request_report(
 class _Reader(RoleReader):
     """Reads messages. `system` has a place of its own."""
 
-    def __init__(self, raws: Sequence[Json], path: str, request: JsonObject) -> None:
-        super().__init__(NAME)
-        self._role = ""  # of the message before
-        if (system := request.get("system")) is not None:
-            content = read_wire(CONTENT, system, "$.system", HINT)
-            self._content(wire.Message(role="system", content=content), SYSTEM, {}, SYSTEM)
-        self.read_all(raws, path)
+    _role = ""  # of the message before
 
     def read(self, raw: Json, path: str, id_: str, index: Any) -> None:
         message = read_wire(MESSAGE, raw, path, HINT)
-        noted: JsonObject = {FIELDS: dict(message.extra)} if message.extra else {}
-        if message.role == self._role != "system":
-            noted[APART] = True
+        noted: JsonObject = {APART: True} if message.role == self._role != "system" else {}
         self._role = message.role
-        if not isinstance(message.content, str):
-            _check_blocks(message.content, f"{path}.content")
-        self._content(message, id_, noted, index)
-
-    def _content(self, message: wire.Message, id_: str, noted: JsonObject, index: Any) -> None:
         content, role = message.content, message.role
+        if not isinstance(content, str):
+            _check_blocks(content, f"{path}.content")
         text = content if isinstance(content, str) else None
         blocks = (wire.Text(text=content),) if isinstance(content, str) else content
         if role == "assistant":
@@ -105,7 +92,7 @@ class _Reader(RoleReader):
         else:
             parts = (BLOCKS.read(block, role, self.calls, Sources("")) for block in blocks)
             found = [PlacedPart(part, number) for number, part in enumerate(parts)]
-        self.add_message(role, id_, found, noted, index, text)
+        self.add_message(role, id_, found, index, extra=message.extra, noted=noted, text=text)
 
 
 def _check_blocks(blocks: Sequence[Any], path: str) -> None:
@@ -135,12 +122,7 @@ class _Writer(RoleWriter):
 
     rules, blocks, has_strings = RULES, BLOCKS, True
 
-    def __init__(self, request: Request | None) -> None:
-        super().__init__(NAME)
-        own = None if request is None else request.settings.get("tools")
-        self._declared = {tool.get("name") for tool in objects_in(own)}  # the server tools of the request
-        self._has_request = request is not None
-        self._container: JsonObject = {}  # the container of code that waits for results
+    _container: JsonObject = NO_NOTES  # the container of code that waits for results
 
     def write_step(self, step: Step) -> None:
         super().write_step(step)
@@ -157,11 +139,13 @@ class _Writer(RoleWriter):
         return self.blocks.write_all(parts, role, turn.text if isinstance(turn, Step) else None)
 
     def _is_refused(self, part: Any) -> bool:
-        is_served = self._has_request and isinstance(part, ToolCallPart) and part.provider_executed
-        return bool(is_served) and part.name.startswith(DECLARED) and part.name not in self._declared
+        is_served = isinstance(part, ToolCallPart) and part.provider_executed
+        if self.request is None or not is_served or not part.name.startswith(DECLARED):
+            return False
+        return all(tool.get("name") != part.name for tool in objects_in(self.request.settings.get("tools")))
 
-    def complete(self, payload: JsonObject, request: Request | None) -> JsonObject:
-        if request is not None:
+    def complete(self, payload: JsonObject) -> JsonObject:
+        if self.request is not None:
             first = {key: payload[key] for key in ("model", "max_tokens") if key in payload}
             if "max_tokens" not in payload:
                 first["max_tokens"] = MAX_TOKENS
@@ -183,8 +167,6 @@ def _is_called_by_code(part: Any) -> bool:
 
 TOOLS: Final = object_tools(
     NAME,
-    "name",
-    "description",
     "input_schema",
     # Tools of Anthropic have a type
     is_own=lambda raw: is_object(raw) and raw.get("type") not in (None, "custom"),
@@ -230,9 +212,8 @@ REQUESTS: Final = Requests(
     "the Messages API",
     RESPONSES,
     TOOLS,
-    read=_Reader,
+    reader=_Reader,
     writer=_Writer,
-    members=("system", "messages"),
 )
 load, dump = REQUESTS.load, REQUESTS.dump
 FORMAT: Final = REQUESTS.format(NAME, "Anthropic's Messages API, requests and answers")

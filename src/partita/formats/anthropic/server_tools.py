@@ -9,7 +9,8 @@ from collections.abc import Mapping
 from typing import Final, NamedTuple
 
 from partita.errors import DecodeError
-from partita.formats.core.citations import cited_document, cited_page
+from partita.formats.core.citations import citation
+from partita.formats.core.members import text_in
 from partita.formats.core.metadata import FIELDS, notes
 from partita.formats.core.server_tools import behind_note, with_result
 from partita.formats.core.tool_text import as_text, read_tool_text
@@ -18,10 +19,8 @@ from partita.types.json import Json, JsonObject, is_array, is_object, loads
 from partita.types.messages import ToolCallPart
 from partita.types.parts import (
     Citation,
-    DocumentCitationSource,
     SourceDocumentPart,
     SourceUrlPart,
-    UrlCitationSource,
 )
 from partita.types.tools import ErrorJsonOutput, ErrorTextOutput, JsonOutput, TextOutput
 
@@ -241,10 +240,18 @@ class Sources:
 
     def citation(self, raw: JsonObject) -> Citation | None:
         """A citation; `None` if it names no source."""
-        source = self._url_source(raw) or self._document_source(raw)
-        if _text(raw.get("url")):
+        url, name, title = text_in(raw, "url"), text_in(raw, "source"), text_in(raw, "title")
+        if url:
             self._cited.append(raw)
-        return None if source is None else Citation(source, cited_text=_text(raw.get("cited_text")))
+        number, cited = raw.get("document_index"), text_in(raw, "cited_text")
+        if "://" in (url or name):
+            return citation(NAME, raw, id_="", title=title, url=url or name, cited_text=cited)
+        if type(number) is not int:
+            return citation(NAME, raw, id_=name, title=title or name, cited_text=cited) if name else None
+        title = text_in(raw, "document_title") or f"Document {number}"
+        known = self._fetched(raw) or Fetched(title, _MEDIA_TYPES.get(text_in(raw, "type"), PLAIN))
+        id_ = text_in(raw, "file_id") or str(number)
+        return citation(NAME, raw, id_=id_, title=known.title, media_type=known.media_type, cited_text=cited)
 
     def cited_document(self, raw: JsonObject, block: int, number: int) -> SourceDocumentPart | None:
         """The fetched document that a citation refers to. Documents of the request need no source."""
@@ -266,23 +273,6 @@ class Sources:
             for number, raw in enumerate(self._cited)
             if raw["url"] not in self._pages
         ]
-
-    def _url_source(self, raw: JsonObject) -> UrlCitationSource | None:
-        url = _text(raw.get("url")) or _text(raw.get("source"))
-        if url is None or "://" not in url:
-            return None
-        return cited_page(NAME, raw, url, _text(raw.get("title")))
-
-    def _document_source(self, raw: JsonObject) -> DocumentCitationSource | None:
-        number, name = raw.get("document_index"), _text(raw.get("source"))
-        if type(number) is not int:
-            title = _text(raw.get("title")) or name
-            return None if name is None else cited_document(NAME, raw, name, title or name)
-        kind, title = raw.get("type"), _text(raw.get("document_title")) or f"Document {number}"
-        media_type = _MEDIA_TYPES.get(kind, PLAIN) if isinstance(kind, str) else PLAIN
-        known = self._fetched(raw) or Fetched(title, media_type)
-        id_ = _text(raw.get("file_id")) or str(number)
-        return cited_document(NAME, raw, id_, known.title, known.media_type)
 
     def _fetched(self, raw: JsonObject) -> Fetched | None:
         """The fetched document that a citation refers to. Documents of the request are counted as well."""

@@ -102,7 +102,6 @@ class Message(Wire):
 
 
 MESSAGE: Final[Codec[Message]] = Codec(Message)
-CONTENT: Final[Codec[str | tuple[AnyBlock, ...]]] = Codec(str | tuple[AnyBlock, ...])
 BLOCKS: Final[Codec[tuple[AnyBlock, ...]]] = Codec(tuple[AnyBlock, ...])
 
 # Results of server tools end so: `web_search_tool_result`, `mcp_tool_result`, `code_execution_tool_result` …

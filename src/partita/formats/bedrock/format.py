@@ -12,7 +12,7 @@ from typing import Any, Final
 from msgspec.structs import replace
 
 from partita.formats.core.members import objects_in, text_in
-from partita.formats.core.metadata import FIELDS, message_notes, notes
+from partita.formats.core.metadata import message_notes, notes, part_notes
 from partita.formats.core.report import Place, Record
 from partita.formats.core.request import HINT, Requests, block_lists, check_messages, request_report
 from partita.formats.core.response import About, Body, Responses
@@ -22,7 +22,6 @@ from partita.formats.core.server_tools import BEHIND
 from partita.formats.core.tools import object_tools
 from partita.formats.core.turns import Placed, Prompt, Step, Turn
 from partita.formats.core.wire import read_wire
-from partita.formats.format import Request
 from partita.formats.losses import Loss
 from partita.formats.reasons import CITATIONS, REQUIRED, SIGNED
 from partita.types.json import Json, JsonObject, is_object
@@ -60,16 +59,11 @@ ATTACHED: Final = "See the attached documents."
 class _Reader(RoleReader):
     """Reads messages. `system` has a place of its own."""
 
-    def __init__(self, raws: Sequence[Json], path: str, request: JsonObject) -> None:
-        super().__init__(NAME)
-        self.read_all(raws, path, request.get("system"))
-
     def read(self, raw: Json, path: str, id_: str, index: Any) -> None:
         message: wire.Message = read_wire(wire.MESSAGE, raw, path, HINT)
-        noted: JsonObject = {FIELDS: dict(message.extra)} if message.extra else {}
         calls = {} if message.role == "assistant" else self.calls
         found = read_blocks(message.content, message.role, calls)
-        self.add_message(message.role, id_, found, noted, index)
+        self.add_message(message.role, id_, found, index, extra=message.extra)
 
 
 # Writing
@@ -79,10 +73,6 @@ class _Writer(RoleWriter):
     """Writes messages, and records what went where."""
 
     rules, blocks = RULES, BLOCKS
-
-    def __init__(self, request: Request | None) -> None:
-        super().__init__(NAME)
-        self._is_claude = request is not None and "anthropic" in str(request.settings.get("modelId"))
 
     def write_blocks(self, turn: Turn, role: str) -> tuple[list[Json], Sequence[Place | None]]:
         """The blocks of a turn. The AI SDK also has cache points on whole messages: behind all blocks."""
@@ -102,16 +92,16 @@ class _Writer(RoleWriter):
     def write_step(self, step: Step) -> None:
         super().write_step(step._replace(parts=list(self._sendable(step.parts))))
 
-    def complete(self, payload: JsonObject, request: Request | None) -> JsonObject:
+    def complete(self, payload: JsonObject) -> JsonObject:
         for number, content in enumerate(one["content"] for one in payload["messages"]):
             if any("document" in one for one in content) and not any("text" in one for one in content):
                 content.append({"text": ATTACHED})
                 self.record.losses.append(Loss(f"$.messages[{number}]", ATTACHED, REQUIRED, "repaired"))
         _make_names_unique(payload["messages"])
         _strip_last_answer(payload["messages"])
-        if request is not None and not payload["messages"] and _has_stored_prompt(payload):
+        if self.request is not None and not payload["messages"] and _has_stored_prompt(payload):
             del payload["messages"]
-        elif request is not None:
+        elif self.request is not None:
             check_messages(payload)
         _declare_tools(payload, self.record)
         _limit_cache_points(payload, self.record)
@@ -119,11 +109,12 @@ class _Writer(RoleWriter):
 
     def _sendable(self, parts: Sequence[Placed]) -> Iterator[Placed]:
         """The parts of the assistant without what the API refuses in a request."""
+        is_claude = self.request is not None and "anthropic" in str(self.request.settings.get("modelId"))
         for placed in parts:
-            part, own = placed.part, notes(getattr(placed.part, "provider_metadata", None), NAME)
+            part, own = placed.part, part_notes(placed.part, NAME)
             if isinstance(part, FILES):
                 self.record.losses.append(Loss.of(placed.path, part, NO_FILES))
-            elif isinstance(part, ReasoningPart) and self._is_claude and own.get("unsigned"):
+            elif isinstance(part, ReasoningPart) and is_claude and own.get("unsigned"):
                 self.record.losses.append(Loss.of(placed.path, part, SIGNED))
             elif "searchResultLocation" in str(own.get("citations")):
                 self.record.losses.append(Loss.of(f"{placed.path}.citations", part.citations, CITATIONS))
@@ -161,26 +152,19 @@ def _make_names_unique(messages: Sequence[JsonObject]) -> None:
     blocks = [block for message in messages for block in message["content"]]
     inner = [one for block in blocks for one in objects_in(notes(block, "toolResult").get("content"))]
     for block in [*blocks, *inner]:
-        document = block.get("document")
-        if not is_object(document) or not isinstance(document.get("name"), str):
-            continue
-        name, number = document["name"], 1
-        while document["name"].lower() in seen:
+        name = unique = text_in(block.get("document"), "name")
+        number = 1
+        while unique.lower() in seen:
             number += 1
-            block["document"] = document = {**document, "name": f"{name[:190]}-{number}"}
-        seen.add(document["name"].lower())
+            unique = f"{name[:190]}-{number}"
+            block["document"] = {**block["document"], "name": unique}
+        if name:
+            seen.add(unique.lower())
 
 
 # Requests
 
-TOOLS: Final = object_tools(
-    NAME,
-    "toolSpec.name",
-    "toolSpec.description",
-    "toolSpec.inputSchema.json",
-    names=TOOL_NAME,
-    path="toolConfig.tools",
-)
+TOOLS: Final = object_tools(NAME, "inputSchema.json", "toolSpec", names=TOOL_NAME, path="toolConfig.tools")
 
 
 def _declare_tools(payload: JsonObject, record: Record) -> None:
@@ -237,8 +221,7 @@ RESPONSES: Final = Responses(
     error_text=error_text,
     read_body=_read_body,
     write_body=_write_body,
-    write_parts=BLOCKS.write_response,
-    is_written=BLOCKS.is_written,
+    blocks=BLOCKS,
     required=("finishReason", "usage"),
     finish_reasons=REASONS,
     usage=USAGE,
@@ -251,9 +234,8 @@ REQUESTS: Final = Requests(
     "Converse",
     RESPONSES,
     TOOLS,
-    read=_Reader,
+    reader=_Reader,
     writer=_Writer,
-    members=("system", "messages"),
     is_request=lambda payload: "messages" in payload or "modelId" in payload,
 )
 FORMAT: Final = REQUESTS.format(FORMAT_NAME, "Amazon Bedrock Converse, requests and answers")

@@ -7,12 +7,12 @@ from typing import Any, Final
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from partita.formats.core.citations import cited_document, cited_page
+from partita.formats.core.citations import citation
 from partita.formats.core.codec import PartCodec, PartCodecs, text_codec
 from partita.formats.core.files import FILES, AnyFile, MediaFormats, file_name, media_type_of
-from partita.formats.core.members import count_in, items_in, objects_in, text_in
+from partita.formats.core.members import items_in, objects_in, text_in
 from partita.formats.core.message_blocks import MessageBlocks
-from partita.formats.core.metadata import FIELDS, add_notes, notes
+from partita.formats.core.metadata import FIELDS, add_notes, notes, part_notes, with_part_notes
 from partita.formats.core.report import PlacedPart
 from partita.formats.core.rules import Alphabet
 from partita.formats.core.server_tools import behind_note, with_result
@@ -20,7 +20,7 @@ from partita.formats.core.tool_text import Outcome, as_text, object_input, read_
 from partita.formats.core.wire import Wire, kind_of, to_json
 from partita.types.data_url import OCTETS, PDF, PLAIN, data_url, kind_of_media, parse_data_url, text_url
 from partita.types.fold import result_of
-from partita.types.json import Json, JsonObject, is_array, is_object, walk
+from partita.types.json import Json, JsonObject, is_object, walk
 from partita.types.messages import ToolCallPart
 from partita.types.parts import Citation, CustomPart, FilePart, ImagePart, ReasoningPart, TextPart
 from partita.types.tools import ContentOutput, ErrorJsonOutput, ToolOutput, ToolResultPart
@@ -56,22 +56,20 @@ def write_citations(part: TextPart) -> Wire:
     return wire.CitationsBlock(citations_content={"content": [{"text": part.text}], "citations": raw})
 
 
-def has_citations(part: TextPart) -> bool:
-    return is_array(notes(part.provider_metadata, NAME).get("citations"))
-
-
 def _citation(raw: JsonObject) -> Citation:
     """https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Citation.html"""
-    kind, place = next(iter(notes(raw, "location").items()), ("", {}))
-    cited, title = _text(items_in(raw.get("sourceContent"))) or None, text_in(raw, "title") or None
-    url = text_in(place, "url") if kind == "web" else text_in(raw, "source")
-    if "://" in url:
-        return Citation(cited_page(NAME, raw, url, title), cited_text=cited)
-    numbers = (count_in(place, name) for name in ("documentIndex", "searchResultIndex"))
-    number = next((str(one) for one in numbers if one is not None), "")
-    media_type = PDF if kind == "documentPage" else PLAIN
-    source = cited_document(NAME, raw, number, title or f"Document {number}", media_type)
-    return Citation(source, cited_text=cited)
+    location = notes(raw, "location")
+    kind = next(iter(location), "")
+    place = notes(location, kind)
+    return citation(
+        NAME,
+        raw,
+        id_=str(place.get("documentIndex", place.get("searchResultIndex", ""))),
+        title=text_in(raw, "title"),
+        url=text_in(place, "url") if kind == "web" else text_in(raw, "source"),
+        media_type=PDF if kind == "documentPage" else PLAIN,
+        cited_text=_text(items_in(raw.get("sourceContent"))),
+    )
 
 
 def _text(blocks: Sequence[Json], separator: str = "") -> str:
@@ -101,10 +99,6 @@ def write_guard(part: TextPart | ImagePart) -> Wire | None:
         return wire.GuardBlock(guard_content={"text": {"text": part.text, **more}})
     block = write_media(part)
     return wire.GuardBlock(guard_content=to_json(block)) if isinstance(block, wire.ImageBlock) else None
-
-
-def is_guarded(part: TextPart | ImagePart) -> bool:
-    return is_object(notes(part.provider_metadata, NAME).get(GUARD))
 
 
 def read_reasoning(block: wire.ReasoningBlock, role: str) -> ReasoningPart | None:
@@ -153,11 +147,8 @@ def write_call(part: ToolCallPart) -> Wire | None:
     is_served = part.provider_executed is True
     if is_served and notes(part.call_provider_metadata, NAME).get("type") != SERVER:
         return None  # a server tool of another provider
-    id_, name = CALL_ID.fit(part.id), TOOL_NAME.fit(part.name)
-    call = wire.ToolUse(
-        tool_use_id=id_, name=name, input=object_input(part), type=SERVER if is_served else UNSET
-    )
-    return wire.ToolUseBlock(tool_use=call)
+    id_, name, type_ = CALL_ID.fit(part.id), TOOL_NAME.fit(part.name), SERVER if is_served else UNSET
+    return wire.ToolUseBlock(wire.ToolUse(id_, name, object_input(part), type_))
 
 
 def read_result(block: wire.ToolResultBlock, names: Mapping[str, str]) -> ToolResultPart:
@@ -303,7 +294,7 @@ def _write_source(url: str) -> JsonObject | None:
 # The tables
 
 
-_GUARD: Final = PartCodec(wire.GuardBlock, (TextPart, ImagePart), read_guard, write_guard, suits=is_guarded)
+_GUARD: Final = PartCodec(wire.GuardBlock, (TextPart, ImagePart), read_guard, write_guard, note=GUARD)
 _TEXT: Final = text_codec(wire.Text)
 _MEDIA: Final = PartCodec((wire.ImageBlock, wire.VideoBlock, wire.AudioBlock), FILES, read_media, write_media)
 _DOCUMENT: Final = PartCodec(wire.DocumentBlock, FILES, read_document, write_document)
@@ -312,7 +303,13 @@ USER_BLOCKS: Final[PartCodecs[str]] = PartCodecs(NAME, _GUARD, _TEXT, _MEDIA, _D
 RESULT_BLOCKS: Final[PartCodecs[str]] = PartCodecs(NAME, _TEXT, _MEDIA, _DOCUMENT, member=FIELDS)
 ASSISTANT_BLOCKS: Final[PartCodecs[str]] = PartCodecs(
     NAME,
-    PartCodec(wire.CitationsBlock, TextPart, read_citations, write_citations, suits=has_citations),
+    PartCodec(
+        wire.CitationsBlock,
+        TextPart,
+        read_citations,
+        write_citations,
+        note="citations",
+    ),
     _TEXT,
     PartCodec(wire.ReasoningBlock, ReasoningPart, read_reasoning, write_reasoning),
     PartCodec(wire.ToolUseBlock, ToolCallPart, read_call, write_call, metadata="call_provider_metadata"),
@@ -337,8 +334,7 @@ class _Blocks(MessageBlocks):
 
     def write_with_notes(self, part: Any, role: str) -> Sequence[Json]:
         blocks = super().write_with_notes(part, role)
-        metadata = getattr(part, _notes_field(part), None)
-        point = None if isinstance(part, CustomPart) else notes(metadata, NAME).get(CACHE)
+        point = None if isinstance(part, CustomPart) else part_notes(part, NAME).get(CACHE)
         return to_json([*blocks, {CACHE: point}] if blocks and is_object(point) else blocks)
 
     def write_server_results(self, call: ToolCallPart) -> Sequence[tuple[Json, JsonObject]]:
@@ -356,9 +352,7 @@ def read_blocks(raws: Sequence[JsonObject], role: str, calls: Mapping[str, str])
         last = found[-1] if found else None
         point = raw.get(CACHE) if len(raw) == 1 else None
         if is_object(point) and last is not None and last.place == number - 1:
-            field = _notes_field(last.part)
-            metadata = add_notes(getattr(last.part, field), NAME, {CACHE: point})
-            found[-1] = last._replace(part=replace(last.part, **{field: metadata}))
+            found[-1] = last._replace(part=with_part_notes(last.part, NAME, {CACHE: point}))
             continue
         part = read_block(raw, role, calls)
         if isinstance(part, ToolCallPart) and part.provider_executed:
@@ -377,7 +371,3 @@ def read_blocks(raws: Sequence[JsonObject], role: str, calls: Mapping[str, str])
 def read_block(raw: JsonObject, role: str, calls: Mapping[str, str]) -> Any:
     """The part of a block."""
     return BLOCKS.read(wire.BLOCKS.read(raw), role, calls, role)
-
-
-def _notes_field(part: Any) -> str:
-    return "call_provider_metadata" if isinstance(part, ToolCallPart) else "provider_metadata"

@@ -25,7 +25,11 @@ class Shape(Wire, rename="camel"):
     """The base of the wire types: members are in camelCase."""
 
 
-class Text(Shape):
+class Block(Shape):
+    """The base of blocks. Each has one member."""
+
+
+class Text(Block):
     """A text. The API refuses an empty one."""
 
     text: str
@@ -46,43 +50,43 @@ class Document(Shape):
     format: str | UnsetType = UNSET
 
 
-class ImageBlock(Shape):
+class ImageBlock(Block):
     """An image."""
 
     image: Media
 
 
-class VideoBlock(Shape):
+class VideoBlock(Block):
     """A video."""
 
     video: Media
 
 
-class AudioBlock(Shape):
+class AudioBlock(Block):
     """Audio."""
 
     audio: Media
 
 
-class DocumentBlock(Shape):
+class DocumentBlock(Block):
     """A document."""
 
     document: Document
 
 
-class GuardBlock(Shape):
+class GuardBlock(Block):
     """A `text` or an `image` that a guardrail assesses."""
 
     guard_content: JsonObject
 
 
-class ReasoningBlock(Shape):
+class ReasoningBlock(Block):
     """A `reasoningText` with its signature, or `redactedContent`."""
 
     reasoning_content: JsonObject
 
 
-class CitationsBlock(Shape):
+class CitationsBlock(Block):
     """Generated text, with the sources that it cites."""
 
     citations_content: JsonObject
@@ -97,7 +101,7 @@ class ToolUse(Shape):
     type: str | UnsetType = UNSET
 
 
-class ToolUseBlock(Shape):
+class ToolUseBlock(Block):
     """A call."""
 
     tool_use: ToolUse
@@ -111,26 +115,13 @@ class ToolResult(Shape):
     status: str | UnsetType = UNSET
 
 
-class ToolResultBlock(Shape):
+class ToolResultBlock(Block):
     """A result: of the user, or of a server tool in the message of its call."""
 
     tool_result: ToolResult
 
 
-BLOCKS: Final = MemberUnion(
-    Text,
-    ImageBlock,
-    VideoBlock,
-    AudioBlock,
-    DocumentBlock,
-    GuardBlock,
-    ReasoningBlock,
-    CitationsBlock,
-    ToolUseBlock,
-    ToolResultBlock,
-)
-
-
+BLOCKS: Final = MemberUnion(Block)
 MEDIA: Final[Mapping[str, Callable[[Media], Wire]]] = {
     kind_of(type_): type_ for type_ in (ImageBlock, VideoBlock, AudioBlock)
 }

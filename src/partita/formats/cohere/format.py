@@ -7,7 +7,6 @@ Wire: https://docs.cohere.com/reference/chat
 """
 
 from collections.abc import Sequence
-from functools import partial
 from typing import Any, Final
 
 from msgspec import UNSET
@@ -24,7 +23,6 @@ from partita.formats.core.rules import Rules
 from partita.formats.core.tools import object_tools
 from partita.formats.core.turns import Instructions, Results, Step, Turn
 from partita.formats.core.wire import Wire, read_wire, to_json
-from partita.formats.format import Request
 from partita.types.json import Json, JsonObject, is_object
 from partita.types.parts import ForeignPart
 
@@ -52,10 +50,6 @@ REPORT: Final = request_report(
 
 class _Reader(RoleReader):
     """Reads messages."""
-
-    def __init__(self, raws: Sequence[Json], path: str, request: JsonObject) -> None:
-        super().__init__(NAME)
-        self.read_all(raws, path)
 
     def read(self, raw: Json, path: str, id_: str, index: Any) -> None:
         message = read_wire(wire.MESSAGE, raw, path, HINT)
@@ -87,9 +81,6 @@ class _Writer(RoleWriter):
 
     rules, blocks = RULES, BLOCKS
 
-    def __init__(self, request: Request | None) -> None:
-        super().__init__(NAME)
-
     def write_message(self, role: str, blocks: Sequence[Any], noted: JsonObject) -> JsonObject:
         message = blocks[0]
         if not isinstance(message, Wire):
@@ -98,8 +89,8 @@ class _Writer(RoleWriter):
             restore(as_string(message) if noted.get(FORM) == STRING else message, notes(noted, FIELDS))
         )
 
-    def complete(self, payload: JsonObject, request: Request | None) -> JsonObject:
-        if request is not None:
+    def complete(self, payload: JsonObject) -> JsonObject:
+        if self.request is not None:
             check_messages(payload)
         return payload
 
@@ -129,14 +120,7 @@ class _Writer(RoleWriter):
 
 # Requests
 
-TOOLS: Final = object_tools(
-    NAME,
-    "function.name",
-    "function.description",
-    "function.parameters",
-    template={"type": "function"},
-    names=TOOL_NAME,
-)
+TOOLS: Final = object_tools(NAME, "parameters", "function", template={"type": "function"}, names=TOOL_NAME)
 
 # Responses
 
@@ -170,8 +154,7 @@ RESPONSES: Final = Responses(
     error_text=lambda payload: text_in(payload, "message") or None,
     read_body=_read_body,
     write_body=_write_body,
-    write_parts=partial(write_assistant, is_request=False),
-    is_written=BLOCKS.is_written,
+    blocks=BLOCKS,
     required=("responseId", "finishReason", "usage"),
     finish_reasons=REASONS,
     other_reasons={"content-filter": "ERROR"},
@@ -179,5 +162,7 @@ RESPONSES: Final = Responses(
     read_usage=read_usage,
 )
 RESPONSE: Final = RESPONSES.format(f"{NAME}-answer", "answers of Cohere's chat API")
-REQUESTS: Final = Requests(REPORT, "Cohere", RESPONSES, TOOLS, read=_Reader, writer=_Writer)
+REQUESTS: Final = Requests(
+    REPORT, "Cohere", RESPONSES, TOOLS, reader=_Reader, writer=_Writer, members=("messages",)
+)
 FORMAT: Final = REQUESTS.format(NAME, "Cohere's chat API, requests and answers")

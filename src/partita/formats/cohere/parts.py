@@ -8,12 +8,12 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from partita.errors import DecodeError
-from partita.formats.core.citations import cited_document
+from partita.formats.core.citations import citation
 from partita.formats.core.codec import PartCodec, PartCodecs, text_codec
 from partita.formats.core.files import FILES, AnyFile, is_image
 from partita.formats.core.members import count_in, objects_in, text_in
 from partita.formats.core.message_blocks import MessageBlocks
-from partita.formats.core.metadata import FIELDS, add_notes, notes
+from partita.formats.core.metadata import FIELDS, notes, part_notes, with_part_notes
 from partita.formats.core.report import Place, PlacedPart
 from partita.formats.core.residue import residue
 from partita.formats.core.role_messages import FORM, STRING
@@ -131,10 +131,6 @@ def write_document(part: TextPart) -> Wire:
     return wire.Document(document={"data": _parsed(part.text), **about})
 
 
-def is_document(part: TextPart) -> bool:
-    return is_object(notes(part.provider_metadata, NAME).get("document"))
-
-
 def _parsed(data: Json) -> Json:
     """The data of a document. Guides give an object as JSON text: https://docs.cohere.com/v2/docs/tool-use-overview"""
     try:
@@ -148,19 +144,19 @@ def _parsed(data: Json) -> Json:
 
 def read_citation(raw: JsonObject) -> list[Citation]:
     """A citation for each source. Offsets are those of the text: https://docs.cohere.com/docs/rag-citations"""
-    found: list[Citation] = []
-    for source in objects_in(raw.get("sources")):
-        if id_ := text_in(source, "id"):
-            title = text_in(source.get("document"), "title") or id_
-            found.append(
-                Citation(
-                    cited_document(NAME, source, id_, title),
-                    start_index=count_in(raw, "start"),
-                    end_index=count_in(raw, "end"),
-                    cited_text=text_in(raw, "text") or None,
-                )
-            )
-    return found
+    return [
+        citation(
+            NAME,
+            source,
+            id_=id_,
+            title=text_in(source.get("document"), "title") or id_,
+            cited_text=text_in(raw, "text"),
+            start_index=count_in(raw, "start"),
+            end_index=count_in(raw, "end"),
+        )
+        for source in objects_in(raw.get("sources"))
+        if (id_ := text_in(source, "id"))
+    ]
 
 
 # The tables
@@ -174,7 +170,7 @@ USER_BLOCKS: Final[PartCodecs[Any]] = PartCodecs(
 )
 RESULT_BLOCKS: Final[PartCodecs[Any]] = PartCodecs(
     NAME,
-    PartCodec(wire.Document, TextPart, read_document, write_document, suits=is_document),
+    PartCodec(wire.Document, TextPart, read_document, write_document, note="document"),
     _TEXT,
     member=FIELDS,
 )
@@ -195,8 +191,13 @@ class _Blocks(MessageBlocks):
     """The blocks of messages. Calls and tool plans are not among the blocks of the assistant."""
 
     def is_written(self, part: AssistantPart) -> bool:
-        own = notes(getattr(part, "provider_metadata", None), NAME)
+        own = part_notes(part, NAME)
         return own.get(PLAN) is True or _write_block(part, own)[1] is not None
+
+    def write_response(
+        self, parts: Sequence[Placed], text: str | None
+    ) -> tuple[wire.Assistant, list[Place | None]]:
+        return write_assistant(parts, text, is_request=False)
 
 
 BLOCKS: Final = _Blocks(USER_BLOCKS, ASSISTANT_BLOCKS, RESULTS, lambda text: wire.Text(text=text))
@@ -274,9 +275,7 @@ def _cited(parts: Sequence[PlacedPart], raw: JsonObject) -> int | None:
 def add_citation(part: Any, raw: JsonObject) -> Any:
     """A text or reasoning with a citation."""
     before = notes(part.provider_metadata, NAME).get(CITATIONS, [])
-    part = replace(
-        part, provider_metadata=add_notes(part.provider_metadata, NAME, {CITATIONS: [*before, raw]})
-    )
+    part = with_part_notes(part, NAME, {CITATIONS: [*before, raw]})
     if isinstance(part, TextPart):
         citations = (*(part.citations or ()), *read_citation(raw))
         part = replace(part, citations=citations or None)
@@ -298,7 +297,7 @@ def write_assistant(
     places: list[Place | None] = []
     has_calls = any(isinstance(part, ToolCallPart) and CALLS.can_write(part) for part, _ in parts)
     for part, _ in parts:
-        own = notes(getattr(part, "provider_metadata", None), NAME)
+        own = part_notes(part, NAME)
         if isinstance(part, ReasoningPart) and own.get(PLAN) is True:
             plan.append(part.text)
             places.append(PLAN)

@@ -10,7 +10,7 @@ from typing import Any, Final, Generic, TypeVar
 from msgspec.structs import replace
 
 from partita.types.codec import to_json
-from partita.types.json import JsonObject, is_object
+from partita.types.json import JsonObject, is_array, is_object
 from partita.types.parts import CustomPart, ForeignPart, TextPart
 
 from .metadata import add_notes, notes
@@ -42,10 +42,15 @@ class PartCodec(Generic[ContextT]):
         write: Callable[[Any], Wire | None],
         *,
         suits: Callable[[Any], bool] | None = None,
+        note: str | None = None,
         metadata: str = "provider_metadata",
     ) -> None:
-        """`suits`: whether a part without a note is written so; `metadata`: the field for notes."""
-        self.read, self.write, self.suits, self.metadata = read, write, suits, metadata
+        """`suits`: whether a part without a note of its kind is written so.
+
+        `note`: the name of a note, an object or a list, that only parts of such blocks have.
+        `metadata`: the field for notes.
+        """
+        self.read, self.write, self.suits, self.note, self.metadata = read, write, suits, note, metadata
         self.wires: Sequence[type[Wire]] = (wire,) if isinstance(wire, type) else tuple(wire)
         self.parts: Sequence[type[Any]] = (parts,) if isinstance(parts, type) else tuple(parts)
 
@@ -158,9 +163,14 @@ class PartCodecs(Generic[ContextT]):
         """Whether a part has a block."""
         return self.write(part) is not None
 
+    def _has_note(self, part: Any, name: str) -> bool:
+        note = notes(part.provider_metadata, self.namespace).get(name)
+        return is_object(note) or is_array(note)
+
     def _write(self, part: Any) -> tuple[PartCodec[ContextT] | None, Wire | None]:
         for codec in self._by_part.get(type(part), ()):
-            if codec.suits is None or codec.suits(part):
+            has_note = codec.note is None or self._has_note(part, codec.note)
+            if has_note and (codec.suits is None or codec.suits(part)):
                 written = codec.write(part)
                 if written is not None:
                     return codec, written

@@ -61,10 +61,8 @@ class MessageBlocks:
         )
         return (blocks if text is None else [*blocks, self._text(text)]), places
 
-    def write_response(
-        self, parts: Sequence[Placed], text: str | None
-    ) -> tuple[list[Json], list[Place | None]]:
-        """The blocks of a response."""
+    def write_response(self, parts: Sequence[Placed], text: str | None) -> tuple[Any, list[Place | None]]:
+        """The blocks of a response, as the format writes them into a body."""
         return self.write_all(parts, "assistant", text)
 
     def write_with_notes(self, part: Any, role: str) -> Sequence[Json]:

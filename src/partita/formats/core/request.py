@@ -4,7 +4,7 @@ A payload of such an API is a request, its messages, one of them, or a response.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final
 
 from partita.errors import ConversionError
 from partita.formats.format import Dumped, Format, Loaded, Request
@@ -13,7 +13,8 @@ from partita.types.json import Json, JsonObject, is_array, is_object, kind_of
 from partita.types.messages import Message
 
 from .members import items_in, member_at
-from .report import Place, Record, Report
+from .report import Place, Report
+from .role_messages import SYSTEM, RoleReader, RoleWriter
 from .tools import Tools
 from .turns import join
 
@@ -38,34 +39,6 @@ def request_report(
     return Report(namespace, NO_PLACE, {**REASONS, **(reasons or {})}, spelling)
 
 
-class Reader(Protocol):
-    """What reading messages results in."""
-
-    @property
-    def messages(self) -> list[Message]:
-        """The messages. Results that are not right after their calls may be apart from them."""
-        ...
-
-    @property
-    def places(self) -> dict[Place, Any]:
-        """What was read, by its place."""
-        ...
-
-
-class Writer(Protocol):
-    """Writes messages, and records what went where."""
-
-    record: Record
-
-    def write(self, messages: Sequence[Message]) -> JsonObject:
-        """A payload with messages."""
-        ...
-
-    def complete(self, payload: JsonObject, request: Request | None) -> JsonObject:
-        """The payload with what the API demands besides. It has the tools and settings of a request."""
-        ...
-
-
 class Requests:
     """Reads and writes the requests of an API."""
 
@@ -76,18 +49,17 @@ class Requests:
         responses: "Responses",
         tools: Tools,
         *,
-        read: Callable[[Sequence[Json], str, JsonObject], Reader],
-        writer: Callable[[Request | None], Writer],
-        members: Sequence[str] = (MESSAGES,),
+        reader: type[RoleReader],
+        writer: type[RoleWriter],
+        members: Sequence[str] = (SYSTEM, MESSAGES),
         is_request: Callable[[JsonObject], bool] = lambda payload: MESSAGES in payload,
     ) -> None:
         """`title`: the API in errors.
 
-        `read`: reads messages, given their path and the request, which is empty if there is none.
         `members`: the members of a request that are messages. Others are tools and settings.
         """
         self._report, self._title, self._responses, self._tools = report, title, responses, tools
-        self._read, self._writer, self._members, self._is_request = read, writer, members, is_request
+        self._reader, self._writer, self._members, self._is_request = reader, writer, members, is_request
         self._api = ""
 
     def format(self, name: str, title: str) -> Format:
@@ -111,9 +83,15 @@ class Requests:
                 return self._load_messages([payload])
         raise ConversionError(f"{describe(payload)} is unknown to {self._title}", where="$", hint=HINT)
 
+    def _read(self, raws: Sequence[Json], path: str, request: JsonObject | None = None) -> RoleReader:
+        reader = self._reader(self._report.namespace)
+        system = request.get(SYSTEM) if request and SYSTEM in self._members else None
+        reader.read_all(raws, path, system)
+        return reader
+
     def _load_messages(self, items: Sequence[Json]) -> Loaded:
         """Messages without a request around them."""
-        found = tuple(join(self._read(items, "$", {}).messages))
+        found = tuple(join(self._read(items, "$").messages))
         return Loaded(found, again=lambda: self.dump(found).payload[MESSAGES])
 
     def _load_request(self, payload: JsonObject) -> Loaded:
@@ -128,11 +106,12 @@ class Requests:
 
     def dump(self, messages: Sequence[Message], request: Request | None = None) -> Dumped:
         """Write messages, or a whole request."""
-        writer = self._writer(request)
+        writer = self._writer(self._report.namespace)
+        writer.request = request
         record, payload = writer.record, writer.write(messages)
         if request is not None:
             payload = self._tools.add(request, {**payload, **request.settings}, record)
-        payload = writer.complete(payload, request)
+        payload = writer.complete(payload)
 
         def read_back() -> dict[Place, Any]:
             return self._read(payload.get(MESSAGES, []), "$.messages", payload).places

@@ -24,11 +24,12 @@ from partita.types.parts import ReasoningPart, StepStartPart, TextPart
 from partita.types.usage import Usage, UsageNames
 from partita.types.value import Extra
 
+from .message_blocks import MessageBlocks
 from .metadata import FIELDS, NO_NOTES, message_notes, notes, with_message_notes
 from .report import Place, Record, Report
 from .request import describe
 from .residue import residue, restore
-from .turns import Placed, Results, Step, split
+from .turns import Results, Step, split
 from .wire import Wire, read_wire
 
 HINT: Final = "give a body or its events"
@@ -92,8 +93,7 @@ class Responses:
         error_text: Callable[[JsonObject], str | None],
         read_body: Callable[[Any], Body],
         write_body: Callable[[About, Any], Wire],
-        write_parts: Callable[[Sequence[Placed], str | None], tuple[Any, Sequence[Place | None]]],
-        is_written: Callable[[AssistantPart], bool],
+        blocks: MessageBlocks,
         required: Sequence[str],
         finish_reasons: Mapping[str, str],
         usage: UsageNames,
@@ -105,7 +105,8 @@ class Responses:
     ) -> None:
         """`body`: reads a body, whose member `usage` has the counts.
 
-        `error_text` returns `None` for anything else; `write_body` takes what `write_parts` returns.
+        `error_text` returns `None` for anything else.
+        `write_body`: takes what `blocks` writes for a response.
         `required`: metadata that a body cannot be without.
         `finish_reasons`: by those of the API. The first of several is written for other providers, if
         `other_reasons` has no other.
@@ -117,7 +118,7 @@ class Responses:
         self.decoder, self._body, self._is_body, self._is_event = decoder, body, is_body, is_event
         self._error_text = error_text
         self._read_body, self._write_body = read_body, write_body
-        self._write_parts, self._is_written, self._required = write_parts, is_written, required
+        self._blocks, self._required = blocks, required
         self._namespace, self._finish_reasons = namespace, finish_reasons
         first = {reason: raw for raw, reason in reversed([*finish_reasons.items()]) if reason != "other"}
         self._other_reasons = {**first, **(other_reasons or {})}
@@ -160,9 +161,9 @@ class Responses:
     def dump(self, messages: Sequence[Message]) -> Dumped:
         """Write the last response as a body. All other messages are lost."""
         record = Record()
-        step = last_step(messages, self._is_written, record)
+        step = last_step(messages, self._blocks.is_written, record)
         message = step.message
-        written, places = self._write_parts(step.parts, step.text)
+        written, places = self._blocks.write_response(step.parts, step.text)
         record.add(step._replace(number=1), (), places)
         errors = notes(metadata_of(message), self._namespace).get(ERRORS)
         error = errors[0] if is_array(errors) and len(errors) == 1 else None
@@ -207,7 +208,7 @@ class Responses:
         message = AssistantMessage(
             id=id_ or UNNAMED, content=AssistantContent(parts=parts, metadata=metadata)
         )
-        written = self._write_body(self._about(message, "stop"), self._write_parts((), None)[0])
+        written = self._write_body(self._about(message, "stop"), self._blocks.write_response((), None)[0])
         kept = residue(written, read.response)
         noted = {**read.noted, FIELDS: kept} if kept else read.noted
         message = with_message_notes(message, self._namespace, noted)

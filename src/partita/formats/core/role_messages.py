@@ -5,11 +5,12 @@ them form one message here, with step starts between the steps; a message is `me
 number of its first message there. The place of a message is its number, that of a block its number after it.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from msgspec.structs import replace
 
+from partita.errors import ConversionError
 from partita.formats.format import Request
 from partita.formats.losses import Loss
 from partita.formats.reasons import JOINED, STEPS
@@ -31,7 +32,7 @@ from partita.types.parts import StepStartPart
 from partita.types.tools import ToolResultPart
 
 from .message_blocks import MessageBlocks
-from .metadata import FIELDS, INDEX, add_notes, message_notes, notes
+from .metadata import FIELDS, INDEX, NO_NOTES, add_notes, message_notes, notes, part_notes
 from .report import Entry, Place, Record
 from .residue import restore
 from .rules import Rules, arrange
@@ -92,7 +93,11 @@ class RoleReader:
     def read_all(self, raws: Sequence[Json], path: str, system: Json = None) -> None:
         """Read messages, and instructions before the conversation, which are at a place of their own."""
         if system is not None:
-            self.read({"role": SYSTEM, "content": system}, f"$.{SYSTEM}", SYSTEM, SYSTEM)
+            try:
+                self.read({"role": SYSTEM, "content": system}, f"$.{SYSTEM}", SYSTEM, SYSTEM)
+            except ConversionError as error:  # they are a content, and not a message
+                where = error.where.replace(f"$.{SYSTEM}.content", f"$.{SYSTEM}", 1)
+                raise ConversionError(error.what, where=where, hint=error.hint) from None
         for index, raw in enumerate(raws):
             self.read(raw, f"{path}[{index}]", f"message-{index + 1}", index)
 
@@ -101,11 +106,17 @@ class RoleReader:
         role: str,
         id_: str,
         parts: Sequence[tuple[Any, Place]],
-        noted: JsonObject,
         index: Any,
+        *,
+        extra: Mapping[str, Json] | None,
+        noted: JsonObject = NO_NOTES,
         text: str | None = None,
     ) -> None:
-        """Add a message of any role. `text`: the content, if it is a string."""
+        """Add a message of any role.
+
+        `extra`: its members that are unknown; `noted`: other notes; `text`: the content, if it is a string.
+        """
+        noted = {**noted, FIELDS: dict(extra)} if extra else noted
         if role == "assistant":
             self.add_step(id_, parts, noted if text is None else {**noted, FORM: STRING}, index)
         else:
@@ -214,6 +225,8 @@ class RoleWriter:
     turns that it writes in another way.
     """
 
+    request: Request | None = None
+    """The request that the messages are written for, if there is one."""
     rules: Rules = Rules()
     blocks: MessageBlocks
     has_strings = False
@@ -248,8 +261,8 @@ class RoleWriter:
         content = to_json(self.blocks.as_string(blocks) if is_string else blocks)
         return restore({"role": role, "content": content}, notes(noted, FIELDS))
 
-    def complete(self, payload: JsonObject, request: Request | None) -> JsonObject:
-        """The payload with what the API demands besides. It has the tools and settings of a request."""
+    def complete(self, payload: JsonObject) -> JsonObject:
+        """The payload with what the API demands besides. It has the tools and settings of the request."""
         return payload
 
     def write_turns(
@@ -315,7 +328,7 @@ class RoleWriter:
         return message_notes(turn.message, self._namespace).get(IN_MESSAGES) is True
 
     def _index(self, result: Placed) -> int:
-        index = notes(getattr(result.part, "provider_metadata", None), self._namespace).get(INDEX)
+        index = part_notes(result.part, self._namespace).get(INDEX)
         return index if type(index) is int else 0
 
     def _record_joined(self, turn: Turn) -> None:

@@ -119,28 +119,28 @@ class Tools:
 
 def object_tools(
     namespace: str,
-    name: str,
-    description: str,
     schema: str,
+    within: str = "",
     *,
     template: JsonObject | None = None,
     is_own: Callable[[Json], bool] | None = None,
     names: Alphabet | None = None,
     path: str = "tools",
 ) -> Tools:
-    """Tools of an API, given where a declaration has what every tool has. A dot leads into an object.
+    """Tools of an API that have a `name`, a `description` and a schema, which is that of an object.
 
-    The schema is always written, as that of an object. A declaration without a name, or without what the
-    template has, is of a tool of the API's own.
+    `schema`: the member that has the schema. A dot leads into an object.
+    `within`: the member of a declaration that has them, if it is not the declaration itself.
+    `template`: what every declaration has. One without it, or without a name, is of a tool of the API's own.
     """
-    paths = [one.split(".") for one in (name, description, schema)]
+    paths = [[*within.split(), *one.split(".")] for one in ("name", "description", schema)]
 
     def read(tool: JsonObject) -> ToolSpec | None:
-        found, about, given = (member_at(tool, one) for one in paths)
-        is_known = isinstance(found, str) and (given is None or is_object(given))
+        name, about, given = (member_at(tool, one) for one in paths)
+        is_known = isinstance(name, str) and (given is None or is_object(given))
         if not is_known or any(tool.get(key) != item for key, item in (template or {}).items()):
             return None
-        return ToolSpec(found, about if isinstance(about, str) and about else None, given)
+        return ToolSpec(name, about if isinstance(about, str) and about else None, given)
 
     def write(spec: ToolSpec) -> JsonObject:
         tool = dict(template or {})
