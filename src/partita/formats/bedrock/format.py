@@ -203,12 +203,12 @@ def _limit_cache_points(payload: JsonObject, record: Record) -> None:
 
 def _read_body(response: wire.Response) -> Body:
     message = response.output.message
-    bare = replace(response, output=replace(response.output, message=replace(message, content=[])))
+    bare = replace(response, output=replace(response.output, message=replace(message, content=())))
     return Body(bare, read_blocks(message.content, "assistant", {}), response.stop_reason)
 
 
-def _write_body(about: About, blocks: list[JsonObject]) -> wire.Response:
-    output = wire.Output(wire.Message("assistant", blocks))
+def _write_body(about: About, blocks: Sequence[JsonObject]) -> wire.Response:
+    output = wire.Output(wire.Message("assistant", tuple(blocks)))
     return wire.Response(output=output, stop_reason=about.stop, usage=about.usage, extra=about.extra)
 
 

@@ -163,7 +163,7 @@ def read_result(block: wire.ToolResultBlock, names: Mapping[str, str]) -> ToolRe
         case [{"json": value, **rest}] if not rest and not isinstance(value, str):
             output = read_tool_text(outcome, value)
         case content if outcome == "failed":
-            output = ErrorJsonOutput(content)
+            output = ErrorJsonOutput([*content])
         case content:
             output = ContentOutput(tuple(RESULT_BLOCKS.read(wire.BLOCKS.read(one), "") for one in content))
     return ToolResultPart(result.tool_use_id, names.get(result.tool_use_id, ""), output)
@@ -181,7 +181,8 @@ def write_result(part: ToolResultPart) -> Wire:
     # The API refuses a result without content, and blank text also there:
     # https://github.com/NousResearch/hermes-agent/pull/60628
     status = "error" if outcome in ("failed", "interrupted") else UNSET
-    return wire.ToolResultBlock(wire.ToolResult(CALL_ID.fit(part.id), blocks or [{"text": EMPTY}], status))
+    content = tuple(blocks or [{"text": EMPTY}])
+    return wire.ToolResultBlock(wire.ToolResult(CALL_ID.fit(part.id), content, status))
 
 
 def _is_json(value: Json) -> bool:

@@ -111,7 +111,7 @@ class ToolResult(Shape):
     """The result of a call. No `status` means success."""
 
     tool_use_id: str
-    content: list[JsonObject]
+    content: tuple[JsonObject, ...]
     status: str | UnsetType = UNSET
 
 
@@ -132,7 +132,7 @@ class Message(Shape):
     """A message. `system` is a role since 2026: it may also change the tools."""
 
     role: Literal["user", "assistant", "system"]
-    content: list[JsonObject]
+    content: tuple[JsonObject, ...]
 
 
 class Output(Shape):
