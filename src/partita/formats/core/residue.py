@@ -47,15 +47,12 @@ def residue(written: Wire | JsonObject, read: Wire | JsonObject) -> JsonObject:
     extra: JsonObject = dict(read.extra) if read.extra else {}
     members, values = _members(type(read))
     for (name, default), one, other in zip(members, values(written), values(read), strict=True):
-        if one is other and not (extra and name in extra):
-            continue
-        is_empty = one is UNSET or one is None or (one is default and not one)
-        if is_empty and type(other) in _PLAIN and not (extra and name in extra):
-            if other or type(other) is not type(one):
-                kept[name] = other
-            continue
-        value = _json(extra.pop(name) if name in extra else other)  # what did not fit is in `extra`
-        _keep(name, one if one is UNSET else _json(one), value, default, kept, respelled)
+        if name in extra:  # its value is not of the type of the member
+            _keep(name, _json(one), extra.pop(name), default, kept, respelled)
+        elif one is UNSET and type(other) in _PLAIN:
+            kept[name] = other
+        elif one is not other:
+            _keep(name, _json(one), _json(other), default, kept, respelled)
     kept |= extra
     if respelled:
         kept[RESPELLED] = respelled

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from partita.formats.losses import Loss
 from partita.formats.reasons import JOINED, STEPS
-from partita.types.fold import answer, results_id
+from partita.types.fold import NO_RESULTS, answer, results_id
 from partita.types.json import Json, JsonObject
 from partita.types.messages import (
     AssistantContent,
@@ -152,9 +152,8 @@ class RoleReader:
             answered = [(self._at(number, result), place) for number, (result, place) in enumerate(answered)]
         number = len(self._steps)
         if answered:
-            self._places[index, "results"] = ToolMessage(
-                id=results_id(self._id, number), type="tool", content=()
-            )
+            own_id = results_id(self._id, number)
+            self._places[index, "results"] = ToolMessage(id=own_id, type="tool", content=NO_RESULTS)
         for result, place in answered:
             at = self._waiting.pop(result.id)
             self._step_parts[at] = answer(self._step_parts[at], result, self._id, number)

@@ -31,7 +31,9 @@ WITHIN: Final = "in"
 CALLS: Final = "tool_calls"
 AUDIO: Final = "audio"
 
-ORDER: Final = ("reasoning", "content", "refusal", AUDIO, CALLS, LEGACY)
+ORDER: Final[Mapping[Any, int]] = {
+    name: number for number, name in enumerate(("reasoning", "content", "refusal", AUDIO, CALLS, LEGACY))
+}
 """The order in which members are read."""
 
 

@@ -69,6 +69,10 @@ ROLE: Final = "role"  # `system` or `developer`, if the server has the other
 BRIDGE: Final = "OK."
 """The message of the assistant between results and a prompt, for servers that require one."""
 
+BETWEEN_TEXTS: Final = "\n"
+BETWEEN_TURNS: Final = "\n\n"
+"""What is written between texts that become one text, and between instructions that become one message."""
+
 EXACT: Final = Rules(hidden="send", calls="any")
 """No rules: what was read is written as it was."""
 
@@ -344,9 +348,9 @@ class _Writer:
 
     def _sent(self, turn: Turn, *, is_list: bool) -> Sequence[Placed]:
         """The parts of a turn without empty texts, unless they are items of a list."""
-        if is_list or not any(is_empty_text(part) for part, _ in turn.parts):
-            return turn.parts
         empty = [placed for placed in turn.parts if is_empty_text(placed.part)]
+        if is_list or not empty:
+            return turn.parts
         self.record.losses += [Loss.of(path, part, BLANK, "minor") for part, path in empty]
         return [placed for placed in turn.parts if not is_empty_text(placed.part)]
 
@@ -360,35 +364,42 @@ class _Writer:
         is_list = noted.get(CONTENT) == LIST
         codecs = self._codecs.items if is_user else self._codecs.texts
         entries: list[tuple[Instructions | Prompt, list[Any]]] = []
+        known: list[Any] = []
         for turn in turns:
             parts = self._sent(turn, is_list=is_list)
-            items = [codecs.write(part) for part, _ in parts]
+            items: list[Any] = [codecs.write(part) for part, _ in parts]
             if len(turns) > 1:
                 items = [item if is_plain(item) else None for item in items]
+            known += [item for item in items if item is not None]
             entries.append((turn if parts is turn.parts else turn._replace(parts=parts), items))
-        known = [item for _, items in entries for item in items if item is not None]
         if not known and not noted:
             for turn, items in entries:
                 self.record.add(turn, None, [None] * len(items))
             return
         has_lists = is_user and self._dialect.lists_of_text
-        is_list = is_list or not all(map(is_plain, known)) or (has_lists and len(known) > 1)
-        texts = [[item.text for item in items if item is not None] for _, items in entries if not is_list]
-        content: Any = tuple(known) if is_list else "\n\n".join(["\n".join(some) for some in texts if some])
+        is_list = is_list or (has_lists and len(known) > 1) or not all(map(is_plain, known))
+        content: Any = tuple(known) if is_list else _joined_texts(entries)
         at = self._append(self._shell(first, noted, content), noted)
         number = start = 0
         for turn, items in entries:
             places: list[Place | None] = []
             for item in items:
-                place: Place = (at, number) if is_list else (at, "content")
-                if item is not None and not is_list and len(known) > 1:
+                if item is None:
+                    places.append(None)
+                elif is_list:
+                    places.append((at, number))
+                    number += 1
+                elif len(known) == 1:
+                    places.append((at, "content"))
+                else:
                     place = (at, "content", start)
                     self.pieces[place] = Piece((at, "content"), start, start + len(item.text))
-                    start += len(item.text) + 1
-                places.append(None if item is None else place)
-                number += item is not None
-            start += any(item is not None for item in items)
-            if not is_list and sum(place is not None for place in places) > 1:
+                    start += len(item.text) + len(BETWEEN_TEXTS)
+                    places.append(place)
+            count = len(places) - places.count(None)
+            if count:
+                start += len(BETWEEN_TURNS) - len(BETWEEN_TEXTS)
+            if count > 1 and not is_list:
                 self.record.losses.append(Loss(turn.path, "where one text ends", JOINED, "changed"))
             if turn is not entries[0][0]:
                 self.record.losses.append(Loss(turn.path, "where the message begins", JOINED, "changed"))
@@ -459,7 +470,7 @@ class _Writer:
         for (_, path), place in zip(parts, places, strict=False):
             member = place[0] if type(place) is tuple else place
             if member is not None:
-                rank = ORDER.index(str(member))
+                rank = ORDER[member]
                 if rank < latest:
                     self.record.losses.append(Loss(path, "its place", ORDERED, "changed"))
                 latest = max(rank, latest)
@@ -470,9 +481,9 @@ class _Writer:
         """Results in the order of their calls, or in that in which they were read; then their images."""
         steps = [turn.step for turn in turns if turn.step is not None]
         calls = {part.id: part for step in steps for part, _ in step.parts if type(part) is ToolCallPart}
-        order = {id_: number for number, id_ in enumerate(calls)}
         every = [placed for turn in turns for placed in turn.parts]
         if len(every) > 1:
+            order = {id_: number for number, id_ in enumerate(calls)}
             every.sort(key=lambda placed: self._rank(placed.part, order))
         places: dict[int, Place] = {}
         media: list[Any] = []
@@ -487,10 +498,8 @@ class _Writer:
                 media += self._moved(part, moved, path)
         self._is_after_results = True
         for turn in turns:
-            shown = turn.parts
-            if media:
-                shown = [Placed(_without_media(part), path) for part, path in turn.parts]
             found = [places.get(id(placed)) for placed in turn.parts]
+            shown = [Placed(_without_media(part), path) for part, path in turn.parts] if media else turn.parts
             self.record.add(turn._replace(parts=shown), (first, "results"), found)
         if media:
             self._bridge("")
@@ -520,6 +529,12 @@ class _Writer:
                 items.append(block)
         intro = f"Content of the result of {TOOL_NAME.fit(part.name)} ({self._codecs.call_id(part.id)}):"
         return [wire.Text(text=intro), *items] if items else []
+
+
+def _joined_texts(entries: Iterable[tuple[Turn, Sequence[Any]]]) -> str:
+    """The texts of turns as one."""
+    texts = [[item.text for item in items if item is not None] for _, items in entries]
+    return BETWEEN_TURNS.join([BETWEEN_TEXTS.join(some) for some in texts if some])
 
 
 def _without_media(part: Any) -> Any:
