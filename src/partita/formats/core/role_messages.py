@@ -145,10 +145,16 @@ class RoleReader:
 
     def add_results(self, id_: str, results: Sequence[tuple[ToolResultPart, Place]], index: Place) -> None:
         """Add results: those of the calls right before them, and others, which have no call."""
-        own = {result.id: place for result, place in reversed(results) if result.id in self._waiting}
-        answered = [one for one in results if own.get(one[0].id) is one[1]]
-        strays = [one for one in results if own.get(one[0].id) is not one[1]]
-        if [result.id for result, _ in answered] != [call for call in self._waiting if call in own]:
+        own: dict[str, tuple[ToolResultPart, Place]] = {}  # the first result of each call
+        strays: list[tuple[ToolResultPart, Place]] = []
+        for one in results:
+            call_id = one[0].id
+            if call_id in self._waiting and call_id not in own:
+                own[call_id] = one
+            else:
+                strays.append(one)
+        answered = list(own.values())
+        if list(own) != [call for call in self._waiting if call in own]:
             answered = [(self._at(number, result), place) for number, (result, place) in enumerate(answered)]
         number = len(self._steps)
         if answered:

@@ -288,8 +288,8 @@ class _StepWriter:
                 self._places[number] = "content"
             if len(self._items) > 1:
                 self._texts["content"] = [(number, part.text) for number, part in self._items]
-        if refusal := "".join([text for _, text in self._texts.get("refusal", ())]):
-            self._members["refusal"] = refusal
+        if refusals := [text for _, text in self._texts.get("refusal", ()) if text]:
+            self._members["refusal"] = "".join(refusals)
         if self._calls:
             self._members[CALLS] = tuple(self._calls)
         pieces = self._pieces() if self._texts else {}

@@ -181,6 +181,7 @@ class _Reader(RoleReader):
     def __init__(self, raws: Sequence[Json], path: str, dialect: Dialect, *, is_alone: bool = False) -> None:
         super().__init__(dialect.namespace)
         self.misplaced: list[Loss] = []
+        self._path, self._is_alone = path, is_alone
         self._dialect = dialect
         self._codecs = codecs_of(dialect, is_exact=True)
         self._open: set[str] = set()  # ids of all calls that have no result
@@ -193,10 +194,10 @@ class _Reader(RoleReader):
             except DecodeError:
                 message = None
             if message is None or (message.extra is not None and "content" in message.extra):
-                message = _read_unusual(raw, path if is_alone else f"{path}[{index}]")
+                message = _read_unusual(raw, self._path_of(index))
             kind = type(message)
             if kind is wire.Tool or kind is wire.FunctionResult:
-                self._result(message, index, path if is_alone else f"{path}[{index}]")
+                self._result(message, index)
                 continue
             if self._results:
                 self._end_results()
@@ -207,6 +208,9 @@ class _Reader(RoleReader):
                 self._prompt(message, index)
         if self._results:
             self._end_results()
+
+    def _path_of(self, index: int) -> str:
+        return self._path if self._is_alone else f"{self._path}[{index}]"
 
     def _prompt(self, message: wire.Message, index: int) -> None:
         """A message of the user, or instructions, which are text."""
@@ -247,7 +251,7 @@ class _Reader(RoleReader):
         legacy = found[-1][0] if found and found[-1][1] == LEGACY else None
         self._functions = {legacy.name: legacy.id} if legacy is not None else {}
 
-    def _result(self, message: wire.Tool | wire.FunctionResult, index: int, path: str) -> None:
+    def _result(self, message: wire.Tool | wire.FunctionResult, index: int) -> None:
         name = message.name or ""
         is_tool = type(message) is wire.Tool
         id_ = (message.tool_call_id if isinstance(message, wire.Tool) else self._functions.get(name)) or ""
@@ -259,7 +263,9 @@ class _Reader(RoleReader):
                 metadata = add_notes(part.provider_metadata, self._codecs.namespace, {ROLE: "function"})
                 part = replace(part, provider_metadata=metadata)
         if id_ not in self.calls and id_ in self._open:
-            self.misplaced.append(Loss(path, f"the place of the result of {id_}", ORDERED, "changed"))
+            self.misplaced.append(
+                Loss(self._path_of(index), f"the place of the result of {id_}", ORDERED, "changed")
+            )
         self._open.discard(id_)
         self._first = self._first if self._results else index
         self._results.append((part, (index, "result")))
@@ -371,7 +377,7 @@ class _Writer:
             if len(turns) > 1:
                 items = [item if is_plain(item) else None for item in items]
             known += [item for item in items if item is not None]
-            entries.append((turn if parts is turn.parts else turn._replace(parts=parts), items))
+            entries.append((_with_parts(turn, parts), items))
         if not known and not noted:
             for turn, items in entries:
                 self.record.add(turn, None, [None] * len(items))
@@ -445,8 +451,7 @@ class _Writer:
         if len(parts) > 1:
             self._report_order(parts, places)
         shifted = [None if at is None or one is None else (at, one) for one in places[: len(parts)]]
-        step = step if parts is step.parts else step._replace(parts=parts)
-        self.record.add(step, None if at is None else (at,), shifted)
+        self.record.add(_with_parts(step, parts), None if at is None else (at,), shifted)
         add_boundaries(self.record, step, at if is_after_results else None)
 
     def _without_reasoning(self, parts: Sequence[Placed]) -> Iterator[Placed]:
@@ -500,7 +505,7 @@ class _Writer:
         for turn in turns:
             found = [places.get(id(placed)) for placed in turn.parts]
             shown = [Placed(_without_media(part), path) for part, path in turn.parts] if media else turn.parts
-            self.record.add(turn._replace(parts=shown), (first, "results"), found)
+            self.record.add(_with_parts(turn, shown), (first, "results"), found)
         if media:
             self._bridge("")
             self._append(wire.User(content=tuple(media)), {})
@@ -529,6 +534,11 @@ class _Writer:
                 items.append(block)
         intro = f"Content of the result of {TOOL_NAME.fit(part.name)} ({self._codecs.call_id(part.id)}):"
         return [wire.Text(text=intro), *items] if items else []
+
+
+def _with_parts(turn: Any, parts: Sequence[Placed]) -> Any:
+    """A turn with other parts, or with its own."""
+    return turn if parts is turn.parts else turn._replace(parts=parts)
 
 
 def _joined_texts(entries: Iterable[tuple[Turn, Sequence[Any]]]) -> str:
