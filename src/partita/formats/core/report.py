@@ -67,7 +67,7 @@ RESPELLING: Final = "it only says how this was written in its source"
 STEERING: Final = "it is written as a prompt of the user"
 
 METADATA: Final = frozenset({"providerMetadata", "callProviderMetadata", "resultProviderMetadata"})
-MESSAGES: Final = get_args(Message)
+MESSAGES: Final = frozenset(get_args(Message))
 FILE_NAMES: Final[Mapping[str, str]] = {"filename": "name", "name": "filename"}
 """The field for the name of a file, and the one that other types of parts have for it."""
 MINOR: Final[Mapping[str, Any]] = {"state": "done", "type": "source"}
@@ -186,14 +186,14 @@ class Report:
             again = None if place is None else read.get(place)
             if again is None:
                 losses.extend(self._missing(value, path))
-            elif isinstance(value, MESSAGES):
+            elif type(value) in MESSAGES:
                 losses.extend(self._message(value, again, path))
             elif value != again:
                 losses.extend(self._values(value, again, path, self.default, names))
         return losses
 
     def _missing(self, value: Any, path: str) -> Iterator[Loss]:
-        if isinstance(value, MESSAGES):
+        if type(value) in MESSAGES:
             yield Loss.of(path, without_parts(value), self.default)
         else:
             yield Loss.of(path, value, self._reasons.get(str(value.__struct_config__.tag), self.default))
