@@ -50,8 +50,10 @@ def residue(written: Wire | JsonObject, read: Wire | JsonObject) -> JsonObject:
     for (name, default), one, other in zip(members, astuple(written), after, strict=True):
         if one is other or name == EXTRA_NAME:
             continue
-        if (one is None or one is UNSET) and type(other) in _PLAIN:
-            kept[name] = other
+        is_empty = one is None or one is UNSET or (one is default and not one)
+        if is_empty and type(other) in _PLAIN:
+            if other or type(other) is not type(one):
+                kept[name] = other
         else:
             _keep(name, _json(one), _json(other), default, kept, respelled)
     kept |= extra
