@@ -21,7 +21,7 @@ from msgspec import UNSET
 from msgspec.structs import force_setattr
 
 from partita.types.codec import to_json
-from partita.types.json import Json, JsonObject, dumps, is_object
+from partita.types.json import Json, JsonObject, dumps, is_array, is_object
 from partita.types.value import EXTRA_NAME, Extra
 
 from .metadata import message_notes, with_message_notes
@@ -34,13 +34,12 @@ RESPELLED: Final = "respelled"
 
 _PLAIN: Final = frozenset[type]({type(None), bool, int, float, str, list, dict})
 """The types of JSON values. Members of wire objects are also unset, wire objects, or tuples of these."""
-_NESTED: Final = frozenset[type]({list, dict})
 
 
 def residue(written: Wire | JsonObject, read: Wire | JsonObject) -> JsonObject:
     """What `restore` needs to turn `written` into `read`; empty if they are equal."""
     if type(written) is not type(read) or not isinstance(written, Wire) or not isinstance(read, Wire):
-        return _residue(_json(written), _json(read), {})
+        return _residue(to_json(written), to_json(read), {})
     if written == read:
         return {}
     kept: JsonObject = {}
@@ -213,8 +212,6 @@ def defaults(type_: type[Wire]) -> JsonObject:
 
 def _is_same(one: Any, other: Any) -> bool:
     """Equal, and of one JSON type: 1 is neither true nor 1.0, at any depth."""
-    if one is other:
-        return True
-    if type(one) is not type(other) or one != other:
-        return False
-    return type(one) not in _NESTED or dumps(one) == dumps(other)
+    if one is other or type(one) is not type(other) or one != other:
+        return one is other
+    return not (is_object(one) or is_array(one)) or dumps(one) == dumps(other)
