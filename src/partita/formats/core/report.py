@@ -121,14 +121,15 @@ class Record:
             self._enter(turn, place, parts)
         self._turns = []
 
-    def changed(self, read: Mapping[Place, Any]) -> Iterator[Entry]:
-        """The entries of the messages that are not read back as they are."""
+    def complete_messages(self, read: Mapping[Place, Any]) -> None:
+        """Make the entries of all messages that are not read back as they are."""
         for message, path, place, parts in self._messages:
             if message != read.get(place):
-                yield Entry(message, path, place)
+                self.entries.append(Entry(message, path, place))
                 for number, (part, where) in enumerate(zip(message.content.parts, parts, strict=True)):
                     if where is not REPORTED:
-                        yield Entry(part, f"{path}.content.parts[{number}]", where)
+                        self.entries.append(Entry(part, f"{path}.content.parts[{number}]", where))
+        self._messages = []
 
     def _enter(self, turn: Turn, place: Place | None, parts: Sequence[Place | None]) -> None:
         """A step after the first has no message of its own, nor have results in a message that is implied."""
@@ -198,8 +199,9 @@ class Report:
     def compare(self, record: Record, read: Mapping[Place, Any]) -> list[Loss]:
         """What of the recorded values is not in those that were read back, by their places."""
         record.complete()
+        record.complete_messages(read)
         losses = list(record.losses)
-        for value, path, place, names in (*record.entries, *record.changed(read)):
+        for value, path, place, names in record.entries:
             again = None if place is None else read.get(place)
             if again is None:
                 losses.extend(self._missing(value, path))
