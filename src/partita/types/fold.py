@@ -164,16 +164,16 @@ def origins(messages: Sequence[Message]) -> list[Origin]:
 
 def _joined(
     messages: Sequence[Message], answers: Mapping[Position, _Answer]
-) -> dict[int, tuple[AssistantPart, ...]]:
+) -> dict[int, list[AssistantPart]]:
     """The parts of every message that is whole, by its place: those of its pieces, with their answers."""
-    joined: dict[int, tuple[AssistantPart, ...]] = {}
+    joined: dict[int, list[AssistantPart]] = {}
     origins: dict[int, ToolMessage] = {}
-    answered = {place for place, _ in answers}
     for piece in _pieces(messages):
-        parts = piece.message.content.parts
-        if piece.place in answered:
-            parts = _answered_parts(piece, answers, origins)
-        joined[piece.head_place] = joined.get(piece.head_place, ()) + parts
+        parts = _answered_parts(piece, answers, origins)
+        if piece.head_place in joined:
+            joined[piece.head_place] += parts
+        else:
+            joined[piece.head_place] = parts
     return joined
 
 
@@ -374,13 +374,13 @@ def _next_piece(last: _Piece | None, place: int, message: AssistantMessage) -> _
 
 def _answered_parts(
     piece: _Piece, answers: Mapping[Position, _Answer], origins: dict[int, ToolMessage]
-) -> tuple[AssistantPart, ...]:
+) -> list[AssistantPart]:
     """The parts of a piece, with the answers in its calls. `origins` are known messages of results."""
     place, parts = piece.place, list[AssistantPart](piece.message.content.parts)
     for index, part in enumerate(parts):
         if type(part) is ToolCallPart and (answer := answers.get((place, index))):
             parts[index] = _answered(piece, part, answer, origins)
-    return tuple(parts)
+    return parts
 
 
 def _answered(
@@ -429,6 +429,4 @@ def results_id(message_id: str, number: int) -> str:
 
 
 def _with_parts(message: MessageT, parts: Iterable[Part]) -> MessageT:
-    if parts is message.content.parts:
-        return message
     return replace(message, content=replace(message.content, parts=tuple(parts)))
