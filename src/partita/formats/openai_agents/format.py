@@ -14,9 +14,8 @@ from msgspec.structs import replace
 
 from partita.errors import ConversionError
 from partita.formats.core.members import text_in
-from partita.formats.core.metadata import notes
+from partita.formats.core.metadata import KEY, notes
 from partita.formats.core.report import Report
-from partita.formats.core.sidecar import KEY
 from partita.formats.format import Dumped, Format, Loaded, Slot
 from partita.formats.losses import Loss, json_losses
 from partita.formats.openai_responses.conversation import INSTRUCTIONS, ONLY_INPUT, PLACE, Reader, Writer
