@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from partita.errors import DecodeError, PartitaError
 from partita.formats.answers.outlet import RAW_INPUT
+from partita.formats.core.members import without
 from partita.types import chunks
 from partita.types.chunks import Chunk, DataChunk, MessageFinish, MessageMetadata, MessageStart
 from partita.types.codec import read_chunk
@@ -22,7 +23,7 @@ from partita.types.parts import TextPart
 from partita.types.tools import ContentOutput
 
 from . import events
-from .events import EVENT_DATA, MEMBER_DATA, event_metadata, without
+from .events import EVENT_DATA, MEMBER_DATA, event_metadata
 from .parts import read_content
 from .wire import AGENT, CONTENT, ENCRYPTED, MAX_DEPTH, MESSAGE_ID, NAMESPACE
 

@@ -179,11 +179,6 @@ def texts(fields: JsonObject, name: str) -> list[str]:
     return [item for item in bare if isinstance(item, str)]
 
 
-def present(**fields: Json) -> JsonObject:
-    """The fields that are not `None`."""
-    return {name: value for name, value in fields.items() if value is not None}
-
-
 def under_agent(fields: JsonObject) -> JsonObject | None:
     """Metadata with these fields in our namespace; `None` if there are none."""
     return {AGENT: fields} if fields else None

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from partita.errors import DecodeError
 from partita.formats.answers.outlet import RAW_INPUT
-from partita.formats.core.members import text_in
+from partita.formats.core.members import inverse, renamed, text_in
 from partita.formats.core.metadata import notes
 from partita.formats.core.rules import Alphabet
 from partita.formats.core.tool_text import Outcome, as_text, read_tool_text, tool_text
@@ -59,15 +59,6 @@ def item_id(kind: str, own: JsonObject) -> str | UnsetType:
     """The id of an item, if the API accepts it."""
     name = text_in(own, "itemId")
     return name if name and name.startswith(PREFIXES.get(kind, "")) and len(name) <= LONGEST else UNSET
-
-
-def renamed(value: Json, names: Mapping[str, str]) -> Json:
-    """An object with other names for its members."""
-    return {names.get(name, name): item for name, item in value.items()} if is_object(value) else value
-
-
-def _inverse(names: Mapping[str, str]) -> Mapping[str, str]:
-    return {new: name for name, new in names.items()}
 
 
 # Inputs
@@ -143,7 +134,7 @@ def _name(call: ToolCallPart) -> JsonObject:
 
 def _scope(own: JsonObject) -> JsonObject:
     """Where a tool is declared, and the program that called it."""
-    caller = renamed(own.get("caller"), _inverse(_CALLER))
+    caller = renamed(own.get("caller"), inverse(_CALLER))
     return {"namespace": text_in(own, "namespace") or UNSET, "caller": caller or UNSET}
 
 
@@ -187,7 +178,7 @@ def _write_mcp(call: ToolCallPart, own: JsonObject, output: JsonObject) -> JsonO
 
 def _write_file_search(call: ToolCallPart, own: JsonObject, output: JsonObject) -> JsonObject:
     found = output.get("results")
-    results = [renamed(one, _inverse(_RESULT)) for one in found] if is_array(found) else UNSET
+    results = [renamed(one, inverse(_RESULT)) for one in found] if is_array(found) else UNSET
     return {**_some(output, "queries"), "results": results}
 
 
@@ -483,7 +474,7 @@ def write_provider_output(call: ToolCallPart, own: JsonObject) -> Wire:
     if kind == "shell_call_output":
         found = output.get("output")
         outputs = found if is_array(found) else []
-        shown = [_shell_output(one, _inverse(_OUTCOME)) for one in outputs if is_object(one)]
+        shown = [_shell_output(one, inverse(_OUTCOME)) for one in outputs if is_object(one)]
         return wire.ShellCallOutput(**about, output=shown)
     if kind == "tool_search_output":
         return wire.ToolSearchOutput(**about, **_some(output, "tools"))
@@ -582,7 +573,7 @@ def _commands(value: Json, text: str, *, is_failed: bool) -> Json:
     """The outputs of the commands of a shell. Any other output is that of one command."""
     found = value.get("output") if is_object(value) else value
     if is_array(found) and not is_failed:
-        return [_shell_output(one, _inverse(_OUTCOME)) if is_object(one) else one for one in found]
+        return [_shell_output(one, inverse(_OUTCOME)) if is_object(one) else one for one in found]
     outcome = {"type": "exit", "exit_code": 1 if is_failed else 0}
     return [{"stdout": "" if is_failed else text, "stderr": text if is_failed else "", "outcome": outcome}]
 

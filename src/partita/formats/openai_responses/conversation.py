@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from partita.errors import ConversionError
 from partita.formats.core.members import text_in
 from partita.formats.core.metadata import add_notes, message_notes, notes
-from partita.formats.core.report import Entry, Place, Record
+from partita.formats.core.report import Entry, Place, PlacedPart, Record
 from partita.formats.core.residue import residue, restore, restore_noted
 from partita.formats.core.rules import Rules, arrange
 from partita.formats.core.turns import Instructions, Placed, Prompt, Results, Step, Turn, join, split
@@ -50,7 +50,6 @@ from .items import (
     BEGINS,
     ITEM,
     Context,
-    Found,
     Group,
     add_approval,
     add_output,
@@ -224,7 +223,7 @@ class Reader:
         if source and source == self._source:
             head = noted(head, {BEGINS: True})
         self._source = source
-        found[0] = Found(self._extra(head, index, ITEM), found[0].place)
+        found[0] = PlacedPart(self._extra(head, index, ITEM), found[0].place)
         at, place = len(self.parts), (index, found[0].place)
         self._before, self._last = item if isinstance(item, wire.Call) else None, (at, place)
         for part, where in found:

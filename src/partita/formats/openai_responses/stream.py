@@ -18,6 +18,7 @@ from partita.errors import DecodeError
 from partita.formats.answers.outlet import RAW_INPUT, Call, Outlet
 from partita.formats.core.members import count_in, items_in, text_in
 from partita.formats.core.metadata import notes
+from partita.formats.core.report import PlacedPart
 from partita.formats.core.residue import RESPELLED
 from partita.formats.core.tool_text import as_text
 from partita.formats.losses import Loss
@@ -41,7 +42,7 @@ from partita.types.tools import ErrorTextOutput, JsonOutput
 
 from . import wire
 from .calls import BEHIND, CALLS, DYNAMIC, OUTCOMES, error_text, parse_arguments, parse_json, runs_at_provider
-from .items import ENCRYPTED, ITEM, RAW, Context, Found, add_output, keep_whole, read_item
+from .items import ENCRYPTED, ITEM, RAW, Context, add_output, keep_whole, read_item
 from .parts import MADE, source_of
 from .response import client_tools_of, ending_of, is_response
 from .wire import NAMESPACE
@@ -138,7 +139,7 @@ class _Answer:
         self._names += 1
         return f"{kind}-{self._names}"
 
-    def read(self, raw: JsonObject) -> list[Found]:
+    def read(self, raw: JsonObject) -> list[PlacedPart]:
         """The parts of an item."""
         try:
             return read_item(wire.ITEM.read(raw), Context(self.context.client_tools))
@@ -511,7 +512,7 @@ class _TextualCall(_Item):
             if not written and isinstance(given, str):
                 outlet.grow_call(self._call.id, given)
             return
-        (part, _), *_ = self.answer.read(_identified(self.raw, self._call)) or [Found(None, 0)]
+        (part, _), *_ = self.answer.read(_identified(self.raw, self._call)) or [PlacedPart(None, 0)]
         metadata = _notes(part.call_provider_metadata) if isinstance(part, ToolCallPart) else {}
         metadata = {name: value for name, value in metadata.items() if name != RAW_INPUT}
         if self._is_custom or not isinstance(given, str):
