@@ -15,6 +15,7 @@ from typing import Any, Final
 from partita.errors import DecodeError, PartitaError
 from partita.formats.answers.outlet import RAW_INPUT
 from partita.formats.core.members import without
+from partita.formats.core.tool_text import bad_input_text
 from partita.types import chunks
 from partita.types.chunks import Chunk, DataChunk, MessageFinish, MessageMetadata, MessageStart
 from partita.types.codec import read_chunk
@@ -211,7 +212,7 @@ class AgentStream:
         try:
             value = loads(text) if text.strip() else {}
         except DecodeError as error:
-            why = f"the input is no JSON: {error}"
+            why = bad_input_text(error)
             metadata = event_metadata(notes)
             self.emit(chunks.ToolInputError(id_, name, why, text, provider_metadata=metadata))
             return

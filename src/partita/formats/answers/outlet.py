@@ -8,6 +8,7 @@ from typing import Literal, NamedTuple
 from msgspec import UNSET, UnsetType
 
 from partita.errors import DecodeError
+from partita.formats.core.tool_text import bad_input_text
 from partita.types.chunks import (
     Chunk,
     ErrorChunk,
@@ -151,7 +152,7 @@ class Outlet:
         try:
             value = _parsed(text) if given is UNSET else given
         except DecodeError as error:
-            self._refuse_call(call, text, str(error), metadata)
+            self._refuse_call(call, text, bad_input_text(error), metadata)
             return
         has_text = text or given is UNSET
         kept = {RAW_INPUT: text} if has_text and dumps(value).decode() != text else {}
@@ -200,7 +201,7 @@ class Outlet:
             ToolInputError(
                 call.id,
                 call.name,
-                f"the input is not JSON: {why}",
+                why,
                 text,
                 call.provider_executed,
                 self._named(metadata),

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from partita.errors import DecodeError
 from partita.formats.core.members import is_equal
+from partita.formats.core.tool_text import bad_input_text
 from partita.formats.losses import Loss
 from partita.formats.reasons import REPLACED, UNREAD
 from partita.types import chunks as c
@@ -279,7 +280,7 @@ class CallStream:
             return self.available(self._written())
         except DecodeError as error:
             self.state = "lost"
-            text = f"the input is no JSON: {error}"
+            text = bad_input_text(error)
             facts = self.facts
             return c.ToolInputError(
                 facts.call_id, facts.name, text, "".join(self._pieces), **self._description()

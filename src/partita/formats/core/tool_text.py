@@ -69,6 +69,11 @@ def object_input(part: ToolCallPart) -> JsonObject:
     return {} if value is UNSET or value is None else {"input": value}
 
 
+def bad_input_text(error: DecodeError) -> str:
+    """The text of the error for a call whose input is not JSON."""
+    return f"the input is not JSON: {error}"
+
+
 def as_text(value: Json) -> str:
     """A value as text: JSON, unless it is a text already."""
     return value if isinstance(value, str) else dumps(value).decode()

@@ -15,10 +15,10 @@ from msgspec.structs import replace
 
 from partita.errors import DecodeError
 from partita.formats.answers.outlet import RAW_INPUT
-from partita.formats.core.members import inverse, renamed, text_in
+from partita.formats.core.members import inverse, renamed, text_in, without
 from partita.formats.core.metadata import notes
 from partita.formats.core.rules import Alphabet
-from partita.formats.core.tool_text import Outcome, as_text, read_tool_text, tool_text
+from partita.formats.core.tool_text import Outcome, as_text, bad_input_text, read_tool_text, tool_text
 from partita.formats.core.wire import Wire, to_json
 from partita.stream.partial_json import parse_partial_json
 from partita.types.fold import state_after
@@ -237,9 +237,9 @@ TEXTUAL: Final = ("function_call", "custom_tool_call")
 """Calls whose input the model writes as text."""
 
 
-def kind_of_item(item: Wire) -> str:
-    """The type of an item."""
-    return str(item.__struct_config__.tag)
+def kind_of_item(item: Wire | JsonObject) -> str:
+    """The type of an item, which is a wire value or JSON."""
+    return str(item.__struct_config__.tag) if isinstance(item, Wire) else text_in(item, "type")
 
 
 def runs_at_provider(kind: str, item: JsonObject) -> bool:
@@ -344,7 +344,7 @@ def _read_textual(item: Any, kind: str, id_: str, *, is_provider: bool) -> ToolC
 
 def bad_input(error: DecodeError) -> ToolOutput:
     """The output of a call whose input is not JSON."""
-    return ErrorTextOutput(f"the input is no JSON: {error}")
+    return ErrorTextOutput(bad_input_text(error))
 
 
 def write_call(call: ToolCallPart, own: JsonObject) -> Wire:
@@ -366,7 +366,7 @@ def _web_search(item: JsonObject) -> Json:
     found: JsonObject = {"results": results} if is_array(results) and results else {}
     if not is_object(action):
         return found
-    shown = {name: value for name, value in action.items() if name != "sources"}
+    shown = without(action, "sources")
     kind = text_in(action, "type")
     sources = {"sources": action["sources"]} if action.get("sources") is not None else {}
     return {"action": {**shown, "type": _ACTIONS.get(kind, kind)}, **sources, **found}
@@ -498,7 +498,10 @@ SCREENSHOT: Final = "computer_screenshot"
 
 
 def answered_id(item: Any) -> str:
-    """The id of the call that an item answers. That of a local shell is in `id`, says the API reference."""
+    """The id of the call that an item answers. That of a local shell is in `id`.
+
+    https://platform.openai.com/docs/api-reference/responses/create (local shell call output)
+    """
     return item.call_id or item.id or ""
 
 
@@ -512,7 +515,7 @@ def _read_output(item: Any) -> ToolOutput:
     match item:
         case wire.ComputerCallOutput():
             if is_object(output) and output.get("type") == SCREENSHOT:
-                return JsonOutput({name: value for name, value in output.items() if name != "type"})
+                return JsonOutput(without(output, "type"))
             return JsonOutput(output)
         case wire.ShellCallOutput():
             return JsonOutput({"output": output})

@@ -11,7 +11,7 @@ from typing import Any, Final, TypeAlias
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from partita.formats.core.members import text_in
+from partita.formats.core.members import text_in, without
 from partita.formats.core.metadata import add_notes, notes
 from partita.formats.core.report import Place, PlacedPart, source_place
 from partita.formats.core.residue import residue, restore
@@ -128,7 +128,7 @@ def keep_whole(item: Any) -> CustomPart:
     about |= {new: raw[name] for name, new in _RENAMED.items() if raw.get(name) is not None}
     named = {*(["type"] if kind else []), *(["id"] if id_ else [])}
     named |= {name for name, new in _RENAMED.items() if new in about}
-    rest = {name: value for name, value in raw.items() if name not in named}
+    rest = without(raw, *named)
     about |= {ITEM: rest} if rest else {}
     return CustomPart(f"{NAMESPACE}.{kind or 'item_reference'}", provider_metadata={NAMESPACE: about})
 
@@ -367,7 +367,7 @@ def write_parts(parts: Sequence[Placed], *, is_sent: bool) -> tuple[list[Group],
                 items = write_item(part, is_sent=is_sent)
                 if not items:
                     continue
-                group = Group(_kind(items[0]), "", {})
+                group = Group(kind_of_item(items[0]), "", {})
                 group.items = items
                 group.owners.append((number, 0))
                 groups.append(group)
@@ -379,10 +379,6 @@ def write_parts(parts: Sequence[Placed], *, is_sent: bool) -> tuple[list[Group],
             case _:
                 pass
     return groups, places
-
-
-def _kind(item: Any) -> str:
-    return text_in(item, "type") if is_object(item) else kind_of_item(item)
 
 
 def _id(item: Any) -> str:
