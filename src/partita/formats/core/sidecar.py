@@ -16,6 +16,7 @@ from typing import Any, Final
 import msgspec
 
 from partita.errors import PartitaError
+from partita.formats.core.members import without
 from partita.formats.core.metadata import KEY
 from partita.formats.format import Format, Loaded, Request, Slot, ToolSpec
 from partita.formats.losses import Loss
@@ -61,7 +62,7 @@ def in_list(name: str) -> Slot:
         rest: Json = last.get(KEY) if is_object(last) else None
         if not is_array(notes) or not is_object(rest):
             return None
-        kept = {key: one for key, one in message.items() if key != name}
+        kept = without(message, name)
         return ({**message, name: notes[:-1]} if len(notes) > 1 else kept), rest
 
     return _in_first(put, take)
@@ -108,13 +109,13 @@ def _take(
     """The holder without what is ours, and without an object that held nothing else if it was not there."""
     if not path:
         rest = holder.get(KEY)
-        return ({key: one for key, one in holder.items() if key != KEY}, rest) if is_object(rest) else None
+        return (without(holder, KEY), rest) if is_object(rest) else None
     inner = holder.get(path[0])
     found = _take(inner, path[1:], is_always_there) if is_object(inner) else None
     if found is None:
         return None
     bare, rest = found
-    kept = {key: one for key, one in holder.items() if key != path[0]}
+    kept = without(holder, path[0])
     return ({**holder, path[0]: bare} if bare or is_always_there else kept), rest
 
 
@@ -235,7 +236,7 @@ def _patched_v1(value: Json, patch: JsonObject) -> Json:
     if "is" in patch:
         return patch["is"]
     if is_object(value):
-        kept = {key: inner for key, inner in value.items() if key not in patch.get("without", ())}
+        kept = without(value, *patch.get("without", ()))
         inside: JsonObject = patch.get("of", {})
         return kept | {key: _patched_v1(kept.get(key), one) for key, one in inside.items()}
     if is_array(value):

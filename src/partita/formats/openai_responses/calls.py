@@ -18,11 +18,18 @@ from partita.formats.answers.outlet import RAW_INPUT
 from partita.formats.core.members import inverse, renamed, text_in, without
 from partita.formats.core.metadata import notes
 from partita.formats.core.rules import Alphabet
-from partita.formats.core.tool_text import Outcome, as_text, bad_input_text, read_tool_text, tool_text
+from partita.formats.core.tool_text import (
+    Outcome,
+    as_text,
+    bad_input_text,
+    parse_input,
+    read_tool_text,
+    tool_text,
+)
 from partita.formats.core.wire import Wire, to_json
 from partita.stream.partial_json import parse_partial_json
 from partita.types.fold import state_after
-from partita.types.json import Json, JsonObject, dumps, is_array, is_object, kind_of, loads
+from partita.types.json import Json, JsonObject, dumps, is_array, is_object, kind_of
 from partita.types.messages import ToolCallPart
 from partita.types.parts import TextPart
 from partita.types.tools import (
@@ -69,14 +76,9 @@ def parse_arguments(arguments: Json) -> Json:
     if not isinstance(arguments, str):
         return {} if _is_absent(arguments) else arguments
     try:
-        return parse_json(arguments)
+        return parse_input(arguments)
     except DecodeError:
         return arguments
-
-
-def parse_json(text: str) -> Json:
-    """The value of JSON text; an empty text is an empty object."""
-    return loads(text) if text.strip() else {}
 
 
 def _is_absent(value: Any) -> bool:
@@ -304,7 +306,7 @@ def _spelling(item: Any) -> JsonObject:
     if not isinstance(text, str):
         return {}
     try:
-        return {} if dumps(parse_json(text)).decode() == text else {RAW_INPUT: text}
+        return {} if dumps(parse_input(text)).decode() == text else {RAW_INPUT: text}
     except DecodeError:
         return {}
 
@@ -324,7 +326,7 @@ def _read_textual(item: Any, kind: str, id_: str, *, is_provider: bool) -> ToolC
             fields |= {"state": "input-streaming", "raw_input": text, "input_encoding": "text"}
     elif isinstance(text, str):
         try:
-            fields["input"] = parse_json(text)
+            fields["input"] = parse_input(text)
             own |= _spelling(item)
         except DecodeError as error:
             if is_cut:

@@ -20,7 +20,7 @@ from partita.formats.core.members import count_in, items_in, text_in, without
 from partita.formats.core.metadata import notes
 from partita.formats.core.report import PlacedPart
 from partita.formats.core.residue import RESPELLED
-from partita.formats.core.tool_text import as_text
+from partita.formats.core.tool_text import as_text, parse_input
 from partita.formats.losses import Loss
 from partita.formats.reasons import DERIVED, UNREAD
 from partita.types.chunks import (
@@ -41,7 +41,7 @@ from partita.types.parts import CustomPart, FilePart, SourceDocumentPart, Source
 from partita.types.tools import ErrorTextOutput, JsonOutput
 
 from . import wire
-from .calls import BEHIND, CALLS, DYNAMIC, OUTCOMES, error_text, parse_arguments, parse_json, runs_at_provider
+from .calls import BEHIND, CALLS, DYNAMIC, OUTCOMES, error_text, parse_arguments, runs_at_provider
 from .items import ENCRYPTED, ITEM, RAW, Context, add_output, keep_whole, read_item
 from .parts import MADE, source_of
 from .response import client_tools_of, ending_of, is_response
@@ -531,7 +531,7 @@ class _TextualCall(_Item):
 
 def _is_json(value: Json) -> bool:
     try:
-        parse_json(value if isinstance(value, str) else "")
+        parse_input(value if isinstance(value, str) else "")
     except DecodeError:
         return False
     return is_object(value) or (isinstance(value, str) and bool(value.strip()))
