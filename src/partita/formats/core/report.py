@@ -28,7 +28,7 @@ from partita.formats.reasons import (
 from partita.types.codec import to_json
 from partita.types.json import Json, JsonObject, dumps, is_array, is_object
 from partita.types.messages import Message, ToolCallPart, ToolMessage, derive_type, text_of
-from partita.types.parts import StepStartPart
+from partita.types.parts import SourceDocumentPart, SourceUrlPart, StepStartPart
 from partita.types.value import EXTRA_NAME, Value
 
 from .codec import KIND
@@ -48,6 +48,11 @@ class PlacedPart(NamedTuple):
 
     part: Any
     place: Any
+
+
+def source_place(part: SourceUrlPart | SourceDocumentPart) -> Place:
+    """The place of a source that has no block of its own: what it refers to."""
+    return part.type, part.url if isinstance(part, SourceUrlPart) else part.title, str(part.provider_metadata)
 
 
 COMMON: Final[Mapping[str, str]] = {
