@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 from partita.errors import DecodeError
 from partita.formats.core.citations import citation
-from partita.formats.core.members import text_in
+from partita.formats.core.members import inverse, nonempty_text, renamed, text_in
 from partita.formats.core.metadata import FIELDS, notes
 from partita.formats.core.server_tools import behind_note, with_result
 from partita.formats.core.tool_text import as_text, read_tool_text
@@ -55,16 +55,6 @@ _NAMES: Final[Mapping[str, Mapping[str, str]]] = {
 """By the `type` of a value: its members on the wire, and their names in an output."""
 
 _SOURCE: Final[Mapping[str, str]] = {"media_type": "mediaType"}
-
-
-def renamed(value: Json, names: Mapping[str, str]) -> Json:
-    """An object with members renamed; any other value as it is."""
-    return {names.get(key, key): item for key, item in value.items()} if is_object(value) else value
-
-
-def inverse(names: Mapping[str, str]) -> Mapping[str, str]:
-    """Names by their replacements."""
-    return {name: key for key, name in names.items()}
 
 
 # Results
@@ -217,8 +207,8 @@ class Sources:
         """The web pages that a result contains."""
         match block.get("content"):
             case {"type": "web_fetch_result", "content": {"source": {**source}, **document}, **result}:
-                title = _text(document.get("title")) or _text(result.get("url"))
-                self._documents.append(Fetched(title or "", _text(source.get("media_type")) or PLAIN))
+                title = nonempty_text(document.get("title")) or nonempty_text(result.get("url"))
+                self._documents.append(Fetched(title or "", nonempty_text(source.get("media_type")) or PLAIN))
             case _:
                 pass
         content, call_id = block.get("content"), block.get("tool_use_id")
@@ -234,7 +224,9 @@ class Sources:
                     continue
             self._pages.add(url)
             pages.append(
-                SourceUrlPart(f"{call_id}-{len(pages)}", url, _text(title), provider_metadata={NAME: about})
+                SourceUrlPart(
+                    f"{call_id}-{len(pages)}", url, nonempty_text(title), provider_metadata={NAME: about}
+                )
             )
         return pages
 
@@ -267,7 +259,7 @@ class Sources:
             SourceUrlPart(
                 f"{self.response}-cited-{number}",
                 raw["url"],
-                _text(raw.get("title")),
+                nonempty_text(raw.get("title")),
                 provider_metadata=_location(raw),
             )
             for number, raw in enumerate(self._cited)
@@ -280,12 +272,8 @@ class Sources:
         if type(number) is not int or not 0 <= number < len(self._documents):
             return None
         known = self._documents[number]
-        return known if _text(raw.get("document_title")) in (None, known.title) else None
+        return known if nonempty_text(raw.get("document_title")) in (None, known.title) else None
 
 
 def _location(raw: JsonObject) -> JsonObject:
     return {NAME: {name: raw[key] for key, name in _LOCATION.items() if raw.get(key) is not None}}
-
-
-def _text(value: Json) -> str | None:
-    return value if isinstance(value, str) and value else None

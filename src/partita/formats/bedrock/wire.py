@@ -30,7 +30,7 @@ class Block(Shape):
 
 
 class Text(Block):
-    """A text. The API refuses an empty one."""
+    """A text. The API refuses an empty one: OpenHands/OpenHands#5722"""
 
     text: str
 
@@ -93,7 +93,10 @@ class CitationsBlock(Block):
 
 
 class ToolUse(Shape):
-    """A call. `type` is `server_tool_use` if Bedrock runs it."""
+    """A call. `type` is `server_tool_use` if Bedrock runs it.
+
+    https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ToolUseBlock.html
+    """
 
     tool_use_id: str
     name: str
@@ -108,7 +111,10 @@ class ToolUseBlock(Block):
 
 
 class ToolResult(Shape):
-    """The result of a call. No `status` means success."""
+    """The result of a call. No `status` means success.
+
+    https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ToolResultBlock.html
+    """
 
     tool_use_id: str
     content: tuple[JsonObject, ...]
