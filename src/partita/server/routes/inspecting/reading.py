@@ -6,7 +6,7 @@ from typing import Final, Literal, NamedTuple, TypeAlias
 
 from partita.formats.converting import read as read_payload
 from partita.formats.events import fold_events
-from partita.formats.format import Format, Request
+from partita.formats.format import Format, Loaded, Request
 from partita.formats.losses import Loss
 from partita.formats.registry import get_format
 from partita.formats.sniff import LOOKED_AT
@@ -19,8 +19,8 @@ from partita.types.messages import Message
 
 from .source import Source
 
-LARGEST_COMPARED: Final = 1024 * 1024
-"""How many bytes of a log are compared with its messages: that takes seconds for a megabyte."""
+LARGEST_COMPARED: Final = 512 * 1024
+"""How many bytes of records are compared with their messages, which may take some seconds."""
 
 HINT: Final = "partita convert --losses lists them"
 
@@ -60,11 +60,12 @@ def read(source: Source, format: str) -> Read:
         return _read_log(source, format)
     known = get_format(format)
     loaded = read_payload(source.payload, known)
-    losses = [_moved(loss, source.path) for loss in loaded.losses]
+    is_slow = known.dump is None and not known.is_complete  # its records are compared leaf by leaf
+    losses, notes = _losses(source, loaded) if is_slow else (_moved(source, loaded), [])
     if known.decoder is None or not _is_stream(source, known):
-        return Read("messages", loaded.messages, losses, request=loaded.request)
+        return Read("messages", loaded.messages, losses, notes, request=loaded.request)
     errors = fold_events(known.decoder(), source.values, lenient=True).errors
-    return Read("stream", loaded.messages, losses, errors=errors, request=loaded.request)
+    return Read("stream", loaded.messages, losses, notes, errors, loaded.request)
 
 
 def _is_stream(source: Source, known: Format) -> bool:
@@ -80,8 +81,16 @@ _SAID = frozenset({"role", "messages", "contents", "input"})
 """Members of messages and requests: no event has them."""
 
 
-def _moved(loss: Loss, path: str) -> Loss:
-    return loss if path == "$" else loss._replace(path=f"{path}{loss.path.removeprefix('$')}")
+def _losses(source: Source, loaded: Loaded) -> tuple[list[Loss], list[Note]]:
+    """The losses of records; of too many bytes, a note instead."""
+    if len(source.data) > LARGEST_COMPARED:
+        return [], [Note(f"losses are not listed: there are more than {LARGEST_COMPARED} bytes", detail=HINT)]
+    return _moved(source, loaded), []
+
+
+def _moved(source: Source, loaded: Loaded) -> list[Loss]:
+    """Losses, by their paths in the text."""
+    return [loss._replace(path=f"{source.path}{loss.path.removeprefix('$')}") for loss in loaded.losses]
 
 
 def _read_log(source: Source, format: str) -> Read:
@@ -93,22 +102,10 @@ def _read_log(source: Source, format: str) -> Read:
     else:
         reading.feed(b"".join(dumps(value) + b"\n" for value in source.values))
     messages = {message.id: message for message in reading.finish().messages}
-    notes = [
+    losses, notes = _losses(source, read_payload(source.payload, get_format(format)))
+    noted = {str(one) for one in reading.findings}  # they are among the losses, too
+    notes += [
         Note(one.what, one.times, None, [place.line for place in one.places], one.detail)
         for one in reading.findings
     ]
-    return Read("log", list(messages.values()), *_log_losses(source, format, reading, notes))
-
-
-def _log_losses(
-    source: Source, format: str, reading: LogReading, notes: list[Note]
-) -> tuple[list[Loss], list[Note]]:
-    """The losses of a log that are not among its notes, and the notes."""
-    if len(source.data) > LARGEST_COMPARED:
-        return [], [
-            *notes,
-            Note(f"losses of logs over {LARGEST_COMPARED} bytes are not listed here", detail=HINT),
-        ]
-    noted = {str(one) for one in reading.findings}
-    loaded = read_payload(source.payload, get_format(format))
-    return [_moved(loss, source.path) for loss in loaded.losses if loss.what not in noted], notes
+    return Read("log", list(messages.values()), [loss for loss in losses if loss.what not in noted], notes)
