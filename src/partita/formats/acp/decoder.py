@@ -8,6 +8,7 @@ chunks; unknown messages become data.
 from collections.abc import Callable, Mapping
 from typing import Final, NamedTuple, TypeAlias
 
+from partita.formats.core.members import without
 from partita.formats.format import Format
 from partita.formats.losses import Loss
 from partita.formats.reasons import UNREAD
@@ -209,14 +210,14 @@ class AcpDecoder:
 
     def _call(self, update: JsonObject) -> list[Chunk]:
         begun = self._begin() if self._calls.knows(update.get("toolCallId")) else self._step()
-        chunks = self._calls.update({key: value for key, value in update.items() if key != "sessionUpdate"})
+        chunks = self._calls.update(without(update, "sessionUpdate"))
         if chunks is None:
             return [*begun, *self._keep("unknown", update)]
         self._had_results |= not self._calls.has_open
         return [*begun, *self._end(), *chunks]
 
     def _plan(self, update: JsonObject) -> list[Chunk]:
-        plan = {key: value for key, value in update.items() if key != "sessionUpdate"}
+        plan = without(update, "sessionUpdate")
         return [*self._step(), DataChunk(f"data-{ACP}-plan", plan, id="plan")]
 
     def _finished(self, result: JsonObject) -> list[Chunk]:
@@ -282,7 +283,7 @@ class AcpDecoder:
 
     def _pass(self, name: str, update: JsonObject) -> list[Chunk]:
         if name == "usage":
-            self._facts["context"] = {key: value for key, value in update.items() if key != "sessionUpdate"}
+            self._facts["context"] = without(update, "sessionUpdate")
         if name == "session-info" and isinstance(title := update.get("title"), str):
             self._facts["title"] = title
         return [DataChunk(f"data-{ACP}-{name}", update, transient=True)]

@@ -10,6 +10,11 @@ def text_in(value: Json, name: str) -> str:
     return found if isinstance(found, str) else ""
 
 
+def text_or(value: Json, otherwise: str) -> str:
+    """A value if it is a string that is not empty."""
+    return value if isinstance(value, str) and value else otherwise
+
+
 def count_in(value: Json, name: str) -> int | None:
     """A member that is a number of tokens or characters, or an index."""
     found = value.get(name) if is_object(value) else None
@@ -29,3 +34,16 @@ def objects_in(value: Json) -> list[JsonObject]:
 def is_empty(value: Json) -> bool:
     """Whether a value is null or has no content."""
     return value is None or value in ("", [], {})
+
+
+def without(value: JsonObject, *names: str) -> JsonObject:
+    """An object without the named members."""
+    return {name: item for name, item in value.items() if name not in names}
+
+
+def equal(one: Json, other: Json) -> bool:
+    """Whether two values are equal. Values that are nested too deeply to compare are not."""
+    try:
+        return bool(one == other)
+    except RecursionError:
+        return False
