@@ -13,7 +13,8 @@ the one that was read:
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from hashlib import blake2b
-from operator import attrgetter
+from itertools import compress
+from operator import attrgetter, is_not
 from typing import Any, Final, NamedTuple, TypeVar, cast
 
 import msgspec
@@ -44,18 +45,18 @@ def residue(written: Wire | JsonObject, read: Wire | JsonObject) -> JsonObject:
         return {}
     kept: JsonObject = {}
     respelled: JsonObject = {}
-    extra: JsonObject = dict(read.extra) if read.extra else {}
-    members, values = _members(type(read))
-    for (name, default), one, other in zip(members, values(written), values(read), strict=True):
-        if one is other and not (extra and name in extra):
-            continue
-        is_empty = one is UNSET or one is None or (one is default and not one)
-        if is_empty and type(other) in _PLAIN and not (extra and name in extra):
-            if other or type(other) is not type(one):
-                kept[name] = other
-            continue
-        value = _json(extra.pop(name) if name in extra else other)  # what did not fit is in `extra`
-        _keep(name, one if one is UNSET else _json(one), value, default, kept, respelled)
+    names, default, values = _members(type(read))
+    ones, others = values(written), values(read)
+    extra: JsonObject = {}
+    if read.extra:  # it also has the members whose values are not of the types that are declared
+        extra = dict(read.extra)
+        others = [extra.pop(name, other) for name, other in zip(names, others, strict=True)]
+    members = zip(names, ones, others, strict=True)
+    for name, one, other in compress(members, map(is_not, ones, others)):
+        if one is UNSET and type(other) in _PLAIN:
+            kept[name] = other
+        else:
+            _keep(name, _json(one), _json(other), default.get(name, UNSET), kept, respelled)
     kept |= extra
     if respelled:
         kept[RESPELLED] = respelled
@@ -75,11 +76,12 @@ def restore(written: WireT, kept: JsonObject, skip: frozenset[str] = frozenset()
     fields, tag_field = _fields(type(written))
     extra: JsonObject = {}
     for name, value in kept.items():
-        if name in (RESPELLED, tag_field) or name in skip:
+        if name in skip:
             continue
         field = fields.get(name)
         if field is None:
-            extra[name] = value
+            if name not in (RESPELLED, tag_field):
+                extra[name] = value
             continue
         other = getattr(written, field.name)
         if other is UNSET or other is None or _is_same(other, field.default):
@@ -171,16 +173,22 @@ def _json(value: Any) -> Json:
     return to_json(value) if isinstance(value, (Wire, tuple)) else value
 
 
+class _Members(NamedTuple):
+    """The members of a wire type: their wire names, defaults, and a function that returns their values."""
+
+    names: Sequence[str]
+    defaults: JsonObject
+    values: Callable[[Wire], Sequence[Any]]
+
+
 @cache
-def _members(type_: type[Wire]) -> tuple[Sequence[tuple[str, Any]], Callable[[Wire], Sequence[Any]]]:
-    """The wire names and defaults of the members of a type, and a function that returns their values."""
+def _members(type_: type[Wire]) -> _Members:
     fields = [one for one in msgspec.structs.fields(type_) if one.encode_name != EXTRA_NAME]
-    default = defaults(type_)
-    members = [(one.encode_name, default.get(one.encode_name, UNSET)) for one in fields]
+    names = [one.encode_name for one in fields]
     if len(fields) == 1:
         only = fields[0].name
-        return members, lambda wire: (getattr(wire, only),)
-    return members, attrgetter(*(one.name for one in fields))
+        return _Members(names, defaults(type_), lambda wire: (getattr(wire, only),))
+    return _Members(names, defaults(type_), attrgetter(*(one.name for one in fields)))
 
 
 class _Field(NamedTuple):
