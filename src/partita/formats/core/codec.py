@@ -86,11 +86,9 @@ class PartCodecs(Generic[ContextT]):
 
     def read(self, block: Any, context: ContextT) -> Any:
         """The part of a block. A block that has none is kept whole."""
-        if isinstance(block, UnknownVariant):
-            return self.keep(dict(block.raw))
         codec = self._by_wire.get(type(block))
         if codec is None:
-            return self.keep(to_json(block))
+            return self.keep(dict(block.raw) if isinstance(block, UnknownVariant) else to_json(block))
         part = codec.read(block, context)
         first, written = (None, None) if part is None else self._write(part)
         if first is not codec:

@@ -67,7 +67,7 @@ RESPELLING: Final = "it only says how this was written in its source"
 STEERING: Final = "it is written as a prompt of the user"
 
 METADATA: Final = frozenset({"providerMetadata", "callProviderMetadata", "resultProviderMetadata"})
-MESSAGES: Final = get_args(Message)
+MESSAGES: Final = frozenset(get_args(Message))
 FILE_NAMES: Final[Mapping[str, str]] = {"filename": "name", "name": "filename"}
 """The field for the name of a file, and the one that other types of parts have for it."""
 MINOR: Final[Mapping[str, Any]] = {"state": "done", "type": "source"}
@@ -189,14 +189,14 @@ class Report:
                 losses.append(self._missing(value, path))
             elif value == again:
                 continue
-            elif isinstance(value, MESSAGES):
+            elif type(value) in MESSAGES:
                 losses.extend(self._message(value, again, path))
             else:
                 losses.extend(self._values(value, again, path, self.default, entry.names))
         return losses
 
     def _missing(self, value: Any, path: str) -> Loss:
-        if isinstance(value, MESSAGES):
+        if type(value) in MESSAGES:
             return Loss.of(path, without_parts(value), self.default)
         return Loss.of(path, value, self._reasons.get(str(value.__struct_config__.tag), self.default))
 

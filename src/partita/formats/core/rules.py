@@ -138,8 +138,8 @@ def _take_results(turn: Results, arranged: list[Turn], rules: Rules, record: Rec
     elif turn.step is None:
         record.drop(turn, NO_CALL)
     elif step is not None and step.message is turn.step.message:
-        calls = {part.id for part, _ in step.parts if isinstance(part, ToolCallPart)}
-        kept = [one for one in turn.parts if isinstance(one.part, ToolResultPart) and one.part.id in calls]
+        calls = {part.id for part, _ in step.parts if type(part) is ToolCallPart}
+        kept = [one for one in turn.parts if type(one.part) is ToolResultPart and one.part.id in calls]
         if kept:
             arranged.append(turn if len(kept) == len(turn.parts) else turn._replace(parts=kept))
 
