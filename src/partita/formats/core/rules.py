@@ -147,7 +147,7 @@ def _take_results(turn: Results, arranged: list[Turn], rules: Rules, record: Rec
 def _without_unsent(turn: Turn, rules: Rules, record: Record) -> Turn:
     """A turn without blank texts, and without calls whose input was cut off."""
     drops_blank, needs_results = rules.blank_text == "drop", rules.calls == "answered"
-    if not drops_blank and not needs_results:
+    if not drops_blank and not (needs_results and isinstance(turn, Step)):
         return turn
     kept: list[Placed] = []
     for placed in turn.parts:
@@ -202,7 +202,9 @@ def _answered(turns: Sequence[Turn], record: Record) -> list[Turn]:
             at += 1
         if calls:
             arranged += _in_order(turn, calls, results, record)
-        arranged += [one for one in results if one.step is None and not _has_call(one, calls)]
+        for one in results:
+            if one.step is None and not _has_call(one, calls):
+                arranged.append(one)
     return arranged
 
 
