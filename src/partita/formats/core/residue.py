@@ -10,16 +10,15 @@ the one that was read:
 - A member that is written but was absent is kept the same way, without a value.
 """
 
-from collections.abc import Callable, Sequence
 from functools import cache
 from hashlib import blake2b
 from itertools import compress
-from operator import attrgetter, is_not
+from operator import is_not
 from typing import Any, Final, TypeVar, cast
 
 import msgspec
 from msgspec import UNSET
-from msgspec.structs import force_setattr
+from msgspec.structs import astuple, force_setattr
 
 from partita.types.codec import to_json
 from partita.types.json import Json, JsonObject, dumps, is_array, is_object
@@ -46,16 +45,16 @@ def residue(written: Wire | JsonObject, read: Wire | JsonObject) -> JsonObject:
     kept: JsonObject = {}
     respelled: JsonObject = {}
     members = _members(type(read))
-    ones, others = members.values(written), members.values(read)
+    ones, others = astuple(written), astuple(read)
     extra: JsonObject = {}
     if read.extra:  # it also has the members whose values are not of the types that are declared
         extra = dict(read.extra)
-        others = [extra.pop(name, other) for name, other in zip(members.names, others, strict=True)]
+        others = tuple([extra.pop(name, other) for name, other in zip(members.names, others, strict=True)])
     for at in compress(members.numbers, map(is_not, ones, others)):
         name, one, other = members.names[at], ones[at], others[at]
         if one is UNSET and type(other) in _PLAIN:
             kept[name] = other
-        else:
+        elif name != EXTRA_NAME:
             default = members.defaults.get(name, UNSET)
             _keep(name, _json(one), _json(other), default, kept, respelled)
     kept |= extra
@@ -129,12 +128,14 @@ def _residue(written: JsonObject, read: JsonObject, default: JsonObject) -> Json
 
 def _keep(name: str, one: Json, other: Json, default: Json, kept: JsonObject, respelled: JsonObject) -> None:
     """Keep what turns `one`, a member that is written, into `other`. Either may be unset."""
-    if _is_same(one, other):
-        return
     if other is UNSET:
-        if not _is_same(one, default):
+        if one is not UNSET and not _is_same(one, default):
             respelled[name] = [digest(one)]
-    elif one is UNSET or one is None or _is_same(one, default):
+    elif one is UNSET:
+        kept[name] = other
+    elif _is_same(one, other):
+        return
+    elif one is None or _is_same(one, default):
         kept[name] = other
     elif is_object(one) and is_object(other):
         if inner := _residue(one, other, {}):  # empty if they differ in order only
@@ -170,24 +171,20 @@ def digest(value: Json) -> str:
 
 
 def _json(value: Any) -> Json:
-    """The value of a member as JSON. Only wire objects and tuples of them are not."""
+    """The value of a member as JSON, if it is set. Only wire objects and tuples of them are not."""
     return value if type(value) in _PLAIN or value is UNSET else to_json(value)
 
 
 class _Members:
-    """The members of a wire type."""
+    """The members of a wire type. `numbers` and `names` are in the order of `astuple`."""
 
     def __init__(self, type_: type[Wire]) -> None:
-        fields = [one for one in msgspec.structs.fields(type_) if one.encode_name != EXTRA_NAME]
-        self.numbers = range(len(fields))
+        fields = msgspec.structs.fields(type_)
         self.names = [one.encode_name for one in fields]
-        self.attributes = {one.encode_name: one.name for one in fields}
+        self.numbers = range(len(fields))
+        self.attributes = {one.encode_name: one.name for one in fields if one.encode_name != EXTRA_NAME}
         self.defaults = defaults(type_)
         self.tag_field = type_.__struct_config__.tag_field
-        self.values: Callable[[Wire], Sequence[Any]] = attrgetter(*(one.name for one in fields))
-        if len(fields) == 1:  # then it does not return a tuple
-            only = fields[0].name
-            self.values = lambda wire: (getattr(wire, only),)
 
 
 _members: Final = cache(_Members)
@@ -205,6 +202,8 @@ def defaults(type_: type[Wire]) -> JsonObject:
 
 def _is_same(one: Any, other: Any) -> bool:
     """Equal, and of one JSON type: 1 is neither true nor 1.0, at any depth."""
-    if one is other or type(one) is not type(other) or one != other:
-        return one is other
+    if one is other:
+        return True
+    if type(one) is not type(other) or one != other:
+        return False
     return not (is_object(one) or is_array(one)) or dumps(one) == dumps(other)
