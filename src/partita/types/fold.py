@@ -34,6 +34,7 @@ from .messages import (
     Message,
     Part,
     ToolCallPart,
+    ToolContent,
     ToolMessage,
 )
 from .parts import StepStartPart
@@ -66,6 +67,9 @@ STATES_AFTER: Mapping[type[ToolOutput], ToolState] = {
 
 TAKEN_OUT = JsonOutput(None)
 """Stands for the output in a result that is kept only for what its call has no field for."""
+
+NO_RESULTS = ToolContent(parts=())
+"""The content of a message whose results are in their calls."""
 
 Position: TypeAlias = tuple[int, int]
 """Where a part is: the index of its message, and its own index in there."""
@@ -250,7 +254,7 @@ def own_origin(message: AssistantMessage, number: int) -> ToolMessage:
         run_id=message.run_id,
         seq=message.seq,
         internal=message.internal,
-        content=(),
+        content=NO_RESULTS,
     )
 
 

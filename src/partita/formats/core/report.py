@@ -10,7 +10,7 @@ from functools import cache
 from typing import Any, Final, NamedTuple, TypeAlias, get_args
 
 import msgspec
-from msgspec import UNSET
+from msgspec import UNSET, Struct
 from msgspec.structs import replace
 
 from partita.formats.losses import Loss, json_losses
@@ -82,7 +82,7 @@ RESULT_METADATA: Final[Mapping[str, str]] = {"providerMetadata": "resultProvider
 """The same for results whose message is implied by the call."""
 
 
-class Entry(NamedTuple):
+class Entry(Struct, frozen=True):
     """Something that was to be written: a part, or a message without its parts.
 
     `place` is where it was written, `None` if it was not. `names` are other names of its fields in paths.
@@ -91,7 +91,7 @@ class Entry(NamedTuple):
     value: Any
     path: str
     place: Place | None
-    names: Mapping[str, str] = {}  # never changed
+    names: Mapping[str, str] = {}
 
 
 class Record:
@@ -182,21 +182,23 @@ class Report:
         """What of the recorded values is not in those that were read back, by their places."""
         record.complete()
         losses = list(record.losses)
-        for value, path, place, names in record.entries:
-            again = None if place is None else read.get(place)
+        for entry in record.entries:
+            value, path = entry.value, entry.path
+            again = None if entry.place is None else read.get(entry.place)
             if again is None:
-                losses.extend(self._missing(value, path))
+                losses.append(self._missing(value, path))
+            elif value == again:
+                continue
             elif type(value) in MESSAGES:
                 losses.extend(self._message(value, again, path))
-            elif value != again:
-                losses.extend(self._values(value, again, path, self.default, names))
+            else:
+                losses.extend(self._values(value, again, path, self.default, entry.names))
         return losses
 
-    def _missing(self, value: Any, path: str) -> Iterator[Loss]:
+    def _missing(self, value: Any, path: str) -> Loss:
         if type(value) in MESSAGES:
-            yield Loss.of(path, without_parts(value), self.default)
-        else:
-            yield Loss.of(path, value, self._reasons.get(str(value.__struct_config__.tag), self.default))
+            return Loss.of(path, without_parts(value), self.default)
+        return Loss.of(path, value, self._reasons.get(str(value.__struct_config__.tag), self.default))
 
     def _message(self, message: Message, again: Message, path: str) -> Iterator[Loss]:
         """What is missing of a message besides its parts."""

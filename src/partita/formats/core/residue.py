@@ -75,11 +75,12 @@ def restore(written: WireT, kept: JsonObject, skip: frozenset[str] = frozenset()
     fields, tag_field = _fields(type(written))
     extra: JsonObject = {}
     for name, value in kept.items():
-        if name in (RESPELLED, tag_field) or name in skip:
+        if name in skip:
             continue
         field = fields.get(name)
         if field is None:
-            extra[name] = value
+            if name not in (RESPELLED, tag_field):
+                extra[name] = value
             continue
         other = getattr(written, field.name)
         if other is UNSET or other is None or _is_same(other, field.default):

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from partita.formats.losses import Loss
 from partita.formats.reasons import JOINED, STEPS
-from partita.types.fold import answer, results_id
+from partita.types.fold import NO_RESULTS, answer, results_id
 from partita.types.json import Json, JsonObject
 from partita.types.messages import (
     AssistantContent,
@@ -145,16 +145,21 @@ class RoleReader:
 
     def add_results(self, id_: str, results: Sequence[tuple[ToolResultPart, Place]], index: Place) -> None:
         """Add results: those of the calls right before them, and others, which have no call."""
-        own = {result.id: place for result, place in reversed(results) if result.id in self._waiting}
-        answered = [one for one in results if own.get(one[0].id) is one[1]]
-        strays = [one for one in results if own.get(one[0].id) is not one[1]]
-        if [result.id for result, _ in answered] != [call for call in self._waiting if call in own]:
+        own: dict[str, tuple[ToolResultPart, Place]] = {}  # the first result of each call
+        strays: list[tuple[ToolResultPart, Place]] = []
+        for one in results:
+            call_id = one[0].id
+            if call_id in self._waiting and call_id not in own:
+                own[call_id] = one
+            else:
+                strays.append(one)
+        answered = list(own.values())
+        if list(own) != [call for call in self._waiting if call in own]:
             answered = [(self._at(number, result), place) for number, (result, place) in enumerate(answered)]
         number = len(self._steps)
         if answered:
-            self._places[index, "results"] = ToolMessage(
-                id=results_id(self._id, number), type="tool", content=()
-            )
+            own_id = results_id(self._id, number)
+            self._places[index, "results"] = ToolMessage(id=own_id, type="tool", content=NO_RESULTS)
         for result, place in answered:
             at = self._waiting.pop(result.id)
             self._step_parts[at] = answer(self._step_parts[at], result, self._id, number)

@@ -43,7 +43,8 @@ LEGACY: Final = "function_call"
 # "a-z, A-Z, 0-9, or contain underscores and dashes, with a maximum length of 64":
 # https://platform.openai.com/docs/api-reference/chat/create#chat_create-tools
 TOOL_NAME: Final = Alphabet(re.compile(r"[^A-Za-z0-9_-]"), 64)
-NOT_EMPTY: Final = Alphabet(re.compile(r"(?!)"))
+NO_ID: Final = TOOL_NAME.fit("")
+"""What is written for an empty id."""
 NINE_LETTERS: Final = re.compile(r"[A-Za-z0-9]{9}")
 
 PDF: Final = "application/pdf"
@@ -232,7 +233,7 @@ class Codecs:
     def call_id(self, id_: str) -> str:
         """The id of a call as the server accepts it."""
         if not self.dialect.nine_letter_ids or NINE_LETTERS.fullmatch(id_):
-            return NOT_EMPTY.fit(id_)
+            return id_ or NO_ID
         return sha256(id_.encode("utf-8", "surrogatepass")).hexdigest()[:9]
 
     def tool_name(self, part: ToolCallPart) -> str:
