@@ -10,8 +10,9 @@ from datetime import datetime, timedelta
 from typing import Any, Unpack, get_args
 
 from partita.errors import ConversionError, DecodeError
+from partita.formats.core.members import parsed
 from partita.types.codec import to_json
-from partita.types.json import Json, JsonObject, is_array, is_object, kind_of, loads
+from partita.types.json import Json, JsonObject, is_array, is_object, kind_of
 from partita.types.messages import (
     AssistantContent,
     AssistantMessage,
@@ -105,7 +106,7 @@ class Row:
     def unpack(self, *names: str) -> None:
         """Parse the columns whose text is a JSON object or array."""
         for name in names:
-            value = unpacked(self.get(name))
+            value = parsed(self.get(name))
             if is_object(value) or is_array(value):
                 self.left[self._spelt(name)] = value
 
@@ -134,14 +135,6 @@ def _row(raw: Json, path: str) -> Row:
             hint="give rows as objects, their columns by name",
         )
     return Row(raw, path)
-
-
-def unpacked(value: Json) -> Json:
-    """The value of a JSON column, parsed if it is text. Text that is not JSON is returned as it is."""
-    try:
-        return loads(value) if isinstance(value, str) else value
-    except DecodeError:
-        return value
 
 
 def read_moment(value: Json) -> datetime | None:

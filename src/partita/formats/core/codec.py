@@ -106,11 +106,9 @@ class PartCodecs(Generic[ContextT]):
 
     def write(self, part: Any) -> Wire | JsonObject | None:
         """The block of a part, with its residue; `None` if no block can hold it."""
-        if type(part) is ForeignPart or (self._custom and type(part) is CustomPart):
-            return self.own_block(part)
         codecs = self._by_part.get(type(part))
         if codecs is None:
-            return None
+            return self.own_block(part)
         metadata = getattr(part, codecs[0].metadata)
         kept = notes(metadata, self.namespace) if metadata else None
         if kept and self._member is not None:

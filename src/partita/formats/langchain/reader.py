@@ -9,6 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from partita.errors import ConversionError, DecodeError
+from partita.formats.core.members import without
 from partita.formats.core.metadata import NO_NOTES, add_notes, message_notes, notes
 from partita.formats.core.report import Place
 from partita.formats.core.residue import residue
@@ -323,11 +324,11 @@ class _Response:
             item = _Item(wire.Reasoning(reasoning=reasoning), shape=REASONING_CONTENT)
             kept = _shape_notes(item, self._namespace, self._version)
             self._parts.append(ReasoningPart(reasoning, provider_metadata=_own(kept)))
-            about["additional_kwargs"] = _without(self._kwargs, REASONING_CONTENT)
+            about["additional_kwargs"] = without(self._kwargs, REASONING_CONTENT)
         if self._signatures:
-            about["additional_kwargs"] = _without(self._kwargs, REASONING_CONTENT, GOOGLE_SIGNATURES)
+            about["additional_kwargs"] = without(self._kwargs, REASONING_CONTENT, GOOGLE_SIGNATURES)
         if self._form == V1:
-            about["response_metadata"] = _without(self._metadata, VERSION)
+            about["response_metadata"] = without(self._metadata, VERSION)
         self._read_content()
         usage, message, empty = None, self._message, EMPTY[wire.Ai]
         if type(message) is wire.Chat:
@@ -422,10 +423,6 @@ class _Response:
         if not is_object(found) or not all(isinstance(value, str) for value in found.values()):
             return {}
         return found if found.keys() <= {call.id for call in self._calls} else {}
-
-
-def _without(members: JsonObject, *names: str) -> JsonObject:
-    return {name: value for name, value in members.items() if name not in names}
 
 
 def _openai_calls(raws: Json) -> tuple[list[Any], list[Any]]:

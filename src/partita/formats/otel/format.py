@@ -308,6 +308,7 @@ class _Writer(MessageWriter):
     """Writes a recording, and records what went where."""
 
     result_role = "tool"
+    boundary_reason = REPORT.default
 
     def __init__(self, form: Json) -> None:
         """`form`: what the messages were recorded in."""
@@ -346,9 +347,6 @@ class _Writer(MessageWriter):
         if turn.text is not None:
             blocks.append(wire.Text(content=turn.text))
         return blocks, numbers
-
-    def _record_start(self, step: Step, at: tuple[int, int] | None) -> None:
-        self.record.add_boundaries(step.boundaries, REPORT.default)
 
     def write_instructions(self, turn: Instructions) -> None:
         blocks, numbers = self.write_blocks(turn, "system")
