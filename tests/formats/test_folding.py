@@ -26,6 +26,10 @@ def available(id_: str, name: str = "Read", **members: Json) -> JsonObject:
     return {"type": "tool-input-available", "toolCallId": id_, "toolName": name, **members}
 
 
+def piece(text: str) -> JsonObject:
+    return {"type": "tool-input-delta", "toolCallId": "c", "inputTextDelta": text}
+
+
 LOSSES: dict[str, tuple[list[Json], dict[str, str]]] = {
     "none": ([start("c"), available("c", input=1)], {}),
     "a name that another replaced": ([start("c", "Write"), available("c")], {"0.toolName": '"Write"'}),
@@ -33,13 +37,13 @@ LOSSES: dict[str, tuple[list[Json], dict[str, str]]] = {
         [start("a", "Write"), available("a"), available("b", "Write")],
         {"0.toolName": '"Write"'},
     ),
-    "pieces that say something else": (
-        [
-            start("c"),
-            {"type": "tool-input-delta", "toolCallId": "c", "inputTextDelta": '{"a":1}'},
-            available("c", input={"a": 2}),
-        ],
-        {"1": '"{\\"a\\":1}"'},
+    "all pieces of another input": (
+        [start("c"), piece('{"a":'), piece("1}"), available("c", input={"a": 2})],
+        {"1": '"{\\"a\\":"', "2": '"1}"'},
+    ),
+    "no pieces of an input with its members in another order": (
+        [start("c"), piece('{"a":1,'), piece('"b":2}'), available("c", input={"b": 2, "a": 1})],
+        {},
     ),
     "data that was never to be kept": (
         [{"type": "data-x", "data": 1, "transient": True}],

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from partita.formats.converting import read
+from partita.formats.conversion import read
 from partita.formats.format import Dumped, Format, Loaded
 from partita.formats.losses import Loss
 from partita.types.json import Json

@@ -11,7 +11,8 @@ from typing import Any, Final, TypeAlias
 
 from msgspec import UNSET
 
-from partita.formats.reasons import OTHER_INPUT, REPLACED, UNREAD
+from partita.formats.core.members import parsed
+from partita.formats.reasons import ORDERED, OTHER_INPUT, REPLACED, UNREAD
 from partita.types.chunks import (
     ChildChunk,
     ChildMessage,
@@ -37,13 +38,12 @@ from partita.types.chunks import (
     UnknownChunk,
 )
 from partita.types.codec import to_json
-from partita.types.json import Json, same
+from partita.types.json import Json
 from partita.types.messages import AssistantMessage, Message, ToolCallPart, network_call
 from partita.types.parts import DataPart, ReasoningPart, TextPart
 from partita.types.tools import ToolOutputBase
 
 from .losses import Loss, json_losses
-from .rows import unpacked
 
 RESET: Final = "a reset of the step has removed it"
 TRANSIENT: Final = "transient data is not kept in the message"
@@ -250,7 +250,10 @@ def _other_inputs(chunks: Iterable[tuple[str, Thread, Chunk]], content: _Content
         text = "".join([text for _, text in pieces])
         call = content.call(thread, id_)
         inputs = () if call is None else (call.raw_input, call.input)
-        if text and not any(
-            one is not UNSET and (one == text or same(unpacked(text), one)) for one in inputs
-        ):
-            yield Loss.of(pieces[0][0], text, OTHER_INPUT)
+        if not any(one is not UNSET and _is_input(text, one) for one in inputs):
+            yield from (Loss.of(path, piece, OTHER_INPUT) for path, piece in pieces if piece)
+
+
+def _is_input(text: str, value: Json) -> bool:
+    """Whether a text is that input, whatever the order of its members."""
+    return text == value or all(loss.why == ORDERED for loss in json_losses(parsed(text), value, "$", ""))

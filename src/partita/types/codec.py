@@ -148,7 +148,7 @@ def to_json(value: object) -> Json:
     """A value, or a sequence of values, as plain JSON."""
     try:
         if isinstance(value, _WRITTEN):
-            return _PLAIN.decode(_ENCODER.encode(cast("Any", value)))  # text and back is fastest
+            return _PLAIN.decode(_ENCODER.encode(value))  # text and back is fastest
     except (_KeepingError, UnicodeError, RecursionError):
         pass
     try:

@@ -4,8 +4,9 @@ Known data takes msgspec's fast path and pays one empty slot per value. Data tha
 (an unknown field, an unknown tag) is read again by `codec`, slowly, into these holders.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import ItemsView, Iterator, KeysView, Mapping
 from functools import cache
+from itertools import repeat
 from typing import TYPE_CHECKING, Any, TypeAlias, dataclass_transform
 
 import msgspec
@@ -30,11 +31,22 @@ class Extra(Mapping[str, Any]):
     def __getitem__(self, key: str) -> Json:
         return self._fields[key]
 
+    def __contains__(self, key: object) -> bool:
+        return key in self._fields
+
     def __iter__(self) -> Iterator[str]:
         return iter(self._fields)
 
     def __len__(self) -> int:
         return len(self._fields)
+
+    def keys(self) -> KeysView[str]:
+        """The names of the fields."""
+        return self._fields.keys()
+
+    def items(self) -> ItemsView[str, Json]:
+        """The names and values of the fields."""
+        return self._fields.items()
 
     def __repr__(self) -> str:
         return f"Extra({self._fields!r})"
@@ -48,6 +60,11 @@ if TYPE_CHECKING:
     _Extra: TypeAlias = Extra | None
 else:
     _Extra = Extra
+
+
+def always(default: Any) -> Any:
+    """Declare a field that may be absent when it is read, and is always written, also with its default."""
+    return msgspec.field(default_factory=repeat(default).__next__)  # this factory runs no Python code
 
 
 # Only type checkers have to be told that every value is frozen. A metaclass of our own would make every value

@@ -11,6 +11,7 @@ from typing import Final, NamedTuple, TypeAlias
 from msgspec import UNSET
 
 from partita.formats.core.anthropic_media import ANY_IMAGE
+from partita.formats.core.members import nonempty_text, without
 from partita.formats.core.metadata import notes
 from partita.types import chunks as c
 from partita.types.data_url import OCTETS, PLAIN
@@ -54,7 +55,7 @@ def text_chunks(block: JsonObject, id: str, metadata: JsonObject | None = None) 
     text = block.get("text")
     if not isinstance(text, str):
         return None
-    start = c.TextStart(id, beside(metadata, rest_of(block, "type", "text")))
+    start = c.TextStart(id, beside(metadata, without(block, "type", "text")))
     end = c.TextEnd(id, citations=citations_of(block.get("citations"), id))
     return (start, c.TextDelta(id, text), end) if text else (start, end)
 
@@ -64,7 +65,7 @@ def thinking_chunks(block: JsonObject, id: str, metadata: JsonObject | None = No
     text = block.get("thinking")
     if not isinstance(text, str):
         return None
-    start = c.ReasoningStart(id, beside(metadata, rest_of(block, "type", "thinking")))
+    start = c.ReasoningStart(id, beside(metadata, without(block, "type", "thinking")))
     return (start, c.ReasoningDelta(id, text), c.ReasoningEnd(id)) if text else (start, c.ReasoningEnd(id))
 
 
@@ -72,7 +73,7 @@ def redacted_chunks(block: JsonObject, id: str, metadata: JsonObject | None = No
     """Reasoning that only the provider can read."""
     if not isinstance(block.get("data"), str):
         return None
-    fields = {"redactedData": block["data"], **rest_of(block, "type", "data")}
+    fields = {"redactedData": block["data"], **without(block, "type", "data")}
     return c.ReasoningStart(id, beside(metadata, fields)), c.ReasoningEnd(id)
 
 
@@ -92,7 +93,7 @@ def call_facts(block: JsonObject, metadata: JsonObject | None = None) -> CallFac
     if not isinstance(call_id, str):
         return None
     name = name if isinstance(name, str) else ""
-    rest = rest_of(block, "type", "id", "name", "input", "server_name")
+    rest = without(block, "type", "id", "name", "input", "server_name")
     if kind == "tool_use":
         return CallFacts(call_id, name, None, beside(metadata, rest), server_of(name))
     server = block.get("server_name")
@@ -133,7 +134,7 @@ def server_result(block: JsonObject, id: str, metadata: JsonObject | None = None
     if block["type"] == "mcp_tool_result":
         own = beside(metadata, {"type": block["type"]})
         return (output_chunk(block, UNSET, provider_metadata=own, provider_executed=True),)
-    fields = {"type": block["type"], **rest_of(block, "type", "tool_use_id", "content")}
+    fields = {"type": block["type"], **without(block, "type", "tool_use_id", "content")}
     output: ToolOutput = ErrorJsonOutput(content) if _is_error(content) else JsonOutput(content)
     chunk = c.ToolOutputChunk(
         call_id, output, provider_executed=True, provider_metadata=beside(metadata, fields)
@@ -170,11 +171,6 @@ def data_chunks(block: JsonObject, id: str, metadata: JsonObject | None = None) 
 def data_type(name: str) -> str:
     """The type of a data chunk for a block or an event of that name: `data-claude-compact-boundary`."""
     return f"data-claude-{name.replace('_', '-')}"
-
-
-def rest_of(block: JsonObject, *known: str) -> JsonObject:
-    """The members of an object that are not known."""
-    return {key: value for key, value in block.items() if key not in known}
 
 
 def beside(metadata: JsonObject | None, fields: JsonObject) -> JsonObject | None:
@@ -251,8 +247,8 @@ def citations_of(raw: Json, prefix: str) -> tuple[Citation, ...] | None:
 
 
 def _citation(raw: JsonObject, id: str) -> Citation | None:
-    title = _text(raw.get("title")) or _text(raw.get("document_title"))
-    url, cited = _text(raw.get("url")) or _text(raw.get("source")), raw.get("cited_text")
+    title = nonempty_text(raw.get("title")) or nonempty_text(raw.get("document_title"))
+    url, cited = nonempty_text(raw.get("url")) or nonempty_text(raw.get("source")), raw.get("cited_text")
     cited = cited if isinstance(cited, str) else None
     if url is not None and "://" in url:
         return Citation(UrlCitationSource(id, url, title), cited_text=cited)
@@ -262,7 +258,3 @@ def _citation(raw: JsonObject, id: str) -> Citation | None:
     media_type = _DOCUMENTS.get(kind, OCTETS) if isinstance(kind, str) else OCTETS
     name = f"document {index}" if isinstance(index, int) else "document"
     return Citation(DocumentCitationSource(id, media_type, title or url or name), cited_text=cited)
-
-
-def _text(value: Json) -> str | None:
-    return value if isinstance(value, str) and value else None

@@ -13,6 +13,7 @@ from typing import Final, TypeAlias
 from msgspec import UNSET
 
 from partita.formats.core.anthropic_media import ANY_IMAGE
+from partita.formats.core.members import is_equal, without
 from partita.formats.losses import Loss
 from partita.formats.reasons import REPLACED, UNREAD
 from partita.types.chunks import (
@@ -27,7 +28,7 @@ from partita.types.json import Json, JsonObject, is_array, is_object
 from partita.types.messages import UserMessage
 from partita.types.parts import FilePart, ForeignPart, ImagePart, TextPart
 
-from .blocks import block_chunks, call_facts, rest_of
+from .blocks import block_chunks, call_facts
 from .stream_control import NOTICE_READERS
 from .stream_parts import (
     REPEATED,
@@ -38,7 +39,6 @@ from .stream_parts import (
     ResponseStream,
     TextKind,
     TextStream,
-    same,
     strings,
 )
 from .stream_turn import AgentStream, Denial, Turn
@@ -234,8 +234,8 @@ def _block_delta(turn: Turn, agent: AgentStream, event: JsonObject) -> bool:
         if not _mark(opened, kind, delta, emitter):
             return False
     elif is_object(opened) and kind == "compaction_delta":
-        for key, value in rest_of(delta, "type").items():
-            if opened.get(key) is not None and not same(opened[key], value):
+        for key, value in without(delta, "type").items():
+            if opened.get(key) is not None and not is_equal(opened[key], value):
                 emitter.lose(f".event.delta.{key}", opened[key], REPLACED)
             opened[key] = value
     else:
@@ -379,7 +379,7 @@ def _read_assistant(turn: Turn, event: JsonObject) -> None:
     turn.is_interrupted |= aborted
     known = response.blocks
     # Some senders repeat all blocks of the response in every message (seen in a recording).
-    is_repeated = known and len(content) >= max(len(known), 2) and same(content[: len(known)], known)
+    is_repeated = known and len(content) >= max(len(known), 2) and is_equal(content[: len(known)], known)
     first = len(known) if is_repeated else 0
     for number, block in enumerate(content[first:], first):
         _add_block(turn, agent, response, block, f".message.content[{number}]", aborted=aborted)
@@ -435,8 +435,8 @@ def _add_block(
         _add_text(agent, response, block, kind, where, aborted=aborted)
     elif kind in CALLS and (facts := call_facts(block)) is not None:
         turn.add_call(block, facts, agent, where, is_late=response is not agent.response)
-    elif any(same(block, shown) for shown in response.shown):
-        response.shown = [shown for shown in response.shown if not same(block, shown)]
+    elif any(is_equal(block, shown) for shown in response.shown):
+        response.shown = [shown for shown in response.shown if not is_equal(block, shown)]
         turn.emitter.lose(where, block, REPEATED)
     else:
         _show(turn, agent, block)
@@ -484,8 +484,8 @@ def _show(turn: Turn, agent: AgentStream, block: JsonObject) -> None:
 def _fields_of(block: JsonObject) -> JsonObject:
     """What a block of text has beside the text. An empty signature is none yet."""
     if block.get("type") == "redacted_thinking":
-        return {"redactedData": block["data"], **rest_of(block, "type", "data")}
-    fields = rest_of(block, "type", "text", "thinking", "citations")
+        return {"redactedData": block["data"], **without(block, "type", "data")}
+    fields = without(block, "type", "text", "thinking", "citations")
     return {key: value for key, value in fields.items() if key != "signature" or value}
 
 

@@ -9,13 +9,13 @@ from typing import Final
 
 from msgspec import UNSET
 
+from partita.formats.core.members import is_equal, without
 from partita.formats.reasons import UNREAD
 from partita.types import chunks as c
 from partita.types.codec import to_json
 from partita.types.json import Json, JsonObject, is_array, is_object
 
-from .blocks import rest_of
-from .stream_parts import REPEATED, UNKNOWN_TOOL, CallStream, same, strings
+from .stream_parts import REPEATED, UNKNOWN_TOOL, CallStream, strings
 from .stream_turn import Denial, Turn
 from .wire import (
     CLAUDE_CODE,
@@ -49,7 +49,7 @@ def _read_system(turn: Turn, event: JsonObject) -> None:
 def _read_init(turn: Turn, event: JsonObject) -> None:
     """A turn begins: the session, its folder, its tools."""
     own = {name: event[key] for key, name in INIT.items() if event.get(key) is not None}
-    rest = rest_of(event, *INIT, "type", "subtype", "uuid", "model")
+    rest = without(event, *INIT, "type", "subtype", "uuid", "model")
     metadata: JsonObject = {CLAUDE_CODE: {**own, "init": rest} if rest else own}
     if isinstance(event.get("model"), str):
         metadata["model"] = event["model"]
@@ -118,7 +118,7 @@ def _ask(turn: Turn, request_id: str, request: JsonObject) -> None:
         call.name(name if isinstance(name, str) and name else UNKNOWN_TOOL)
         turn.emit(call, call.available(request.get("input")))
     call.approval, turn.approvals[request_id] = request_id, call
-    known = ("tool_name", "input") if same(request.get("input"), call.input) else ("tool_name",)
+    known = ("tool_name", "input") if is_equal(request.get("input"), call.input) else ("tool_name",)
     is_text = isinstance(reason, str)
     for key in (*known, "tool_use_id", *(() if is_text else ("decision_reason",))):
         if key in request:
@@ -128,7 +128,7 @@ def _ask(turn: Turn, request_id: str, request: JsonObject) -> None:
         c.ToolApprovalRequest(
             request_id,
             call.facts.call_id,
-            rest_of(request, "subtype", "tool_use_id", "decision_reason", *known) or UNSET,
+            without(request, "subtype", "tool_use_id", "decision_reason", *known) or UNSET,
             reason=reason if is_text else None,
         ),
     )
@@ -141,7 +141,7 @@ def _asked(turn: Turn, request_id: str, request: JsonObject) -> CallStream:
     if isinstance(call_id, str):
         return turn.calls.get(call_id) or turn.guess(call_id, name, asked)
     for call in turn.calls.values():
-        if call.is_open and call.approval is None and call.facts.name == name and same(call.input, asked):
+        if call.is_open and call.approval is None and call.facts.name == name and is_equal(call.input, asked):
             return call
     return turn.calls.get(request_id) or turn.guess(request_id, name, asked)
 
@@ -222,7 +222,7 @@ def _is_error(event: JsonObject) -> bool:
 
 def _metadata(turn: Turn, event: JsonObject) -> JsonObject:
     own: JsonObject = {name: event[key] for key, name in RESULT_NAMES.items() if event.get(key) is not None}
-    more = rest_of(event, *RESULT_NAMES, "type", "uuid", "usage", "is_error", "result")
+    more = without(event, *RESULT_NAMES, "type", "uuid", "usage", "is_error", "result")
     own |= {key: value for key, value in more.items() if value is not None}
     for key in ("uuid", "is_error"):
         if key in event:

@@ -5,6 +5,7 @@ from typing import Final, NamedTuple
 
 from msgspec import UNSET, UnsetType
 
+from partita.formats.core.members import is_equal
 from partita.types import chunks as c
 from partita.types.json import Json, JsonObject, is_object
 from partita.types.tools import ExecutionDeniedOutput, InterruptedOutput, ToolOutput
@@ -19,7 +20,6 @@ from .stream_parts import (
     ResponseStream,
     TextKind,
     TextStream,
-    same,
 )
 from .tool_results import output_chunk
 from .wire import CLAUDE_CODE, SYNTHETIC
@@ -286,7 +286,7 @@ class Turn:
             self.emitter.lose(where, block, REPEATED)
             return
         elif call.state == "available":
-            changed = call.facts.name != facts.name or not same(call.input, whole)
+            changed = call.facts.name != facts.name or not is_equal(call.input, whole)
             if not changed or call.step != agent.step or call.approval is not None:
                 self.emitter.lose(where, block, REPEATED)
                 return

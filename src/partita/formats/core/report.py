@@ -10,7 +10,7 @@ from functools import cache
 from typing import Any, Final, NamedTuple, TypeAlias, get_args
 
 import msgspec
-from msgspec import UNSET
+from msgspec import UNSET, Struct
 from msgspec.structs import replace
 
 from partita.formats.losses import Loss, json_losses
@@ -28,7 +28,7 @@ from partita.formats.reasons import (
 from partita.types.codec import to_json
 from partita.types.json import Json, JsonObject, dumps, is_array, is_object
 from partita.types.messages import Message, ToolCallPart, ToolMessage, derive_type, text_of
-from partita.types.parts import StepStartPart
+from partita.types.parts import SourceDocumentPart, SourceUrlPart, StepStartPart
 from partita.types.value import EXTRA_NAME, Value
 
 from .codec import KIND
@@ -48,6 +48,11 @@ class PlacedPart(NamedTuple):
 
     part: Any
     place: Any
+
+
+def source_place(part: SourceUrlPart | SourceDocumentPart) -> Place:
+    """The place of a source that has no block of its own: what it refers to."""
+    return part.type, part.url if isinstance(part, SourceUrlPart) else part.title, str(part.provider_metadata)
 
 
 COMMON: Final[Mapping[str, str]] = {
@@ -70,7 +75,7 @@ RESPELLING: Final = "it only says how this was written in its source"
 STEERING: Final = "it is written as a prompt of the user"
 
 METADATA: Final = frozenset({"providerMetadata", "callProviderMetadata", "resultProviderMetadata"})
-MESSAGES: Final = get_args(Message)
+MESSAGES: Final = frozenset(get_args(Message))
 FILE_NAMES: Final[Mapping[str, str]] = {"filename": "name", "name": "filename"}
 """The field for the name of a file, and the one that other types of parts have for it."""
 MINOR: Final[Mapping[str, Any]] = {"state": "done", "type": "source"}
@@ -85,7 +90,7 @@ RESULT_METADATA: Final[Mapping[str, str]] = {"providerMetadata": "resultProvider
 """The same for results whose message is implied by the call."""
 
 
-class Entry(NamedTuple):
+class Entry(Struct, frozen=True):
     """Something that was to be written: a part, or a message without its parts.
 
     `place` is where it was written, `None` if it was not. `names` are other names of its fields in paths.
@@ -94,7 +99,7 @@ class Entry(NamedTuple):
     value: Any
     path: str
     place: Place | None
-    names: Mapping[str, str] = {}  # never changed
+    names: Mapping[str, str] = {}
 
 
 class Record:
@@ -201,21 +206,23 @@ class Report:
         record.complete()
         record.complete_messages(read)
         losses = list(record.losses)
-        for value, path, place, names in record.entries:
-            again = None if place is None else read.get(place)
+        for entry in record.entries:
+            value, path = entry.value, entry.path
+            again = None if entry.place is None else read.get(entry.place)
             if again is None:
-                losses.extend(self._missing(value, path))
-            elif isinstance(value, MESSAGES):
+                losses.append(self._missing(value, path))
+            elif value == again:
+                continue
+            elif type(value) in MESSAGES:
                 losses.extend(self._message(value, again, path))
-            elif value != again:
-                losses.extend(self._values(value, again, path, self.default, names))
+            else:
+                losses.extend(self._values(value, again, path, self.default, entry.names))
         return losses
 
-    def _missing(self, value: Any, path: str) -> Iterator[Loss]:
-        if isinstance(value, MESSAGES):
-            yield Loss.of(path, without_parts(value), self.default)
-        else:
-            yield Loss.of(path, value, self._reasons.get(str(value.__struct_config__.tag), self.default))
+    def _missing(self, value: Any, path: str) -> Loss:
+        if type(value) in MESSAGES:
+            return Loss.of(path, without_parts(value), self.default)
+        return Loss.of(path, value, self._reasons.get(str(value.__struct_config__.tag), self.default))
 
     def _message(self, message: Message, again: Message, path: str) -> Iterator[Loss]:
         """What is missing of a message besides its parts."""

@@ -10,15 +10,14 @@ the one that was read:
 - A member that is written but was absent is kept the same way, without a value.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from hashlib import blake2b
-from operator import attrgetter
 from typing import Any, Final, NamedTuple, TypeVar, cast
 
 import msgspec
 from msgspec import UNSET
-from msgspec.structs import force_setattr
+from msgspec.structs import astuple, force_setattr
 
 from partita.types.codec import to_json
 from partita.types.json import Json, JsonObject, dumps, is_array, is_object
@@ -38,24 +37,25 @@ _PLAIN: Final = frozenset[type]({type(None), bool, int, float, str, list, dict})
 
 def residue(written: Wire | JsonObject, read: Wire | JsonObject) -> JsonObject:
     """What `restore` needs to turn `written` into `read`; empty if they are equal."""
-    if type(written) is not type(read) or not isinstance(written, Wire) or not isinstance(read, Wire):
+    if isinstance(written, dict) or isinstance(read, dict) or type(written) is not type(read):
         return _residue(to_json(written), to_json(read), {})
     if written == read:
         return {}
     kept: JsonObject = {}
     respelled: JsonObject = {}
     extra: JsonObject = dict(read.extra) if read.extra else {}
-    members, values = _members(type(read))
-    for (name, default), one, other in zip(members, values(written), values(read), strict=True):
-        if one is other and not (extra and name in extra):
+    members, after = _members(type(read)), astuple(read)
+    if extra:  # it also has the values that do not fit
+        after = tuple(extra.pop(name, value) for (name, _), value in zip(members, after, strict=True))
+    for (name, default), one, other in zip(members, astuple(written), after, strict=True):
+        if one is other or name == EXTRA_NAME:
             continue
-        is_empty = one is UNSET or one is None or (one is default and not one)
-        if is_empty and type(other) in _PLAIN and not (extra and name in extra):
+        is_empty = one is None or one is UNSET or (one is default and not one)
+        if is_empty and type(other) in _PLAIN:
             if other or type(other) is not type(one):
                 kept[name] = other
-            continue
-        value = _json(extra.pop(name) if name in extra else other)  # what did not fit is in `extra`
-        _keep(name, one if one is UNSET else _json(one), value, default, kept, respelled)
+        else:
+            _keep(name, _json(one), _json(other), default, kept, respelled)
     kept |= extra
     if respelled:
         kept[RESPELLED] = respelled
@@ -69,17 +69,18 @@ def restore(written: WireT, kept: JsonObject, skip: frozenset[str] = frozenset()
     """
     if not kept:
         return written
-    if not isinstance(written, Wire):
+    if isinstance(written, dict):
         kept = {name: value for name, value in kept.items() if name not in skip}
         return cast("WireT", _merged(cast("JsonObject", written), kept))
     fields, tag_field = _fields(type(written))
     extra: JsonObject = {}
     for name, value in kept.items():
-        if name in (RESPELLED, tag_field) or name in skip:
+        if name in skip:
             continue
         field = fields.get(name)
         if field is None:
-            extra[name] = value
+            if name not in (RESPELLED, tag_field):
+                extra[name] = value
             continue
         other = getattr(written, field.name)
         if other is UNSET or other is None or _is_same(other, field.default):
@@ -126,12 +127,14 @@ def _residue(written: JsonObject, read: JsonObject, default: JsonObject) -> Json
 
 def _keep(name: str, one: Json, other: Json, default: Json, kept: JsonObject, respelled: JsonObject) -> None:
     """Keep what turns `one`, a member that is written, into `other`. Either may be unset."""
-    if _is_same(one, other):
-        return
     if other is UNSET:
-        if not _is_same(one, default):
+        if one is not UNSET and not _is_same(one, default):
             respelled[name] = [digest(one)]
-    elif one is UNSET or one is None or _is_same(one, default):
+    elif one is UNSET:
+        kept[name] = other
+    elif _is_same(one, other):
+        return
+    elif one is None or _is_same(one, default):
         kept[name] = other
     elif is_object(one) and is_object(other):
         if inner := _residue(one, other, {}):  # empty if they differ in order only
@@ -167,20 +170,15 @@ def digest(value: Json) -> str:
 
 
 def _json(value: Any) -> Json:
-    """The value of a member as JSON. Only wire objects and tuples of them are not."""
-    return to_json(value) if isinstance(value, (Wire, tuple)) else value
+    """The value of a member as JSON, if it is set. Only wire objects and tuples of them are not."""
+    return value if type(value) in _PLAIN or value is UNSET else to_json(value)
 
 
 @cache
-def _members(type_: type[Wire]) -> tuple[Sequence[tuple[str, Any]], Callable[[Wire], Sequence[Any]]]:
-    """The wire names and defaults of the members of a type, and a function that returns their values."""
-    fields = [one for one in msgspec.structs.fields(type_) if one.encode_name != EXTRA_NAME]
+def _members(type_: type[Wire]) -> Sequence[tuple[str, Any]]:
+    """The wire names and defaults of the members of a type, in the order of `astuple`."""
     default = defaults(type_)
-    members = [(one.encode_name, default.get(one.encode_name, UNSET)) for one in fields]
-    if len(fields) == 1:
-        only = fields[0].name
-        return members, lambda wire: (getattr(wire, only),)
-    return members, attrgetter(*(one.name for one in fields))
+    return [(one.encode_name, default.get(one.encode_name, UNSET)) for one in msgspec.structs.fields(type_)]
 
 
 class _Field(NamedTuple):
@@ -212,6 +210,8 @@ def defaults(type_: type[Wire]) -> JsonObject:
 
 def _is_same(one: Any, other: Any) -> bool:
     """Equal, and of one JSON type: 1 is neither true nor 1.0, at any depth."""
-    if one is other or type(one) is not type(other) or one != other:
-        return one is other
+    if one is other:
+        return True
+    if type(one) is not type(other) or one != other:
+        return False
     return not (is_object(one) or is_array(one)) or dumps(one) == dumps(other)

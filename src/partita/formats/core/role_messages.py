@@ -6,13 +6,13 @@ number of its first message there. The place of a message is its number, that of
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from msgspec.structs import replace
 
 from partita.formats.losses import Loss
 from partita.formats.reasons import JOINED, STEPS
-from partita.types.fold import answer, results_id
+from partita.types.fold import NO_RESULTS, answer, results_id
 from partita.types.json import Json, JsonObject
 from partita.types.messages import (
     AssistantContent,
@@ -145,16 +145,21 @@ class RoleReader:
 
     def add_results(self, id_: str, results: Sequence[tuple[ToolResultPart, Place]], index: Place) -> None:
         """Add results: those of the calls right before them, and others, which have no call."""
-        own = {result.id: place for result, place in reversed(results) if result.id in self._waiting}
-        answered = [one for one in results if own.get(one[0].id) is one[1]]
-        strays = [one for one in results if own.get(one[0].id) is not one[1]]
-        if [result.id for result, _ in answered] != [call for call in self._waiting if call in own]:
+        own: dict[str, tuple[ToolResultPart, Place]] = {}  # the first result of each call
+        strays: list[tuple[ToolResultPart, Place]] = []
+        for one in results:
+            call_id = one[0].id
+            if call_id in self._waiting and call_id not in own:
+                own[call_id] = one
+            else:
+                strays.append(one)
+        answered = list(own.values())
+        if list(own) != [call for call in self._waiting if call in own]:
             answered = [(self._at(number, result), place) for number, (result, place) in enumerate(answered)]
         number = len(self._steps)
         if answered:
-            self._places[index, "results"] = ToolMessage(
-                id=results_id(self._id, number), type="tool", content=()
-            )
+            own_id = results_id(self._id, number)
+            self._places[index, "results"] = ToolMessage(id=own_id, type="tool", content=NO_RESULTS)
         for result, place in answered:
             at = self._waiting.pop(result.id)
             self._step_parts[at] = answer(self._step_parts[at], result, self._id, number)
@@ -179,6 +184,9 @@ class RoleWriter:
     Instructions are before the conversation, in `system`, except those with a note that they were among the
     messages. A format overrides `write_blocks`, and the methods for turns that it writes in another way.
     """
+
+    boundary_reason: ClassVar[str | None] = None
+    """Why step starts are lost, in a format that reads each step as a message; `None` in all others."""
 
     def __init__(self, namespace: str) -> None:
         self.record = Record()
@@ -294,11 +302,11 @@ class RoleWriter:
         return len(self.messages) - 1, len(content) - len(blocks)
 
     def _record_start(self, step: Step, at: tuple[int, int] | None) -> None:
-        """Record the step starts of a step; `at` is its place if it follows results.
-
-        A format that reads each step as a message overrides this.
-        """
-        add_boundaries(self.record, step, None if at is None else at[0])
+        """Record the step starts of a step; `at` is its place if it follows results."""
+        if self.boundary_reason is None:
+            add_boundaries(self.record, step, None if at is None else at[0])
+        else:
+            self.record.add_boundaries(step.boundaries, self.boundary_reason)
 
 
 class MessageWriter(RoleWriter):

@@ -83,11 +83,11 @@ def arrange(
     """
     arranged: list[Turn] = []
     for turn in turns:
-        message = turn.step.message if isinstance(turn, Results) and turn.step else turn.message
-        is_hidden = message.internal or message.type == "event"
-        if is_hidden and rules.hidden == "skip":
+        is_results = isinstance(turn, Results)
+        message = turn.step.message if is_results and turn.step is not None else turn.message
+        if rules.hidden == "skip" and (message.internal or message.type == "event"):
             record.drop(turn, NOT_MODEL)
-        elif isinstance(turn, Results):
+        elif is_results:
             _take_results(turn, arranged, rules, record)
         else:
             sent = _without_unsent(turn, rules, record)
@@ -95,17 +95,35 @@ def arrange(
                 sent = _calls_last(sent, record, is_written)
             arranged.append(sent)
     if rules.calls == "answered":
-        arranged = list(_answered(arranged, record))
+        arranged = _answered(arranged, record)
     if rules.instructions == "first":
         arranged = _instructions_first(arranged, record, is_pinned)
-    talk = [one for one in arranged if not isinstance(one, Instructions) and (one.parts or _text(one))]
-    if rules.begins == "user" and talk and isinstance(talk[0], Step):
-        opening = UserMessage(id="", content=OPENING)
-        arranged.insert(arranged.index(talk[0]), Prompt(opening, "", [Placed(opening.parts[0], "")]))
-        record.losses.append(Loss("$", OPENING, FIRST, "repaired"))
-    if rules.trailing_space == "strip" and talk and isinstance(talk[-1], Step):
-        arranged[arranged.index(talk[-1])] = _stripped(talk[-1], record, is_written)
+    if rules.begins == "user":
+        _begin_with_user(arranged, record)
+    if rules.trailing_space == "strip":
+        _strip_last(arranged, record, is_written)
     return arranged
+
+
+def _begin_with_user(turns: list[Turn], record: Record) -> None:
+    """Put a prompt before the first step, if that begins the conversation."""
+    first = next(filter(_has_content, turns), None)
+    if isinstance(first, Step):
+        opening = UserMessage(id="", content=OPENING)
+        turns.insert(turns.index(first), Prompt(opening, "", [Placed(opening.parts[0], "")]))
+        record.losses.append(Loss("$", OPENING, FIRST, "repaired"))
+
+
+def _strip_last(turns: list[Turn], record: Record, is_written: Callable[[Any], bool] | None) -> None:
+    """Strip the white space at the end of the last step, if that ends the conversation."""
+    last = next(filter(_has_content, reversed(turns)), None)
+    if isinstance(last, Step):
+        turns[turns.index(last)] = _stripped(last, record, is_written)
+
+
+def _has_content(turn: Turn) -> bool:
+    """Whether a turn is part of the conversation, and has something in it."""
+    return not isinstance(turn, Instructions) and bool(turn.parts or _text(turn))
 
 
 def _text(turn: Turn) -> str | None:
@@ -128,8 +146,10 @@ def _take_results(turn: Results, arranged: list[Turn], rules: Rules, record: Rec
 
 def _without_unsent(turn: Turn, rules: Rules, record: Record) -> Turn:
     """A turn without blank texts, and without calls whose input was cut off."""
-    kept: list[Placed] = []
     drops_blank, needs_results = rules.blank_text == "drop", rules.calls == "answered"
+    if not drops_blank and not needs_results:
+        return turn
+    kept: list[Placed] = []
     for placed in turn.parts:
         part = placed.part
         if drops_blank and type(part) is TextPart and not part.text.strip():
@@ -165,13 +185,14 @@ def _is_cut(placed: Placed, turn: Turn) -> bool:
     return is_cut(call)
 
 
-def _answered(turns: Sequence[Turn], record: Record) -> Iterator[Turn]:
+def _answered(turns: Sequence[Turn], record: Record) -> list[Turn]:
     """The turns, with all results of a step in one turn behind it, in the order of the calls."""
+    arranged: list[Turn] = []
     at = 0
     while at < len(turns):
         turn = turns[at]
         at += 1
-        yield turn
+        arranged.append(turn)
         if not isinstance(turn, Step):
             continue
         calls = [placed for placed in turn.parts if type(placed.part) is ToolCallPart]
@@ -180,11 +201,15 @@ def _answered(turns: Sequence[Turn], record: Record) -> Iterator[Turn]:
             results.append(one)
             at += 1
         if calls:
-            yield from _in_order(turn, calls, results, record)
-        ids = {part.id for part, _ in calls}
-        for one in results:
-            if one.step is None and ids.isdisjoint(getattr(part, "id", None) for part, _ in one.parts):
-                yield one
+            arranged += _in_order(turn, calls, results, record)
+        arranged += [one for one in results if one.step is None and not _has_call(one, calls)]
+    return arranged
+
+
+def _has_call(results: Results, calls: Sequence[Placed]) -> bool:
+    """Whether one of the results is that of one of the calls."""
+    ids = {call.id for call, _ in calls}
+    return not ids.isdisjoint(getattr(part, "id", None) for part, _ in results.parts)
 
 
 def _in_order(

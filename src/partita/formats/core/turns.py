@@ -105,7 +105,7 @@ def split(
     must_cut: Callable[[Sequence[Placed], AssistantPart], bool] | None = None,
     results: ResultTurns = "client",
     root: str = "$",
-) -> Iterator[Turn]:
+) -> list[Turn]:
     """The turns of a conversation. Parts that are not written do not make a step.
 
     `must_cut`: whether a part cannot be in one step with the parts before it.
@@ -113,17 +113,19 @@ def split(
     `root`: the path of the messages.
     """
     cuts = _Cuts(is_written, must_cut, results)
+    turns: list[Turn] = []
     for index, message in enumerate(fold(messages)):
         path = f"{root}[{index}]"
         match message:
             case AssistantMessage():
-                yield from _steps(message, path, cuts)
+                _add_steps(turns, message, path, cuts)
             case UserMessage():
-                yield Prompt(message, path, _placed(message, path))
+                turns.append(Prompt(message, path, _placed(message, path)))
             case SystemMessage():
-                yield Instructions(message, path, _placed(message, path))
+                turns.append(Instructions(message, path, _placed(message, path)))
             case ToolMessage():
-                yield Results(message, path, _placed(message, path), None)
+                turns.append(Results(message, path, _placed(message, path), None))
+    return turns
 
 
 def _placed(message: Message, path: str) -> list[Placed]:
@@ -131,47 +133,52 @@ def _placed(message: Message, path: str) -> list[Placed]:
     return [Placed(part, f"{prefix}{at}]") for at, part in enumerate(message.content.parts)]
 
 
-def _steps(message: AssistantMessage, path: str, cuts: _Cuts) -> Iterator[Turn]:
+def _add_steps(turns: list[Turn], message: AssistantMessage, path: str, cuts: _Cuts) -> None:
+    """Add the steps of a message, each with its calls open, and their results."""
+    is_written, must_cut, which = cuts
     number = 1
     is_cut = False
     boundaries: list[Placed] = []
     parts: list[Placed] = []
+    answered: list[Placed] = []
     calls: set[str] = set()
     for placed in _placed(message, path):
         part = placed.part
         kind = type(part)
         is_boundary = kind is StepStartPart or kind is SteeringMessagePart
-        must_cut = (
+        begins = (
             is_boundary
             or (kind is ToolCallPart and part.id in calls)
-            or (cuts.must_cut is not None and cuts.must_cut(parts, part))
+            or (must_cut is not None and must_cut(parts, part))
         )
-        if must_cut and any(cuts.is_written(one.part) for one in parts):
-            yield from _step(Step(message, path, parts, number, boundaries, is_cut=is_cut), cuts)
-            number, boundaries, parts, is_cut = number + 1, [], [], not is_boundary
+        if begins and any(is_written(one.part) for one in parts):
+            _add_step(turns, Step(message, path, parts, number, boundaries, is_cut=is_cut), answered)
+            number, boundaries, parts, answered, is_cut = number + 1, [], [], [], not is_boundary
             calls.clear()
-        if kind is SteeringMessagePart:
-            yield _steering(message, part, placed.path)
+        if kind is ToolCallPart:
+            if which != "none":
+                calls.add(part.id)
+            if _has_result(part, which):
+                answered.append(placed)
+                parts.append(Placed(_opened(part), placed.path))
+            else:
+                parts.append(placed)
+        elif kind is SteeringMessagePart:
+            turns.append(_steering(message, part, placed.path))
         elif kind is StepStartPart:
             boundaries.append(placed)
         else:
             parts.append(placed)
-        if kind is ToolCallPart and cuts.results != "none":
-            calls.add(part.id)
     text = network_text(message)
     if parts or boundaries or text is not None or number == 1:
-        yield from _step(Step(message, path, parts, number, boundaries, text, is_cut), cuts)
+        _add_step(turns, Step(message, path, parts, number, boundaries, text, is_cut), answered)
 
 
-def _step(step: Step, cuts: _Cuts) -> Iterator[Turn]:
-    """A step with its calls open, then their results."""
-    answered = [placed for placed in step.parts if _has_result(placed.part, cuts)]
+def _add_step(turns: list[Turn], step: Step, answered: Sequence[Placed]) -> None:
+    """Add a step, then the results of those of its calls that have one."""
+    turns.append(step)
     if not answered:
-        yield step
         return
-    opened = {path: Placed(_opened(call), path) for call, path in answered}
-    step = step._replace(parts=[opened.get(placed.path, placed) for placed in step.parts])
-    yield step
     implied = own_origin(step.message, step.number)
     origin: ToolMessage | None = None
     where, results = "", list[Placed]()
@@ -181,12 +188,12 @@ def _step(step: Step, cuts: _Cuts) -> Iterator[Turn]:
         else:
             own = replace(call.result_message, content=replace(call.result_message.content, parts=()))
         if origin is not None and own is not origin and own != origin:
-            yield Results(origin, where, results, step)
+            turns.append(Results(origin, where, results, step))
             results = []
         origin, where = own, "" if call.result_message is None else f"{call_path}.resultMessage"
         results.append(Placed(result_of(call), call_path))
     if origin is not None:
-        yield Results(origin, where, results, step)
+        turns.append(Results(origin, where, results, step))
 
 
 def _opened(call: ToolCallPart) -> AssistantPart:
@@ -196,10 +203,11 @@ def _opened(call: ToolCallPart) -> AssistantPart:
     return replace(call, state=state, output=None, result_provider_metadata=None, result_message=None)
 
 
-def _has_result(part: AssistantPart, cuts: _Cuts) -> bool:
-    if type(part) is not ToolCallPart or part.output is None:
+def _has_result(call: ToolCallPart, which: ResultTurns) -> bool:
+    """Whether the output of a call is a turn of its own."""
+    if call.output is None:
         return False
-    return cuts.results == "all" or (cuts.results == "client" and not part.provider_executed)
+    return which == "all" or (which == "client" and not call.provider_executed)
 
 
 def _steering(message: AssistantMessage, part: SteeringMessagePart, path: str) -> Prompt:

@@ -105,9 +105,12 @@ def _read(turn: Json, path: str) -> PlainTurn:
     if speaker is None:
         hint = f"use one of {', '.join(SPEAKERS)}"
         raise ConversionError(f"unknown speaker {name!r:.40}", where=f"{path}.from", hint=hint)
-    rest = {key: value for key, value in turn.items() if key not in ("from", "value")}
-    notes: JsonObject = {FROM: name} if name != WRITTEN[speaker] else {}
-    return PlainTurn(speaker, text, notes | ({FIELDS: rest} if rest else {}))
+    notes: JsonObject = {}
+    if name != WRITTEN[speaker]:
+        notes[FROM] = name
+    if len(turn) > 2:
+        notes[FIELDS] = {key: value for key, value in turn.items() if key not in ("from", "value")}
+    return PlainTurn(speaker, text, notes)
 
 
 def _write(turn: PlainTurn) -> JsonObject:

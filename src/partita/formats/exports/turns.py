@@ -6,14 +6,14 @@ The turn at an index is also the place of the part in it, for the loss report.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Final, Literal, NamedTuple, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
-from msgspec import UNSET
+from msgspec import UNSET, Struct
 from msgspec.structs import replace
 
 from partita.errors import DecodeError
 from partita.formats.answers.model_view import UNANSWERED, missing_output
-from partita.formats.core.metadata import NO_NOTES, add_notes, notes
+from partita.formats.core.metadata import NO_NOTES, notes
 from partita.formats.core.report import Place, Record, Report
 from partita.formats.core.rules import Rules, arrange
 from partita.formats.core.tool_text import as_text, tool_text
@@ -52,7 +52,7 @@ UNKNOWN_TOOL: Final = "unknown-tool"
 RULES: Final = Rules(calls="any")
 
 
-class PlainTurn(NamedTuple):
+class PlainTurn(Struct, frozen=True):
     """A turn: its speaker, its text, and the notes of the format about it."""
 
     speaker: Speaker
@@ -182,8 +182,8 @@ class TurnReader:
         self.places[index] = call
         return call
 
-    def _metadata(self, more: JsonObject) -> JsonObject | None:
-        return add_notes(None, self._namespace, more)
+    def _metadata(self, noted: JsonObject) -> JsonObject | None:
+        return {self._namespace: noted} if noted else None
 
 
 def _id(index: int) -> str:
@@ -220,55 +220,63 @@ class TurnWriter:
 
     def _write_message(self, turn: Instructions | Prompt, speaker: Speaker) -> None:
         index = len(self.turns)
-        written = self._write_texts(turn.parts, speaker)
+        written, places = self._write_parts(turn, speaker)
         if len(self.turns) > index:
             self._open, self._is_continued = [], False
-        self._record(turn, index, written)
+        self._record(written, index, places)
 
     def _write_step(self, step: Step) -> None:
-        first = next((type(one.part) for one in step.parts if _is_written(one.part)), TextPart)
-        if self._last == "result" or (self._last == "assistant" and first is TextPart):
+        kinds = [type(one.part) for one in step.parts if _is_written(one.part)]
+        is_text, last = not kinds or kinds[0] is TextPart, self._last
+        if last == "result" or (last == "assistant" and is_text):
             self._open = []
-        elif any(_is_written(one.part) for one in step.parts):
+        elif kinds:
             self._answer_open()
-        is_next_step = self._is_continued and self._last == "result"
-        is_message = not self._is_continued or (self._last == "assistant" and first is TextPart)
+            last = self._last
+        is_next_step = self._is_continued and last == "result"
+        is_message = not self._is_continued or (last == "assistant" and is_text)
         index = len(self.turns)
-        written: list[tuple[Placed, Place | None]] = []
-        texts: list[Placed] = []
-        for one in step.parts:
-            if type(one.part) is ToolCallPart:
-                written += self._write_texts(texts, "assistant")
-                written.append((one, len(self.turns)))
-                self._write_call(one)
-                texts = []
-            else:
-                texts.append(one)
-        written += self._write_texts(texts, "assistant")
+        written, places = self._write_parts(step, "assistant")
         if step.text is not None:
             self.turns.append(PlainTurn("assistant", step.text))
-        is_read_back = is_next_step and [one.part for one in step.boundaries] == [StepStartPart()]
-        self.record.add_boundaries(() if is_read_back else step.boundaries, NO_PLACE)
+        if step.boundaries:
+            is_read_back = is_next_step and [one.part for one in step.boundaries] == [StepStartPart()]
+            self.record.add_boundaries(() if is_read_back else step.boundaries, NO_PLACE)
         if len(self.turns) > index:
             self._is_continued = True
-        self._record(step, index if is_message else None, written)
+        self._record(written, index if is_message else None, places)
 
-    def _write_texts(self, parts: Sequence[Placed], speaker: Speaker) -> list[tuple[Placed, Place | None]]:
-        """Write the texts among parts as one turn: the parts as they are read back, and their places."""
-        texts = [one for one in parts if type(one.part) is TextPart]
+    def _write_parts(self, turn: Turn, speaker: Speaker) -> tuple[Turn, list[Place | None]]:
+        """Write texts and calls: the turn with its parts as they are read back, and their places."""
+        places: list[Place | None] = []
+        texts: list[Placed] = []  # since the last call: they are one turn
+        joined: dict[str, Placed] = {}  # texts as they are read back, by path
+        for placed in turn.parts:
+            kind = type(placed.part)
+            if kind is TextPart:
+                places.append(len(self.turns))
+                texts.append(placed)
+            elif kind is ToolCallPart:
+                joined |= self._write_texts(texts, speaker)
+                texts = []
+                places.append(len(self.turns))
+                self._write_call(placed)
+            else:
+                places.append(None)
+        joined |= self._write_texts(texts, speaker)
+        if joined:
+            turn = turn._replace(parts=[joined.get(one.path, one) for one in turn.parts])
+        return turn, places
+
+    def _write_texts(self, texts: Sequence[Placed], speaker: Speaker) -> dict[str, Placed]:
+        """Write texts as one turn. If there are several, they are read back as one: that one for each."""
         if not texts:
-            return [(one, None) for one in parts]
+            return {}
         text = "".join([one.part.text for one in texts])
+        self.turns.append(PlainTurn(speaker, text, self._notes(texts[0].part.provider_metadata)))
         for one in texts[1:]:
             self.record.losses.append(Loss(one.path, "the start of a text", JOINED, "changed"))
-        index = len(self.turns)
-        self.turns.append(PlainTurn(speaker, text, self._notes(texts[0].part.provider_metadata)))
-        return [
-            (Placed(replace(one.part, text=text), one.path), index)
-            if type(one.part) is TextPart
-            else (one, None)
-            for one in parts
-        ]
+        return {path: Placed(replace(part, text=text), path) for part, path in texts if len(texts) > 1}
 
     def _write_call(self, placed: Placed) -> None:
         call: ToolCallPart = placed.part
@@ -286,19 +294,19 @@ class TurnWriter:
             self._answer_open()
             self._is_continued = False
         index = len(self.turns)
-        written: list[tuple[Placed, Place | None]] = []
-        for one in turn.parts:
+        places: list[Place | None] = []
+        for part, path in turn.parts:
             if turn.step is not None:
-                self._answer_open(one.path)
+                self._answer_open(path)
                 self._open = self._open[1:]
-            result = one.part
-            if type(result) is not ToolResultPart:
-                written.append((one, None))
+            if type(part) is not ToolResultPart:
+                places.append(None)
                 continue
-            written.append((one, len(self.turns)))
-            kept = self._notes(result.provider_metadata)
-            self.turns.append(PlainTurn("result", result_text(result.output), kept))
-        self._record(turn, index, written)
+            places.append(len(self.turns))
+            self.turns.append(
+                PlainTurn("result", result_text(part.output), self._notes(part.provider_metadata))
+            )
+        self._record(turn, index, places)
 
     def _answer_open(self, until: str = "") -> None:
         """Write a result for each open call before the one at a path."""
@@ -308,11 +316,10 @@ class TurnWriter:
             self.record.losses.append(Loss.of(f"{path}.output", call.id, why or UNANSWERED, "repaired"))
             self.turns.append(PlainTurn("result", result_text(output)))
 
-    def _record(self, turn: Turn, index: int | None, written: Sequence[tuple[Placed, Place | None]]) -> None:
+    def _record(self, turn: Turn, index: int | None, places: Sequence[Place | None]) -> None:
         """Record a turn whose message starts at an index, if it starts one that is read back."""
         place = None if index is None or index == len(self.turns) else ("message", index)
-        parts = [placed for placed, _ in written]
-        self.record.add(turn._replace(parts=parts), place, [where for _, where in written])
+        self.record.add(turn, place, places)
 
     def _notes(self, metadata: JsonObject | None) -> JsonObject:
         return notes(metadata, self._namespace)

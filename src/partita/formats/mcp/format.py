@@ -279,6 +279,8 @@ class _Reader:
 class _Writer(MessageWriter):
     """Writes messages, and records what went where."""
 
+    boundary_reason = REPORT.default
+
     def __init__(self, request: Request | None) -> None:
         # All calls of a message are answered in the next one, which has nothing but results:
         # https://modelcontextprotocol.io/specification/2025-11-25/client/sampling#tool-result-messages
@@ -304,9 +306,6 @@ class _Writer(MessageWriter):
         if isinstance(turn, Step) and turn.text is not None:
             blocks.append(wire.Text(text=turn.text))
         return blocks, numbers
-
-    def _record_start(self, step: Step, at: tuple[int, int] | None) -> None:
-        self.record.add_boundaries(step.boundaries, REPORT.default)
 
     def write_instructions(self, turn: Instructions) -> None:
         """Only requests have instructions: one text."""

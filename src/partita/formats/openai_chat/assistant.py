@@ -31,7 +31,9 @@ WITHIN: Final = "in"
 CALLS: Final = "tool_calls"
 AUDIO: Final = "audio"
 
-ORDER: Final = ("reasoning", "content", "refusal", AUDIO, CALLS, LEGACY)
+ORDER: Final[Mapping[Any, int]] = {
+    name: number for number, name in enumerate(("reasoning", "content", "refusal", AUDIO, CALLS, LEGACY))
+}
 """The order in which members are read."""
 
 
@@ -286,8 +288,8 @@ class _StepWriter:
                 self._places[number] = "content"
             if len(self._items) > 1:
                 self._texts["content"] = [(number, part.text) for number, part in self._items]
-        if refusal := "".join([text for _, text in self._texts.get("refusal", ())]):
-            self._members["refusal"] = refusal
+        if refusals := [text for _, text in self._texts.get("refusal", ()) if text]:
+            self._members["refusal"] = "".join(refusals)
         if self._calls:
             self._members[CALLS] = tuple(self._calls)
         pieces = self._pieces() if self._texts else {}

@@ -69,6 +69,10 @@ ROLE: Final = "role"  # `system` or `developer`, if the server has the other
 BRIDGE: Final = "OK."
 """The message of the assistant between results and a prompt, for servers that require one."""
 
+BETWEEN_TEXTS: Final = "\n"
+BETWEEN_TURNS: Final = "\n\n"
+"""What is written between texts that become one text, and between instructions that become one message."""
+
 EXACT: Final = Rules(hidden="send", calls="any")
 """No rules: what was read is written as it was."""
 
@@ -177,6 +181,7 @@ class _Reader(RoleReader):
     def __init__(self, raws: Sequence[Json], path: str, dialect: Dialect, *, is_alone: bool = False) -> None:
         super().__init__(dialect.namespace)
         self.misplaced: list[Loss] = []
+        self._path, self._is_alone = path, is_alone
         self._dialect = dialect
         self._codecs = codecs_of(dialect, is_exact=True)
         self._open: set[str] = set()  # ids of all calls that have no result
@@ -189,10 +194,10 @@ class _Reader(RoleReader):
             except DecodeError:
                 message = None
             if message is None or (message.extra is not None and "content" in message.extra):
-                message = _read_unusual(raw, path if is_alone else f"{path}[{index}]")
+                message = _read_unusual(raw, self._path_of(index))
             kind = type(message)
             if kind is wire.Tool or kind is wire.FunctionResult:
-                self._result(message, index, path if is_alone else f"{path}[{index}]")
+                self._result(message, index)
                 continue
             if self._results:
                 self._end_results()
@@ -203,6 +208,9 @@ class _Reader(RoleReader):
                 self._prompt(message, index)
         if self._results:
             self._end_results()
+
+    def _path_of(self, index: int) -> str:
+        return self._path if self._is_alone else f"{self._path}[{index}]"
 
     def _prompt(self, message: wire.Message, index: int) -> None:
         """A message of the user, or instructions, which are text."""
@@ -243,7 +251,7 @@ class _Reader(RoleReader):
         legacy = found[-1][0] if found and found[-1][1] == LEGACY else None
         self._functions = {legacy.name: legacy.id} if legacy is not None else {}
 
-    def _result(self, message: wire.Tool | wire.FunctionResult, index: int, path: str) -> None:
+    def _result(self, message: wire.Tool | wire.FunctionResult, index: int) -> None:
         name = message.name or ""
         is_tool = type(message) is wire.Tool
         id_ = (message.tool_call_id if isinstance(message, wire.Tool) else self._functions.get(name)) or ""
@@ -255,7 +263,9 @@ class _Reader(RoleReader):
                 metadata = add_notes(part.provider_metadata, self._codecs.namespace, {ROLE: "function"})
                 part = replace(part, provider_metadata=metadata)
         if id_ not in self.calls and id_ in self._open:
-            self.misplaced.append(Loss(path, f"the place of the result of {id_}", ORDERED, "changed"))
+            self.misplaced.append(
+                Loss(self._path_of(index), f"the place of the result of {id_}", ORDERED, "changed")
+            )
         self._open.discard(id_)
         self._first = self._first if self._results else index
         self._results.append((part, (index, "result")))
@@ -344,9 +354,9 @@ class _Writer:
 
     def _sent(self, turn: Turn, *, is_list: bool) -> Sequence[Placed]:
         """The parts of a turn without empty texts, unless they are items of a list."""
-        if is_list or not any(is_empty_text(part) for part, _ in turn.parts):
-            return turn.parts
         empty = [placed for placed in turn.parts if is_empty_text(placed.part)]
+        if is_list or not empty:
+            return turn.parts
         self.record.losses += [Loss.of(path, part, BLANK, "minor") for part, path in empty]
         return [placed for placed in turn.parts if not is_empty_text(placed.part)]
 
@@ -360,35 +370,42 @@ class _Writer:
         is_list = noted.get(CONTENT) == LIST
         codecs = self._codecs.items if is_user else self._codecs.texts
         entries: list[tuple[Instructions | Prompt, list[Any]]] = []
+        known: list[Any] = []
         for turn in turns:
             parts = self._sent(turn, is_list=is_list)
-            items = [codecs.write(part) for part, _ in parts]
+            items: list[Any] = [codecs.write(part) for part, _ in parts]
             if len(turns) > 1:
                 items = [item if is_plain(item) else None for item in items]
-            entries.append((turn if parts is turn.parts else turn._replace(parts=parts), items))
-        known = [item for _, items in entries for item in items if item is not None]
+            known += [item for item in items if item is not None]
+            entries.append((_with_parts(turn, parts), items))
         if not known and not noted:
             for turn, items in entries:
                 self.record.add(turn, None, [None] * len(items))
             return
         has_lists = is_user and self._dialect.lists_of_text
-        is_list = is_list or not all(map(is_plain, known)) or (has_lists and len(known) > 1)
-        texts = [[item.text for item in items if item is not None] for _, items in entries if not is_list]
-        content: Any = tuple(known) if is_list else "\n\n".join(["\n".join(some) for some in texts if some])
+        is_list = is_list or (has_lists and len(known) > 1) or not all(map(is_plain, known))
+        content: Any = tuple(known) if is_list else _joined_texts(entries)
         at = self._append(self._shell(first, noted, content), noted)
         number = start = 0
         for turn, items in entries:
             places: list[Place | None] = []
             for item in items:
-                place: Place = (at, number) if is_list else (at, "content")
-                if item is not None and not is_list and len(known) > 1:
+                if item is None:
+                    places.append(None)
+                elif is_list:
+                    places.append((at, number))
+                    number += 1
+                elif len(known) == 1:
+                    places.append((at, "content"))
+                else:
                     place = (at, "content", start)
                     self.pieces[place] = Piece((at, "content"), start, start + len(item.text))
-                    start += len(item.text) + 1
-                places.append(None if item is None else place)
-                number += item is not None
-            start += any(item is not None for item in items)
-            if not is_list and sum(place is not None for place in places) > 1:
+                    start += len(item.text) + len(BETWEEN_TEXTS)
+                    places.append(place)
+            count = len(places) - places.count(None)
+            if count:
+                start += len(BETWEEN_TURNS) - len(BETWEEN_TEXTS)
+            if count > 1 and not is_list:
                 self.record.losses.append(Loss(turn.path, "where one text ends", JOINED, "changed"))
             if turn is not entries[0][0]:
                 self.record.losses.append(Loss(turn.path, "where the message begins", JOINED, "changed"))
@@ -434,8 +451,7 @@ class _Writer:
         if len(parts) > 1:
             self._report_order(parts, places)
         shifted = [None if at is None or one is None else (at, one) for one in places[: len(parts)]]
-        step = step if parts is step.parts else step._replace(parts=parts)
-        self.record.add(step, None if at is None else (at,), shifted)
+        self.record.add(_with_parts(step, parts), None if at is None else (at,), shifted)
         add_boundaries(self.record, step, at if is_after_results else None)
 
     def _without_reasoning(self, parts: Sequence[Placed]) -> Iterator[Placed]:
@@ -459,7 +475,7 @@ class _Writer:
         for (_, path), place in zip(parts, places, strict=False):
             member = place[0] if type(place) is tuple else place
             if member is not None:
-                rank = ORDER.index(str(member))
+                rank = ORDER[member]
                 if rank < latest:
                     self.record.losses.append(Loss(path, "its place", ORDERED, "changed"))
                 latest = max(rank, latest)
@@ -470,9 +486,9 @@ class _Writer:
         """Results in the order of their calls, or in that in which they were read; then their images."""
         steps = [turn.step for turn in turns if turn.step is not None]
         calls = {part.id: part for step in steps for part, _ in step.parts if type(part) is ToolCallPart}
-        order = {id_: number for number, id_ in enumerate(calls)}
         every = [placed for turn in turns for placed in turn.parts]
         if len(every) > 1:
+            order = {id_: number for number, id_ in enumerate(calls)}
             every.sort(key=lambda placed: self._rank(placed.part, order))
         places: dict[int, Place] = {}
         media: list[Any] = []
@@ -487,11 +503,9 @@ class _Writer:
                 media += self._moved(part, moved, path)
         self._is_after_results = True
         for turn in turns:
-            shown = turn.parts
-            if media:
-                shown = [Placed(_without_media(part), path) for part, path in turn.parts]
             found = [places.get(id(placed)) for placed in turn.parts]
-            self.record.add(turn._replace(parts=shown), (first, "results"), found)
+            shown = [Placed(_without_media(part), path) for part, path in turn.parts] if media else turn.parts
+            self.record.add(_with_parts(turn, shown), (first, "results"), found)
         if media:
             self._bridge("")
             self._append(wire.User(content=tuple(media)), {})
@@ -520,6 +534,17 @@ class _Writer:
                 items.append(block)
         intro = f"Content of the result of {TOOL_NAME.fit(part.name)} ({self._codecs.call_id(part.id)}):"
         return [wire.Text(text=intro), *items] if items else []
+
+
+def _with_parts(turn: Any, parts: Sequence[Placed]) -> Any:
+    """A turn with other parts, or with its own."""
+    return turn if parts is turn.parts else turn._replace(parts=parts)
+
+
+def _joined_texts(entries: Iterable[tuple[Turn, Sequence[Any]]]) -> str:
+    """The texts of turns as one."""
+    texts = [[item.text for item in items if item is not None] for _, items in entries]
+    return BETWEEN_TURNS.join([BETWEEN_TEXTS.join(some) for some in texts if some])
 
 
 def _without_media(part: Any) -> Any:

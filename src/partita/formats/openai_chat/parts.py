@@ -18,11 +18,11 @@ from partita.formats.core.files import is_image, read_sound, write_sound
 from partita.formats.core.members import text_in
 from partita.formats.core.metadata import FIELDS, notes
 from partita.formats.core.rules import Alphabet
-from partita.formats.core.tool_text import as_text, read_tool_text, tool_text
+from partita.formats.core.tool_text import as_text, parse_input, read_tool_text, tool_text
 from partita.formats.core.wire import Wire
 from partita.types.codec import encode
 from partita.types.data_url import OCTETS, PLAIN, data_url, parse_data_url
-from partita.types.json import Json, JsonObject, dumps, loads
+from partita.types.json import Json, JsonObject, dumps
 from partita.types.messages import ToolCallPart
 from partita.types.parts import FilePart, ImagePart, ReasoningFilePart, ReasoningPart, TextPart
 from partita.types.tools import ContentOutput, ToolOutput, ToolResultPart
@@ -43,7 +43,8 @@ LEGACY: Final = "function_call"
 # "a-z, A-Z, 0-9, or contain underscores and dashes, with a maximum length of 64":
 # https://platform.openai.com/docs/api-reference/chat/create#chat_create-tools
 TOOL_NAME: Final = Alphabet(re.compile(r"[^A-Za-z0-9_-]"), 64)
-NOT_EMPTY: Final = Alphabet(re.compile(r"(?!)"))
+NO_ID: Final = TOOL_NAME.fit("")
+"""What is written for an empty id."""
 NINE_LETTERS: Final = re.compile(r"[A-Za-z0-9]{9}")
 
 PDF: Final = "application/pdf"
@@ -203,7 +204,7 @@ class Codecs:
                 id_, function.name, "input-available", given, call_provider_metadata=self.noted(own)
             )
         try:
-            value: Json = loads(arguments) if arguments.strip() else {}
+            value: Json = parse_input(arguments)
         except DecodeError:
             metadata = self.noted({**own, RAW_INPUT: arguments})
             return ToolCallPart(
@@ -232,7 +233,7 @@ class Codecs:
     def call_id(self, id_: str) -> str:
         """The id of a call as the server accepts it."""
         if not self.dialect.nine_letter_ids or NINE_LETTERS.fullmatch(id_):
-            return NOT_EMPTY.fit(id_)
+            return id_ or NO_ID
         return sha256(id_.encode("utf-8", "surrogatepass")).hexdigest()[:9]
 
     def tool_name(self, part: ToolCallPart) -> str:
@@ -319,7 +320,7 @@ def _is_input(raw: str, part: ToolCallPart) -> bool:
     if part.input is UNSET:
         return part.raw_input is UNSET or part.raw_input == raw
     try:
-        return bool((loads(raw) if raw.strip() else {}) == part.input)
+        return bool(parse_input(raw) == part.input)
     except DecodeError:
         return False
 

@@ -309,7 +309,7 @@ def _text_places(
     for number, (part, place) in enumerate(zip(parts, found, strict=True)):
         if isinstance(part, TextPart | ReasoningPart) and place is not None:
             member, index = place if isinstance(place, tuple) else (place, number)
-            texts.append((ORDER.index(member), index, number))
+            texts.append((ORDER[member], index, number))
         elif isinstance(part, CustomPart) and place is not None:
             kind = _kind(part, codecs)
             places[number] = (kind, counts[kind])

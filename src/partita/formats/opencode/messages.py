@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import Final, NamedTuple
 
+from partita.formats.core.members import without
 from partita.formats.log.message_tree import MessageTree
 from partita.formats.log.sink import Consumption, LogSink
 from partita.types.chunks import Chunk, MessageMetadata, ToolOutputChunk
@@ -39,7 +40,6 @@ from .parts import (
     time_in,
     tool_chunks,
     user_part,
-    without,
 )
 from .version_2 import ENDS, GENERATION, response_names
 

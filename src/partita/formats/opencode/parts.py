@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Final
 
+from partita.formats.core.members import without
 from partita.formats.core.metadata import add_notes
 from partita.types.chunks import (
     Chunk,
@@ -165,11 +166,6 @@ def data_of(part: JsonObject, kind: str) -> JsonObject:
 def step_of(part: JsonObject) -> JsonObject:
     """The boundary of a step, for the metadata of its message."""
     return without(part, *IDS)
-
-
-def without(fields: JsonObject, *names: str) -> JsonObject:
-    """All members but some."""
-    return {key: value for key, value in fields.items() if key not in names}
 
 
 def text_or(value: Json, otherwise: str) -> str:

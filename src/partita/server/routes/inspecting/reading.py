@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple, Protocol, TypeAlias, runtime_checkable
 
 from partita.errors import FormatError, PartitaError
-from partita.formats.converting import read as read_payload
+from partita.formats.conversion import read as read_payload
 from partita.formats.format import Format, Request, losses_of
 from partita.formats.losses import Loss
 from partita.formats.registry import get_format
