@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime, timedelta
 from typing import Any, Unpack, get_args
 
-from partita.errors import ConversionError, DecodeError
+from partita.errors import ConversionError
 from partita.formats.core.members import parsed
 from partita.types.codec import to_json
 from partita.types.json import Json, JsonObject, is_array, is_object, kind_of

@@ -13,6 +13,11 @@ def text_in(value: Json, name: str) -> str:
     return found if isinstance(found, str) else ""
 
 
+def text_or(value: Json, default: str) -> str:
+    """A value that is a string and not empty; else the default."""
+    return nonempty_text(value) or default
+
+
 def count_in(value: Json, name: str) -> int | None:
     """A member that is a number of tokens or characters, or an index."""
     found = value.get(name) if is_object(value) else None
