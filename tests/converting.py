@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from partita.errors import PartitaError
-from partita.formats.converting import convert
+from partita.formats.conversion import convert
 from partita.formats.registry import get_format
 from partita.stream.sse import SseDecoder
 from partita.testing.everything import everything

@@ -45,7 +45,6 @@ ALSO = (
     "litestar.plugins.pydantic",
     "partita.demo.archive",
     "partita.formats.canonical",
-    "partita.formats.chunks",
     "partita.formats.claude_code.log",
     "partita.formats.registry",
     "partita.logs.importing.live",

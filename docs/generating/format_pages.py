@@ -7,10 +7,10 @@ from functools import partial
 from itertools import groupby
 from typing import get_args
 
-from partita.formats.detection.families import SIGNS
 from partita.formats.format import Format
 from partita.formats.losses import Loss, Severity
 from partita.formats.registry import ALIASES, all_formats
+from partita.formats.sniff import SIGNS
 from partita.testing.features import Fate, Measured
 from partita.types.codec import to_json
 from partita.types.json import JsonObject, is_object

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from .formats.ai_sdk.validate import Validation as Validation
     from .formats.ai_sdk.validate import Verdict as Verdict
     from .formats.ai_sdk.validate import validate_ui_messages as validate_ui_messages
-    from .formats.converting import convert as convert
+    from .formats.conversion import convert as convert
     from .formats.format import Decoder as Decoder
     from .formats.format import Dumped as Dumped
     from .formats.format import Format as Format
@@ -393,7 +393,7 @@ EXPORTS: dict[str, tuple[str, ...]] = {
         "all_formats",
         "get_format",
     ),
-    "partita.formats.converting": ("convert",),
+    "partita.formats.conversion": ("convert",),
     "partita.formats.sniff": (
         "sniff",
         "Guess",

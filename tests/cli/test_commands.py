@@ -9,7 +9,7 @@ from click.testing import CliRunner, Result
 
 from partita.cli.main import cli
 from partita.demo import recorded_stream
-from partita.formats.converting import convert
+from partita.formats.conversion import convert
 from partita.stream.sse import DONE, frame
 from partita.types.codec import encode
 from partita.types.json import Json, JsonObject, dumps, loads

@@ -3,7 +3,7 @@
 from typing import Any
 
 from partita.formats.acp.decoder import AcpDecoder
-from partita.formats.converting import convert
+from partita.formats.conversion import convert
 from partita.stream.accumulator import Accumulator
 from partita.types.chunks import Chunk, DataChunk, MessageAbort, ToolOutputChunk
 from partita.types.json import Json, JsonObject, is_object, loads

@@ -8,7 +8,7 @@ from typing import Final
 import pytest
 
 from partita.errors import ConversionError
-from partita.formats.converting import convert, read, write
+from partita.formats.conversion import convert, read, write
 from partita.formats.events import fold_events
 from partita.formats.format import Decoder, Dumped, Request, ToolSpec
 from partita.formats.reasons import SIGNED

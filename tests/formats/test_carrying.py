@@ -5,8 +5,8 @@ from functools import cache
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from partita.formats.carrying import STALE
-from partita.formats.converting import convert, read
+from partita.formats.conversion import convert, read
+from partita.formats.core.sidecar import STALE
 from partita.formats.format import Slot
 from partita.formats.patch import difference, patched
 from partita.formats.registry import all_formats, get_format

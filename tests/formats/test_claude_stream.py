@@ -101,7 +101,7 @@ PARTS: dict[str, tuple[list[Json], Sequence[AssistantPart]]] = {
             made(
                 "bake",
                 ErrorTextOutput(
-                    "the input is no JSON: invalid JSON: Unterminated string starting at"
+                    "the input is not JSON: invalid JSON: Unterminated string starting at"
                     " (at line 1, column 2); hint: check for a cut or a typo"
                 ),
                 input='{"heat',

@@ -7,7 +7,7 @@ from typing import Final
 import pytest
 
 from partita.errors import ConversionError
-from partita.formats.converting import convert, read, write
+from partita.formats.conversion import convert, read, write
 from partita.formats.format import Dumped, Request, ToolSpec
 from partita.formats.registry import get_format
 from partita.types.json import Json, JsonObject

@@ -3,7 +3,7 @@
 import pytest
 
 from partita.errors import PartitaError
-from partita.formats.converting import convert
+from partita.formats.conversion import convert
 from partita.types.json import Json, JsonObject
 from tests.tables import each_row
 

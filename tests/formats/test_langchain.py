@@ -9,7 +9,7 @@ from langchain_core.load import load as load_constructor
 from langchain_core.messages import AIMessage, ToolMessage, message_chunk_to_message, messages_from_dict
 
 from partita.errors import ConversionError
-from partita.formats.converting import convert
+from partita.formats.conversion import convert
 from partita.formats.langchain.format import FORMAT, dump, load
 from partita.testing.everything import everything
 from partita.types.json import Json, JsonObject

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from partita.formats.converting import read, write
+from partita.formats.conversion import read, write
 from partita.formats.format import Dumped, Format, Loaded
 from partita.formats.log.session_file import SessionFacts
 from partita.formats.losses import Loss

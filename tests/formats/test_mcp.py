@@ -5,7 +5,7 @@ from typing import Any, Final
 import pytest
 
 from partita.errors import ConversionError
-from partita.formats.converting import convert
+from partita.formats.conversion import convert
 from partita.formats.format import Request
 from partita.formats.mcp.format import dump, load
 from partita.formats.registry import get_format

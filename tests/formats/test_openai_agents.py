@@ -7,7 +7,7 @@ from typing import Any, Final, cast
 import pytest
 
 from partita.errors import ConversionError
-from partita.formats.converting import convert
+from partita.formats.conversion import convert
 from partita.formats.openai_agents.format import dump, load, put, take
 from partita.formats.openai_responses.format import dump as dump_request
 from partita.testing.everything import everything

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from partita.formats.answers.model_view import UNANSWERED
-from partita.formats.converting import convert
+from partita.formats.conversion import convert
 from partita.formats.core.rules import MOVED
 from partita.formats.format import Dumped, Request, ToolSpec
 from partita.formats.losses import content_losses

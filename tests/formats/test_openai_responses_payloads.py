@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 
 from partita.errors import PartitaError
-from partita.formats.converting import read, write
+from partita.formats.conversion import read, write
 from partita.formats.format import Dumped, Loaded, Request
 from partita.formats.openai_agents import format as agents
 from partita.formats.openai_responses.format import dump, dump_response, load

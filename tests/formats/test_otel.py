@@ -10,7 +10,7 @@ from jsonschema_rs import Draft202012Validator
 
 from partita.errors import ConversionError
 from partita.formats.ai_sdk.ui import format as ui
-from partita.formats.converting import convert
+from partita.formats.conversion import convert
 from partita.formats.format import Request, ToolSpec
 from partita.formats.otel.containers import put, take
 from partita.formats.otel.format import dump, load

@@ -11,7 +11,7 @@ from pydantic_ai.ui.vercel_ai import VercelAIAdapter
 
 from partita.errors import ConversionError
 from partita.formats.ai_sdk.ui import format as ui
-from partita.formats.converting import convert
+from partita.formats.conversion import convert
 from partita.formats.pydantic_ai.format import FORMAT, dump, load
 from partita.testing.everything import everything
 from partita.types.codec import to_json

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from partita.cli.formats import formats
 from partita.errors import FormatError, PartitaError
-from partita.formats import plugins
-from partita.formats.converting import convert
+from partita.formats import registry
+from partita.formats.conversion import convert
 from partita.formats.format import Format
 from partita.formats.registry import ALIASES, all_formats, broken_formats, get_format
 from partita.types.codec import to_json
@@ -67,8 +67,8 @@ def installed(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., None]]:
     """Lets entry points be found as if packages with them were installed."""
 
     def install(**values: str) -> None:
-        entries = [EntryPoint(name, value, plugins.ENTRY_POINTS) for name, value in values.items()]
-        monkeypatch.setattr(plugins, "entry_points", EntryPoints(entries).select)
+        entries = [EntryPoint(name, value, registry.ENTRY_POINTS) for name, value in values.items()]
+        monkeypatch.setattr(registry, "entry_points", EntryPoints(entries).select)
         all_formats.cache_clear()
 
     yield install
@@ -88,7 +88,7 @@ BROKEN = {
         "ModuleNotFoundError: No module named 'no_such_module'",
     ),
     "its attribute is missing": (f"{__name__}:NOTHING", "AttributeError: "),
-    "it is no format": (f"{__name__}:NO_FORMAT", "it is no Format but str"),
+    "it is not a format": (f"{__name__}:NO_FORMAT", "it is not a Format but str"),
     "its name is taken": (f"{__name__}:OURS", "there is a format 'plain' already"),
 }
 

@@ -3,7 +3,7 @@
 import pytest
 
 from partita.errors import PartitaError
-from partita.formats.converting import convert
+from partita.formats.conversion import convert
 from partita.formats.registry import get_format
 from partita.types.codec import to_json
 from partita.types.fold import fold

@@ -5,9 +5,8 @@ from hypothesis import given
 
 from partita.errors import FormatError
 from partita.formats.claude_code.format import dump
-from partita.formats.detection.families import SIGNS
 from partita.formats.registry import all_formats
-from partita.formats.sniff import LOOKED_AT, guess_format, sniff
+from partita.formats.sniff import LOOKED_AT, SIGNS, guess_format, sniff
 from partita.testing.everything import everything
 from partita.types.codec import to_json
 from partita.types.json import Json, JsonObject

@@ -8,9 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from partita.formats import links
 from partita.formats.claude_code import branches, conversation
-from partita.formats.log import thread_builder
+from partita.formats.log import links, thread_builder
 from partita.logs.facts import thread_of
 from partita.logs.formats import log_format
 from partita.logs.reading import AT_ONCE, LogReading

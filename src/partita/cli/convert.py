@@ -7,7 +7,7 @@ from typing import BinaryIO, Final, get_args
 import click
 
 from partita.formats.answers.model_view import OpenCalls
-from partita.formats.converting import convert as convert_payload
+from partita.formats.conversion import convert as convert_payload
 from partita.formats.losses import Loss, Severity
 from partita.types.json import is_array
 

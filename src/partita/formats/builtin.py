@@ -35,7 +35,7 @@ BUILTIN: Final = (
     LazyFormat("ai-sdk-ui-v4", "ai_sdk.ui_v4.format"),
     *(LazyFormat(f"ai-sdk-ui-v{v}", "ai_sdk.ui.format", f"V{v}") for v in VERSIONS),
     *(LazyFormat(f"ai-sdk-model-v{v}", "ai_sdk.model.format", f"V{v}") for v in (4, *VERSIONS)),
-    LazyFormat("ai-sdk-chunks", "chunks"),
+    LazyFormat("ai-sdk-chunks", "canonical", "CHUNKS"),
     LazyFormat("ai-sdk-data-stream-v4", "ai_sdk.data_stream_v4"),
     *(LazyFormat(f"ai-sdk-full-stream-v{v}", "ai_sdk.full_stream", f"V{v}") for v in VERSIONS),
     # Mastra

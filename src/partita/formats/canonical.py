@@ -1,17 +1,21 @@
-"""Partita's own messages as a format, and the deprecated ones with one content.
+"""Partita's own messages and chunks as formats, and the deprecated messages with one content.
 
-Nothing is lost on reading: unknown members are kept in `extra`, and members of older forms have new names.
+Nothing is lost when messages are read: unknown members are kept in `extra`, and members of older forms have
+new names.
 """
 
 from collections.abc import Sequence
 from typing import Final
 
-from partita.types.codec import MESSAGES, read_message, to_json
+from partita.formats.reasons import UNREAD
+from partita.types.chunks import Chunk, ErrorChunk, MessageAbort, MessageFinish
+from partita.types.codec import MESSAGES, read_chunk, read_message, to_json
 from partita.types.json import Json, is_array, is_object
 from partita.types.legacy import read_legacy, upgrade
 from partita.types.messages import Message
 
 from .format import Dumped, Format, Loaded
+from .losses import Loss
 
 
 def load_canonical(payload: Json) -> Loaded:
@@ -37,7 +41,56 @@ def _is_single(raw: Json) -> bool:
     return not isinstance(content, str) and not is_array(content)
 
 
+class ChunkDecoder:
+    """Chunks as they are. Its losses are chunks that never change the message."""
+
+    def __init__(self) -> None:
+        self.losses: list[Loss] = []
+        self._count = 0
+
+    def feed(self, event: Json) -> list[Chunk]:
+        """The chunk of an event."""
+        chunk = read_chunk(event)
+        path = f"$[{self._count}]"
+        self._count += 1
+        match chunk:
+            case ErrorChunk(error_text=text):
+                self.losses.append(Loss.of(f"{path}.errorText", text, UNREAD))
+            case MessageAbort(reason=str(reason)):
+                self.losses.append(Loss.of(f"{path}.reason", reason, UNREAD))
+            case MessageFinish(finish_reason=str(reason)):
+                self.losses.append(Loss.of(f"{path}.finishReason", reason, UNREAD))
+            case _:
+                pass
+        return [chunk]
+
+    def finish(self) -> list[Chunk]:
+        """Nothing: what is open at the end of a stream of chunks stays open."""
+        return []
+
+
+class ChunkEncoder:
+    """Chunks as they are, as JSON."""
+
+    losses: Final[tuple[Loss, ...]] = ()
+
+    def feed(self, chunk: Chunk) -> list[Json]:
+        """The event of a chunk."""
+        return [to_json(chunk)]
+
+    def finish(self) -> list[Json]:
+        """Nothing: what is open at the end of a stream of chunks stays open."""
+        return []
+
+
 FORMAT: Final = Format(
     "canonical", "Partita's own messages", load_canonical, dump_canonical, is_complete=True
 )
 LEGACY: Final = Format("legacy", "messages with one content (deprecated)", load_legacy, is_complete=True)
+CHUNKS: Final = Format(
+    "ai-sdk-chunks",
+    "AI SDK UI message chunks, and ours",
+    decoder=ChunkDecoder,
+    encoder=ChunkEncoder,
+    is_complete=True,
+)

@@ -11,6 +11,7 @@ from typing import Any, Final, TypeAlias
 
 from msgspec import UNSET
 
+from partita.formats.core.members import parsed
 from partita.formats.reasons import ORDERED, OTHER_INPUT, REPLACED, UNREAD
 from partita.types.chunks import (
     ChildChunk,
@@ -43,7 +44,6 @@ from partita.types.parts import DataPart, ReasoningPart, TextPart
 from partita.types.tools import ToolOutputBase
 
 from .losses import Loss, json_losses
-from .rows import unpacked
 
 RESET: Final = "a reset of the step has removed it"
 TRANSIENT: Final = "transient data is not kept in the message"
@@ -256,4 +256,4 @@ def _other_inputs(chunks: Iterable[tuple[str, Thread, Chunk]], content: _Content
 
 def _is_input(text: str, value: Json) -> bool:
     """Whether a text is that input, whatever the order of its members."""
-    return text == value or all(loss.why == ORDERED for loss in json_losses(unpacked(text), value, "$", ""))
+    return text == value or all(loss.why == ORDERED for loss in json_losses(parsed(text), value, "$", ""))

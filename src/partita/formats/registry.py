@@ -1,14 +1,22 @@
-"""The formats there are, by name. Others add theirs through the entry point group `partita.formats`."""
+"""The formats there are, by name: Partita's own, and those of other packages.
 
-from collections.abc import Iterator, Mapping
+Another package adds a format through the entry point group `partita.formats`. One that cannot be loaded does
+not keep others from working: its error is reported when the format is looked up.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from functools import cache
+from importlib.metadata import EntryPoint, entry_points
+from typing import Final
 
 from partita.errors import FormatError
 
 from .builtin import BUILTIN, LazyFormat
 from .format import Format
-from .plugins import Broken, read_plugins
+
+ENTRY_POINTS: Final = "partita.formats"
 
 ALIASES: Mapping[str, str] = {
     "ui": "ai-sdk-ui-v7",
@@ -20,6 +28,50 @@ ALIASES: Mapping[str, str] = {
     "codex": "codex-rollout",
 }
 """Short names for what is meant most often."""
+
+
+@dataclass(frozen=True, slots=True)
+class Broken:
+    """A format of another package that cannot be used."""
+
+    package: str
+    value: str
+    """The module and attribute that the package names."""
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Plugins:
+    """The formats of other packages, and those that cannot be used."""
+
+    formats: Mapping[str, Format] = field(default_factory=dict[str, Format])
+    broken: Mapping[str, Broken] = field(default_factory=dict[str, Broken])
+    """By the name of the entry point."""
+
+
+def read_plugins(taken: Iterable[str]) -> Plugins:
+    """The formats of all installed packages. A format whose name is taken cannot be used."""
+    formats: dict[str, Format] = {}
+    broken: dict[str, Broken] = {}
+    known = set(taken)
+    for entry in entry_points(group=ENTRY_POINTS):
+        found = _load(entry)
+        if isinstance(found, Format) and found.name not in known:
+            known.add(found.name)
+            formats[found.name] = found
+        else:
+            why = f"there is a format {found.name!r} already" if isinstance(found, Format) else found
+            broken[entry.name] = Broken(entry.dist.name if entry.dist else entry.module, entry.value, why)
+    return Plugins(formats, broken)
+
+
+def _load(entry: EntryPoint) -> Format | str:
+    """The format of an entry point, or why there is none."""
+    try:
+        found: object = entry.load()
+    except Exception as error:  # the code of another package may raise anything
+        return f"{type(error).__name__}: {error}"
+    return found if isinstance(found, Format) else f"it is not a Format but {type(found).__name__}"
 
 
 class _Formats(Mapping[str, Format]):

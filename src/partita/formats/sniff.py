@@ -8,11 +8,13 @@ from typing import Final, NamedTuple
 from partita.errors import FormatError
 from partita.types.json import Json, is_array, is_object
 
-from .detection.families import SIGNS
-from .detection.signs import LOOKED_AT
-from .detection.stored import CHATML, MARK
+from .detection.agent_logs import LOG_SIGNS
+from .detection.frameworks import AI_SDK_SIGNS, MASTRA_SIGNS, PROTOCOL_SIGNS
+from .detection.providers import PROVIDER_SIGNS
+from .detection.signs import LOOKED_AT, Sign, both, equals, starts
+from .detection.stored import APPLICATION_SIGNS, CHATML, MARK, OWN_SIGNS, TRAINING_SIGNS
 
-__all__ = ["LOOKED_AT", "Guess", "first_of", "guess_format", "sniff"]
+__all__ = ["LOOKED_AT", "SIGNS", "Guess", "first_of", "guess_format", "sniff"]
 
 SURE: Final = 0.8
 """A guess with at least this confidence has few rivals."""
@@ -22,6 +24,31 @@ ALIKE: Final = 0.1
 
 NEAR: Final = 0.2
 """How much less certain than a doubtful guess a format may be to be reported as a rival."""
+
+UNNAMED: Final = 0.97
+"""How certain a sign of a log is in a payload: a little less than in a file, which has a name."""
+
+AGENT_SIGNS: Final = (
+    *(sign._replace(confidence=sign.confidence * UNNAMED) for sign in LOG_SIGNS),
+    Sign(
+        "acp",
+        0.85,
+        "calls of the Agent Client Protocol",
+        both(equals("jsonrpc", "2.0"), starts("method", "session/")),
+    ),
+)
+
+SIGNS: Final[tuple[Sign[str], ...]] = (
+    *MASTRA_SIGNS,
+    *APPLICATION_SIGNS,
+    *OWN_SIGNS,
+    *AI_SDK_SIGNS,
+    *AGENT_SIGNS,
+    *PROTOCOL_SIGNS,
+    *PROVIDER_SIGNS,
+    *TRAINING_SIGNS,
+)
+"""All signs, in an order that decides if two are equally certain: the narrower format first."""
 
 
 class Guess(NamedTuple):

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from partita.errors import ConflictError, FormatError, NotFoundError
 from partita.formats.ai_sdk.ui.format import dump as dump_ui
 from partita.formats.answers.model_view import View, model_view
-from partita.formats.converting import read_guessed
+from partita.formats.conversion import read_guessed
 from partita.formats.format import Decoder, Dumped, Format, Loaded, losses_of
 from partita.formats.losses import Loss
 from partita.formats.registry import get_format

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias, get_args
 
 from partita.errors import FormatError
-from partita.formats.converting import write
+from partita.formats.conversion import write
 from partita.formats.format import Dumped, Format, Loaded
 from partita.types.codec import to_json
 from partita.types.fold import fold

@@ -15,7 +15,7 @@ from itertools import islice
 from typing import Final, Literal
 
 from partita.errors import PartitaError
-from partita.formats.converting import read, write
+from partita.formats.conversion import read, write
 from partita.formats.events import FoldedEvents, fold_events
 from partita.formats.format import Decoder, Format, Loaded
 from partita.formats.losses import json_losses

@@ -9,7 +9,7 @@ from typing import Final, Literal, TypeAlias
 from msgspec import UNSET
 
 from partita.errors import AgentError, PartitaError
-from partita.formats.redaction.walking import redact
+from partita.formats.redaction.values import redact
 from partita.runtime.recordings.recording import Exchange, Request
 from partita.types.json import Json
 

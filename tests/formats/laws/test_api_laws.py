@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from partita.formats.answers.model_view import model_view
-from partita.formats.converting import convert, read, write
+from partita.formats.conversion import convert, read, write
 from partita.formats.format import Loaded
 from partita.formats.registry import get_format
 from partita.types.codec import read_message, to_json

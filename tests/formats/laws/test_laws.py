@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from partita.errors import DecodeError
 from partita.formats.agent_decoder import BodyDecoder, Decoding
-from partita.formats.converting import read, write
+from partita.formats.conversion import read, write
 from partita.formats.format import Decoder, Loaded
 from partita.formats.registry import get_format
 from partita.stream.accumulator import Accumulator

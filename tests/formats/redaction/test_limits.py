@@ -11,7 +11,7 @@ from partita.errors import ConfigError
 from partita.formats.redaction.kinds import KINDS
 from partita.formats.redaction.redactor import LIMIT_VARIABLE, RedactionLimitError, Rules
 from partita.formats.redaction.token_formats import TOKEN_FORMATS
-from partita.formats.redaction.walking import redact
+from partita.formats.redaction.values import redact
 
 PRIVACY = Path(__file__).parents[3] / "docs" / "sessions" / "privacy.md"
 

@@ -9,7 +9,7 @@ from uuid import UUID
 from partita.errors import DecodeError
 from partita.formats.redaction.kinds import WANTED
 from partita.formats.redaction.redactor import Rules
-from partita.formats.redaction.walking import redact
+from partita.formats.redaction.values import redact
 from partita.types.json import Json, loads
 from tests.tables import each_row
 

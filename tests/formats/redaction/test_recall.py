@@ -8,12 +8,11 @@ from typing import NamedTuple
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from partita.formats.redaction.chunks import redacted_chunks
+from partita.formats.redaction.encoded_text import view_of
 from partita.formats.redaction.kinds import KINDS, WANTED
 from partita.formats.redaction.redactor import Redactor, Rules
 from partita.formats.redaction.token_formats import TOKEN_FORMATS
-from partita.formats.redaction.views import view_of
-from partita.formats.redaction.walking import redact
+from partita.formats.redaction.values import redact, redacted_chunks
 from partita.types.chunks import Chunk, TextDelta, TextEnd, TextStart
 from partita.types.json import dumps, loads
 from partita.types.messages import AssistantMessage, UserMessage

@@ -10,11 +10,10 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from partita.errors import DecodeError, PartitaError
-from partita.formats.redaction.chunks import redacted_chunks
 from partita.formats.redaction.custom import Custom
 from partita.formats.redaction.kinds import BY_NAME, WANTED
 from partita.formats.redaction.redactor import Finding, Redactor, Rules
-from partita.formats.redaction.walking import redacted
+from partita.formats.redaction.values import redacted, redacted_chunks
 from partita.formats.registry import all_formats, get_format
 from partita.types.chunks import Chunk, ReasoningDelta, TextDelta, TextEnd, TextStart, ToolInputDelta
 from partita.types.codec import MESSAGES, encode, to_json

@@ -1,7 +1,6 @@
 """What is chosen to stay is gone from every corner of a message, and a mark says so."""
 
-from partita.formats.redaction.chunks import tells
-from partita.formats.redaction.removal import Choice, Leaving, Remover
+from partita.formats.redaction.removal import Choice, Leaving, Remover, is_left_out
 from partita.types.chunks import (
     ChildChunk,
     Chunk,
@@ -194,6 +193,6 @@ TOLD: list[tuple[Chunk, Leaving]] = [
 
 @each_row(("chunk", "kind"), TOLD)
 def test_a_chunk_tells_of_its_kind(chunk: Chunk, kind: Leaving) -> None:
-    assert tells(chunk, frozenset({kind}))
-    assert not tells(chunk, frozenset({"system"}))
-    assert not tells(TextDelta(id="t", delta="x"), frozenset(GONE))
+    assert is_left_out(chunk, frozenset({kind}))
+    assert not is_left_out(chunk, frozenset({"system"}))
+    assert not is_left_out(TextDelta(id="t", delta="x"), frozenset(GONE))

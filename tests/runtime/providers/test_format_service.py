@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from partita.errors import AgentError
-from partita.formats import plugins
+from partita.formats import registry
 from partita.formats.format import Format, HttpApi
 from partita.formats.registry import all_formats, get_format
 from partita.runtime.providers.format_service import FormatService
@@ -43,8 +43,8 @@ FOUND = {"harbour": "HARBOUR", "in-path": "IN_PATH", "no-decoder": "NO_DECODER",
 @pytest.fixture(autouse=True)
 def installed(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """The formats above are found as if packages with them were installed."""
-    entries = [EntryPoint(name, f"{__name__}:{one}", plugins.ENTRY_POINTS) for name, one in FOUND.items()]
-    monkeypatch.setattr(plugins, "entry_points", EntryPoints(entries).select)
+    entries = [EntryPoint(name, f"{__name__}:{one}", registry.ENTRY_POINTS) for name, one in FOUND.items()]
+    monkeypatch.setattr(registry, "entry_points", EntryPoints(entries).select)
     all_formats.cache_clear()
     yield
     monkeypatch.undo()

@@ -5,7 +5,7 @@ from typing import Any
 
 import httpx
 
-from partita.formats.converting import convert as convert_payload
+from partita.formats.conversion import convert as convert_payload
 from partita.formats.registry import ALIASES, all_formats
 from partita.testing.everything import everything
 from partita.types.codec import to_json

@@ -6,7 +6,7 @@ from typing import Any
 import httpx
 import pytest
 
-from partita.formats.converting import convert as convert_payload
+from partita.formats.conversion import convert as convert_payload
 from partita.formats.registry import all_formats
 from partita.server.routes import inspect as inspect_route
 from partita.server.routes.inspecting import reading

@@ -10,7 +10,7 @@ from typing import Final
 from msgspec import UNSET
 
 from partita.formats.core.files import file_part
-from partita.formats.core.members import equal
+from partita.formats.core.members import is_equal
 from partita.formats.core.metadata import add_notes
 from partita.types.chunks import (
     Chunk,
@@ -168,7 +168,7 @@ class Calls:
             self._open.add(call_id)
         before = (call.name, call.title, call.fields.get("rawInput"), call.metadata)
         call.fields |= {name: value for name, value in update.items() if value is not None}
-        changed = is_new or not equal(
+        changed = is_new or not is_equal(
             before, (call.name, call.title, call.fields.get("rawInput"), call.metadata)
         )
         chunks: list[Chunk] = []

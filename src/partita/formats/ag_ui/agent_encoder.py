@@ -10,6 +10,7 @@ from msgspec import UNSET, UnsetType
 
 from partita.errors import DecodeError
 from partita.formats.answers.outlet import RAW_INPUT
+from partita.formats.core.members import without
 from partita.formats.core.metadata import notes
 from partita.formats.core.report import NO_PLACE, Entry, Record
 from partita.formats.core.wire import to_json
@@ -22,7 +23,7 @@ from partita.types.json import Json, JsonObject, dumps, is_array, is_object, loa
 from partita.types.parts import TextPart
 
 from . import events, wire
-from .events import EVENT_DATA, MEMBER_DATA, without
+from .events import EVENT_DATA, MEMBER_DATA
 from .parts import REPORT, encrypted_value, other_metadata, read_content, write_result
 from .wire import AGENT, ENCRYPTED, MESSAGE_ID, NAMESPACE, PARENT
 

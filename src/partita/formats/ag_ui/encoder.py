@@ -11,6 +11,7 @@ from typing import Final
 
 from msgspec import UNSET, UnsetType
 
+from partita.formats.core.members import without
 from partita.formats.core.metadata import notes
 from partita.formats.losses import Loss
 from partita.stream.metadata import merge_metadata
@@ -25,7 +26,7 @@ from partita.types.chunks import (
 from partita.types.json import Json, JsonObject, is_array, is_object
 
 from .agent_encoder import AgentEncoder, AgentOutput, RunOutput
-from .events import COUNTS, without
+from .events import COUNTS
 from .wire import NAMESPACE
 
 VERSION: Final = "1.0"

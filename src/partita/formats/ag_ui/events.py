@@ -6,6 +6,7 @@ Source: https://docs.ag-ui.com/concepts/events, https://ag-ui.com/spec/1.0/schem
 from collections.abc import Mapping
 from typing import Final
 
+from partita.formats.core.members import without
 from partita.types.json import Json, JsonObject
 
 from .parts import read_encrypted_value
@@ -54,11 +55,6 @@ COUNTS: Final[Mapping[str, str]] = {
     "cacheWriteTokens": "cacheWriteInputTokens",
 }
 """Token counts of canonical usage, and their names in AG-UI."""
-
-
-def without(members: JsonObject, *names: str) -> JsonObject:
-    """The members of an object except some."""
-    return {name: value for name, value in members.items() if name not in names}
 
 
 def event_metadata(members: JsonObject) -> JsonObject | None:

@@ -14,15 +14,17 @@ from typing import Any, Final
 
 from partita.errors import DecodeError, PartitaError
 from partita.formats.answers.outlet import RAW_INPUT
+from partita.formats.core.members import without
+from partita.formats.core.tool_text import bad_input_text, parse_input
 from partita.types import chunks
 from partita.types.chunks import Chunk, DataChunk, MessageFinish, MessageMetadata, MessageStart
 from partita.types.codec import read_chunk
-from partita.types.json import Json, JsonObject, dumps, is_array, is_object, loads
+from partita.types.json import Json, JsonObject, dumps, is_array, is_object
 from partita.types.parts import TextPart
 from partita.types.tools import ContentOutput
 
 from . import events
-from .events import EVENT_DATA, MEMBER_DATA, event_metadata, without
+from .events import EVENT_DATA, MEMBER_DATA, event_metadata
 from .parts import read_content
 from .wire import AGENT, CONTENT, ENCRYPTED, MAX_DEPTH, MESSAGE_ID, NAMESPACE
 
@@ -208,9 +210,9 @@ class AgentStream:
         id_, name, notes = block.id, block.name, block.notes
         self.unanswered[id_] = None
         try:
-            value = loads(text) if text.strip() else {}
+            value = parse_input(text)
         except DecodeError as error:
-            why = f"the input is no JSON: {error}"
+            why = bad_input_text(error)
             metadata = event_metadata(notes)
             self.emit(chunks.ToolInputError(id_, name, why, text, provider_metadata=metadata))
             return

@@ -8,6 +8,7 @@ from typing import Literal, NamedTuple
 from msgspec import UNSET, UnsetType
 
 from partita.errors import DecodeError
+from partita.formats.core.tool_text import bad_input_text, parse_input
 from partita.types.chunks import (
     Chunk,
     ErrorChunk,
@@ -27,7 +28,7 @@ from partita.types.chunks import (
     ToolInputStart,
 )
 from partita.types.codec import to_json
-from partita.types.json import Json, JsonObject, dumps, loads
+from partita.types.json import Json, JsonObject, dumps
 from partita.types.parts import Citation
 from partita.types.usage import Usage
 
@@ -149,9 +150,9 @@ class Outlet:
         self.calls.pop(call.id, None)
         text = "".join(call.pieces)
         try:
-            value = _parsed(text) if given is UNSET else given
+            value = parse_input(text) if given is UNSET else given
         except DecodeError as error:
-            self._refuse_call(call, text, str(error), metadata)
+            self._refuse_call(call, text, bad_input_text(error), metadata)
             return
         has_text = text or given is UNSET
         kept = {RAW_INPUT: text} if has_text and dumps(value).decode() != text else {}
@@ -200,7 +201,7 @@ class Outlet:
             ToolInputError(
                 call.id,
                 call.name,
-                f"the input is not JSON: {why}",
+                why,
                 text,
                 call.provider_executed,
                 self._named(metadata),
@@ -211,8 +212,3 @@ class Outlet:
 
     def _named(self, metadata: JsonObject | None) -> JsonObject | None:
         return {self.namespace: metadata} if metadata else None
-
-
-def _parsed(text: str) -> Json:
-    """The value of an input. An empty text is an empty object."""
-    return loads(text) if text.strip() else {}

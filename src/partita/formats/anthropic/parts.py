@@ -9,7 +9,7 @@ from msgspec import UNSET
 from partita.formats.core.anthropic_media import DOCUMENT, IMAGE
 from partita.formats.core.codec import PartCodec, PartCodecs
 from partita.formats.core.metadata import notes
-from partita.formats.core.report import Place, PlacedPart
+from partita.formats.core.report import Place, PlacedPart, source_place
 from partita.formats.core.rules import Alphabet
 from partita.formats.core.server_tools import write_message_blocks
 from partita.formats.core.tool_text import as_text, object_input, read_tool_text, tool_text
@@ -233,11 +233,6 @@ def read_block(block: Any, sources: Sources) -> Any:
     if isinstance(block, wire.Thinking) and not block.signature:
         return ReasoningPart(block.thinking)
     return ASSISTANT_BLOCKS.read(block, sources)
-
-
-def source_place(part: SourceUrlPart | SourceDocumentPart) -> Place:
-    """The place of a source, which has no block: what it refers to."""
-    return part.type, part.url if isinstance(part, SourceUrlPart) else part.title, str(part.provider_metadata)
 
 
 def write_blocks(

@@ -11,6 +11,7 @@ from typing import Any, Final, NamedTuple
 from msgspec.structs import replace
 
 from partita.errors import DecodeError
+from partita.formats.core.members import inverse, nonempty_text, renamed
 from partita.formats.core.metadata import FIELDS, notes
 from partita.formats.core.server_tools import behind_note
 from partita.formats.core.tool_text import as_text
@@ -57,16 +58,6 @@ _NAMES: Final[Mapping[str, Mapping[str, str]]] = {
 """By the `type` of a value: its members on the wire, and their names in an output."""
 
 _SOURCE: Final[Mapping[str, str]] = {"media_type": "mediaType"}
-
-
-def renamed(value: Json, names: Mapping[str, str]) -> Json:
-    """An object with members renamed; any other value as it is."""
-    return {names.get(key, key): item for key, item in value.items()} if is_object(value) else value
-
-
-def inverse(names: Mapping[str, str]) -> Mapping[str, str]:
-    """Names by their replacements."""
-    return {name: key for key, name in names.items()}
 
 
 # Results
@@ -223,8 +214,8 @@ class Sources:
         """The web pages that a result contains."""
         match block.get("content"):
             case {"type": "web_fetch_result", "content": {"source": {**source}, **document}, **result}:
-                title = _text(document.get("title")) or _text(result.get("url"))
-                self._documents.append(Fetched(title or "", _text(source.get("media_type")) or PLAIN))
+                title = nonempty_text(document.get("title")) or nonempty_text(result.get("url"))
+                self._documents.append(Fetched(title or "", nonempty_text(source.get("media_type")) or PLAIN))
             case _:
                 pass
         content, call_id = block.get("content"), block.get("tool_use_id")
@@ -240,16 +231,18 @@ class Sources:
                     continue
             self._pages.add(url)
             pages.append(
-                SourceUrlPart(f"{call_id}-{len(pages)}", url, _text(title), provider_metadata={NAME: about})
+                SourceUrlPart(
+                    f"{call_id}-{len(pages)}", url, nonempty_text(title), provider_metadata={NAME: about}
+                )
             )
         return pages
 
     def citation(self, raw: JsonObject) -> Citation | None:
         """A citation; `None` if it names no source."""
         source = self._url_source(raw) or self._document_source(raw)
-        if _text(raw.get("url")):
+        if nonempty_text(raw.get("url")):
             self._cited.append(raw)
-        return None if source is None else Citation(source, cited_text=_text(raw.get("cited_text")))
+        return None if source is None else Citation(source, cited_text=nonempty_text(raw.get("cited_text")))
 
     def cited_document(self, raw: JsonObject, block: int, number: int) -> SourceDocumentPart | None:
         """The fetched document that a citation refers to. Documents of the request need no source."""
@@ -265,7 +258,7 @@ class Sources:
             SourceUrlPart(
                 f"{self.response}-cited-{number}",
                 raw["url"],
-                _text(raw.get("title")),
+                nonempty_text(raw.get("title")),
                 provider_metadata=_location(raw),
             )
             for number, raw in enumerate(self._cited)
@@ -273,22 +266,22 @@ class Sources:
         ]
 
     def _url_source(self, raw: JsonObject) -> UrlCitationSource | None:
-        url = _text(raw.get("url")) or _text(raw.get("source"))
+        url = nonempty_text(raw.get("url")) or nonempty_text(raw.get("source"))
         if url is None or "://" not in url:
             return None
-        title = _text(raw.get("title"))
+        title = nonempty_text(raw.get("title"))
         return UrlCitationSource(url, url, title, provider_metadata={NAME: raw}, type="source")
 
     def _document_source(self, raw: JsonObject) -> DocumentCitationSource | None:
-        number, name = raw.get("document_index"), _text(raw.get("source"))
+        number, name = raw.get("document_index"), nonempty_text(raw.get("source"))
         metadata: Any = {"provider_metadata": {NAME: raw}, "type": "source"}
         if type(number) is not int:
-            title = _text(raw.get("title")) or name
+            title = nonempty_text(raw.get("title")) or name
             return None if name is None else DocumentCitationSource(name, PLAIN, title or name, **metadata)
-        kind, title = raw.get("type"), _text(raw.get("document_title")) or f"Document {number}"
+        kind, title = raw.get("type"), nonempty_text(raw.get("document_title")) or f"Document {number}"
         media_type = _MEDIA_TYPES.get(kind, PLAIN) if isinstance(kind, str) else PLAIN
         known = self._fetched(raw) or Fetched(title, media_type)
-        id_ = _text(raw.get("file_id")) or str(number)
+        id_ = nonempty_text(raw.get("file_id")) or str(number)
         return DocumentCitationSource(id_, known.media_type, known.title, **metadata)
 
     def _fetched(self, raw: JsonObject) -> Fetched | None:
@@ -297,12 +290,8 @@ class Sources:
         if type(number) is not int or not 0 <= number < len(self._documents):
             return None
         known = self._documents[number]
-        return known if _text(raw.get("document_title")) in (None, known.title) else None
+        return known if nonempty_text(raw.get("document_title")) in (None, known.title) else None
 
 
 def _location(raw: JsonObject) -> JsonObject:
     return {NAME: {name: raw[key] for key, name in _LOCATION.items() if raw.get(key) is not None}}
-
-
-def _text(value: Json) -> str | None:
-    return value if isinstance(value, str) and value else None

@@ -12,6 +12,7 @@ from msgspec import UNSET
 from partita.errors import DecodeError
 from partita.formats.answers.outlet import Call
 from partita.formats.core.codec import DELTAS
+from partita.formats.core.members import nonempty_text
 from partita.formats.core.metadata import notes
 from partita.formats.core.response_decoder import ResponseDecoder, StreamedBlock
 from partita.formats.core.tool_text import as_text
@@ -196,7 +197,7 @@ class AnthropicDecoder(ResponseDecoder):
 
     def _begin(self, message: JsonObject, path: str = "") -> None:
         """A message begins, or it is whole and contains its blocks. Another message replaces it."""
-        other = _text(message.get("id"))
+        other = nonempty_text(message.get("id"))
         if self._id is not None and other is not None and other != self._id:
             self._start_over()
         self._outlet.begin()
@@ -229,8 +230,8 @@ class AnthropicDecoder(ResponseDecoder):
     def _note(self, said: JsonObject, path: str = "") -> None:
         """Take what is said of the response as a whole. What was said before is reported as replaced."""
         usage = said.get("usage")
-        self._model = _text(said.get("model")) or self._model
-        self._stop = _text(said.get("stop_reason")) or self._stop
+        self._model = nonempty_text(said.get("model")) or self._model
+        self._stop = nonempty_text(said.get("stop_reason")) or self._stop
         self._usage = merged(self._usage, usage)
         more = {key: item for key, item in said.items() if key not in HANDLED and item is not None}
         self._said |= {SAID.get(key, key): item for key, item in more.items()}
@@ -273,7 +274,7 @@ class AnthropicDecoder(ResponseDecoder):
             block.is_ended = True
         elif block.kind == "text":
             self._outlet.start_text(str(index))
-            if _text(raw.get("text")):
+            if nonempty_text(raw.get("text")):
                 self._outlet.text(str(index), raw["text"])
             citations = raw.get("citations")
             for number, citation in enumerate(citations if is_array(citations) else ()):
@@ -299,9 +300,9 @@ class AnthropicDecoder(ResponseDecoder):
         id_, raw = str(block.index), block.raw
         opaque: JsonObject = {"redactedData": raw["data"]} if raw.get("data") is not None else {}
         self._outlet.start_reasoning(id_, opaque)
-        if _text(raw.get("thinking")):
+        if nonempty_text(raw.get("thinking")):
             self._outlet.reasoning(id_, raw["thinking"])
-        if _text(raw.get("signature")):
+        if nonempty_text(raw.get("signature")):
             self._outlet.reasoning(id_, "", {**opaque, "signature": raw["signature"]})
 
     def _open_call(self, block: StreamedBlock, *, is_whole: bool) -> None:
@@ -320,7 +321,7 @@ class AnthropicDecoder(ResponseDecoder):
         id_ = str(block.index)
         match delta:
             case {"type": "text_delta", "text": str(text)} if block.kind == "text":
-                block.raw["text"] = f"{_text(block.raw.get('text')) or ''}{text}"
+                block.raw["text"] = f"{nonempty_text(block.raw.get('text')) or ''}{text}"
                 if text:
                     self._outlet.text(id_, text)
             case {"type": "citations_delta", "citation": dict(citation)} if block.kind == "text":
@@ -328,7 +329,7 @@ class AnthropicDecoder(ResponseDecoder):
                 block.raw["citations"] = [*(before if is_array(before) else ()), citation]
                 self._cite(block, citation, len(block.raw["citations"]) - 1)
             case {"type": "thinking_delta", "thinking": str(text)} if "thinking" in block.kind:
-                block.raw["thinking"] = f"{_text(block.raw.get('thinking')) or ''}{text}"
+                block.raw["thinking"] = f"{nonempty_text(block.raw.get('thinking')) or ''}{text}"
                 self._outlet.reasoning(id_, text)
             case {"type": "signature_delta", "signature": str(signature)} if "thinking" in block.kind:
                 if signature:
@@ -435,15 +436,11 @@ def index_of(event: JsonObject) -> int | None:
 
 def error_text(error: Json) -> str:
     """The text of an error, whatever its shape."""
-    text = _text(error) or (_text(error.get("message")) if is_object(error) else None)
+    text = nonempty_text(error) or (nonempty_text(error.get("message")) if is_object(error) else None)
     try:
         return as_text(error) if text is None else text
     except DecodeError:
         return "an error without a text"
-
-
-def _text(value: Json) -> str | None:
-    return value if isinstance(value, str) and value else None
 
 
 _Read: TypeAlias = Callable[[AnthropicDecoder, JsonObject], bool]

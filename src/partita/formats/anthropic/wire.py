@@ -23,14 +23,20 @@ class Text(Block, tag="text"):
 
 
 class Thinking(Block, tag="thinking"):
-    """Reasoning. The API takes it back only with its signature."""
+    """Reasoning. The API takes it back only with its signature.
+
+    https://docs.claude.com/en/docs/build-with-claude/extended-thinking#preserving-thinking-blocks
+    """
 
     thinking: str
     signature: str = ""
 
 
 class RedactedThinking(Block, tag="redacted_thinking"):
-    """Reasoning that only Anthropic can read."""
+    """Reasoning that only Anthropic can read.
+
+    https://docs.claude.com/en/docs/build-with-claude/extended-thinking#thinking-redaction
+    """
 
     data: str
 
@@ -53,13 +59,16 @@ class ServerToolUse(Call, tag="server_tool_use"):
 
 
 class McpToolUse(Call, tag="mcp_tool_use"):
-    """A call that Anthropic sends to an MCP server."""
+    """A call that Anthropic sends to an MCP server.
+
+    https://docs.claude.com/en/docs/agents-and-tools/mcp-connector
+    """
 
     server_name: Json
 
 
 class Compaction(Block, tag="compaction"):
-    """A summary of what was said before."""
+    """A summary of the conversation before it: `types/beta/beta_compaction_block.py` of the package."""
 
     content: str | None
 

@@ -25,7 +25,7 @@ class Shape(Wire, rename="camel"):
 
 
 class Text(Shape):
-    """A text. The API refuses an empty one."""
+    """A text. The API refuses an empty one: OpenHands/OpenHands#5722"""
 
     text: str
 
@@ -88,7 +88,10 @@ class CitationsBlock(Shape):
 
 
 class ToolUse(Shape):
-    """A call. `type` is `server_tool_use` if Bedrock runs it."""
+    """A call. `type` is `server_tool_use` if Bedrock runs it.
+
+    https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ToolUseBlock.html
+    """
 
     tool_use_id: str
     name: str
@@ -103,7 +106,10 @@ class ToolUseBlock(Shape):
 
 
 class ToolResult(Shape):
-    """The result of a call. No `status` means success."""
+    """The result of a call. No `status` means success.
+
+    https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ToolResultBlock.html
+    """
 
     tool_use_id: str
     content: list[Any]

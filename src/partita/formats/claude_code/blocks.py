@@ -11,7 +11,7 @@ from typing import Final, NamedTuple, TypeAlias
 from msgspec import UNSET
 
 from partita.formats.core.anthropic_media import ANY_IMAGE
-from partita.formats.core.members import without
+from partita.formats.core.members import nonempty_text, without
 from partita.formats.core.metadata import notes
 from partita.types import chunks as c
 from partita.types.data_url import OCTETS, PLAIN
@@ -247,8 +247,8 @@ def citations_of(raw: Json, prefix: str) -> tuple[Citation, ...] | None:
 
 
 def _citation(raw: JsonObject, id: str) -> Citation | None:
-    title = _text(raw.get("title")) or _text(raw.get("document_title"))
-    url, cited = _text(raw.get("url")) or _text(raw.get("source")), raw.get("cited_text")
+    title = nonempty_text(raw.get("title")) or nonempty_text(raw.get("document_title"))
+    url, cited = nonempty_text(raw.get("url")) or nonempty_text(raw.get("source")), raw.get("cited_text")
     cited = cited if isinstance(cited, str) else None
     if url is not None and "://" in url:
         return Citation(UrlCitationSource(id, url, title), cited_text=cited)
@@ -258,7 +258,3 @@ def _citation(raw: JsonObject, id: str) -> Citation | None:
     media_type = _DOCUMENTS.get(kind, OCTETS) if isinstance(kind, str) else OCTETS
     name = f"document {index}" if isinstance(index, int) else "document"
     return Citation(DocumentCitationSource(id, media_type, title or url or name), cited_text=cited)
-
-
-def _text(value: Json) -> str | None:
-    return value if isinstance(value, str) and value else None

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Final
 
-from partita.formats.links import Links
+from partita.formats.log.links import Links
 from partita.formats.log.sink import LogSink
 from partita.types.chunks import ToolOutputAvailable
 from partita.types.json import Json, JsonObject, is_object

@@ -13,7 +13,7 @@ from typing import Final, TypeAlias
 from msgspec import UNSET
 
 from partita.formats.core.anthropic_media import ANY_IMAGE
-from partita.formats.core.members import equal, without
+from partita.formats.core.members import is_equal, without
 from partita.formats.losses import Loss
 from partita.formats.reasons import REPLACED, UNREAD
 from partita.types.chunks import (
@@ -235,7 +235,7 @@ def _block_delta(turn: Turn, agent: AgentStream, event: JsonObject) -> bool:
             return False
     elif is_object(opened) and kind == "compaction_delta":
         for key, value in without(delta, "type").items():
-            if opened.get(key) is not None and not equal(opened[key], value):
+            if opened.get(key) is not None and not is_equal(opened[key], value):
                 emitter.lose(f".event.delta.{key}", opened[key], REPLACED)
             opened[key] = value
     else:
@@ -379,7 +379,7 @@ def _read_assistant(turn: Turn, event: JsonObject) -> None:
     turn.is_interrupted |= aborted
     known = response.blocks
     # Some senders repeat all blocks of the response in every message (seen in a recording).
-    is_repeated = known and len(content) >= max(len(known), 2) and equal(content[: len(known)], known)
+    is_repeated = known and len(content) >= max(len(known), 2) and is_equal(content[: len(known)], known)
     first = len(known) if is_repeated else 0
     for number, block in enumerate(content[first:], first):
         _add_block(turn, agent, response, block, f".message.content[{number}]", aborted=aborted)
@@ -435,8 +435,8 @@ def _add_block(
         _add_text(agent, response, block, kind, where, aborted=aborted)
     elif kind in CALLS and (facts := call_facts(block)) is not None:
         turn.add_call(block, facts, agent, where, is_late=response is not agent.response)
-    elif any(equal(block, shown) for shown in response.shown):
-        response.shown = [shown for shown in response.shown if not equal(block, shown)]
+    elif any(is_equal(block, shown) for shown in response.shown):
+        response.shown = [shown for shown in response.shown if not is_equal(block, shown)]
         turn.emitter.lose(where, block, REPEATED)
     else:
         _show(turn, agent, block)

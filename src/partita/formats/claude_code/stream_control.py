@@ -9,7 +9,7 @@ from typing import Final
 
 from msgspec import UNSET
 
-from partita.formats.core.members import equal, without
+from partita.formats.core.members import is_equal, without
 from partita.formats.reasons import UNREAD
 from partita.types import chunks as c
 from partita.types.codec import to_json
@@ -118,7 +118,7 @@ def _ask(turn: Turn, request_id: str, request: JsonObject) -> None:
         call.name(name if isinstance(name, str) and name else UNKNOWN_TOOL)
         turn.emit(call, call.available(request.get("input")))
     call.approval, turn.approvals[request_id] = request_id, call
-    known = ("tool_name", "input") if equal(request.get("input"), call.input) else ("tool_name",)
+    known = ("tool_name", "input") if is_equal(request.get("input"), call.input) else ("tool_name",)
     is_text = isinstance(reason, str)
     for key in (*known, "tool_use_id", *(() if is_text else ("decision_reason",))):
         if key in request:
@@ -141,7 +141,7 @@ def _asked(turn: Turn, request_id: str, request: JsonObject) -> CallStream:
     if isinstance(call_id, str):
         return turn.calls.get(call_id) or turn.guess(call_id, name, asked)
     for call in turn.calls.values():
-        if call.is_open and call.approval is None and call.facts.name == name and equal(call.input, asked):
+        if call.is_open and call.approval is None and call.facts.name == name and is_equal(call.input, asked):
             return call
     return turn.calls.get(request_id) or turn.guess(request_id, name, asked)
 

@@ -11,7 +11,8 @@ from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
 from partita.errors import DecodeError
-from partita.formats.core.members import equal
+from partita.formats.core.members import is_equal
+from partita.formats.core.tool_text import bad_input_text
 from partita.formats.losses import Loss
 from partita.formats.reasons import REPLACED, UNREAD
 from partita.types import chunks as c
@@ -127,7 +128,7 @@ class ChunkEmitter:
     def lose_unusual(self, value: JsonObject, where: str, **usual: Json) -> None:
         """Report members that have another value than they always have."""
         for key, expected in usual.items():
-            if not equal(value.get(key, expected), expected):
+            if not is_equal(value.get(key, expected), expected):
                 self.lose(f"{where}.{key}", value[key], UNREAD)
 
 
@@ -195,16 +196,16 @@ class TextStream:
 
     def has(self, fields: JsonObject, citations: list[Json]) -> bool:
         """Whether its end has all that a whole block has beside the text."""
-        known = all(equal(self.fields.get(key), value) for key, value in fields.items())
-        return known and (not citations or equal(citations, self._citations))
+        known = all(is_equal(self.fields.get(key), value) for key, value in fields.items())
+        return known and (not citations or is_equal(citations, self._citations))
 
     def confirm(self, text: str, fields: JsonObject, citations: list[Json], emitter: ChunkEmitter) -> str:
         """The whole block was received: take what it has beside the text; returns the text that is new."""
         self.confirmed = True
         for key, value in self.fields.items():
-            if key in fields and not equal(value, fields[key]):
+            if key in fields and not is_equal(value, fields[key]):
                 emitter.lose_at(self.places.get(key, emitter.path), value, REPLACED)
-        if citations and self._citations and not equal(citations, self._citations):
+        if citations and self._citations and not is_equal(citations, self._citations):
             emitter.lose("", self._citations, REPLACED)
         self.fields.update(fields)
         self._citations = citations or self._citations
@@ -214,7 +215,7 @@ class TextStream:
     def matches(self, text: str, fields: JsonObject) -> bool:
         """Whether a whole block is this text, as far as it was emitted."""
         emitted = self.text
-        if text == emitted and (text or self.state != "ended" or equal(fields, self.fields)):
+        if text == emitted and (text or self.state != "ended" or is_equal(fields, self.fields)):
             return True
         signature = fields.get("signature") or fields.get("redactedData")
         if signature is not None and signature in (
@@ -279,7 +280,7 @@ class CallStream:
             return self.available(self._written())
         except DecodeError as error:
             self.state = "lost"
-            text = f"the input is no JSON: {error}"
+            text = bad_input_text(error)
             facts = self.facts
             return c.ToolInputError(
                 facts.call_id, facts.name, text, "".join(self._pieces), **self._description()
@@ -346,7 +347,7 @@ class ResponseStream:
             value = source.get(key)
             if value is None:
                 continue
-            if name in self.facts and not equal(self.facts[name], value):
+            if name in self.facts and not is_equal(self.facts[name], value):
                 self._emitter.lose_at(self._places[name], self.facts[name], REPLACED)
             self.facts[name] = value
             self._places[name] = f"{self._emitter.path}{where}.{key}"
@@ -364,7 +365,7 @@ class ResponseStream:
             self._emitter.lose_at(place, usage, REPLACED)
             return
         for key, value in known.items():
-            if not equal(new.get(key), value):
+            if not is_equal(new.get(key), value):
                 self._emitter.lose_at(f"{self._places['usage']}.{key}", value, REPLACED)
         self.facts["usage"], self._places["usage"] = new, place
 

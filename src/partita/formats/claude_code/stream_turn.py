@@ -5,7 +5,7 @@ from typing import Final, NamedTuple
 
 from msgspec import UNSET, UnsetType
 
-from partita.formats.core.members import equal
+from partita.formats.core.members import is_equal
 from partita.types import chunks as c
 from partita.types.json import Json, JsonObject, is_object
 from partita.types.tools import ExecutionDeniedOutput, InterruptedOutput, ToolOutput
@@ -286,7 +286,7 @@ class Turn:
             self.emitter.lose(where, block, REPEATED)
             return
         elif call.state == "available":
-            changed = call.facts.name != facts.name or not equal(call.input, whole)
+            changed = call.facts.name != facts.name or not is_equal(call.input, whole)
             if not changed or call.step != agent.step or call.approval is not None:
                 self.emitter.lose(where, block, REPEATED)
                 return

@@ -12,6 +12,7 @@ from typing import Final, Literal, NamedTuple, TypeAlias
 from msgspec import UNSET
 
 from partita.errors import DecodeError
+from partita.formats.core.members import present
 from partita.formats.core.tool_text import read_arguments
 from partita.types.data_url import data_url
 from partita.types.json import Json, JsonObject, is_array, is_object, loads
@@ -27,7 +28,7 @@ from partita.types.tools import (
     ToolOutput,
 )
 
-from .wire import AGENT, found, present, text, under_agent
+from .wire import AGENT, found, text, under_agent
 
 # Content items
 

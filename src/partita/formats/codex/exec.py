@@ -8,11 +8,12 @@ later, and notifications that only concern the server.
 from collections.abc import Callable
 from typing import Final
 
+from partita.formats.core.members import present
 from partita.types.chunks import Chunk
 from partita.types.json import Json, JsonObject, is_object
 
 from .live_turn import LiveTurn, item_id
-from .wire import found, inner, present, snake, text
+from .wire import found, inner, snake, text
 from .work import Phase, item_event
 
 PHASES: Final[dict[str, Phase]] = {

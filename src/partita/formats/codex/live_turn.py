@@ -5,6 +5,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
+from partita.formats.core.members import present
 from partita.types.chunks import (
     Chunk,
     DataChunk,
@@ -35,7 +36,7 @@ from partita.types.tools import InterruptedOutput, Interruption, TextOutput
 
 from .content import item_text, media_type_of, user_parts
 from .usage import TokenCounts, read_usage
-from .wire import AGENT, found, present, text, texts, under_agent
+from .wire import AGENT, found, text, texts, under_agent
 from .work import Phase, Work, kind_of_item, work_of
 
 TEXT_ITEMS: Final = frozenset({"agent_message", "assistant_message", "plan"})

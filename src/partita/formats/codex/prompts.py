@@ -9,13 +9,14 @@ from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
+from partita.formats.core.members import present
 from partita.formats.log.sink import TurnEnd
 from partita.types.json import Json, JsonObject, is_object
 from partita.types.messages import SystemContent, SystemMessage, UserContent, UserMessage, text_of
 
 from .content import block_text, blocks_of, system_parts, user_parts
 from .thread import Thread
-from .wire import AGENT, found, present, text
+from .wire import AGENT, found, text
 
 INJECTED: Final = (
     "<environment_context>",

@@ -9,6 +9,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Final, Literal, NamedTuple, TypeAlias
 
+from partita.formats.core.members import present
 from partita.types.chunks import DataChunk
 from partita.types.json import Json, JsonObject, is_array, is_object
 from partita.types.tools import JsonOutput
@@ -17,7 +18,7 @@ from .content import INPUTS, Outcome, block_text, blocks_of, content_text, outco
 from .prompts import Prompts
 from .responses import Calls, Response, Responses
 from .thread import Spawns, Thread
-from .wire import ITEM_MEMBERS, STATE_ITEMS, data_name, inner, present, text, texts, under_agent
+from .wire import ITEM_MEMBERS, STATE_ITEMS, data_name, inner, text, texts, under_agent
 from .work import Work, work_of
 
 Kind: TypeAlias = Literal["text", "reasoning"]

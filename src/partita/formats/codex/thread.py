@@ -11,6 +11,7 @@ from itertools import chain, islice
 from typing import Final, Literal, TypeAlias
 
 from partita.errors import DecodeError
+from partita.formats.core.members import present
 from partita.formats.log.sink import Consumption, Fact, LogSink
 from partita.types.chunks import Chunk
 from partita.types.json import Json, JsonObject, dumps, is_object, loads
@@ -18,7 +19,7 @@ from partita.types.messages import AssistantMessage, Message, SystemContent, Sys
 from partita.types.parts import DataPart, TextPart
 from partita.types.times import read_time
 
-from .wire import AGENT, data_name, inner, present, snake, text, texts, whole
+from .wire import AGENT, data_name, inner, snake, text, texts, whole
 
 Header: TypeAlias = Literal["own", "again", "copied", "another"]
 

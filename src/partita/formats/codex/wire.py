@@ -24,7 +24,7 @@ METADATA: Final = "metadata"
 ENVELOPE: Final = frozenset({"timestamp", "type", "payload", "ordinal", METADATA})
 
 HEADER: Final = frozenset({"id", "timestamp", "instructions", "git"})
-"""The members of the first line until mid 2025, which has no type."""
+"""The members of the first line until mid 2025, which has no type (seen in a recording)."""
 
 STATE_RECORDS: Final = frozenset(
     {
@@ -32,7 +32,7 @@ STATE_RECORDS: Final = frozenset(
         "inter_agent_communication",
         "inter_agent_communication_metadata",
         "security_risk_score",
-        "token_usage_record",  # repeats what `token_count` says
+        "token_usage_record",  # counts of the turn, as in `token_count`: getagentseal/codeburn#1380
     }
 )
 """Records that are kept as data."""
@@ -177,11 +177,6 @@ def texts(fields: JsonObject, name: str) -> list[str]:
         return []
     bare = (item.get("text") if is_object(item) else item for item in value)
     return [item for item in bare if isinstance(item, str)]
-
-
-def present(**fields: Json) -> JsonObject:
-    """The fields that are not `None`."""
-    return {name: value for name, value in fields.items() if value is not None}
 
 
 def under_agent(fields: JsonObject) -> JsonObject | None:

@@ -8,6 +8,7 @@ same work (`exec_command_begin`, `exec_command_end` …): `item_event` turns the
 from collections.abc import Callable, Iterator
 from typing import Final, Literal, NamedTuple, TypeAlias
 
+from partita.formats.core.members import present
 from partita.types.data_url import data_url
 from partita.types.json import Json, JsonObject, is_array, is_object
 from partita.types.tools import (
@@ -21,7 +22,7 @@ from partita.types.tools import (
 )
 
 from .content import image_of, output_parts
-from .wire import MCP_MEMBERS, camel, error_text, found, inner, items, number, present, snake, text, whole
+from .wire import MCP_MEMBERS, camel, error_text, found, inner, items, number, snake, text, whole
 
 RUNNING: Final = frozenset({"in_progress", "inProgress", "generating", "incomplete"})
 REFUSED: Final = frozenset({"declined", "denied", "rejected"})

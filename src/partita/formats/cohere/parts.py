@@ -7,9 +7,9 @@ from typing import Any, Final
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from partita.errors import DecodeError
 from partita.formats.core.codec import PartCodec, PartCodecs
 from partita.formats.core.files import FILES, AnyFile, is_image
+from partita.formats.core.members import parsed
 from partita.formats.core.metadata import FIELDS, add_notes, notes
 from partita.formats.core.report import Place, PlacedPart
 from partita.formats.core.residue import residue
@@ -19,7 +19,7 @@ from partita.formats.core.tool_text import as_text, object_input, read_arguments
 from partita.formats.core.turns import Placed
 from partita.formats.core.wire import Wire
 from partita.types.data_url import parse_data_url
-from partita.types.json import Json, JsonObject, dumps, is_array, is_object, loads
+from partita.types.json import JsonObject, dumps, is_array, is_object
 from partita.types.messages import AssistantPart, ToolCallPart
 from partita.types.parts import (
     Citation,
@@ -106,7 +106,7 @@ def read_result(message: wire.Tool, names: Mapping[str, str]) -> ToolResultPart:
     match message.content:
         case str(text):
             output = TextOutput(text)
-        case (wire.Document(document={"data": data}),) if is_object(value := _parsed(data)):
+        case (wire.Document(document={"data": data}),) if is_object(value := parsed(data)):
             output = JsonOutput(value)
         case blocks:
             output = ContentOutput(tuple(RESULT_BLOCKS.read(block, None) for block in blocks))
@@ -136,19 +136,11 @@ def read_document(block: wire.Document, context: Any) -> TextPart | None:
 
 def write_document(part: TextPart) -> Wire:
     about = notes(notes(part.provider_metadata, NAME), "document")
-    return wire.Document(document={"data": _parsed(part.text), **about})
+    return wire.Document(document={"data": parsed(part.text), **about})
 
 
 def is_document(part: TextPart) -> bool:
     return is_object(notes(part.provider_metadata, NAME).get("document"))
-
-
-def _parsed(data: Json) -> Json:
-    """The data of a document. Guides give an object as JSON text: https://docs.cohere.com/v2/docs/tool-use-overview"""
-    try:
-        return loads(data) if isinstance(data, str) else data
-    except DecodeError:
-        return data
 
 
 # Citations

@@ -26,7 +26,7 @@ class Text(Block, tag="text"):
 
 
 class Thinking(Block, tag="thinking"):
-    """Reasoning. It is not signed."""
+    """Reasoning. It is not signed: https://docs.cohere.com/docs/reasoning"""
 
     thinking: str
 
@@ -82,7 +82,10 @@ class User(Message, tag="user"):
 
 
 class Assistant(Message, tag="assistant"):
-    """A step of the model. `tool_plan` is what non-reasoning models write before their calls."""
+    """A step of the model. `tool_plan` is what non-reasoning models write before their calls.
+
+    https://docs.cohere.com/v2/docs/tool-use-overview
+    """
 
     content: Content | UnsetType | None = UNSET
     tool_plan: str | UnsetType | None = UNSET

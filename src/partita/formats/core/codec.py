@@ -15,7 +15,7 @@ from partita.types.parts import CustomPart, ForeignPart
 
 from .metadata import add_notes, notes
 from .residue import residue, restore
-from .wire import UnknownVariant, Wire, kind_of
+from .wire import Wire, kind_of
 
 ContextT = TypeVar("ContextT")
 
@@ -86,19 +86,15 @@ class PartCodecs(Generic[ContextT]):
 
     def read(self, block: Any, context: ContextT) -> Any:
         """The part of a block. A block that has none is kept whole."""
-        if isinstance(block, UnknownVariant):
-            return self.keep(dict(block.raw))
         codec = self._by_wire.get(type(block))
-        if codec is None:
+        part = None if codec is None else codec.read(block, context)
+        if codec is None or part is None:
             return self.keep(to_json(block))
-        part = codec.read(block, context)
-        first, written = (None, None) if part is None else self._write(part)
+        first, written = self._write(part)
         if first is not codec:
-            written = None if part is None else codec.write(part)
+            written = codec.write(part)
         if written is None:
             return self.keep(to_json(block))
-        if first is codec and written == block:
-            return part
         kept = residue(written, block)
         if first is not codec:
             kept[KIND] = kind_of(type(block))
@@ -110,11 +106,9 @@ class PartCodecs(Generic[ContextT]):
 
     def write(self, part: Any) -> Wire | JsonObject | None:
         """The block of a part, with its residue; `None` if no block can hold it."""
-        if type(part) is ForeignPart or (self._custom and type(part) is CustomPart):
-            return self.own_block(part)
         codecs = self._by_part.get(type(part))
         if codecs is None:
-            return None
+            return self.own_block(part)
         metadata = getattr(part, codecs[0].metadata)
         kept = notes(metadata, self.namespace) if metadata else None
         if kept and self._member is not None:

@@ -1,6 +1,9 @@
 """Members of JSON whose types are unknown: servers fill members that they do not use with anything."""
 
-from partita.types.json import Json, JsonObject, is_array, is_object
+from collections.abc import Mapping
+
+from partita.errors import DecodeError
+from partita.types.json import Json, JsonObject, is_array, is_object, loads
 from partita.types.usage import LARGEST_COUNT
 
 
@@ -10,9 +13,9 @@ def text_in(value: Json, name: str) -> str:
     return found if isinstance(found, str) else ""
 
 
-def text_or(value: Json, otherwise: str) -> str:
-    """A value if it is a string that is not empty."""
-    return value if isinstance(value, str) and value else otherwise
+def text_or(value: Json, default: str) -> str:
+    """A value that is a string and not empty; else the default."""
+    return nonempty_text(value) or default
 
 
 def count_in(value: Json, name: str) -> int | None:
@@ -36,12 +39,40 @@ def is_empty(value: Json) -> bool:
     return value is None or value in ("", [], {})
 
 
-def without(value: JsonObject, *names: str) -> JsonObject:
-    """An object without the named members."""
+def nonempty_text(value: Json) -> str | None:
+    """A value that is a string and not empty; `None` for any other."""
+    return value if isinstance(value, str) and value else None
+
+
+def without(value: Mapping[str, Json], *names: str) -> JsonObject:
+    """An object without some of its members."""
     return {name: item for name, item in value.items() if name not in names}
 
 
-def equal(one: Json, other: Json) -> bool:
+def present(**members: Json) -> JsonObject:
+    """The members that are not `None`."""
+    return {name: item for name, item in members.items() if item is not None}
+
+
+def renamed(value: Json, names: Mapping[str, str]) -> Json:
+    """An object with other names for its members; any other value as it is."""
+    return {names.get(name, name): item for name, item in value.items()} if is_object(value) else value
+
+
+def inverse(names: Mapping[str, str]) -> Mapping[str, str]:
+    """Names by their replacements."""
+    return {new: name for name, new in names.items()}
+
+
+def parsed(value: Json) -> Json:
+    """A value that may be given as JSON text, parsed. Text that is not JSON is returned as it is."""
+    try:
+        return loads(value) if isinstance(value, str) else value
+    except DecodeError:
+        return value
+
+
+def is_equal(one: Json, other: Json) -> bool:
     """Whether two values are equal. Values that are nested too deeply to compare are not."""
     try:
         return bool(one == other)

@@ -1,13 +1,25 @@
-"""Notes of a format: what provider metadata holds under the format's namespace."""
+"""Notes of a format: what provider metadata holds under the format's namespace. Some notes are Partita's own.
+
+Two of these are about calls without an output: whether the agent or its client runs the call.
+"""
 
 from collections.abc import Mapping
 from typing import Any, Final, TypeVar
 
 from msgspec.structs import replace
 
-from partita.types.json import JsonObject
+from partita.types.json import Json, JsonObject, is_array, is_object
 
 T = TypeVar("T")
+
+KEY: Final = "partita"
+"""The namespace that is ours, and the name of the member that is ours in metadata of others."""
+
+SERVER_CALLS: Final = "serverCalls"
+"""The member of the metadata of a message with the ids of calls without an output that its agent will run."""
+
+NETWORK_PATH: Final = "networkPath"
+"""In our provider metadata of a call: the ids of the calls that lead to the original."""
 
 FIELDS: Final = "fields"
 """The note of a residue, in namespaces that others use too."""
@@ -52,3 +64,15 @@ def with_message_notes(message: T, namespace: str, more: Mapping[str, Any]) -> T
     metadata = add_notes(content.provider_metadata, namespace, more)
     changed: Any = replace(message, content=replace(content, provider_metadata=metadata))  # type: ignore[type-var] # T is a message
     return changed  # type: ignore[no-any-return] # of the type it had
+
+
+def server_calls(metadata: Json) -> frozenset[str]:
+    """The ids of calls without an output that the agent itself will run, by the metadata of its message."""
+    ids: Json = metadata.get(SERVER_CALLS) if is_object(metadata) else None
+    return frozenset(str(id_) for id_ in ids) if is_array(ids) else frozenset()
+
+
+def network_path(metadata: JsonObject | None) -> tuple[str, ...]:
+    """The path to the original of a call that a network repeats for its client; empty for any other call."""
+    path: Json = notes(metadata, KEY).get(NETWORK_PATH)
+    return tuple(str(step) for step in path) if is_array(path) else ()

@@ -10,16 +10,14 @@ the one that was read:
 - A member that is written but was absent is kept the same way, without a value.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from hashlib import blake2b
-from itertools import compress
-from operator import attrgetter, is_not
 from typing import Any, Final, NamedTuple, TypeVar, cast
 
 import msgspec
 from msgspec import UNSET
-from msgspec.structs import force_setattr
+from msgspec.structs import astuple, force_setattr
 
 from partita.types.codec import to_json
 from partita.types.json import Json, JsonObject, dumps, is_array, is_object
@@ -39,24 +37,25 @@ _PLAIN: Final = frozenset[type]({type(None), bool, int, float, str, list, dict})
 
 def residue(written: Wire | JsonObject, read: Wire | JsonObject) -> JsonObject:
     """What `restore` needs to turn `written` into `read`; empty if they are equal."""
-    if type(written) is not type(read) or not isinstance(written, Wire) or not isinstance(read, Wire):
+    if isinstance(written, dict) or isinstance(read, dict) or type(written) is not type(read):
         return _residue(to_json(written), to_json(read), {})
     if written == read:
         return {}
     kept: JsonObject = {}
     respelled: JsonObject = {}
-    names, default, values = _members(type(read))
-    ones, others = values(written), values(read)
-    extra: JsonObject = {}
-    if read.extra:  # it also has the members whose values are not of the types that are declared
-        extra = dict(read.extra)
-        others = [extra.pop(name, other) for name, other in zip(names, others, strict=True)]
-    members = zip(names, ones, others, strict=True)
-    for name, one, other in compress(members, map(is_not, ones, others)):
-        if one is UNSET and type(other) in _PLAIN:
-            kept[name] = other
+    extra: JsonObject = dict(read.extra) if read.extra else {}
+    members, after = _members(type(read)), astuple(read)
+    if extra:  # it also has the values that do not fit
+        after = tuple(extra.pop(name, value) for (name, _), value in zip(members, after, strict=True))
+    for (name, default), one, other in zip(members, astuple(written), after, strict=True):
+        if one is other or name == EXTRA_NAME:
+            continue
+        is_empty = one is None or one is UNSET or (one is default and not one)
+        if is_empty and type(other) in _PLAIN:
+            if other or type(other) is not type(one):
+                kept[name] = other
         else:
-            _keep(name, _json(one), _json(other), default.get(name, UNSET), kept, respelled)
+            _keep(name, _json(one), _json(other), default, kept, respelled)
     kept |= extra
     if respelled:
         kept[RESPELLED] = respelled
@@ -70,7 +69,7 @@ def restore(written: WireT, kept: JsonObject, skip: frozenset[str] = frozenset()
     """
     if not kept:
         return written
-    if not isinstance(written, Wire):
+    if isinstance(written, dict):
         kept = {name: value for name, value in kept.items() if name not in skip}
         return cast("WireT", _merged(cast("JsonObject", written), kept))
     fields, tag_field = _fields(type(written))
@@ -128,12 +127,14 @@ def _residue(written: JsonObject, read: JsonObject, default: JsonObject) -> Json
 
 def _keep(name: str, one: Json, other: Json, default: Json, kept: JsonObject, respelled: JsonObject) -> None:
     """Keep what turns `one`, a member that is written, into `other`. Either may be unset."""
-    if _is_same(one, other):
-        return
     if other is UNSET:
-        if not _is_same(one, default):
+        if one is not UNSET and not _is_same(one, default):
             respelled[name] = [digest(one)]
-    elif one is UNSET or one is None or _is_same(one, default):
+    elif one is UNSET:
+        kept[name] = other
+    elif _is_same(one, other):
+        return
+    elif one is None or _is_same(one, default):
         kept[name] = other
     elif is_object(one) and is_object(other):
         if inner := _residue(one, other, {}):  # empty if they differ in order only
@@ -169,26 +170,15 @@ def digest(value: Json) -> str:
 
 
 def _json(value: Any) -> Json:
-    """The value of a member as JSON. Only wire objects and tuples of them are not."""
-    return to_json(value) if isinstance(value, (Wire, tuple)) else value
-
-
-class _Members(NamedTuple):
-    """The members of a wire type: their wire names, defaults, and a function that returns their values."""
-
-    names: Sequence[str]
-    defaults: JsonObject
-    values: Callable[[Wire], Sequence[Any]]
+    """The value of a member as JSON, if it is set. Only wire objects and tuples of them are not."""
+    return value if type(value) in _PLAIN or value is UNSET else to_json(value)
 
 
 @cache
-def _members(type_: type[Wire]) -> _Members:
-    fields = [one for one in msgspec.structs.fields(type_) if one.encode_name != EXTRA_NAME]
-    names = [one.encode_name for one in fields]
-    if len(fields) == 1:
-        only = fields[0].name
-        return _Members(names, defaults(type_), lambda wire: (getattr(wire, only),))
-    return _Members(names, defaults(type_), attrgetter(*(one.name for one in fields)))
+def _members(type_: type[Wire]) -> Sequence[tuple[str, Any]]:
+    """The wire names and defaults of the members of a type, in the order of `astuple`."""
+    default = defaults(type_)
+    return [(one.encode_name, default.get(one.encode_name, UNSET)) for one in msgspec.structs.fields(type_)]
 
 
 class _Field(NamedTuple):
@@ -220,6 +210,8 @@ def defaults(type_: type[Wire]) -> JsonObject:
 
 def _is_same(one: Any, other: Any) -> bool:
     """Equal, and of one JSON type: 1 is neither true nor 1.0, at any depth."""
-    if one is other or type(one) is not type(other) or one != other:
-        return one is other
+    if one is other:
+        return True
+    if type(one) is not type(other) or one != other:
+        return False
     return not (is_object(one) or is_array(one)) or dumps(one) == dumps(other)

@@ -6,7 +6,7 @@ number of its first message there. The place of a message is its number, that of
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from msgspec.structs import replace
 
@@ -185,6 +185,9 @@ class RoleWriter:
     messages. A format overrides `write_blocks`, and the methods for turns that it writes in another way.
     """
 
+    boundary_reason: ClassVar[str | None] = None
+    """Why step starts are lost, in a format that reads each step as a message; `None` in all others."""
+
     def __init__(self, namespace: str) -> None:
         self.record = Record()
         self.system: list[Json] = []
@@ -299,11 +302,11 @@ class RoleWriter:
         return len(self.messages) - 1, len(content) - len(blocks)
 
     def _record_start(self, step: Step, at: tuple[int, int] | None) -> None:
-        """Record the step starts of a step; `at` is its place if it follows results.
-
-        A format that reads each step as a message overrides this.
-        """
-        add_boundaries(self.record, step, None if at is None else at[0])
+        """Record the step starts of a step; `at` is its place if it follows results."""
+        if self.boundary_reason is None:
+            add_boundaries(self.record, step, None if at is None else at[0])
+        else:
+            self.record.add_boundaries(step.boundaries, self.boundary_reason)
 
 
 class MessageWriter(RoleWriter):

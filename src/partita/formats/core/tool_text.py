@@ -50,6 +50,11 @@ def tool_text(output: ToolOutput) -> ToolText:
             return ToolText("interrupted", interruption_text(output))
 
 
+def parse_input(text: str) -> Json:
+    """The input of a call from its JSON text. An empty text is an empty object."""
+    return loads(text) if text.strip() else {}
+
+
 def read_arguments(text: str) -> tuple[Json, Json]:
     """The input of a call whose arguments are JSON text. If they are not JSON: unset, and the text."""
     try:
@@ -67,6 +72,11 @@ def object_input(part: ToolCallPart) -> JsonObject:
     if is_object(value):
         return value
     return {} if value is UNSET or value is None else {"input": value}
+
+
+def bad_input_text(error: DecodeError) -> str:
+    """The text of the error for a call whose input is not JSON."""
+    return f"the input is not JSON: {error}"
 
 
 def as_text(value: Json) -> str:

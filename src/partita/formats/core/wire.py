@@ -12,18 +12,13 @@ import msgspec
 from partita.errors import ConversionError, DecodeError
 from partita.types.codec import Codec, to_json
 from partita.types.json import Json, JsonObject
-from partita.types.value import EXTRA_NAME, Extra, OpenValue, UnknownVariant
+from partita.types.value import EXTRA_NAME, Extra, OpenValue, UnknownVariant, always
 
 __all__ = ["Codec", "MemberUnion", "UnknownVariant", "Wire", "always", "kind_of", "read_wire", "to_json"]
 
 
 class Wire(OpenValue, rename=None):
     """The base of all wire types."""
-
-
-def always(default: Any) -> Any:
-    """Declare a member that may be absent when it is read, and is always written."""
-    return msgspec.field(default_factory=lambda: default)
 
 
 def read_wire(codec: Codec[Any], raw: Json, path: str, hint: str) -> Any:

@@ -1,10 +1,11 @@
 """What shows that a record is of a log or a stream of an agent."""
 
-from typing import Final, Literal, NamedTuple, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 from partita.types.json import Json, JsonObject, is_array, is_object
 
 from .signs import (
+    Sign,
     Test,
     array,
     both,
@@ -35,15 +36,6 @@ LogFormatName: TypeAlias = Literal[
     "opencode-export",
     "opencode-parts",
 ]
-
-
-class LogSign(NamedTuple):
-    """A sign of a log: as `Sign`, for records of a file."""
-
-    format: LogFormatName
-    confidence: float
-    why: str
-    shows: Test
 
 
 # Claude Code. Its log writes `sessionId`, its stream `session_id`.
@@ -174,42 +166,42 @@ CERTAIN: Final = 1.0
 """The confidence that no later record can exceed."""
 
 
-LOG_SIGNS: Final = (
-    LogSign("claude-code-log", 1.0, "lines chained by parentUuid", _is_claude_line),
-    LogSign("claude-code-log", 0.9, "records about a session", _CLAUDE_STATE),
-    LogSign("claude-code-stream", 1.0, "messages with a session_id", _is_claude_stream),
-    LogSign("claude-code-stream", 0.8, "control messages", _CLAUDE_CONTROL),
-    LogSign("codex-rollout", 1.0, "payloads in an envelope", both(_ENVELOPE, _ROLLOUT_TYPE)),
-    LogSign("codex-rollout", 0.6, "payloads of an unknown type in an envelope", _ENVELOPE),
-    LogSign(
+LOG_SIGNS: Final[tuple[Sign[LogFormatName], ...]] = (
+    Sign("claude-code-log", 1.0, "lines chained by parentUuid", _is_claude_line),
+    Sign("claude-code-log", 0.9, "records about a session", _CLAUDE_STATE),
+    Sign("claude-code-stream", 1.0, "messages with a session_id", _is_claude_stream),
+    Sign("claude-code-stream", 0.8, "control messages", _CLAUDE_CONTROL),
+    Sign("codex-rollout", 1.0, "payloads in an envelope", both(_ENVELOPE, _ROLLOUT_TYPE)),
+    Sign("codex-rollout", 0.6, "payloads of an unknown type in an envelope", _ENVELOPE),
+    Sign(
         "codex-rollout",
         0.95,
         "a header with instructions",
         both(text("id", "timestamp"), has("instructions"), lacks("type")),
     ),
-    LogSign("codex-rollout", 0.95, "records of state between items", equals("record_type", "state")),
-    LogSign("codex-exec", 1.0, "events of threads, turns and items", _EXEC_EVENT),
-    LogSign(
+    Sign("codex-rollout", 0.95, "records of state between items", equals("record_type", "state")),
+    Sign("codex-exec", 1.0, "events of threads, turns and items", _EXEC_EVENT),
+    Sign(
         "codex-exec",
         0.7,
         "events with an id and a msg",
         both(text("id"), inside("msg", text("type")), lacks("type")),
     ),
-    LogSign("gemini-cli", 1.0, "a header with a projectHash", text("sessionId", "projectHash")),
-    LogSign("gemini-cli", 0.9, "records that set or rewind", either(mapping("$set"), text("$rewindTo"))),
-    LogSign(
+    Sign("gemini-cli", 1.0, "a header with a projectHash", text("sessionId", "projectHash")),
+    Sign("gemini-cli", 0.9, "records that set or rewind", either(mapping("$set"), text("$rewindTo"))),
+    Sign(
         "gemini-cli", 0.9, "messages of type gemini", both(text("id", "timestamp"), equals("type", "gemini"))
     ),
-    LogSign("gemini-cli", 0.8, "a document with dated messages", _is_gemini_document),
-    LogSign("gemini-cli-stream", 1.0, "the first event of the stream", both(_GEMINI_INIT, text("timestamp"))),
-    LogSign("gemini-cli-stream", 0.9, "events of the stream", _GEMINI_STREAM),
-    LogSign("opencode-export", 1.0, "info and messages", both(_OPENCODE_INFO, array("messages"))),
-    LogSign("opencode-export", 0.8, "info of a session", _OPENCODE_INFO),
-    LogSign(
+    Sign("gemini-cli", 0.8, "a document with dated messages", _is_gemini_document),
+    Sign("gemini-cli-stream", 1.0, "the first event of the stream", both(_GEMINI_INIT, text("timestamp"))),
+    Sign("gemini-cli-stream", 0.9, "events of the stream", _GEMINI_STREAM),
+    Sign("opencode-export", 1.0, "info and messages", both(_OPENCODE_INFO, array("messages"))),
+    Sign("opencode-export", 0.8, "info of a session", _OPENCODE_INFO),
+    Sign(
         "opencode-parts",
         1.0,
         "parts that name their message and session",
         both(starts("messageID", "msg"), starts("sessionID", "ses"), text("type")),
     ),
-    LogSign("opencode-parts", 0.9, "parts of messages", _OPENCODE_PART),
+    Sign("opencode-parts", 0.9, "parts of messages", _OPENCODE_PART),
 )

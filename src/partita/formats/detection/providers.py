@@ -569,7 +569,7 @@ CHAT_SIGNS: Final = (
     Sign(CHAT, 0.45, "a role and a content", is_api_message),
 )
 
-SIGNS: Final = (
+PROVIDER_SIGNS: Final = (
     *GEMINI_SIGNS,
     *BEDROCK_SIGNS,
     *COHERE_SIGNS,

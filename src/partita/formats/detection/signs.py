@@ -1,7 +1,7 @@
 """What a sign of a format is, and the tests of JSON objects that signs are made of."""
 
 from collections.abc import Callable, Iterator
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, Generic, NamedTuple, TypeAlias, TypeVar
 
 from partita.types.json import Json, JsonObject, is_array, is_object
 
@@ -9,12 +9,13 @@ LOOKED_AT: Final = 50
 """How many messages or events are looked at."""
 
 Test: TypeAlias = Callable[[JsonObject], bool]
+NameT_co = TypeVar("NameT_co", bound=str, covariant=True)
 
 
-class Sign(NamedTuple):
+class Sign(NamedTuple, Generic[NameT_co]):
     """Something that shows in objects of a format, the confidence that it gives, and what it is in words."""
 
-    format: str
+    format: NameT_co
     confidence: float
     why: str
     shows: Test

@@ -323,6 +323,8 @@ def _is_third_generation(model: str) -> bool:
 class _Writer(RoleWriter):
     """Writes contents, and records where."""
 
+    boundary_reason = REPORT.default
+
     def __init__(self, model: str | None, *, is_sent: bool) -> None:
         super().__init__(NAME)
         self.is_sent = is_sent
@@ -414,9 +416,6 @@ class _Writer(RoleWriter):
         self.add("model", blocks, step, places, noted)
         calls = (part for part, _ in step.parts if type(part) is ToolCallPart)
         self._calls = {part.id: open_call(part) for part in calls}
-
-    def _record_start(self, step: Step, at: tuple[int, int] | None) -> None:
-        self.record.add_boundaries(step.boundaries, REPORT.default)
 
     def _sign(self, step: Step, blocks: list[Any], places: Sequence[Any]) -> None:
         """Give the first call of a step a signature, where Gemini demands one."""

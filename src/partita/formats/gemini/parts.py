@@ -17,6 +17,7 @@ from partita.errors import DecodeError
 from partita.formats.answers.outlet import RAW_INPUT
 from partita.formats.core.codec import PartCodec, PartCodecs
 from partita.formats.core.files import FILES, AnyFile
+from partita.formats.core.members import nonempty_text
 from partita.formats.core.metadata import FIELDS, INDEX, add_notes, notes
 from partita.formats.core.report import Place, PlacedPart
 from partita.formats.core.residue import residue, restore
@@ -131,10 +132,6 @@ def _extra(own: JsonObject, held: str) -> Extra | None:
     return Extra(more) if is_object(more) and more else None
 
 
-def _text(value: Json) -> str | None:
-    return value if isinstance(value, str) and value else None
-
-
 # Ids
 
 
@@ -148,7 +145,7 @@ class CallIds:
 
     def next(self, given: Json = None) -> str:
         """The given id if it is one and no other call has it, or else a new one."""
-        id_ = _text(given)
+        id_ = nonempty_text(given)
         while id_ is None or id_ in self._used:
             id_ = f"{self.prefix}-{self._made}"
             self._made += 1
@@ -189,11 +186,11 @@ def read_user_file(block: wire.InlineFile | wire.File, ids: CallIds | None) -> F
         blob = block.inline_data
         if blob.extra and "data" in blob.extra:
             return None  # it is not a text
-        media_type, more = _text(blob.mime_type), own_notes(block, "inlineData", blob.extra)
+        media_type, more = nonempty_text(blob.mime_type), own_notes(block, "inlineData", blob.extra)
         url = data_url(blob.data or "", media_type or OCTETS)
     else:
         file = block.file_data
-        media_type, more = _text(file.mime_type), own_notes(block, "fileData", file.extra)
+        media_type, more = nonempty_text(file.mime_type), own_notes(block, "fileData", file.extra)
         url = file.file_uri
     own = more if media_type else {**more, UNTYPED: True}
     return FilePart(url, media_type or OCTETS, provider_metadata=_noted(own))
@@ -234,7 +231,7 @@ def read_call(block: wire.Call, ids: CallIds) -> ToolCallPart | None:
     if not call.name:
         return None
     own = own_notes(block, "functionCall", call.extra)
-    if _text(call.id):
+    if nonempty_text(call.id):
         own[CALL_ID] = call.id
     given: Json = call.args
     if isinstance(given, str):
@@ -257,16 +254,20 @@ def write_call(part: ToolCallPart) -> wire.Call | None:
 
 
 def _id(own: JsonObject) -> str | UnsetType:
-    return _text(own.get(CALL_ID)) or UNSET
+    return nonempty_text(own.get(CALL_ID)) or UNSET
 
 
 def read_server_call(block: wire.Code | wire.ToolCall, ids: CallIds) -> ToolCallPart:
     if isinstance(block, wire.Code):
-        own, kind, google_id = own_notes(block), CODE_TYPE, _text(block.executable_code.get("id"))
+        own, kind, google_id = own_notes(block), CODE_TYPE, nonempty_text(block.executable_code.get("id"))
         given: Json = {key: item for key, item in block.executable_code.items() if key != "id"}
     else:
         call = block.tool_call
-        own, kind, google_id = own_notes(block, "toolCall", call.extra), call.tool_type or "", _text(call.id)
+        own, kind, google_id = (
+            own_notes(block, "toolCall", call.extra),
+            call.tool_type or "",
+            nonempty_text(call.id),
+        )
         given = {} if call.args is UNSET or call.args is None else call.args
     id_ = ids.next(google_id)
     is_code = kind == CODE_TYPE
@@ -293,7 +294,7 @@ def write_server_call(part: ToolCallPart) -> wire.Code | wire.ToolCall | None:
         return None  # a tool of another provider
     given: JsonObject = part.input if is_object(part.input) else {}
     if kind == CODE_TYPE:
-        named = {"id": own[CALL_ID]} if _text(own.get(CALL_ID)) else {}
+        named = {"id": own[CALL_ID]} if nonempty_text(own.get(CALL_ID)) else {}
         return wire.Code(executable_code={**given, **named}, **_beside(own))
     call = wire.ServerCall(kind, _id(own), given or UNSET, extra=_extra(own, "toolCall"))
     return wire.ToolCall(tool_call=call, **_beside(own))
@@ -316,13 +317,13 @@ def read_server_result(block: wire.CodeResult | wire.ToolResponse) -> ServerResu
     output: Json
     if isinstance(block, wire.CodeResult):
         own, raw, kind = own_notes(block), block.code_execution_result, CODE_TYPE
-        google_id = _text(raw.get("id"))
+        google_id = nonempty_text(raw.get("id"))
         more = {key: item for key, item in raw.items() if key not in ("id", "outcome", "output")}
         output = {"outcome": raw.get("outcome"), "output": raw.get("output") or "", **more}
     else:
         response = block.tool_response
         own, kind = own_notes(block, "toolResponse", response.extra), response.tool_type or ""
-        google_id = _text(response.id)
+        google_id = nonempty_text(response.id)
         output = {} if response.response is UNSET or response.response is None else response.response
     own |= {TOOL_TYPE: kind, **({} if google_id is None else {CALL_ID: google_id})}
     kept = residue(_server_result(own, output), block)
@@ -332,7 +333,7 @@ def read_server_result(block: wire.CodeResult | wire.ToolResponse) -> ServerResu
 def _server_result(own: JsonObject, output: Json) -> wire.CodeResult | wire.ToolResponse:
     if own.get(TOOL_TYPE) == CODE_TYPE:
         result = output if is_object(output) else {"outcome": "OUTCOME_OK", "output": as_text(output)}
-        named = {"id": own[CALL_ID]} if _text(own.get(CALL_ID)) else {}
+        named = {"id": own[CALL_ID]} if nonempty_text(own.get(CALL_ID)) else {}
         return wire.CodeResult(code_execution_result={**result, **named}, **_beside(own))
     kind: Any = own.get(TOOL_TYPE)
     response = wire.ServerCall(
@@ -388,7 +389,7 @@ class OpenCall(NamedTuple):
 
 def open_call(call: ToolCallPart, message_id: str = "") -> OpenCall:
     """A call of a message."""
-    google_id = _text(notes(call.call_provider_metadata, NAME).get(CALL_ID))
+    google_id = nonempty_text(notes(call.call_provider_metadata, NAME).get(CALL_ID))
     return OpenCall(call.id, call.name, google_id, message_id)
 
 
@@ -421,8 +422,8 @@ def _result(part: ToolResultPart, call: OpenCall) -> wire.Result:
     else:
         # `output` and `error` are the keys of a result: https://ai.google.dev/api/caching#FunctionResponse
         response = value if is_object(value) else {"output": value}
-    name = _text(own.get(NAME_NOTE)) or TOOL_NAME.fit(call.name)
-    id_ = _text(own.get(CALL_ID)) or call.google_id or UNSET
+    name = nonempty_text(own.get(NAME_NOTE)) or TOOL_NAME.fit(call.name)
+    id_ = nonempty_text(own.get(CALL_ID)) or call.google_id or UNSET
     extra = _extra(own, "functionResponse")
     result = wire.FunctionResponse(id_, name, response, files or UNSET, extra=extra)
     return wire.Result(function_response=result, **_beside(own))
@@ -527,7 +528,7 @@ class ServerCalls:
         """Remember a call by a key."""
         own = notes(call.call_provider_metadata, NAME)
         kind = str(own.get(TOOL_TYPE))
-        self._last[kind] = self._named[kind, _text(own.get(CALL_ID))] = key
+        self._last[kind] = self._named[kind, nonempty_text(own.get(CALL_ID))] = key
 
     def find(self, result: ServerResult) -> Any:
         """The key of the call of a result; `None` if there is none."""

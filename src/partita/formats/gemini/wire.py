@@ -1,8 +1,8 @@
 """Wire types of Google's generateContent API, and the names of their members.
 
 A part has no type: it is what its only content is, a text, a file, a call or a result. Requests may write
-names in camelCase or in snake_case, as `model_dump()` of the `google-genai` package does. They are read in
-camelCase, and the message notes how its content was written.
+names in camelCase or in snake_case (https://protobuf.dev/programming-guides/json/), as `model_dump()` of the
+`google-genai` package does. They are read in camelCase, and the message notes how its content was written.
 
 Source: https://ai.google.dev/api/caching#Content, and the types of the `google-genai` package.
 """
@@ -38,7 +38,10 @@ class FileData(Wire, rename="camel"):
 
 
 class FunctionCall(Wire, rename="camel"):
-    """A call that the client runs. Older models give it no id: results are matched by order."""
+    """A call that the client runs. Older models give it no id: results are matched by order.
+
+    https://ai.google.dev/api/caching#FunctionCall. Vertex streams arguments: `partialArgs`, `willContinue`.
+    """
 
     name: str
     id: str | UnsetType | None = UNSET
@@ -48,7 +51,10 @@ class FunctionCall(Wire, rename="camel"):
 
 
 class FunctionResponse(Wire, rename="camel"):
-    """The result of a call. The response is an object; Gemini 3 takes files beside it, as `parts`."""
+    """The result of a call. The response is an object; Gemini 3 takes files beside it, as `parts`.
+
+    https://ai.google.dev/gemini-api/docs/function-calling (multimodal function responses)
+    """
 
     id: str | UnsetType | None = UNSET
     name: str | UnsetType | None = UNSET
@@ -73,7 +79,10 @@ class Part(Wire, rename="camel", kw_only=True):
 
 
 class Text(Part, rename="camel"):
-    """A text, or a thought. It is absent from a part that is only a signature."""
+    """A text, or a thought. It is absent from a part that is only a signature.
+
+    https://ai.google.dev/gemini-api/docs/thought-signatures
+    """
 
     text: str | UnsetType = UNSET
 
@@ -134,7 +143,10 @@ class Content(Wire, rename="camel"):
 
 
 class Declaration(Wire, rename="camel"):
-    """A tool that the client runs. Its schema is JSON schema, or Google's own dialect in `parameters`."""
+    """A tool that the client runs. Its schema is JSON schema, or Google's own dialect in `parameters`.
+
+    https://ai.google.dev/api/caching#FunctionDeclaration
+    """
 
     name: str
     description: str | UnsetType | None = UNSET
@@ -166,7 +178,9 @@ def parse_part(raw: Json) -> Any:
         return None
     found = [name for name in raw if name in PARTS and raw[name] is not None and raw[name] != ""]
     if not found and (raw.get("text") == "" or raw.get(SIGNATURE) is not None):
-        found = ["text"]  # an empty text, or a signature without a text: the last part of many streams
+        found = [
+            "text"
+        ]  # an empty text, or only a signature: the last part of many streams (seen in recordings)
     if len(found) != 1 or (found == ["text"] and not isinstance(raw.get("text", ""), str)):
         return None
     try:

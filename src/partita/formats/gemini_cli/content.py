@@ -8,7 +8,7 @@ https://github.com/google-gemini/gemini-cli.
 from collections.abc import Iterator
 from typing import Final, TypeAlias
 
-from partita.formats.core.members import text_or
+from partita.formats.core.members import text_or, without
 from partita.types.chunks import Chunk, ToolApprovalRequest, ToolInputAvailable, ToolOutputChunk
 from partita.types.data_url import OCTETS, data_url, kind_of_media
 from partita.types.json import Json, JsonObject, is_array, is_object
@@ -44,14 +44,14 @@ def shown(item: Json) -> Shown | None:
     if not is_object(item):
         return None
     if isinstance(text := item.get("text"), str):
-        return TextPart(text, provider_metadata=leftovers(_without(item, "text")))
+        return TextPart(text, provider_metadata=leftovers(without(item, "text")))
     if is_object(blob := item.get("inlineData")) and isinstance(data := blob.get("data"), str):
         media_type = text_or(blob.get("mimeType"), OCTETS)
-        rest = _without(item, "inlineData")
-        return _file(data_url(data, media_type), media_type, _without(blob, "data"), rest)
+        rest = without(item, "inlineData")
+        return _file(data_url(data, media_type), media_type, without(blob, "data"), rest)
     if is_object(blob := item.get("fileData")) and isinstance(uri := blob.get("fileUri"), str):
         media_type = text_or(blob.get("mimeType"), OCTETS)
-        return _file(uri, media_type, _without(blob, "fileUri"), _without(item, "fileData"))
+        return _file(uri, media_type, without(blob, "fileUri"), without(item, "fileData"))
     return None
 
 
@@ -86,14 +86,10 @@ def joined_text(content: Json) -> str:
 def _file(url: str, media_type: str, blob: JsonObject, rest: JsonObject) -> ImagePart | FilePart:
     name = blob.get("displayName")
     name = name if isinstance(name, str) else None
-    metadata = leftovers({**_without(blob, "mimeType", "displayName"), **rest})
+    metadata = leftovers({**without(blob, "mimeType", "displayName"), **rest})
     if kind_of_media(media_type) == "image":
         return ImagePart(url, media_type, name, provider_metadata=metadata)
     return FilePart(url, media_type, name, provider_metadata=metadata)
-
-
-def _without(fields: JsonObject, *names: str) -> JsonObject:
-    return {key: value for key, value in fields.items() if key not in names}
 
 
 # Tool calls

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from partita.errors import DecodeError
+from partita.formats.core.members import present, without
 from partita.formats.core.residue import residue
 from partita.types.data_url import PLAIN, data_url, inline_of, kind_of_media, text_in, text_url
 from partita.types.json import Json, JsonObject, dumps, is_array, is_object, loads
@@ -118,14 +119,6 @@ def _shape_of(block: JsonObject) -> str | None:
             return None
 
 
-def _rest(block: JsonObject, *names: str) -> JsonObject:
-    return {key: value for key, value in block.items() if key not in names}
-
-
-def _present(**members: Json) -> JsonObject:
-    return {key: value for key, value in members.items() if value is not None}
-
-
 def _extras(block: JsonObject) -> JsonObject:
     extras = block.get("extras")
     return extras if is_object(extras) else {}
@@ -149,18 +142,18 @@ _to_citations: Final = _annotations("url_citation", "citation")
 
 def _thinking(block: JsonObject) -> list[JsonObject]:
     extras = {"extras": {"signature": block["signature"]}} if "signature" in block else {}
-    rest = _rest(block, "thinking", "signature")
+    rest = without(block, "thinking", "signature")
     return [{**rest, "type": "reasoning", "reasoning": block["thinking"], **extras}]
 
 
 def _to_thinking(block: JsonObject) -> JsonObject:
-    rest = _rest(block, "reasoning", "extras")
+    rest = without(block, "reasoning", "extras")
     return {**rest, "type": "thinking", "thinking": block.get("reasoning", ""), **_extras(block)}
 
 
 def _summary(block: JsonObject) -> list[JsonObject]:
     texts: list[str] = [one["text"] for one in block["summary"]] or [""]
-    first = {**_rest(block, "summary"), "reasoning": texts[0]}
+    first = {**without(block, "summary"), "reasoning": texts[0]}
     id_ = {"id": block["id"]} if "id" in block else {}
     return [first, *({"type": "reasoning", **id_, "reasoning": text} for text in texts[1:])]
 
@@ -168,18 +161,18 @@ def _summary(block: JsonObject) -> list[JsonObject]:
 def _to_summary(block: JsonObject) -> JsonObject:
     text = block.get("reasoning")
     summary = [{"type": "summary_text", "text": text}] if text else []
-    return {**_rest(block, "reasoning"), "summary": summary}
+    return {**without(block, "reasoning"), "summary": summary}
 
 
 # Calls
 
 
 def _call(type_: str) -> Callable[[JsonObject], list[JsonObject]]:
-    return lambda block: [{**_rest(block, "input"), "type": type_, "args": block["input"]}]
+    return lambda block: [{**without(block, "input"), "type": type_, "args": block["input"]}]
 
 
 def _to_call(type_: str) -> Callable[[JsonObject], JsonObject]:
-    return lambda block: {**_rest(block, "args"), "type": type_, "input": block["args"]}
+    return lambda block: {**without(block, "args"), "type": type_, "input": block["args"]}
 
 
 def _tool_result(block: JsonObject) -> list[JsonObject]:
@@ -192,28 +185,28 @@ def _tool_result(block: JsonObject) -> list[JsonObject]:
         "output": content,
         "extras": {"block_type": block["type"]},
     }
-    return [{**_rest(block, "tool_use_id", "content"), **result}]
+    return [{**without(block, "tool_use_id", "content"), **result}]
 
 
 def _to_tool_result(block: JsonObject) -> JsonObject:
-    rest = _rest(block, "tool_call_id", "output", "status", "extras")
+    rest = without(block, "tool_call_id", "output", "status", "extras")
     type_ = block["extras"]["block_type"]
     return {**rest, "type": type_, "tool_use_id": block["tool_call_id"], "content": block["output"]}
 
 
 def _function_call(block: JsonObject) -> list[JsonObject]:
-    extras = _present(item_id=block.get("id"), status=block.get("status"))
+    extras = present(item_id=block.get("id"), status=block.get("status"))
     call = {"type": "tool_call", "id": block["call_id"], "name": block["name"]}
     call |= {"args": loads(block["arguments"]), **({"extras": extras} if extras else {})}
-    return [{**_rest(block, "arguments", "call_id", "id", "status", "name"), **call}]
+    return [{**without(block, "arguments", "call_id", "id", "status", "name"), **call}]
 
 
 def _to_function_call(block: JsonObject) -> JsonObject:
     extras = _extras(block)
     call = {"type": "function_call", "call_id": block["id"], "name": block["name"]}
     call |= {"arguments": dumps(block["args"]).decode()}
-    call |= _present(id=extras.get("item_id"), status=extras.get("status"))
-    return {**_rest(block, "id", "name", "args", "extras"), **call}
+    call |= present(id=extras.get("item_id"), status=extras.get("status"))
+    return {**without(block, "id", "name", "args", "extras"), **call}
 
 
 # Files
@@ -222,9 +215,7 @@ def _to_function_call(block: JsonObject) -> JsonObject:
 def _inline(url: str) -> JsonObject:
     """The members of a standard block for a URL."""
     inline = inline_of(url)
-    return (
-        {"url": url} if inline is None else {"base64": inline.data, **_present(mime_type=inline.media_type)}
-    )
+    return {"url": url} if inline is None else {"base64": inline.data, **present(mime_type=inline.media_type)}
 
 
 def _url(block: JsonObject) -> str:
@@ -235,45 +226,45 @@ def _url(block: JsonObject) -> str:
 def _image_url(block: JsonObject) -> list[JsonObject]:
     about = block["image_url"]
     image = {"type": "image", **_inline(about["url"])}
-    extras = _rest(about, "url")
-    return [{**_rest(block, "image_url"), **image, **({"extras": extras} if extras else {})}]
+    extras = without(about, "url")
+    return [{**without(block, "image_url"), **image, **({"extras": extras} if extras else {})}]
 
 
 def _to_image_url(block: JsonObject) -> JsonObject:
-    rest = _rest(block, "url", "base64", "mime_type", "extras")
+    rest = without(block, "url", "base64", "mime_type", "extras")
     return {**rest, "type": "image_url", "image_url": {"url": _url(block), **_extras(block)}}
 
 
 def _image_url_text(block: JsonObject) -> list[JsonObject]:
-    return [{**_rest(block, "image_url"), "type": "image", **_inline(block["image_url"])}]
+    return [{**without(block, "image_url"), "type": "image", **_inline(block["image_url"])}]
 
 
 def _to_image_url_text(block: JsonObject) -> JsonObject:
-    return {**_rest(block, "url", "base64", "mime_type"), "type": "image_url", "image_url": _url(block)}
+    return {**without(block, "url", "base64", "mime_type"), "type": "image_url", "image_url": _url(block)}
 
 
 def _file(block: JsonObject) -> list[JsonObject]:
     file = block["file"]
     source = {"file_id": file["file_id"]} if "file_id" in file else _inline(file["file_data"])
     extras = {"extras": {"filename": file["filename"]}} if "filename" in file else {}
-    return [{**_rest(block, "file"), **source, **extras}]
+    return [{**without(block, "file"), **source, **extras}]
 
 
 def _to_file(block: JsonObject) -> JsonObject:
     source = {"file_id": block["file_id"]} if "file_id" in block else {"file_data": _url(block)}
-    rest = _rest(block, "file_id", "url", "base64", "mime_type", "extras")
+    rest = without(block, "file_id", "url", "base64", "mime_type", "extras")
     return {**rest, "file": {**source, **_extras(block)}}
 
 
 def _input_audio(block: JsonObject) -> list[JsonObject]:
     audio = block["input_audio"]
     own = {"type": "audio", "base64": audio["data"], "mime_type": f"audio/{audio['format']}"}
-    return [{**_rest(block, "input_audio"), **own}]
+    return [{**without(block, "input_audio"), **own}]
 
 
 def _to_input_audio(block: JsonObject) -> JsonObject:
     audio = {"data": block["base64"], "format": block["mime_type"].removeprefix("audio/")}
-    return {**_rest(block, "base64", "mime_type"), "type": "input_audio", "input_audio": audio}
+    return {**without(block, "base64", "mime_type"), "type": "input_audio", "input_audio": audio}
 
 
 def _media(block: JsonObject) -> list[JsonObject]:
@@ -281,12 +272,12 @@ def _media(block: JsonObject) -> list[JsonObject]:
     kind = kind_of_media(block["mime_type"])
     source = {"base64": block["data"]} if "data" in block else {"url": block["file_uri"]}
     type_ = "file" if kind == "document" else kind
-    return [{**_rest(block, "data", "file_uri"), "type": type_, **source}]
+    return [{**without(block, "data", "file_uri"), "type": type_, **source}]
 
 
 def _to_media(block: JsonObject) -> JsonObject:
     source = {"data": block["base64"]} if "base64" in block else {"file_uri": block["url"]}
-    return {**_rest(block, "base64", "url"), "type": "media", **source}
+    return {**without(block, "base64", "url"), "type": "media", **source}
 
 
 Members: TypeAlias = Mapping[str, tuple[str, str]]
@@ -317,15 +308,15 @@ def _source(block: JsonObject) -> list[JsonObject]:
     source = block["source"]
     old, new = SOURCES[source["type"]]
     type_ = "image" if block["type"] == "image" else "text-plain" if new == "text" else "file"
-    own = {"type": type_, new: source[old], **_present(mime_type=source.get("media_type"))}
-    return [{**_rest(block, "source"), **own}]
+    own = {"type": type_, new: source[old], **present(mime_type=source.get("media_type"))}
+    return [{**without(block, "source"), **own}]
 
 
 def _to_source(block: JsonObject) -> JsonObject:
     kind, old, new = _member_of(block, SOURCES)
-    source = {"type": kind, old: block[new], **_present(media_type=block.get("mime_type"))}
+    source = {"type": kind, old: block[new], **present(media_type=block.get("mime_type"))}
     type_ = "image" if block["type"] == "image" else "document"
-    return {**_rest(block, new, "mime_type"), "type": type_, "source": source}
+    return {**without(block, new, "mime_type"), "type": type_, "source": source}
 
 
 def _source_type(block: JsonObject) -> list[JsonObject]:
@@ -337,16 +328,16 @@ def _source_type(block: JsonObject) -> list[JsonObject]:
     elif new == "text":
         own["type"] = "text-plain"
     extras = {"extras": {"filename": block["filename"]}} if "filename" in block else {}
-    return [{**_rest(block, "source_type", "filename", old), **own, **extras}]
+    return [{**without(block, "source_type", "filename", old), **own, **extras}]
 
 
 def _to_source_type(block: JsonObject) -> JsonObject:
     text = inline_of(text_url(block["text"])) if "text" in block else None
     if text is not None:  # there was no block for text files
-        block = {"mime_type": PLAIN, **_rest(block, "text"), "base64": text.data}
+        block = {"mime_type": PLAIN, **without(block, "text"), "base64": text.data}
     kind, old, new = _member_of(block, SOURCE_TYPES)
     type_ = "file" if block["type"] == "text-plain" else block["type"]
-    rest = _rest(block, "id", "extras", new)
+    rest = without(block, "id", "extras", new)
     return {**rest, "type": type_, "source_type": kind, old: block[new], **_extras(block)}
 
 

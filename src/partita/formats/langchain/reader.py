@@ -2,11 +2,14 @@
 
 from collections import defaultdict
 from collections.abc import Sequence
-from typing import Any, Final, NamedTuple
+from itertools import chain
+from typing import Any, Final
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from partita.errors import ConversionError, DecodeError
+from partita.formats.core.members import without
 from partita.formats.core.metadata import NO_NOTES, add_notes, message_notes, notes
 from partita.formats.core.report import Place
 from partita.formats.core.residue import residue
@@ -41,7 +44,6 @@ from .parts import (
     LIST,
     NAMESPACES,
     NATIVE,
-    NO_CONTEXT,
     POSITION,
     PROVIDER,
     ROLE,
@@ -51,7 +53,6 @@ from .parts import (
     USAGE,
     V1,
     VERSION,
-    Context,
     default_form,
     namespace_of,
     provider_of,
@@ -110,12 +111,9 @@ class Reader:
             read: Message = UserMessage(id=id_, type="event", content=parts)
         else:
             read = self._prompt(message, id_, is_system=type_ is wire.System or role == "system")
-        self._add_places(read, index)
-        return read
-
-    def _add_places(self, message: Message, index: int) -> None:
-        for number, part in enumerate(message.content.parts):
+        for number, part in enumerate(read.content.parts):
             self.places[index, number] = part
+        return read
 
     def _prompt(self, message: Any, id_: str, *, is_system: bool) -> Message:
         content = message.content
@@ -152,8 +150,8 @@ class Reader:
         head = self._head if self._head and id_ == f"{self._head.id}#{self._steps + 1}" else None
         head_form = None if head is None else message_notes(head, NAME).get(FORM)
         read = _Response(message, id_, self._answered, self._version).read(head_form)
-        self._add_places(read, index)
-        for number, part in enumerate(read.parts):
+        for number, part in enumerate(read.content.parts):
+            self.places[index, number] = part
             if type(part) is ToolCallPart:
                 self._names[part.id] = part.name
                 if notes(part.result_provider_metadata, NAME).get(UNSENT) is True:
@@ -210,7 +208,7 @@ def _is_item(item: Json) -> bool:
 # Items of contents
 
 
-class _Item(NamedTuple):
+class _Item(Struct, frozen=True):
     """A standard block, or a text, and the native block that it was read from."""
 
     block: Any
@@ -250,7 +248,7 @@ def read_items(content: Sequence[Any], fitting: tuple[type, ...], version: int) 
 def _read_item(item: _Item, namespace: str | None, version: int) -> Any:
     """The part of an item that is not a call."""
     namespace = namespace or item.namespace
-    part = BLOCKS.read(item.block, Context(namespace) if namespace else NO_CONTEXT)
+    part = BLOCKS.read(item.block, namespace)
     if type(part) is ForeignPart:
         return ForeignPart(NAME, _raw(item.block) if item.raw is None else item.raw)
     return _with_notes(part, _shape_notes(item, namespace, version))
@@ -326,11 +324,11 @@ class _Response:
             item = _Item(wire.Reasoning(reasoning=reasoning), shape=REASONING_CONTENT)
             kept = _shape_notes(item, self._namespace, self._version)
             self._parts.append(ReasoningPart(reasoning, provider_metadata=_own(kept)))
-            about["additional_kwargs"] = _without(self._kwargs, REASONING_CONTENT)
+            about["additional_kwargs"] = without(self._kwargs, REASONING_CONTENT)
         if self._signatures:
-            about["additional_kwargs"] = _without(self._kwargs, REASONING_CONTENT, GOOGLE_SIGNATURES)
+            about["additional_kwargs"] = without(self._kwargs, REASONING_CONTENT, GOOGLE_SIGNATURES)
         if self._form == V1:
-            about["response_metadata"] = _without(self._metadata, VERSION)
+            about["response_metadata"] = without(self._metadata, VERSION)
         self._read_content()
         usage, message, empty = None, self._message, EMPTY[wire.Ai]
         if type(message) is wire.Chat:
@@ -360,8 +358,7 @@ class _Response:
         if isinstance(self._content, str):
             self._parts += [TextPart(self._content)] if self._content else []
         else:
-            items = (item for one in self._content for item in _standard(one))
-            for position, item in enumerate(items):
+            for position, item in enumerate(chain.from_iterable(map(_standard, self._content))):
                 self._read_block(item, position, entries)
         for entry in (*entries[0].rest(), *entries[1].rest()) if entries else ():
             self._parts.append(self._call(None, entry))
@@ -426,10 +423,6 @@ class _Response:
         if not is_object(found) or not all(isinstance(value, str) for value in found.values()):
             return {}
         return found if found.keys() <= {call.id for call in self._calls} else {}
-
-
-def _without(members: JsonObject, *names: str) -> JsonObject:
-    return {name: value for name, value in members.items() if name not in names}
 
 
 def _openai_calls(raws: Json) -> tuple[list[Any], list[Any]]:

@@ -169,7 +169,7 @@ class Message(Wire, tag_field="type", kw_only=True):
     response_metadata: JsonObject | None = always({})
     name: str | None = always(None)
     id: str | None = always(None)
-    example: bool | UnsetType = UNSET  # versions before 1.0 write it
+    example: bool | UnsetType = UNSET  # langchain-core before 1.0: `AIMessage.example`
 
 
 class System(Message, tag="system"):

@@ -27,7 +27,7 @@ STATES: Final[Mapping[str, ToolState]] = {
     "partial-call": "input-streaming",
     "call": "input-available",
     "result": "output-available",
-    # Since 2026-04, in the names of AI SDK 6
+    # Since 2026-04, in the names of AI SDK 6 (seen in recordings)
     "approval-requested": "approval-requested",
     "approval-responded": "approval-responded",
     "output-error": "output-error",
@@ -92,7 +92,7 @@ class ToolInvocation(Block, tag="tool-invocation"):
 class File(Block, tag="file"):
     """A file in the names of version 4 (`mimeType` and `data`) or 5 (`mediaType` and `url`), or in a mix.
 
-    `data` is base64, a data URL, another URL, or the id that a provider gave to the file.
+    `data` is base64, a data URL, another URL, or the id of a file at a provider (seen in recordings).
     """
 
     mime_type: str | UnsetType = UNSET

@@ -8,7 +8,6 @@ Specification: https://modelcontextprotocol.io/specification/2025-11-25/client/s
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from itertools import groupby
 from typing import Any, Final
 
 from msgspec import UNSET
@@ -239,43 +238,48 @@ class _Reader:
         if message.role == "user":
             self._runs(blocks, note, id_, path, index)
             return
-        parts = tuple(BLOCKS.read(block, None) for block in blocks)
-        self._names.update({part.id: part.name for part in parts if type(part) is ToolCallPart})
+        parts = tuple([BLOCKS.read(block, None) for block in blocks])
+        for part in parts:
+            if type(part) is ToolCallPart:
+                self._names[part.id] = part.name
         self._head = id_
         content = AssistantContent(parts=parts, provider_metadata=add_notes(None, NAME, note))
         self._add(AssistantMessage(id=id_, content=content), path, (index, 0))
 
     def _runs(self, blocks: Sequence[Any], note: JsonObject, id_: str, path: str, index: int) -> None:
         """A message of the user: each run of results, and of other parts, is a message."""
-        parts = [self._part(block) for block in blocks]
-        runs: list[tuple[bool, Any]] = [(is_tool, tuple(run)) for is_tool, run in groupby(parts, _is_result)]
+        runs: list[tuple[bool, list[Any]]] = []
+        for part in map(self._part, blocks):
+            is_tool = type(part) is ToolResultPart
+            if not runs or runs[-1][0] is not is_tool:
+                runs.append((is_tool, []))
+            runs[-1][1].append(part)
         start = 0
-        for is_tool, run in runs or [(False, ())]:
+        for is_tool, run in runs or [(False, [])]:
             metadata = add_notes(None, NAME, {JOINED_NOTE: True} if start else note)
+            parts: tuple[Any, ...] = tuple(run)
             own = f"{id_}:{start}" if start > 1 else id_
             message: Message
             if is_tool:
                 own = f"{own}:results" if self._head is None else results_id(self._head, 1)
                 self._head = None
-                message = ToolMessage(id=own, content=ToolContent(parts=run, provider_metadata=metadata))
+                message = ToolMessage(id=own, content=ToolContent(parts=parts, provider_metadata=metadata))
             else:
-                message = UserMessage(id=own, content=UserContent(parts=run, provider_metadata=metadata))
+                message = UserMessage(id=own, content=UserContent(parts=parts, provider_metadata=metadata))
             self._add(message, path, (index, start))
             start += len(run)
 
     def _part(self, block: Any) -> Any:
-        if isinstance(block, wire.ToolResult):
+        if type(block) is wire.ToolResult:
             return RESULTS.read(block, self._names.get(block.tool_use_id, ""))
-        is_call = isinstance(block, wire.ToolUse)
+        is_call = type(block) is wire.ToolUse
         return ForeignPart(NAME, to_json(block)) if is_call else BLOCKS.read(block, None)
-
-
-def _is_result(part: Any) -> bool:
-    return isinstance(part, ToolResultPart)
 
 
 class _Writer(MessageWriter):
     """Writes messages, and records what went where."""
+
+    boundary_reason = REPORT.default
 
     def __init__(self, request: Request | None) -> None:
         # All calls of a message are answered in the next one, which has nothing but results:
@@ -300,9 +304,6 @@ class _Writer(MessageWriter):
         if isinstance(turn, Step) and turn.text is not None:
             blocks.append(wire.Text(text=turn.text))
         return blocks, numbers
-
-    def _record_start(self, step: Step, at: tuple[int, int] | None) -> None:
-        self.record.add_boundaries(step.boundaries, REPORT.default)
 
     def write_instructions(self, turn: Instructions) -> None:
         """Only requests have instructions: one text."""

@@ -13,10 +13,9 @@ from typing import Any, Final
 from msgspec.structs import replace
 
 from partita.errors import ConversionError
-from partita.formats.core.members import text_in
-from partita.formats.core.metadata import notes
+from partita.formats.core.members import text_in, without
+from partita.formats.core.metadata import KEY, notes
 from partita.formats.core.report import Report
-from partita.formats.core.sidecar import KEY
 from partita.formats.format import Dumped, Format, Loaded, Slot
 from partita.formats.losses import Loss, json_losses
 from partita.formats.openai_responses.conversation import INSTRUCTIONS, ONLY_INPUT, PLACE, Reader, Writer
@@ -109,7 +108,7 @@ class _Items(Reader):
             if not is_object(item):
                 items.append(item)
                 continue
-            around = {name: value for name, value in given.items() if name != "raw_item"} if is_run else {}
+            around = without(given, "raw_item") if is_run else {}
             call_id = text_in(item, "call_id")
             if text_in(around, "type") == APPROVAL and call_id:
                 self.waiting[call_id] = around
@@ -131,8 +130,7 @@ class _Items(Reader):
                 extra[FOREIGN] = True
             if extra:
                 extras[len(items)] = extra
-            hidden = {PROVIDER_DATA, *(["id"] if is_fake else [])}
-            items.append({name: value for name, value in item.items() if name not in hidden})
+            items.append(without(item, PROVIDER_DATA, *(["id"] if is_fake else [])))
         super().__init__(items, "$", extras=(NAME, extras))
 
 
@@ -208,7 +206,7 @@ def _joined(part: AssistantPart) -> AssistantPart:
     kept = notes(part.provider_metadata, NAME) if isinstance(part, ReasoningPart) else {}
     if not is_object(kept.get(REASONING)):
         return part
-    rest = {name: value for name, value in kept.items() if name != REASONING}
+    rest = without(kept, REASONING)
     metadata = {OPENAI: kept[REASONING], **({NAME: rest} if rest else {})}
     return replace(part, provider_metadata=metadata)  # type: ignore[type-var] # it is reasoning
 
@@ -256,8 +254,7 @@ def take(payload: Json) -> tuple[Json, JsonObject | None]:
     for index, item in enumerate(payload if is_array(payload) else ()):
         data: Any = item.get(PROVIDER_DATA) if is_object(item) else None
         if is_object(data) and is_object(data.get(KEY)) and data.keys() <= {KEY, SHORT}:
-            gone = {PROVIDER_DATA, *(["type"] if SHORT in data else [])}
-            bare = {name: value for name, value in item.items() if name not in gone}
+            bare = without(item, PROVIDER_DATA, *(["type"] if SHORT in data else []))
             return [*payload[:index], bare, *payload[index + 1 :]], data[KEY]
     return payload, None
 

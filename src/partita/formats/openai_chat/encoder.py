@@ -10,7 +10,7 @@ from typing import Final, Protocol, TypeAlias
 from msgspec import UNSET, UnsetType
 
 from partita.errors import DecodeError
-from partita.formats.call_owners import network_path, server_calls
+from partita.formats.core.metadata import network_path, server_calls
 from partita.formats.core.report import NO_PLACE
 from partita.formats.losses import Loss, Severity
 from partita.types.chunks import (

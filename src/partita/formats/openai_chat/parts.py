@@ -18,11 +18,11 @@ from partita.formats.core.files import is_image, read_sound, write_sound
 from partita.formats.core.members import text_in
 from partita.formats.core.metadata import FIELDS, notes
 from partita.formats.core.rules import Alphabet
-from partita.formats.core.tool_text import as_text, read_tool_text, tool_text
+from partita.formats.core.tool_text import as_text, parse_input, read_tool_text, tool_text
 from partita.formats.core.wire import Wire
 from partita.types.codec import encode
 from partita.types.data_url import OCTETS, PLAIN, data_url, parse_data_url
-from partita.types.json import Json, JsonObject, dumps, loads
+from partita.types.json import Json, JsonObject, dumps
 from partita.types.messages import ToolCallPart
 from partita.types.parts import FilePart, ImagePart, ReasoningFilePart, ReasoningPart, TextPart
 from partita.types.tools import ContentOutput, ToolOutput, ToolResultPart
@@ -204,7 +204,7 @@ class Codecs:
                 id_, function.name, "input-available", given, call_provider_metadata=self.noted(own)
             )
         try:
-            value: Json = loads(arguments) if arguments.strip() else {}
+            value: Json = parse_input(arguments)
         except DecodeError:
             metadata = self.noted({**own, RAW_INPUT: arguments})
             return ToolCallPart(
@@ -320,7 +320,7 @@ def _is_input(raw: str, part: ToolCallPart) -> bool:
     if part.input is UNSET:
         return part.raw_input is UNSET or part.raw_input == raw
     try:
-        return bool((loads(raw) if raw.strip() else {}) == part.input)
+        return bool(parse_input(raw) == part.input)
     except DecodeError:
         return False
 

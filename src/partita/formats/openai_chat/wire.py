@@ -44,7 +44,10 @@ class Audio(Item, tag="input_audio"):
 
 
 class File(Item, tag="file"):
-    """A file by its id, or as a data URL; OpenRouter accepts any URL."""
+    """A file by its id, or as a data URL; OpenRouter accepts any URL.
+
+    https://openrouter.ai/docs/features/multimodal/pdfs
+    """
 
     file: JsonObject
 
@@ -88,7 +91,7 @@ class Custom(Wire):
 
 
 class Call(Wire, kw_only=True):
-    """A call of a tool. Some servers leave out `type`, or `id`."""
+    """A call of a tool. Some servers leave out `type` (seen in a recording of Mistral), or `id`."""
 
     id: str | UnsetType | None = UNSET
     type: str | UnsetType = UNSET

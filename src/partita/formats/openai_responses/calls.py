@@ -15,14 +15,21 @@ from msgspec.structs import replace
 
 from partita.errors import DecodeError
 from partita.formats.answers.outlet import RAW_INPUT
-from partita.formats.core.members import text_in
+from partita.formats.core.members import inverse, renamed, text_in, without
 from partita.formats.core.metadata import notes
 from partita.formats.core.rules import Alphabet
-from partita.formats.core.tool_text import Outcome, as_text, read_tool_text, tool_text
+from partita.formats.core.tool_text import (
+    Outcome,
+    as_text,
+    bad_input_text,
+    parse_input,
+    read_tool_text,
+    tool_text,
+)
 from partita.formats.core.wire import Wire, to_json
 from partita.stream.partial_json import parse_partial_json
 from partita.types.fold import state_after
-from partita.types.json import Json, JsonObject, dumps, is_array, is_object, kind_of, loads
+from partita.types.json import Json, JsonObject, dumps, is_array, is_object, kind_of
 from partita.types.messages import ToolCallPart
 from partita.types.parts import TextPart
 from partita.types.tools import (
@@ -61,15 +68,6 @@ def item_id(kind: str, own: JsonObject) -> str | UnsetType:
     return name if name and name.startswith(PREFIXES.get(kind, "")) and len(name) <= LONGEST else UNSET
 
 
-def renamed(value: Json, names: Mapping[str, str]) -> Json:
-    """An object with other names for its members."""
-    return {names.get(name, name): item for name, item in value.items()} if is_object(value) else value
-
-
-def _inverse(names: Mapping[str, str]) -> Mapping[str, str]:
-    return {new: name for name, new in names.items()}
-
-
 # Inputs
 
 
@@ -78,14 +76,9 @@ def parse_arguments(arguments: Json) -> Json:
     if not isinstance(arguments, str):
         return {} if _is_absent(arguments) else arguments
     try:
-        return parse_json(arguments)
+        return parse_input(arguments)
     except DecodeError:
         return arguments
-
-
-def parse_json(text: str) -> Json:
-    """The value of JSON text; an empty text is an empty object."""
-    return loads(text) if text.strip() else {}
 
 
 def _is_absent(value: Any) -> bool:
@@ -143,7 +136,7 @@ def _name(call: ToolCallPart) -> JsonObject:
 
 def _scope(own: JsonObject) -> JsonObject:
     """Where a tool is declared, and the program that called it."""
-    caller = renamed(own.get("caller"), _inverse(_CALLER))
+    caller = renamed(own.get("caller"), inverse(_CALLER))
     return {"namespace": text_in(own, "namespace") or UNSET, "caller": caller or UNSET}
 
 
@@ -187,7 +180,7 @@ def _write_mcp(call: ToolCallPart, own: JsonObject, output: JsonObject) -> JsonO
 
 def _write_file_search(call: ToolCallPart, own: JsonObject, output: JsonObject) -> JsonObject:
     found = output.get("results")
-    results = [renamed(one, _inverse(_RESULT)) for one in found] if is_array(found) else UNSET
+    results = [renamed(one, inverse(_RESULT)) for one in found] if is_array(found) else UNSET
     return {**_some(output, "queries"), "results": results}
 
 
@@ -246,9 +239,9 @@ TEXTUAL: Final = ("function_call", "custom_tool_call")
 """Calls whose input the model writes as text."""
 
 
-def kind_of_item(item: Wire) -> str:
-    """The type of an item."""
-    return str(item.__struct_config__.tag)
+def kind_of_item(item: Wire | JsonObject) -> str:
+    """The type of an item, which is a wire value or JSON."""
+    return str(item.__struct_config__.tag) if isinstance(item, Wire) else text_in(item, "type")
 
 
 def runs_at_provider(kind: str, item: JsonObject) -> bool:
@@ -313,7 +306,7 @@ def _spelling(item: Any) -> JsonObject:
     if not isinstance(text, str):
         return {}
     try:
-        return {} if dumps(parse_json(text)).decode() == text else {RAW_INPUT: text}
+        return {} if dumps(parse_input(text)).decode() == text else {RAW_INPUT: text}
     except DecodeError:
         return {}
 
@@ -333,7 +326,7 @@ def _read_textual(item: Any, kind: str, id_: str, *, is_provider: bool) -> ToolC
             fields |= {"state": "input-streaming", "raw_input": text, "input_encoding": "text"}
     elif isinstance(text, str):
         try:
-            fields["input"] = parse_json(text)
+            fields["input"] = parse_input(text)
             own |= _spelling(item)
         except DecodeError as error:
             if is_cut:
@@ -353,7 +346,7 @@ def _read_textual(item: Any, kind: str, id_: str, *, is_provider: bool) -> ToolC
 
 def bad_input(error: DecodeError) -> ToolOutput:
     """The output of a call whose input is not JSON."""
-    return ErrorTextOutput(f"the input is no JSON: {error}")
+    return ErrorTextOutput(bad_input_text(error))
 
 
 def write_call(call: ToolCallPart, own: JsonObject) -> Wire:
@@ -375,7 +368,7 @@ def _web_search(item: JsonObject) -> Json:
     found: JsonObject = {"results": results} if is_array(results) and results else {}
     if not is_object(action):
         return found
-    shown = {name: value for name, value in action.items() if name != "sources"}
+    shown = without(action, "sources")
     kind = text_in(action, "type")
     sources = {"sources": action["sources"]} if action.get("sources") is not None else {}
     return {"action": {**shown, "type": _ACTIONS.get(kind, kind)}, **sources, **found}
@@ -483,7 +476,7 @@ def write_provider_output(call: ToolCallPart, own: JsonObject) -> Wire:
     if kind == "shell_call_output":
         found = output.get("output")
         outputs = found if is_array(found) else []
-        shown = [_shell_output(one, _inverse(_OUTCOME)) for one in outputs if is_object(one)]
+        shown = [_shell_output(one, inverse(_OUTCOME)) for one in outputs if is_object(one)]
         return wire.ShellCallOutput(**about, output=shown)
     if kind == "tool_search_output":
         return wire.ToolSearchOutput(**about, **_some(output, "tools"))
@@ -507,7 +500,10 @@ SCREENSHOT: Final = "computer_screenshot"
 
 
 def answered_id(item: Any) -> str:
-    """The id of the call that an item answers. That of a local shell is in `id`, says the API reference."""
+    """The id of the call that an item answers. That of a local shell is in `id`.
+
+    https://platform.openai.com/docs/api-reference/responses/create (local shell call output)
+    """
     return item.call_id or item.id or ""
 
 
@@ -521,7 +517,7 @@ def _read_output(item: Any) -> ToolOutput:
     match item:
         case wire.ComputerCallOutput():
             if is_object(output) and output.get("type") == SCREENSHOT:
-                return JsonOutput({name: value for name, value in output.items() if name != "type"})
+                return JsonOutput(without(output, "type"))
             return JsonOutput(output)
         case wire.ShellCallOutput():
             return JsonOutput({"output": output})
@@ -582,7 +578,7 @@ def _commands(value: Json, text: str, *, is_failed: bool) -> Json:
     """The outputs of the commands of a shell. Any other output is that of one command."""
     found = value.get("output") if is_object(value) else value
     if is_array(found) and not is_failed:
-        return [_shell_output(one, _inverse(_OUTCOME)) if is_object(one) else one for one in found]
+        return [_shell_output(one, inverse(_OUTCOME)) if is_object(one) else one for one in found]
     outcome = {"type": "exit", "exit_code": 1 if is_failed else 0}
     return [{"stdout": "" if is_failed else text, "stderr": text if is_failed else "", "outcome": outcome}]
 

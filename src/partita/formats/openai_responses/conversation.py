@@ -13,9 +13,9 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from partita.errors import ConversionError
-from partita.formats.core.members import text_in
+from partita.formats.core.members import text_in, without
 from partita.formats.core.metadata import add_notes, message_notes, notes
-from partita.formats.core.report import Entry, Place, Record
+from partita.formats.core.report import Entry, Place, PlacedPart, Record
 from partita.formats.core.residue import residue, restore, restore_noted
 from partita.formats.core.rules import Rules, arrange
 from partita.formats.core.turns import Instructions, Placed, Prompt, Results, Step, Turn, join, split
@@ -50,7 +50,6 @@ from .items import (
     BEGINS,
     ITEM,
     Context,
-    Found,
     Group,
     add_approval,
     add_output,
@@ -224,7 +223,7 @@ class Reader:
         if source and source == self._source:
             head = noted(head, {BEGINS: True})
         self._source = source
-        found[0] = Found(self._extra(head, index, ITEM), found[0].place)
+        found[0] = PlacedPart(self._extra(head, index, ITEM), found[0].place)
         at, place = len(self.parts), (index, found[0].place)
         self._before, self._last = item if isinstance(item, wire.Call) else None, (at, place)
         for part, where in found:
@@ -435,7 +434,8 @@ class Writer:
                     for part, place in group.owners:
                         places[part] = index, place
                 bare = is_bare and at == 0 and group.kind in BARE
-                self._append(_without_id(item) if bare else item, *_owner(owner, at, len(group.items)))
+                sent = without(to_json(item), "id") if bare else item
+                self._append(sent, *_owner(owner, at, len(group.items)))
             if isinstance(owner, ToolCallPart):
                 self._kinds[owner.id] = group.kind
                 self._divides = owner.approval is not None and owner.approval.approved is not None
@@ -450,7 +450,7 @@ class Writer:
                 self.record.losses.append(Loss(step.path, "where the message begins", JOINED, "changed"))
         self._in_turn = True
         last = groups[-1].items
-        self._divides = len(last) > 1 and _kind_of(last[-1]) == "mcp_approval_response"
+        self._divides = len(last) > 1 and kind_of_item(last[-1]) == "mcp_approval_response"
 
     def _record(
         self, step: Step, groups: Sequence[Group], refused: Mapping[int, str], places: list[Place | None]
@@ -562,14 +562,6 @@ def _owner(part: Any, at: int, count: int) -> tuple[JsonObject | None, str]:
         return (part.call_provider_metadata if is_asked else part.result_provider_metadata), ITEM
     is_approval = part.approval is not None
     return (part.call_provider_metadata, APPROVAL) if is_approval else (part.result_provider_metadata, OUTPUT)
-
-
-def _kind_of(item: Any) -> str:
-    return text_in(item, "type") if is_object(item) else kind_of_item(item)
-
-
-def _without_id(item: Any) -> JsonObject:
-    return {name: value for name, value in to_json(item).items() if name != "id"}
 
 
 def instructions_message(text: str) -> SystemMessage:

@@ -13,7 +13,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from partita.errors import ConversionError
-from partita.formats.core.members import text_in
+from partita.formats.core.members import text_in, without
 from partita.formats.core.request import request_report
 from partita.formats.events import load_events
 from partita.formats.format import Dumped, Format, Loaded, Request
@@ -34,7 +34,6 @@ from .conversation import (
 )
 from .items import BEGINS, CONTINUES, FORM
 from .response import (
-    ECHOES,
     TOOLS,
     dump_response,
     echoed_request,
@@ -115,12 +114,12 @@ def _load_request(payload: JsonObject) -> Loaded:
     elif given is not None:
         hint = "give a text, or a list of items"
         raise ConversionError(f"input is {kind_of(given)}", where="$.input", hint=hint)
-    request = read_request({name: value for name, value in payload.items() if name not in named})
+    request = read_request(without(payload, *named))
 
     def found() -> Iterator[Loss]:
         yield from _unwritten(items, messages, "$.input", losses)
         again: JsonObject = dump(messages, request).payload
-        around = {name: value for name, value in payload.items() if name != ONLY_INPUT}
+        around = without(payload, ONLY_INPUT)
         yield from json_losses(around, again, "$", UNREAD) if around else ()
 
     return Loaded(tuple(messages), found, request, is_complete=True)
@@ -199,13 +198,10 @@ def load_stream(events: Sequence[Json]) -> Loaded:
     responses = [
         event["response"] for event in events if is_object(event) and is_object(event.get("response"))
     ]
-    echoes: JsonObject = {}
-    for response in responses:
-        echoes |= {name: value for name, value in response.items() if name in ECHOES and value is not None}
     return Loaded(
         loaded.messages,
         lambda: (*loaded.losses, *unread_losses(events)),
-        echoed_request(echoes),
+        echoed_request(*responses),
         is_complete=True,
     )
 

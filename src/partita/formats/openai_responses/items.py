@@ -6,14 +6,14 @@ parts are one item: they have the same `itemId`, or `continues`; `begins` separa
 """
 
 from collections.abc import Sequence
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from partita.formats.core.members import text_in
+from partita.formats.core.members import text_in, without
 from partita.formats.core.metadata import add_notes, notes
-from partita.formats.core.report import Place
+from partita.formats.core.report import Place, PlacedPart, source_place
 from partita.formats.core.residue import residue, restore
 from partita.formats.core.turns import Placed
 from partita.formats.core.wire import Wire, to_json
@@ -101,13 +101,6 @@ class Context:
         return replace(source, source_id=self.source_id())
 
 
-class Found(NamedTuple):
-    """A part of an item, and its place in the item."""
-
-    part: Any
-    place: Place
-
-
 def noted(part: Any, more: JsonObject) -> Any:
     """A part with more notes."""
     return replace(part, provider_metadata=add_notes(part.provider_metadata, NAMESPACE, more))
@@ -116,7 +109,7 @@ def noted(part: Any, more: JsonObject) -> Any:
 # Reading
 
 
-def read_item(item: Any, context: Context) -> list[Found]:
+def read_item(item: Any, context: Context) -> list[PlacedPart]:
     """The parts of an item. What comes from it besides its own parts is last: sources, an image."""
     if isinstance(item, wire.Message | wire.ShortMessage):
         return _read_message(item, context)
@@ -124,7 +117,7 @@ def read_item(item: Any, context: Context) -> list[Found]:
         return _read_reasoning(item)
     if isinstance(item, wire.Call):
         return _read_call(item, context)
-    return [Found(keep_whole(item), 0)]
+    return [PlacedPart(keep_whole(item), 0)]
 
 
 def keep_whole(item: Any) -> CustomPart:
@@ -135,12 +128,12 @@ def keep_whole(item: Any) -> CustomPart:
     about |= {new: raw[name] for name, new in _RENAMED.items() if raw.get(name) is not None}
     named = {*(["type"] if kind else []), *(["id"] if id_ else [])}
     named |= {name for name, new in _RENAMED.items() if new in about}
-    rest = {name: value for name, value in raw.items() if name not in named}
+    rest = without(raw, *named)
     about |= {ITEM: rest} if rest else {}
     return CustomPart(f"{NAMESPACE}.{kind or 'item_reference'}", provider_metadata={NAMESPACE: about})
 
 
-def _read_message(item: wire.Message | wire.ShortMessage, context: Context) -> list[Found]:
+def _read_message(item: wire.Message | wire.ShortMessage, context: Context) -> list[PlacedPart]:
     about: JsonObject = {}
     if isinstance(item, wire.Message):
         about |= {"itemId": item.id} if item.id else {}
@@ -155,20 +148,20 @@ def _read_message(item: wire.Message | wire.ShortMessage, context: Context) -> l
         content, first = (wire.OutputText(text="", annotations=[]),), {**first, FORM: "empty"}
     kept = residue(_message_item({**about, **first}), replace(item, content=()))
     first |= {ITEM: kept} if kept else {}
-    found: list[Found] = []
-    sources: list[Found] = []
+    found: list[PlacedPart] = []
+    sources: list[PlacedPart] = []
     for number, block in enumerate(content):
         part = _read_content(block)
         more = (
             {**about, **first} if number == 0 else about if "itemId" in about else {**about, CONTINUES: True}
         )
         part = noted(part, more) if more else part
-        found.append(Found(part, number))
+        found.append(PlacedPart(part, number))
         for annotation in annotations_of(part):
             cited = source_of(annotation)
             source = None if cited is None else context.number(cited, is_found=False)
             if source is not None:
-                sources.append(Found(source, source_place(source)))
+                sources.append(PlacedPart(source, source_place(source)))
     return [*found, *sources]
 
 
@@ -188,23 +181,25 @@ def _message_item(about: JsonObject, content: Sequence[Any] = ()) -> wire.Messag
     return wire.Message(id=item_id("message", about), role="assistant", phase=phase, content=tuple(content))
 
 
-def _read_reasoning(item: wire.Reasoning) -> list[Found]:
+def _read_reasoning(item: wire.Reasoning) -> list[PlacedPart]:
     about: JsonObject = {"itemId": item.id} if item.id else {}
     raws = item.content if is_array(item.content) else []
     texts = [("summary", _text(one)) for one in item.summary] + [("content", _text(one)) for one in raws]
-    found: list[Found] = []
+    found: list[PlacedPart] = []
     for number, (member, text) in enumerate(texts or [("summary", "")]):
         more = {**about, "type": RAW} if member == "content" else dict(about)
         if not item.id:  # so that it is known as this provider's
             more |= {CONTINUES: True} if number else {ENCRYPTED: None}
         id_ = f"{item.id}:{number}" if item.id else None
         metadata: JsonObject | None = {NAMESPACE: more} if more else None
-        found.append(Found(ReasoningPart(text, id=id_, state="done", provider_metadata=metadata), number))
+        found.append(
+            PlacedPart(ReasoningPart(text, id=id_, state="done", provider_metadata=metadata), number)
+        )
     last = {ENCRYPTED: None if item.encrypted_content is UNSET else item.encrypted_content}
-    found[-1] = Found(noted(found[-1].part, last), found[-1].place)
+    found[-1] = PlacedPart(noted(found[-1].part, last), found[-1].place)
     kept = residue(_reasoning_item([one.part for one in found]), item)
     if kept:
-        found[-1] = Found(noted(found[-1].part, {ITEM: kept}), found[-1].place)
+        found[-1] = PlacedPart(noted(found[-1].part, {ITEM: kept}), found[-1].place)
     return found
 
 
@@ -231,20 +226,20 @@ def _reasoning_item(parts: Sequence[ReasoningPart]) -> wire.Reasoning:
     )
 
 
-def _read_call(item: Any, context: Context) -> list[Found]:
+def _read_call(item: Any, context: Context) -> list[PlacedPart]:
     call = read_call(item, context.client_tools)
     if call is None:
-        return [Found(keep_whole(item), 0)]
+        return [PlacedPart(keep_whole(item), 0)]
     kind = kind_of_item(item)
     field = "result_provider_metadata" if kind in OUTCOMES else "call_provider_metadata"
     call = _with_residue(call, field, write_call(call, notes(getattr(call, field), NAMESPACE)), item)
-    found = [Found(call, 0)]
+    found = [PlacedPart(call, 0)]
     if isinstance(item, wire.ImageGenerationCall) and isinstance(item.result, str) and item.result:
         image = image_of(item.result, item.output_format, item.id or "")
-        found.append(Found(image, file_place(image)))
+        found.append(PlacedPart(image, file_place(image)))
     sources = found_sources(to_json(item)) if kind in ("web_search_call", "file_search_call") else ()
     numbered = ((context.number(source, is_found=True), source_place(source)) for source in sources)
-    return [*found, *(Found(source, place) for source, place in numbered)]
+    return [*found, *(PlacedPart(source, place) for source, place in numbered)]
 
 
 def image_of(data: str, output_format: Any, id_: str) -> FilePart:
@@ -300,11 +295,6 @@ def _approval_item(call: ToolCallPart) -> wire.McpApprovalResponse:
     return wire.McpApprovalResponse(
         approval_request_id=approval.id, approve=approval.approved is True, reason=approval.reason or UNSET
     )
-
-
-def source_place(part: Source) -> Place:
-    """The place of a source, which is not an item: what it refers to."""
-    return part.type, part.url if isinstance(part, SourceUrlPart) else part.title, str(part.provider_metadata)
 
 
 def file_place(part: FilePart) -> Place:
@@ -377,7 +367,7 @@ def write_parts(parts: Sequence[Placed], *, is_sent: bool) -> tuple[list[Group],
                 items = write_item(part, is_sent=is_sent)
                 if not items:
                     continue
-                group = Group(_kind(items[0]), "", {})
+                group = Group(kind_of_item(items[0]), "", {})
                 group.items = items
                 group.owners.append((number, 0))
                 groups.append(group)
@@ -389,10 +379,6 @@ def write_parts(parts: Sequence[Placed], *, is_sent: bool) -> tuple[list[Group],
             case _:
                 pass
     return groups, places
-
-
-def _kind(item: Any) -> str:
-    return text_in(item, "type") if is_object(item) else kind_of_item(item)
 
 
 def _id(item: Any) -> str:

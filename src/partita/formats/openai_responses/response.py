@@ -10,7 +10,7 @@ from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
 from partita.formats.answers.outlet import INTERRUPTED
-from partita.formats.core.members import objects_in, text_in
+from partita.formats.core.members import objects_in, text_in, without
 from partita.formats.core.metadata import notes
 from partita.formats.core.report import NO_PLACE, Place, Report
 from partita.formats.core.residue import residue, restore
@@ -151,7 +151,7 @@ def ending_of(
         reason = "content-filter" if is_refused else "tool-calls" if has_calls else "stop"
     raw = (f"{status}:{why}" if why else status) if status and is_ended else None
     more = {name: text for name, text in _identity(response).items() if text}
-    own = {**{name: value for name, value in response.items() if name not in SAID | ECHOES}, **beside}
+    own = {**without(response, *SAID, *ECHOES), **beside}
     own = {_TIER.get(name, name): value for name, value in own.items() if value not in (None, "", [], {})}
     more |= {NAMESPACE: own} if own else {}
     more |= {} if is_ended else {"complete": False}
@@ -259,10 +259,14 @@ def load_body(body: JsonObject) -> Loaded:
     return Loaded((message,), found, request, is_complete=True)
 
 
-def echoed_request(body: JsonObject) -> Request | None:
-    """What a response repeats of its request."""
-    echoes = {name: value for name, value in body.items() if name in ECHOES and value is not None}
+def echoed_request(*bodies: JsonObject) -> Request | None:
+    """What a response repeats of its request, in its body or in the events of its stream."""
+    echoes = {name: value for body in bodies for name, value in _echoes(body).items()}
     return read_request(echoes) if echoes else None
+
+
+def _echoes(body: JsonObject) -> JsonObject:
+    return {name: value for name, value in body.items() if name in ECHOES and value is not None}
 
 
 def _read_body(body: JsonObject) -> tuple[AssistantMessage, dict[Place, Any], list[Loss]]:
@@ -288,7 +292,7 @@ def _read_body(body: JsonObject) -> tuple[AssistantMessage, dict[Place, Any], li
     metadata = {name: value for name, value in about.items() if value is not None} | ending.more
     content = AssistantContent(parts=(StepStartPart(), *parts), metadata=metadata)
     message = AssistantMessage(id=message_id(0), content=content)
-    read = wire.RESPONSE.read({name: value for name, value in body.items() if not _is_echo(name, value)})
+    read = wire.RESPONSE.read(without(body, *_echoes(body)))
     written = _write_body(message, read.output or [])
     again: JsonObject = dict(written.extra or {})
     rest = {name: value for name, value in (read.extra or {}).items() if again.get(name, UNSET) != value}
@@ -297,10 +301,6 @@ def _read_body(body: JsonObject) -> tuple[AssistantMessage, dict[Place, Any], li
         content = replace(content, provider_metadata={NAMESPACE: {ITEM: kept}})
         message = replace(message, content=content)
     return message, reader.places, reader.losses
-
-
-def _is_echo(name: str, value: Json) -> bool:
-    return name in ECHOES and value is not None
 
 
 def _waits(part: Any) -> bool:

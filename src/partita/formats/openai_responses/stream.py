@@ -16,10 +16,11 @@ from msgspec import UNSET
 
 from partita.errors import DecodeError
 from partita.formats.answers.outlet import RAW_INPUT, Call, Outlet
-from partita.formats.core.members import count_in, items_in, text_in
+from partita.formats.core.members import count_in, items_in, text_in, without
 from partita.formats.core.metadata import notes
+from partita.formats.core.report import PlacedPart
 from partita.formats.core.residue import RESPELLED
-from partita.formats.core.tool_text import as_text
+from partita.formats.core.tool_text import as_text, parse_input
 from partita.formats.losses import Loss
 from partita.formats.reasons import DERIVED, UNREAD
 from partita.types.chunks import (
@@ -40,8 +41,8 @@ from partita.types.parts import CustomPart, FilePart, SourceDocumentPart, Source
 from partita.types.tools import ErrorTextOutput, JsonOutput
 
 from . import wire
-from .calls import BEHIND, CALLS, DYNAMIC, OUTCOMES, error_text, parse_arguments, parse_json, runs_at_provider
-from .items import ENCRYPTED, ITEM, RAW, Context, Found, add_output, keep_whole, read_item
+from .calls import BEHIND, CALLS, DYNAMIC, OUTCOMES, error_text, parse_arguments, runs_at_provider
+from .items import ENCRYPTED, ITEM, RAW, Context, add_output, keep_whole, read_item
 from .parts import MADE, source_of
 from .response import client_tools_of, ending_of, is_response
 from .wire import NAMESPACE
@@ -86,16 +87,21 @@ def _notes(metadata: JsonObject | None) -> JsonObject:
     kept = notes(about, ITEM)
     if not kept:
         return about
-    rest = {name: value for name, value in kept.items() if name not in (RESPELLED, "id")}
-    about = {name: value for name, value in about.items() if name != ITEM}
+    rest = without(kept, RESPELLED, "id")
+    about = without(about, ITEM)
     return {**about, ITEM: rest} if rest else about
 
 
-class _Answer:
+def _call_notes(part: ToolCallPart | None) -> JsonObject:
+    """Notes about a call for the chunk with its input, which notes the text of the input itself."""
+    return {} if part is None else without(_notes(part.call_provider_metadata), RAW_INPUT)
+
+
+class _Response:
     """What the items of a response share: the chunks, and what its end depends on."""
 
     def __init__(self) -> None:
-        self.outlet = Outlet(NAMESPACE)
+        self.chunks = Outlet(NAMESPACE)
         self.context = Context()
         self.is_refused = False
         self.searches: list[str] = []
@@ -115,9 +121,9 @@ class _Answer:
         tools = self.context.client_tools
         return tools is not None and bool(name) and name not in tools
 
-    def call_id(self, wanted: str, *, is_provider: bool) -> str:
+    def call_id(self, raw: JsonObject, *, is_provider: bool) -> str:
         """The id of a new call, made unique: some servers give two calls the same (seen in recordings)."""
-        first, count = wanted or self.name("call"), 1
+        first, count = text_in(raw, "call_id") or text_in(raw, "id") or self.name("call"), 1
         name = first
         while name in self._waiting:
             count += 1
@@ -125,7 +131,7 @@ class _Answer:
         self._waiting[name] = not is_provider
         return name
 
-    def answer(self, call_id: str) -> None:
+    def end_call(self, call_id: str) -> None:
         """A call has its output."""
         self._waiting[call_id] = False
 
@@ -138,19 +144,25 @@ class _Answer:
         self._names += 1
         return f"{kind}-{self._names}"
 
-    def read(self, raw: JsonObject) -> list[Found]:
+    def read(self, raw: JsonObject) -> list[PlacedPart]:
         """The parts of an item."""
         try:
             return read_item(wire.ITEM.read(raw), Context(self.context.client_tools))
         except DecodeError:  # nested too deeply, or without a type
             return []
 
+    def read_call(self, raw: JsonObject, call: Call) -> tuple[ToolCallPart | None, list[PlacedPart]]:
+        """The call of an item, if it can be read, and the parts that come from it besides."""
+        found = self.read(_identified(raw, call))
+        part = found[0].part if found else None
+        return (part if isinstance(part, ToolCallPart) else None), found[1:]
+
 
 class _Item:
     """An item of the output while it is streamed. This class keeps an item whole."""
 
-    def __init__(self, answer: _Answer, raw: JsonObject) -> None:
-        self.answer, self.raw = answer, raw
+    def __init__(self, response: _Response, raw: JsonObject) -> None:
+        self.response, self.raw = response, raw
         self.kind = text_in(raw, "type")
         self.is_ended = False
 
@@ -172,17 +184,17 @@ class _Item:
 
     def close(self, raw: JsonObject) -> None:
         """Emit what was not emitted yet of the complete item."""
-        keep(self.answer, raw)
+        keep(self.response, raw)
 
     def stop(self, *, is_complete: bool) -> None:
         """Nothing more comes of the item; `is_complete`: because the response is complete."""
         self.end(self.raw)
 
 
-def keep(answer: _Answer, raw: JsonObject) -> None:
+def keep(response: _Response, raw: JsonObject) -> None:
     """Emit an item that is kept whole."""
     part = keep_whole(raw)
-    answer.outlet.emit(CustomChunk(part.kind, part.provider_metadata))
+    response.chunks.emit(CustomChunk(part.kind, part.provider_metadata))
 
 
 class _Passage:
@@ -210,10 +222,10 @@ class _Passage:
 class _Message(_Item):
     """A message. Its first text has the id of the item, as in the AI SDK."""
 
-    def __init__(self, answer: _Answer, raw: JsonObject) -> None:
-        super().__init__(answer, raw)
+    def __init__(self, response: _Response, raw: JsonObject) -> None:
+        super().__init__(response, raw)
         self._begun = text_in(raw, "id")
-        self._id = self._begun or answer.name("text")
+        self._id = self._begun or response.name("text")
         self._passages: dict[int, _Passage] = {}
         self._passage(0)
 
@@ -263,8 +275,7 @@ class _Message(_Item):
     def stop(self, *, is_complete: bool) -> None:
         if not self.is_ended:
             self.is_ended = True
-            begun = {name: value for name, value in self.raw.items() if name != "status"}
-            self._close(begun, [])
+            self._close(without(self.raw, "status"), [])
 
     def _close(self, raw: JsonObject, content: list[Json]) -> None:
         for index, passage in sorted(self._passages.items()):
@@ -272,20 +283,20 @@ class _Message(_Item):
                 content.append(passage.content({}))
         # The id with which it began: some gateways change it, and the AI SDK keeps the first
         named = {**raw, "id": self._begun} if self._begun else raw
-        found = self.answer.read({**named, "role": "assistant", "content": content})
+        found = self.response.read({**named, "role": "assistant", "content": content})
         parts = [one.part for one in found if isinstance(one.part, TextPart | CustomPart)]
         numbers = sorted(self._passages)
         for index, part in enumerate(parts):
             if isinstance(part, CustomPart):
-                self.answer.outlet.emit(CustomChunk(part.kind, part.provider_metadata))
+                self.response.chunks.emit(CustomChunk(part.kind, part.provider_metadata))
             elif index in self._passages:
                 passage = self._passages[index]
                 numbers.remove(index)
-                self.answer.outlet.end(passage.id, _notes(part.provider_metadata), part.citations)
+                self.response.chunks.end(passage.id, _notes(part.provider_metadata), part.citations)
                 for source in passage.sources:
-                    self.answer.outlet.emit(_source_chunk(source))
+                    self.response.chunks.emit(_source_chunk(source))
         for index in numbers:  # an item that cannot be read
-            self.answer.outlet.end(self._passages[index].id, self._known())
+            self.response.chunks.end(self._passages[index].id, self._known())
 
     def _known(self) -> JsonObject:
         known = {"itemId": self._begun, "phase": text_in(self.raw, "phase")}
@@ -295,15 +306,15 @@ class _Message(_Item):
         passage = self._passages.get(index)
         if passage is None:
             passage = self._passages[index] = _Passage(f"{self._id}:{index}" if index else self._id)
-            self.answer.outlet.start_text(passage.id, self._known())
+            self.response.chunks.start_text(passage.id, self._known())
         return passage
 
     def _grow(self, passage: _Passage, text: str, *, is_refusal: bool) -> None:
         passage.is_refusal |= is_refusal
-        self.answer.is_refused |= is_refusal
+        self.response.is_refused |= is_refusal
         if text:
             passage.pieces.append(text)
-            self.answer.outlet.text(passage.id, text)
+            self.response.chunks.text(passage.id, text)
 
     def _fill(self, passage: _Passage, part: JsonObject) -> None:
         """Content that is complete. Text that came in deltas is not repeated."""
@@ -319,11 +330,11 @@ class _Message(_Item):
             return
         passage.annotations.append(annotation)
         cited = source_of(annotation)
-        source = None if cited is None else self.answer.context.number(cited, is_found=False)
+        source = None if cited is None else self.response.context.number(cited, is_found=False)
         if source is None:
             return
         if text_in(annotation, "type") in MADE:
-            self.answer.outlet.emit(_source_chunk(source))
+            self.response.chunks.emit(_source_chunk(source))
         else:
             passage.sources.append(source)
 
@@ -363,9 +374,9 @@ class _Thought:
 class _Reasoning(_Item):
     """Reasoning. It begins with an empty text: the item is needed even if nothing in it can be read."""
 
-    def __init__(self, answer: _Answer, raw: JsonObject) -> None:
-        super().__init__(answer, raw)
-        self._id = text_in(raw, "id") or answer.name("reasoning")
+    def __init__(self, response: _Response, raw: JsonObject) -> None:
+        super().__init__(response, raw)
+        self._id = text_in(raw, "id") or response.name("reasoning")
         self._known: JsonObject = {"itemId": raw["id"]} if text_in(raw, "id") else {}
         self._thoughts: dict[tuple[str | None, int], _Thought] = {}
         self._last = self._open(None, 0)
@@ -394,7 +405,7 @@ class _Reasoning(_Item):
                 thought = self._thought(member, index)
                 if not thought.pieces:
                     self._grow(thought, text_in(part, "text") if is_object(part) else "")
-        found = self.answer.read({"summary": [], **raw})
+        found = self.response.read({"summary": [], **raw})
         about = _notes(found[-1].part.provider_metadata) if found else {}
         more = {name: about[name] for name in (ENCRYPTED, ITEM) if name in about}
         self._finish({ENCRYPTED: raw.get("encrypted_content"), **more})
@@ -406,7 +417,7 @@ class _Reasoning(_Item):
 
     def _finish(self, more: JsonObject) -> None:
         for thought in self._thoughts.values():
-            self.answer.outlet.end(thought.id, {**self._metadata(thought), **more})
+            self.response.chunks.end(thought.id, {**self._metadata(thought), **more})
 
     def _thought(self, member: str, index: int) -> _Thought:
         """The text that an event is about. A new one ends the one before; the first is already open."""
@@ -418,7 +429,7 @@ class _Reasoning(_Item):
             first.member = member
             self._thoughts[member, index] = first
             return first
-        self.answer.outlet.end(self._last.id, self._metadata(self._last))
+        self.response.chunks.end(self._last.id, self._metadata(self._last))
         self._last = self._open(member, index)
         return self._last
 
@@ -427,13 +438,13 @@ class _Reasoning(_Item):
         thought.member = member
         self._thoughts[member, index] = thought
         encrypted = {ENCRYPTED: self.raw.get("encrypted_content")}
-        self.answer.outlet.start_reasoning(thought.id, {**self._known, **encrypted})
+        self.response.chunks.start_reasoning(thought.id, {**self._known, **encrypted})
         return thought
 
     def _grow(self, thought: _Thought, text: str) -> None:
         if text:
             thought.pieces.append(text)
-            self.answer.outlet.reasoning(thought.id, text, self._metadata(thought))
+            self.response.chunks.reasoning(thought.id, text, self._metadata(thought))
 
     def _metadata(self, thought: _Thought) -> JsonObject:
         return {**self._known, **({"type": RAW} if thought.member == "content" else {})}
@@ -451,12 +462,11 @@ _ARGUMENTS: Final[Mapping[str, str]] = {
 class _TextualCall(_Item):
     """A call of a function or a custom tool, whose input is text."""
 
-    def __init__(self, answer: _Answer, raw: JsonObject) -> None:
-        super().__init__(answer, raw)
+    def __init__(self, response: _Response, raw: JsonObject) -> None:
+        super().__init__(response, raw)
         self._is_custom = self.kind == "custom_tool_call"
         self._input: Json = None  # the input, once it came in one piece
-        wanted = text_in(raw, "call_id") or text_in(raw, "id")
-        self._call = Call(answer.call_id(wanted, is_provider=False), "", [])
+        self._call = Call(response.call_id(raw, is_provider=False), "", [])
         self._name(raw)
         if self._call.name:
             self._start()
@@ -469,7 +479,7 @@ class _TextualCall(_Item):
             self._input = event.get(member) or self._input
         elif text_in(event, "delta"):
             self._start()
-            self.answer.outlet.grow_call(self._call.id, text_in(event, "delta"))
+            self.response.chunks.grow_call(self._call.id, text_in(event, "delta"))
         return True
 
     def end(self, raw: JsonObject) -> None:
@@ -479,24 +489,24 @@ class _TextualCall(_Item):
         self._close(is_cut=text_in(raw, "status") == "incomplete")
 
     def stop(self, *, is_complete: bool) -> None:
-        """A complete response has complete calls, even if it does not say so."""
+        """A complete response has complete calls, even if they have no status."""
         self._close(is_cut=not is_complete and self._input is None)
 
     def _name(self, raw: JsonObject) -> None:
         """Note the name of the tool, which decides who runs it."""
         name = text_in(raw, "name") or self._call.name
-        is_provider = self._is_custom and self.answer.is_provider_tool(name)
+        is_provider = self._is_custom and self.response.is_provider_tool(name)
         self._call = self._call._replace(name=name, provider_executed=is_provider or None)
         if is_provider:
-            self.answer.answer(self._call.id)
+            self.response.end_call(self._call.id)
 
     def _start(self) -> None:
-        call, outlet = self._call, self.answer.outlet
+        call, chunks = self._call, self.response.chunks
         if not self._is_custom:
-            outlet.start_call(call)
-        elif call.id not in outlet.calls:
-            outlet.calls[call.id] = call
-            outlet.emit(ToolInputStart(call.id, call.name, call.provider_executed, input_encoding="text"))
+            chunks.start_call(call)
+        elif call.id not in chunks.calls:
+            chunks.calls[call.id] = call
+            chunks.emit(ToolInputStart(call.id, call.name, call.provider_executed, input_encoding="text"))
 
     def _close(self, *, is_cut: bool) -> None:
         """Emit the complete input. A call that was cut stays open."""
@@ -506,23 +516,22 @@ class _TextualCall(_Item):
         self._start()
         written = "".join(self._call.pieces)
         given = written if self._input is None else self._input
-        outlet = self.answer.outlet
+        chunks = self.response.chunks
         if is_cut and (self._is_custom or not _is_json(given)):
             if not written and isinstance(given, str):
-                outlet.grow_call(self._call.id, given)
+                chunks.grow_call(self._call.id, given)
             return
-        (part, _), *_ = self.answer.read(_identified(self.raw, self._call)) or [Found(None, 0)]
-        metadata = _notes(part.call_provider_metadata) if isinstance(part, ToolCallPart) else {}
-        metadata = {name: value for name, value in metadata.items() if name != RAW_INPUT}
+        part, _ = self.response.read_call(self.raw, self._call)
+        metadata = _call_notes(part)
         if self._is_custom or not isinstance(given, str):
-            outlet.end_call(self._call._replace(pieces=[]), given, metadata)
+            chunks.end_call(self._call._replace(pieces=[]), given, metadata)
         else:
-            outlet.end_call(self._call._replace(pieces=[given]), UNSET, metadata)
+            chunks.end_call(self._call._replace(pieces=[given]), UNSET, metadata)
 
 
 def _is_json(value: Json) -> bool:
     try:
-        parse_json(value if isinstance(value, str) else "")
+        parse_input(value if isinstance(value, str) else "")
     except DecodeError:
         return False
     return is_object(value) or (isinstance(value, str) and bool(value.strip()))
@@ -560,14 +569,14 @@ _PARTIAL_IMAGE: Final = "response.image_generation_call.partial_image"
 class _ToolCall(_Item):
     """A call of a built-in tool, of the provider or the client."""
 
-    def __init__(self, answer: _Answer, raw: JsonObject) -> None:
-        super().__init__(answer, raw)
+    def __init__(self, response: _Response, raw: JsonObject) -> None:
+        super().__init__(response, raw)
         self._pieces: list[str] = []
         self._has_input = False
         self._opened: Call | None = None
         opening = _OPENINGS.get(self.kind, ())
         if "start" in opening and runs_at_provider(self.kind, raw):
-            answer.outlet.start_call(self._call(raw))
+            response.chunks.start_call(self._call(raw))
         if "input" in opening:
             self._end_input(raw, {})
 
@@ -581,33 +590,31 @@ class _ToolCall(_Item):
             output = {"result": event.get("partial_image_b64")}
             id_ = self._call(self.raw).id
             chunk = ToolOutputAvailable(id_, output, provider_executed=True, preliminary=True)
-            self.answer.outlet.emit(chunk)
+            self.response.chunks.emit(chunk)
         else:
             return False
         return True
 
     def close(self, raw: JsonObject) -> None:
         call = self._call(raw)
-        found = self.answer.read(_identified(raw, call))
-        part = found[0].part if found and isinstance(found[0].part, ToolCallPart) else None
-        self.answer.calls[call.id] = part
+        part, others = self.response.read_call(raw, call)
+        self.response.calls[call.id] = part
         if not self._has_input:
             if "start" in _OPENINGS.get(self.kind, ()):
-                self.answer.outlet.start_call(call)
-            about = {} if part is None else _notes(part.call_provider_metadata)
-            self._end_input(raw, {name: value for name, value in about.items() if name != RAW_INPUT}, part)
+                self.response.chunks.start_call(call)
+            self._end_input(raw, _call_notes(part), part)
         if self.kind == "mcp_approval_request":
             asked = text_in(raw, "approval_request_id") or text_in(raw, "id") or call.id
-            self.answer.outlet.emit(ToolApprovalRequest(asked, call.id))
+            self.response.chunks.emit(ToolApprovalRequest(asked, call.id))
         elif self.kind in OUTCOMES and part is not None:
-            self.answer.answer(call.id)
-            emit_output(self.answer, call.id, part)
-            for one in found[1:]:
+            self.response.end_call(call.id)
+            emit_output(self.response, call.id, part)
+            for one in others:
                 if isinstance(one.part, FilePart):
                     chunk = FileChunk(one.part.url, one.part.media_type, one.part.provider_metadata)
-                    self.answer.outlet.emit(chunk)
-                elif (source := self.answer.context.number(one.part, is_found=True)) is not None:
-                    self.answer.outlet.emit(_source_chunk(source))
+                    self.response.chunks.emit(chunk)
+                elif (source := self.response.context.number(one.part, is_found=True)) is not None:
+                    self.response.chunks.emit(_source_chunk(source))
 
     def stop(self, *, is_complete: bool) -> None:
         """A call that was not emitted yet is emitted as one that was being written."""
@@ -615,37 +622,36 @@ class _ToolCall(_Item):
             return
         self.is_ended = True
         call, text = self._call(self.raw), "".join(self._pieces)
-        self.answer.outlet.start_call(call)
+        self.response.chunks.start_call(call)
         if text:
-            self.answer.outlet.grow_call(call.id, text)
+            self.response.chunks.grow_call(call.id, text)
 
     def _call(self, raw: JsonObject) -> Call:
         """The call. Its id is that of the first chunk; before, a server may still change it."""
         if self._opened is None:
             is_provider = runs_at_provider(self.kind, raw)
-            wanted = text_in(raw, "call_id") or text_in(raw, "id")
-            id_ = self.answer.call_id(wanted, is_provider=is_provider)
+            id_ = self.response.call_id(raw, is_provider=is_provider)
             name = CALLS[self.kind].name or text_in(raw, "name")
             self._opened = Call(id_, name, [], is_provider or None, True if self.kind in DYNAMIC else None)
             if self.kind == "tool_search_call" and is_provider:
-                self.answer.searches.append(id_)
+                self.response.searches.append(id_)
         return self._opened
 
     def _end_input(self, raw: JsonObject, metadata: JsonObject, part: ToolCallPart | None = None) -> None:
         self._has_input = True
         text = text_in(raw, "arguments") if self.kind in DYNAMIC or self.kind == "tool_search_call" else ""
         value = parse_arguments(raw.get("arguments")) if part is None or part.input is UNSET else part.input
-        self.answer.outlet.end_call(self._call(raw)._replace(pieces=[text]), value, metadata)
+        self.response.chunks.end_call(self._call(raw)._replace(pieces=[text]), value, metadata)
 
 
-def emit_output(answer: _Answer, call_id: str, part: ToolCallPart) -> None:
+def emit_output(response: _Response, call_id: str, part: ToolCallPart) -> None:
     """Emit the output of a call of the provider."""
     metadata = {NAMESPACE: _notes(part.result_provider_metadata)}
     match part.output:
         case JsonOutput(value=value):
-            answer.outlet.emit(ToolOutputAvailable(call_id, value, True, metadata))
+            response.chunks.emit(ToolOutputAvailable(call_id, value, True, metadata))
         case ErrorTextOutput(value=text):
-            answer.outlet.emit(ToolOutputError(call_id, text, True, metadata))
+            response.chunks.emit(ToolOutputError(call_id, text, True, metadata))
         case _:
             pass
 
@@ -666,15 +672,14 @@ _QUOTED_DONE: Final = (
 class _QuotedCall(_Item):
     """A call of the code interpreter, or a patch."""
 
-    def __init__(self, answer: _Answer, raw: JsonObject) -> None:
-        super().__init__(answer, raw)
+    def __init__(self, response: _Response, raw: JsonObject) -> None:
+        super().__init__(response, raw)
         self._member = _QUOTED[self.kind]
         self._is_provider = self.kind == "code_interpreter_call"
         self._is_quoting = self._has_input = False
-        wanted = text_in(raw, "call_id") or text_in(raw, "id")
-        id_ = answer.call_id(wanted, is_provider=self._is_provider)
+        id_ = response.call_id(raw, is_provider=self._is_provider)
         self._call = Call(id_, CALLS[self.kind].name or "", [], self._is_provider or None)
-        answer.outlet.start_call(self._call)
+        response.chunks.start_call(self._call)
 
     def apply(self, event: JsonObject) -> bool:
         kind = text_in(event, "type")
@@ -695,14 +700,12 @@ class _QuotedCall(_Item):
 
     def close(self, raw: JsonObject) -> None:
         whole = raw if self._is_provider else {"operation": {}, **raw}
-        found = self.answer.read(_identified(whole, self._call))
-        part = found[0].part if found and isinstance(found[0].part, ToolCallPart) else None
+        part, _ = self.response.read_call(whole, self._call)
         if not self._has_input:
             self._end_quote()
-            about = {} if part is None else _notes(part.call_provider_metadata)
-            self._end_input(self._input(), about)
+            self._end_input(self._input(), _call_notes(part))
         if self._is_provider and part is not None:
-            emit_output(self.answer, self._call.id, part)
+            emit_output(self.response, self._call.id, part)
 
     def stop(self, *, is_complete: bool) -> None:
         self.is_ended = True
@@ -711,20 +714,19 @@ class _QuotedCall(_Item):
         """Write a piece into the JSON of the input, after the other members."""
         if not self._is_quoting:
             self._is_quoting = True
-            around = {name: value for name, value in self._input().items() if name != self._member}
-            opening = as_text({**around, self._member: ""})
-            self.answer.outlet.grow_call(self._call.id, opening.removesuffix('"}'))
+            opening = as_text({**without(self._input(), self._member), self._member: ""})
+            self.response.chunks.grow_call(self._call.id, opening.removesuffix('"}'))
         if text:
-            self.answer.outlet.grow_call(self._call.id, as_text([text])[2:-2])
+            self.response.chunks.grow_call(self._call.id, as_text([text])[2:-2])
 
     def _end_quote(self) -> None:
         if self._is_quoting:
             self._is_quoting = False
-            self.answer.outlet.grow_call(self._call.id, '"}')
+            self.response.chunks.grow_call(self._call.id, '"}')
 
     def _end_input(self, value: Json, metadata: JsonObject | None) -> None:
         self._has_input = True
-        self.answer.outlet.end_call(self._call._replace(pieces=[]), value, metadata)
+        self.response.chunks.end_call(self._call._replace(pieces=[]), value, metadata)
 
     def _input(self) -> JsonObject:
         if self.kind == "apply_patch_call":
@@ -746,21 +748,21 @@ class _Output(_Item):
 
     def close(self, raw: JsonObject) -> None:
         call_id = text_in(raw, "call_id")
-        if self.kind == "tool_search_output" and not call_id and self.answer.searches:
-            call_id = self.answer.searches.pop(0)
-        call = self.answer.calls.get(call_id)
-        if not self.answer.knows(call_id) or call is None:
-            keep(self.answer, raw)
+        if self.kind == "tool_search_output" and not call_id and self.response.searches:
+            call_id = self.response.searches.pop(0)
+        call = self.response.calls.get(call_id)
+        if not self.response.knows(call_id) or call is None:
+            keep(self.response, raw)
             return
-        self.answer.answer(call_id)
+        self.response.end_call(call_id)
         item: Any = wire.ITEM.read(raw)
-        emit_output(self.answer, call_id, add_output(call, item))
+        emit_output(self.response, call_id, add_output(call, item))
 
     def stop(self, *, is_complete: bool) -> None:
         self.is_ended = True
 
 
-_Make: TypeAlias = Callable[[_Answer, JsonObject], _Item]
+_Make: TypeAlias = Callable[[_Response, JsonObject], _Item]
 
 MAKERS: Final[Mapping[str, _Make]] = {
     **dict.fromkeys(CALLS, _ToolCall),
@@ -777,7 +779,7 @@ class ResponsesDecoder:
     """Events in, chunks out. One decoder reads one response."""
 
     def __init__(self) -> None:
-        self._answer = _Answer()
+        self._shared = _Response()
         self._items: dict[int | str, _Item] = {}
         self._ids: dict[str, _Item] = {}
         self._counts: Counter[str] = Counter()
@@ -788,17 +790,17 @@ class ResponsesDecoder:
 
     def feed(self, event: Json) -> list[Chunk]:
         """The chunks of one event. A text is a record that is not JSON."""
-        self._answer.outlet.begin()
+        self._shared.chunks.begin()
         if isinstance(event, str):
-            self._answer.outlet.error(f"unparsable record: {event[:200]}")
+            self._shared.chunks.error(f"unparsable record: {event[:200]}")
         elif not is_object(event) or not self._take(event):
-            self._answer.outlet.emit(DataChunk(UNKNOWN, event))
-        return self._answer.outlet.take()
+            self._shared.chunks.emit(DataChunk(UNKNOWN, event))
+        return self._shared.chunks.take()
 
     def finish(self) -> list[Chunk]:
         """The chunks that end the message. Without the last event of a stream, it was interrupted."""
-        outlet = self._answer.outlet
-        if not outlet.is_finished:
+        chunks = self._shared.chunks
+        if not chunks.is_finished:
             for item in self._items.values():
                 item.stop(is_complete=False)
             ending = ending_of(
@@ -806,11 +808,11 @@ class ResponsesDecoder:
                 self._beside,
                 is_ended=self._is_ended,
                 is_failed=bool(self._failures),
-                is_refused=self._answer.is_refused,
-                has_calls=self._answer.has_calls,
+                is_refused=self._shared.is_refused,
+                has_calls=self._shared.has_calls,
             )
-            outlet.finish(ending.reason, ending.raw, ending.usage, ending.more)
-        return outlet.take()
+            chunks.finish(ending.reason, ending.raw, ending.usage, ending.more)
+        return chunks.take()
 
     def read_body(self, body: Json) -> list[Chunk]:
         """The chunks of a response that was not streamed, or of the error instead of one."""
@@ -887,7 +889,7 @@ class ResponsesDecoder:
 
     def _make(self, raw: JsonObject, index: int | None) -> _Item:
         kind = text_in(raw, "type")
-        item = MAKERS.get(kind, _Item)(self._answer, raw)
+        item = MAKERS.get(kind, _Item)(self._shared, raw)
         self._counts[kind] += 1
         self._items[f"item {len(self._items)}" if index is None else index] = item
         if text_in(raw, "id"):
@@ -908,8 +910,7 @@ class ResponsesDecoder:
         response = notes(event, "response")
         self._is_ended = True
         self._update(response)
-        names = ("type", "response", "sequence_number", "event_id")
-        self._beside = {name: value for name, value in event.items() if name not in names}
+        self._beside = without(event, "type", "response", "sequence_number", "event_id")
         self._response.setdefault("status", text_in(event, "type").removeprefix("response."))
         self._fill(response)
         for item in self._open():
@@ -932,10 +933,10 @@ class ResponsesDecoder:
     def _update(self, response: JsonObject) -> None:
         """Note what is known of the response as a whole."""
         self._response = {**self._response, **response}
-        self._answer.context.client_tools = client_tools_of(self._response)
+        self._shared.context.client_tools = client_tools_of(self._response)
 
     def _read_response(self, response: JsonObject) -> None:
-        self._answer.context.client_tools = client_tools_of(response)
+        self._shared.context.client_tools = client_tools_of(response)
         for index, raw in enumerate(items_in(response.get("output"))):
             if is_object(raw):
                 self._take_item({"item": raw, "output_index": index}, is_complete=False)
@@ -948,7 +949,7 @@ class ResponsesDecoder:
         text = error_text(error)
         if text not in self._failures:
             self._failures.add(text)
-            self._answer.outlet.error(text)
+            self._shared.chunks.error(text)
 
 
 # What a stream contains and its message does not

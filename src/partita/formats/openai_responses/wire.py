@@ -164,7 +164,7 @@ class ComputerCall(Call, tag="computer_call"):
 
 
 class ToolSearchCall(Call, tag="tool_search_call"):
-    """A search for tools, run by the client or the provider."""
+    """A search for tools. `execution` is `client` or `server`."""
 
     arguments: Json | UnsetType = UNSET
     execution: Text = UNSET
@@ -243,7 +243,10 @@ class ComputerCallOutput(Output, tag="computer_call_output"):
 
 
 class LocalShellCallOutput(Output, tag="local_shell_call_output"):
-    """The output of a local shell. The API has the id of the call in `id`."""
+    """The output of a local shell. `id` is the id of its call.
+
+    `LocalShellCallOutput` in types/responses/response_input_item_param.py
+    """
 
 
 class ShellCallOutput(Output, tag="shell_call_output"):

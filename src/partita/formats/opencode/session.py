@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 from partita.formats.core import unread
 from partita.formats.core.members import text_or
 from partita.formats.format import Format, Loaded
-from partita.formats.links import Links
+from partita.formats.log.links import Links
 from partita.formats.log.message_tree import MessageTree
 from partita.formats.log.records import load_records, records_in
 from partita.formats.log.sink import Fact, LogSink

@@ -56,7 +56,7 @@ class Thinking(Part, tag="thinking"):
 
 
 class ToolCall(Part, tag="tool_call", kw_only=True):
-    """A call of a tool. Pydantic AI records the calls of built-in tools so too."""
+    """A call of a tool. Pydantic AI records calls of built-in tools so too: pydantic_ai/_otel_messages.py."""
 
     id: str | UnsetType | None = UNSET
     name: str
@@ -88,7 +88,7 @@ class ServerToolCallResponse(Part, tag="server_tool_call_response", kw_only=True
 
 
 class Media(Part, kw_only=True):
-    """What all files have. Pydantic AI leaves the modality of documents out."""
+    """What all files have. Pydantic AI omits the modality of documents: pydantic_ai/_otel_messages.py."""
 
     modality: str | UnsetType = UNSET
     mime_type: str | UnsetType | None = UNSET

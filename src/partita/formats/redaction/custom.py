@@ -1,7 +1,7 @@
-"""Texts and patterns that are to be replaced besides the known kinds.
+"""Custom texts and patterns to replace, besides the known kinds.
 
-A pattern is searched in texts of any size, so it is a small language: letters, `.`, classes, `\\d` and its
-likes, `^ $`, alternatives at the top, and possessive quantifiers with an upper limit. There are no groups,
+A pattern is searched in texts of any size, so its language is small: letters, `.`, classes, escapes such as
+`\\d`, `^ $`, alternatives at the top, and possessive quantifiers with an upper limit. There are no groups,
 and all quantifiers together have a limit: each place of a text is searched in bounded time.
 """
 
@@ -14,10 +14,10 @@ from partita.errors import DecodeError
 LONGEST: Final = 500
 MOST: Final = 100
 REACH: Final = 256
-"""How far a quantifier without an end reaches."""
+"""How many characters a quantifier without an upper limit matches at most."""
 
 TOTAL_REACH: Final = 4096
-"""How far all quantifiers of all patterns reach together."""
+"""How many characters all quantifiers of all patterns match together at most."""
 
 _TOKEN: Final = re.compile(
     r"(?P<item>\\[dDwWsSbBnrt]|\\[^A-Za-z0-9]|\[\^?\]?(?:\\.|[^\]\\])*\]|[^\\\[\](){}*+?|])"
@@ -28,14 +28,14 @@ _HIGH: Final = re.compile(r"\{[0-9]+,([0-9]+)\}\+")
 
 
 class Custom(NamedTuple):
-    """Something to be replaced, as it was given."""
+    """A text or a pattern to replace."""
 
     text: str
     is_pattern: bool = False
 
 
 def compiled(customs: Sequence[Custom]) -> list[re.Pattern[str]]:
-    """The patterns among what was given; an error that says which text or pattern cannot be used."""
+    """The patterns, compiled. An error names the text or pattern that cannot be used."""
     if len(customs) > MOST:
         raise DecodeError(
             f"more than {MOST} strings and patterns",
@@ -96,7 +96,7 @@ def _bounded(text: str, where: str) -> str:
 
 
 def _quantifier(count: str | None) -> str:
-    """The same, with an end, and giving nothing back."""
+    """The same quantifier with an upper limit, and possessive."""
     if count is None:
         return ""
     if count == "?":

@@ -1,7 +1,7 @@
-"""Finds secrets that something beside them gives away: a name, a header, an option, the form of an address.
+"""Finds secrets by what is beside them: a name, a header, an option, the form of an address.
 
-A detector looks at one place of a text, where one of its literals stands, and reads on from there once: what
-a value covers is not searched again.
+A detector looks at one place of a text, where one of its literals is, and reads from there once: what a value
+covers is not searched again.
 """
 
 import base64
@@ -10,19 +10,26 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Final, NamedTuple
 
-from .kinds import COOKIE, PASSWORD
+from .kinds import COOKIE, PASSWORD, Span
 from .names import Strength, is_random, is_secret_value, strength_of
-from .spans import Span
 
 
 class Outcome(NamedTuple):
-    """What a detector found at a place, and where the search goes on."""
+    """What a detector found at a place, and where the search continues."""
 
     span: Span | None
     done: int
 
 
 Detector = Callable[[str, int], Outcome | None]
+
+
+def _found(match: re.Match[str], kind: str, group: str | int = "secret") -> Outcome:
+    """A group of a match is a secret."""
+    return Outcome(Span(*match.span(group), kind, match[group]), match.end())
+
+
+# Values of names
 
 _NAME_CHARACTERS: Final = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.$"
 _NAME_REACH: Final = 60
@@ -190,10 +197,8 @@ def _basic(text: str, place: int) -> Outcome | None:
         plain = base64.b64decode(match["secret"]).decode()
     except (binascii.Error, UnicodeDecodeError):
         return Outcome(None, match.end())
-    wanted = ":" in plain and plain.isprintable()
-    return Outcome(
-        Span(*match.span("secret"), "authorization", match["secret"]) if wanted else None, match.end()
-    )
+    is_pair = ":" in plain and plain.isprintable()
+    return _found(match, "authorization") if is_pair else Outcome(None, match.end())
 
 
 _COOKIE: Final = re.compile(
@@ -261,7 +266,7 @@ def _signature(text: str, place: int) -> Outcome | None:
     match = _SIGNATURE.match(text, start)
     if match is None or not is_random(match["secret"]):
         return None
-    return Outcome(Span(*match.span("secret"), "signature", match["secret"]), match.end())
+    return _found(match, "signature")
 
 
 _HASH: Final = re.compile(
@@ -272,7 +277,7 @@ _HASH: Final = re.compile(
 
 def _hash(text: str, place: int) -> Outcome | None:
     match = _HASH.match(text, place)
-    return None if match is None else Outcome(Span(*match.span(), "password-hash", match[0]), match.end())
+    return None if match is None else _found(match, "password-hash", 0)
 
 
 _USER_OPTION: Final = re.compile(
@@ -292,7 +297,7 @@ _COMMAND_REACH: Final = 600
 
 
 def _command_before(text: str, place: int) -> str:
-    """What stands before an option in its command."""
+    """The text before an option in its command."""
     line = text.rfind("\n", max(0, place - _COMMAND_REACH), place)
     while line > 0 and text[line - 1] == "\\":
         line = text.rfind("\n", max(0, place - _COMMAND_REACH), line)
@@ -306,7 +311,7 @@ def _user_option(text: str, place: int) -> Outcome | None:
         return None
     if not is_secret_value(match["secret"], "certain"):
         return None
-    return Outcome(Span(*match.span("secret"), "authorization", match["secret"]), match.end())
+    return _found(match, "authorization")
 
 
 def _short_option(text: str, place: int) -> Outcome | None:
@@ -320,7 +325,7 @@ def _short_option(text: str, place: int) -> Outcome | None:
         return None
     if not is_secret_value(match["secret"], "certain"):
         return None
-    return Outcome(Span(*match.span("secret"), PASSWORD, match["secret"]), match.end())
+    return _found(match, PASSWORD)
 
 
 _PGPASS: Final = re.compile(
@@ -331,9 +336,7 @@ _PGPASS: Final = re.compile(
 def _pgpass(text: str, place: int) -> Outcome | None:
     """`host:5432:database:user:password`."""
     match = _PGPASS.match(text, place)
-    if match is None:
-        return None
-    return Outcome(Span(*match.span("secret"), PASSWORD, match["secret"]), match.end())
+    return None if match is None else _found(match, PASSWORD)
 
 
 _EMAIL: Final = re.compile(r"@[A-Za-z0-9-]{1,63}+(?:\.[A-Za-z0-9-]{1,63}+){1,6}+")

@@ -1,7 +1,16 @@
-"""The kinds of secrets: the name of each, what it is, and what its mark is called."""
+"""The kinds of secrets: the name of each, what it is, and what its mark is called; and a secret in a text."""
 
 from collections.abc import Mapping
 from typing import Final, NamedTuple
+
+
+class Span(NamedTuple):
+    """A secret in a text."""
+
+    start: int
+    end: int
+    kind: str
+    secret: str
 
 
 class Kind(NamedTuple):
@@ -10,8 +19,10 @@ class Kind(NamedTuple):
     name: str
     label: str
     what: str
-    wanted: bool = True  # unless the rules say otherwise
-    spreads: bool = True  # found in one place, it is replaced wherever it stands
+    wanted: bool = True
+    """Whether it is looked for by default."""
+    spreads: bool = True
+    """Whether a secret that is found in one place is replaced in all places."""
 
 
 KINDS: Final = (

@@ -1,7 +1,7 @@
 """Names of variables, headers, members and options that announce a secret, and which values are secrets.
 
 A name is judged by its last words: `DB_PASSWORD`, `dbPassword` and `db-password` are the same, `token_type`
-is not the name of a token. How much a name says decides how much its value has to look like a secret.
+is not the name of a token. The more certain a name is, the less its value has to look like a secret.
 """
 
 import re
@@ -9,7 +9,10 @@ from functools import lru_cache
 from typing import Final, Literal, TypeAlias
 
 Strength: TypeAlias = Literal["certain", "likely", "possible"]
-"""How much a name says. `certain`: any value; `likely`: no plain word; `possible`: random characters."""
+"""How certain a name is, and so which values are secrets.
+
+`certain`: any value; `likely`: anything but a plain word; `possible`: random characters.
+"""
 
 LONGEST_NAME: Final = 120
 
@@ -51,7 +54,7 @@ _SUFFIXES: Final = _words("value val base64 b64 data text str string plain plain
 
 @lru_cache(maxsize=4096)
 def strength_of(name: str) -> Strength | None:
-    """How much a name says about its value; `None` if it names no secret."""
+    """How certainly a name announces a secret; `None` if it does not."""
     if len(name) > LONGEST_NAME:
         return None
     words = [word.lower() for word in _WORDS.findall(name)]
@@ -122,7 +125,7 @@ _LONG_WORD: Final = 20
 def is_secret_value(value: str, strength: Strength, *, in_code: bool = False) -> bool:
     """Whether the value of a name is a secret, rather than a type, a variable or an example.
 
-    `in_code`: it stands without quotes where code may stand, so it may be the name of a variable.
+    `in_code`: it is without quotes where code may be, so it may be the name of a variable.
     """
     if len(value) < 3 or _PLACEHOLDER.match(value) or _WORD.fullmatch(value):
         return False

@@ -1,7 +1,7 @@
-"""Secrets in texts: found, numbered, replaced. The same secret has the same number everywhere.
+"""Finds, numbers and replaces the secrets in texts. The same secret has the same number everywhere.
 
-It works in two passes. The first learns which secrets there are; the second replaces them, also where they
-stand without what gave them away.
+It works in two passes. The first collects the secrets; the second replaces them, also in places where nothing
+shows that they are secrets.
 """
 
 import os
@@ -14,34 +14,32 @@ from typing import Final, NamedTuple, Self
 from partita.errors import ConfigError, DecodeError
 
 from .custom import Custom
-from .data_urls import data_urls, without_content
 from .detectors import AUTHORIZATION_SCHEME
-from .kinds import BY_NAME, COOKIE, CUSTOM, CUSTOM_LABEL, HOME, PASSWORD, WANTED
-from .literals import HEAD, Literals
+from .encoded_text import data_urls, without_content
+from .kinds import BY_NAME, COOKIE, CUSTOM, CUSTOM_LABEL, HOME, PASSWORD, WANTED, Span
 from .names import is_secret_value, strength_of
-from .scanner import Scanner
-from .spans import Span
+from .scanner import HEAD, Literals, Scanner
 from .user_names import UserNames
 
 PLACES: Final = 20
 """How many places of one secret are reported."""
 
 MOST_SPREADING: Final = 1000
-"""How many secrets are looked for in other places than where their format or name gave them away."""
+"""How many secrets are looked for in other places than where their format or name shows them."""
 
 LIMIT: Final = 128_000_000
-"""How many characters are searched unless the rules or `LIMIT_VARIABLE` say otherwise."""
+"""How many characters are searched unless the rules or `LIMIT_VARIABLE` set another number."""
 
 LIMIT_VARIABLE: Final = "PARTITA_REDACT_LIMIT"
 
 LONGEST_MEMBER: Final = 8192
 COOKIES: Final = ("cookie", "set-cookie")
 SEAM_REACH: Final = 64
-"""How far behind the end of a part a secret may begin that is given away by the end of that part."""
+"""How far behind the end of a part a secret may begin that the end of that part announces."""
 
 
 class Piece(NamedTuple):
-    """What stands for a part of a text."""
+    """A replacement for a part of a text."""
 
     start: int
     end: int
@@ -87,7 +85,7 @@ def limit_from_environment() -> int:
 
 @dataclass(frozen=True)
 class Rules:
-    """Which kinds are looked for, what besides, which findings stay, and how many characters are searched."""
+    """Which kinds and custom texts are looked for, which findings stay, and how much text is searched."""
 
     kinds: frozenset[str] = WANTED
     custom: tuple[Custom, ...] = ()
@@ -113,7 +111,7 @@ class Redactor:
 
     @property
     def findings(self) -> list[Finding]:
-        """What was found where something was replaced, or would have been."""
+        """The secrets that were replaced, or would have been if they were not kept."""
         return [finding for finding in self._known.values() if finding.times]
 
     @property
@@ -122,7 +120,7 @@ class Redactor:
         return self._scanner.has_custom
 
     def learned(self) -> None:
-        """All texts were seen once: from here on they are replaced."""
+        """All texts were read once: from now on secrets are replaced."""
         self.learning = False
         self._clean.clear()
         spreading = (
@@ -143,10 +141,10 @@ class Redactor:
         return _cut(text, [text], pieces)[0] if pieces else text
 
     def joined(self, texts: Sequence[str], path: str, seams: Sequence[int] = ()) -> list[str]:
-        """Pieces of one text without its secrets; of one across pieces, the mark stands in the first.
+        """Pieces of one text without its secrets. The mark of a secret across pieces is in the first of them.
 
-        `seams`: the indices of pieces that begin another part. Each part is searched alone, too, and a piece
-        that held nothing but a part of a secret has its mark, since parts are not empty.
+        `seams`: the indices of pieces that begin another part. Each part is also searched alone. A piece that
+        was all part of a secret becomes its mark, because parts must not be empty.
         """
         whole = texts[0] if len(texts) == 1 else "".join(texts)
         pieces = self._pieces(whole, path, parts=_starts(texts, seams))
@@ -177,7 +175,7 @@ class Redactor:
     def _pieces(
         self, text: str, path: str, *, parts: Sequence[int] = (), named: Sequence[Span] = ()
     ) -> list[Piece]:
-        """What stands for which part of a text."""
+        """The replacements for parts of a text."""
         encoded: list[Piece] = []
         urls = list(data_urls(text)) if "data:" in text else []
         for url in urls:
@@ -237,7 +235,7 @@ class Redactor:
         return found
 
     def _replaced(self, spans: Iterable[Span], path: str) -> list[Piece]:
-        """The pieces for spans; where they overlap, one mark stands for all that they cover."""
+        """The pieces for spans. Spans that overlap have one mark."""
         pieces: list[Piece] = []
         for span in spans:
             finding = self._finding(span.kind, span.secret)
@@ -267,7 +265,7 @@ class Redactor:
 
 
 def _outermost(spans: Iterable[Span]) -> list[Span]:
-    """Spans in order, without those that lie in another; of equal ones, the first."""
+    """Spans in order, without those that are inside another; of equal ones, the first."""
     outermost: list[Span] = []
     for span in sorted(spans, key=lambda span: (span.start, -span.end)):
         if span.end > span.start and (not outermost or span.end > outermost[-1].end):
@@ -280,7 +278,7 @@ def _is_word(text: str, start: int, end: int) -> bool:
 
 
 def _starts(texts: Sequence[str], seams: Sequence[int]) -> list[int]:
-    """Where parts begin in the text that is joined of pieces; nothing if there is one part."""
+    """Where parts begin in the joined text; empty if there is one part."""
     if not seams:
         return []
     starts = [0]
@@ -296,7 +294,7 @@ def _starts(texts: Sequence[str], seams: Sequence[int]) -> list[int]:
 def _cut(
     whole: str, texts: Sequence[str], pieces: Sequence[Piece], *, keep_filled: bool = False
 ) -> list[str]:
-    """The pieces of a text again, with marks: each mark in the piece where the secret begins."""
+    """The pieces of a text with marks. Each mark is in the piece where its secret begins."""
     cut: list[str] = []
     start = index = 0
     for text in texts:
@@ -321,6 +319,6 @@ def _cut(
 
 
 def _masked(secret: str) -> str:
-    """As much of a secret as its owner needs to know which one it is."""
+    """The characters of a secret by which its owner can recognize it."""
     shown = 4 if len(secret) >= 20 else 2 if len(secret) >= 10 else 1
     return f"{secret[:shown]}…{secret[-2:] if len(secret) >= 20 else ''}"

@@ -1,4 +1,4 @@
-"""Chosen messages and parts left out. A mark stands where each was; what repeats it elsewhere goes too."""
+"""Leaves out chosen messages, parts and chunks. A mark replaces each; copies elsewhere are removed too."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -8,6 +8,18 @@ from typing import Any, Final, Literal, TypeAlias, TypeVar
 from msgspec import UNSET
 from msgspec.structs import replace
 
+from partita.formats.core.files import FILES
+from partita.types.chunks import (
+    ChildChunk,
+    Chunk,
+    FileChunk,
+    NetworkExecutionEnd,
+    NetworkExecutionStart,
+    ReasoningDelta,
+    ReasoningEnd,
+    ReasoningFileChunk,
+    ReasoningStart,
+)
 from partita.types.messages import (
     AssistantMessage,
     Message,
@@ -32,7 +44,6 @@ P = TypeVar("P", bound=Part)
 
 Leaving: TypeAlias = Literal["reasoning", "tool-outputs", "tool-calls", "files", "system", "sub-agents"]
 
-FILES: Final = (FilePart, ImagePart, ReasoningFilePart)
 LABELS: Final[dict[Leaving, str]] = {
     "reasoning": "reasoning",
     "tool-outputs": "the output of a tool",
@@ -46,7 +57,7 @@ A_PART: Final = "a part"
 
 
 def mark_of(what: str) -> str:
-    """What stands where something was left out."""
+    """The text that replaces what was left out."""
     return f"[left out: {what}]"
 
 
@@ -64,7 +75,7 @@ class Choice:
 
 @dataclass
 class Remover:
-    """Messages in, messages without what was chosen out; counts what it left out."""
+    """Removes what was chosen from messages, and counts what it left out."""
 
     choice: Choice
     counts: Counter[str] = field(default_factory=Counter[str])
@@ -207,5 +218,33 @@ class Remover:
 
 
 def _bare(content: Any) -> Any:
-    """A content without what may repeat what its parts held."""
+    """A content without members that may repeat what its parts had."""
     return replace(content, content=None, metadata=UNSET, provider_metadata=None, extra=None)
+
+
+# Chunks
+
+REASONING_CHUNKS: Final = (ReasoningStart, ReasoningDelta, ReasoningEnd, ReasoningFileChunk)
+FILE_CHUNKS: Final = (FileChunk, ReasoningFileChunk)
+NETWORK_CHUNKS: Final = (NetworkExecutionStart, NetworkExecutionEnd)
+CALLS: Final[frozenset[Leaving]] = frozenset({"tool-calls", "tool-outputs"})
+
+
+def _has_calls(chunk: NetworkExecutionEnd) -> bool:
+    """Whether the result of an execution may contain calls and their outputs."""
+    result = chunk.final_result
+    return result is not None and bool(result.tool_calls or result.messages or result.value is not UNSET)
+
+
+def is_left_out(chunk: Chunk, kinds: frozenset[Leaving]) -> bool:
+    """Whether a chunk is of a kind that is left out."""
+    name = type(chunk).__name__
+    return (
+        ("reasoning" in kinds and isinstance(chunk, REASONING_CHUNKS))
+        or ("files" in kinds and isinstance(chunk, FILE_CHUNKS))
+        or ("sub-agents" in kinds and (name.startswith("Child") or isinstance(chunk, NETWORK_CHUNKS)))
+        or ("tool-calls" in kinds and name.startswith("Tool"))
+        or ("tool-outputs" in kinds and name.startswith("ToolOutput"))
+        or (not CALLS.isdisjoint(kinds) and isinstance(chunk, NetworkExecutionEnd) and _has_calls(chunk))
+        or (isinstance(chunk, ChildChunk) and is_left_out(chunk.chunk, kinds))
+    )

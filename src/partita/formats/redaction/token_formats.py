@@ -1,6 +1,6 @@
 """The formats of keys and tokens that services publish, one row each.
 
-A row says how a token begins and what follows, as a regular expression. Every expression is bounded and
+A row has the prefixes of a token and a regular expression for what follows. Every expression is bounded and
 does not backtrack over more than one token, so that any text is searched in linear time. A token begins where
 no letter or digit precedes it.
 
@@ -11,7 +11,7 @@ import re
 from typing import Final, NamedTuple
 
 RUN: Final = 16
-"""How long a run of letters, digits, `_` and `-` every token has at least."""
+"""The length of a run of letters, digits, `_` and `-` that every token has at least."""
 
 PREFIX_REACH: Final = 80
 """How far before such a run a token may begin."""
@@ -21,7 +21,7 @@ LONG_RUN: Final = 512
 
 BOUNDARY: Final = r"(?<![A-Za-z0-9])"
 NOT_BASE64: Final = r"(?<![A-Za-z0-9+/])"
-"""The boundary of tokens with a short prefix, which may stand in encoded data."""
+"""The boundary of tokens with a short prefix, which may occur in encoded data."""
 
 
 class TokenFormat(NamedTuple):

@@ -1,4 +1,4 @@
-"""Names of users, which stand in paths: `/home/ada`, `C:\\Users\\Ada Lovelace`, `-home-ada-garden`."""
+"""Names of users in paths: `/home/ada`, `C:\\Users\\Ada Lovelace`, `-home-ada-garden`."""
 
 import re
 from collections.abc import Iterator
@@ -33,7 +33,7 @@ class UserNames:
             self._names[name] = None
 
     def learned(self) -> None:
-        """From here on, the names are found as a segment of any path."""
+        """All texts were read once: from now on the names are found in any path."""
         names = sorted(self._names, key=len, reverse=True)[:_MOST]
         self._by_project_name = {_NOT_IN_PROJECTS.sub("-", name): name for name in names}
         if names:
@@ -45,7 +45,7 @@ class UserNames:
             )
 
     def find(self, text: str) -> Iterator[tuple[int, int, str]]:
-        """Where names stand, and which."""
+        """The place of each name, and the name."""
         if self._segment is not None:
             for match in self._segment.finditer(text):
                 name = match["name"] or self._by_project_name[match["project"]]

@@ -10,11 +10,12 @@ from typing import Final, NamedTuple
 from msgspec import UNSET
 from msgspec.structs import replace
 
+from partita.formats.core.members import parsed
 from partita.formats.events import fold
 from partita.formats.format import UNREAD
 from partita.formats.losses import Loss
 from partita.formats.plain import marks, reconstructed
-from partita.formats.rows import NOT_JSON, Row, message_of, unpacked
+from partita.formats.rows import NOT_JSON, Row, message_of
 from partita.types.chunks import Chunk
 from partita.types.codec import to_json
 from partita.types.json import Json, JsonObject, is_object, same
@@ -96,7 +97,7 @@ def _structured(row: Row, losses: list[Loss]) -> list[DataPart | ForeignPart]:
     if "resultStructured" not in row:
         return []
     where, stored = row.where("resultStructured"), row.take("resultStructured")
-    value = unpacked(stored)
+    value = parsed(stored)
     if isinstance(stored, str) and value == stored:
         losses.append(Loss.of(where, stored, NOT_JSON, "changed"))
         return [ForeignPart(NAME, stored)]
@@ -154,7 +155,7 @@ def _load_call(row: Row) -> ToolCallPart:
     """The call of a row. Its other columns are tool metadata."""
     row.take_text("agentId")
     id_, name = row.get("id"), row.get("toolName")
-    input_ = unpacked(row.take("input")) if "input" in row else UNSET
+    input_ = parsed(row.take("input")) if "input" in row else UNSET
     state, output = _outcome(row)
     if isinstance(name, str):
         row.take("toolName")
@@ -219,7 +220,7 @@ def _folded(
     columns: list[JsonObject] = []
     for event in in_order(events):
         path = event.where("content")
-        content = unpacked(event.take("content"))
+        content = parsed(event.take("content"))
         _drop_mirrors(event, content)
         columns.append(event.left)
         if content is not None:

@@ -10,9 +10,9 @@ from typing import Final, TypeAlias
 from msgspec import UNSET
 
 from partita.errors import DecodeError
+from partita.formats.core.members import parsed
 from partita.formats.losses import Loss
 from partita.formats.reasons import NO_CALL, OTHER_INPUT
-from partita.formats.rows import unpacked
 from partita.types.chunks import (
     Chunk,
     DataChunk,
@@ -122,14 +122,14 @@ class EventDecoder:
             self.losses.append(Loss.of(f"{path}.id", event["id"], NO_CALL))
             return []
         text = "".join(self._pieces.pop(id_))
-        input_ = unpacked(text)
+        input_ = parsed(text)
         return [] if input_ == text else [ToolInputAvailable(id_, self._names[id_], input_, dynamic=True)]
 
     def _call(self, event: JsonObject, path: str) -> list[Chunk]:
         id_, name = _text(event, "toolCallId"), _text(event, "toolName")
         self._names[id_] = name
         self._pieces.pop(id_, None)
-        return [ToolInputAvailable(id_, name, unpacked(event["input"]), dynamic=True)]
+        return [ToolInputAvailable(id_, name, parsed(event["input"]), dynamic=True)]
 
     def _result(self, event: JsonObject, path: str) -> list[Chunk]:
         """The output of a call. One that was never called is called without an input."""

@@ -10,8 +10,7 @@ from typing import Final
 
 from msgspec import UNSET
 
-from partita.formats.call_owners import NETWORK_PATH, network_path
-from partita.formats.core.sidecar import KEY
+from partita.formats.core.metadata import KEY, NETWORK_PATH, network_path
 from partita.runtime.agent.calls import open_calls
 from partita.runtime.folding import RunFold
 from partita.runtime.tools.chunks import chunk_of_output

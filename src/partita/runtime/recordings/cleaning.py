@@ -8,9 +8,8 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from partita.errors import DecodeError
-from partita.formats.redaction.chunks import redacted_chunks
 from partita.formats.redaction.redactor import Finding, Redactor, Rules
-from partita.formats.redaction.walking import redacted_json
+from partita.formats.redaction.values import redacted_chunks, redacted_json
 from partita.types.codec import CHUNK, to_json
 from partita.types.json import Json, JsonObject, dumps, is_array, is_object, loads
 

@@ -5,7 +5,7 @@ from typing import Final, NamedTuple
 from msgspec import UNSET, UnsetType
 
 from partita.errors import ApprovalError
-from partita.formats.call_owners import server_calls
+from partita.formats.core.metadata import server_calls
 from partita.runtime.error_mask import error_text
 from partita.runtime.tools.chunks import chunk_of_output
 from partita.runtime.tools.sizes import shortened

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from typing import Final, TypeAlias, TypeVar
 
 from partita.formats.redaction.redactor import Redactor, Rules
-from partita.formats.redaction.walking import redacted
+from partita.formats.redaction.values import redacted
 
 T = TypeVar("T")
 

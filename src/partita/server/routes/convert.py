@@ -12,7 +12,7 @@ from litestar.types import ControllerRouterHandler
 from msgspec import UNSET, Meta, UnsetType
 
 from partita.errors import FormatError
-from partita.formats.converting import convert as convert_payload
+from partita.formats.conversion import convert as convert_payload
 from partita.formats.events import FoldedEvents, fold_events
 from partita.formats.losses import Loss, Severity
 from partita.formats.registry import ALIASES, all_formats, get_format

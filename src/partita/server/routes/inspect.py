@@ -10,7 +10,7 @@ from litestar.types import ControllerRouterHandler
 from msgspec import Meta
 
 from partita.errors import FormatError, PartitaError
-from partita.formats.converting import write
+from partita.formats.conversion import write
 from partita.formats.format import Loaded
 from partita.formats.losses import Loss, Severity
 from partita.formats.registry import all_formats, get_format

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from partita.formats.redaction.redactor import Finding, Redactor, Rules
 from partita.formats.redaction.removal import Choice, Remover
-from partita.formats.redaction.walking import redacted
+from partita.formats.redaction.values import redacted
 from partita.types.messages import Message
 from partita.types.threads import Thread
 

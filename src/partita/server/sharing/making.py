@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
 from partita.errors import FormatError
-from partita.formats.converting import write as write_messages
+from partita.formats.conversion import write as write_messages
 from partita.formats.format import Loaded
 from partita.formats.log.session_file import SessionFacts
 from partita.formats.losses import Loss

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from partita.formats.redaction.chunks import redacted_chunks, tells
 from partita.formats.redaction.redactor import Redactor
-from partita.formats.redaction.removal import Choice
+from partita.formats.redaction.removal import Choice, is_left_out
+from partita.formats.redaction.values import redacted_chunks
 from partita.runtime.recordings.cleaning import clean_exchange
 from partita.runtime.recordings.making import exchanges_in, is_note, words_before
 from partita.runtime.recordings.recording import Exchange
@@ -36,7 +36,7 @@ def clean_run(log: RunLog, messages: Sequence[Message], redactor: Redactor, choi
     words = words_before(messages, log.run)
     if choice or not log.whole:
         told = [decode_chunk(entry.chunk) for entry in log.entries if entry.chunk is not None]
-        chunks = [chunk for chunk in told if not is_note(chunk) and not tells(chunk, choice.kinds)]
+        chunks = [chunk for chunk in told if not is_note(chunk) and not is_left_out(chunk, choice.kinds)]
         cleaned = [to_json(chunk) for chunk in redacted_chunks(chunks, redactor, path).chunks]
         asked = None if words is None else redactor.text(words, path)
         return CleanRun([Exchange(asked=asked, chunks=cleaned)] if cleaned else (), sent, log.cut)

@@ -14,9 +14,10 @@ from msgspec.structs import replace
 
 from partita.formats.cherry import format as cherry
 from partita.formats.cherry.blocks import NAME as NAMESPACE
+from partita.formats.core.members import parsed
 from partita.formats.format import Loaded
 from partita.formats.registry import get_format
-from partita.formats.rows import Row, unpacked
+from partita.formats.rows import Row
 from partita.logs.places.detection import detect
 from partita.store.sessions.rows import RunRows
 from partita.types.json import Json, JsonObject, is_array, is_object
@@ -73,7 +74,7 @@ def _text(value: object) -> str | None:
 
 def _first_path(row: Mapping[str, object]) -> str | None:
     """The first of the folders that an agent may touch: the one it works in."""
-    paths = unpacked(row.get("accessiblePaths") or row.get("accessible_paths"))
+    paths = parsed(row.get("accessiblePaths") or row.get("accessible_paths"))
     return _text(paths[0]) if is_array(paths) and paths else None
 
 

@@ -4,7 +4,8 @@ import base64
 from typing import Any
 
 from partita.errors import DecodeError
-from partita.formats.rows import read_moment, unpacked
+from partita.formats.core.members import parsed
+from partita.formats.rows import read_moment
 from partita.store.microseconds import to_microseconds
 from partita.types.json import Json, is_array, is_object
 from partita.types.times import iso_text
@@ -29,7 +30,7 @@ def _from_bytes(data: bytes) -> Json:
         text = data.decode()
     except UnicodeDecodeError:
         text = None
-    if text is not None and (is_object(unpacked(text)) or is_array(unpacked(text))):
+    if text is not None and (is_object(parsed(text)) or is_array(parsed(text))):
         return text
     try:
         return decode_jsonb(data)

@@ -13,7 +13,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_en
 from sqlalchemy.pool import NullPool
 
 from partita.errors import StoreError
-from partita.formats.rows import unpacked
+from partita.formats.core.members import parsed
 from partita.store.engines.failures import TELLABLE, explained
 from partita.store.engines.location import Location, without_password
 from partita.types.json import Json
@@ -35,7 +35,7 @@ AS_THEY_ARE: Final = frozenset(
 """Types that the driver gives without fail. Others come as text: a time may lie beyond what Python has."""
 
 READERS: Final[Mapping[str, Callable[[str], Json]]] = {
-    **dict.fromkeys(("json", "jsonb", "numeric"), unpacked),
+    **dict.fromkeys(("json", "jsonb", "numeric"), parsed),
     **dict.fromkeys(("timestamp without time zone", "timestamp with time zone"), to_moment),
 }
 """By type, what the text of a value becomes."""

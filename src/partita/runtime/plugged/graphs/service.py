@@ -8,7 +8,7 @@ from langchain_core.messages import SystemMessage
 from langgraph.types import Command, Interrupt
 
 from partita.errors import AgentError
-from partita.formats.call_owners import SERVER_CALLS
+from partita.formats.core.metadata import SERVER_CALLS
 from partita.runtime.agent.loop import WAITING
 from partita.runtime.plugged.agent_request import AgentRequest
 from partita.runtime.plugged.jsonable import as_json, as_line

@@ -7,6 +7,7 @@ from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, Tool
 from langchain_core.messages.ai import add_ai_message_chunks
 
 from partita.errors import DecodeError
+from partita.formats.core.tool_text import parse_input
 from partita.runtime.tools.chunks import chunk_of_output
 from partita.types.chunks import (
     Chunk,
@@ -23,7 +24,7 @@ from partita.types.chunks import (
     ToolInputError,
     ToolInputStart,
 )
-from partita.types.json import JsonObject, loads
+from partita.types.json import JsonObject
 
 from .answers import blocks_of, piece_of, told
 from .outputs import output_of
@@ -149,6 +150,6 @@ def _closed(speech: Speech) -> list[Chunk]:
 def _whole(call: Call) -> Chunk:
     words = "".join(call.pieces)
     try:
-        return ToolInputAvailable(call.id, call.name, loads(words) if words.strip() else {})
+        return ToolInputAvailable(call.id, call.name, parse_input(words))
     except DecodeError as error:
         return ToolInputError(call.id, call.name, f"the input is no JSON: {error}", words)

@@ -10,7 +10,7 @@ from agents import Agent, FunctionTool, ModelSettings, RunConfig, Runner, RunRes
 from agents.stream_events import RawResponsesStreamEvent, RunItemStreamEvent, StreamEvent
 
 from partita.errors import AgentError
-from partita.formats.call_owners import SERVER_CALLS
+from partita.formats.core.metadata import SERVER_CALLS
 from partita.formats.format import ToolSpec
 from partita.runtime.agent.loop import WAITING
 from partita.runtime.plugged.agent_request import AgentRequest

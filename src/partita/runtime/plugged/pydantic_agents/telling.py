@@ -25,6 +25,7 @@ from pydantic_ai.messages import (
 from pydantic_ai.usage import RequestUsage, RunUsage
 
 from partita.errors import DecodeError
+from partita.formats.core.tool_text import parse_input
 from partita.formats.pydantic_ai.format import USAGE
 from partita.runtime.plugged.jsonable import as_json
 from partita.runtime.tools.chunks import chunk_of_output
@@ -48,7 +49,7 @@ from partita.types.chunks import (
     ToolOutputAvailable,
 )
 from partita.types.codec import to_json
-from partita.types.json import Json, JsonObject, dumps, loads
+from partita.types.json import Json, JsonObject, dumps
 from partita.types.usage import Usage
 
 from .parts import metadata_of, output_of, part_of
@@ -169,7 +170,7 @@ def _whole(part: BaseToolCallPart[Any]) -> Chunk:
     given: Json | UnsetType = UNSET
     if isinstance(part.args, str):
         try:
-            given = loads(part.args) if part.args.strip() else {}
+            given = parse_input(part.args)
         except DecodeError as error:
             words = f"the input is no JSON: {error}"
             return ToolInputError(part.tool_call_id, part.tool_name, words, part.args, executed, kept)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final, Literal, NamedTuple, TypeAlias
 
-from partita.formats.converting import read as read_payload
+from partita.formats.conversion import read as read_payload
 from partita.formats.events import fold_events
 from partita.formats.format import Format, Loaded, Request
 from partita.formats.losses import Loss

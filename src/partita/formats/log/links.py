@@ -10,7 +10,7 @@ from typing import Final, Protocol
 
 from partita.types.json import Json
 
-from .log.diagnostics import DUPLICATE_UUID, MISSING_PARENT, PARENT_CYCLE, Place
+from .diagnostics import DUPLICATE_UUID, MISSING_PARENT, PARENT_CYCLE, Place
 
 KEPT: Final = 1 << 16
 """How many lines are remembered. After more, a parent that is not found may be one that was forgotten."""

@@ -1,12 +1,18 @@
-"""A text as its reader sees it: escapes decoded, control codes gone, and where each character came from.
+"""Encoded text: the view of a text as its reader sees it, and the data URLs in it.
 
 A secret may be written percent-encoded, escaped in JSON or HTML, or interrupted by colours of a terminal and
-characters without width. Secrets are searched in the view, and replaced in the text.
+characters without width. Secrets are searched in the view, where escapes are decoded and control codes
+removed, and replaced in the text. The content of a data URL is decoded if it is a text, and otherwise not
+searched.
 """
 
+import base64
+import binascii
 import re
 from bisect import bisect_right
+from collections.abc import Iterator
 from typing import Final, NamedTuple
+from urllib.parse import quote, unquote
 
 _INVISIBLE: Final = (
     r"\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e\u200b-\u200f"
@@ -46,7 +52,7 @@ class View(NamedTuple):
     widths: list[int]
 
     def span(self, start: int, end: int) -> tuple[int, int]:
-        """The part of the text that a part of the view stands for."""
+        """The part of the text that a part of the view shows."""
         if not self.places:
             return start, end
         return self._character(start)[0], self._character(end - 1)[1]
@@ -95,7 +101,7 @@ def view_of(text: str, data: bytes) -> View:
 
 
 def _candidates(text: str, data: bytes) -> list[int]:
-    """Where something may stand that is not seen as it is."""
+    """Where an escape or an invisible character may be."""
     candidates: list[int] = []
     codes = data.translate(_CODES)
     place = codes.find(1)
@@ -109,7 +115,7 @@ def _candidates(text: str, data: bytes) -> list[int]:
 
 
 def _seen(found: re.Match[str]) -> str:
-    """The character that an escape stands for; none for a control code."""
+    """The character of an escape; empty for a control code."""
     match found.lastgroup:
         case "control":
             return ""
@@ -128,6 +134,76 @@ def _seen(found: re.Match[str]) -> str:
 
 
 def _character(code: int) -> str:
-    """One character, or none for what cannot be seen."""
+    """A character; empty for one that is invisible."""
     character = chr(code) if code < 0x110000 else "?"
     return "" if _NOT_SEEN.match(character) else character
+
+
+# Data URLs
+
+_DATA_URL: Final = re.compile(
+    r"data:(?P<type>[A-Za-z0-9.+-]{0,60}/?[A-Za-z0-9.+-]{0,100})(?P<options>(?:;[^,;\s\"'<>]{0,100}){0,5}),",
+    re.IGNORECASE,
+)
+_TEXT: Final = re.compile(
+    r"(?:text/.*|application/(?:json|xml|javascript|x-sh|yaml|x-yaml|toml|sql|x-ndjson)|.*\+(?:json|xml))?",
+    re.IGNORECASE,
+)
+_BODY: Final = re.compile(r"(?:[A-Za-z0-9+/_-]|\\{1,4}/|%2[BbFf])*+(?:=|%3[Dd]){0,2}")
+_BLANK: Final = " "
+
+
+class DataUrl(NamedTuple):
+    """The content of a data URL: its place, and its text if it is one."""
+
+    start: int
+    end: int
+    text: str | None
+    is_base64: bool
+
+    def encoded(self, text: str) -> str:
+        """Another text in the same encoding."""
+        return base64.b64encode(text.encode(errors="replace")).decode() if self.is_base64 else quote(text)
+
+
+def data_urls(text: str) -> Iterator[DataUrl]:
+    """The data URLs of a text whose content is encoded."""
+    place = text.find("data:")
+    while place >= 0:
+        match = _DATA_URL.match(text, place)
+        if match is not None and (url := _content(text, match)) is not None:
+            yield url
+            place = text.find("data:", url.end)
+        else:
+            place = text.find("data:", place + 1)
+
+
+def _content(text: str, match: re.Match[str]) -> DataUrl | None:
+    start = match.end()
+    is_text = _TEXT.fullmatch(match["type"]) is not None
+    if ";base64" not in match["options"].lower():
+        if not is_text or match.start():
+            return None
+        try:
+            return DataUrl(start, len(text), unquote(text[start:], errors="strict"), is_base64=False)
+        except UnicodeDecodeError:
+            return None
+    body = _BODY.match(text, start)
+    end = start if body is None else body.end()
+    if not is_text:
+        return DataUrl(start, end, None, is_base64=True)
+    try:
+        decoded = base64.b64decode(unquote(text[start:end]), validate=True).decode()
+    except (binascii.Error, UnicodeDecodeError):
+        return None
+    return DataUrl(start, end, decoded, is_base64=True)
+
+
+def without_content(text: str, urls: list[DataUrl]) -> str:
+    """A text of the same length with spaces instead of the content of data URLs."""
+    pieces: list[str] = []
+    done = 0
+    for url in urls:
+        pieces += (text[done : url.start], _BLANK * (url.end - url.start))
+        done = url.end
+    return "".join((*pieces, text[done:]))

@@ -1,7 +1,8 @@
-"""Secrets in values of ours: every text of a message, a thread, a run or a chunk, wherever it stands.
+"""Removes secrets from values: every text of a message, a thread, a run or a chunk, wherever it is.
 
-What only means something to us (the type of a part, the state of a call) stays: there is a fixed set of words
-for it. Everything else may bear a secret: names of members, ids, metadata, fields nobody knows.
+Only fields with a fixed set of values (the type of a part, the state of a call) are not searched. Everything
+else may contain a secret: names of members, ids, metadata, unknown fields. In the chunks of a run a secret
+may come in pieces, so the deltas of a text are searched as one text.
 """
 
 import re
@@ -10,13 +11,37 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from functools import cache
 from itertools import groupby
-from typing import Any, Final, Generic, Literal, NamedTuple, TypeGuard, TypeVar, Union, get_args, get_origin
+from typing import (
+    Any,
+    Final,
+    Generic,
+    Literal,
+    NamedTuple,
+    TypeAlias,
+    TypeGuard,
+    TypeVar,
+    Union,
+    get_args,
+    get_origin,
+)
 
 import msgspec
 from msgspec.structs import replace
 
 from partita.errors import DecodeError
-from partita.types.chunks import DATA_PREFIX, DataChunk
+from partita.types.chunks import (
+    DATA_PREFIX,
+    ChildChunk,
+    Chunk,
+    DataChunk,
+    ReasoningDelta,
+    ReasoningEnd,
+    ReasoningStart,
+    TextDelta,
+    TextEnd,
+    TextStart,
+    ToolInputDelta,
+)
 from partita.types.json import TOO_DEEP, TOO_DEEP_HINT, Json, JsonObject, is_array, is_object
 from partita.types.parts import ReasoningPart, TextPart
 from partita.types.value import Extra, Value
@@ -36,11 +61,11 @@ KEY_MEMBERS: Final = frozenset({"d", "p", "q", "dp", "dq", "qi", "k"})
 """The secret members of a JSON web key, which has a `kty`."""
 
 CLOSED: Final = (int, float, bool, type(None), datetime)
-"""Types of fields that cannot hold a mark, and no words either."""
+"""Types of fields that can hold neither a mark nor text."""
 
 
 def redacted(value: T, redactor: Redactor, path: str = "$") -> T:
-    """The same value without secrets; what bears none is the very same."""
+    """The same value without secrets. A value without any is returned itself."""
     try:
         result: T = _walk(value, redactor, path)
     except RecursionError:
@@ -56,7 +81,7 @@ class Redacted(NamedTuple, Generic[T]):
 
 
 def redact(value: T, rules: Rules | None = None) -> Redacted[T]:
-    """A value of ours, JSON or a text without its secrets, in both passes.
+    """A value of ours, JSON or a text without its secrets, after both passes.
 
     Its arguments and its result can be pickled, so it can be called in another process.
     """
@@ -221,7 +246,7 @@ def _is_opaque(name: str, value: str, members: Mapping[str, Json]) -> bool:
 
 
 def _number(value: float, redactor: Redactor, path: str) -> Json:
-    """A number, or a mark where its digits are what somebody wants replaced."""
+    """A number, or a mark if its digits are a custom text that is to be replaced."""
     text = msgspec.json.encode(value).decode()
     plain = redactor.text(text, path)
     return value if plain == text else plain
@@ -236,7 +261,108 @@ def _open_fields(type_: type[Value]) -> tuple[tuple[str, str], ...]:
 
 
 def _is_closed(type_: Any) -> bool:
-    """Whether a field takes some words, or numbers, alone."""
+    """Whether a field takes only a fixed set of strings, or only numbers."""
     if get_origin(type_) in (Union, types.UnionType):
         return all(_is_closed(one) for one in get_args(type_))
     return get_origin(type_) is Literal or type_ in CLOSED
+
+
+# Chunks
+
+Block: TypeAlias = tuple[str, ...]
+"""What the deltas of one text have in common."""
+
+ENDS: Final = (TextEnd, ReasoningEnd)
+BETWEEN: Final = (*ENDS, TextStart, ReasoningStart)
+"""Chunks that may be between two texts that follow each other immediately."""
+
+
+class RedactedChunks(NamedTuple):
+    """Chunks without secrets, and the indices of those whose text contained a secret or a part of one."""
+
+    chunks: list[Chunk]
+    torn: frozenset[int]
+
+
+def redacted_chunks(chunks: Sequence[Chunk], redactor: Redactor, path: str) -> RedactedChunks:
+    """The same chunks without secrets."""
+    now = [redacted(_with_delta(chunk, ""), redactor, f"{path}[{at}]") for at, chunk in enumerate(chunks)]
+    torn: set[int] = set()
+    for places, seams in _texts(chunks):
+        texts = [_delta(chunks[place]) for place in places]
+        plain = redactor.joined(texts, f"{path}[{places[0]}]", seams)
+        for place, was, text in zip(places, texts, plain, strict=True):
+            now[place] = _with_delta(now[place], text)
+            if was != text:
+                torn.add(place)
+    return RedactedChunks(now, frozenset(torn))
+
+
+class _Text(NamedTuple):
+    """Deltas of one text, and which of them begin another part that follows immediately."""
+
+    places: list[int]
+    seams: list[int]
+
+
+def _texts(chunks: Sequence[Chunk]) -> list[_Text]:
+    """The texts that come in deltas. A secret may begin in one part and end in the next of the same type."""
+    texts: list[_Text] = []
+    by_block: dict[Block, _Text] = {}
+    last: Block | None = None
+    has_ended = False
+    for index, chunk in enumerate(chunks):
+        block = _block(chunk)
+        if block is None:
+            has_ended = has_ended or isinstance(chunk, ENDS)
+            last = last if isinstance(chunk, BETWEEN) else None
+            continue
+        text = by_block.get(block)
+        if text is None:
+            if has_ended and last is not None and last[:-1] == block[:-1]:
+                text = by_block[last]
+                text.seams.extend([len(text.places)] if text.seams else [0, len(text.places)])
+            else:
+                text = _Text([], [])
+                texts.append(text)
+            by_block[block] = text
+        text.places.append(index)
+        last, has_ended = block, False
+    return texts
+
+
+def _block(chunk: Chunk) -> Block | None:
+    match chunk:
+        case TextDelta(id=id_):
+            return ("text", id_)
+        case ReasoningDelta(id=id_):
+            return ("reasoning", id_)
+        case ToolInputDelta(tool_call_id=id_):
+            return ("input", id_)
+        case ChildChunk(path=path, chunk=inner):
+            block = _block(inner)
+            return None if block is None else (*path, *block)
+        case _:
+            return None
+
+
+def _delta(chunk: Chunk) -> str:
+    match chunk:
+        case TextDelta(delta=text) | ReasoningDelta(delta=text) | ToolInputDelta(input_text_delta=text):
+            return text
+        case ChildChunk(chunk=inner):
+            return _delta(inner)
+        case _:
+            return ""
+
+
+def _with_delta(chunk: Chunk, text: str) -> Chunk:
+    match chunk:
+        case TextDelta() | ReasoningDelta():
+            return replace(chunk, delta=text)
+        case ToolInputDelta():
+            return replace(chunk, input_text_delta=text)
+        case ChildChunk(chunk=inner):
+            return replace(chunk, chunk=_with_delta(inner, text))
+        case _:
+            return chunk

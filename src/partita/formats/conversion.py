@@ -18,7 +18,7 @@ from partita.types.value import unkept
 
 from .answers.model_view import OpenCalls, repair_calls
 from .builtin import CHAT
-from .carrying import embed, extract
+from .core.sidecar import embed, extract
 from .core.unread import Fact, message_facts, read_completely, read_events
 from .events import load_events
 from .format import Dumped, Format, FoundLosses, Loaded, Request, ToolSpec
