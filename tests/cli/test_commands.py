@@ -268,7 +268,7 @@ def test_convert_tells_what_else_it_could_be() -> None:
     result = partita("convert", "--to", "ui", stdin=dumps([{"role": "user", "content": "hi"}]))
     assert "read as ai-sdk-model-v7" in result.stderr
     assert "it could be openai-chat" in result.stderr
-    assert "nothing in it tells them apart" in result.stderr
+    assert "nothing in it distinguishes them" in result.stderr
 
 
 def test_convert_says_when_nothing_is_lost() -> None:

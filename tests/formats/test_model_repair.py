@@ -76,19 +76,19 @@ REPAIRS: dict[str, tuple[Sequence[Message], list[str], list[tuple[str, str, str]
     "a call that stands twice in a step is sent once": (
         [ASK, answer(ToolCallPart("c2", "look", "input-available", {"at": 2}), DONE)],
         ["c2"],
-        [("$[1].content.parts[0]", "the same call stands elsewhere too", "lost")],
+        [("$[1].content.parts[0]", "the same call is in another place too", "lost")],
     ),
     "a copy without a result is not answered when the call has one": (
         [answer(ToolCallPart("c2", "look", "input-available", {"at": 2}), id="b"), ASK, answer(DONE)],
         ["c2"],
-        [("$[0].content.parts[0]", "the same call stands elsewhere too", "lost")],
+        [("$[0].content.parts[0]", "the same call is in another place too", "lost")],
     ),
     "of two copies without a result one is answered": (
         [answer(OPEN), ASK, answer(OPEN, id="b")],
         ["c1"],
         [
             ("$[0].content.parts[0]", "the call never got an answer", "repaired"),
-            ("$[2].content.parts[0]", "the same call stands elsewhere too", "lost"),
+            ("$[2].content.parts[0]", "the same call is in another place too", "lost"),
         ],
     ),
     "an id that comes again with another input is another call": (

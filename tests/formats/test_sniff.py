@@ -271,7 +271,7 @@ def test_a_payload_gives_itself_away(payload: Json, name: str) -> None:
 @each_row("payload", [None, 5, "x", [], {}, [5], [{"a": 1}], [{"role": 5}]])
 def test_what_says_nothing_is_not_guessed(payload: Json) -> None:
     assert sniff(payload) == []
-    with pytest.raises(FormatError, match="cannot tell"):
+    with pytest.raises(FormatError, match="cannot detect"):
         guess_format(payload)
 
 
@@ -279,13 +279,13 @@ def test_a_plain_content_is_a_weak_sign() -> None:
     guess = guess_format([{"role": "user", "content": "hi"}])
     assert guess.confidence <= 0.5
     assert {"openai-chat", "anthropic", "chatml"} <= {one.format for one in guess.rivals}
-    assert "nothing in it tells them apart" in guess.explained()
+    assert "nothing in it distinguishes them" in guess.explained()
 
 
 def test_a_clear_sign_has_no_rivals() -> None:
     guess = guess_format({"object": "chat.completion", "choices": []})
     assert guess.rivals == ()
-    assert guess.explained() == "openai-chat: a chat completion, or a piece of one (96% sure)"
+    assert guess.explained() == "openai-chat: a chat completion, or a chunk of one (96% sure)"
 
 
 def test_rivals_come_behind_and_have_their_own_reasons() -> None:

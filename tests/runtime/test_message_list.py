@@ -122,7 +122,7 @@ def test_the_models_view_says_what_was_mended() -> None:
 
 def test_what_cannot_be_done_is_said() -> None:
     messages = MessageList()
-    with pytest.raises(FormatError, match="cannot tell which format"):
+    with pytest.raises(FormatError, match="cannot detect the format"):
         messages.add({"nothing": "known"})
     with pytest.raises(FormatError, match="is a stream"):
         messages.add([], format="ai-sdk-chunks")

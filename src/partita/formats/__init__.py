@@ -1,1 +1,1 @@
-"""Wire formats: each loads into canonical messages and dumps from them, and tells what it lost."""
+"""Wire formats: each loads into canonical messages and dumps from them, and reports what it lost."""

@@ -151,7 +151,7 @@ def read_moment(value: Json) -> datetime | None:
 
 
 def role_of(name: str) -> str:
-    """The role that a name stands for."""
+    """The role for a name."""
     return name if name in ROLES else OTHER_ROLES.get(name, "assistant")
 
 

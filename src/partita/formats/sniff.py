@@ -61,14 +61,14 @@ class Guess(NamedTuple):
     """Other formats that are nearly as likely, the likeliest first."""
 
     def explained(self) -> str:
-        """The guess in words: the reason, what else it could be, and why it is not taken for that."""
-        said = f"{self.format}: {self.why} ({self.confidence:.0%} sure)"
+        """The guess as text: the reason, which other formats are likely, and why they were not chosen."""
+        guess = f"{self.format}: {self.why} ({self.confidence:.0%} sure)"
         if not self.rivals:
-            return said
+            return guess
         others = ", ".join(f"{one.format} ({one.why}, {one.confidence:.0%})" for one in self.rivals)
         alike = self.confidence - self.rivals[0].confidence <= ALIKE
-        reason = "nothing in it tells them apart" if alike else "but what it shows fits the first better"
-        return f"{said}; it could be {others}: {reason}"
+        reason = "nothing in it distinguishes them" if alike else "but it fits the first better"
+        return f"{guess}; it could be {others}: {reason}"
 
 
 def sniff(payload: Json) -> list[Guess]:
@@ -103,7 +103,7 @@ def guess_format(payload: Json) -> Guess:
     guesses = sniff(payload)
     if not guesses:
         raise FormatError(
-            "cannot tell which format this is",
+            "cannot detect the format",
             hint="name the format: `from` in a request, --from on the command line",
         )
     return guesses[0]

@@ -463,12 +463,8 @@ class AgentWriter:
 
     def _prompt(self, turn: Instructions | Prompt) -> None:
         message, is_system = turn.message, isinstance(turn, Instructions)
-        blocks, numbers = numbered(
-            [
-                CONTENT.write(part) if type(part) is TextPart or not is_system else None
-                for part, _ in turn.parts
-            ]
-        )
+        sent = [part if type(part) is TextPart or not is_system else None for part, _ in turn.parts]
+        blocks, numbers = numbered([CONTENT.write(part) for part in sent])
         if is_system:
             numbers = [None if number is None else 0 for number in numbers]  # the content is one text
             if not blocks:

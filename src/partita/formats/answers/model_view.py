@@ -45,7 +45,7 @@ _UNSENT: Final = frozenset[type](NOT_SENT)
 
 CUT: Final = "the call was cut while it was written"
 SECOND_RESULT: Final = "the call already has a result"
-SECOND_CALL: Final = "the same call stands elsewhere too"
+SECOND_CALL: Final = "the same call is in another place too"
 UNANSWERED: Final = "the call never got an answer"
 WAITS: Final = "the call still waits for someone to allow it"
 UNFINISHED: Final = "the network execution has no result"

@@ -10,10 +10,11 @@ the one that was read:
 - A member that is written but was absent is kept the same way, without a value.
 """
 
-from collections.abc import Mapping, Sequence
 from functools import cache
 from hashlib import blake2b
-from typing import Any, Final, NamedTuple, TypeVar, cast
+from itertools import compress
+from operator import is_not
+from typing import Any, Final, TypeVar, cast
 
 import msgspec
 from msgspec import UNSET
@@ -37,24 +38,24 @@ _PLAIN: Final = frozenset[type]({type(None), bool, int, float, str, list, dict})
 
 def residue(written: Wire | JsonObject, read: Wire | JsonObject) -> JsonObject:
     """What `restore` needs to turn `written` into `read`; empty if they are equal."""
-    if isinstance(written, dict) or isinstance(read, dict) or type(written) is not type(read):
+    if type(written) is not type(read) or isinstance(written, dict) or isinstance(read, dict):
         return _residue(to_json(written), to_json(read), {})
     if written == read:
         return {}
     kept: JsonObject = {}
     respelled: JsonObject = {}
-    extra: JsonObject = dict(read.extra) if read.extra else {}
-    members, after = _members(type(read)), astuple(read)
-    if extra:  # it also has the values that do not fit
-        after = tuple(extra.pop(name, value) for (name, _), value in zip(members, after, strict=True))
-    for (name, default), one, other in zip(members, astuple(written), after, strict=True):
-        if one is other or name == EXTRA_NAME:
-            continue
-        is_empty = one is None or one is UNSET or (one is default and not one)
-        if is_empty and type(other) in _PLAIN:
-            if other or type(other) is not type(one):
-                kept[name] = other
-        else:
+    members = _members(type(read))
+    ones, others = astuple(written), astuple(read)
+    extra: JsonObject = {}
+    if read.extra:  # it also has the members whose values are not of the types that are declared
+        extra = dict(read.extra)
+        others = tuple([extra.pop(name, other) for name, other in zip(members.names, others, strict=True)])
+    for at in compress(members.numbers, map(is_not, ones, others)):
+        name, one, other = members.names[at], ones[at], others[at]
+        if one is UNSET and type(other) in _PLAIN:
+            kept[name] = other
+        elif name != EXTRA_NAME:
+            default = members.defaults.get(name, UNSET)
             _keep(name, _json(one), _json(other), default, kept, respelled)
     kept |= extra
     if respelled:
@@ -71,30 +72,30 @@ def restore(written: WireT, kept: JsonObject, skip: frozenset[str] = frozenset()
         return written
     if isinstance(written, dict):
         kept = {name: value for name, value in kept.items() if name not in skip}
-        return cast("WireT", _merged(cast("JsonObject", written), kept))
-    fields, tag_field = _fields(type(written))
+        return cast("WireT", _merged(written, kept))
+    members = _members(type(written))
     extra: JsonObject = {}
     for name, value in kept.items():
         if name in skip:
             continue
-        field = fields.get(name)
-        if field is None:
-            if name not in (RESPELLED, tag_field):
+        attribute = members.attributes.get(name)
+        if attribute is None:
+            if name not in (RESPELLED, members.tag_field):
                 extra[name] = value
             continue
-        other = getattr(written, field.name)
-        if other is UNSET or other is None or _is_same(other, field.default):
-            force_setattr(written, field.name, value)
+        other = getattr(written, attribute)
+        if other is UNSET or other is None or _is_same(other, members.defaults.get(name, UNSET)):
+            force_setattr(written, attribute, value)
         elif is_object(value) and is_object(other):
-            force_setattr(written, field.name, _merged(other, value))
+            force_setattr(written, attribute, _merged(other, value))
         elif is_object(value) and isinstance(other, Wire):
             restore(other, value)
     respelled = kept.get(RESPELLED)
     for name, entry in respelled.items() if is_object(respelled) else ():
-        field = fields.get(name)
-        other = UNSET if field is None else getattr(written, field.name)
-        if field is not None and other is not UNSET and entry[:1] == [digest(_json(other))]:
-            force_setattr(written, field.name, entry[1] if len(entry) == 2 else UNSET)
+        attribute = members.attributes.get(name)
+        other = UNSET if attribute is None else getattr(written, attribute)
+        if attribute is not None and other is not UNSET and entry[:1] == [digest(_json(other))]:
+            force_setattr(written, attribute, entry[1] if len(entry) == 2 else UNSET)
     if extra:
         force_setattr(written, "extra", Extra({**extra, **(written.extra or {})}))
     return written
@@ -174,28 +175,19 @@ def _json(value: Any) -> Json:
     return value if type(value) in _PLAIN or value is UNSET else to_json(value)
 
 
-@cache
-def _members(type_: type[Wire]) -> Sequence[tuple[str, Any]]:
-    """The wire names and defaults of the members of a type, in the order of `astuple`."""
-    default = defaults(type_)
-    return [(one.encode_name, default.get(one.encode_name, UNSET)) for one in msgspec.structs.fields(type_)]
+class _Members:
+    """The members of a wire type. `numbers` and `names` are in the order of `astuple`."""
+
+    def __init__(self, type_: type[Wire]) -> None:
+        fields = msgspec.structs.fields(type_)
+        self.names = [one.encode_name for one in fields]
+        self.numbers = range(len(fields))
+        self.attributes = {one.encode_name: one.name for one in fields if one.encode_name != EXTRA_NAME}
+        self.defaults = defaults(type_)
+        self.tag_field = type_.__struct_config__.tag_field
 
 
-class _Field(NamedTuple):
-    name: str
-    default: Any
-
-
-@cache
-def _fields(type_: type[Wire]) -> tuple[Mapping[str, _Field], str | None]:
-    """The fields of a type by their wire names, and the name of its tag."""
-    default = defaults(type_)
-    fields = {
-        one.encode_name: _Field(one.name, default.get(one.encode_name, UNSET))
-        for one in msgspec.structs.fields(type_)
-        if one.encode_name != EXTRA_NAME
-    }
-    return fields, type_.__struct_config__.tag_field
+_members: Final = cache(_Members)
 
 
 @cache

@@ -41,9 +41,9 @@ def kind_of(type_: type[Wire]) -> str:
 class MemberUnion:
     """A union of objects that have no tag: their only member names their type, as in `{"toolUse": …}`."""
 
-    def __init__(self, *types: type[Wire]) -> None:
-        """The first member of each type is the one that names it."""
-        self._codecs = {kind_of(type_): Codec[Wire](type_) for type_ in types}
+    def __init__(self, base: type[Wire]) -> None:
+        """The types are the subclasses of a base. The first member of each is the one that names it."""
+        self._codecs = {kind_of(type_): Codec[Wire](type_) for type_ in base.__subclasses__()}
 
     def read(self, raw: JsonObject) -> Wire | UnknownVariant:
         """An object as one of the types; one that none of them can hold as an `UnknownVariant`."""

@@ -1,4 +1,4 @@
-"""What shows that a record is of a log or a stream of an agent."""
+"""Signs of records of a log or a stream of an agent."""
 
 from typing import Final, Literal, TypeAlias
 

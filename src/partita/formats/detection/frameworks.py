@@ -1,4 +1,4 @@
-"""What shows that a payload is of a framework, a protocol, or the AI SDK."""
+"""Signs of payloads of a framework, a protocol, or the AI SDK."""
 
 from typing import Final, get_args
 
@@ -109,7 +109,7 @@ MASTRA_SIGNS: Final = (
     Sign(
         "mastra-stream",
         0.97,
-        "chunks with a payload, and whose they are",
+        "chunks with a payload and their origin",
         both(text("type", "from"), has("payload", "runId"), lacks("role")),
     ),
     Sign(
@@ -176,13 +176,13 @@ _FULL_STREAM_PART: Final = both(
 )
 
 AI_SDK_SIGNS: Final = (
-    Sign("ai-sdk-ui-v4", 0.95, "members that version 4 alone has", _V4_MESSAGE),
+    Sign("ai-sdk-ui-v4", 0.95, "members that only version 4 has", _V4_MESSAGE),
     Sign("ai-sdk-ui-v4", 0.95, "parts of version 4", _part(kind("tool-invocation", "source"))),
     Sign("ai-sdk-ui-v4", 0.95, "files and reasoning of version 4", _part(has("mimeType", "details"))),
     Sign(
         "ai-sdk-ui-v7",
         0.95,
-        "parts that version 7 brought",
+        "parts that are new in version 7",
         _part(kind("custom", "reasoning-file", "steering-message")),
     ),
     Sign("ai-sdk-ui-v7", 0.95, "members of version 7", _part(has("citations", "providerReference"))),
@@ -208,7 +208,9 @@ AI_SDK_SIGNS: Final = (
         "files as version 7 writes them",
         any_item(inside("data", kind("data", "url", "reference", "text"))),
     ),
-    Sign("ai-sdk-model-v7", 0.9, "parts that version 7 brought", any_item(kind("custom", "reasoning-file"))),
+    Sign(
+        "ai-sdk-model-v7", 0.9, "parts that are new in version 7", any_item(kind("custom", "reasoning-file"))
+    ),
     Sign("ai-sdk-model-v7", 0.85, "calls and results with their own parts", any_item(_MODEL_CALL)),
     Sign("ai-sdk-model-v7", 0.85, "files with a mediaType", any_item(has("mediaType"))),
     Sign("ai-sdk-model-v7", 0.5, "a role and a content", is_model_message),
@@ -261,7 +263,7 @@ LANGCHAIN_SIGNS: Final = (
     Sign(
         LANGCHAIN,
         0.97,
-        "objects that say how they are made",
+        "serialized objects of LangChain",
         alone_or_in(both(equals("lc", 1), array("id"), mapping("kwargs"))),
     ),
     Sign(
@@ -277,7 +279,7 @@ LANGCHAIN_SIGNS: Final = (
         alone_or_in(both(_IS_TYPED, has("content"), _LANGCHAIN_OWN)),
     ),
     Sign(LANGCHAIN, 0.96, "chunks of messages", alone_or_in(both(_LANGCHAIN_CHUNK, has("content")))),
-    Sign(LANGCHAIN, 0.8, "a type that says who speaks, and a content", alone_or_in(_is_plain_message)),
+    Sign(LANGCHAIN, 0.8, "a type that names the role, and a content", alone_or_in(_is_plain_message)),
 )
 
 # OpenTelemetry: conventions for generative AI
@@ -304,7 +306,7 @@ OTEL_SIGNS: Final = (
     Sign(
         OTEL,
         0.97,
-        "events that are named so",
+        "events with such names",
         either(*(starts(name, "gen_ai.") for name in ("name", "event.name", "event_name", "eventName"))),
     ),
     Sign(
@@ -356,7 +358,7 @@ AG_UI_SIGNS: Final = (
     Sign(
         AG_UI,
         0.9,
-        "an answer to a toolCallId",
+        "a result with a toolCallId",
         alone_or_in(both(equals("role", "tool"), text("toolCallId"), has("content"))),
     ),
     Sign(AG_UI, 0.95, "roles that AG-UI has", alone_or_in(_AG_UI_ROLE)),
@@ -366,7 +368,7 @@ AG_UI_SIGNS: Final = (
         "parts with a source and its value",
         alone_or_in(both(has_role, holds("content", _AG_UI_SOURCE))),
     ),
-    Sign(AG_UI, 0.45, "an id, a role and words", _is_bare_message),
+    Sign(AG_UI, 0.45, "an id, a role and text", _is_bare_message),
 )
 
 # Agent2Agent protocol
@@ -402,9 +404,9 @@ A2A_SIGNS: Final = (
     Sign(A2A, 0.93, "a messageId and parts", _A2A_MESSAGE),
     Sign(A2A, 0.93, "an artifact", _A2A_ARTIFACT),
     Sign(A2A, 0.93, "a task with its state", _A2A_TASK),
-    Sign(A2A, 0.93, "news of a task", _A2A_UPDATE),
-    Sign(A2A, 0.95, "events named after what they hold", _A2A_EVENT),
-    Sign(A2A, 0.95, "answers that hold such things", _is_a2a_reply),
+    Sign(A2A, 0.93, "updates of a task", _A2A_UPDATE),
+    Sign(A2A, 0.95, "events named after their content", _A2A_EVENT),
+    Sign(A2A, 0.95, "responses that contain such objects", _is_a2a_reply),
 )
 
 # Model Context Protocol
@@ -437,7 +439,7 @@ MCP_SIGNS: Final = (
     Sign(
         MCP,
         0.95,
-        "an answer with the result of a tool",
+        "a response with the result of a tool",
         both(equals("jsonrpc", "2.0"), inside("result", _MCP_RESULT)),
     ),
     Sign(MCP, 0.6, "nothing but a content of blocks", _is_block_list),

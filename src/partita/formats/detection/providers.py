@@ -1,4 +1,4 @@
-"""What shows that a payload is of the API of a model provider."""
+"""Signs of payloads of the API of a model provider."""
 
 from typing import Final
 
@@ -83,7 +83,7 @@ GEMINI_SIGNS: Final = (
         GEMINI, 0.93, "feedback on the prompt", either(mapping("promptFeedback"), mapping("prompt_feedback"))
     ),
     Sign(
-        GEMINI, 0.85, "members that answers of Google's have", both(_GEMINI_RESPONSE, lacks("role", "type"))
+        GEMINI, 0.85, "members that responses of Google have", both(_GEMINI_RESPONSE, lacks("role", "type"))
     ),
     Sign(GEMINI, 0.85, "an error with a status, as Google reports it", _is_gemini_error),
     Sign(GEMINI, 0.95, "contents with parts", holds("contents", has("parts"))),
@@ -262,13 +262,13 @@ ANTHROPIC_SIGNS: Final = (
     Sign(
         ANTHROPIC,
         0.96,
-        "a message with a reason to stop",
+        "a message with a stop reason",
         both(equals("type", "message"), has("stop_reason")),
     ),
     Sign(
         ANTHROPIC,
         0.85,
-        "a message with an id of Anthropic's",
+        "a message with an id of Anthropic",
         both(equals("type", "message"), starts("id", "msg_"), array("content")),
     ),
     Sign(
@@ -292,11 +292,11 @@ ANTHROPIC_SIGNS: Final = (
         "tools as Anthropic describes them",
         both(is_request, holds("tools", either(has("input_schema"), _is_server_tool))),
     ),
-    Sign(ANTHROPIC, 0.93, "settings of Anthropic's", both(is_request, _ANTHROPIC_SETTINGS)),
+    Sign(ANTHROPIC, 0.93, "settings of Anthropic", both(is_request, _ANTHROPIC_SETTINGS)),
     Sign(
         ANTHROPIC,
         0.85,
-        "Claude, asked with max_tokens",
+        "a model of Anthropic, and max_tokens",
         both(is_request, starts("model", "claude"), has("max_tokens")),
     ),
     Sign(
@@ -369,7 +369,7 @@ RESPONSES_SIGNS: Final = (
     ),
     Sign(RESPONSES, 0.3, "an error with a message", both(inside("error", text("message")), lacks("type"))),
     Sign(RESPONSES, 0.9, "items of a response", _IS_ITEM),
-    Sign(RESPONSES, 0.9, "words as items have them", _ITEM_MESSAGE),
+    Sign(RESPONSES, 0.9, "text as items have it", _ITEM_MESSAGE),
     Sign(RESPONSES, 0.7, "messages of type message", _TYPED_MESSAGE),
     Sign(RESPONSES, 0.35, "a role and a content", _EASY_MESSAGE),
     Sign(
@@ -384,11 +384,11 @@ RESPONSES_SIGNS: Final = (
         "an input, and settings of Responses",
         both(has("input"), text("model"), _RESPONSES_SETTINGS),
     ),
-    Sign(RESPONSES, 0.8, "a model and an input in words", both(text("model", "input"), lacks("role"))),
+    Sign(RESPONSES, 0.8, "a model and an input that is text", both(text("model", "input"), lacks("role"))),
     Sign(
         RESPONSES,
         0.9,
-        "the response that it goes on from",
+        "the response that it continues",
         both(text("previous_response_id"), lacks("output")),
     ),
     Sign(AGENTS, 0.97, "items of a run, with the raw item", both(text("type"), mapping("raw_item"))),
@@ -398,15 +398,15 @@ RESPONSES_SIGNS: Final = (
         "events of a run",
         kind("raw_response_event", "run_item_stream_event", "agent_updated_stream_event"),
     ),
-    Sign(AGENTS, 0.97, "ids that the Agents SDK made up", equals("id", "__fake_id__")),
+    Sign(AGENTS, 0.97, "ids that the Agents SDK generates", equals("id", "__fake_id__")),
     Sign(
         AGENTS,
         0.92,
         "a hand-off to another agent",
         both(equals("type", "function_call"), starts("name", "transfer_to_")),
     ),
-    Sign(AGENTS, 0.6, "items, as its sessions hold them too", _IS_ITEM),
-    Sign(AGENTS, 0.6, "words as items have them", _ITEM_MESSAGE),
+    Sign(AGENTS, 0.6, "items, which its sessions have too", _IS_ITEM),
+    Sign(AGENTS, 0.6, "text as items have it", _ITEM_MESSAGE),
     Sign(AGENTS, 0.3, "a role and a content", _EASY_MESSAGE),
 )
 
@@ -453,7 +453,7 @@ SERVER_SIGNS: Final = (
     Sign(
         f"{CHAT}-openrouter",
         0.96,
-        "wishes about who answers, and how it reasons",
+        "routing and reasoning settings of OpenRouter",
         both(_REQUEST, _ROUTING),
     ),
     Sign(f"{CHAT}-groq", 0.97, "x_groq", both(_RESPONSE, has("x_groq", "usage_breakdown"))),
@@ -476,7 +476,7 @@ SERVER_SIGNS: Final = (
         "a model of DeepSeek",
         _model("deepseek-chat", "deepseek-reasoner", "deepseek-v"),
     ),
-    Sign(f"{CHAT}-mistral", 0.97, "thinking in a list of its own", _has_thought),
+    Sign(f"{CHAT}-mistral", 0.97, "thinking in its own list", _has_thought),
     Sign(f"{CHAT}-mistral", 0.965, "a model of Mistral", _model(*_MISTRAL)),
     Sign(
         f"{CHAT}-ollama",
@@ -532,19 +532,19 @@ def _is_chat_error(value: JsonObject) -> bool:
 
 
 CHAT_SIGNS: Final = (
-    Sign(CHAT, 0.96, "a chat completion, or a piece of one", starts("object", "chat.completion")),
+    Sign(CHAT, 0.96, "a chat completion, or a chunk of one", starts("object", "chat.completion")),
     Sign(CHAT, 0.9, "choices", holds("choices", has("delta", "message"))),
     Sign(CHAT, 0.35, "an error with a message", _is_chat_error),
-    Sign(CHAT, 0.3, "an error in words", both(text("error"), lacks("type"))),
+    Sign(CHAT, 0.3, "an error that is text", both(text("error"), lacks("type"))),
     Sign(CHAT, 0.95, "calls of functions in tool_calls", alone_or_in(_CHAT_CALLS)),
     Sign(
         CHAT,
         0.95,
-        "an answer to a tool_call_id",
+        "a result with a tool_call_id",
         alone_or_in(both(equals("role", "tool"), text("tool_call_id"))),
     ),
     Sign(CHAT, 0.92, "items that Chat Completions have", alone_or_in(any_item(_CHAT_ITEM))),
-    Sign(CHAT, 0.9, "members that messages of answers have", alone_or_in(_CHAT_MEMBERS)),
+    Sign(CHAT, 0.9, "members that messages of responses have", alone_or_in(_CHAT_MEMBERS)),
     Sign(CHAT, 0.8, "roles that Chat Completions have", alone_or_in(_CHAT_ROLE)),
     Sign(
         CHAT,

@@ -1,4 +1,4 @@
-"""What shows that a payload is of Partita itself, of rows of applications, or of training data."""
+"""Signs of Partita's own messages, of rows of applications, and of training data."""
 
 from typing import Final
 
@@ -72,14 +72,14 @@ OWN_SIGNS: Final = (
     Sign(
         "canonical",
         0.95,
-        "a content with parts, and members that only ours have",
+        "a content with parts, and members that only canonical messages have",
         both(_IS_CANONICAL, _OWN_MEMBER),
     ),
     Sign("canonical", 0.7, "the content is an object with parts", _IS_CANONICAL),
     Sign(
         "canonical",
         0.92,
-        "a list of parts and a timestamp",  # as ours were written when messages had one
+        "a list of parts and a timestamp",  # the form of canonical messages when they had timestamps
         both(text("role", "id", "timestamp"), holds("content", _DATED_PART)),
     ),
     Sign("legacy", 0.9, "one content and a timestamp", _is_legacy),
@@ -112,8 +112,8 @@ TRAINING_SIGNS: Final = (
     Sign(
         CHATML,
         0.38,
-        "nothing but messages of a role and words",
+        "only messages of a role and text",
         both(only("messages"), holds("messages", _CHATML_ROW)),
     ),
-    Sign(CHATML, 0.3, "a role and words, and nothing else", _CHATML_ROW),
+    Sign(CHATML, 0.3, "only a role and text", _CHATML_ROW),
 )

@@ -178,9 +178,8 @@ def parse_part(raw: Json) -> Any:
         return None
     found = [name for name in raw if name in PARTS and raw[name] is not None and raw[name] != ""]
     if not found and (raw.get("text") == "" or raw.get(SIGNATURE) is not None):
-        found = [
-            "text"
-        ]  # an empty text, or only a signature: the last part of many streams (seen in recordings)
+        # An empty text, or only a signature: the last part of many streams (seen in recordings)
+        found = ["text"]
     if len(found) != 1 or (found == ["text"] and not isinstance(raw.get("text", ""), str)):
         return None
     try:

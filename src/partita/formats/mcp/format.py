@@ -297,10 +297,12 @@ class _Writer(MessageWriter):
 
     def write_blocks(self, turn: Turn, role: str) -> tuple[list[Json], list[int | None]]:
         if isinstance(turn, Results):
+            calls = () if turn.step is None else turn.step.parts
+            cut = {call.id for call, _ in calls if type(call) is ToolCallPart and is_cut(call)}
             return numbered(
-                None if _is_cut(part, turn.step) else RESULTS.write(part) for part, _ in turn.parts
+                [None if getattr(part, "id", None) in cut else RESULTS.write(part) for part, _ in turn.parts]
             )
-        blocks, numbers = numbered(write_block(part) for part, _ in turn.parts)
+        blocks, numbers = numbered([write_block(part) for part, _ in turn.parts])
         if isinstance(turn, Step) and turn.text is not None:
             blocks.append(wire.Text(text=turn.text))
         return blocks, numbers
@@ -325,12 +327,6 @@ class _Writer(MessageWriter):
         own: Json = request.settings.get("tools")
         tools = TOOLS.write(request.tools, own if is_array(own) else [])
         return payload | {"tools": tools} if tools else payload
-
-
-def _is_cut(result: Any, step: Step | None) -> bool:
-    """Whether the call of a result is not written, because its input was cut off."""
-    calls = () if step is None else (part for part, _ in step.parts if type(part) is ToolCallPart)
-    return any(call.id == result.id and is_cut(call) for call in calls)
 
 
 def _write_message(role: str, blocks: Sequence[Any], noted: JsonObject) -> wire.Message:

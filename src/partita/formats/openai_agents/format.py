@@ -2,7 +2,7 @@
 
 Items are those of the Responses API. A run puts an agent and a type of its own around each item. What the SDK
 adds has a namespace of its own, so that it is never sent to the Responses API, which would refuse it. An id
-that only stands for a missing one is left out, and reasoning of a Chat model is kept apart from OpenAI's.
+that only replaces a missing one is left out, and reasoning of a Chat model is kept apart from OpenAI's.
 
 Source: https://openai.github.io/openai-agents-python/sessions/ and `agents/items.py` of `openai-agents`.
 """
@@ -215,12 +215,12 @@ def _item(item: JsonObject, at: int, owner: tuple[JsonObject | None, str], write
     """An item with what the SDK adds to it."""
     metadata, spot = owner
     added = notes(notes(metadata, NAME), spot)
-    is_said = item.get("type") == "message" and item.get("role") == "assistant"
-    needs_id = item.get("type") == "reasoning" or (is_said and is_array(item.get("content")))
+    is_response = item.get("type") == "message" and item.get("role") == "assistant"
+    needs_id = item.get("type") == "reasoning" or (is_response and is_array(item.get("content")))
     if needs_id and "id" not in item:
         writer.record.losses.append(Loss.of(f"$[{at}]", FAKE_ID, REQUIRED, "repaired"))
         item = {**item, "id": FAKE_ID}
-        if is_said:
+        if is_response:
             item.setdefault("status", "completed")
     return {**item, PROVIDER_DATA: added[PROVIDER_DATA]} if PROVIDER_DATA in added else item
 

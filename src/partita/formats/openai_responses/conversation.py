@@ -148,7 +148,7 @@ class Reader:
     def _add(self, raw: Json, index: int, path: str) -> None:
         if self._is_response and not (is_object(raw) and (text_in(raw, "type") or text_in(raw, "role"))):
             if is_object(raw):
-                self._said(raw, index)
+                self._add_item(raw, index)
             else:
                 self.losses.append(Loss.of(path, raw, UNREAD))
             return
@@ -177,7 +177,7 @@ class Reader:
             self._stray(item, index, path)
             self._begin(index + 1)
         else:
-            self._said(item, index)
+            self._add_item(item, index)
 
     def _is_behind(self, item: Any) -> bool:
         return answers(item, self.parts[self._last[0]], self._before)
@@ -210,7 +210,7 @@ class Reader:
         self.places[place] = message
         self.places |= {(*place, number): part for number, part in enumerate(message.parts)}
 
-    def _said(self, item: Any, index: int) -> None:
+    def _add_item(self, item: Any, index: int) -> None:
         """An item of the model."""
         if self._answered >= 0:
             start = StepStartPart()
@@ -506,7 +506,7 @@ class Writer:
         self.record.add(turn, first[:1] if is_placed else (), places)
 
     def _output(self, part: Any, *, has_call: bool) -> Any:
-        """The item of a result. One without a call is written if its notes say what it answers."""
+        """The item of a result. One without a call is written if its notes have the type of the call."""
         if not isinstance(part, ToolResultPart):
             return None
         about = notes(part.provider_metadata, NAMESPACE)

@@ -1,7 +1,7 @@
 """Items of the model ↔ parts of its message: in the input of a request, in a response, and in a stream.
 
 They need a module of their own because an item may be several parts (a message with several texts, reasoning
-with several summaries), and a part several items (a call of the provider and its output). Notes say which
+with several summaries), and a part several items (a call of the provider and its output). Notes show which
 parts are one item: they have the same `itemId`, or `continues`; `begins` separates items with the same id.
 """
 

@@ -152,7 +152,7 @@ def is_refusal(part: TextPart) -> bool:
     return own(part).get("refusal") is True
 
 
-def read_said_text(block: wire.InputText, context: Any) -> TextPart:
+def read_text_as_input(block: wire.InputText, context: Any) -> TextPart:
     """A text of the model under the type of a text for it."""
     return TextPart(block.text, "done")
 
@@ -173,7 +173,7 @@ OUTPUT: Final[PartCodecs[None]] = PartCodecs(
     NAMESPACE,
     PartCodec(wire.Refusal, TextPart, read_refusal, write_refusal, suits=is_refusal),
     PartCodec(wire.OutputText, TextPart, read_text, write_text),
-    PartCodec(wire.InputText, TextPart, read_said_text, write_input_text, suits=lambda part: False),
+    PartCodec(wire.InputText, TextPart, read_text_as_input, write_input_text, suits=lambda part: False),
     member=PART,
     format_name=NAME,
 )

@@ -48,7 +48,7 @@ ENDS: Final[Mapping[str, JsonObject]] = {
 
 STATUSES: Final = ("completed", "failed", "in_progress", "cancelled", "queued", "incomplete")
 
-SAID: Final = frozenset({"id", "model", "object", "status", "output", "output_text", "usage"})
+NOT_METADATA: Final = frozenset({"id", "model", "object", "status", "output", "output_text", "usage"})
 """Members of a response that are not metadata of the provider."""
 
 ECHOES: Final = frozenset(
@@ -151,7 +151,7 @@ def ending_of(
         reason = "content-filter" if is_refused else "tool-calls" if has_calls else "stop"
     raw = (f"{status}:{why}" if why else status) if status and is_ended else None
     more = {name: text for name, text in _identity(response).items() if text}
-    own = {**without(response, *SAID, *ECHOES), **beside}
+    own = {**without(response, *NOT_METADATA, *ECHOES), **beside}
     own = {_TIER.get(name, name): value for name, value in own.items() if value not in (None, "", [], {})}
     more |= {NAMESPACE: own} if own else {}
     more |= {} if is_ended else {"complete": False}

@@ -43,7 +43,7 @@ _ENTITIES: Final = {"quot": '"', "amp": "&", "lt": "<", "gt": ">", "apos": "'"}
 class View(NamedTuple):
     """What a reader sees. From `places[i]` on, the view shows the text from `origins[i]` on.
 
-    `widths[i]` is how many characters of the text stand for the one at `places[i]`.
+    `widths[i]` is how many characters of the text encode the one at `places[i]`.
     """
 
     text: str

@@ -234,7 +234,7 @@ def guess_of(payload: Json) -> Guess:
     guesses = sniff(payload)
     if not guesses:
         raise FormatError(
-            "cannot tell which format this is",
+            "cannot detect the format",
             hint=f"name it; looked for {', '.join(sorted(all_formats()))}",
         )
     return guesses[0]
