@@ -2,9 +2,11 @@
 
 from typing import Final
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from partita.errors import ConversionError
 from partita.formats.a2a.format import dump, load
 from partita.formats.core.residue import digest
 from partita.formats.registry import get_format
@@ -264,3 +266,10 @@ def test_the_slot_is_in_the_metadata_and_the_package_takes_it() -> None:
     ParseDict(filled[0], VendorMessage())
     assert filled[0]["metadata"] == {"mood": "hungry", "partita": {"rest": 1}}
     assert slot.take(filled) == ([QUESTION], {"rest": 1})
+
+
+@pytest.mark.parametrize(("member", "value"), [("role", ["ROLE_USER"]), ("parts", "What is this?")])
+def test_an_error_has_the_path_of_its_message(member: str, value: Json) -> None:
+    with pytest.raises(ConversionError) as caught:
+        load([QUESTION, {**QUESTION, member: value}])
+    assert caught.value.where == f"$[1].{member}"

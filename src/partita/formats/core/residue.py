@@ -21,7 +21,7 @@ from msgspec import UNSET
 from msgspec.structs import astuple, force_setattr
 
 from partita.types.codec import to_json
-from partita.types.json import Json, JsonObject, dumps, is_array, is_object
+from partita.types.json import Json, JsonObject, dumps, is_object
 from partita.types.value import EXTRA_NAME, Extra
 
 from .metadata import message_notes, with_message_notes
@@ -38,8 +38,8 @@ _PLAIN: Final = frozenset[type]({type(None), bool, int, float, str, list, dict})
 
 def residue(written: Wire | JsonObject, read: Wire | JsonObject) -> JsonObject:
     """What `restore` needs to turn `written` into `read`; empty if they are equal."""
-    if type(written) is not type(read) or isinstance(written, dict) or isinstance(read, dict):
-        return _residue(to_json(written), to_json(read), {})
+    if isinstance(written, dict) or isinstance(read, dict) or type(written) is not type(read):
+        return _residue(_json(written), _json(read))
     if written == read:
         return {}
     kept: JsonObject = {}
@@ -113,14 +113,16 @@ def restore_noted(written: WireT, message: Any, namespace: str, name: str) -> Wi
     return restore(written, kept) if is_object(kept) else written
 
 
-def _residue(written: JsonObject, read: JsonObject, default: JsonObject) -> JsonObject:
+def _residue(written: JsonObject, read: JsonObject) -> JsonObject:
     kept: JsonObject = {}
     respelled: JsonObject = {}
     for name, value in read.items():
-        _keep(name, written.get(name, UNSET), value, default.get(name, UNSET), kept, respelled)
+        one = written.get(name, UNSET)
+        if one is not value:
+            _keep(name, one, value, UNSET, kept, respelled)
     for name, value in written.items():
         if name not in read:
-            _keep(name, value, UNSET, default.get(name, UNSET), kept, respelled)
+            _keep(name, value, UNSET, UNSET, kept, respelled)
     if respelled:
         kept[RESPELLED] = respelled
     return kept
@@ -138,7 +140,7 @@ def _keep(name: str, one: Json, other: Json, default: Json, kept: JsonObject, re
     elif one is None or _is_same(one, default):
         kept[name] = other
     elif is_object(one) and is_object(other):
-        if inner := _residue(one, other, {}):  # empty if they differ in order only
+        if inner := _residue(one, other):  # empty if they differ in order only
             kept[name] = inner
     else:
         respelled[name] = [digest(one), other]
@@ -206,4 +208,4 @@ def _is_same(one: Any, other: Any) -> bool:
         return True
     if type(one) is not type(other) or one != other:
         return False
-    return not (is_object(one) or is_array(one)) or dumps(one) == dumps(other)
+    return not isinstance(one, (dict, list)) or dumps(one) == dumps(other)
