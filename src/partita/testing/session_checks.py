@@ -1,7 +1,7 @@
 """Checks of a service in use: its name, its runs in a session, its concurrent responses."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable
 from contextlib import suppress
 from copy import deepcopy
 from pathlib import Path
