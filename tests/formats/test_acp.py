@@ -3,9 +3,10 @@
 from typing import Any
 
 from partita.formats.acp.decoder import AcpDecoder
+from partita.formats.conversion import convert
 from partita.stream.accumulator import Accumulator
 from partita.types.chunks import Chunk, DataChunk, MessageAbort, ToolOutputChunk
-from partita.types.json import Json, JsonObject, is_object
+from partita.types.json import Json, JsonObject, is_object, loads
 from partita.types.messages import AssistantMessage, ToolCallPart
 from partita.types.parts import DataPart, FilePart, ForeignPart, ReasoningPart, StepStartPart, TextPart
 from partita.types.tools import (
@@ -299,6 +300,33 @@ def test_what_is_unknown_is_kept(event: Json) -> None:
     )
     assert data.data == whole
     assert data.transient is None
+
+
+# Losses
+
+
+def test_losses_are_what_no_message_depends_on() -> None:
+    events: list[Json] = [
+        request(0, "initialize", protocolVersion=1),
+        answer(0, {"protocolVersion": 1, "agentInfo": {"name": "gardener"}}),
+        request(2, "session/prompt", sessionId="s", prompt=[{"type": "text", "text": "Dig!"}]),
+        update("tool_call", toolCallId="c", title="Dig", rawInput={"depth": 1}, mood="calm"),
+        update("tool_call_update", toolCallId="c", status="completed", content=[said("dug")]),
+        text("Do"),
+        text("ne."),
+        END,
+    ]
+    envelope = {"jsonrpc": "2.0", "params": {"sessionId": "s"}}
+    called = {"jsonrpc": "2.0", "params": {"sessionId": "s", "update": {"mood": "calm"}}}
+    found = convert(events, "acp").losses
+    assert [(loss.path, loads(loss.what), loss.severity) for loss in found] == [
+        ("$[0]", events[0], "minor"),
+        ("$[1]", {"jsonrpc": "2.0", "result": {"protocolVersion": 1}}, "minor"),
+        ("$[2]", {"jsonrpc": "2.0", "params": events[2]["params"]}, "lost"),
+        ("$[3]", called, "minor"),
+        *((f"$[{at}]", envelope, "minor") for at in (4, 5, 6)),
+        ("$[7]", {"jsonrpc": "2.0"}, "minor"),
+    ]
 
 
 # Whatever comes

@@ -1,6 +1,7 @@
 """Model messages of AI SDK 4 to 7 and canonical messages: what holds of all of them."""
 
 import copy
+import itertools
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -20,6 +21,7 @@ from partita.types.parts import SteeringMessagePart
 from tests import canonical
 from tests.strategies import ui_messages
 from tests.strategies_model import URLS, VALUES, model_messages
+from tests.tables import each_row
 
 VERSIONS = (4, 5, 6, 7)
 
@@ -42,6 +44,26 @@ def test_ui_messages_become_what_the_sdk_converts_them_to(version: Any, data: st
         assert dump(messages, version).losses  # what the SDK refuses is left out, and told
     else:
         assert dump(messages, version).payload == converted
+
+
+INPUTS: list[Json] = ["null", None, "", "{}", '{"a', {}, [], 7, {"a": 1}]
+
+
+@each_row("version", [5, 6, 7])
+@each_row("state", ["input-streaming", "output-error"])
+@each_row("kind", [{"type": "tool-x"}, {"type": "dynamic-tool", "toolName": "x"}])
+def test_a_call_with_two_inputs_is_what_the_sdk_converts_it_to(
+    version: Any, state: str, kind: JsonObject
+) -> None:
+    ended = {"errorText": "no rain"} if state == "output-error" else {}
+    for raw, given_ in itertools.product([None, *INPUTS], INPUTS):
+        part = {**kind, "toolCallId": "c", "state": state, "rawInput": raw, "input": given_, **ended}
+        payload: list[JsonObject] = [{"id": "m1", "role": "assistant", "parts": [part]}]
+        dumped = dump(ui.load(payload).messages, version)
+        assert dumped.payload == convert_to_model_messages(payload, version=version), part
+        if raw is not None and given_ is not None:  # only one of them is written
+            paths = [loss.path for loss in dumped.losses]
+            assert any(path.startswith("$[0].content.parts[0]") for path in paths), part
 
 
 @pytest.mark.parametrize("version", VERSIONS)

@@ -20,7 +20,7 @@ from partita.types.tools import ContentOutput, ErrorJsonOutput, JsonOutput, Text
 from tests.converting import read_payload
 from tests.formats.provider_answers import unlike_sdk, wrong_fields
 from tests.recordings import answers, name_of
-from tests.rules import bedrock
+from tests.rules import problems
 from tests.tables import each_row
 
 NAME: Final = "bedrock-converse"
@@ -193,7 +193,7 @@ def test_what_the_api_refuses_is_repaired_and_reported(
 ) -> None:
     dumped = dump(messages)
     assert found(dumped.payload) == expected
-    assert bedrock.problems(dumped.payload) == []
+    assert problems("bedrock-converse", dumped.payload) == []
     assert dumped.losses
 
 

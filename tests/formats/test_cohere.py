@@ -17,7 +17,7 @@ from partita.types.tools import ContentOutput, ErrorTextOutput, JsonOutput, Text
 from tests.converting import read_payload
 from tests.formats.provider_answers import unlike_sdk, wrong_fields
 from tests.recordings import answers, name_of
-from tests.rules import cohere
+from tests.rules import problems
 from tests.tables import each_row
 
 NAME: Final = "cohere"
@@ -173,7 +173,7 @@ def test_what_the_api_refuses_is_repaired_and_reported(
 ) -> None:
     dumped = dump(messages)
     assert found(dumped.payload) == expected
-    assert cohere.problems(dumped.payload) == []
+    assert problems("cohere", dumped.payload) == []
     assert any(loss.severity != "minor" for loss in dumped.losses)
 
 

@@ -1,8 +1,18 @@
 """What of records is not in the messages that were read from them."""
 
-from partita.formats.core.unread import KNOWN, Fact, message_facts, read_completely
+from partita.formats.core.unread import KNOWN, Fact, message_facts, read_completely, read_events
 from partita.formats.format import Loaded
 from partita.formats.losses import Loss
+from partita.types.chunks import (
+    Chunk,
+    DataChunk,
+    MessageStart,
+    TextDelta,
+    TextEnd,
+    TextStart,
+    ToolInputAvailable,
+    ToolOutputChunk,
+)
 from partita.types.json import Json, JsonObject
 from partita.types.messages import AssistantMessage, Message, ToolCallPart
 from partita.types.parts import DataPart, TextPart
@@ -67,6 +77,54 @@ def test_content_is_never_minor() -> None:
     records: list[Json] = [{"call": "c1", "input": {}, "text": 5}]
     (loss,) = losses(records)
     assert (loss.what, loss.severity) == ('{"text":5}', "lost")
+
+
+class ToyDecoder:
+    """Reads texts, calls and their results, which have no effect without their calls."""
+
+    def __init__(self) -> None:
+        self._calls: set[Json] = set()
+
+    def feed(self, event: Json) -> list[Chunk]:
+        match event:
+            case {"type": "begin"}:
+                return [MessageStart()]
+            case {"text": str(text)}:
+                return [TextStart("t"), TextDelta("t", text), TextEnd("t")]
+            case {"call_id": str(call), "input": given}:
+                self._calls.add(call)
+                return [ToolInputAvailable(call, "tool", given)]
+            case {"call_id": str(call), "output": str(text)} if call in self._calls:
+                return [ToolOutputChunk(call, TextOutput(text))]
+            case {"call_id": str()}:
+                return []
+            case _:
+                return [DataChunk("data-unknown", event)]
+
+    def finish(self) -> list[Chunk]:
+        return []
+
+
+def test_an_event_is_read_with_those_of_its_ids() -> None:
+    events: list[Json] = [
+        {"type": "begin"},
+        {"text": "hello", "line": 1},
+        {"call_id": "c1", "input": {"depth": 2}},
+        {"text": "between"},
+        {"call_id": "c1", "output": "dug", "line": 2},
+    ]
+    found = read_events(ToyDecoder, events).losses
+    assert [(loss.path, loss.what, loss.severity) for loss in found] == [
+        ("$[1]", '{"line":1}', "minor"),
+        ("$[4]", '{"line":2}', "minor"),
+    ]
+
+
+def test_an_event_without_effect_is_lost() -> None:
+    found = read_events(ToyDecoder, [{"text": "hello"}, {"call_id": "c1", "output": "dug"}]).losses
+    assert [(loss.path, loss.what, loss.severity) for loss in found] == [
+        ("$[1]", '{"call_id":"c1","output":"dug"}', "lost")
+    ]
 
 
 def test_a_piece_of_a_text_is_read() -> None:

@@ -19,7 +19,7 @@ from partita.types.value import unkept
 from .answers.model_view import OpenCalls, repair_calls
 from .builtin import CHAT
 from .core.sidecar import embed, extract
-from .core.unread import Fact, message_facts, read_completely
+from .core.unread import Fact, message_facts, read_completely, read_events
 from .events import load_events
 from .format import Dumped, Format, FoundLosses, Loaded, Request, ToolSpec
 from .log.session_file import SessionFacts
@@ -99,7 +99,7 @@ def read(payload: Json, reading: Format) -> Loaded:
     """The messages of a payload, with what it carries along, and all losses."""
     loaded = extract(payload, reading) or _load(payload, reading)
     asked = loaded.request and replace(loaded.request, api=loaded.request.api or reading.name)
-    if reading.is_complete or reading.dump is not None or not is_array(payload):
+    if loaded.is_complete or reading.is_complete or reading.dump is not None or not is_array(payload):
         return Loaded(loaded.messages, lambda: loaded.losses, asked)
     complete = read_completely(loaded, payload, partial(_facts_of, reading))
     return Loaded(loaded.messages, lambda: complete.losses, asked)
@@ -149,7 +149,12 @@ def _load(payload: Json, reading: Format) -> Loaded:
         return reading.load(payload)
     if reading.decoder is None:
         raise FormatError(f"{reading.name} can be written but not read", hint="choose another source")
-    return load_events(reading.decoder(), payload if is_array(payload) else [payload])
+    events = payload if is_array(payload) else [payload]
+    return (
+        load_events(reading.decoder(), events)
+        if reading.is_complete
+        else read_events(reading.decoder, events)
+    )
 
 
 def _dump_repaired(loaded: Loaded, writing: Format, open_calls: OpenCalls) -> Dumped:

@@ -6,10 +6,10 @@ row is `left`, and kept in metadata by the formats that use this: so nothing of 
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any, Unpack, get_args
 
-from partita.errors import ConversionError, DecodeError
+from partita.errors import ConversionError
 from partita.formats.core.members import parsed
 from partita.types.codec import to_json
 from partita.types.json import Json, JsonObject, is_array, is_object, kind_of
@@ -28,7 +28,7 @@ from partita.types.messages import (
     UserPart,
 )
 from partita.types.parts import ForeignPart, UnknownPart
-from partita.types.times import in_utc, iso_text
+from partita.types.times import EPOCH, iso_text, read_time
 from partita.types.usage import Usage
 
 ROLES: Mapping[str, tuple[type[Message], type[Any], tuple[type, ...]]] = {
@@ -48,7 +48,6 @@ OTHER_ROLES: Mapping[str, str] = {
 
 NOT_JSON = "it is kept as a foreign part, because it is not JSON"
 
-EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 SECONDS_BELOW = 100_000_000_000
 """Numbers below are seconds since 1970 (up to the year 5138), others milliseconds (from 1973 on)."""
 
@@ -142,13 +141,12 @@ def read_moment(value: Json) -> datetime | None:
     """The time in a column: ISO text, in UTC if it has no zone, or a number since 1970."""
     try:
         if isinstance(value, str):
-            moment = datetime.fromisoformat(value)
-            return in_utc(moment.replace(tzinfo=moment.tzinfo or UTC), "createdAt")
+            return read_time(value)
         if isinstance(value, bool) or not isinstance(value, int | float):
             return None
         in_seconds = abs(value) < SECONDS_BELOW
         return EPOCH + (timedelta(seconds=value) if in_seconds else timedelta(milliseconds=value))
-    except (ValueError, OverflowError, DecodeError):
+    except (ValueError, OverflowError):
         return None
 
 

@@ -5,33 +5,25 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from partita.types.json import JsonObject, is_object
-from partita.types.usage import Usage
+from partita.types.json import JsonObject
+from partita.types.usage import Usage, UsageNames
 
 from .log.sink import Consumption
 
-AI_SDK_COUNTS: Final[Mapping[str, str]] = {
-    "inputTokenDetails.cacheReadTokens": "cached_input_tokens",
-    "inputTokenDetails.cacheWriteTokens": "cache_write_tokens",
-    "outputTokenDetails.reasoningTokens": "reasoning_tokens",
-    "inputTokens": "input_tokens",
-    "outputTokens": "output_tokens",
-    "totalTokens": "total_tokens",
-    "reasoningTokens": "reasoning_tokens",
-    "cachedInputTokens": "cached_input_tokens",
-    "cacheCreationInputTokens": "cache_write_tokens",
-}
-"""The counts of `LanguageModelUsage` of AI SDK 5 to 7 and of Mastra, and our names for them."""
+AI_SDK: Final = UsageNames(
+    input=["inputTokens"],
+    output=["outputTokens"],
+    total=["totalTokens"],
+    reasoning=["reasoningTokens", "outputTokenDetails.reasoningTokens"],
+    cached=["cachedInputTokens", "inputTokenDetails.cacheReadTokens"],
+    cache_write=["cacheCreationInputTokens", "inputTokenDetails.cacheWriteTokens"],
+)
+"""The counts of `LanguageModelUsage` of AI SDK 5 to 7 and of Mastra, of which the SDK has some twice."""
 
 
 def ai_sdk_usage(raw: JsonObject) -> Usage:
     """A usage of the AI SDK or of Mastra. `raw` keeps it as it was."""
-    flat = dict(raw)
-    for name, details in raw.items():
-        if is_object(details):
-            flat |= {f"{name}.{key}": count for key, count in details.items()}
-    known = {ours: flat[theirs] for theirs, ours in AI_SDK_COUNTS.items() if type(flat.get(theirs)) is int}
-    return replace(Usage(raw=raw), **known)
+    return replace(AI_SDK.read_counts(raw), raw=raw)
 
 
 def sum_of(usages: Mapping[str, Consumption]) -> Usage:

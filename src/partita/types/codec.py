@@ -91,7 +91,6 @@ _D: frozenset[int | str] = frozenset({ord("d"), "d"})
 _decode_chunk = msgspec.json.Decoder(TaggedChunk, dec_hook=_stop_reading).decode
 _decode_data_chunk = msgspec.json.Decoder(DataChunk, dec_hook=_stop_reading).decode
 _ENCODER = msgspec.json.Encoder(enc_hook=_stop_writing)
-_WRITTEN: tuple[type[Any], ...] = (Value, tuple, list)
 _PLAIN: msgspec.json.Decoder[Any] = msgspec.json.Decoder()
 
 
@@ -147,7 +146,7 @@ def encode(value: object) -> bytes:
 def to_json(value: object) -> Json:
     """A value, or a sequence of values, as plain JSON."""
     try:
-        if isinstance(value, _WRITTEN):
+        if type(value) not in writing.JSON_TYPES:
             return _PLAIN.decode(_ENCODER.encode(value))  # text and back is fastest
     except (_KeepingError, UnicodeError, RecursionError):
         pass

@@ -7,6 +7,7 @@ from urllib.parse import unquote_to_bytes
 
 OCTETS: Final = "application/octet-stream"
 PLAIN: Final = "text/plain"
+PDF: Final = "application/pdf"
 
 
 class Inline(NamedTuple):

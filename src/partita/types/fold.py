@@ -21,8 +21,10 @@ Only the messages given are rewritten: those of sub-agents, in `children`, stay 
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import NamedTuple, TypeAlias, TypeGuard, TypeVar
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from .messages import (
@@ -85,7 +87,7 @@ class Origin(NamedTuple):
 MessageT = TypeVar("MessageT", AssistantMessage, ToolMessage)
 
 
-class _Answer(NamedTuple):
+class _Answer(Struct, frozen=True):
     """A result, where it is, and the message it came in."""
 
     position: Position
@@ -93,7 +95,7 @@ class _Answer(NamedTuple):
     result: ToolResultPart
 
 
-class _Piece(NamedTuple):
+class _Piece(Struct, frozen=True):
     """An assistant message, where it is, and which piece it is of which message."""
 
     place: int
@@ -131,8 +133,10 @@ def fold(messages: Sequence[Message]) -> list[Message]:
     folded: list[Message] = []
     for place, message in enumerate(messages):
         if type(message) is AssistantMessage:
-            if place in joined:
-                folded.append(_with_parts(message, joined[place]))
+            pieces = joined.get(place)
+            if pieces is not None:
+                is_same = len(pieces) == 1 and pieces[0] is message.content.parts
+                folded.append(message if is_same else _with_parts(message, chain.from_iterable(pieces)))
         elif type(message) is ToolMessage:
             parts = message.content.parts
             left = [part for index, part in enumerate(parts) if (place, index) not in taken]
@@ -168,16 +172,12 @@ def origins(messages: Sequence[Message]) -> list[Origin]:
 
 def _joined(
     messages: Sequence[Message], answers: Mapping[Position, _Answer]
-) -> dict[int, list[AssistantPart]]:
-    """The parts of every message that is whole, by its place: those of its pieces, with their answers."""
-    joined: dict[int, list[AssistantPart]] = {}
+) -> dict[int, list[Sequence[AssistantPart]]]:
+    """The parts of the pieces of every message that is whole, by its place, with their answers."""
+    joined: dict[int, list[Sequence[AssistantPart]]] = {}
     origins: dict[int, ToolMessage] = {}
     for piece in _pieces(messages):
-        parts = _answered_parts(piece, answers, origins)
-        if piece.head_place in joined:
-            joined[piece.head_place] += parts
-        else:
-            joined[piece.head_place] = parts
+        joined.setdefault(piece.head_place, []).append(_answered_parts(piece, answers, origins))
     return joined
 
 
@@ -378,13 +378,15 @@ def _next_piece(last: _Piece | None, place: int, message: AssistantMessage) -> _
 
 def _answered_parts(
     piece: _Piece, answers: Mapping[Position, _Answer], origins: dict[int, ToolMessage]
-) -> list[AssistantPart]:
+) -> Sequence[AssistantPart]:
     """The parts of a piece, with the answers in its calls. `origins` are known messages of results."""
-    place, parts = piece.place, list[AssistantPart](piece.message.content.parts)
-    for index, part in enumerate(parts):
+    place, given = piece.place, piece.message.content.parts
+    parts: list[AssistantPart] | None = None
+    for index, part in enumerate(given):
         if type(part) is ToolCallPart and (answer := answers.get((place, index))):
+            parts = list(given) if parts is None else parts
             parts[index] = _answered(piece, part, answer, origins)
-    return parts
+    return given if parts is None else parts
 
 
 def _answered(

@@ -15,7 +15,6 @@ from typing import (
     cast,
 )
 
-import msgspec
 from msgspec import UNSET, UnsetType
 from msgspec.structs import force_setattr, replace
 
@@ -41,7 +40,7 @@ from .parts import (
 from .times import Moment, in_utc
 from .tools import Approval, Interruption, ToolOutput, ToolResultPart, ToolState
 from .usage import Usage
-from .value import Extra, Value
+from .value import Extra, Value, always
 
 MessageType: TypeAlias = Literal["text", "tool", "event"]
 """`event` is a notice such as compaction, interruption or routing; the rest is derived from the parts."""
@@ -175,8 +174,7 @@ Part: TypeAlias = SystemPart | UserPart | AssistantPart | ToolPart
 class ContentBase(Value, kw_only=True):
     """What the content of every role may carry, besides its parts."""
 
-    # A factory, so that the number is written although it is always the same.
-    format: Literal[2] = msgspec.field(default_factory=lambda: 2)
+    format: Literal[2] = always(2)
     content: str | None = None  # a convenience string, kept when it came in
     metadata: Json | UnsetType = UNSET
     provider_metadata: JsonObject | None = None
@@ -247,7 +245,7 @@ class MessageBase(Value, tag_field="role", kw_only=True):
 
     id: str
     thread_id: str | None = None
-    type: MessageType = msgspec.field(default_factory=lambda: _UNDERIVED)
+    type: MessageType = always(_UNDERIVED)
     created_at: Moment | None = None
     resource_id: str | None = None
     parent_id: str | None = None

@@ -1,8 +1,7 @@
 """Moments: aware datetimes, in UTC."""
 
 from datetime import UTC, datetime, timedelta
-from functools import lru_cache
-from typing import Annotated, Final, TypeAlias
+from typing import Annotated, Final, Literal, TypeAlias
 
 import msgspec
 
@@ -38,21 +37,26 @@ def in_utc(moment: datetime, where: str) -> datetime:
         ) from None
 
 
-def iso_text(moment: datetime, timespec: str = "auto") -> str:
-    """A moment as ISO 8601 text, in UTC with a `Z`. JavaScript writes it with `milliseconds`."""
-    return moment.astimezone(UTC).isoformat(timespec=timespec).replace("+00:00", "Z")
+def iso_text(moment: datetime, timespec: Literal["auto", "milliseconds"] = "auto") -> str:
+    """A moment as ISO 8601 text, in UTC with a `Z`, with microseconds if it has them.
+
+    JavaScript writes it with `milliseconds`.
+    """
+    text: str = msgspec.to_builtins(moment if moment.tzinfo is UTC else moment.astimezone(UTC))
+    return text if timespec == "auto" else f"{text[:19]}.{moment.microsecond // 1000:03}Z"
 
 
 def json_date(moment: datetime) -> str:
     """A moment as `Date.toJSON` of JavaScript writes it, with microseconds if it has them."""
-    return iso_text(moment, "microseconds" if moment.microsecond % 1000 else "milliseconds")
+    return iso_text(moment, "auto" if moment.microsecond % 1000 else "milliseconds")
 
 
-@lru_cache(maxsize=64)
 def read_time(text: str) -> datetime | None:
     """The moment that ISO 8601 text names, in UTC if it names no zone; `None` if it names none."""
     try:
         time = datetime.fromisoformat(text)
+        if time.tzinfo is UTC:
+            return time
         return time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)
     except (ValueError, OverflowError):
         return None

@@ -53,8 +53,8 @@ class UsageNames:
         `template`: what is always written. Counts of reasoning and the cache are written if they are not 0.
         """
         names = (input, output, total, reasoning, cached, cache_write)
-        self._paths = tuple(tuple(tuple(name.split(".")) for name in some) for some in names)
-        self._written = tuple(paths[0] if paths else None for paths in self._paths)
+        self._paths = tuple(tuple(map(_path, some)) for some in names)
+        self._written = tuple((index, *paths[0]) for index, paths in enumerate(self._paths) if paths)
         self._template, self._excludes_cache = template or {}, excludes_cache
 
     def read(self, raw: JsonObject) -> Usage:
@@ -74,8 +74,9 @@ class UsageNames:
     def write(self, usage: Usage) -> JsonObject:
         """The provider's object: `raw` if it is from there and the counts were not changed since."""
         raw = usage.raw
-        is_own = is_object(raw) and usage.total_tokens is not None and self.read(raw) == usage
-        return raw if is_object(raw) and is_own else self._counts(usage)
+        if not is_object(raw) or usage.total_tokens is None:
+            return self._counts(usage)
+        return raw if replace(self.read_counts(raw), raw=raw) == usage else self._counts(usage)
 
     def _counts(self, usage: Usage) -> JsonObject:
         cached, cache_write = usage.cached_input_tokens, usage.cache_write_tokens
@@ -85,22 +86,28 @@ class UsageNames:
             given = max(given - (cached or 0) - (cache_write or 0), 0)
         counts = (given, made, total, usage.reasoning_tokens, cached, cache_write)
         written = dict(self._template)
-        for index, (path, count) in enumerate(zip(self._written, counts, strict=True)):
-            if path is None:
-                continue
-            if len(path) > 1 and count is not None:
-                written[path[0]] = {**written.get(path[0], {}), path[1]: count}
-            elif len(path) == 1 and (count or index < 3 or path[0] in written):
-                written[path[0]] = count or 0
+        for index, name, inner in self._written:
+            count = counts[index]
+            if inner is None:
+                if count or index < 3 or name in written:
+                    written[name] = count or 0
+            elif count is not None:
+                written[name] = {**written.get(name, {}), inner: count}
         return written
 
 
-def _count(raw: JsonObject, paths: Sequence[Sequence[str]]) -> int | None:
+def _path(name: str) -> tuple[str, str | None]:
+    """The name of a member, and that of the member in it if it is an object."""
+    outer, _, inner = name.partition(".")
+    return outer, inner or None
+
+
+def _count(raw: JsonObject, paths: Sequence[tuple[str, str | None]]) -> int | None:
     found: int | None = None
-    for path in paths:
-        value: Any = raw
-        for key in path:
-            value = value.get(key) if type(value) is dict else None
+    for name, inner in paths:
+        value: Any = raw.get(name)
+        if inner is not None:
+            value = value.get(inner) if type(value) is dict else None
         if type(value) is float and value.is_integer():
             value = int(value)
         if type(value) is int and 0 <= value <= LARGEST_COUNT:

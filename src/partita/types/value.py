@@ -6,6 +6,7 @@ Known data takes msgspec's fast path and pays one empty slot per value. Data tha
 
 from collections.abc import ItemsView, Iterator, KeysView, Mapping
 from functools import cache
+from itertools import repeat
 from typing import TYPE_CHECKING, Any, TypeAlias, dataclass_transform
 
 import msgspec
@@ -59,6 +60,11 @@ if TYPE_CHECKING:
     _Extra: TypeAlias = Extra | None
 else:
     _Extra = Extra
+
+
+def always(default: Any) -> Any:
+    """Declare a field that may be absent when it is read, and is always written, also with its default."""
+    return msgspec.field(default_factory=repeat(default).__next__)  # this factory runs no Python code
 
 
 # Only type checkers have to be told that every value is frozen. A metaclass of our own would make every value

@@ -12,12 +12,13 @@ from .json import Json, JsonObject
 from .parts import UnknownPart
 from .value import EXTRA_NAME, OpenValue, UnknownVariant, Value
 
-_JSON = frozenset({str, dict, int, float, bool, type(None)})
+JSON_TYPES = frozenset({str, dict, int, float, bool, type(None)})
+"""The types of JSON values, except lists: those may have other values in them."""
 
 
 def plain(value: object) -> Json:
     """`value` as plain JSON: what `encode` writes, before it is text."""
-    if type(value) in _JSON:
+    if type(value) in JSON_TYPES:
         return cast("Json", value)
     if type(value) is tuple:
         return [plain(item) for item in cast("Sequence[object]", value)]
@@ -40,7 +41,7 @@ def _plain_value(value: Value) -> JsonObject:
     for name, wire, default in _fields_of(type(value)):
         item = getattr(value, name)
         if item is not UNSET and item is not default:
-            result[wire] = item if type(item) in _JSON else plain(item)
+            result[wire] = item if type(item) in JSON_TYPES else plain(item)
     if isinstance(value, OpenValue):
         return {**result, **(value.extra or {})}  # a member whose value did not fit is there by its own name
     return _with_extra(result, value.extra)

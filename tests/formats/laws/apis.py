@@ -1,22 +1,12 @@
 """APIs of models: one history in the form of each, and what each demands of a request."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Final
 
 from partita.types.json import JsonObject
-from tests.rules import anthropic, bedrock, cohere, gemini, openai_chat, openai_responses
 
 from .subjects import SUBJECTS
 
-RULES: Final[Mapping[str, Callable[[JsonObject], list[str]]]] = {
-    "openai-chat": openai_chat.problems,
-    "openai-chat-mistral": lambda body: openai_chat.problems(body, openai_chat.MISTRAL),
-    "openai-responses": openai_responses.problems,
-    "anthropic": anthropic.problems,
-    "gemini": gemini.problems,
-    "bedrock-converse": bedrock.problems,
-    "cohere": cohere.problems,
-}
 HISTORIES: Final[Mapping[str, JsonObject]] = {
     name: one.data["history"] for name, one in SUBJECTS.items() if "history" in one.data
 }

@@ -13,8 +13,8 @@ A data file `data/NAME.json` may have these members:
 - `cut_calls`: streams that end inside the input `{"place": "Slet…` of a call.
 - `refused`: payloads that must be refused, and `damage`: odd payloads that must be read.
 - `losses`: what reading payloads and streams may lose, as paths with `*` for numbers.
-- `history`, `answer` and `rules`: for APIs of models, a request, a response that continues it, and what the
-  API demands (see `api_rules.py`).
+- `history` and `answer`: for APIs of models, a request, and a response that continues it. What the API
+  accepts is in `tests/rules`.
 - `reads_streams_of`: the name of a format whose streams this format reads too.
 """
 

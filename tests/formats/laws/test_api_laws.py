@@ -1,6 +1,7 @@
 """What holds for every API of a model: its rules are kept, and a conversation continues on any other."""
 
 from collections.abc import Sequence
+from copy import deepcopy
 from itertools import product
 
 from hypothesis import given
@@ -13,29 +14,41 @@ from partita.formats.format import Loaded
 from partita.formats.registry import get_format
 from partita.types.codec import read_message, to_json
 from partita.types.fold import expand, fold
-from partita.types.json import dumps, is_object
+from partita.types.json import Json, JsonObject, dumps, is_object
 from partita.types.messages import Message, ToolMessage, UserMessage
 from partita.types.tools import JsonOutput, ToolResultPart
 from tests import canonical
+from tests.rules import APIS, REFUSED, problems
 from tests.tables import Failures, each_row
 
-from .apis import ANSWERS, HISTORIES, OPAQUE, RULES, TEXTS
+from .apis import ANSWERS, HISTORIES, OPAQUE, TEXTS
 
-PAIRS = list(product(HISTORIES, RULES))
+PAIRS = list(product(HISTORIES, APIS))
 
 
 @each_row("name", HISTORIES)
 def test_a_history_keeps_the_rules_and_comes_back_as_it_was(name: str) -> None:
-    assert RULES[name](HISTORIES[name]) == []
+    assert problems(name, HISTORIES[name]) == []
     result = convert(HISTORIES[name], name, name)
     assert result.payload == HISTORIES[name]
     assert result.losses == ()
 
 
+@each_row(("name", "path", "value"), [(name, *edit) for name, edits in REFUSED.items() for edit in edits])
+def test_rules_refuse_what_the_api_refuses(name: str, path: str, value: Json) -> None:
+    body: JsonObject = deepcopy(HISTORIES[name])
+    *outer, last = [int(key) if key.isdecimal() else key for key in path.split(".")]
+    inside: Json = body
+    for key in outer:
+        inside = inside[key]
+    inside[last] = value
+    assert problems(name, body)
+
+
 @each_row(("source", "target"), PAIRS)
 def test_a_history_continues_on_another_api(source: str, target: str) -> None:
     result = convert(HISTORIES[source], source, target)
-    assert RULES[target](result.payload) == []
+    assert problems(target, result.payload) == []
     written = dumps(result.payload).decode()
     assert [text for text in TEXTS if text not in written] == []
     if source != target:
@@ -53,7 +66,7 @@ def test_it_continues_with_a_response_of_that_api_and_comes_back(source: str, ta
     messages = fold([*began.messages, *renamed, *more])
     for name in (target, source):
         written = write(Loaded(tuple(messages)), get_format(name))
-        assert RULES[name](written.payload) == []
+        assert problems(name, written.payload) == []
         assert "1905" in dumps(written.payload).decode()
 
 
@@ -69,10 +82,10 @@ def test_any_conversation_is_written_as_each_api_demands(
     given_: Sequence[Message] = [question, *others] if asks_first else [*others, question]
     if view != "stored":
         given_ = expand(given_) if view == "expanded" else model_view(given_).messages
-    failures = Failures(len(RULES))
-    for name, problems in RULES.items():
+    failures = Failures(len(APIS))
+    for name in APIS:
         with failures.of(name):
-            assert problems(write(Loaded(tuple(given_)), get_format(name)).payload) == []
+            assert problems(name, write(Loaded(tuple(given_)), get_format(name)).payload) == []
     failures.report()
 
 

@@ -1,5 +1,6 @@
 """Anything that is pasted is told apart, read and written; what is wrong with it is said where it is."""
 
+from collections.abc import Callable
 from typing import Any
 
 import httpx
@@ -8,7 +9,9 @@ import pytest
 from partita.formats.conversion import convert as convert_payload
 from partita.formats.registry import all_formats
 from partita.server.routes import inspect as inspect_route
-from partita.types.json import Json, JsonObject, dumps
+from partita.server.routes.inspecting import reading
+from partita.types.json import Json, JsonObject, dumps, is_object
+from tests.formats.laws.subjects import STREAMED, SUBJECTS
 from tests.tables import each_row
 
 BYTES = {"content-type": "application/octet-stream"}
@@ -182,10 +185,65 @@ async def test_a_loss_in_reading_says_where_it_was_in_the_text(client: httpx.Asy
         assert all(path.startswith(start) for path in paths)
 
 
-async def test_what_a_stream_does_not_fit_is_noted_with_its_event(client: httpx.AsyncClient) -> None:
-    told = await look(client, lines([*SPOKEN[:1], SPOKEN[2], *SPOKEN[1:]]))
-    assert told["notes"][0]["path"] == "$[1]"
+async def test_a_chunk_that_does_not_fit_is_lost_with_its_event(client: httpx.AsyncClient) -> None:
+    stray = {"type": "tool-output-available", "toolCallId": "c1", "output": 7}
+    told = await look(client, lines([SPOKEN[0], stray, *SPOKEN[1:]]))
+    assert [(loss["path"], loss["side"]) for loss in told["losses"]] == [("$[1]", "reading")]
     assert texts(told) == "Forty."
+
+
+async def test_errors_of_a_stream_are_listed(client: httpx.AsyncClient) -> None:
+    told = await look(client, events([*SPOKEN, {"type": "error", "errorText": "no more tea"}]))
+    assert told["errors"] == ["no more tea"]
+
+
+UNKNOWN: JsonObject = {"wombat": "burrow-7"}
+"""A member that no format knows."""
+
+ENCODINGS: dict[str, Callable[[list[Json]], bytes]] = {
+    "events": lambda values: b"".join(b"data: %s\n\n" % dumps(value) for value in values),
+    "lines": lambda values: b"\n".join(map(dumps, values)) + b"\n",
+    "document": dumps,
+}
+
+
+def _recorded(name: str) -> list[Json]:
+    """Events of a stream format, with a member that it does not know."""
+    recorded = next(iter(SUBJECTS[name].streams().values()))
+    return [{**event, **UNKNOWN} if is_object(event) else event for event in recorded]
+
+
+@each_row("encoding", ENCODINGS)
+@each_row("name", STREAMED)
+async def test_losses_of_every_stream_are_those_of_converting_it(
+    client: httpx.AsyncClient, name: str, encoding: str
+) -> None:
+    recorded = _recorded(name)
+    told = await look(client, ENCODINGS[encoding](recorded), source=name, to="canonical")
+    assert "problem" not in told
+    noted = [note["what"] for note in told["notes"]]
+    losses = [
+        loss for loss in convert_payload(recorded, name).losses if not loss.what.startswith(tuple(noted))
+    ]
+    assert [(loss["path"], loss["what"], loss["why"]) for loss in told["losses"]] == [
+        (loss.path, loss.what, loss.why) for loss in losses
+    ]
+    if name != "ai-sdk-data-stream-v4":  # its events are not objects
+        assert UNKNOWN["wombat"] in dumps(told).decode()
+
+
+async def test_losses_of_a_log_are_listed(client: httpx.AsyncClient) -> None:
+    odd = [CLAUDE[0], {**CLAUDE[1], "message": {**CLAUDE[1]["message"], **UNKNOWN}}]
+    told = await look(client, lines(odd))
+    assert UNKNOWN["wombat"] in dumps(told).decode()
+
+
+async def test_losses_of_a_long_log_are_left_out_with_a_note(
+    client: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reading, "LARGEST_COMPARED", 10)
+    told = await look(client, lines(CLAUDE))
+    assert (told["losses"], len(told["notes"])) == ([], 1)
 
 
 WRONG: dict[str, tuple[bytes, str]] = {

@@ -13,7 +13,7 @@ from random import Random
 
 from partita import AssistantMessage, Message, TextOutput, ToolCallPart, UserMessage, open_store_sync
 from partita.errors import PartitaError
-from partita.formats.converting import convert
+from partita.formats.conversion import convert
 from partita.types.codec import MESSAGES
 from partita.types.json import Json, JsonObject, dumps
 from partita.types.parts import DataPart, FilePart, ImagePart, TextPart

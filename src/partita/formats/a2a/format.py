@@ -6,11 +6,11 @@ one for each message. What A2A has no part for is written as data of a media typ
 Specification: https://a2a-protocol.org/latest/specification/
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, Final
 
 from partita.errors import ConversionError
-from partita.formats.core.report import Entry, Place, Record, Report
+from partita.formats.core.report import Place, Record, Report
 from partita.formats.core.sidecar import in_messages
 from partita.formats.core.turns import join
 from partita.formats.core.wire import to_json
@@ -75,17 +75,16 @@ def dump(messages: Sequence[Message]) -> Dumped:
     blocks = [tuple(map(write_part, message.parts)) for message in joined]
     payload = [to_json(write_message(one, parts)) for one, parts in zip(joined, blocks, strict=True)]
 
-    def losses() -> Iterator[Loss]:
+    def losses() -> list[Loss]:
         record = Record()
         for at, message in enumerate(joined):
             path = f"$[{at}]"
-            record.entries.append(Entry(message, path, (at,)))
+            record.add_message(message, path, (at,), [(at, number) for number in range(len(message.parts))])
             for number, part in enumerate(message.parts):
-                where = f"{path}.content.parts[{number}]"
-                record.entries.append(Entry(part, where, (at, number)))
                 if is_own(blocks[at][number]):
+                    where = f"{path}.content.parts[{number}]"
                     record.losses.append(Loss.of(where, part, OTHER_FORM, "changed"))
-        yield from REPORT.compare(record, _places(payload, joined))
+        return REPORT.compare(record, _places(payload, joined))
 
     return Dumped(payload, losses)
 

@@ -4,6 +4,7 @@ A2A has texts, files and data. Any other part is written as data of a media type
 have no tag on the wire, so there are no tables of codecs here; residue is kept in the same way.
 """
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 from msgspec import UNSET
@@ -15,7 +16,7 @@ from partita.formats.core.metadata import add_notes, message_notes, notes, with_
 from partita.formats.core.residue import residue, restore
 from partita.formats.core.wire import Codec, Wire, read_wire, to_json
 from partita.types.data_url import OCTETS, data_url, inline_of, is_base64
-from partita.types.json import Json, JsonObject, is_array, is_object
+from partita.types.json import Json, JsonObject, is_object
 from partita.types.messages import (
     AssistantContent,
     AssistantMessage,
@@ -49,8 +50,8 @@ TOOL_PART: Final[Codec[Any]] = Codec(ToolPart)
 def read_part(raw: JsonObject, ours: Codec[Any]) -> Any:
     """A part. `ours` reads canonical parts; what is not understood is kept whole."""
     block = PART.read(new_part(raw))
-    content = [name for name in CONTENT if getattr(block, name) is not UNSET]
-    if len(content) != 1 or (block.extra and not block.extra.keys().isdisjoint(CONTENT)):
+    missing = (block.text, block.raw, block.url, block.data).count(UNSET)
+    if missing != 3 or (block.extra and not block.extra.keys().isdisjoint(CONTENT)):
         return ForeignPart(NAME, raw)
     own = read_own(block, ours)
     if own is not None:
@@ -124,13 +125,14 @@ def _with_integers(value: Json) -> Json:
 
     Source: https://protobuf.dev/reference/protobuf/google.protobuf/#value
     """
-    if isinstance(value, str):
-        return value
-    if is_object(value):
-        return {key: _with_integers(inner) for key, inner in value.items()}
-    if is_array(value):
-        return [_with_integers(inner) for inner in value]
-    return int(value) if isinstance(value, float) and value.is_integer() else value
+    if type(value) is dict:
+        return {
+            name: one if type(one) is str else _with_integers(one)  # most members are texts
+            for name, one in value.items()
+        }
+    if type(value) is list:
+        return [_with_integers(one) for one in value]
+    return int(value) if type(value) is float and value.is_integer() else value
 
 
 # Messages
@@ -149,15 +151,14 @@ def read_message(raw: JsonObject, path: str, fallback: str) -> Message:
     }
     message: Message
     if block.role == USER:
-        user = tuple(read_part(part, USER_PART) for part in raws)
+        user = tuple([read_part(part, USER_PART) for part in raws])
         message = UserMessage(content=UserContent(parts=user, metadata=block.metadata), **around)
-    elif raws and all(results := [_result(part) for part in raws]):
-        content = ToolContent(parts=tuple(results), metadata=block.metadata)  # type: ignore[arg-type] # none is `None`
-        message = ToolMessage(content=content, **around)
+    elif results := _results(raws):
+        message = ToolMessage(content=ToolContent(parts=results, metadata=block.metadata), **around)
     else:
-        parts = tuple(read_part(part, ASSISTANT_PART) for part in raws)
+        parts = tuple([read_part(part, ASSISTANT_PART) for part in raws])
         message = AssistantMessage(content=AssistantContent(parts=parts, metadata=block.metadata), **around)
-    return with_message_notes(message, NAME, residue(_write_message(message, ()), replace(block, parts=())))
+    return with_message_notes(message, NAME, residue(_write_message(message, block.parts), block))
 
 
 def write_message(message: Message, blocks: tuple[Any, ...]) -> Wire | JsonObject:
@@ -179,10 +180,14 @@ def _write_message(message: Message, blocks: tuple[Any, ...]) -> wire.Message:
     )
 
 
-def _result(raw: JsonObject) -> ToolResultPart | None:
-    """The result that a part is. Few parts are, so it is looked at first whether it claims to be one."""
-    data = raw.get("data")
-    if not is_object(data) or data.get("type") != "tool-result":
-        return None
-    found = read_own(PART.read(new_part(raw)), TOOL_PART)
-    return found if isinstance(found, ToolResultPart) else None
+def _results(raws: Sequence[JsonObject]) -> tuple[ToolResultPart, ...]:
+    """The results that parts are; none if one of them is something else."""
+    results: list[ToolResultPart] = []
+    for raw in raws:
+        data = raw.get("data")
+        is_claimed = is_object(data) and data.get("type") == "tool-result"
+        found = read_own(PART.read(new_part(raw)), TOOL_PART) if is_claimed else None
+        if not isinstance(found, ToolResultPart):
+            return ()
+        results.append(found)
+    return tuple(results)

@@ -102,7 +102,7 @@ class TaskReader:
         kind = raw.get("kind")
         has_role = "role" in raw and "parts" in raw
         is_message = "messageId" in raw
-        if not (is_message or has_role) or is_old(raw):
+        if not (is_message or has_role) or "kind" in raw:
             self.is_written_back = False
         wrapped = [] if is_message else [key for key in self._readers if is_object(raw.get(key))]
         if isinstance(kind, str) and kind in self._readers:
@@ -123,6 +123,8 @@ class TaskReader:
 
     def _message(self, raw: JsonObject, path: str) -> None:
         message = read_message(raw, path, f"message-{len(self._found) + 1}")
+        if is_old(raw):
+            self.is_written_back = False
         self._seen[message.id] = raw
         self._found.append(message)
 

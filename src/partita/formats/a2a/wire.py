@@ -51,15 +51,18 @@ MESSAGE: Final[Codec[Message]] = Codec(Message)
 
 
 def is_old(raw: JsonObject) -> bool:
-    """Whether a message is in an older form than 1.0."""
-    return "kind" in raw or raw.get("role") in OLD_ROLES or any(one.get("kind") for one in parts_of(raw, "$"))
+    """Whether a message, which could be read, is in an older form than 1.0."""
+    parts = raw.get("parts", ())
+    return "kind" in raw or raw["role"] in OLD_ROLES or any(one.get("kind") for one in parts)
 
 
 def new_message(raw: JsonObject) -> JsonObject:
     """A message in the members of 1.0, but for its parts."""
     role = raw.get("role")
-    renamed = {"role": OLD_ROLES[role]} if isinstance(role, str) and role in OLD_ROLES else {}
-    return {name: value for name, value in raw.items() if name != "kind" or value != "message"} | renamed
+    if isinstance(role, str) and role in OLD_ROLES:
+        raw = raw | {"role": OLD_ROLES[role]}
+    is_named = raw.get("kind") == "message"
+    return {name: raw[name] for name in raw if name != "kind"} if is_named else raw
 
 
 def new_part(raw: JsonObject) -> JsonObject:
@@ -81,7 +84,7 @@ def parts_of(raw: JsonObject, path: str) -> list[Any]:
         what = f"the parts are {kind_of(parts)}"
         raise ConversionError(what, where=f"{path}.parts", hint="make them an array of parts")
     for number, part in enumerate(parts):
-        if not is_object(part):
+        if not isinstance(part, dict):
             where = f"{path}.parts[{number}]"
             raise ConversionError(f"a part is {kind_of(part)}", where=where, hint="make it an object")
     return parts

@@ -8,7 +8,10 @@ chunks; unknown messages become data.
 from collections.abc import Callable, Mapping
 from typing import Final, NamedTuple, TypeAlias
 
+from partita.formats.core.members import without
 from partita.formats.format import Format
+from partita.formats.losses import Loss
+from partita.formats.reasons import UNREAD
 from partita.types.chunks import (
     Chunk,
     DataChunk,
@@ -64,6 +67,9 @@ PASSING: Final[Mapping[str, str]] = {
 PLUMBING: Final = ("authenticate", "fs/", "initialize", "logout", "session/", "terminal/", "$/")
 """How methods begin that only concern the programs."""
 
+CONTENT: Final = ("session/prompt", "fs/write_text_file")
+"""Those of these methods whose requests contain more than programs need."""
+
 USAGE: Final = UsageNames(
     input=["inputTokens"],
     output=["outputTokens"],
@@ -80,6 +86,9 @@ class AcpDecoder:
     """Messages of JSON-RPC in, chunks out. One decoder reads one turn."""
 
     def __init__(self) -> None:
+        self.losses: list[Loss] = []
+        """Messages that only concern the programs."""
+        self._count = 0
         self._calls = Calls()
         self._requests: dict[Request, str] = {}  # open ones, with their terminals
         self._block: tuple[str, str] | None = None  # kind and id of the current text
@@ -105,6 +114,7 @@ class AcpDecoder:
 
     def feed(self, event: Json) -> list[Chunk]:
         """The chunks of one message."""
+        self._count += 1
         if not is_object(event):
             return self._keep("unknown", event)
         method, params = event.get("method"), event.get("params")
@@ -132,9 +142,8 @@ class AcpDecoder:
         update = params.get("update")
         kind = update.get("sessionUpdate") if is_object(update) else None
         if method != "session/update" or not is_object(update) or not isinstance(kind, str):
-            return (
-                [] if method == "session/cancel" or method.startswith("$/") else self._keep("unknown", event)
-            )
+            is_plumbing = method == "session/cancel" or method.startswith("$/")
+            return self._drop(event) if is_plumbing else self._keep("unknown", event)
         if any(request.method == "session/load" for request in self._requests):
             return [DataChunk(f"data-{ACP}-replay", update, transient=True)]
         if kind in PASSING:
@@ -153,8 +162,11 @@ class AcpDecoder:
         terminal = params.get("terminalId")
         self._requests[request] = terminal if isinstance(terminal, str) else ""
         if request.method == "session/load":
+            self._drop(event)
             return self._set_facts({"sessionId": params.get("sessionId")})
-        return [] if request.method.startswith(PLUMBING) else self._keep("unknown", event)
+        if not request.method.startswith(PLUMBING):
+            return self._keep("unknown", event)
+        return [] if request.method in CONTENT else self._drop(event)
 
     def _answered(self, number: str | int, event: JsonObject) -> list[Chunk]:
         result, error = event.get("result"), event.get("error")
@@ -198,14 +210,14 @@ class AcpDecoder:
 
     def _call(self, update: JsonObject) -> list[Chunk]:
         begun = self._begin() if self._calls.knows(update.get("toolCallId")) else self._step()
-        chunks = self._calls.update({key: value for key, value in update.items() if key != "sessionUpdate"})
+        chunks = self._calls.update(without(update, "sessionUpdate"))
         if chunks is None:
             return [*begun, *self._keep("unknown", update)]
         self._had_results |= not self._calls.has_open
         return [*begun, *self._end(), *chunks]
 
     def _plan(self, update: JsonObject) -> list[Chunk]:
-        plan = {key: value for key, value in update.items() if key != "sessionUpdate"}
+        plan = without(update, "sessionUpdate")
         return [*self._step(), DataChunk(f"data-{ACP}-plan", plan, id="plan")]
 
     def _finished(self, result: JsonObject) -> list[Chunk]:
@@ -271,10 +283,15 @@ class AcpDecoder:
 
     def _pass(self, name: str, update: JsonObject) -> list[Chunk]:
         if name == "usage":
-            self._facts["context"] = {key: value for key, value in update.items() if key != "sessionUpdate"}
+            self._facts["context"] = without(update, "sessionUpdate")
         if name == "session-info" and isinstance(title := update.get("title"), str):
             self._facts["title"] = title
         return [DataChunk(f"data-{ACP}-{name}", update, transient=True)]
+
+    def _drop(self, event: JsonObject) -> list[Chunk]:
+        """Something that only concerns the programs."""
+        self.losses.append(Loss.of(f"$[{self._count - 1}]", event, UNREAD, "minor"))
+        return []
 
     def _keep(self, name: str, data: Json) -> list[Chunk]:
         """Something that is kept as data."""

@@ -19,9 +19,10 @@ from msgspec import UNSET
 from msgspec.structs import force_setattr, replace
 
 from partita.errors import ConversionError, DecodeError
-from partita.formats.core.metadata import add_notes, message_notes, notes, with_message_notes
+from partita.formats.core.metadata import message_notes, notes, with_message_notes
 from partita.formats.core.report import Entry, Place, Record
 from partita.formats.core.residue import residue, restore
+from partita.formats.core.role_messages import numbered
 from partita.formats.core.sidecar import in_messages
 from partita.formats.core.turns import (
     Instructions,
@@ -44,9 +45,11 @@ from partita.types.messages import (
     AssistantMessage,
     AssistantPart,
     Message,
+    SystemMessage,
     ToolCallPart,
     ToolContent,
     ToolMessage,
+    UserMessage,
 )
 from partita.types.parts import DataPart, ForeignPart, ReasoningPart, StepStartPart, TextPart
 from partita.types.tools import ToolResultPart
@@ -63,9 +66,9 @@ from .parts import (
     ROLE,
     TEXTS,
     read_activity,
-    read_prompt,
+    read_system,
+    read_user,
     write_activity,
-    write_content,
     write_prompt,
 )
 from .stream import AgUiDecoder
@@ -218,8 +221,11 @@ class Reader:
                     self._check(message.extra, index)
                 for number, call in enumerate(message.tool_calls or ()):
                     self.calls.setdefault(call.id, (index, number))
-            if agent is not UNSET and not is_started.setdefault(agent, agent in self.calls):
-                agent = UNSET
+            if agent is not UNSET:
+                if is_started.setdefault(agent, agent in self.calls):
+                    force_setattr(message, "subagent_run_id", UNSET)  # the call names it
+                else:
+                    agent = UNSET
             self._by_agent.setdefault(agent, []).append((index, message))
         self.messages = self.read_agent(UNSET)
 
@@ -235,7 +241,7 @@ class Reader:
 
     def read_agent(self, agent: Any) -> list[Message]:
         """The messages of an agent."""
-        read = AgentReader(self, agent, self._by_agent.pop(agent, []))
+        read = AgentReader(self, self._by_agent.pop(agent, []))
         self._read.append(read)
         return join(read.messages)
 
@@ -265,20 +271,20 @@ class Reader:
 class AgentReader:
     """Reads the messages of one agent. In `messages` results and steps are apart."""
 
-    def __init__(self, reader: Reader, agent: Any, found: Sequence[tuple[int, Any]]) -> None:
-        """`found`: messages with their indexes; `agent`: `UNSET` for the main agent.
+    def __init__(self, reader: Reader, found: Sequence[tuple[int, Any]]) -> None:
+        """`found`: messages with their indexes.
 
         The main agent has the messages of sub-agents that no call has started, as internal ones.
         """
         self.messages: list[Message] = []
         self.indexes: list[int] = []
-        self._reader, self._places, self._agent, self._found = reader, reader.places, agent, found
+        self._reader, self._places, self._found = reader, reader.places, found
         self._reasoning: list[tuple[int, ReasoningPart]] = []
         self._steps: list[tuple[int, int]] = []  # of the last assistant message: here, and in the payload
         self._open: dict[str, list[str]] = {}  # names of calls without a result by id, the next one last
         for index, message in found:
             if type(message) is wire.Reasoning:
-                part = self._places[index, 0] = REASONING.read(self._block(message), None)
+                part = self._places[index, 0] = REASONING.read(message, None)
                 self._reasoning.append((index, part))
             elif type(message) is wire.Assistant:
                 self._assistant(message, index)
@@ -293,15 +299,6 @@ class AgentReader:
         if self._reasoning:
             self._end_reasoning()
 
-    def _is_internal(self, message: wire.Message) -> bool:
-        return self._agent is UNSET and message.subagent_run_id is not UNSET
-
-    def _block(self, message: wire.Message, **members: Any) -> Any:
-        """A message as a block of a part, without its sub-agent."""
-        if self._agent is not UNSET:
-            members["subagent_run_id"] = UNSET
-        return replace(message, **members) if members else message
-
     def _other(self, message: Any, index: int) -> None:
         """A message that is neither the assistant's nor a result."""
         if is_object(message) or (type(message) is wire.Activity and message.activity_type is UNSET):
@@ -309,20 +306,16 @@ class AgentReader:
             event = AssistantMessage(id=raw["id"], type="event", content=[ForeignPart(NAME, raw)])
             self._add(event, index)
             return
-        read: Any
-        members: Any = {"id": message.id, "metadata": message.metadata, "subagent_run_id": self._agent}
+        internal = message.subagent_run_id is not UNSET
+        read: Message
         if type(message) is wire.Activity:
-            data = read_activity(message)
-            found = residue(write_activity(data, **members), message)
-            data = replace(data, provider_metadata=add_notes(data.provider_metadata, NAMESPACE, found))
-            content = AssistantContent(parts=(data,), metadata=message.metadata)
-            read = AssistantMessage(id=message.id, type="event", content=content)
+            activity = AssistantContent(parts=(read_activity(message),), metadata=message.metadata)
+            read = AssistantMessage(id=message.id, type="event", content=activity, internal=internal)
+        elif type(message) is wire.User:
+            read = UserMessage(id=message.id, content=read_user(message), internal=internal)
         else:
-            read = read_prompt(message)
-            blocks = () if isinstance(message.content, str) else write_content(read.parts)
-            found = residue(write_prompt(read, blocks, **members), message)
-            read = with_message_notes(read, NAMESPACE, found)
-        self._add(replace(read, internal=True) if self._is_internal(message) else read, index)
+            read = SystemMessage(id=message.id, content=read_system(message), internal=internal)
+        self._add(read, index)
 
     def _add(self, message: Message, index: int, *, has_parts: bool = True) -> None:
         self.messages.append(message)
@@ -335,7 +328,8 @@ class AgentReader:
         parts: list[AssistantPart] = [part for _, part in self._reasoning]
         self._reasoning = []
         calls = message.tool_calls or ()
-        block = self._block(message, id="", metadata=UNSET, tool_calls=UNSET if calls else message.tool_calls)
+        internal = message.subagent_run_id is not UNSET
+        block = replace(message, id="", metadata=UNSET, tool_calls=UNSET if calls else message.tool_calls)
         found: JsonObject = {}
         if isinstance(message.content, str):
             text = self._places[index, TEXT] = TEXTS.read(block, None)
@@ -353,7 +347,7 @@ class AgentReader:
                 metadata=message.metadata,
                 provider_metadata={NAMESPACE: found} if found else None,
             )
-            read = AssistantMessage(id=message.id, content=content, internal=self._is_internal(message))
+            read = AssistantMessage(id=message.id, content=content, internal=internal)
             self._steps = [(len(self.messages), index)]
             self._add(read, index, has_parts=False)
         for call in reversed(calls):
@@ -366,7 +360,7 @@ class AgentReader:
         at, place = self._steps[0]
         first: Any = self.messages[at]
         is_next = message.id == f"{first.id}#{len(self._steps) + 1}"
-        if not is_next or self._is_internal(message) != first.internal:
+        if not is_next or (message.subagent_run_id is not UNSET) != first.internal:
             return False
         if message.tool_calls and first.type != "tool":  # `join` needs one type in all steps
             for other, _ in self._steps:
@@ -381,10 +375,10 @@ class AgentReader:
     def _result(self, message: wire.Tool, index: int) -> None:
         names = self._open.get(message.tool_call_id)
         name = names.pop() if names else self._names.get(message.tool_call_id, "")
-        part = RESULTS.read(self._block(message, id="", metadata=UNSET), name)
+        part = RESULTS.read(replace(message, id="", metadata=UNSET), name)
         content = ToolContent(parts=(part,), metadata=message.metadata)
-        id_ = results_group(message.id)
-        self._add(ToolMessage(id=id_, content=content, internal=self._is_internal(message)), index)
+        internal = message.subagent_run_id is not UNSET
+        self._add(ToolMessage(id=results_group(message.id), content=content, internal=internal), index)
 
     @cached_property
     def _names(self) -> dict[str, str]:
@@ -458,13 +452,8 @@ class AgentWriter:
         self._payload.append(block)
         return len(self._payload) - 1
 
-    def _members(self, id: str, metadata: Json = UNSET) -> Any:
-        """What all messages have."""
-        own = metadata if is_object(metadata) else UNSET
-        return {"id": id, "metadata": own, "subagent_run_id": self._agent}
-
     def _append_block(self, block: Any, id: str, metadata: Json = UNSET) -> int:
-        """Append the block of a part, which is new, as a message."""
+        """Append a block, which is new, as a message with that id, and return its index."""
         force_setattr(block, "id", id)
         if is_object(metadata):
             force_setattr(block, "metadata", metadata)
@@ -473,21 +462,20 @@ class AgentWriter:
         return self._append(block)
 
     def _prompt(self, turn: Instructions | Prompt) -> None:
-        message = turn.message
-        is_system = isinstance(turn, Instructions)
-        sent = (part if type(part) is TextPart or not is_system else None for part, _ in turn.parts)
-        blocks = [None if part is None else CONTENT.write(part) for part in sent]
-        known = tuple([block for block in blocks if block is not None])
-        if is_system and not known:
-            self._writer.repaired(f"{turn.path}.content.parts", "", REQUIRED)
-        place: tuple[int, ...] | None = None
-        if is_system or known or (isinstance(turn, Prompt) and turn.steering is None):
-            members = self._members(message.id, message.content.metadata)
-            written = write_prompt(message, known, **members)
-            place = (self._append(restore(written, message_notes(message, NAMESPACE))),)
-        numbers = iter([0] * len(known) if is_system else range(len(known)))
-        places = [None if block is None or place is None else (*place, next(numbers)) for block in blocks]
-        self._record.add(turn, place, places)
+        message, is_system = turn.message, isinstance(turn, Instructions)
+        sent = [part if type(part) is TextPart or not is_system else None for part, _ in turn.parts]
+        blocks, numbers = numbered([CONTENT.write(part) for part in sent])
+        if is_system:
+            numbers = [None if number is None else 0 for number in numbers]  # the content is one text
+            if not blocks:
+                self._writer.repaired(f"{turn.path}.content.parts", "", REQUIRED)
+        elif not blocks and isinstance(turn, Prompt) and turn.steering is not None:
+            self._record.add(turn, None, numbers)
+            return
+        block = write_prompt(message.content, tuple(blocks))
+        block = restore(block, message_notes(message, NAMESPACE))
+        index = self._append_block(block, message.id, message.content.metadata)
+        self._record.add(turn, (index,), [None if one is None else (index, one) for one in numbers])
 
     # Steps
 
@@ -497,9 +485,8 @@ class AgentWriter:
             case (ForeignPart(format=format_, value=value),) if format_ == NAME and _is_unknown(value):
                 return self._append(value)
             case (DataPart() as data,) if notes(data.provider_metadata, NAMESPACE).get(ROLE) == "activity":
-                members = self._members(message.id, message.content.metadata)
-                block = write_activity(data, **members)
-                return self._append(restore(block, notes(data.provider_metadata, NAMESPACE)))
+                block = restore(write_activity(data), notes(data.provider_metadata, NAMESPACE))
+                return self._append_block(block, message.id, message.content.metadata)
             case _:
                 return None
 
@@ -523,18 +510,20 @@ class AgentWriter:
                     calls.append(placed)
                 case _:
                     places.append(None)
-        is_reasoning = (
-            message_notes(message, NAMESPACE).get(ROLE) == "reasoning" and len(self._payload) > start
-        )
         place: Place | None = (start,)
-        if text is not None or calls or not is_reasoning or is_followed:
+        if text is not None or calls or is_followed or not self._is_reasoning(message, start):
             is_written = step.number == 1 or any(place is not None for place in places)
             place = (self._assistant(step, text, calls),) if is_written else None
         self._boundaries(step, place)
-        if any(call.part.children for call in calls):
+        if [call for call in calls if call.part.children]:
             self._calls = calls
             step = step._replace(parts=[self._without_children(placed) for placed in step.parts])
         self._record.add(step, place, places)
+
+    def _is_reasoning(self, message: AssistantMessage, start: int) -> bool:
+        """Whether the reasoning that was written from there on stands for the whole message."""
+        is_noted = message_notes(message, NAMESPACE).get(ROLE) == "reasoning"
+        return is_noted and len(self._payload) > start
 
     def _boundaries(self, step: Step, place: Any) -> None:
         """Record the step starts before a step. Its message implies one."""
@@ -555,7 +544,7 @@ class AgentWriter:
             known = notes(calls[0].part.call_provider_metadata, NAMESPACE).get(PARENT) if calls else None
         block: Any = wire.Assistant(id="") if text is None else TEXTS.write(text)
         if calls:
-            block = replace(block, tool_calls=tuple([CALLS.write(call) for call, _ in calls]))
+            force_setattr(block, "tool_calls", tuple([CALLS.write(call) for call, _ in calls]))
         if is_first:
             block = restore(block, message_notes(message, NAMESPACE))
         for call, path in calls:

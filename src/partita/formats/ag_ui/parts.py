@@ -1,9 +1,10 @@
 """Codecs for parts and messages, the metadata of other providers, and the report of losses."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias, TypeVar
 
 from msgspec import UNSET, UnsetType
+from msgspec.structs import replace
 
 from partita.errors import DecodeError
 from partita.formats.answers.outlet import RAW_INPUT
@@ -11,17 +12,15 @@ from partita.formats.core.codec import PartCodec, PartCodecs
 from partita.formats.core.files import is_image
 from partita.formats.core.metadata import add_notes, notes
 from partita.formats.core.report import NO_PLACE, Report
+from partita.formats.core.residue import residue
 from partita.formats.core.tool_text import as_text, read_arguments, tool_text
 from partita.formats.core.wire import Wire
 from partita.types.data_url import OCTETS, data_url, inline_of, kind_of_media
 from partita.types.json import Json, JsonObject, dumps, is_object, loads
 from partita.types.messages import (
     SystemContent,
-    SystemMessage,
     ToolCallPart,
     UserContent,
-    UserMessage,
-    text_of,
 )
 from partita.types.parts import DataPart, FilePart, ImagePart, ReasoningFilePart, ReasoningPart, TextPart
 from partita.types.tools import ContentOutput, ErrorTextOutput, TextOutput, ToolOutput, ToolResultPart
@@ -97,6 +96,7 @@ SOURCE_TYPE: Final = "sourceType"
 """The note that a data URL was written as a URL."""
 
 File: TypeAlias = ImagePart | FilePart | ReasoningFilePart
+PromptT = TypeVar("PromptT", SystemContent, UserContent)
 
 
 def read_media(block: wire.Media, kind: str) -> ImagePart | FilePart | None:
@@ -304,35 +304,46 @@ RESULTS: Final[PartCodecs[str]] = PartCodecs(
 )
 
 
-# Messages of other roles. `members` are the id, the metadata and the sub-agent.
+# Messages of other roles. Their blocks have no id and no metadata: those are of the message
 
 
-def read_prompt(message: wire.System | wire.Developer | wire.User) -> SystemMessage | UserMessage:
+def read_user(message: wire.User) -> UserContent:
+    """The content of a message of the user."""
+    metadata, given = read_encrypted_value(message.encrypted_value), message.content
+    if isinstance(given, str):
+        return _with_residue(UserContent(parts=(TextPart(given),), provider_metadata=metadata), (), message)
+    parts = read_content(given)
+    if is_plain(parts):
+        metadata = add_notes(metadata, NAMESPACE, {CONTENT_FORM: "list"})
+    content = UserContent(parts=parts, provider_metadata=metadata)
+    return _with_residue(content, write_content(parts), message)
+
+
+def read_system(message: wire.System | wire.Developer) -> SystemContent:
+    """The content of instructions."""
     metadata = read_encrypted_value(message.encrypted_value)
-    given, about = message.content, message.metadata
-    parts: tuple[Any, ...] = (TextPart(given),) if isinstance(given, str) else read_content(given)
     if isinstance(message, wire.Developer):
         metadata = add_notes(metadata, NAMESPACE, {ROLE: "developer"})
-    elif not isinstance(given, str) and is_plain(parts):
-        metadata = add_notes(metadata, NAMESPACE, {CONTENT_FORM: "list"})
-    if isinstance(message, wire.User):
-        prompt = UserContent(parts=parts, metadata=about, provider_metadata=metadata)
-        return UserMessage(id=message.id, content=prompt)
-    instructions = SystemContent(parts=parts, metadata=about, provider_metadata=metadata)
-    return SystemMessage(id=message.id, content=instructions)
+    content = SystemContent(parts=(TextPart(message.content),), provider_metadata=metadata)
+    return _with_residue(content, (), message)
 
 
-def write_prompt(message: SystemMessage | UserMessage, blocks: tuple[Any, ...], **members: Any) -> Wire:
+def _with_residue(content: PromptT, blocks: tuple[Any, ...], message: wire.Message) -> PromptT:
+    """A content with the metadata of its message, and with what `write_prompt` does not write."""
+    found = residue(write_prompt(content, blocks), replace(message, id="", metadata=UNSET))
+    noted = add_notes(content.provider_metadata, NAMESPACE, found)
+    return replace(content, metadata=message.metadata, provider_metadata=noted)
+
+
+def write_prompt(content: SystemContent | UserContent, blocks: tuple[Any, ...]) -> Wire:
     """`blocks`: those of the parts."""
-    metadata = message.content.provider_metadata
-    noted = notes(metadata, NAMESPACE)
-    members["encrypted_value"] = encrypted_value(metadata) if metadata else UNSET
-    if isinstance(message, UserMessage):
-        is_text = is_plain(message.parts) and noted.get(CONTENT_FORM) != "list"
-        return wire.User(content=text_of(message) if is_text else blocks, **members)
+    noted, encrypted = notes(content.provider_metadata, NAMESPACE), encrypted_value(content.provider_metadata)
+    texts = [part.text for part in content.parts if isinstance(part, TextPart)]
+    if isinstance(content, UserContent):
+        is_text = is_plain(content.parts) and noted.get(CONTENT_FORM) != "list"
+        return wire.User(id="", content=texts[0] if is_text else blocks, encrypted_value=encrypted)
     type_ = wire.Developer if noted.get(ROLE) == "developer" else wire.System
-    text = "\n\n".join([part.text for part in message.parts if isinstance(part, TextPart)])
-    return type_(content=text, **members)
+    return type_(id="", content="\n\n".join(texts), encrypted_value=encrypted)
 
 
 def is_plain(parts: Sequence[Any]) -> bool:
@@ -341,9 +352,10 @@ def is_plain(parts: Sequence[Any]) -> bool:
 
 
 def read_activity(message: wire.Activity) -> DataPart:
-    noted = {NAMESPACE: {ROLE: "activity"}}
-    return DataPart(str(message.activity_type), message.content, message.id, provider_metadata=noted)
+    data = DataPart(str(message.activity_type), message.content, message.id)
+    found = residue(write_activity(data), replace(message, id="", metadata=UNSET))
+    return replace(data, provider_metadata={NAMESPACE: {ROLE: "activity", **found}})
 
 
-def write_activity(data: DataPart, **members: Any) -> Wire:
-    return wire.Activity(activity_type=data.name, content=data.data, **members)
+def write_activity(data: DataPart) -> Wire:
+    return wire.Activity(id="", activity_type=data.name, content=data.data)

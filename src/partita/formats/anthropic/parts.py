@@ -8,15 +8,15 @@ from msgspec import UNSET
 
 from partita.formats.core.anthropic_media import DOCUMENT, IMAGE
 from partita.formats.core.codec import PartCodec, PartCodecs
+from partita.formats.core.message_blocks import MessageBlocks
 from partita.formats.core.metadata import notes
 from partita.formats.core.report import Place, PlacedPart, source_place
 from partita.formats.core.rules import Alphabet
-from partita.formats.core.server_tools import write_message_blocks
 from partita.formats.core.tool_text import as_text, object_input, read_tool_text, tool_text
 from partita.formats.core.turns import Placed
 from partita.formats.core.wire import Wire, to_json
 from partita.types.json import Json, JsonObject, is_array, is_object
-from partita.types.messages import AssistantPart, ToolCallPart
+from partita.types.messages import ToolCallPart
 from partita.types.parts import (
     ReasoningPart,
     SourceDocumentPart,
@@ -30,7 +30,6 @@ from .server_tools import (
     CALLER,
     FIELDS,
     MCP,
-    SEARCH,
     SERVED,
     Sources,
     add_result,
@@ -154,16 +153,11 @@ def write_result(part: ToolResultPart) -> Wire:
     content: Any = UNSET
     if items is not None:
         # The API refuses an empty text, also in a result (seen in its error messages)
-        found = (USER_BLOCKS.write(item) for item in items if not _is_blank(item))
-        content = tuple(block for block in found if block is not None)
+        content = tuple(USER_BLOCKS.write_all(items, skips_blank=True))
     elif value is not None:
         content = as_text(value)
     is_error = True if outcome in ("failed", "interrupted") else UNSET
     return wire.ToolResult(tool_use_id=CALL_ID.fit(part.id), content=content or UNSET, is_error=is_error)
-
-
-def _is_blank(item: Any) -> bool:
-    return isinstance(item, TextPart) and not item.text.strip()
 
 
 # The tables
@@ -192,9 +186,6 @@ RESULTS: Final[PartCodecs[Mapping[str, str]]] = PartCodecs(
 
 
 # The blocks of the assistant. Results of server tools are blocks behind their calls.
-
-# The API takes these blocks back only while the tool is declared (seen in its error messages).
-DECLARED: Final = ("advisor", SEARCH)
 
 
 def read_blocks(blocks: Sequence[Any], response: str) -> list[PlacedPart]:
@@ -235,37 +226,21 @@ def read_block(block: Any, sources: Sources) -> Any:
     return ASSISTANT_BLOCKS.read(block, sources)
 
 
-def write_blocks(
-    parts: Sequence[Placed], declared: frozenset[str] | None, text: str | None = None
-) -> tuple[list[Json], list[Place | None]]:
-    """The blocks of the assistant's parts, and of a text behind them, and the place of each part.
+class _Blocks(MessageBlocks):
+    """The blocks of messages. Sources have places, but no blocks."""
 
-    `declared` are the names of the server tools of the request; `None` if they are unknown.
-    """
+    def write_all(
+        self, parts: Sequence[Placed], role: str, text: str | None = None
+    ) -> tuple[list[Json], list[Place | None]]:
+        blocks, places = super().write_all(parts, role, text)
+        for number, (part, _) in enumerate(parts):
+            if isinstance(part, SourceUrlPart | SourceDocumentPart):
+                places[number] = source_place(part)
+        return blocks, places
 
-    def write(part: Any) -> list[Json]:
-        block = _write_block(part, declared)
-        return [] if block is None else [block]
-
-    blocks, places = write_message_blocks(parts, write, _write_results)
-    for number, (part, _) in enumerate(parts):
-        if isinstance(part, SourceUrlPart | SourceDocumentPart):
-            places[number] = source_place(part)
-    return (blocks if text is None else [*blocks, wire.Text(text=text)]), places
+    def write_server_results(self, call: ToolCallPart) -> Sequence[tuple[Json, JsonObject]]:
+        result = write_server_result(call, CALL_ID.fit(call.id))
+        return [] if result is None else [(result, notes(call.result_provider_metadata, NAME))]
 
 
-def _write_results(call: ToolCallPart) -> list[tuple[Json, JsonObject]]:
-    result = write_server_result(call, CALL_ID.fit(call.id))
-    return [] if result is None else [(result, notes(call.result_provider_metadata, NAME))]
-
-
-def _write_block(part: Any, declared: frozenset[str] | None) -> Wire | JsonObject | None:
-    is_served = isinstance(part, ToolCallPart) and part.provider_executed
-    if is_served and part.name.startswith(DECLARED) and declared is not None and part.name not in declared:
-        return None
-    return ASSISTANT_BLOCKS.write(part)
-
-
-def is_written(part: AssistantPart) -> bool:
-    """Whether a part has a block."""
-    return _write_block(part, None) is not None
+BLOCKS: Final = _Blocks(USER_BLOCKS, ASSISTANT_BLOCKS, RESULTS, lambda text: wire.Text(text=text))

@@ -6,26 +6,23 @@ stream read them with the same functions.
 """
 
 from collections.abc import Mapping
-from typing import Any, Final, NamedTuple
-
-from msgspec.structs import replace
+from typing import Final, NamedTuple
 
 from partita.errors import DecodeError
-from partita.formats.core.members import inverse, nonempty_text, renamed
+from partita.formats.core.citations import citation
+from partita.formats.core.members import inverse, nonempty_text, renamed, text_in
 from partita.formats.core.metadata import FIELDS, notes
-from partita.formats.core.server_tools import behind_note
-from partita.formats.core.tool_text import as_text
-from partita.types.fold import state_after
+from partita.formats.core.server_tools import behind_note, with_result
+from partita.formats.core.tool_text import as_text, read_tool_text
+from partita.types.data_url import PLAIN
 from partita.types.json import Json, JsonObject, is_array, is_object, loads
 from partita.types.messages import ToolCallPart
 from partita.types.parts import (
     Citation,
-    DocumentCitationSource,
     SourceDocumentPart,
     SourceUrlPart,
-    UrlCitationSource,
 )
-from partita.types.tools import ErrorJsonOutput, ErrorTextOutput, JsonOutput, TextOutput, ToolOutput
+from partita.types.tools import ErrorJsonOutput, ErrorTextOutput, JsonOutput, TextOutput
 
 from .wire import MCP_RESULT, NAME, RESULT
 
@@ -94,16 +91,13 @@ def read_server_result(block: JsonObject, behind: int) -> ServerResult:
 def add_result(call: ToolCallPart, block: JsonObject, behind: int) -> ToolCallPart:
     """A call with its result. `behind`: how many blocks are between them."""
     result = read_server_result(block, behind)
-    output: ToolOutput
-    if result.error is None:
-        output = TextOutput(result.value) if isinstance(result.value, str) else JsonOutput(result.value)
-    else:
-        output = ErrorTextOutput(result.error)
+    output = (
+        read_tool_text("success", result.value) if result.error is None else ErrorTextOutput(result.error)
+    )
     own = {**_of_server(call, block), **result.metadata}
     if block["type"] != result_type(call.name, own):
         own[RESULT_TYPE] = block["type"]
-    metadata = {NAME: own} if own else None
-    return replace(call, output=output, state=state_after(output), result_provider_metadata=metadata)
+    return with_result(call, output, {NAME: own} if own else None)
 
 
 def _of_server(call: ToolCallPart, block: JsonObject) -> JsonObject:
@@ -176,7 +170,6 @@ def _with_source(result: JsonObject, names: Mapping[str, str]) -> JsonObject:
 
 # Citations and sources
 
-PLAIN: Final = "text/plain"
 _MEDIA_TYPES: Final[Mapping[str, str]] = {"page_location": "application/pdf"}
 """The media type of a document by the type of a location in it."""
 
@@ -239,10 +232,18 @@ class Sources:
 
     def citation(self, raw: JsonObject) -> Citation | None:
         """A citation; `None` if it names no source."""
-        source = self._url_source(raw) or self._document_source(raw)
-        if nonempty_text(raw.get("url")):
+        url, name, title = text_in(raw, "url"), text_in(raw, "source"), text_in(raw, "title")
+        if url:
             self._cited.append(raw)
-        return None if source is None else Citation(source, cited_text=nonempty_text(raw.get("cited_text")))
+        number, cited = raw.get("document_index"), text_in(raw, "cited_text")
+        if "://" in (url or name):
+            return citation(NAME, raw, id_="", title=title, url=url or name, cited_text=cited)
+        if type(number) is not int:
+            return citation(NAME, raw, id_=name, title=title or name, cited_text=cited) if name else None
+        title = text_in(raw, "document_title") or f"Document {number}"
+        known = self._fetched(raw) or Fetched(title, _MEDIA_TYPES.get(text_in(raw, "type"), PLAIN))
+        id_ = text_in(raw, "file_id") or str(number)
+        return citation(NAME, raw, id_=id_, title=known.title, media_type=known.media_type, cited_text=cited)
 
     def cited_document(self, raw: JsonObject, block: int, number: int) -> SourceDocumentPart | None:
         """The fetched document that a citation refers to. Documents of the request need no source."""
@@ -264,25 +265,6 @@ class Sources:
             for number, raw in enumerate(self._cited)
             if raw["url"] not in self._pages
         ]
-
-    def _url_source(self, raw: JsonObject) -> UrlCitationSource | None:
-        url = nonempty_text(raw.get("url")) or nonempty_text(raw.get("source"))
-        if url is None or "://" not in url:
-            return None
-        title = nonempty_text(raw.get("title"))
-        return UrlCitationSource(url, url, title, provider_metadata={NAME: raw}, type="source")
-
-    def _document_source(self, raw: JsonObject) -> DocumentCitationSource | None:
-        number, name = raw.get("document_index"), nonempty_text(raw.get("source"))
-        metadata: Any = {"provider_metadata": {NAME: raw}, "type": "source"}
-        if type(number) is not int:
-            title = nonempty_text(raw.get("title")) or name
-            return None if name is None else DocumentCitationSource(name, PLAIN, title or name, **metadata)
-        kind, title = raw.get("type"), nonempty_text(raw.get("document_title")) or f"Document {number}"
-        media_type = _MEDIA_TYPES.get(kind, PLAIN) if isinstance(kind, str) else PLAIN
-        known = self._fetched(raw) or Fetched(title, media_type)
-        id_ = nonempty_text(raw.get("file_id")) or str(number)
-        return DocumentCitationSource(id_, known.media_type, known.title, **metadata)
 
     def _fetched(self, raw: JsonObject) -> Fetched | None:
         """The fetched document that a citation refers to. Documents of the request are counted as well."""

@@ -11,7 +11,7 @@ from partita.types.json import Json, JsonObject, is_array, is_object
 from partita.types.usage import Usage, UsageNames
 from partita.types.value import Extra
 
-NAMES: Final = UsageNames(
+USAGE: Final = UsageNames(
     input=("input_tokens",),
     output=("output_tokens",),
     reasoning=("output_tokens_details.thinking_tokens",),
@@ -38,7 +38,7 @@ def read_usage(raw: JsonObject) -> Usage | None:
     """The usage of a response; `None` if there are no counts."""
     if not raw:
         return None
-    usage = NAMES.read(raw)
+    usage = USAGE.read(raw)
     return replace(
         usage,
         cached_input_tokens=usage.cached_input_tokens or 0,
@@ -48,18 +48,12 @@ def read_usage(raw: JsonObject) -> Usage | None:
     )
 
 
-def write_usage(usage: Usage) -> JsonObject:
-    """The counts of the API: `raw` if it is from there and was not changed since."""
-    raw = usage.raw
-    return raw if is_object(raw) and read_usage(raw) == usage else NAMES.write(replace(usage, extra=None))
-
-
 def _billed(iterations: Json) -> Extra | None:
     """What is billed if a response took several passes: the outer counts are those of the last."""
     passes = [one for one in iterations if is_object(one)] if is_array(iterations) else []
     if any(one.get("type") == FALLBACK for one in passes):
         return None
-    paid = [NAMES.read(one) for one in passes if one.get("type") in BILLED]
+    paid = [USAGE.read(one) for one in passes if one.get("type") in BILLED]
     if not paid:
         return None
     sums = {

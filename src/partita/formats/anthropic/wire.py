@@ -110,18 +110,8 @@ class Message(Wire):
     content: str | tuple[AnyBlock, ...]
 
 
-class Tool(Wire):
-    """A tool of the client. Tools of Anthropic have a `type` and no schema."""
-
-    name: str
-    input_schema: JsonObject
-    description: str | UnsetType | None = UNSET
-
-
 MESSAGE: Final[Codec[Message]] = Codec(Message)
-CONTENT: Final[Codec[str | tuple[AnyBlock, ...]]] = Codec(str | tuple[AnyBlock, ...])
 BLOCKS: Final[Codec[tuple[AnyBlock, ...]]] = Codec(tuple[AnyBlock, ...])
-TOOL: Final[Codec[Tool]] = Codec(Tool)
 
 # Results of server tools end so: `web_search_tool_result`, `mcp_tool_result`, `code_execution_tool_result` …
 RESULT: Final = "_tool_result"

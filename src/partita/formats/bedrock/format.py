@@ -1,4 +1,4 @@
-"""Requests of Amazon Bedrock Converse ↔ canonical messages.
+"""Requests and responses of Amazon Bedrock Converse ↔ canonical messages.
 
 A message is `message-N`, where N is the number of its first message in the request. Cache points are notes on
 the part before them, as in the AI SDK.
@@ -9,29 +9,27 @@ Wire: https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Conver
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
-from msgspec import UNSET
+from msgspec.structs import replace
 
-from partita.errors import ConversionError
-from partita.formats.core.metadata import message_notes, notes
+from partita.formats.core.members import objects_in, text_in
+from partita.formats.core.metadata import message_notes, notes, part_notes
 from partita.formats.core.report import Place, Record
-from partita.formats.core.request import HINT, Requests, request_report
-from partita.formats.core.role_messages import IN_MESSAGES, INDEX, SYSTEM, RoleReader, RoleWriter
+from partita.formats.core.request import HINT, Requests, block_lists, check_messages, request_report
+from partita.formats.core.response import About, Body, Responses
+from partita.formats.core.role_messages import IN_MESSAGES, INDEX, RoleReader, RoleWriter
 from partita.formats.core.rules import TRAILING, Rules
 from partita.formats.core.server_tools import BEHIND
-from partita.formats.core.tools import Tools
+from partita.formats.core.tools import object_tools
 from partita.formats.core.turns import Placed, Prompt, Step, Turn
-from partita.formats.core.wire import Wire, read_wire, to_json
-from partita.formats.format import Format, Request, ToolSpec
+from partita.formats.core.wire import read_wire
 from partita.formats.losses import Loss
 from partita.formats.reasons import CITATIONS, REQUIRED, SIGNED
-from partita.types.json import Json, JsonObject, is_array, is_object, kind_of
-from partita.types.messages import Message
+from partita.types.json import Json, JsonObject, is_object
 from partita.types.parts import ReasoningPart, TextPart
 
 from . import wire
-from .parts import CACHE, EMPTY, FIELDS, FILES, TOOL_NAME, is_written, read_blocks, write_blocks
-from .response import RESPONSES
-from .stream import BedrockDecoder
+from .parts import BLOCKS, CACHE, EMPTY, FILES, TOOL_NAME, read_blocks
+from .stream import EVENTS, REASONS, USAGE, BedrockDecoder, error_text, read_usage
 from .wire import FORMAT_NAME, NAME
 
 RULES: Final = Rules(
@@ -61,30 +59,11 @@ ATTACHED: Final = "See the attached documents."
 class _Reader(RoleReader):
     """Reads messages. `system` has a place of its own."""
 
-    def __init__(self, raws: Sequence[Json], path: str, request: JsonObject) -> None:
-        super().__init__(NAME)
-        if (system := request.get("system")) is not None:
-            self._read({"role": "system", "content": system}, "$.system", SYSTEM, SYSTEM)
-        for index, raw in enumerate(raws):
-            self._read(raw, f"{path}[{index}]", f"message-{index + 1}", index)
-
-    def _read(self, raw: Json, path: str, id_: str, index: Any) -> None:
-        message = read_wire(wire.MESSAGE, raw, path, HINT)
-        role = message.role
-        if role not in ("user", "assistant", "system"):
-            hint = "use user, assistant or system"
-            raise ConversionError(f"unknown role {role!r:.40}", where=f"{path}.role", hint=hint)
-        for number, block in enumerate(message.content):
-            if not is_object(block):
-                where = f"{path}.content[{number}]"
-                raise ConversionError(f"a block is {kind_of(block)}", where=where, hint="make it an object")
-        noted: JsonObject = {FIELDS: dict(message.extra)} if message.extra else {}
-        noted |= {IN_MESSAGES: True} if role == "system" and index != SYSTEM else {}
-        found = read_blocks(message.content, role, {} if role == "assistant" else self.calls)
-        if role == "assistant":
-            self.add_step(id_, found, noted, index)
-        else:
-            self.add_content(role, id_, found, noted, index)
+    def read(self, raw: Json, path: str, id_: str, index: Any) -> None:
+        message: wire.Message = read_wire(wire.MESSAGE, raw, path, HINT)
+        calls = {} if message.role == "assistant" else self.calls
+        found = read_blocks(message.content, message.role, calls)
+        self.add_message(message.role, id_, found, index, extra=message.extra)
 
 
 # Writing
@@ -93,26 +72,11 @@ class _Reader(RoleReader):
 class _Writer(RoleWriter):
     """Writes messages, and records what went where."""
 
-    def __init__(self, model: str) -> None:
-        super().__init__(NAME)
-        self._is_claude = "anthropic" in model
-
-    def write(self, messages: Sequence[Message]) -> JsonObject:
-        """`system` and `messages`."""
-        self.write_turns(messages, RULES, is_written)
-        written: list[JsonObject] = []
-        for number, (role, blocks, noted) in enumerate(self.messages):
-            written.append({"role": role, "content": blocks, **notes(noted, FIELDS)})
-            if _has_only_documents(blocks):
-                blocks.append({"text": ATTACHED})
-                self.record.losses.append(Loss(f"$.messages[{number}]", ATTACHED, REQUIRED, "repaired"))
-        _make_names_unique(written)
-        _strip_last_answer(written)
-        return {**({"system": self.system} if self.system else {}), "messages": written}
+    rules, blocks = RULES, BLOCKS
 
     def write_blocks(self, turn: Turn, role: str) -> tuple[list[Json], Sequence[Place | None]]:
         """The blocks of a turn. The AI SDK also has cache points on whole messages: behind all blocks."""
-        blocks, places = write_blocks(turn.parts, role, turn.text if isinstance(turn, Step) else None)
+        blocks, places = super().write_blocks(turn, role)
         point = message_notes(turn.message, NAME).get(CACHE)
         return ([*blocks, {CACHE: point}] if blocks and is_object(point) else blocks), places
 
@@ -128,13 +92,29 @@ class _Writer(RoleWriter):
     def write_step(self, step: Step) -> None:
         super().write_step(step._replace(parts=list(self._sendable(step.parts))))
 
+    def complete(self, payload: JsonObject) -> JsonObject:
+        for number, content in enumerate(one["content"] for one in payload["messages"]):
+            if any("document" in one for one in content) and not any("text" in one for one in content):
+                content.append({"text": ATTACHED})
+                self.record.losses.append(Loss(f"$.messages[{number}]", ATTACHED, REQUIRED, "repaired"))
+        _make_names_unique(payload["messages"])
+        _strip_last_answer(payload["messages"])
+        if self.request is not None and not payload["messages"] and _has_stored_prompt(payload):
+            del payload["messages"]
+        elif self.request is not None:
+            check_messages(payload)
+        _declare_tools(payload, self.record)
+        _limit_cache_points(payload, self.record)
+        return payload
+
     def _sendable(self, parts: Sequence[Placed]) -> Iterator[Placed]:
         """The parts of the assistant without what the API refuses in a request."""
+        is_claude = self.request is not None and "anthropic" in str(self.request.settings.get("modelId"))
         for placed in parts:
-            part, own = placed.part, notes(getattr(placed.part, "provider_metadata", None), NAME)
+            part, own = placed.part, part_notes(placed.part, NAME)
             if isinstance(part, FILES):
                 self.record.losses.append(Loss.of(placed.path, part, NO_FILES))
-            elif isinstance(part, ReasoningPart) and self._is_claude and own.get("unsigned"):
+            elif isinstance(part, ReasoningPart) and is_claude and own.get("unsigned"):
                 self.record.losses.append(Loss.of(placed.path, part, SIGNED))
             elif "searchResultLocation" in str(own.get("citations")):
                 self.record.losses.append(Loss.of(f"{placed.path}.citations", part.citations, CITATIONS))
@@ -143,8 +123,12 @@ class _Writer(RoleWriter):
                 yield placed
 
 
-def _has_only_documents(blocks: Sequence[Json]) -> bool:
-    return any("document" in block for block in blocks) and not any("text" in block for block in blocks)
+def _has_stored_prompt(payload: JsonObject) -> bool:
+    """Whether Bedrock has the messages, in a prompt that is stored there.
+
+    https://docs.aws.amazon.com/bedrock/latest/userguide/prompt-management-deploy.html
+    """
+    return "promptVariables" in payload or ":prompt/" in str(payload.get("modelId"))
 
 
 def _strip_last_answer(messages: Sequence[JsonObject]) -> None:
@@ -166,67 +150,21 @@ def _make_names_unique(messages: Sequence[JsonObject]) -> None:
     """
     seen: set[str] = set()
     blocks = [block for message in messages for block in message["content"]]
-    results = [notes(block, "toolResult").get("content") for block in blocks]
-    inner = [one for content in results if is_array(content) for one in content if is_object(one)]
+    inner = [one for block in blocks for one in objects_in(notes(block, "toolResult").get("content"))]
     for block in [*blocks, *inner]:
-        document = block.get("document")
-        if not is_object(document) or not isinstance(document.get("name"), str):
-            continue
-        name, number = document["name"], 1
-        while document["name"].lower() in seen:
+        name = unique = text_in(block.get("document"), "name")
+        number = 1
+        while unique.lower() in seen:
             number += 1
-            block["document"] = document = {**document, "name": f"{name[:190]}-{number}"}
-        seen.add(document["name"].lower())
+            unique = f"{name[:190]}-{number}"
+            block["document"] = {**block["document"], "name": unique}
+        if name:
+            seen.add(unique.lower())
 
 
 # Requests
 
-
-def _read_tool(tool: wire.Tool) -> ToolSpec | None:
-    spec, schema = tool.tool_spec, tool.tool_spec.input_schema.get("json")
-    return ToolSpec(spec.name, spec.description or None, schema) if is_object(schema) else None
-
-
-def _write_tool(spec: ToolSpec) -> Wire:
-    schema = {"json": {"type": "object", **(spec.input_schema or {})}}
-    description = spec.description or UNSET  # the API refuses an empty one
-    return wire.Tool(tool_spec=wire.ToolSpecification(spec.name, schema, description))
-
-
-TOOLS: Final = Tools(NAME, wire.TOOL, _read_tool, _write_tool, names=TOOL_NAME)
-
-
-def _read_request(payload: JsonObject) -> Request:
-    """The request around messages. Tools of Bedrock and cache points stay among the settings."""
-    settings = {key: item for key, item in payload.items() if key not in ("system", "messages")}
-    config = dict(notes(settings, "toolConfig"))
-    tools = TOOLS.take(config)
-    if tools and config:
-        settings["toolConfig"] = config
-    elif tools:
-        del settings["toolConfig"]
-    return Request(tools, settings, FORMAT_NAME)
-
-
-def _write(messages: Sequence[Message], request: Request | None) -> tuple[JsonObject, Record]:
-    """`system` and `messages`, or a whole request."""
-    writer = _Writer(str(request.settings.get("modelId", "")) if request else "")
-    payload = writer.write(messages)
-    if request is not None:
-        payload = _write_request(payload, request, writer.record)
-    _declare_tools(payload, writer.record)
-    _limit_cache_points(payload, writer.record)
-    return payload, writer.record
-
-
-def _write_request(payload: JsonObject, request: Request, record: Record) -> JsonObject:
-    settings = dict(request.settings)
-    if not payload["messages"]:
-        if "promptVariables" not in settings and ":prompt/" not in str(settings.get("modelId")):
-            raise ConversionError("no message to send", where="$", hint="give at least one that has content")
-        del payload["messages"]
-    config = TOOLS.add(request, notes(settings, "toolConfig"), record)
-    return {**payload, **settings, **({"toolConfig": config} if config else {})}
+TOOLS: Final = object_tools(NAME, "inputSchema.json", "toolSpec", names=TOOL_NAME, path="toolConfig.tools")
 
 
 def _declare_tools(payload: JsonObject, record: Record) -> None:
@@ -236,11 +174,11 @@ def _declare_tools(payload: JsonObject, record: Record) -> None:
     https://github.com/vxcontrol/pentagi/pull/196
     """
     content = [block for message in payload.get("messages", ()) for block in message["content"]]
-    names = {notes(block, "toolUse").get("name"): None for block in content}
-    names = {name: None for name in names if isinstance(name, str)}
-    if names and not notes(payload, "toolConfig").get("tools"):
-        tools = [to_json(_write_tool(ToolSpec(name))) for name in names]
-        payload["toolConfig"] = {**notes(payload, "toolConfig"), "tools": tools}
+    found = dict.fromkeys(text_in(block.get("toolUse"), "name") for block in content)
+    names = [name for name in found if name]
+    config = notes(payload, "toolConfig")
+    if names and not config.get("tools"):
+        payload["toolConfig"] = {**config, "tools": TOOLS.declare(names)}
         record.losses.append(Loss("$.toolConfig", ", ".join(names), REQUIRED, "repaired"))
 
 
@@ -249,14 +187,9 @@ def _limit_cache_points(payload: JsonObject, record: Record) -> None:
 
     https://docs.aws.amazon.com/bedrock/latest/userguide/prompt-caching.html
     """
-    lists: list[tuple[str, Any]] = [("$.toolConfig.tools", notes(payload, "toolConfig").get("tools", ()))]
-    lists += [("$.system", payload.get("system", ()))]
-    lists += [
-        (f"$.messages[{at}].content", one["content"]) for at, one in enumerate(payload.get("messages", ()))
-    ]
     points = [
         (path, blocks, block)
-        for path, blocks in lists
+        for path, blocks in block_lists(payload, "toolConfig", "tools")
         for block in blocks
         if is_object(block) and CACHE in block
     ]
@@ -265,26 +198,44 @@ def _limit_cache_points(payload: JsonObject, record: Record) -> None:
         record.losses.append(Loss.of(path, point, CACHE_POINTS, "repaired"))
 
 
+# Responses
+
+
+def _read_body(response: wire.Response) -> Body:
+    message = response.output.message
+    bare = replace(response, output=replace(response.output, message=replace(message, content=())))
+    return Body(bare, read_blocks(message.content, "assistant", {}), response.stop_reason)
+
+
+def _write_body(about: About, blocks: Sequence[JsonObject]) -> wire.Response:
+    output = wire.Output(wire.Message("assistant", tuple(blocks)))
+    return wire.Response(output=output, stop_reason=about.stop, usage=about.usage, extra=about.extra)
+
+
+RESPONSES: Final = Responses(
+    NAME,
+    BedrockDecoder,
+    wire.RESPONSE,
+    is_body=lambda payload: "output" in payload,
+    is_event=lambda payload: not EVENTS.isdisjoint(payload),
+    error_text=error_text,
+    read_body=_read_body,
+    write_body=_write_body,
+    blocks=BLOCKS,
+    required=("finishReason", "usage"),
+    finish_reasons=REASONS,
+    usage=USAGE,
+    read_usage=read_usage,
+    reasons={"id": "responses have no id"},
+)
 RESPONSE: Final = RESPONSES.format(f"{FORMAT_NAME}-answer", "answers of Amazon Bedrock Converse")
 REQUESTS: Final = Requests(
     REPORT,
     "Converse",
-    RESPONSE,
-    read=_Reader,
-    write=_write,
-    read_request=_read_request,
-    is_response=RESPONSES.is_response,
-    # A prompt that is stored on Bedrock has the messages itself:
-    # https://docs.aws.amazon.com/bedrock/latest/userguide/prompt-management-deploy.html
+    RESPONSES,
+    TOOLS,
+    reader=_Reader,
+    writer=_Writer,
     is_request=lambda payload: "messages" in payload or "modelId" in payload,
 )
-load, dump = REQUESTS.load, REQUESTS.dump
-FORMAT: Final = Format(
-    FORMAT_NAME,
-    "Amazon Bedrock Converse, requests and answers",
-    load,
-    dump,
-    BedrockDecoder,
-    takes_request=True,
-    is_complete=True,
-)
+FORMAT: Final = REQUESTS.format(FORMAT_NAME, "Amazon Bedrock Converse, requests and answers")

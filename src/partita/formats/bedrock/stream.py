@@ -38,7 +38,7 @@ from partita.types.tools import ErrorTextOutput, JsonOutput, TextOutput, ToolRes
 from partita.types.usage import Usage, UsageNames
 
 from .parts import SERVER, read_block
-from .wire import BLOCKS, NAME
+from .wire import NAME
 
 INDEX: Final = "contentBlockIndex"
 
@@ -49,8 +49,8 @@ REASONS: Final[Mapping[str, str]] = {
     "tool_use": "tool-calls",
     "max_tokens": "length",
     "model_context_window_exceeded": "length",
-    "guardrail_intervened": "content-filter",
     "content_filtered": "content-filter",
+    "guardrail_intervened": "content-filter",
     "malformed_model_output": "error",
     "malformed_tool_use": "error",
 }
@@ -256,7 +256,7 @@ class BedrockDecoder(ResponseDecoder):
             self._end_call(block, is_final=False)
             return
         id_, raw = str(block.index), _whole(block)
-        part = read_block(BLOCKS.read(raw), "assistant", {})
+        part = read_block(raw, "assistant", {})
         match part:
             case TextPart():
                 self._outlet.end(id_, notes(part.provider_metadata, NAME), part.citations)
@@ -273,7 +273,7 @@ class BedrockDecoder(ResponseDecoder):
                 self._outlet.emit(CustomChunk(f"{NAME}.{block.kind}", {NAME: {**raw, **more}}))
 
     def _call_notes(self, block: StreamedBlock) -> JsonObject:
-        part = read_block(BLOCKS.read({"toolUse": {**block.raw, "input": {}}}), "assistant", {})
+        part = read_block({"toolUse": {**block.raw, "input": {}}}, "assistant", {})
         return notes(part.call_provider_metadata, NAME) if isinstance(part, ToolCallPart) else {}
 
     def _output(self, result: ToolResultPart, index: int) -> None:

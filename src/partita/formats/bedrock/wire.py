@@ -7,11 +7,12 @@ Blocks have no `type`: the name of their only member is their type.
 https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ContentBlock.html
 """
 
-from typing import Any, Final
+from collections.abc import Callable, Mapping
+from typing import Final, Literal
 
 from msgspec import UNSET, UnsetType
 
-from partita.formats.core.wire import Codec, MemberUnion, Wire, always
+from partita.formats.core.wire import Codec, MemberUnion, Wire, always, kind_of
 from partita.types.json import Json, JsonObject
 
 NAME: Final = "bedrock"
@@ -24,7 +25,11 @@ class Shape(Wire, rename="camel"):
     """The base of the wire types: members are in camelCase."""
 
 
-class Text(Shape):
+class Block(Shape):
+    """The base of blocks. Each has one member."""
+
+
+class Text(Block):
     """A text. The API refuses an empty one: OpenHands/OpenHands#5722"""
 
     text: str
@@ -45,43 +50,43 @@ class Document(Shape):
     format: str | UnsetType = UNSET
 
 
-class ImageBlock(Shape):
+class ImageBlock(Block):
     """An image."""
 
     image: Media
 
 
-class VideoBlock(Shape):
+class VideoBlock(Block):
     """A video."""
 
     video: Media
 
 
-class AudioBlock(Shape):
+class AudioBlock(Block):
     """Audio."""
 
     audio: Media
 
 
-class DocumentBlock(Shape):
+class DocumentBlock(Block):
     """A document."""
 
     document: Document
 
 
-class GuardBlock(Shape):
+class GuardBlock(Block):
     """A `text` or an `image` that a guardrail assesses."""
 
     guard_content: JsonObject
 
 
-class ReasoningBlock(Shape):
+class ReasoningBlock(Block):
     """A `reasoningText` with its signature, or `redactedContent`."""
 
     reasoning_content: JsonObject
 
 
-class CitationsBlock(Shape):
+class CitationsBlock(Block):
     """Generated text, with the sources that it cites."""
 
     citations_content: JsonObject
@@ -99,7 +104,7 @@ class ToolUse(Shape):
     type: str | UnsetType = UNSET
 
 
-class ToolUseBlock(Shape):
+class ToolUseBlock(Block):
     """A call."""
 
     tool_use: ToolUse
@@ -112,49 +117,28 @@ class ToolResult(Shape):
     """
 
     tool_use_id: str
-    content: list[Any]
+    content: tuple[JsonObject, ...]
     status: str | UnsetType = UNSET
 
 
-class ToolResultBlock(Shape):
+class ToolResultBlock(Block):
     """A result: of the user, or of a server tool in the message of its call."""
 
     tool_result: ToolResult
 
 
-BLOCKS: Final = MemberUnion(
-    Text,
-    ImageBlock,
-    VideoBlock,
-    AudioBlock,
-    DocumentBlock,
-    GuardBlock,
-    ReasoningBlock,
-    CitationsBlock,
-    ToolUseBlock,
-    ToolResultBlock,
-)
+BLOCKS: Final = MemberUnion(Block)
+MEDIA: Final[Mapping[str, Callable[[Media], Wire]]] = {
+    kind_of(type_): type_ for type_ in (ImageBlock, VideoBlock, AudioBlock)
+}
+"""The blocks of media by kind."""
 
 
 class Message(Shape):
     """A message. `system` is a role since 2026: it may also change the tools."""
 
-    role: str
-    content: list[Any]
-
-
-class ToolSpecification(Shape):
-    """A tool of the client."""
-
-    name: str
-    input_schema: JsonObject
-    description: str | UnsetType | None = UNSET
-
-
-class Tool(Shape):
-    """A tool. Other tools are `systemTool`; a `cachePoint` may be among them."""
-
-    tool_spec: ToolSpecification
+    role: Literal["user", "assistant", "system"]
+    content: tuple[JsonObject, ...]
 
 
 class Output(Shape):
@@ -172,5 +156,4 @@ class Response(Shape, kw_only=True):
 
 
 MESSAGE: Final[Codec[Message]] = Codec(Message)
-TOOL: Final[Codec[Tool]] = Codec(Tool)
 RESPONSE: Final[Codec[Response]] = Codec(Response)

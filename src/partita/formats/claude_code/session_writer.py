@@ -14,7 +14,7 @@ from msgspec import UNSET
 
 from partita.formats.core.metadata import notes
 from partita.formats.core.turns import Instructions, Prompt, Results, Step, Turn, split
-from partita.formats.log.session_file import Names, SessionFacts, is_uuid, made_uuid
+from partita.formats.log.session_file import UNKNOWN_MODEL, Names, SessionFacts, is_uuid, made_uuid, model_of
 from partita.formats.losses import Loss
 from partita.formats.reasons import JOINED, NOT_MODEL
 from partita.types.fold import fold
@@ -28,13 +28,12 @@ from .envelope import SOURCE, SUBAGENT
 from .restored_lines import Line, Restored, envelope_of, in_order, joined, restore
 from .tool_results import new_result
 from .user_content import new_block
-from .wire import ANTHROPIC, CLAUDE_CODE, SYNTHETIC, write_usage
+from .wire import ANTHROPIC, CLAUDE_CODE, write_usage
 
 EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 VERSION: Final = "2.1.81"
 """The version of Claude Code in new lines."""
 
-UNKNOWN_MODEL: Final = "unknown"
 UNKNOWN_TOOL: Final = "unknown"
 LONGEST_NAME: Final = 200
 """https://docs.claude.com/en/docs/agents-and-tools/tool-use/implement-tool-use allows fewer characters, but
@@ -293,7 +292,7 @@ class _ThreadWriter:
             "id": self._file.names.response(self._message, number),
             "type": "message",
             "role": "assistant",
-            "model": _model_of(turn.message),
+            "model": model_of(turn.message) or UNKNOWN_MODEL,
             "stop_reason": "tool_use" if is_calling else "end_turn",
             "stop_sequence": None,
             "usage": usage,
@@ -384,13 +383,6 @@ def _index_of(turn: Turn) -> int:
     found = _INDEX.match(turn.path)
     assert found is not None, "every turn has a path in the messages"
     return int(found[1])
-
-
-def _model_of(message: Message) -> str:
-    """The model of a response."""
-    metadata = message.content.metadata
-    model = metadata.get("model") if is_object(metadata) else None
-    return model if isinstance(model, str) and model not in ("", SYNTHETIC) else UNKNOWN_MODEL
 
 
 def _names_in(messages: Sequence[Message], restored: Sequence[Restored | None]) -> Iterator[str]:

@@ -18,7 +18,15 @@ from msgspec import UNSET
 from partita.formats.core.metadata import notes
 from partita.formats.core.report import COMMON, STEERING, fields_of
 from partita.formats.format import Dumped
-from partita.formats.log.session_file import Losses, Names, SessionFacts, is_uuid, made_uuid
+from partita.formats.log.session_file import (
+    UNKNOWN_MODEL,
+    Losses,
+    Names,
+    SessionFacts,
+    is_uuid,
+    made_uuid,
+    model_of,
+)
 from partita.formats.losses import Loss, Severity, json_losses
 from partita.formats.reasons import NO_CALL, NO_PLACE, REQUIRED, STEPS
 from partita.types.fold import fold
@@ -61,7 +69,6 @@ VERSION: Final = "0.146.0"
 
 ORIGINATOR: Final = "partita"
 META: Final = data_name("session_meta")
-UNKNOWN_MODEL: Final = "unknown"
 CONTEXT: Final[JsonObject] = {
     "approval_policy": "on-request",
     "sandbox_policy": {"type": "read-only"},
@@ -336,7 +343,7 @@ class Writer:
         place = len(self.records), self._turn, self._model, self._is_open
         if self._turn is None:
             self._begin_turn(message, index)
-        model = _model_of(message)
+        model = model_of(message)
         if self._is_open or (model is not None and model != self._model):
             self._context(model)
         usage, parts = message.content.usage, message.parts
@@ -493,7 +500,7 @@ class Writer:
         if not written and not content.parts:
             losses.add(where, [], EMPTY)
         for name, value in _metadata(message).items():
-            known = name == AGENT or (name == "model" and value == _model_of(message))
+            known = name == AGENT or (name == "model" and value == model_of(message))
             if not known:
                 losses.add(f"{where}.metadata.{name}".rstrip("."), value, NO_PLACE)
 
@@ -503,7 +510,7 @@ def models_of(messages: Sequence[Message]) -> list[str | None]:
     models: list[str | None] = []
     model: str | None = None
     for message in reversed(messages):
-        model = _model_of(message) or model
+        model = model_of(message) or model
         models.append(model)
     return models[::-1]
 
@@ -513,12 +520,6 @@ def _metadata(message: Message) -> JsonObject:
     if is_object(metadata):
         return metadata
     return {} if metadata is UNSET else {"": metadata}
-
-
-def _model_of(message: Message) -> str | None:
-    model = _metadata(message).get("model") if isinstance(message, AssistantMessage) else None
-    is_model = isinstance(model, str) and model and not model.startswith("<")  # as `<synthetic>` does
-    return model if is_model else None
 
 
 def _item_id(message: Message, session_id: str) -> JsonObject:

@@ -3,8 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from partita.formats.core.unread import KNOWN, Fact, message_facts, read_completely
-from partita.formats.events import UNNAMED, load_events
+from partita.formats.core.unread import KNOWN, Fact, message_facts, read_completely, read_events
 from partita.formats.format import Format, Loaded
 from partita.formats.log.records import load_records, records_in
 from partita.types.json import Json, JsonObject, dumps, is_array, is_object
@@ -19,7 +18,6 @@ from .wire import inner, text, whole
 from .work import WORK_EVENTS
 
 LINE: Final = "codex-line"
-TURN_STARTED: Final[JsonObject] = {"type": "turn.started"}
 CONTENT: Final = frozenset({"message", "text", "arguments", "input", "output"})
 """Members whose loss is not minor."""
 
@@ -33,10 +31,7 @@ def load(payload: Json) -> Loaded:
 
 def load_exec(payload: Json) -> Loaded:
     """The events of a stream as messages."""
-    events = payload if is_array(payload) else [payload]
-    return read_completely(
-        load_events(CodexExecDecoder(), events), events, _event_facts, content=CONTENT, pieces=True
-    )
+    return read_events(CodexExecDecoder, payload if is_array(payload) else [payload])
 
 
 def _record_facts(record: Json) -> set[Fact]:
@@ -58,13 +53,6 @@ def _record_facts(record: Json) -> set[Fact]:
     if kind in ("token_count", "context_compacted", *WORK_EVENTS) or record.get("record_type") == "state":
         facts.add(KNOWN)
     return facts
-
-
-def _event_facts(event: Json) -> set[Fact]:
-    """The facts that an event of a stream states. It may come before its turn."""
-    read = load_events(CodexExecDecoder(), [event, TURN_STARTED])
-    facts = message_facts(read.messages) - {("id", UNNAMED)}
-    return facts | {KNOWN} if event == TURN_STARTED else facts
 
 
 def _totals(messages: Sequence[Message]) -> Iterator[Fact]:

@@ -1,4 +1,4 @@
-"""Requests of Cohere's chat API ↔ canonical messages.
+"""Requests and responses of Cohere's chat API ↔ canonical messages.
 
 A message is `message-N`, where N is the number of its first message in the request. Each result is a message
 of its own there. Documents of a request are one of its settings.
@@ -10,35 +10,25 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from msgspec import UNSET
+from msgspec.structs import replace
 
-from partita.errors import ConversionError
-from partita.formats.core.metadata import notes
-from partita.formats.core.report import Place, Record
-from partita.formats.core.request import HINT, Requests, request_report
+from partita.formats.core.members import text_in
+from partita.formats.core.metadata import FIELDS, message_notes, notes
+from partita.formats.core.report import Place
+from partita.formats.core.request import HINT, Requests, check_messages, request_report
 from partita.formats.core.residue import restore
+from partita.formats.core.response import About, Body, Responses
 from partita.formats.core.role_messages import APART, FORM, INDEX, STRING, RoleReader, RoleWriter
 from partita.formats.core.rules import Rules
-from partita.formats.core.tools import Tools
+from partita.formats.core.tools import object_tools
 from partita.formats.core.turns import Instructions, Results, Step, Turn
 from partita.formats.core.wire import Wire, read_wire, to_json
-from partita.formats.format import Format, Request, ToolSpec
 from partita.types.json import Json, JsonObject, is_object
-from partita.types.messages import Message
-from partita.types.parts import ForeignPart, TextPart
+from partita.types.parts import ForeignPart
 
 from . import wire
-from .parts import (
-    FIELDS,
-    RESULTS,
-    TOOL_NAME,
-    USER_BLOCKS,
-    as_string,
-    is_written,
-    read_assistant,
-    write_assistant,
-)
-from .response import RESPONSES
-from .stream import CohereDecoder
+from .parts import BLOCKS, RESULTS, TOOL_NAME, as_string, read_assistant, write_assistant
+from .stream import EVENTS, REASONS, USAGE, CohereDecoder, read_usage
 from .wire import NAME
 
 RULES: Final = Rules(
@@ -61,34 +51,26 @@ REPORT: Final = request_report(
 class _Reader(RoleReader):
     """Reads messages."""
 
-    def __init__(self, raws: Sequence[Json], path: str, request: JsonObject) -> None:
-        super().__init__(NAME)
-        for index, raw in enumerate(raws):
-            id_ = f"message-{index + 1}"
-            message = read_wire(wire.MESSAGE, raw, f"{path}[{index}]", HINT)
-            match message:
-                case wire.Assistant():
-                    found, noted = read_assistant(message)
-                    self.add_step(id_, found, noted, index)
-                case wire.Tool():
-                    self.add_results(id_, [(RESULTS.read(message, self.calls), 0)], index)
-                case wire.UnknownMessage():
-                    part = ForeignPart(NAME, dict(message.raw))
-                    self.add_content("user", id_, [(part, 0)], {}, index)
-                case _:
-                    self._text(message, id_, index)
-
-    def _text(self, message: wire.System | wire.User, id_: str, index: int) -> None:
-        content, is_system = message.content, isinstance(message, wire.System)
-        text = content if isinstance(content, str) else None
-        blocks = (wire.Text(text=content),) if isinstance(content, str) else content
-        found: list[tuple[Any, Place]] = []
-        for number, block in enumerate(blocks):
-            part = USER_BLOCKS.read(block, None)
-            is_kept = is_system and not isinstance(part, TextPart)
-            found.append((ForeignPart(NAME, to_json(block)) if is_kept else part, number))
-        noted: JsonObject = {FIELDS: dict(message.extra)} if message.extra else {}
-        self.add_content("system" if is_system else "user", id_, found, noted, index, text)
+    def read(self, raw: Json, path: str, id_: str, index: Any) -> None:
+        message = read_wire(wire.MESSAGE, raw, path, HINT)
+        match message:
+            case wire.Assistant():
+                found, noted = read_assistant(message)
+                self.add_step(id_, found, noted, index)
+            case wire.Tool():
+                self.add_results(id_, [(RESULTS.read(message, self.calls), 0)], index)
+            case wire.UnknownMessage():
+                part = ForeignPart(NAME, dict(message.raw))
+                self.add_content("user", id_, [(part, 0)], {}, index)
+            case _:
+                role, content = ("system" if isinstance(message, wire.System) else "user"), message.content
+                text = content if isinstance(content, str) else None
+                blocks = (wire.Text(text=content),) if isinstance(content, str) else content
+                parts = (BLOCKS.read(block, role, {}) for block in blocks)
+                noted = {FIELDS: dict(message.extra)} if message.extra else {}
+                self.add_content(
+                    role, id_, [(part, number) for number, part in enumerate(parts)], noted, index, text
+                )
 
 
 # Writing
@@ -97,10 +79,20 @@ class _Reader(RoleReader):
 class _Writer(RoleWriter):
     """Writes messages, and records what went where. Each block of the base class is a whole message."""
 
-    def write(self, messages: Sequence[Message]) -> JsonObject:
-        """`messages`."""
-        self.write_turns(messages, RULES, is_written)
-        return {"messages": [to_json(_finished(blocks[0], noted)) for _, blocks, noted in self.messages]}
+    rules, blocks = RULES, BLOCKS
+
+    def write_message(self, role: str, blocks: Sequence[Any], noted: JsonObject) -> JsonObject:
+        message = blocks[0]
+        if not isinstance(message, Wire):
+            return message
+        return to_json(
+            restore(as_string(message) if noted.get(FORM) == STRING else message, notes(noted, FIELDS))
+        )
+
+    def complete(self, payload: JsonObject) -> JsonObject:
+        if self.request is not None:
+            check_messages(payload)
+        return payload
 
     def _append(self, role: str, blocks: list[Json], turn: Turn, noted: JsonObject) -> tuple[int, int]:
         return super()._append(role, blocks, turn, {**noted, APART: True})
@@ -109,16 +101,11 @@ class _Writer(RoleWriter):
         if isinstance(turn, Step):
             message, places = write_assistant(turn.parts, is_request=True, text=turn.text)
             return ([] if message == wire.Assistant() else [message]), places
-        blocks: list[Any] = []
-        places = []
         for part, _ in turn.parts:
             is_foreign = isinstance(part, ForeignPart) and part.format == NAME
             if is_foreign and is_object(part.value) and "role" in part.value:
                 return [part.value], [0] * len(turn.parts)  # a message of an unknown role
-            is_allowed = role == "user" or isinstance(part, TextPart | ForeignPart)
-            block = USER_BLOCKS.write(part) if is_allowed else None
-            places.append(None if block is None else len(blocks))
-            blocks += [] if block is None else [block]
+        blocks, places = super().write_blocks(turn, role)
         type_: Any = wire.User if role == "user" else wire.System
         return ([type_(content=tuple(blocks))] if blocks else []), places
 
@@ -131,65 +118,51 @@ class _Writer(RoleWriter):
         self.add("system", blocks, turn, places, self.notes_of(turn))
 
 
-def _finished(message: Any, noted: JsonObject) -> Any:
-    """A message in the form that it was read in, with its residue."""
-    if not isinstance(message, Wire):
-        return message
-    return restore(as_string(message) if noted.get(FORM) == STRING else message, notes(noted, FIELDS))
-
-
 # Requests
 
+TOOLS: Final = object_tools(NAME, "parameters", "function", template={"type": "function"}, names=TOOL_NAME)
 
-def _read_tool(tool: wire.ToolDeclaration) -> ToolSpec:
-    function = tool.function
-    schema = function.parameters if is_object(function.parameters) else None
-    return ToolSpec(function.name, function.description or None, schema)
+# Responses
 
-
-def _write_tool(spec: ToolSpec) -> Wire:
-    schema = {"type": "object", **(spec.input_schema or {})}
-    function = wire.ToolFunction(name=spec.name, parameters=schema, description=spec.description or UNSET)
-    return wire.ToolDeclaration(function=function)
+MESSAGE: Final = "message"
+"""The note of the residue of the message in a body."""
 
 
-TOOLS: Final = Tools(NAME, wire.TOOL, _read_tool, _write_tool, names=TOOL_NAME)
+def _read_body(response: wire.Response) -> Body:
+    parts, noted = read_assistant(response.message)
+    kept = notes(noted, FIELDS)
+    bare = replace(response, message=wire.Assistant())
+    return Body(bare, parts, response.finish_reason, response.id, noted={MESSAGE: kept} if kept else {})
 
 
-def _read_request(payload: JsonObject) -> Request:
-    """The request around messages. Tools that are not functions stay among the settings."""
-    settings = {key: item for key, item in payload.items() if key != "messages"}
-    return Request(TOOLS.take(settings), settings, NAME)
+def _write_body(about: About, written: wire.Assistant) -> wire.Response:
+    return wire.Response(
+        id=UNSET if about.id is None else about.id,
+        finish_reason=about.stop,
+        message=restore(written, notes(message_notes(about.message, NAME), MESSAGE)),
+        usage=about.usage,
+        extra=about.extra,
+    )
 
 
-def _write(messages: Sequence[Message], request: Request | None) -> tuple[JsonObject, Record]:
-    """`messages`, or a whole request."""
-    writer = _Writer(NAME)
-    payload = writer.write(messages)
-    if request is not None and not payload["messages"]:
-        raise ConversionError("no message to send", where="$", hint="give at least one that has content")
-    if request is not None:
-        payload = TOOLS.add(request, {**payload, **request.settings}, writer.record)
-    return payload, writer.record
-
-
+RESPONSES: Final = Responses(
+    NAME,
+    CohereDecoder,
+    wire.RESPONSE,
+    is_body=lambda payload: is_object(payload.get("message")),
+    is_event=lambda payload: str(payload.get("type")) in EVENTS,
+    error_text=lambda payload: text_in(payload, "message") or None,
+    read_body=_read_body,
+    write_body=_write_body,
+    blocks=BLOCKS,
+    required=("responseId", "finishReason", "usage"),
+    finish_reasons=REASONS,
+    other_reasons={"content-filter": "ERROR"},
+    usage=USAGE,
+    read_usage=read_usage,
+)
 RESPONSE: Final = RESPONSES.format(f"{NAME}-answer", "answers of Cohere's chat API")
 REQUESTS: Final = Requests(
-    REPORT,
-    "Cohere",
-    RESPONSE,
-    read=_Reader,
-    write=_write,
-    read_request=_read_request,
-    is_response=RESPONSES.is_response,
+    REPORT, "Cohere", RESPONSES, TOOLS, reader=_Reader, writer=_Writer, members=("messages",)
 )
-load, dump = REQUESTS.load, REQUESTS.dump
-FORMAT: Final = Format(
-    NAME,
-    "Cohere's chat API, requests and answers",
-    load,
-    dump,
-    CohereDecoder,
-    takes_request=True,
-    is_complete=True,
-)
+FORMAT: Final = REQUESTS.format(NAME, "Cohere's chat API, requests and answers")

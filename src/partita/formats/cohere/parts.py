@@ -7,10 +7,12 @@ from typing import Any, Final
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from partita.formats.core.codec import PartCodec, PartCodecs
+from partita.formats.core.citations import citation
+from partita.formats.core.codec import PartCodec, PartCodecs, text_codec
 from partita.formats.core.files import FILES, AnyFile, is_image
-from partita.formats.core.members import parsed
-from partita.formats.core.metadata import FIELDS, add_notes, notes
+from partita.formats.core.members import count_in, objects_in, parsed, text_in
+from partita.formats.core.message_blocks import MessageBlocks
+from partita.formats.core.metadata import FIELDS, notes, part_notes, with_part_notes
 from partita.formats.core.report import Place, PlacedPart
 from partita.formats.core.residue import residue
 from partita.formats.core.role_messages import FORM, STRING
@@ -24,7 +26,6 @@ from partita.types.messages import AssistantPart, ToolCallPart
 from partita.types.parts import (
     Citation,
     CustomPart,
-    DocumentCitationSource,
     ForeignPart,
     ImagePart,
     ReasoningPart,
@@ -49,14 +50,6 @@ NOTHING: Final = "{}"
 
 
 # Text, reasoning and images
-
-
-def read_text(block: wire.Text, context: Any) -> TextPart:
-    return TextPart(block.text)
-
-
-def write_text(part: TextPart) -> Wire:
-    return wire.Text(text=part.text)
 
 
 def read_thinking(block: wire.Thinking, context: Any) -> ReasoningPart:
@@ -106,6 +99,7 @@ def read_result(message: wire.Tool, names: Mapping[str, str]) -> ToolResultPart:
     match message.content:
         case str(text):
             output = TextOutput(text)
+        # Guides give an object as JSON text: https://docs.cohere.com/v2/docs/tool-use-overview
         case (wire.Document(document={"data": data}),) if is_object(value := parsed(data)):
             output = JsonOutput(value)
         case blocks:
@@ -116,13 +110,11 @@ def read_result(message: wire.Tool, names: Mapping[str, str]) -> ToolResultPart:
 def write_result(part: ToolResultPart) -> Wire:
     _, value, items = tool_text(part.output)
     if items is not None:
-        found = (RESULT_BLOCKS.write(item) for item in items)
-        content: Any = tuple(block for block in found if block is not None)
+        content: Any = tuple(RESULT_BLOCKS.write_all(items))
     else:
         text = "" if value is None else as_text(value)
         content = (wire.Document(document={"data": value}),) if is_object(value) else text
-    given: Any = content or NOTHING
-    return wire.Tool(tool_call_id=part.id, content=given)
+    return wire.Tool(tool_call_id=part.id, content=content or NOTHING)
 
 
 def read_document(block: wire.Document, context: Any) -> TextPart | None:
@@ -139,42 +131,29 @@ def write_document(part: TextPart) -> Wire:
     return wire.Document(document={"data": parsed(part.text), **about})
 
 
-def is_document(part: TextPart) -> bool:
-    return is_object(notes(part.provider_metadata, NAME).get("document"))
-
-
 # Citations
 
 
 def read_citation(raw: JsonObject) -> list[Citation]:
     """A citation for each source. Offsets are those of the text: https://docs.cohere.com/docs/rag-citations"""
-    start, end, text = raw.get("start"), raw.get("end"), raw.get("text")
-    found: list[Citation] = []
-    for source in raw.get("sources") or () if isinstance(raw.get("sources"), list) else ():
-        if not is_object(source) or not isinstance(source.get("id"), str):
-            continue
-        document = source.get("document")
-        title = document.get("title") if is_object(document) else None
-        found.append(
-            Citation(
-                DocumentCitationSource(
-                    source["id"],
-                    "text/plain",
-                    title if isinstance(title, str) else source["id"],
-                    provider_metadata={NAME: source},
-                    type="source",
-                ),
-                start_index=start if type(start) is int else None,
-                end_index=end if type(end) is int else None,
-                cited_text=text if isinstance(text, str) else None,
-            )
+    return [
+        citation(
+            NAME,
+            source,
+            id_=id_,
+            title=text_in(source.get("document"), "title") or id_,
+            cited_text=text_in(raw, "text"),
+            start_index=count_in(raw, "start"),
+            end_index=count_in(raw, "end"),
         )
-    return found
+        for source in objects_in(raw.get("sources"))
+        if (id_ := text_in(source, "id"))
+    ]
 
 
 # The tables
 
-_TEXT: Final = PartCodec(wire.Text, TextPart, read_text, write_text)
+_TEXT: Final = text_codec(wire.Text)
 USER_BLOCKS: Final[PartCodecs[Any]] = PartCodecs(
     NAME,
     _TEXT,
@@ -183,7 +162,7 @@ USER_BLOCKS: Final[PartCodecs[Any]] = PartCodecs(
 )
 RESULT_BLOCKS: Final[PartCodecs[Any]] = PartCodecs(
     NAME,
-    PartCodec(wire.Document, TextPart, read_document, write_document, suits=is_document),
+    PartCodec(wire.Document, TextPart, read_document, write_document, note="document"),
     _TEXT,
     member=FIELDS,
 )
@@ -198,6 +177,22 @@ CALLS: Final[PartCodecs[Any]] = PartCodecs(
 RESULTS: Final[PartCodecs[Mapping[str, str]]] = PartCodecs(
     NAME, PartCodec(wire.Tool, ToolResultPart, read_result, write_result), member=FIELDS
 )
+
+
+class _Blocks(MessageBlocks):
+    """The blocks of messages. Calls and tool plans are not among the blocks of the assistant."""
+
+    def is_written(self, part: AssistantPart) -> bool:
+        own = part_notes(part, NAME)
+        return own.get(PLAN) is True or _write_block(part, own)[1] is not None
+
+    def write_response(
+        self, parts: Sequence[Placed], text: str | None
+    ) -> tuple[wire.Assistant, list[Place | None]]:
+        return write_assistant(parts, text, is_request=False)
+
+
+BLOCKS: Final = _Blocks(USER_BLOCKS, ASSISTANT_BLOCKS, RESULTS, lambda text: wire.Text(text=text))
 
 
 # Messages of the assistant. What a step contains is in four members of its message: the tool plan, the
@@ -272,9 +267,7 @@ def _cited(parts: Sequence[PlacedPart], raw: JsonObject) -> int | None:
 def add_citation(part: Any, raw: JsonObject) -> Any:
     """A text or reasoning with a citation."""
     before = notes(part.provider_metadata, NAME).get(CITATIONS, [])
-    part = replace(
-        part, provider_metadata=add_notes(part.provider_metadata, NAME, {CITATIONS: [*before, raw]})
-    )
+    part = with_part_notes(part, NAME, {CITATIONS: [*before, raw]})
     if isinstance(part, TextPart):
         citations = (*(part.citations or ()), *read_citation(raw))
         part = replace(part, citations=citations or None)
@@ -282,7 +275,7 @@ def add_citation(part: Any, raw: JsonObject) -> Any:
 
 
 def write_assistant(
-    parts: Sequence[Placed], *, is_request: bool, text: str | None = None
+    parts: Sequence[Placed], text: str | None = None, *, is_request: bool
 ) -> tuple[wire.Assistant, list[Place | None]]:
     """The message of a step, and the place of each part.
 
@@ -296,7 +289,7 @@ def write_assistant(
     places: list[Place | None] = []
     has_calls = any(isinstance(part, ToolCallPart) and CALLS.can_write(part) for part, _ in parts)
     for part, _ in parts:
-        own = notes(getattr(part, "provider_metadata", None), NAME)
+        own = part_notes(part, NAME)
         if isinstance(part, ReasoningPart) and own.get(PLAN) is True:
             plan.append(part.text)
             places.append(PLAN)
@@ -336,16 +329,6 @@ def _write_block(part: Any, own: JsonObject) -> tuple[str, Any]:
             return "content", ASSISTANT_BLOCKS.write(part)
 
 
-def is_written(part: AssistantPart) -> bool:
-    """Whether a part is written."""
-    own = notes(getattr(part, "provider_metadata", None), NAME)
-    return own.get(PLAN) is True or _write_block(part, own)[1] is not None
-
-
 def as_string(message: Any) -> Any:
     """A message whose content is one text, as a string."""
-    match message.content:
-        case (wire.Text() as only,) if only == wire.Text(text=only.text):
-            return replace(message, content=only.text)
-        case _:
-            return message
+    return replace(message, content=BLOCKS.as_string(message.content or ())) if message.content else message

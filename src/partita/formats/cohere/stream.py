@@ -6,7 +6,6 @@ Source: https://docs.cohere.com/v2/docs/streaming, https://docs.cohere.com/v2/do
 from collections.abc import Callable, Mapping
 from typing import Any, Final, TypeAlias
 
-from msgspec import UNSET
 from msgspec.structs import replace
 
 from partita.formats.answers.outlet import INTERRUPTED, Call
@@ -298,12 +297,6 @@ def read_usage(raw: JsonObject) -> Usage:
     counts = USAGE.read({"tokens": billed}) if is_object(billed) else None
     paid = None if counts is None else {"input": counts.input_tokens, "output": counts.output_tokens}
     return replace(USAGE.read(raw), raw=raw, extra=None if paid is None else Extra({"billed": paid}))
-
-
-def write_usage(usage: Usage) -> JsonObject:
-    """The usage as the API has it: as it was, if it is from there and was not changed since."""
-    raw = usage.raw
-    return raw if is_object(raw) and read_usage(raw) == usage else USAGE.write(replace(usage, raw=UNSET))
 
 
 _Read: TypeAlias = Callable[[CohereDecoder, JsonObject], bool]

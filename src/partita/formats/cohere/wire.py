@@ -107,20 +107,6 @@ class UnknownMessage(UnknownVariant, tag_field="role", tag="__unknown__"):
 AnyMessage: TypeAlias = System | User | Assistant | Tool | UnknownMessage
 
 
-class ToolFunction(Wire):
-    """The function of a tool."""
-
-    name: str
-    parameters: JsonObject | UnsetType = UNSET
-    description: str | UnsetType | None = UNSET
-
-
-class ToolDeclaration(Wire, tag_field="type", tag="function"):
-    """A tool."""
-
-    function: ToolFunction
-
-
 class Response(Wire, kw_only=True):
     """The body of a response. It does not name the model."""
 
@@ -131,8 +117,6 @@ class Response(Wire, kw_only=True):
 
 
 MESSAGE: Final[Codec[AnyMessage]] = Codec(AnyMessage)
-ASSISTANT: Final[Codec[Assistant]] = Codec(Assistant)
 CALL: Final[Codec[Call | UnknownBlock]] = Codec(Call | UnknownBlock)
 BLOCK: Final[Codec[ContentBlock]] = Codec(ContentBlock)
-TOOL: Final[Codec[ToolDeclaration]] = Codec(ToolDeclaration)
 RESPONSE: Final[Codec[Response]] = Codec(Response)

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from msgspec import UNSET, UnsetType
 
-from partita.types.data_url import OCTETS, PLAIN, data_url, parse_data_url, text_url
+from partita.types.data_url import OCTETS, PDF, PLAIN, data_url, parse_data_url, text_url
 from partita.types.json import Json, JsonObject
 from partita.types.parts import FilePart, ImagePart
 
@@ -19,7 +19,6 @@ NAME: Final = "anthropic"
 """The namespace of provider metadata, the key of provider references, and the format of unknown blocks."""
 
 IMAGES: Final = frozenset({"image/jpeg", "image/png", "image/gif", "image/webp"})
-PDF: Final = "application/pdf"
 ANY_IMAGE: Final = "image/*"
 
 

@@ -4,18 +4,18 @@ The functions of a codec convert only what a block means. Everything else in a b
 kept under the format's namespace of the part's provider metadata and put back on write. No codec handles it.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final, Generic, TypeVar
 
 from msgspec.structs import replace
 
 from partita.types.codec import to_json
-from partita.types.json import JsonObject, is_object
-from partita.types.parts import CustomPart, ForeignPart
+from partita.types.json import JsonObject, is_array, is_object
+from partita.types.parts import CustomPart, ForeignPart, TextPart
 
 from .metadata import add_notes, notes
 from .residue import residue, restore
-from .wire import UnknownVariant, Wire, kind_of
+from .wire import Wire, kind_of
 
 ContextT = TypeVar("ContextT")
 
@@ -42,10 +42,15 @@ class PartCodec(Generic[ContextT]):
         write: Callable[[Any], Wire | None],
         *,
         suits: Callable[[Any], bool] | None = None,
+        note: str | None = None,
         metadata: str = "provider_metadata",
     ) -> None:
-        """`suits`: whether a part without a note is written so; `metadata`: the field for notes."""
-        self.read, self.write, self.suits, self.metadata = read, write, suits, metadata
+        """`suits`: whether a part without a note of its kind is written so.
+
+        `note`: the name of a note, an object or a list, that only parts of such blocks have.
+        `metadata`: the field for notes.
+        """
+        self.read, self.write, self.suits, self.note, self.metadata = read, write, suits, note, metadata
         self.wires: Sequence[type[Wire]] = (wire,) if isinstance(wire, type) else tuple(wire)
         self.parts: Sequence[type[Any]] = (parts,) if isinstance(parts, type) else tuple(parts)
 
@@ -86,19 +91,15 @@ class PartCodecs(Generic[ContextT]):
 
     def read(self, block: Any, context: ContextT) -> Any:
         """The part of a block. A block that has none is kept whole."""
-        if isinstance(block, UnknownVariant):
-            return self.keep(dict(block.raw))
         codec = self._by_wire.get(type(block))
-        if codec is None:
+        part = None if codec is None else codec.read(block, context)
+        if codec is None or part is None:
             return self.keep(to_json(block))
-        part = codec.read(block, context)
-        first, written = (None, None) if part is None else self._write(part)
+        first, written = self._write(part)
         if first is not codec:
-            written = None if part is None else codec.write(part)
+            written = codec.write(part)
         if written is None:
             return self.keep(to_json(block))
-        if first is codec and written == block:
-            return part
         kept = residue(written, block)
         if first is not codec:
             kept[KIND] = kind_of(type(block))
@@ -110,11 +111,9 @@ class PartCodecs(Generic[ContextT]):
 
     def write(self, part: Any) -> Wire | JsonObject | None:
         """The block of a part, with its residue; `None` if no block can hold it."""
-        if type(part) is ForeignPart or (self._custom and type(part) is CustomPart):
-            return self.own_block(part)
         codecs = self._by_part.get(type(part))
         if codecs is None:
-            return None
+            return self.own_block(part)
         metadata = getattr(part, codecs[0].metadata)
         kept = notes(metadata, self.namespace) if metadata else None
         if kept and self._member is not None:
@@ -129,6 +128,11 @@ class PartCodecs(Generic[ContextT]):
         if written is None:
             return None
         return restore(written, kept, self._reserved)
+
+    def write_all(self, parts: Iterable[Any], *, skips_blank: bool = False) -> list[Wire | JsonObject]:
+        """The blocks of the parts that have one. `skips_blank`: texts of white space are left out."""
+        kept = (part for part in parts if not (skips_blank and _is_blank(part)))
+        return [block for block in map(self.write, kept) if block is not None]
 
     def own_block(self, part: Any) -> JsonObject | None:
         """The block that was kept whole in a part; `None` if there is none of this format."""
@@ -153,10 +157,26 @@ class PartCodecs(Generic[ContextT]):
         """Whether a part has a block."""
         return self.write(part) is not None
 
+    def _has_note(self, part: Any, name: str) -> bool:
+        note = notes(part.provider_metadata, self.namespace).get(name)
+        return is_object(note) or is_array(note)
+
     def _write(self, part: Any) -> tuple[PartCodec[ContextT] | None, Wire | None]:
         for codec in self._by_part.get(type(part), ()):
-            if codec.suits is None or codec.suits(part):
+            has_note = codec.note is None or self._has_note(part, codec.note)
+            if has_note and (codec.suits is None or codec.suits(part)):
                 written = codec.write(part)
                 if written is not None:
                     return codec, written
         return None, None
+
+
+def text_codec(type_: type[Any]) -> PartCodec[Any]:
+    """The codec of blocks that only have a `text`."""
+    return PartCodec(
+        type_, TextPart, lambda block, _: TextPart(block.text), lambda part: type_(text=part.text)
+    )
+
+
+def _is_blank(part: Any) -> bool:
+    return type(part) is TextPart and not part.text.strip()

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Final, TypeAlias
 
 from partita.types.data_url import OCTETS, data_url, kind_of_media, parse_data_url
-from partita.types.json import JsonObject
+from partita.types.json import Json, JsonObject
 from partita.types.parts import FilePart, ImagePart, ReasoningFilePart
 
 AnyFile: TypeAlias = ImagePart | FilePart | ReasoningFilePart
@@ -76,27 +76,45 @@ def guess_media_type(url: str, name: str | None) -> str:
     return named or next(filter(None, guesses), OCTETS)
 
 
+class MediaFormats:
+    """The names that an API has for media types, such as `png` and `mp3`."""
+
+    def __init__(self, **formats: str) -> None:
+        """`formats`: the names of each kind (see `kind_of_media`), separated by spaces.
+
+        A name may be followed by `=` and its media type, or the second half of it. A name that has several
+        media types stands for the first, and of the names of one media type the first is written.
+        """
+        self._types: dict[tuple[str, str], str] = {}
+        self._names: dict[str, str] = {}
+        for kind, names in formats.items():
+            for name, _, given in (one.partition("=") for one in names.split()):
+                media_type = given if "/" in given else f"{kind}/{given or name}"
+                self._types.setdefault((kind, name), media_type)
+                self._names.setdefault(media_type, name)
+
+    def media_type(self, kind: str, name: Json) -> str | None:
+        """The media type that a name of some kind stands for."""
+        return self._types.get((kind, name)) if isinstance(name, str) else None
+
+    def name(self, media_type: str) -> str | None:
+        """The name of a media type; `None` if the API does not take it."""
+        return self._names.get(media_type)
+
+
 # OpenAI's `input_audio`, which Chat Completions and the Responses API have
 
 # Only these, and only as data: https://platform.openai.com/docs/guides/audio
-_SOUNDS: Final[Mapping[str, str]] = {
-    "audio/wav": "wav",
-    "audio/x-wav": "wav",
-    "audio/wave": "wav",
-    "audio/mpeg": "mp3",
-    "audio/mp3": "mp3",
-}
-"""Formats of sounds by media type."""
+_SOUNDS: Final = MediaFormats(audio="wav wav=x-wav wav=wave mp3=mpeg mp3")
 
 
 def read_sound(sound: JsonObject) -> FilePart | None:
     """The part of `{data, format}`; `None` for another format."""
-    form, data = sound.get("format"), sound.get("data")
-    media_type = EXTENSIONS[form] if form in ("wav", "mp3") else None
+    media_type, data = _SOUNDS.media_type("audio", sound.get("format")), sound.get("data")
     return FilePart(data_url(data, media_type), media_type) if media_type and isinstance(data, str) else None
 
 
 def write_sound(media_type: str, data: str | None) -> JsonObject | None:
     """`{data, format}` for data in base64; `None` for a media type that is not taken."""
-    form = _SOUNDS.get(media_type)
+    form = _SOUNDS.name(media_type)
     return None if form is None or data is None else {"data": data, "format": form}

@@ -1,6 +1,8 @@
 """Members of JSON whose types are unknown: servers fill members that they do not use with anything."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+
+from msgspec import UNSET
 
 from partita.errors import DecodeError
 from partita.types.json import Json, JsonObject, is_array, is_object, loads
@@ -11,6 +13,11 @@ def text_in(value: Json, name: str) -> str:
     """A member that is a string; the empty string if it is not."""
     found = value.get(name) if is_object(value) else None
     return found if isinstance(found, str) else ""
+
+
+def text_or(value: Json, default: str) -> str:
+    """A value that is a string and not empty; else the default."""
+    return nonempty_text(value) or default
 
 
 def count_in(value: Json, name: str) -> int | None:
@@ -32,6 +39,26 @@ def objects_in(value: Json) -> list[JsonObject]:
 def is_empty(value: Json) -> bool:
     """Whether a value is null or has no content."""
     return value is None or value in ("", [], {})
+
+
+def member_at(value: Json, path: Sequence[str]) -> Json:
+    """A member of objects in each other; `None` if it is absent."""
+    for name in path:
+        value = value.get(name) if is_object(value) else None
+    return value
+
+
+def set_member(value: JsonObject, path: Sequence[str], item: Json) -> None:
+    """Set a member of objects in each other, or remove it if it is unset. Inner objects are copied."""
+    name, *inner = path
+    if inner:
+        around = dict(value[name]) if is_object(value.get(name)) else {}
+        set_member(around, inner, item)
+        item = around or UNSET
+    if item is UNSET:
+        value.pop(name, None)
+    else:
+        value[name] = item
 
 
 def nonempty_text(value: Json) -> str | None:

@@ -9,6 +9,7 @@ from typing import Any, Final, TypeVar
 from msgspec.structs import replace
 
 from partita.types.json import Json, JsonObject, is_array, is_object
+from partita.types.messages import ToolCallPart
 
 T = TypeVar("T")
 
@@ -49,6 +50,22 @@ def without_notes(metadata: JsonObject | None, namespace: str) -> JsonObject | N
     if not metadata or namespace not in metadata:
         return metadata
     return {name: value for name, value in metadata.items() if name != namespace} or None
+
+
+def metadata_field(part: Any) -> str:
+    """The field of a part with the provider metadata that notes are in."""
+    return "call_provider_metadata" if type(part) is ToolCallPart else "provider_metadata"
+
+
+def part_notes(part: Any, namespace: str) -> JsonObject:
+    """The notes of a format about a part."""
+    return notes(getattr(part, metadata_field(part), None), namespace)
+
+
+def with_part_notes(part: Any, namespace: str, more: Mapping[str, Any]) -> Any:
+    """A part with more notes of a format."""
+    field = metadata_field(part)
+    return replace(part, **{field: add_notes(getattr(part, field), namespace, more)}) if more else part
 
 
 def message_notes(message: Any, namespace: str) -> JsonObject:

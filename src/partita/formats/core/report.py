@@ -39,6 +39,9 @@ from .turns import Instructions, Placed, Prompt, Results, Step, Turn
 Place: TypeAlias = Hashable
 """Where something is in a payload, as a format numbers it: of a message, or of a block in a message."""
 
+REPORTED: Final = "reported"
+"""The place of a part whose loss the writer reports itself."""
+
 
 class PlacedPart(NamedTuple):
     """A part that was read, and its place."""
@@ -72,7 +75,7 @@ RESPELLING: Final = "it only says how this was written in its source"
 STEERING: Final = "it is written as a prompt of the user"
 
 METADATA: Final = frozenset({"providerMetadata", "callProviderMetadata", "resultProviderMetadata"})
-MESSAGES: Final = get_args(Message)
+MESSAGES: Final = frozenset(get_args(Message))
 FILE_NAMES: Final[Mapping[str, str]] = {"filename": "name", "name": "filename"}
 """The field for the name of a file, and the one that other types of parts have for it."""
 MINOR: Final[Mapping[str, Any]] = {"state": "done", "type": "source"}
@@ -106,7 +109,12 @@ class Record:
         self.entries: list[Entry] = []
         self.losses: list[Loss] = []
         """What the writer reports itself, such as repairs."""
+        self._messages: list[tuple[Message, str, Place, Sequence[Place | None]]] = []
         self._turns: list[tuple[Turn, Place | None, Sequence[Place | None]]] = []
+
+    def add_message(self, message: Message, path: str, place: Place, parts: Sequence[Place | None]) -> None:
+        """A message was written at a place, and each of its parts at another."""
+        self._messages.append((message, path, place, parts))
 
     def add(self, turn: Turn, place: Place | None, parts: Sequence[Place | None]) -> None:
         """The message of a turn was written at a place, and each of its parts at another."""
@@ -117,6 +125,16 @@ class Record:
         for turn, place, parts in self._turns:
             self._enter(turn, place, parts)
         self._turns = []
+
+    def complete_messages(self, read: Mapping[Place, Any]) -> None:
+        """Make the entries of all messages that are not read back as they are."""
+        for message, path, place, parts in self._messages:
+            if message != read.get(place):
+                self.entries.append(Entry(message, path, place))
+                for number, (part, where) in enumerate(zip(message.content.parts, parts, strict=True)):
+                    if where is not REPORTED:
+                        self.entries.append(Entry(part, f"{path}.content.parts[{number}]", where))
+        self._messages = []
 
     def _enter(self, turn: Turn, place: Place | None, parts: Sequence[Place | None]) -> None:
         """A step after the first has no message of its own, nor have results in a message that is implied."""
@@ -186,6 +204,7 @@ class Report:
     def compare(self, record: Record, read: Mapping[Place, Any]) -> list[Loss]:
         """What of the recorded values is not in those that were read back, by their places."""
         record.complete()
+        record.complete_messages(read)
         losses = list(record.losses)
         for entry in record.entries:
             value, path = entry.value, entry.path
@@ -194,14 +213,14 @@ class Report:
                 losses.append(self._missing(value, path))
             elif value == again:
                 continue
-            elif isinstance(value, MESSAGES):
+            elif type(value) in MESSAGES:
                 losses.extend(self._message(value, again, path))
             else:
                 losses.extend(self._values(value, again, path, self.default, entry.names))
         return losses
 
     def _missing(self, value: Any, path: str) -> Loss:
-        if isinstance(value, MESSAGES):
+        if type(value) in MESSAGES:
             return Loss.of(path, without_parts(value), self.default)
         return Loss.of(path, value, self._reasons.get(str(value.__struct_config__.tag), self.default))
 

@@ -3,8 +3,8 @@
 A payload of such an API is a request, its messages, one of them, or a response.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final, Protocol
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
 
 from partita.errors import ConversionError
 from partita.formats.format import Dumped, Format, Loaded, Request
@@ -12,8 +12,14 @@ from partita.formats.reasons import NO_PLACE, OBJECTS, RENAMED
 from partita.types.json import Json, JsonObject, is_array, is_object, kind_of
 from partita.types.messages import Message
 
-from .report import Place, Record, Report
+from .members import items_in, member_at
+from .report import Place, Report
+from .role_messages import SYSTEM, RoleReader, RoleWriter
+from .tools import Tools
 from .turns import join
+
+if TYPE_CHECKING:
+    from .response import Responses
 
 HINT: Final = "give a request, its messages, a response, or the events of a stream"
 MESSAGES: Final = "messages"
@@ -33,20 +39,6 @@ def request_report(
     return Report(namespace, NO_PLACE, {**REASONS, **(reasons or {})}, spelling)
 
 
-class Reader(Protocol):
-    """What reading messages results in."""
-
-    @property
-    def messages(self) -> list[Message]:
-        """The messages. Results that are not right after their calls may be apart from them."""
-        ...
-
-    @property
-    def places(self) -> dict[Place, Any]:
-        """What was read, by its place."""
-        ...
-
-
 class Requests:
     """Reads and writes the requests of an API."""
 
@@ -54,45 +46,52 @@ class Requests:
         self,
         report: Report,
         title: str,
-        responses: Format,
+        responses: "Responses",
+        tools: Tools,
         *,
-        read: Callable[[Sequence[Json], str, JsonObject], Reader],
-        write: Callable[[Sequence[Message], Request | None], tuple[JsonObject, Record]],
-        read_request: Callable[[JsonObject], Request],
-        is_response: Callable[[JsonObject], bool],
+        reader: type[RoleReader],
+        writer: type[RoleWriter],
+        members: Sequence[str] = (SYSTEM, MESSAGES),
         is_request: Callable[[JsonObject], bool] = lambda payload: MESSAGES in payload,
     ) -> None:
         """`title`: the API in errors.
 
-        `read`: reads messages, given their path and the request, which is empty if there is none.
-        `write`: writes a payload with messages, and records what went where.
+        `members`: the members of a request that are messages. Others are tools and settings.
         """
-        self._report, self._title, self._responses = report, title, responses
-        self._read, self._write, self._read_request = read, write, read_request
-        self._is_response, self._is_request = is_response, is_request
+        self._report, self._title, self._responses, self._tools = report, title, responses, tools
+        self._reader, self._writer, self._members, self._is_request = reader, writer, members, is_request
+        self._api = ""
+
+    def format(self, name: str, title: str) -> Format:
+        """The format of the requests."""
+        self._api = name
+        decoder = self._responses.decoder
+        return Format(name, title, self.load, self.dump, decoder, takes_request=True, is_complete=True)
 
     def load(self, payload: Json) -> Loaded:
         """Read a request, its messages, one of them, a response, or the events of a stream."""
         if is_array(payload):
             if any(is_object(item) and "role" not in item for item in payload):
-                return self._load_response(payload)
+                return self._responses.load(payload)
             return self._load_messages(payload)
         if is_object(payload):
             if self._is_request(payload):
                 return self._load_request(payload)
-            if self._is_response(payload):
-                return self._load_response(payload)
+            if self._responses.is_response(payload):
+                return self._responses.load(payload)
             if "role" in payload:
                 return self._load_messages([payload])
         raise ConversionError(f"{describe(payload)} is unknown to {self._title}", where="$", hint=HINT)
 
-    def _load_response(self, payload: Json) -> Loaded:
-        assert self._responses.load is not None
-        return self._responses.load(payload)
+    def _read(self, raws: Sequence[Json], path: str, request: JsonObject | None = None) -> RoleReader:
+        reader = self._reader(self._report.namespace)
+        system = request.get(SYSTEM) if request and SYSTEM in self._members else None
+        reader.read_all(raws, path, system)
+        return reader
 
     def _load_messages(self, items: Sequence[Json]) -> Loaded:
         """Messages without a request around them."""
-        found = tuple(join(self._read(items, "$", {}).messages))
+        found = tuple(join(self._read(items, "$").messages))
         return Loaded(found, again=lambda: self.dump(found).payload[MESSAGES])
 
     def _load_request(self, payload: JsonObject) -> Loaded:
@@ -101,11 +100,18 @@ class Requests:
             what = f"messages is {kind_of(messages)}"
             raise ConversionError(what, where="$.messages", hint="make it a list")
         reader = self._read(messages, "$.messages", payload)
-        return Loaded(tuple(join(reader.messages)), request=self._read_request(payload))
+        settings = {name: item for name, item in payload.items() if name not in self._members}
+        request = Request(self._tools.take(settings), settings, self._api)
+        return Loaded(tuple(join(reader.messages)), request=request)
 
     def dump(self, messages: Sequence[Message], request: Request | None = None) -> Dumped:
         """Write messages, or a whole request."""
-        payload, record = self._write(messages, request)
+        writer = self._writer(self._report.namespace)
+        writer.request = request
+        record, payload = writer.record, writer.write(messages)
+        if request is not None:
+            payload = self._tools.add(request, {**payload, **request.settings}, record)
+        payload = writer.complete(payload)
 
         def read_back() -> dict[Place, Any]:
             return self._read(payload.get(MESSAGES, []), "$.messages", payload).places
@@ -118,3 +124,20 @@ def describe(payload: Json) -> str:
     if not is_object(payload):
         return kind_of(payload)
     return f"an object with {', '.join(list(payload)[:5])}" if payload else "an empty object"
+
+
+def check_messages(payload: JsonObject) -> None:
+    """Refuse a request without messages, which the API would refuse."""
+    if not payload[MESSAGES]:
+        raise ConversionError("no message to send", where="$", hint="give at least one that has content")
+
+
+def block_lists(payload: JsonObject, *tools: str) -> Iterator[tuple[str, list[Any]]]:
+    """The lists of blocks in a request, with their paths: tools, instructions, and contents of messages.
+
+    `tools`: where the tools are.
+    """
+    yield f"$.{'.'.join(tools)}", items_in(member_at(payload, tools))
+    yield "$.system", items_in(payload.get("system"))
+    for index, message in enumerate(payload.get(MESSAGES, ())):
+        yield f"$.{MESSAGES}[{index}].content", items_in(message["content"])

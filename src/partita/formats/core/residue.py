@@ -10,16 +10,15 @@ the one that was read:
 - A member that is written but was absent is kept the same way, without a value.
 """
 
-from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from hashlib import blake2b
 from itertools import compress
-from operator import attrgetter, is_not
-from typing import Any, Final, NamedTuple, TypeVar, cast
+from operator import is_not
+from typing import Any, Final, TypeVar, cast
 
 import msgspec
 from msgspec import UNSET
-from msgspec.structs import force_setattr
+from msgspec.structs import astuple, force_setattr
 
 from partita.types.codec import to_json
 from partita.types.json import Json, JsonObject, dumps, is_array, is_object
@@ -39,24 +38,25 @@ _PLAIN: Final = frozenset[type]({type(None), bool, int, float, str, list, dict})
 
 def residue(written: Wire | JsonObject, read: Wire | JsonObject) -> JsonObject:
     """What `restore` needs to turn `written` into `read`; empty if they are equal."""
-    if type(written) is not type(read) or not isinstance(written, Wire) or not isinstance(read, Wire):
+    if type(written) is not type(read) or isinstance(written, dict) or isinstance(read, dict):
         return _residue(to_json(written), to_json(read), {})
     if written == read:
         return {}
     kept: JsonObject = {}
     respelled: JsonObject = {}
-    names, default, values = _members(type(read))
-    ones, others = values(written), values(read)
+    members = _members(type(read))
+    ones, others = astuple(written), astuple(read)
     extra: JsonObject = {}
     if read.extra:  # it also has the members whose values are not of the types that are declared
         extra = dict(read.extra)
-        others = [extra.pop(name, other) for name, other in zip(names, others, strict=True)]
-    members = zip(names, ones, others, strict=True)
-    for name, one, other in compress(members, map(is_not, ones, others)):
+        others = tuple([extra.pop(name, other) for name, other in zip(members.names, others, strict=True)])
+    for at in compress(members.numbers, map(is_not, ones, others)):
+        name, one, other = members.names[at], ones[at], others[at]
         if one is UNSET and type(other) in _PLAIN:
             kept[name] = other
-        else:
-            _keep(name, _json(one), _json(other), default.get(name, UNSET), kept, respelled)
+        elif name != EXTRA_NAME:
+            default = members.defaults.get(name, UNSET)
+            _keep(name, _json(one), _json(other), default, kept, respelled)
     kept |= extra
     if respelled:
         kept[RESPELLED] = respelled
@@ -70,32 +70,32 @@ def restore(written: WireT, kept: JsonObject, skip: frozenset[str] = frozenset()
     """
     if not kept:
         return written
-    if not isinstance(written, Wire):
+    if isinstance(written, dict):
         kept = {name: value for name, value in kept.items() if name not in skip}
-        return cast("WireT", _merged(cast("JsonObject", written), kept))
-    fields, tag_field = _fields(type(written))
+        return cast("WireT", _merged(written, kept))
+    members = _members(type(written))
     extra: JsonObject = {}
     for name, value in kept.items():
         if name in skip:
             continue
-        field = fields.get(name)
-        if field is None:
-            if name not in (RESPELLED, tag_field):
+        attribute = members.attributes.get(name)
+        if attribute is None:
+            if name not in (RESPELLED, members.tag_field):
                 extra[name] = value
             continue
-        other = getattr(written, field.name)
-        if other is UNSET or other is None or _is_same(other, field.default):
-            force_setattr(written, field.name, value)
+        other = getattr(written, attribute)
+        if other is UNSET or other is None or _is_same(other, members.defaults.get(name, UNSET)):
+            force_setattr(written, attribute, value)
         elif is_object(value) and is_object(other):
-            force_setattr(written, field.name, _merged(other, value))
+            force_setattr(written, attribute, _merged(other, value))
         elif is_object(value) and isinstance(other, Wire):
             restore(other, value)
     respelled = kept.get(RESPELLED)
     for name, entry in respelled.items() if is_object(respelled) else ():
-        field = fields.get(name)
-        other = UNSET if field is None else getattr(written, field.name)
-        if field is not None and other is not UNSET and entry[:1] == [digest(_json(other))]:
-            force_setattr(written, field.name, entry[1] if len(entry) == 2 else UNSET)
+        attribute = members.attributes.get(name)
+        other = UNSET if attribute is None else getattr(written, attribute)
+        if attribute is not None and other is not UNSET and entry[:1] == [digest(_json(other))]:
+            force_setattr(written, attribute, entry[1] if len(entry) == 2 else UNSET)
     if extra:
         force_setattr(written, "extra", Extra({**extra, **(written.extra or {})}))
     return written
@@ -128,12 +128,14 @@ def _residue(written: JsonObject, read: JsonObject, default: JsonObject) -> Json
 
 def _keep(name: str, one: Json, other: Json, default: Json, kept: JsonObject, respelled: JsonObject) -> None:
     """Keep what turns `one`, a member that is written, into `other`. Either may be unset."""
-    if _is_same(one, other):
-        return
     if other is UNSET:
-        if not _is_same(one, default):
+        if one is not UNSET and not _is_same(one, default):
             respelled[name] = [digest(one)]
-    elif one is UNSET or one is None or _is_same(one, default):
+    elif one is UNSET:
+        kept[name] = other
+    elif _is_same(one, other):
+        return
+    elif one is None or _is_same(one, default):
         kept[name] = other
     elif is_object(one) and is_object(other):
         if inner := _residue(one, other, {}):  # empty if they differ in order only
@@ -169,43 +171,23 @@ def digest(value: Json) -> str:
 
 
 def _json(value: Any) -> Json:
-    """The value of a member as JSON. Only wire objects and tuples of them are not."""
-    return to_json(value) if isinstance(value, (Wire, tuple)) else value
+    """The value of a member as JSON, if it is set. Only wire objects and tuples of them are not."""
+    return value if type(value) in _PLAIN or value is UNSET else to_json(value)
 
 
-class _Members(NamedTuple):
-    """The members of a wire type: their wire names, defaults, and a function that returns their values."""
+class _Members:
+    """The members of a wire type. `numbers` and `names` are in the order of `astuple`."""
 
-    names: Sequence[str]
-    defaults: JsonObject
-    values: Callable[[Wire], Sequence[Any]]
-
-
-@cache
-def _members(type_: type[Wire]) -> _Members:
-    fields = [one for one in msgspec.structs.fields(type_) if one.encode_name != EXTRA_NAME]
-    names = [one.encode_name for one in fields]
-    if len(fields) == 1:
-        only = fields[0].name
-        return _Members(names, defaults(type_), lambda wire: (getattr(wire, only),))
-    return _Members(names, defaults(type_), attrgetter(*(one.name for one in fields)))
+    def __init__(self, type_: type[Wire]) -> None:
+        fields = msgspec.structs.fields(type_)
+        self.names = [one.encode_name for one in fields]
+        self.numbers = range(len(fields))
+        self.attributes = {one.encode_name: one.name for one in fields if one.encode_name != EXTRA_NAME}
+        self.defaults = defaults(type_)
+        self.tag_field = type_.__struct_config__.tag_field
 
 
-class _Field(NamedTuple):
-    name: str
-    default: Any
-
-
-@cache
-def _fields(type_: type[Wire]) -> tuple[Mapping[str, _Field], str | None]:
-    """The fields of a type by their wire names, and the name of its tag."""
-    default = defaults(type_)
-    fields = {
-        one.encode_name: _Field(one.name, default.get(one.encode_name, UNSET))
-        for one in msgspec.structs.fields(type_)
-        if one.encode_name != EXTRA_NAME
-    }
-    return fields, type_.__struct_config__.tag_field
+_members: Final = cache(_Members)
 
 
 @cache
@@ -220,6 +202,8 @@ def defaults(type_: type[Wire]) -> JsonObject:
 
 def _is_same(one: Any, other: Any) -> bool:
     """Equal, and of one JSON type: 1 is neither true nor 1.0, at any depth."""
-    if one is other or type(one) is not type(other) or one != other:
-        return one is other
+    if one is other:
+        return True
+    if type(one) is not type(other) or one != other:
+        return False
     return not (is_object(one) or is_array(one)) or dumps(one) == dumps(other)

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, Final, NamedTuple
 
+from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
 from partita.errors import ConversionError, DecodeError
@@ -18,17 +19,20 @@ from partita.formats.losses import Loss
 from partita.formats.reasons import OTHER_FORM, REQUIRED, RESPONSE
 from partita.types.codec import Codec, to_json
 from partita.types.json import Json, JsonObject, is_array, is_object
-from partita.types.messages import AssistantContent, AssistantMessage, AssistantPart, Message
+from partita.types.messages import AssistantContent, AssistantMessage, AssistantPart, Message, ToolCallPart
 from partita.types.parts import ReasoningPart, StepStartPart, TextPart
-from partita.types.usage import Usage
+from partita.types.usage import Usage, UsageNames
+from partita.types.value import Extra
 
+from .message_blocks import MessageBlocks
 from .metadata import FIELDS, NO_NOTES, message_notes, notes, with_message_notes
 from .report import Place, Record, Report
 from .request import describe
 from .residue import residue, restore
-from .turns import Placed, Results, Step, split
-from .wire import Wire
+from .turns import Results, Step, split
+from .wire import Wire, read_wire
 
+HINT: Final = "give a body or its events"
 ERRORS: Final = "errors"
 """The member of the metadata that holds errors: as texts, and in the namespace of the API as they were."""
 
@@ -48,15 +52,31 @@ class Body(NamedTuple):
     response: Wire
     """The body without its blocks."""
     parts: Sequence[tuple[Any, Place]]
-    stop: str | None
+    stop: str | UnsetType | None
     """Why it ended, in the words of the API; `None` if it was interrupted."""
-    usage: Usage | None
-    said: JsonObject
-    """What else the body says, for the namespace of the API in the metadata."""
-    id: str | None = None
+    id: str | UnsetType | None = None
     model: str | None = None
+    said: JsonObject = NO_NOTES
+    """What declared members say that have no other place here; undeclared ones are added to it."""
     noted: JsonObject = NO_NOTES
     """Notes about the message."""
+
+
+class About(NamedTuple):
+    """What a body has to say besides its blocks."""
+
+    message: AssistantMessage
+    stop: str | None
+    usage: JsonObject
+    said: JsonObject
+    """By the names of its members."""
+    id: str | None
+    model: str | None
+
+    @property
+    def extra(self) -> Extra | None:
+        """Members of the body that are not declared."""
+        return Extra(self.said) if self.said else None
 
 
 class Responses:
@@ -66,36 +86,49 @@ class Responses:
         self,
         namespace: str,
         decoder: Callable[[], Decoder],
+        body: Codec[Any],
         *,
         is_body: Callable[[JsonObject], bool],
         is_event: Callable[[JsonObject], bool],
         error_text: Callable[[JsonObject], str | None],
-        read_body: Callable[[JsonObject], Body],
-        write_body: Callable[[AssistantMessage, Any], Wire],
-        write_parts: Callable[[Sequence[Placed], str | None], tuple[Any, Sequence[Place | None]]],
-        is_written: Callable[[AssistantPart], bool],
+        read_body: Callable[[Any], Body],
+        write_body: Callable[[About, Any], Wire],
+        blocks: MessageBlocks,
         required: Sequence[str],
         finish_reasons: Mapping[str, str],
+        usage: UsageNames,
+        read_usage: Callable[[JsonObject], Usage | None],
+        other_reasons: Mapping[str, str | None] | None = None,
+        names: Mapping[str, str] | None = None,
         reasons: Mapping[str, str] | None = None,
         spelling: frozenset[str] = frozenset(),
     ) -> None:
-        """`error_text` returns `None` for anything else; `write_body` takes what `write_parts` returns.
+        """`body`: reads a body, whose member `usage` has the counts.
 
+        `error_text` returns `None` for anything else.
+        `write_body`: takes what `blocks` writes for a response.
         `required`: metadata that a body cannot be without.
-        `finish_reasons`: by those of the API.
+        `finish_reasons`: by those of the API. The first of several is written for other providers, if
+        `other_reasons` has no other.
+        `names`: in the metadata, by those of members of a body. Others keep their names.
         `reasons`, `spelling`: of the report.
         """
         reasons = {**RESPONSE_REASONS, **(reasons or {})}
         self._report = Report(namespace, reasons=reasons, spelling=spelling)
-        self._decoder, self._is_body, self._is_event = decoder, is_body, is_event
+        self.decoder, self._body, self._is_body, self._is_event = decoder, body, is_body, is_event
         self._error_text = error_text
         self._read_body, self._write_body = read_body, write_body
-        self._write_parts, self._is_written, self._required = write_parts, is_written, required
+        self._blocks, self._required = blocks, required
         self._namespace, self._finish_reasons = namespace, finish_reasons
+        first = {reason: raw for raw, reason in reversed([*finish_reasons.items()]) if reason != "other"}
+        self._other_reasons = {**first, **(other_reasons or {})}
+        self._usage, self._read_usage = usage, read_usage
+        self._names = names or {}
+        self._members = {name: member for member, name in self._names.items()}
 
     def format(self, name: str, title: str) -> Format:
         """The format of the responses."""
-        return Format(name, title, self.load, self.dump, self._decoder, is_complete=True)
+        return Format(name, title, self.load, self.dump, self.decoder, is_complete=True)
 
     def is_response(self, payload: JsonObject) -> bool:
         """Whether a payload is a body, an error, or an event."""
@@ -107,26 +140,30 @@ class Responses:
             return self._load_events(payload)
         if not is_object(payload) or not self.is_response(payload):
             what = f"{describe(payload)} is not a response"
-            raise ConversionError(what, where="$", hint="give a body or its events")
+            raise ConversionError(what, where="$", hint=HINT)
         if self._is_body(payload):
-            return Loaded((self._read(payload)[0],))
+            return self._loaded(self._read(payload)[0])
         if self._is_event(payload):
             return self._load_events([payload])
         more: JsonObject = {ERRORS: [self._error_text(payload)], self._namespace: {ERRORS: [payload]}}
         content = AssistantContent(parts=(), metadata={"finishReason": "error", **more})
-        return Loaded((AssistantMessage(id=UNNAMED, content=content),))
+        return self._loaded(AssistantMessage(id=UNNAMED, content=content))
+
+    def _loaded(self, message: AssistantMessage) -> Loaded:
+        """A message that is written back as a body, also if it was read among requests."""
+        return Loaded((message,), again=lambda: self.dump((message,)).payload)
 
     def _load_events(self, events: Sequence[Json]) -> Loaded:
-        loaded = load_events(self._decoder(), events)
+        loaded = load_events(self.decoder(), events)
         found = (one for one in loaded.messages if isinstance(one, AssistantMessage))
         return Loaded(tuple(map(_as_response, found)), loaded.losses, is_complete=True)
 
     def dump(self, messages: Sequence[Message]) -> Dumped:
         """Write the last response as a body. All other messages are lost."""
         record = Record()
-        step = last_step(messages, self._is_written, record)
+        step = last_step(messages, self._blocks.is_written, record)
         message = step.message
-        written, places = self._write_parts(step.parts, step.text)
+        written, places = self._blocks.write_response(step.parts, step.text)
         record.add(step._replace(number=1), (), places)
         errors = notes(metadata_of(message), self._namespace).get(ERRORS)
         error = errors[0] if is_array(errors) and len(errors) == 1 else None
@@ -139,32 +176,72 @@ class Responses:
                     path = f"{step.path}.content.metadata.{name}"
                     record.losses.append(Loss(path, f"no {name}", REQUIRED, "repaired"))
             kept = notes(message_notes(message, self._namespace), FIELDS)
-            payload = to_json(restore(self._write_body(message, written), kept))
+            has_calls = any(
+                place is not None and type(part) is ToolCallPart and not part.provider_executed
+                for (part, _), place in zip(step.parts, places, strict=True)
+            )
+            about = self._about(message, "tool-calls" if has_calls else "stop")
+            payload = to_json(restore(self._write_body(about, written), kept))
         return Dumped(payload, lambda: self._report.compare(record, self._read_back(payload)))
 
     def _read(self, body: JsonObject) -> tuple[AssistantMessage, dict[Place, Any]]:
         """The message of a body, and its parts by their places."""
-        read = self._read_body(body)
+        response = read_wire(self._body, body, "$", HINT)
+        read = self._read_body(response)
         parts = tuple(_finished(part) for part, _ in read.parts)
-        reason = INTERRUPTED if read.stop is None else self._finish_reasons.get(read.stop, "other")
+        stop = read.stop if isinstance(read.stop, str) else None
+        reason = INTERRUPTED if stop is None else self._finish_reasons.get(stop, "other")
+        usage = self._read_usage(response.usage) if is_object(response.usage) else None
+        said = {**(response.extra or {}), **read.said}
+        said = {self._names.get(name, name): item for name, item in said.items() if item is not None}
+        id_ = read.id if isinstance(read.id, str) and read.id else None
         found: JsonObject = {
             "finishReason": reason,
-            "rawFinishReason": read.stop,
-            "usage": read.usage and to_json(read.usage),
+            "rawFinishReason": stop,
+            "usage": usage and to_json(usage),
             "complete": False if reason == INTERRUPTED else None,
             "model": read.model or None,
-            "responseId": read.id or None,
-            self._namespace: read.said or None,
+            "responseId": id_,
+            self._namespace: said or None,
         }
         metadata = {name: item for name, item in found.items() if item is not None}
         message = AssistantMessage(
-            id=read.id or UNNAMED, content=AssistantContent(parts=parts, metadata=metadata)
+            id=id_ or UNNAMED, content=AssistantContent(parts=parts, metadata=metadata)
         )
-        kept = residue(self._write_body(message, self._write_parts((), None)[0]), read.response)
+        written = self._write_body(self._about(message, "stop"), self._blocks.write_response((), None)[0])
+        kept = residue(written, read.response)
         noted = {**read.noted, FIELDS: kept} if kept else read.noted
         message = with_message_notes(message, self._namespace, noted)
         places = {place: part for part, (_, place) in zip(parts, read.parts, strict=True)}
         return message, {**places, (): message}
+
+    def _about(self, message: AssistantMessage, default: str) -> About:
+        """What the body of a message has to say. `default` is why it ended, if the message does not say."""
+        found, usage = metadata_of(message), usage_of(message)
+        own = notes(found, self._namespace)
+        raw, id_, model = usage.raw, found.get("responseId"), found.get("model")
+        is_own = is_object(raw) and self._read_usage(raw) == usage
+        return About(
+            message,
+            self._raw_reason(found, default),
+            raw if is_object(raw) and is_own else self._usage.write(replace(usage, raw=UNSET, extra=None)),
+            {self._members.get(key, key): one for key, one in own.items() if key not in MADE_BY_DECODERS},
+            id_ if isinstance(id_, str) else None,
+            model if isinstance(model, str) else None,
+        )
+
+    def _raw_reason(self, metadata: JsonObject, default: str) -> str | None:
+        """The finish reason in the words of the API: its own one, if the message has it from there.
+
+        `None` for a response that was interrupted.
+        """
+        reason, raw = metadata.get("finishReason"), metadata.get("rawFinishReason")
+        if isinstance(raw, str) and self._finish_reasons.get(raw, "other") == reason:
+            return raw
+        if reason == INTERRUPTED:
+            return None
+        usual = self._other_reasons[default]
+        return self._other_reasons.get(reason, usual) if isinstance(reason, str) else usual
 
     def _read_back(self, payload: JsonObject) -> dict[Place, Any]:
         if self._is_body(payload):
@@ -203,12 +280,6 @@ def metadata_of(message: AssistantMessage) -> JsonObject:
     return found if is_object(found) else {}
 
 
-def said_of(message: AssistantMessage, namespace: str) -> JsonObject:
-    """What the metadata of a message has for the members of a body that have no other place."""
-    own = notes(metadata_of(message), namespace)
-    return {name: item for name, item in own.items() if name not in MADE_BY_DECODERS}
-
-
 def usage_of(message: AssistantMessage) -> Usage:
     """The usage of a message; without counts if it has none."""
     counts: Json = metadata_of(message).get("usage")
@@ -216,26 +287,6 @@ def usage_of(message: AssistantMessage) -> Usage:
         with suppress(DecodeError):  # metadata may hold anything
             return _USAGE.read(counts)
     return message.content.usage or Usage()
-
-
-def raw_reason(
-    message: AssistantMessage,
-    reasons: Mapping[str, str],
-    written: Mapping[str, str | None],
-    default: str,
-) -> str | None:
-    """The finish reason in the words of an API: its own one, if the message has it from there.
-
-    `reasons`: finish reasons by those of the API; `written`: the inverse, for messages from elsewhere. `None`
-    for a response that was interrupted.
-    """
-    found = metadata_of(message)
-    reason, raw = found.get("finishReason"), found.get("rawFinishReason")
-    if isinstance(raw, str) and reasons.get(raw, "other") == reason:
-        return raw
-    if reason == INTERRUPTED:
-        return None
-    return written.get(reason, default) if isinstance(reason, str) else default
 
 
 def _finished(part: Any) -> Any:

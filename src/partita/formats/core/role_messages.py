@@ -5,11 +5,13 @@ them form one message here, with step starts between the steps; a message is `me
 number of its first message there. The place of a message is its number, that of a block its number after it.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, ClassVar, Final
 
 from msgspec.structs import replace
 
+from partita.errors import ConversionError
+from partita.formats.format import Request
 from partita.formats.losses import Loss
 from partita.formats.reasons import JOINED, STEPS
 from partita.types.fold import NO_RESULTS, answer, results_id
@@ -29,10 +31,13 @@ from partita.types.messages import (
 from partita.types.parts import StepStartPart
 from partita.types.tools import ToolResultPart
 
-from .metadata import INDEX, add_notes, message_notes, notes
+from .message_blocks import MessageBlocks
+from .metadata import FIELDS, INDEX, NO_NOTES, add_notes, message_notes, notes, part_notes
 from .report import Entry, Place, Record
+from .residue import restore
 from .rules import Rules, arrange
 from .turns import Instructions, Placed, Prompt, Results, ResultTurns, Step, Turn, split
+from .wire import to_json
 
 SYSTEM: Final = "system"
 """The id of the instructions before the conversation, and their place."""
@@ -80,6 +85,45 @@ class RoleReader:
         self._places[index,] = message
         for part, place in parts:
             self._places[index, place] = part
+
+    def read(self, raw: Json, path: str, id_: str, index: Any) -> None:
+        """Read a message at a path, and add it under an id and at a place."""
+        raise NotImplementedError
+
+    def read_all(self, raws: Sequence[Json], path: str, system: Json = None) -> None:
+        """Read messages, and instructions before the conversation, which are at a place of their own."""
+        if system is not None:
+            try:
+                self.read({"role": SYSTEM, "content": system}, f"$.{SYSTEM}", SYSTEM, SYSTEM)
+            except ConversionError as error:  # they are a content, and not a message
+                where = error.where.replace(f"$.{SYSTEM}.content", f"$.{SYSTEM}", 1)
+                raise ConversionError(error.what, where=where, hint=error.hint) from None
+        for index, raw in enumerate(raws):
+            self.read(raw, f"{path}[{index}]", f"message-{index + 1}", index)
+
+    def add_message(
+        self,
+        role: str,
+        id_: str,
+        parts: Sequence[tuple[Any, Place]],
+        index: Any,
+        *,
+        extra: Mapping[str, Json] | None,
+        noted: JsonObject = NO_NOTES,
+        text: str | None = None,
+    ) -> None:
+        """Add a message of any role.
+
+        `extra`: its members that are unknown; `noted`: other notes; `text`: the content, if it is a string.
+        """
+        noted = {**noted, FIELDS: dict(extra)} if extra else noted
+        if role == "assistant":
+            self.add_step(id_, parts, noted if text is None else {**noted, FORM: STRING}, index)
+        else:
+            is_pinned = role == SYSTEM and index != SYSTEM
+            self.add_content(
+                role, id_, parts, {**noted, IN_MESSAGES: True} if is_pinned else noted, index, text
+            )
 
     def add_content(
         self,
@@ -182,9 +226,16 @@ class RoleWriter:
     """Collects the messages of an API. Neighbours of one role become one, unless a note says otherwise.
 
     Instructions are before the conversation, in `system`, except those with a note that they were among the
-    messages. A format overrides `write_blocks`, and the methods for turns that it writes in another way.
+    messages. A format sets `rules` and `blocks`, or overrides `write_blocks`, and overrides the methods for
+    turns that it writes in another way.
     """
 
+    request: Request | None = None
+    """The request that the messages are written for, if there is one."""
+    rules: Rules = Rules()
+    blocks: MessageBlocks
+    has_strings = False
+    """Whether a content may be a string instead of blocks."""
     boundary_reason: ClassVar[str | None] = None
     """Why step starts are lost, in a format that reads each step as a message; `None` in all others."""
 
@@ -200,7 +251,26 @@ class RoleWriter:
 
     def write_blocks(self, turn: Turn, role: str) -> tuple[list[Json], Sequence[Place | None]]:
         """The blocks of a turn, and the place of each of its parts among them."""
-        raise NotImplementedError
+        return self.blocks.write_all(turn.parts, role, turn.text if isinstance(turn, Step) else None)
+
+    def write(self, messages: Sequence[Message]) -> JsonObject:
+        """`system` and `messages`."""
+        self.write_turns(messages, self.rules, self.blocks.is_written)
+        written = [self.write_message(*one) for one in self.messages]
+        if not self.system:
+            return {"messages": written}
+        system = self.write_message(SYSTEM, self.system, self.system_notes)
+        return {"system": system["content"], "messages": written}
+
+    def write_message(self, role: str, blocks: Sequence[Json], noted: JsonObject) -> JsonObject:
+        """A message in the form that it was read in, with its residue."""
+        is_string = self.has_strings and noted.get(FORM) == STRING
+        content = to_json(self.blocks.as_string(blocks) if is_string else blocks)
+        return restore({"role": role, "content": content}, notes(noted, FIELDS))
+
+    def complete(self, payload: JsonObject) -> JsonObject:
+        """The payload with what the API demands besides. It has the tools and settings of the request."""
+        return payload
 
     def write_turns(
         self,
@@ -265,7 +335,7 @@ class RoleWriter:
         return message_notes(turn.message, self._namespace).get(IN_MESSAGES) is True
 
     def _index(self, result: Placed) -> int:
-        index = notes(getattr(result.part, "provider_metadata", None), self._namespace).get(INDEX)
+        index = part_notes(result.part, self._namespace).get(INDEX)
         return index if type(index) is int else 0
 
     def _record_joined(self, turn: Turn) -> None:

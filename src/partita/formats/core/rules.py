@@ -138,8 +138,8 @@ def _take_results(turn: Results, arranged: list[Turn], rules: Rules, record: Rec
     elif turn.step is None:
         record.drop(turn, NO_CALL)
     elif step is not None and step.message is turn.step.message:
-        calls = {part.id for part, _ in step.parts if isinstance(part, ToolCallPart)}
-        kept = [one for one in turn.parts if isinstance(one.part, ToolResultPart) and one.part.id in calls]
+        calls = {part.id for part, _ in step.parts if type(part) is ToolCallPart}
+        kept = [one for one in turn.parts if type(one.part) is ToolResultPart and one.part.id in calls]
         if kept:
             arranged.append(turn if len(kept) == len(turn.parts) else turn._replace(parts=kept))
 
@@ -147,7 +147,7 @@ def _take_results(turn: Results, arranged: list[Turn], rules: Rules, record: Rec
 def _without_unsent(turn: Turn, rules: Rules, record: Record) -> Turn:
     """A turn without blank texts, and without calls whose input was cut off."""
     drops_blank, needs_results = rules.blank_text == "drop", rules.calls == "answered"
-    if not drops_blank and not needs_results:
+    if not drops_blank and not (needs_results and isinstance(turn, Step)):
         return turn
     kept: list[Placed] = []
     for placed in turn.parts:
@@ -202,7 +202,9 @@ def _answered(turns: Sequence[Turn], record: Record) -> list[Turn]:
             at += 1
         if calls:
             arranged += _in_order(turn, calls, results, record)
-        arranged += [one for one in results if one.step is None and not _has_call(one, calls)]
+        for one in results:
+            if one.step is None and not _has_call(one, calls):
+                arranged.append(one)
     return arranged
 
 

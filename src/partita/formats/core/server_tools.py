@@ -6,8 +6,12 @@ A result is the output of its call. If other blocks are between it and its call,
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
+from msgspec.structs import replace
+
+from partita.types.fold import state_after
 from partita.types.json import Json, JsonObject
 from partita.types.messages import ToolCallPart
+from partita.types.tools import ToolOutput
 
 from .report import Place
 from .turns import Placed
@@ -19,6 +23,11 @@ BEHIND: Final = "behind"
 def behind_note(count: int) -> JsonObject:
     """The note that a number of blocks is between a result and its call."""
     return {BEHIND: count} if count > 0 else {}
+
+
+def with_result(call: ToolCallPart, output: ToolOutput, metadata: JsonObject | None) -> ToolCallPart:
+    """The call of a server tool with its result."""
+    return replace(call, state=state_after(output), output=output, result_provider_metadata=metadata)
 
 
 def write_message_blocks(

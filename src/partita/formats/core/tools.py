@@ -3,23 +3,24 @@
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
+from msgspec import UNSET
 from msgspec.structs import replace
 
 from partita.errors import DecodeError
 from partita.formats.format import Request, ToolSpec
 from partita.formats.losses import Loss
 from partita.formats.reasons import RENAMED
-from partita.types.json import Json, JsonObject, is_array
+from partita.types.json import Json, JsonObject, is_array, is_object
 from partita.types.value import Extra, unkept
 
+from .members import member_at, set_member
 from .metadata import FIELDS, INDEX, notes
 from .report import NO_PLACE, Record
 from .residue import residue, restore
 from .rules import Alphabet
 from .wire import Codec, Wire, to_json
 
-TOOLS: Final = "tools"
-"""The member of a request that declares tools."""
+_OBJECT: Final[Codec[JsonObject]] = Codec(JsonObject)
 
 
 class Tools:
@@ -30,27 +31,28 @@ class Tools:
         namespace: str,
         codec: Codec[Any],
         read: Callable[[Any], ToolSpec | None],
-        write: Callable[[ToolSpec], Wire],
+        write: Callable[[ToolSpec], Wire | JsonObject],
         is_own: Callable[[Json], bool] | None = None,
         names: Alphabet | None = None,
+        *,
+        path: str = "tools",
     ) -> None:
         """`is_own`: whether a declaration that could be read is of a tool of the API's own.
 
         `names`: what the API allows in the names of tools.
+        `path`: the member of a request that declares tools. A dot leads into an object.
         """
         self._namespace, self._codec, self._is_own = namespace, codec, is_own
         self._read, self._write_spec, self._names = read, write, names
+        self._path = path.split(".")
 
     def take(self, settings: JsonObject) -> tuple[ToolSpec, ...]:
         """Take the tools out of settings. Those of the API's own stay there."""
-        raws = settings.get(TOOLS)
+        raws = member_at(settings, self._path)
         if not is_array(raws):
             return ()
         specs, own = self.read(raws)
-        if own or not specs:
-            settings[TOOLS] = own
-        else:
-            del settings[TOOLS]
+        set_member(settings, self._path, own if own or not specs else UNSET)
         return specs
 
     def add(self, request: Request, settings: JsonObject, record: Record) -> JsonObject:
@@ -62,9 +64,15 @@ class Tools:
             record.losses += [
                 Loss.of(f"$.tools[{index}].{name}", one, NO_PLACE) for name, one in others.items()
             ]
-        own = settings.get(TOOLS)
+        own, settings = member_at(settings, self._path), dict(settings)
         tools = self.write(request.tools, own if is_array(own) else ())
-        return {**settings, TOOLS: tools} if tools else settings
+        if tools:
+            set_member(settings, self._path, tools)
+        return settings
+
+    def declare(self, names: Sequence[str]) -> list[Json]:
+        """Declarations of tools of which only the names are known."""
+        return self.write([ToolSpec(name) for name in names], ())
 
     def read(self, raws: Sequence[Json]) -> tuple[tuple[ToolSpec, ...], list[Json]]:
         """The tools of a request, and those of the API's own."""
@@ -87,7 +95,7 @@ class Tools:
             front = place + 1
         return declared
 
-    def _write(self, spec: ToolSpec) -> Wire:
+    def _write(self, spec: ToolSpec) -> Wire | JsonObject:
         name = spec.name if self._names is None else self._names.fit(spec.name)
         return self._write_spec(spec if name == spec.name else replace(spec, name=name))
 
@@ -107,3 +115,38 @@ class Tools:
 
     def _noted(self, spec: ToolSpec, more: JsonObject) -> ToolSpec:
         return replace(spec, extra=Extra({self._namespace: {**self._notes(spec), **more}}))
+
+
+def object_tools(
+    namespace: str,
+    schema: str,
+    within: str = "",
+    *,
+    template: JsonObject | None = None,
+    is_own: Callable[[Json], bool] | None = None,
+    names: Alphabet | None = None,
+    path: str = "tools",
+) -> Tools:
+    """Tools of an API that have a `name`, a `description` and a schema, which is that of an object.
+
+    `schema`: the member that has the schema. A dot leads into an object.
+    `within`: the member of a declaration that has them, if it is not the declaration itself.
+    `template`: what every declaration has. One without it, or without a name, is of a tool of the API's own.
+    """
+    paths = [[*within.split(), *one.split(".")] for one in ("name", "description", schema)]
+
+    def read(tool: JsonObject) -> ToolSpec | None:
+        name, about, given = (member_at(tool, one) for one in paths)
+        is_known = isinstance(name, str) and (given is None or is_object(given))
+        if not is_known or any(tool.get(key) != item for key, item in (template or {}).items()):
+            return None
+        return ToolSpec(name, about if isinstance(about, str) and about else None, given)
+
+    def write(spec: ToolSpec) -> JsonObject:
+        tool = dict(template or {})
+        given = {"type": "object", **(spec.input_schema or {})}
+        for one, value in zip(paths, (spec.name, spec.description or UNSET, given), strict=True):
+            set_member(tool, one, value)  # APIs refuse an empty description
+        return tool
+
+    return Tools(namespace, _OBJECT, read, write, is_own, names, path=path)

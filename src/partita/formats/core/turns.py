@@ -116,15 +116,14 @@ def split(
     turns: list[Turn] = []
     for index, message in enumerate(fold(messages)):
         path = f"{root}[{index}]"
-        match message:
-            case AssistantMessage():
-                _add_steps(turns, message, path, cuts)
-            case UserMessage():
-                turns.append(Prompt(message, path, _placed(message, path)))
-            case SystemMessage():
-                turns.append(Instructions(message, path, _placed(message, path)))
-            case ToolMessage():
-                turns.append(Results(message, path, _placed(message, path), None))
+        if type(message) is AssistantMessage:
+            _add_steps(turns, message, path, cuts)
+        elif type(message) is UserMessage:
+            turns.append(Prompt(message, path, _placed(message, path)))
+        elif type(message) is SystemMessage:
+            turns.append(Instructions(message, path, _placed(message, path)))
+        elif type(message) is ToolMessage:
+            turns.append(Results(message, path, _placed(message, path), None))
     return turns
 
 

@@ -1,19 +1,22 @@
 """What of the records of a log or a stream is not in the messages that were read from it.
 
 Records cannot be written back: many of them form one message, and they repeat each other. So each record is
-also read alone. What messages then hold are facts: a text, the input of a call, a note about a part. A leaf
-of a record was read if such a fact, which the messages of the whole log hold too, depends on it: with another
-value there, the record does not state that fact, or states one more.
+also read alone, or with a few others. What messages then hold are facts: a text, the input of a call, a note
+about a part. A leaf of a record was read if such a fact, which the messages of the whole log hold too,
+depends on it: with another value there, the record does not state that fact, or states one more.
 """
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from msgspec import UNSET
 
-from partita.formats.format import Loaded
+from partita.errors import PartitaError
+from partita.formats.events import fold_events, load_events
+from partita.formats.format import Decoder, Loaded
 from partita.formats.losses import Loss, Severity
 from partita.formats.reasons import UNREAD
+from partita.types.chunks import Chunk, MessageStart
 from partita.types.codec import encode
 from partita.types.json import Json, JsonObject, dumps, is_array, is_object
 from partita.types.messages import AssistantMessage, Message, ToolCallPart, UserMessage, text_of
@@ -38,6 +41,14 @@ KNOWN: Final[Fact] = ("known",)
 MANY: Final = 8
 """Items of longer arrays are looked at one by one, so that the time does not grow with their square."""
 
+CONTENT: Final = frozenset(
+    {"arguments", "content", "input", "message", "output", "parameters", "rawInput", "rawOutput", "text"}
+)
+"""Members of events whose loss is not minor."""
+
+FAR: Final = 3
+"""How far events may be related: a response has a request, this a terminal, and that is in a call."""
+
 TEXTS: Final = ("text", "reasoning")
 PARAGRAPHS: Final = 32
 """How many paragraphs of reasoning may be sections that came one by one."""
@@ -61,34 +72,155 @@ def read_completely(
     """
 
     def losses() -> Iterator[Loss]:
-        yield from loaded.losses
-        held = {KNOWN, *message_facts(loaded.messages), *more}
-        texts = "\0".join(str(fact[1]) for fact in held if fact[0] in TEXTS) if pieces else ""
-        reported = {loss.path: loss.what for loss in loaded.losses}
-        for index, value in enumerate(records):
-            path = paths[index] if paths else f"$[{index}]"
-            if data_fact(value) in held or dumps(value).decode() in reported.get(path, ""):
-                continue
-            record = _Record(value, facts_of, held, texts)
-            rest = record.unread()
-            if rest is not UNSET:
-                is_minor = record.stated and not _has_member(rest, content)
-                severity: Severity = "minor" if is_minor else "lost"
-                yield Loss.of(path, rest, PARTLY_READ if is_minor else UNREAD, severity)
+        ways = [_Way(facts_of)]
+        return _losses(
+            loaded, records, lambda _: ways, content=content, more=more, paths=paths, pieces=pieces
+        )
 
     return Loaded(loaded.messages, losses, is_complete=True)
+
+
+def read_events(
+    make: Callable[[], Decoder], events: Sequence[Json], *, content: frozenset[str] = CONTENT
+) -> Loaded:
+    """The messages of a recorded stream, with a loss for each event that has leaves which were not read.
+
+    An event may have no effect without others: the call before its result, the request before its response,
+    the start of the message. So it is also read with the first and the last event of each id that it has.
+    """
+    loaded = load_events(make(), events)
+
+    def losses() -> Iterator[Loss]:
+        related = _RelatedEvents(make, events)
+        return _losses(loaded, events, related.ways, content=content, pieces=True)
+
+    return Loaded(loaded.messages, losses, is_complete=True)
+
+
+class _Way(NamedTuple):
+    """A way to read a record: alone, or with others."""
+
+    facts_of: Callable[[Json], set[Fact]]
+    given: frozenset[Fact] = frozenset()
+    """The facts of the others."""
+
+
+def _losses(
+    loaded: Loaded,
+    records: Sequence[Json],
+    ways: Callable[[int], Sequence[_Way]],
+    *,
+    content: frozenset[str],
+    more: Iterable[Fact] = (),
+    paths: Sequence[str] = (),
+    pieces: bool,
+) -> Iterator[Loss]:
+    yield from loaded.losses
+    held = {KNOWN, *message_facts(loaded.messages), *more}
+    texts = "\0".join(str(fact[1]) for fact in held if fact[0] in TEXTS) if pieces else ""
+    reported = {loss.path: loss.what for loss in loaded.losses}
+    for index, value in enumerate(records):
+        path = paths[index] if paths else f"$[{index}]"
+        if data_fact(value) in held or dumps(value).decode() in reported.get(path, ""):
+            continue
+        record = _Record(value, ways(index), held, texts)
+        rest = record.unread()
+        if rest is not UNSET:
+            is_minor = record.is_read and not _has_member(rest, content)
+            severity: Severity = "minor" if is_minor else "lost"
+            yield Loss.of(path, rest, PARTLY_READ if is_minor else UNREAD, severity)
+
+
+class _RelatedEvents:
+    """The events of a stream by the ids in them."""
+
+    def __init__(self, make: Callable[[], Decoder], events: Sequence[Json]) -> None:
+        self._make, self._events = make, events
+        self._ids = [set(_ids(event)) for event in events]
+        self._ends: dict[str | int, tuple[int, int]] = {}
+        for index, ids in enumerate(self._ids):
+            self._ends |= {id_: (self._ends.get(id_, (index,))[0], index) for id_ in ids}
+        decoder = make()
+        self._start = next((at for at, event in enumerate(events) if _starts(decoder.feed(event))), 0)
+
+    def ways(self, index: int) -> Sequence[_Way]:
+        """How the event of that number is read: alone, and with related ones."""
+        related = self._related(index)
+        before = [self._events[at] for at in related if at < index]
+        after = [self._events[at] for at in related if at > index]
+        return (
+            _Way(self._facts_alone),
+            _Way(
+                lambda event: self._facts([*before, event, *after]),
+                frozenset(self._facts([*before, *after])),
+            ),
+        )
+
+    def _related(self, index: int) -> list[int]:
+        """The numbers of related events: those with the same ids, and those with ids of these."""
+        found = {self._start, index}
+        for _ in range(FAR):
+            if len(found) < MANY:
+                found |= {at for one in found for id_ in self._ids[one] for at in self._ends[id_]}
+        return sorted(found)
+
+    def _facts_alone(self, event: Json) -> set[Fact]:
+        facts = self._facts([event])
+        return facts | {KNOWN} if is_object(event) and event.keys() == {"type"} else facts
+
+    def _facts(self, events: Sequence[Json]) -> set[Fact]:
+        try:
+            messages = fold_events(self._make(), events, lenient=True).messages
+        except PartitaError:
+            return set()
+        return message_facts(messages) - {("id", "")}
+
+
+def _starts(chunks: Iterable[Chunk]) -> bool:
+    return any(isinstance(chunk, MessageStart) for chunk in chunks)
+
+
+def _ids(value: Json) -> Iterator[str | int]:
+    """The ids in a value."""
+    if is_array(value):
+        yield from (id_ for item in value for id_ in _ids(item))
+    if is_object(value):
+        for name, item in value.items():
+            if name == "id" or name.endswith(("Id", "_id")):
+                if isinstance(item, str | int) and not isinstance(item, bool):
+                    yield item
+            else:
+                yield from _ids(item)
+
+
+class _Reading:
+    """What a record states if it is read in one way."""
+
+    def __init__(self, record: Json, way: _Way, held: set[Fact], texts: str) -> None:
+        self._facts_of, self._all = way.facts_of, way.facts_of(record)
+        own = self._all - way.given
+        self.stated = {one for one in own if one in held or (one[0] in TEXTS and str(one[1]) in texts)}
+        """The facts of the record that messages hold."""
+
+    def shows(self, changed: Json) -> bool:
+        """Whether a change shows: a fact that is held is gone, or there is one more."""
+        if not self.stated:
+            return False
+        facts = self._facts_of(changed)
+        return not self.stated <= facts or self._all < facts
 
 
 class _Record:
     """A record whose leaves are changed one by one."""
 
-    def __init__(
-        self, record: Json, facts_of: Callable[[Json], set[Fact]], held: set[Fact], texts: str
-    ) -> None:
-        self._record, self._facts_of, self._held, self._texts = record, facts_of, held, texts
-        self._all = facts_of(record)
-        self.stated = {one for one in self._all if one in held or (one[0] in TEXTS and str(one[1]) in texts)}
-        """The facts of the record that messages hold."""
+    def __init__(self, record: Json, ways: Sequence[_Way], held: set[Fact], texts: str) -> None:
+        self._record, self._ways, self._held, self._texts = record, ways, held, texts
+        self._readings = [_Reading(record, way, held, texts) for way in ways]
+
+    @property
+    def is_read(self) -> bool:
+        """Whether messages hold facts of the record."""
+        return any(reading.stated for reading in self._readings)
 
     def unread(self) -> Json:
         """The record with only those leaves that were not read; unset if there are none."""
@@ -117,19 +249,13 @@ class _Record:
                     for at, item in enumerate(value)
                 ]
             return [rest for rest in items if rest is not UNSET] or UNSET
-        return UNSET if self._is_read(inside(_another(value))) else value
+        changed = inside(_another(value))
+        return UNSET if any(reading.shows(changed) for reading in self._readings) else value
 
     def _alone(self, item: Json, inside: Callable[[Json], Json]) -> Json:
         """The unread leaves of an item of a long array, in the record without the other items."""
-        record = _Record(inside([item]), self._facts_of, self._held, self._texts)
+        record = _Record(inside([item]), self._ways, self._held, self._texts)
         return record._unread(item, lambda other: inside([other]))
-
-    def _is_read(self, changed: Json) -> bool:
-        """Whether a change shows: a fact that is held is gone, or there is one more."""
-        if not self.stated:
-            return False
-        facts = self._facts_of(changed)
-        return not self.stated <= facts or self._all < facts
 
 
 def _has_member(value: Json, names: frozenset[str]) -> bool:

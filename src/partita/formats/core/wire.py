@@ -12,18 +12,13 @@ import msgspec
 from partita.errors import ConversionError, DecodeError
 from partita.types.codec import Codec, to_json
 from partita.types.json import Json, JsonObject
-from partita.types.value import EXTRA_NAME, Extra, OpenValue, UnknownVariant
+from partita.types.value import EXTRA_NAME, Extra, OpenValue, UnknownVariant, always
 
 __all__ = ["Codec", "MemberUnion", "UnknownVariant", "Wire", "always", "kind_of", "read_wire", "to_json"]
 
 
 class Wire(OpenValue, rename=None):
     """The base of all wire types."""
-
-
-def always(default: Any) -> Any:
-    """Declare a member that may be absent when it is read, and is always written."""
-    return msgspec.field(default_factory=lambda: default)
 
 
 def read_wire(codec: Codec[Any], raw: Json, path: str, hint: str) -> Any:
@@ -46,9 +41,9 @@ def kind_of(type_: type[Wire]) -> str:
 class MemberUnion:
     """A union of objects that have no tag: their only member names their type, as in `{"toolUse": …}`."""
 
-    def __init__(self, *types: type[Wire]) -> None:
-        """The first member of each type is the one that names it."""
-        self._codecs = {kind_of(type_): Codec[Wire](type_) for type_ in types}
+    def __init__(self, base: type[Wire]) -> None:
+        """The types are the subclasses of a base. The first member of each is the one that names it."""
+        self._codecs = {kind_of(type_): Codec[Wire](type_) for type_ in base.__subclasses__()}
 
     def read(self, raw: JsonObject) -> Wire | UnknownVariant:
         """An object as one of the types; one that none of them can hold as an `UnknownVariant`."""

@@ -257,26 +257,27 @@ class TurnWriter:
                 places.append(len(self.turns))
                 texts.append(placed)
             elif kind is ToolCallPart:
-                joined |= self._write_texts(texts, speaker)
+                self._write_texts(texts, speaker, joined)
                 texts = []
                 places.append(len(self.turns))
                 self._write_call(placed)
             else:
                 places.append(None)
-        joined |= self._write_texts(texts, speaker)
+        self._write_texts(texts, speaker, joined)
         if joined:
             turn = turn._replace(parts=[joined.get(one.path, one) for one in turn.parts])
         return turn, places
 
-    def _write_texts(self, texts: Sequence[Placed], speaker: Speaker) -> dict[str, Placed]:
-        """Write texts as one turn. If there are several, they are read back as one: that one for each."""
+    def _write_texts(self, texts: Sequence[Placed], speaker: Speaker, joined: dict[str, Placed]) -> None:
+        """Write texts as one turn. If there are several, each of them is read back as that one: `joined`."""
         if not texts:
-            return {}
+            return
         text = "".join([one.part.text for one in texts])
         self.turns.append(PlainTurn(speaker, text, self._notes(texts[0].part.provider_metadata)))
+        if len(texts) > 1:
+            joined |= {path: Placed(replace(part, text=text), path) for part, path in texts}
         for one in texts[1:]:
             self.record.losses.append(Loss(one.path, "the start of a text", JOINED, "changed"))
-        return {path: Placed(replace(part, text=text), path) for part, path in texts if len(texts) > 1}
 
     def _write_call(self, placed: Placed) -> None:
         call: ToolCallPart = placed.part

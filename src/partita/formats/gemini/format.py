@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from partita.errors import ConversionError
 from partita.formats.answers.outlet import RAW_INPUT
-from partita.formats.core.metadata import add_notes, message_notes, notes
+from partita.formats.core.metadata import message_notes, notes, with_part_notes
 from partita.formats.core.report import Place
 from partita.formats.core.request import request_report
 from partita.formats.core.residue import residue, restore
@@ -237,8 +237,7 @@ class _Reader:
                 call = self._call_of(block.function_response, f"{id_}-{number}")
                 part: Any = read_result(block, call)
                 if noted:
-                    metadata = add_notes(part.provider_metadata, NAME, {CONTENT_NOTE: noted})
-                    part, noted = replace(part, provider_metadata=metadata), {}
+                    part, noted = with_part_notes(part, NAME, {CONTENT_NOTE: noted}), {}
                 results.setdefault(call.message_id, []).append(part)
             else:
                 part = read_part(USER, raw, None)

@@ -11,23 +11,21 @@ from contextlib import suppress
 from typing import Any, Final, NamedTuple
 
 from msgspec import UNSET, UnsetType
-from msgspec.structs import replace
 
 from partita.errors import DecodeError
 from partita.formats.answers.outlet import RAW_INPUT
 from partita.formats.core.codec import PartCodec, PartCodecs
 from partita.formats.core.files import FILES, AnyFile
 from partita.formats.core.members import nonempty_text
-from partita.formats.core.metadata import FIELDS, INDEX, add_notes, notes
+from partita.formats.core.metadata import FIELDS, INDEX, notes, with_part_notes
 from partita.formats.core.report import Place, PlacedPart
 from partita.formats.core.residue import residue, restore
 from partita.formats.core.rules import Alphabet
-from partita.formats.core.server_tools import BEHIND, behind_note, write_message_blocks
+from partita.formats.core.server_tools import BEHIND, behind_note, with_result, write_message_blocks
 from partita.formats.core.tool_text import as_text, object_input, read_tool_text, tool_text
 from partita.formats.core.turns import Placed
 from partita.formats.core.wire import to_json
 from partita.types.data_url import OCTETS, data_url, parse_data_url
-from partita.types.fold import state_after
 from partita.types.json import Json, JsonObject, is_array, is_object, loads
 from partita.types.messages import AssistantPart, ToolCallPart
 from partita.types.parts import (
@@ -401,9 +399,7 @@ def read_result(block: wire.Result, call: OpenCall) -> ToolResultPart:
     own = own_notes(block, "functionResponse", result.extra)
     part = ToolResultPart(call.id, call.name, _output(response, files), _noted(own))
     kept = residue(_result(part, call), block)
-    if not kept:
-        return part
-    return replace(part, provider_metadata=add_notes(part.provider_metadata, NAME, {FIELDS: kept}))
+    return with_part_notes(part, NAME, {FIELDS: kept} if kept else {})
 
 
 def write_result(part: ToolResultPart, call: OpenCall) -> wire.Result:
@@ -553,11 +549,7 @@ def read_parts(raws: Sequence[Json], prefix: str) -> list[PlacedPart]:
                 call = found[at].part
                 own = add_server_result(results.setdefault(at, []), result, call.id)
                 output = read_tool_text("success", result.output)
-                found[at] = found[at]._replace(
-                    part=replace(
-                        call, output=output, state=state_after(output), result_provider_metadata={NAME: own}
-                    )
-                )
+                found[at] = found[at]._replace(part=with_result(call, output, {NAME: own}))
                 continue
             block = None
         part = None if block is None else MODEL.read(block, ids)

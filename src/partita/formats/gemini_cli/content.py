@@ -8,7 +8,7 @@ https://github.com/google-gemini/gemini-cli.
 from collections.abc import Iterator
 from typing import Final, TypeAlias
 
-from partita.formats.core.members import without
+from partita.formats.core.members import text_or, without
 from partita.types.chunks import Chunk, ToolApprovalRequest, ToolInputAvailable, ToolOutputChunk
 from partita.types.data_url import OCTETS, data_url, kind_of_media
 from partita.types.json import Json, JsonObject, is_array, is_object
@@ -75,11 +75,6 @@ def kept(item: Json) -> DataPart:
 def leftovers(fields: JsonObject) -> JsonObject | None:
     """Members that parts have no field for, as metadata."""
     return {KEY: fields} if fields else None
-
-
-def text_or(value: Json, otherwise: str) -> str:
-    """A value if it is a text that is not empty."""
-    return value if isinstance(value, str) and value else otherwise
 
 
 def joined_text(content: Json) -> str:

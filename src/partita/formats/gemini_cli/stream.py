@@ -8,6 +8,7 @@ and the model continues.
 from collections.abc import Callable, Mapping
 from typing import Final, TypeAlias
 
+from partita.formats.core.members import text_or, without
 from partita.formats.format import Format
 from partita.types.chunks import (
     Chunk,
@@ -26,7 +27,7 @@ from partita.types.chunks import (
 from partita.types.json import Json, JsonObject, is_object
 from partita.types.tools import ErrorTextOutput, TextOutput
 
-from .content import KEY, text_or
+from .content import KEY
 
 Reader: TypeAlias = Callable[[JsonObject], list[Chunk]]
 
@@ -73,7 +74,7 @@ class GeminiStreamDecoder:
     def _message(self, event: JsonObject) -> list[Chunk]:
         content = event.get("content")
         if event.get("role") != "assistant" or not isinstance(content, str):
-            return [DataChunk("data-gemini-message", _without_type(event))]
+            return [DataChunk("data-gemini-message", without(event, "type"))]
         chunks = self._step()
         if not self._is_text_open:
             self._is_text_open = True
@@ -85,7 +86,7 @@ class GeminiStreamDecoder:
     def _call(self, event: JsonObject) -> list[Chunk]:
         call, name = event.get("tool_id"), text_or(event.get("tool_name"), "unknown")
         if not isinstance(call, str):
-            return [DataChunk("data-gemini-call", _without_type(event))]
+            return [DataChunk("data-gemini-call", without(event, "type"))]
         chunks = [*self._step(), *self._text_end()]
         own = self._own_id(call)
         self._open_calls.add(call)
@@ -106,7 +107,7 @@ class GeminiStreamDecoder:
     def _result(self, event: JsonObject) -> list[Chunk]:
         call = event.get("tool_id")
         if not isinstance(call, str) or call not in self._calls:
-            return [DataChunk("data-gemini-result", _without_type(event))]
+            return [DataChunk("data-gemini-result", without(event, "type"))]
         self._open_calls.discard(call)
         self._had_results = True
         text, error = event.get("output"), event.get("error")
@@ -121,7 +122,7 @@ class GeminiStreamDecoder:
     def _error(self, event: JsonObject) -> list[Chunk]:
         message = event.get("message")
         if event.get("severity") == "warning" or not isinstance(message, str):
-            return [DataChunk("data-gemini-warning", _without_type(event))]
+            return [DataChunk("data-gemini-warning", without(event, "type"))]
         return [ErrorChunk(message)]
 
     def _finish(self, event: JsonObject) -> list[Chunk]:
@@ -130,7 +131,7 @@ class GeminiStreamDecoder:
         error = event.get("error")
         if is_object(error) and isinstance(message := error.get("message"), str):
             chunks.append(ErrorChunk(message))
-        own = {key: value for key, value in event.items() if key not in ("type", "timestamp")}
+        own = without(event, "type", "timestamp")
         status = event.get("status")
         reason = FINISHED.get(status, "other") if isinstance(status, str) else None
         return [*chunks, MessageFinish(reason, {KEY: own})]
@@ -151,10 +152,6 @@ class GeminiStreamDecoder:
             return []
         self._is_text_open = False
         return [TextEnd(str(self._texts))]
-
-
-def _without_type(event: JsonObject) -> JsonObject:
-    return {key: value for key, value in event.items() if key != "type"}
 
 
 FORMAT = Format("gemini-cli-stream", "Gemini CLI stream-json", decoder=GeminiStreamDecoder)

@@ -7,6 +7,9 @@ In each of them a message is the same object, its data. Sources: `messages_to_di
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from partita.errors import ConversionError, DecodeError
 from partita.formats.losses import Loss
 from partita.formats.reasons import DERIVED, JOINED, UNREAD
@@ -28,7 +31,7 @@ HINT: Final = "give what messages_to_dict, dumpd or model_dump return"
 LISTS: Final = ("tool_calls", "invalid_tool_calls")
 
 
-class Opened(NamedTuple):
+class Opened(Struct, frozen=True):
     """A message without what is around it. `data` has the type of the message, never that of a chunk."""
 
     data: JsonObject
@@ -118,7 +121,7 @@ def _joined(messages: list[Opened], losses: list[Loss]) -> Iterator[Opened]:
         if pending is not None and _continues(pending.data, message):
             position = message.data.get("chunk_position")
             data = {**_merge_objects(pending.data, message.data), "chunk_position": position}
-            pending = pending._replace(data=data)
+            pending = replace(pending, data=data)
             continue
         if pending is not None:
             yield _with_calls(pending, losses)
@@ -154,7 +157,7 @@ def _without_derived(message: Opened, losses: list[Loss]) -> Opened:
     if not data.get("tool_call_chunks"):
         return message
     losses += (Loss.of(f"{path}.{name}", data[name], DERIVED, "minor") for name in LISTS if data.get(name))
-    return message._replace(data={key: value for key, value in data.items() if key not in LISTS})
+    return replace(message, data={key: value for key, value in data.items() if key not in LISTS})
 
 
 def _with_calls(message: Opened, losses: list[Loss]) -> Opened:
@@ -169,7 +172,7 @@ def _with_calls(message: Opened, losses: list[Loss]) -> Opened:
         calls = [_call_of(chunk) for chunk in chunks]
         data["tool_calls"] = [call for call in calls if "error" not in call]
         data["invalid_tool_calls"] = [call for call in calls if "error" in call]
-    return message._replace(data=data)
+    return replace(message, data=data)
 
 
 def _call_of(chunk: JsonObject) -> JsonObject:

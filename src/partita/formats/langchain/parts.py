@@ -1,7 +1,7 @@
 """Codecs for standard content blocks, and the outputs of tools."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from msgspec import UNSET
 from msgspec.structs import replace
@@ -57,14 +57,8 @@ OLDER: Final = frozenset(
 RESERVED: Final = OWN | OLDER
 
 
-class Context(NamedTuple):
-    """What blocks are read with."""
-
-    namespace: str | None
-    """The namespace of the provider that the message names, or whose shape the block has."""
-
-
-NO_CONTEXT: Final = Context(None)
+Namespace: TypeAlias = str | None
+"""What blocks are read with: that of the provider that the message names, or whose shape the block has."""
 
 
 # Signatures and ids of providers
@@ -146,14 +140,12 @@ def write_signatures(
 # Text and reasoning
 
 
-def read_text(block: wire.Text, context: Context) -> TextPart:
+def read_text(block: wire.Text, namespace: Namespace) -> TextPart:
     citations = None
     if block.annotations is not UNSET:
         read = (_read_citation(raw, number) for number, raw in enumerate(block.annotations, 1))
         citations = tuple(one for one in read if one is not None)
-    return TextPart(
-        block.text, citations=citations, provider_metadata=read_signatures(block, context.namespace)
-    )
+    return TextPart(block.text, citations=citations, provider_metadata=read_signatures(block, namespace))
 
 
 def write_text(part: TextPart) -> Wire:
@@ -198,11 +190,9 @@ def _text(value: Json) -> str | None:
     return value if isinstance(value, str) else None
 
 
-def read_reasoning(block: wire.Reasoning, context: Context) -> ReasoningPart:
-    id_ = None if context.namespace == "openai" or block.id is UNSET else block.id
-    return ReasoningPart(
-        block.reasoning or "", id=id_, provider_metadata=read_signatures(block, context.namespace)
-    )
+def read_reasoning(block: wire.Reasoning, namespace: Namespace) -> ReasoningPart:
+    id_ = None if namespace == "openai" or block.id is UNSET else block.id
+    return ReasoningPart(block.reasoning or "", id=id_, provider_metadata=read_signatures(block, namespace))
 
 
 def write_reasoning(part: ReasoningPart) -> Wire:
@@ -210,11 +200,11 @@ def write_reasoning(part: ReasoningPart) -> Wire:
     return wire.Reasoning(reasoning=part.text, **members)
 
 
-def read_redacted(block: wire.NonStandard, context: Context) -> ReasoningPart | None:
+def read_redacted(block: wire.NonStandard, namespace: Namespace) -> ReasoningPart | None:
     """Redacted thinking of Anthropic. Other blocks that are not standard have no meaning here."""
     data = block.value.get("data")
     is_redacted = block.value.get("type") == "redacted_thinking" and isinstance(data, str)
-    if not is_redacted or context.namespace not in (None, "anthropic"):
+    if not is_redacted or namespace not in (None, "anthropic"):
         return None
     return ReasoningPart("", provider_metadata={"anthropic": {"redactedData": data}})
 
@@ -250,8 +240,8 @@ Call: TypeAlias = wire.ToolCall | wire.InvalidToolCall | wire.CallEntry | wire.I
 def read_call(block: Call, made_id: str) -> ToolCallPart:
     """The call of a block, or of an entry in one of the lists beside the content."""
     id_ = made_id if block.id is None else block.id
-    if isinstance(block, wire.ToolCall | wire.CallEntry):
-        return ToolCallPart(id_, block.name, "input-available", block.args)
+    if is_object(block.args):
+        return ToolCallPart(id_, block.name or "", "input-available", block.args)
     return ToolCallPart(id_, block.name or "", "input-available", raw_input=block.args)
 
 
@@ -279,7 +269,7 @@ def write_call_entry(call: ToolCallPart, error: str | None = None) -> Wire:
     return write_call(call, wire.CallEntry, wire.InvalidCallEntry, error)
 
 
-def read_server_call(block: wire.ServerToolCall, context: Context) -> ToolCallPart:
+def read_server_call(block: wire.ServerToolCall, namespace: Namespace) -> ToolCallPart:
     return ToolCallPart(block.id, block.name, "input-available", block.args, provider_executed=True)
 
 
@@ -371,17 +361,17 @@ def _kind(part: Media) -> str:
     return "text" if part.media_type == PLAIN else kind_of_media(part.media_type or OCTETS)
 
 
-def media_codec(kind: str) -> PartCodec[Context]:
+def media_codec(kind: str) -> PartCodec[Namespace]:
     """The codec of one kind of file."""
     type_, default = KINDS[kind]
 
-    def read(block: wire.Media, context: Context) -> Media | None:
+    def read(block: wire.Media, namespace: Namespace) -> Media | None:
         media_type = None if block.mime_type is UNSET else block.mime_type
         url = _read_url(block, PLAIN if kind == "text" and media_type is None else media_type)
         filename = _text(block.extras.get("filename")) if block.extras else None
         known_type = default if media_type is None else media_type
         if block.file_id is not UNSET:
-            reference = {context.namespace or NAME: block.file_id}
+            reference = {namespace or NAME: block.file_id}
             return FilePart(url or "", known_type, filename, provider_reference=reference)
         if url is None:
             return None
@@ -428,7 +418,7 @@ def _write_url(url: str, *, is_text: bool) -> JsonObject:
 
 # The tables
 
-BLOCKS: Final[PartCodecs[Context]] = PartCodecs(
+BLOCKS: Final[PartCodecs[Namespace]] = PartCodecs(
     NAME,
     PartCodec(wire.Text, TextPart, read_text, write_text),
     PartCodec(wire.NonStandard, ReasoningPart, read_redacted, write_redacted),

@@ -2,8 +2,10 @@
 
 from collections import defaultdict
 from collections.abc import Sequence
-from typing import Any, Final, NamedTuple
+from itertools import chain
+from typing import Any, Final
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from partita.errors import ConversionError, DecodeError
@@ -42,7 +44,6 @@ from .parts import (
     LIST,
     NAMESPACES,
     NATIVE,
-    NO_CONTEXT,
     POSITION,
     PROVIDER,
     ROLE,
@@ -52,7 +53,6 @@ from .parts import (
     USAGE,
     V1,
     VERSION,
-    Context,
     default_form,
     namespace_of,
     provider_of,
@@ -111,12 +111,9 @@ class Reader:
             read: Message = UserMessage(id=id_, type="event", content=parts)
         else:
             read = self._prompt(message, id_, is_system=type_ is wire.System or role == "system")
-        self._add_places(read, index)
-        return read
-
-    def _add_places(self, message: Message, index: int) -> None:
-        for number, part in enumerate(message.content.parts):
+        for number, part in enumerate(read.content.parts):
             self.places[index, number] = part
+        return read
 
     def _prompt(self, message: Any, id_: str, *, is_system: bool) -> Message:
         content = message.content
@@ -153,8 +150,8 @@ class Reader:
         head = self._head if self._head and id_ == f"{self._head.id}#{self._steps + 1}" else None
         head_form = None if head is None else message_notes(head, NAME).get(FORM)
         read = _Response(message, id_, self._answered, self._version).read(head_form)
-        self._add_places(read, index)
-        for number, part in enumerate(read.parts):
+        for number, part in enumerate(read.content.parts):
+            self.places[index, number] = part
             if type(part) is ToolCallPart:
                 self._names[part.id] = part.name
                 if notes(part.result_provider_metadata, NAME).get(UNSENT) is True:
@@ -211,7 +208,7 @@ def _is_item(item: Json) -> bool:
 # Items of contents
 
 
-class _Item(NamedTuple):
+class _Item(Struct, frozen=True):
     """A standard block, or a text, and the native block that it was read from."""
 
     block: Any
@@ -251,7 +248,7 @@ def read_items(content: Sequence[Any], fitting: tuple[type, ...], version: int) 
 def _read_item(item: _Item, namespace: str | None, version: int) -> Any:
     """The part of an item that is not a call."""
     namespace = namespace or item.namespace
-    part = BLOCKS.read(item.block, Context(namespace) if namespace else NO_CONTEXT)
+    part = BLOCKS.read(item.block, namespace)
     if type(part) is ForeignPart:
         return ForeignPart(NAME, _raw(item.block) if item.raw is None else item.raw)
     return _with_notes(part, _shape_notes(item, namespace, version))
@@ -361,8 +358,7 @@ class _Response:
         if isinstance(self._content, str):
             self._parts += [TextPart(self._content)] if self._content else []
         else:
-            items = (item for one in self._content for item in _standard(one))
-            for position, item in enumerate(items):
+            for position, item in enumerate(chain.from_iterable(map(_standard, self._content))):
                 self._read_block(item, position, entries)
         for entry in (*entries[0].rest(), *entries[1].rest()) if entries else ():
             self._parts.append(self._call(None, entry))

@@ -13,7 +13,8 @@ from msgspec.structs import fields
 from partita.formats.losses import Loss
 from partita.formats.reasons import NO_PLACE, OTHER_ID, SHOWN
 from partita.types.codec import to_json
-from partita.types.json import Json, JsonObject
+from partita.types.json import Json, JsonObject, is_object
+from partita.types.messages import AssistantMessage, Message
 from partita.types.parts import FilePart, ForeignPart, ImagePart, TextPart, UnknownPart
 from partita.types.tools import ContentItem
 from partita.types.value import Value
@@ -30,6 +31,17 @@ class SessionFacts(NamedTuple):
     git_repository: str | None = None
     model: str | None = None
     created_at: datetime | None = None
+
+
+UNKNOWN_MODEL: Final = "unknown"
+"""The model that a file names if it is not known."""
+
+
+def model_of(message: Message) -> str | None:
+    """The model that wrote a message. Claude Code names `<synthetic>` if no model did."""
+    metadata: Json = message.content.metadata
+    model = metadata.get("model") if is_object(metadata) and isinstance(message, AssistantMessage) else None
+    return model if isinstance(model, str) and model and not model.startswith("<") else None
 
 
 # Ids: the same for the same messages, whenever and wherever they are written

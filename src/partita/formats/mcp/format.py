@@ -8,7 +8,6 @@ Specification: https://modelcontextprotocol.io/specification/2025-11-25/client/s
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from itertools import groupby
 from typing import Any, Final
 
 from msgspec import UNSET
@@ -239,39 +238,42 @@ class _Reader:
         if message.role == "user":
             self._runs(blocks, note, id_, path, index)
             return
-        parts = tuple(BLOCKS.read(block, None) for block in blocks)
-        self._names.update({part.id: part.name for part in parts if type(part) is ToolCallPart})
+        parts = tuple([BLOCKS.read(block, None) for block in blocks])
+        for part in parts:
+            if type(part) is ToolCallPart:
+                self._names[part.id] = part.name
         self._head = id_
         content = AssistantContent(parts=parts, provider_metadata=add_notes(None, NAME, note))
         self._add(AssistantMessage(id=id_, content=content), path, (index, 0))
 
     def _runs(self, blocks: Sequence[Any], note: JsonObject, id_: str, path: str, index: int) -> None:
         """A message of the user: each run of results, and of other parts, is a message."""
-        parts = [self._part(block) for block in blocks]
-        runs: list[tuple[bool, Any]] = [(is_tool, tuple(run)) for is_tool, run in groupby(parts, _is_result)]
+        runs: list[tuple[bool, list[Any]]] = []
+        for part in map(self._part, blocks):
+            is_tool = type(part) is ToolResultPart
+            if not runs or runs[-1][0] is not is_tool:
+                runs.append((is_tool, []))
+            runs[-1][1].append(part)
         start = 0
-        for is_tool, run in runs or [(False, ())]:
+        for is_tool, run in runs or [(False, [])]:
             metadata = add_notes(None, NAME, {JOINED_NOTE: True} if start else note)
+            parts: tuple[Any, ...] = tuple(run)
             own = f"{id_}:{start}" if start > 1 else id_
             message: Message
             if is_tool:
                 own = f"{own}:results" if self._head is None else results_id(self._head, 1)
                 self._head = None
-                message = ToolMessage(id=own, content=ToolContent(parts=run, provider_metadata=metadata))
+                message = ToolMessage(id=own, content=ToolContent(parts=parts, provider_metadata=metadata))
             else:
-                message = UserMessage(id=own, content=UserContent(parts=run, provider_metadata=metadata))
+                message = UserMessage(id=own, content=UserContent(parts=parts, provider_metadata=metadata))
             self._add(message, path, (index, start))
             start += len(run)
 
     def _part(self, block: Any) -> Any:
-        if isinstance(block, wire.ToolResult):
+        if type(block) is wire.ToolResult:
             return RESULTS.read(block, self._names.get(block.tool_use_id, ""))
-        is_call = isinstance(block, wire.ToolUse)
+        is_call = type(block) is wire.ToolUse
         return ForeignPart(NAME, to_json(block)) if is_call else BLOCKS.read(block, None)
-
-
-def _is_result(part: Any) -> bool:
-    return isinstance(part, ToolResultPart)
 
 
 class _Writer(MessageWriter):
@@ -295,10 +297,12 @@ class _Writer(MessageWriter):
 
     def write_blocks(self, turn: Turn, role: str) -> tuple[list[Json], list[int | None]]:
         if isinstance(turn, Results):
+            calls = () if turn.step is None else turn.step.parts
+            cut = {call.id for call, _ in calls if type(call) is ToolCallPart and is_cut(call)}
             return numbered(
-                None if _is_cut(part, turn.step) else RESULTS.write(part) for part, _ in turn.parts
+                [None if getattr(part, "id", None) in cut else RESULTS.write(part) for part, _ in turn.parts]
             )
-        blocks, numbers = numbered(write_block(part) for part, _ in turn.parts)
+        blocks, numbers = numbered([write_block(part) for part, _ in turn.parts])
         if isinstance(turn, Step) and turn.text is not None:
             blocks.append(wire.Text(text=turn.text))
         return blocks, numbers
@@ -323,12 +327,6 @@ class _Writer(MessageWriter):
         own: Json = request.settings.get("tools")
         tools = TOOLS.write(request.tools, own if is_array(own) else [])
         return payload | {"tools": tools} if tools else payload
-
-
-def _is_cut(result: Any, step: Step | None) -> bool:
-    """Whether the call of a result is not written, because its input was cut off."""
-    calls = () if step is None else (part for part, _ in step.parts if type(part) is ToolCallPart)
-    return any(call.id == result.id and is_cut(call) for call in calls)
 
 
 def _write_message(role: str, blocks: Sequence[Any], noted: JsonObject) -> wire.Message:

@@ -4,7 +4,7 @@ It needs a module of its own because the message has no list of blocks: reasonin
 are members, and all texts of a step become one content.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from msgspec import UNSET
@@ -150,19 +150,9 @@ def write_assistant(parts: Sequence[Placed], noted: JsonObject, codecs: Codecs) 
     """The message of a step. Texts are joined, unless the content was a list or has to be one."""
     writer = _StepWriter(noted, codecs, len(parts))
     for number, (part, _) in enumerate(parts):
-        match part:
-            case TextPart():
-                writer.text(number, part)
-            case ToolCallPart():
-                writer.call(number, part)
-            case ReasoningPart():
-                writer.reasoning(number, part)
-            case CustomPart():
-                writer.custom(number, part)
-            case ForeignPart():
-                writer.foreign(number, part)
-            case _:
-                pass
+        write = _WRITERS.get(type(part))
+        if write is not None:
+            write(writer, number, part)
     return writer.written()
 
 
@@ -308,6 +298,15 @@ class _StepWriter:
                 pieces[number] = Piece(member, start, start + len(text))
                 start += len(text)
         return pieces
+
+
+_WRITERS: Final[Mapping[type[Any], Callable[[_StepWriter, int, Any], None]]] = {
+    TextPart: _StepWriter.text,
+    ToolCallPart: _StepWriter.call,
+    ReasoningPart: _StepWriter.reasoning,
+    CustomPart: _StepWriter.custom,
+    ForeignPart: _StepWriter.foreign,
+}
 
 
 def add_pieces(places: dict[Place, Any], pieces: Mapping[Place, Piece]) -> None:

@@ -219,28 +219,28 @@ class _Reader(RoleReader):
         role = self._dialect.system_role if is_user else message.__struct_config__.tag
         if role != self._dialect.system_role:
             noted[ROLE] = role
-        parts: tuple[Any, ...] = ()
-        places: Iterable[Place] = ("content",)
+        found: list[tuple[Any, Place]] = []
         if isinstance(content, tuple):
             codecs = self._codecs.items if is_user else self._codecs.texts
-            parts, places = tuple([codecs.read(item, None) for item in content]), range(len(content))
+            found = [(codecs.read(item, None), number) for number, item in enumerate(content)]
             noted[CONTENT] = LIST
         elif content:
-            parts = (TextPart(content),)
+            found = [(TextPart(content), "content")]
         else:
             content = ""
         kept = residue(type(message)(content=content), message)
         if kept:
             noted[FIELDS] = kept
-        elif not parts and CONTENT not in noted:
+        elif not found and CONTENT not in noted:
             noted[CONTENT] = EMPTY
         metadata, id_ = self._codecs.noted(noted), f"message-{index + 1}"
+        parts = tuple([part for part, _ in found])
         read: Message
         if is_user:
             read = UserMessage(id=id_, content=UserContent(parts=parts, provider_metadata=metadata))
         else:
             read = SystemMessage(id=id_, content=SystemContent(parts=parts, provider_metadata=metadata))
-        self.add(read, index, list(zip(parts, places, strict=False)))
+        self.add(read, index, found)
 
     def _assistant(self, message: wire.Assistant, index: int) -> None:
         id_ = f"message-{index + 1}"

@@ -311,7 +311,7 @@ def is_empty_text(part: Any) -> bool:
 
 def media_in(output: ToolOutput) -> list[Media]:
     """Images and files in the output of a tool. Servers accept only text in results."""
-    items = output.value if isinstance(output, ContentOutput) else ()
+    items = output.value if type(output) is ContentOutput else ()
     return [item for item in items if isinstance(item, MEDIA)]
 
 

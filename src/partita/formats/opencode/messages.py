@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import Final, NamedTuple
 
-from partita.formats.core.members import without
+from partita.formats.core.members import text_or, without
 from partita.formats.log.message_tree import MessageTree
 from partita.formats.log.sink import Consumption, LogSink
 from partita.types.chunks import Chunk, MessageMetadata, ToolOutputChunk
@@ -36,7 +36,6 @@ from .parts import (
     part_chunks,
     state_of,
     step_of,
-    text_or,
     time_in,
     tool_chunks,
     user_part,

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Final
 
-from partita.formats.core.members import without
+from partita.formats.core.members import text_or, without
 from partita.formats.core.metadata import add_notes
 from partita.types.chunks import (
     Chunk,
@@ -166,11 +166,6 @@ def data_of(part: JsonObject, kind: str) -> JsonObject:
 def step_of(part: JsonObject) -> JsonObject:
     """The boundary of a step, for the metadata of its message."""
     return without(part, *IDS)
-
-
-def text_or(value: Json, otherwise: str) -> str:
-    """A value if it is a text that is not empty."""
-    return value if isinstance(value, str) and value else otherwise
 
 
 def _described(file: ImagePart | FilePart) -> JsonObject | None:

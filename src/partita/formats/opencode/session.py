@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
 from partita.formats.core import unread
+from partita.formats.core.members import text_or
 from partita.formats.format import Format, Loaded
 from partita.formats.log.links import Links
 from partita.formats.log.message_tree import MessageTree
@@ -18,7 +19,7 @@ from partita.formats.log.sink import Fact, LogSink
 from partita.types.json import Json, JsonObject, is_array, is_object
 
 from .messages import Messages
-from .parts import is_injected, text_or, time_in
+from .parts import is_injected, time_in
 from .version_2 import EVENTS, PROMPTS, event_text, is_version_2, prompt_of, response_of
 
 FACTS: Final[dict[str, Fact]] = {

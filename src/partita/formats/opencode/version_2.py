@@ -6,12 +6,12 @@ version 1 does not have keep their names. Seen in recordings.
 
 from typing import Final
 
-from partita.formats.core.members import without
+from partita.formats.core.members import text_or, without
 from partita.formats.log.sink import TurnEnd
 from partita.types.data_url import data_url
 from partita.types.json import Json, JsonObject, is_array, is_object
 
-from .parts import KEY, text_or
+from .parts import KEY
 
 GENERATION: Final = "generation"
 """The member that marks a message of version 2."""

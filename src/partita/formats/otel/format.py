@@ -48,7 +48,7 @@ from partita.types.messages import (
     UserContent,
     UserMessage,
 )
-from partita.types.parts import FilePart, ForeignPart, ImagePart, TextPart
+from partita.types.parts import ForeignPart, TextPart
 from partita.types.tools import ToolResultPart
 from partita.types.usage import Usage
 from partita.types.value import Extra
@@ -69,7 +69,7 @@ from .containers import (
     write_event,
     write_lists,
 )
-from .parts import CALL_RESPONSES, MEMBER, NAMED, PARTS, POSITION, RESPONSES, Called
+from .parts import CALL_RESPONSES, ITEMS, MEMBER, NAMED, NO_CALL, PARTS, POSITION, RESPONSES, Called
 from .wire import CONVERSATION, INPUT, NAME, OUTPUT, SYSTEM, USAGE
 
 ROLES: Final[Mapping[str, str]] = {
@@ -91,6 +91,8 @@ EVENT: Final = "asEvent"  # residue of the event that the message is
 INSTRUCTIONS: Final = "instructions"  # it stands for the system instructions
 MEMBERS: Final = ("name", "finish_reason")
 MESSAGE_NOTES: Final = frozenset({ROLE, IS_OUTPUT, FORM, EVENT, JOINED_NOTE, INSTRUCTIONS})
+
+INSTRUCTION_PARTS: Final = (TextPart, ForeignPart)
 
 REPORT: Final = Report(
     NAME,
@@ -194,13 +196,13 @@ class _Reader:
             self._runs(message.parts, role, note, path, number)
 
     def _system(self, blocks: Sequence[Any], note: JsonObject) -> SystemMessage:
-        parts = tuple(_read_part(block, TextPart) for block in blocks)
+        parts = tuple(_read_part(block, INSTRUCTION_PARTS) for block in blocks)
         metadata = add_notes(None, NAME, note)
         return SystemMessage(content=SystemContent(parts=parts, provider_metadata=metadata), **self._around())
 
     def _runs(self, blocks: Sequence[Any], role: str, note: JsonObject, path: str, number: int) -> None:
         """A message of the user or of tools: each run of results, and of other parts, is a message."""
-        parts = [self._result(one) or _read_part(one, TextPart, ImagePart, FilePart) for one in blocks]
+        parts = [self._result(one) or _read_part(one, ITEMS) for one in blocks]
         runs: list[tuple[bool, Any]] = [(is_tool, tuple(run)) for is_tool, run in groupby(parts, _is_result)]
         start = 0
         for is_tool, run in runs or [(role == "tool", ())]:
@@ -223,14 +225,14 @@ class _Reader:
 
     def _result(self, block: Any) -> ToolResultPart | None:
         """The result that a part is, with the id of its call, or of the first one without a result."""
-        if not isinstance(block, wire.ToolCallResponse):
+        if not RESPONSES.reads(block):
             return None
         call_id = block.id if isinstance(block.id, str) else None
         if call_id is None:
             fitting = (one for one in self._open if block.name in (UNSET, self._names.get(one)))
             call_id = next(fitting, f"{self._id()}:result")
         result = RESPONSES.read(block, Called(call_id, self._names.get(call_id, "")))
-        if not isinstance(result, ToolResultPart):
+        if type(result) is not ToolResultPart:
             return None
         if call_id in self._open:
             self._open.remove(call_id)
@@ -241,9 +243,9 @@ class _Reader:
         parts: list[Any] = []
         calls: dict[Any, int] = {}  # places of calls by their ids
         for position, block in enumerate(blocks):
-            is_output = isinstance(block, wire.ToolCallResponse | wire.ServerToolCallResponse)
-            at = calls.get(block.id) if is_output else None
-            if at is not None and isinstance(call := CALL_RESPONSES.read(block, parts[at]), ToolCallPart):
+            at = calls.get(block.id) if CALL_RESPONSES.reads(block) else None
+            call = None if at is None else CALL_RESPONSES.read(block, parts[at])
+            if at is not None and type(call) is ToolCallPart:
                 del calls[call.id]
                 if at < len(parts) - 1:
                     noted = add_notes(call.result_provider_metadata, NAME, {POSITION: position})
@@ -276,13 +278,13 @@ class _Reader:
 
 
 def _is_result(part: Any) -> bool:
-    return isinstance(part, ToolResultPart)
+    return type(part) is ToolResultPart
 
 
-def _read_part(block: Any, *types: type[Any]) -> Any:
+def _read_part(block: Any, types: Sequence[type[Any]]) -> Any:
     """The part of a block in a message that may have parts of these types. Others are kept whole."""
-    part = PARTS.read(block, Called(""))
-    return part if isinstance(part, (*types, ForeignPart)) else ForeignPart(NAME, to_json(block))
+    part = PARTS.read(block, NO_CALL)
+    return part if type(part) in types else ForeignPart(NAME, to_json(block))
 
 
 def _write_message(role: str, blocks: Sequence[Any], noted: JsonObject) -> wire.Message:

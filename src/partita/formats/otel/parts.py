@@ -1,8 +1,8 @@
 """Codecs for the parts of recorded messages, and for the outputs of tools."""
 
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Any, Final, TypeAlias
 
-from msgspec import UNSET
+from msgspec import UNSET, Struct
 from msgspec.structs import replace
 
 from partita.errors import DecodeError
@@ -33,11 +33,14 @@ THINKING: Final = "thinking"
 TOOL_CALL: Final = "tool_call"
 
 
-class Called(NamedTuple):
+class Called(Struct, frozen=True):
     """The call that a part is about: its id, where the part does not have one, and its name."""
 
     id: str
     name: str = ""
+
+
+NO_CALL: Final = Called("")
 
 
 def _id(value: Any, made: str) -> str:
@@ -133,10 +136,10 @@ def read_output(value: Json) -> ToolOutput:
     """An output: text, files among texts, or any other JSON. Whether a call failed is not recorded."""
     if is_array(value) and any(is_object(one) and one.get("type") in FILES for one in value):
         try:
-            items = tuple(PARTS.read(PART.read(one), Called("")) for one in value)
+            items = tuple(PARTS.read(PART.read(one), NO_CALL) for one in value)
         except DecodeError:
             items = ()
-        if items and all(isinstance(item, ITEMS) for item in items):
+        if items and all(type(item) in ITEMS for item in items):
             return ContentOutput(items)
     return read_tool_text("success", value)
 
@@ -316,3 +319,4 @@ RESPONSES: Final[PartCodecs[Called]] = PartCodecs(
 )
 FILES: Final = ("blob", "uri", "file")
 ITEMS: Final = (TextPart, ImagePart, FilePart, ForeignPart)
+"""Parts of prompts, and items of outputs."""

@@ -18,7 +18,7 @@ from partita.formats.core.report import Place, Record, Report
 from partita.formats.core.residue import add_residue, residue, restore, restore_noted
 from partita.formats.core.sidecar import in_messages
 from partita.formats.core.turns import Instructions, Prompt, Results, Step, join, misplaced_results, split
-from partita.formats.core.wire import Wire, read_wire, to_json
+from partita.formats.core.wire import Wire, kind_of, read_wire, to_json
 from partita.formats.format import Dumped, Format, Loaded
 from partita.formats.rows import read_moment
 from partita.types.fold import results_id
@@ -90,7 +90,7 @@ USAGE: Final = UsageNames(
 def load(payload: Json) -> Loaded:
     """Read a history, or one message of it."""
     reader = _Reader(payload)
-    return Loaded(tuple(join(reader.messages)), tuple(misplaced_results(reader.messages, reader.paths)))
+    return Loaded(tuple(join(reader.messages)), lambda: misplaced_results(reader.messages, reader.paths))
 
 
 def dump(messages: Sequence[Message]) -> Dumped:
@@ -120,11 +120,11 @@ class _Reader:
             path = f"$[{index}]" if is_array(payload) else "$"
             message = read_wire(MESSAGE, raw, path, HINT)
             self._start = len(self.messages)
-            if isinstance(message, wire.Request):
+            if type(message) is wire.Request:
                 self._request(message, index)
             else:
                 self._response(message, index)
-            self._after_request = isinstance(message, wire.Request)
+            self._after_request = type(message) is wire.Request
             self.paths += [path] * (len(self.messages) - self._start)
 
     def _id(self) -> str:
@@ -154,7 +154,7 @@ class _Reader:
                 metadata=UNSET if response.metadata is None else response.metadata,
             ),
         )
-        kept = residue(_write_response(message, (), UNSET), replace(response, parts=(), usage=UNSET))
+        kept = residue(_write_response(message, response.parts, response.usage), response)
         self._add(with_message_notes(message, NAME, kept), (index,))
         self._response_id = id_
 
@@ -164,10 +164,10 @@ class _Reader:
         calls: dict[str, int] = {}
         context = Context(response.provider_name, "")
         for position, block in enumerate(response.parts):
-            if isinstance(block, wire.BuiltinToolReturn):
+            if type(block) is wire.BuiltinToolReturn:
                 at = calls.pop(block.tool_call_id, None)
                 call = BUILTIN_RETURNS.read(block, parts[at]) if at is not None else None
-                if at is not None and isinstance(call, ToolCallPart):
+                if at is not None and type(call) is ToolCallPart:
                     if at < len(parts) - 1:
                         noted = add_notes(call.result_provider_metadata, NAME, {POSITION: position})
                         call = replace(call, result_provider_metadata=noted)
@@ -175,7 +175,7 @@ class _Reader:
                     continue
                 part = ForeignPart(NAME, to_json(block))
             else:
-                if isinstance(block, wire.Call) and block.tool_call_id is UNSET:
+                if getattr(block, "tool_call_id", None) is UNSET:
                     context = context._replace(call_id=f"{id_}:call-{position + 1}")
                 part = RESPONSE_PARTS.read(block, context)
             if type(part) is ToolCallPart and part.provider_executed:
@@ -192,9 +192,8 @@ class _Reader:
             self._add(with_message_notes(message, NAME, {INSTRUCTIONS: True}), (index, INSTRUCTIONS))
         metadata = request.metadata
         for position, block in enumerate(request.parts):
-            is_return = isinstance(block, wire.ToolReturn | wire.RetryPrompt)
-            result = RETURNS.read(block, None) if is_return else None
-            if isinstance(result, ToolResultPart):
+            result = RETURNS.read(block, None) if RETURNS.reads(block) else None
+            if type(result) is ToolResultPart:
                 self._result(result, request, (index, position))
                 continue
             prompt = _read_prompt(block, self._id(), around, metadata)
@@ -206,7 +205,7 @@ class _Reader:
             self._add(with_message_notes(empty, NAME, {EMPTY: True}), (index, 0))
         first = self.messages[start]
         owner = next((one for one in self.messages[start:] if is_object(one.content.metadata)), None)
-        kept = residue(_write_request(first, owner, self._instructions, ()), replace(request, parts=()))
+        kept = residue(_write_request(first, owner, self._instructions, request.parts), request)
         if self._after_request:
             kept[SEPARATE] = True
         if kept:
@@ -416,7 +415,8 @@ def _read_prompt(block: Any, id_: str, around: Any, metadata: JsonObject | None)
     """The message of a prompt. A part that is not known is the only part of an event."""
     envelope: Any = {"id": id_, "created_at": read_moment(getattr(block, "timestamp", None)), **around}
     text: Any
-    if isinstance(block, wire.SystemPrompt):
+    kind = type(block)
+    if kind is wire.SystemPrompt:
         text = block.content
         message: Message = SystemMessage(
             content=SystemContent(parts=(TextPart(text),), content=text), **envelope
@@ -424,14 +424,14 @@ def _read_prompt(block: Any, id_: str, around: Any, metadata: JsonObject | None)
         return add_residue(
             message, NAME, PART, wire.SystemPrompt(content=text, timestamp=_write_time(message)), block
         )
-    if isinstance(block, wire.UserPrompt):
+    if kind is wire.UserPrompt:
         text = block.content if isinstance(block.content, str) else None
         parts = (TextPart(text),) if text is not None else tuple(map(read_item, block.content))
         given = UNSET if metadata is None else metadata
         message = UserMessage(content=UserContent(parts=parts, content=text, metadata=given), **envelope)
-    elif isinstance(block, wire.RetryFeedback | wire.RetryPrompt) and isinstance(block.content, str):
-        kind = block.__struct_config__.tag
-        content = UserContent(parts=(TextPart(block.content),), provider_metadata={NAME: {PART_KIND: kind}})
+    elif kind in (wire.RetryFeedback, wire.RetryPrompt) and isinstance(block.content, str):
+        noted = {NAME: {PART_KIND: kind_of(kind)}}
+        content = UserContent(parts=(TextPart(block.content),), provider_metadata=noted)
         message = UserMessage(content=content, **envelope)
     else:
         foreign = UserContent(parts=(ForeignPart(NAME, to_json(block)),))

@@ -90,9 +90,8 @@ def write_signatures(metadata: JsonObject | None, members: Members) -> JsonObjec
     """The members of a part with its signatures."""
     for namespace in members if metadata else ():
         own = notes(metadata, namespace)
-        found = {
-            member: own[name] for member, name in members[namespace].items() if isinstance(own.get(name), str)
-        }
+        names = members[namespace].items() if own else ()
+        found = {member: own[name] for member, name in names if isinstance(own.get(name), str)}
         if found:
             signature = found.pop(THOUGHT_SIGNATURE, None)
             details = {} if signature is None else {"provider_details": {THOUGHT_SIGNATURE: signature}}

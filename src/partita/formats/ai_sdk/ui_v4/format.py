@@ -15,24 +15,24 @@ call.
 Source: https://github.com/vercel/ai/blob/v4/packages/ui-utils/src/types.ts
 """
 
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from datetime import datetime
 from typing import Any, Final
 
 from msgspec import UNSET
-from msgspec.structs import replace
+from msgspec.structs import force_setattr, replace
 
 from partita.errors import ConversionError, DecodeError
 from partita.formats.ai_sdk.ui.display import displayed
 from partita.formats.ai_sdk.ui.format import EMPTY_ID, REASONS
 from partita.formats.ai_sdk.ui.format import write_part as write_part_v7
 from partita.formats.ai_sdk.ui.network import network_tool_call
-from partita.formats.core.files import FILES
-from partita.formats.core.metadata import message_notes, with_message_notes
-from partita.formats.core.report import Entry, Place, Record, Report
+from partita.formats.core.files import FILES, AnyFile
+from partita.formats.core.metadata import add_notes, message_notes
+from partita.formats.core.report import REPORTED, Place, Record, Report
 from partita.formats.core.residue import residue, restore
 from partita.formats.core.sidecar import in_list
-from partita.formats.core.wire import to_json
+from partita.formats.core.wire import Wire, to_json
 from partita.formats.format import Dumped, Format, Loaded
 from partita.formats.losses import Loss
 from partita.formats.reasons import NO_CALL, NO_PLACE, ORDERED, OTHER_FORM, STEPS
@@ -73,7 +73,7 @@ from .parts import (
     type_of,
     write_reasoning,
 )
-from .wire import ATTACHMENT_NAME, NAME, InvocationBlock
+from .wire import ATTACHMENT_NAME, NAME, InvocationBlock, StepStart
 
 DATA: Final = "data"
 """The role, the member and the part of what an application sent in messages of their own."""
@@ -97,10 +97,13 @@ MEMBERS: Final = frozenset(
         *("toolInvocations", "reasoning"),
     }
 )
-"""Members whose spelling is kept. Others, besides id and parts, are unknown."""
+"""Members whose spelling is kept."""
 
-ONLY_LATER: Final = (DataPart, SourceDocumentPart, CustomPart, SteeringMessagePart)
-"""Parts that version 4 does not have."""
+KNOWN: Final = MEMBERS | {"id", "parts", DATA}
+"""All members."""
+
+NOT_RESTORED: Final = frozenset({IMPLIED})
+"""Notes of messages that are not members."""
 
 
 REPORT: Final = Report(NAME, NO_PLACE, REASONS)
@@ -125,40 +128,48 @@ class Reader:
         """A message. If it has no id, it gets one by its number."""
         role: str = raw["role"]
         raws = raw_parts(raw, role)
-        is_marked = role in ("system", "user") or "step-start" in map(type_of, raws)
-        starts = frozenset[int]() if is_marked else frozenset(_implied_steps(raws))
-        parts = (*self._parts(raws, starts, role, index), *self._behind(raw, role, index))
-        content: JsonObject = {"parts": parts, "content": raw.get("content")}
-        if is_array(raw.get("annotations")):
-            content["metadata"] = {"annotations": raw["annotations"]}
-        known = MEMBERS | {"id", "parts"} | ({DATA} if role == DATA else set())
-        rest = {name: value for name, value in raw.items() if name not in known}
+        kinds = [type_of(one) for one in raws]
+        is_marked = role in ("system", "user") or "step-start" in kinds
+        starts: Set[int] = set() if is_marked else set(_implied_steps(raws, kinds))
+        parts = (*self._parts(raws, kinds, starts, role, index), *self._behind(raw, role, index))
         message_type, content_type = ROLES[role]
+        text, time = raw.get("content"), _read_time(raw.get("createdAt"))
+        spelled = {name: raw[name] for name in raw if name in MEMBERS and not _is_read(name, raw, role)}
+        written = {**_shell(message_type.role, time, text), **mirrors(raws, kinds)}
+        found = residue({name: written[name] for name in written if name in spelled}, spelled)
+        content = content_type(
+            parts=parts,
+            content=text,
+            metadata={"annotations": raw["annotations"]} if is_array(raw.get("annotations")) else UNSET,
+            provider_metadata=add_notes(None, NAME, {**found, IMPLIED: True} if starts else found),
+        )
+        rest = {} if raw.keys() <= KNOWN else {name: raw[name] for name in raw if name not in KNOWN}
+        if DATA in raw and role != DATA:
+            rest[DATA] = raw[DATA]
         id_: Json = raw.get("id")
-        message = message_type(
+        return message_type(
             id=EMPTY_ID.format(index + 1) if id_ is None else id_,
-            content=content_type(**content),
-            created_at=_read_time(raw.get("createdAt")),
+            content=content,
+            created_at=time,
             extra=kept(rest, message_type),
         )
-        written = {**_shell(message), **mirrors(raws)}
-        spelling = {name: raw[name] for name in raw if name in MEMBERS and not _is_read(name, raw, role)}
-        found = residue(written, {**written, **spelling})
-        return with_message_notes(message, NAME, {**found, IMPLIED: True} if starts else found)
 
-    def _parts(self, raws: Sequence[Json], starts: Set[int], role: str, index: int) -> Iterator[Part]:
+    def _parts(
+        self, raws: Sequence[Json], kinds: Sequence[str | None], starts: Set[int], role: str, index: int
+    ) -> list[Part]:
         """The parts. `starts`: the numbers of those before which a step starts that is not in the payload."""
         step = 0
-        last: Any = None
-        for place, raw in enumerate(raws):
+        parts: list[Part] = []
+        for place, (raw, kind) in enumerate(zip(raws, kinds, strict=True)):
             if place in starts:
-                last = self.places[index, place, "start"] = StepStartPart()
-                yield last
-            step += place in starts or (place > 0 and type_of(raw) == "step-start")
-            follows = isinstance(last, ReasoningPart)
-            for number, last in enumerate(read_part(raw, role, step, follows_reasoning=follows)):
-                self.places[index, place, number] = last
-                yield last
+                start = self.places[index, place, "start"] = StepStartPart()
+                parts.append(start)
+            step += place in starts or (place > 0 and kind == "step-start")
+            follows = bool(parts) and type(parts[-1]) is ReasoningPart
+            for number, part in enumerate(read_part(raw, kind, role, step, follows_reasoning=follows)):
+                self.places[index, place, number] = part
+                parts.append(part)
+        return parts
 
     def _behind(self, raw: JsonObject, role: str, index: int) -> Iterator[Part]:
         """The parts of attachments, and of the data of a data message."""
@@ -211,17 +222,16 @@ def raw_parts(raw: JsonObject, role: str) -> list[Json]:
     return parts
 
 
-def _implied_steps(parts: Sequence[Json]) -> Iterator[int]:
+def _implied_steps(parts: Sequence[Json], kinds: Sequence[str | None]) -> Iterator[int]:
     """Where version 4 would begin a new model call: at a text after a call, and at a call of another step."""
     step = 0
     is_called = False  # in this step
-    for place, part in enumerate(parts):
-        kind = type_of(part)
+    for place, kind in enumerate(kinds):
         if kind in ("text", "reasoning") and is_called:
             yield place
             step, is_called = step + 1, False
         elif kind == "tool-invocation":
-            call: Json = part.get("toolInvocation")
+            call: Json = parts[place].get("toolInvocation")
             number = call.get("step") if is_object(call) else None
             if type(number) is int and number != step:
                 step = number
@@ -240,12 +250,11 @@ def _read_time(value: Json) -> datetime | None:
 # Writing
 
 
-def mirrors(parts: Sequence[Json]) -> JsonObject:
+def mirrors(parts: Sequence[Json], kinds: Sequence[str | None]) -> JsonObject:
     """What version 4 repeats of the parts in the message: `toolInvocations` and `reasoning`."""
     calls: list[Json] = []
     texts: list[str] = []
-    for part in parts:
-        kind = type_of(part)
+    for part, kind in zip(parts, kinds, strict=True):
         if kind == "tool-invocation" and "toolInvocation" in part:
             calls.append(part["toolInvocation"])
         elif kind == "reasoning" and isinstance(part.get("reasoning"), str) and not _is_redacted(part):
@@ -255,16 +264,16 @@ def mirrors(parts: Sequence[Json]) -> JsonObject:
 
 def _is_redacted(part: JsonObject) -> bool:
     details: Json = part.get("details")
-    return is_array(details) and bool(details) and all(type_of(one) == "redacted" for one in details)
+    return is_array(details) and {type_of(one) for one in details} == {"redacted"}
 
 
-def _shell(message: Message) -> JsonObject:
+def _shell(role: str, created_at: datetime | None, content: str | None) -> JsonObject:
     """A message without its parts and what follows from them."""
-    written: JsonObject = {"role": message.role}
-    if message.created_at is not None:
-        written["createdAt"] = json_date(message.created_at)
-    if message.content.content is not None:
-        written["content"] = message.content.content
+    written: JsonObject = {"role": role}
+    if created_at is not None:
+        written["createdAt"] = json_date(created_at)
+    if content is not None:
+        written["content"] = content
     return written
 
 
@@ -280,13 +289,18 @@ class Writer:
         if isinstance(message, ToolMessage):
             self.record.losses.append(Loss.of(path, message, NO_CALL))
             return
-        index = len(self.payload)
-        noted = message_notes(message, NAME)
-        self.record.entries.append(Entry(message, path, (index,)))
-        parts = self._write_parts(message, index, f"{path}.content.parts")
-        written = {"content": _text(parts.written), **_shell(message), **mirrors(parts.written)}
-        written = restore(written, {name: noted[name] for name in noted if name != IMPLIED})
-        metadata = message.content.metadata
+        content, noted = message.content, message_notes(message, NAME)
+        parts = self._write_parts(message, noted, f"{path}.content.parts")
+        raws: list[Json] = to_json(parts.written)
+        kinds = [type_of(raw) for raw in raws]
+        self.record.losses += [*parts.losses, *parts.added_steps(raws, kinds)]
+        written = {
+            "content": _text(raws, kinds),
+            **_shell(message.role, message.created_at, content.content),
+            **mirrors(raws, kinds),
+        }
+        written = restore(written, noted, NOT_RESTORED)
+        metadata = content.metadata
         annotations: Json = metadata.get("annotations") if is_object(metadata) else None
         if is_array(annotations) or parts.annotations:
             own: list[Json] = annotations if is_array(annotations) else []
@@ -295,115 +309,127 @@ class Writer:
             written["experimental_attachments"] = parts.attachments
         if parts.data is not UNSET:
             written[DATA] = parts.data
-        written = {"id": message.id, **written, "parts": parts.written}
+        written = {"id": message.id, **written, "parts": raws}
         for name, value in unkept(message.extra).items():
             written.setdefault(name, value)
+        self.record.add_message(message, path, (parts.index,), parts.places)
         self.payload.append(written)
 
-    def _write_parts(self, message: Message, index: int, path: str) -> "_PartWriter":
+    def _write_parts(self, message: Message, noted: JsonObject, path: str) -> "_PartWriter":
         """The parts. Step starts that were not in the payload are not written if they are implied still."""
-        noted = message_notes(message, NAME)
-        role = restore({"role": message.role}, noted)["role"]
-        parts = _PartWriter(role, index, are_marked=noted.get(IMPLIED) is not True)
-        parts.add_all(message.parts, path)
-        if not parts.are_marked and parts.starts.keys() != set(_implied_steps(parts.written)):
-            parts = _PartWriter(role, index, are_marked=True)
-            parts.add_all(message.parts, path)
+        role = restore({"role": message.role}, noted)["role"] if noted else message.role
+        index, is_implied = len(self.payload), noted.get(IMPLIED) is True
+        parts = _PartWriter(role, index, message.parts, path, are_marked=not is_implied)
+        if is_implied and not parts.are_implied():
+            parts = _PartWriter(role, index, message.parts, path, are_marked=True)
         if isinstance(message, AssistantMessage) and message.content.network_execution is not None:
             call = network_tool_call(message.id, message.content.network_execution)
             parts.push(PARTS.write(replace(call, tool_metadata=None)), "")
-        self.record.entries += parts.record.entries
-        self.record.losses += [*parts.record.losses, *parts.added_steps()]
         return parts
 
 
-def _text(parts: Sequence[Json]) -> str:
-    texts = [part.get("text") for part in parts if type_of(part) == "text"]
+def _text(parts: Sequence[Json], kinds: Sequence[str | None]) -> str:
+    texts = [part.get("text") for part, kind in zip(parts, kinds, strict=True) if kind == "text"]
     return "".join([text for text in texts if isinstance(text, str)])
 
 
 class _PartWriter:
     """Writes the parts of a message, and what of them is elsewhere in it."""
 
-    def __init__(self, role: str, index: int, *, are_marked: bool) -> None:
-        """`are_marked`: step starts are written."""
-        self.record = Record()
-        self.written: list[Json] = []
+    def __init__(self, role: str, index: int, parts: Sequence[Part], path: str, *, are_marked: bool) -> None:
+        """`index`: the number of the message; `are_marked`: step starts are written."""
+        self.index = index
+        self.written: list[Wire | Json] = []
         self.annotations: list[Json] = []
         self.attachments: list[Json] = []
         self.data: Json = UNSET  # of a data message
-        self.are_marked = are_marked
-        self.starts: dict[int, StepStartPart] = {}
-        """Step starts that are not written, by the number of the part after them."""
-        self._role, self._index = role, index
+        self.places: list[Place | None] = []
+        """The place of each part."""
+        self.losses: list[Loss] = []
+        self._starts: set[int] = set()  # the numbers of parts before which a step start is not written
+        self._role, self._are_marked = role, are_marked
         self._step = 0
         self._paths: list[str] = []  # of the parts that are written
         self._moved: list[str] = []  # of parts that are elsewhere, while no other part follows
         self._reasoning: list[ReasoningPart] = []  # the details of the reasoning at the end
-
-    def add_all(self, parts: Sequence[Part], path: str) -> None:
-        """Write the parts."""
         for number, part in enumerate(parts):
-            self._add(part, f"{path}[{number}]")
+            self.places.append(self._add(part, f"{path}[{number}]"))
 
-    def added_steps(self) -> Iterator[Loss]:
+    def are_implied(self) -> bool:
+        """Whether a reader adds exactly the step starts that are not written."""
+        raws: list[Json] = to_json(self.written)
+        return self._starts == set(_implied_steps(raws, [type_of(raw) for raw in raws]))
+
+    def added_steps(self, raws: Sequence[Json], kinds: Sequence[str | None]) -> Iterator[Loss]:
         """The steps that a reader adds, because the message has none."""
-        if self._role in ("assistant", DATA) and "step-start" not in map(type_of, self.written):
-            for place in _implied_steps(self.written):
-                if place not in self.starts:
+        if self._role in ("assistant", DATA) and "step-start" not in kinds:
+            for place in _implied_steps(raws, kinds):
+                if place not in self._starts:
                     yield Loss(self._paths[place], "its step", STEPS, "changed")
 
-    def _enter(self, part: Part, path: str, *place: Any) -> None:
-        self.record.entries.append(Entry(part, path, (self._index, *place) if place else None))
+    def _add(self, part: Part, path: str) -> Place | None:
+        """Write a part, and return its place."""
+        add = _OTHERS.get(type(part))
+        return self._add_block(PARTS.write(part), path) if add is None else add(self, part, path)
 
-    def _add(self, part: Part, path: str) -> None:
-        if isinstance(part, ReasoningPart):
-            self._add_reasoning(part, path)
-        elif isinstance(part, StepStartPart) and not self.are_marked:
-            self._step += 1
-            self._reasoning = []
-            self.starts[len(self.written)] = part
-            self._enter(part, path, len(self.written), "start")
-        elif isinstance(part, FILES) and is_attached(part, self._role):
-            self._attach(to_json(ATTACHMENTS.write(part)), part, path)
-        elif isinstance(part, ForeignPart) and part.format == ATTACHMENT_NAME:
-            self._attach(part.value, part, path)
-        elif isinstance(part, DataPart) and self._is_data_of_message(part):
+    def _add_block(self, raw: Any, path: str) -> Place:
+        self.push(raw, path)
+        return self.index, len(self.written) - 1, 0
+
+    def _add_start(self, part: StepStartPart, path: str) -> Place:
+        if self._are_marked:
+            return self._add_block(PARTS.write(part), path)
+        self._step += 1
+        self._reasoning = []
+        self._starts.add(len(self.written))
+        return self.index, len(self.written), "start"
+
+    def _add_file(self, part: AnyFile, path: str) -> Place:
+        if is_attached(part, self._role):
+            return self._attach(to_json(ATTACHMENTS.write(part)), path)
+        return self._add_block(PARTS.write(part), path)
+
+    def _add_foreign(self, part: ForeignPart, path: str) -> Place | None:
+        if part.format == ATTACHMENT_NAME:
+            return self._attach(part.value, path)
+        return self._add_block(part.value, path) if part.format == NAME else None
+
+    def _add_unknown(self, part: UnknownPart, path: str) -> Place:
+        return self._add_block(dict(part.raw), path)
+
+    def _add_data(self, part: DataPart, path: str) -> Place:
+        """Write data: of a data message, if it is the first that can be that."""
+        is_first = self._role == DATA and self.data is UNSET
+        if is_first and part.data is not UNSET and part == DataPart(DATA, part.data):
             self.data = part.data
             self._moved.append(path)
-            self._enter(part, path, DATA)
-        elif isinstance(part, ONLY_LATER):
-            self.record.losses.append(Loss.of(f"{path}.type", part.type, OTHER_FORM, "changed"))
-            self.annotations.append(write_part_v7(part))
-        elif isinstance(part, ForeignPart) and part.format != NAME:
-            self._enter(part, path)
-        else:
-            self._enter(part, path, len(self.written), 0)
-            is_whole = isinstance(part, ForeignPart | UnknownPart)
-            self.push(_whole(part) if is_whole else PARTS.write(part), path)
+            return self.index, DATA
+        return self._annotate(part, path)
+
+    def _annotate(self, part: Part, path: str) -> Place:
+        """Write a part that version 4 does not have, as version 7 has it."""
+        self.losses.append(Loss.of(f"{path}.type", part.type, OTHER_FORM, "changed"))
+        self.annotations.append(write_part_v7(part))
+        return REPORTED
 
     def push(self, raw: Any, path: str) -> None:
         """Write a part. A call gets the number of its step."""
-        if isinstance(raw, InvocationBlock) and raw.toolInvocation.step is UNSET:
-            raw = replace(raw, toolInvocation=replace(raw.toolInvocation, step=self._step))
-        block: Json = to_json(raw)
-        self._step += bool(self.written) and type_of(block) == "step-start"
+        if type(raw) is InvocationBlock and raw.toolInvocation.step is UNSET:
+            force_setattr(raw.toolInvocation, "step", self._step)  # nothing else has a reference to it
+        self._step += bool(self.written) and (type(raw) is StepStart or type_of(raw) == "step-start")
         self._reasoning = []
-        self.written.append(block)
+        self.written.append(raw)
         self._paths.append(path)
-        self.record.losses += [Loss(one, "its place", ORDERED, "changed") for one in self._moved]
-        self._moved = []
+        if self._moved:
+            self.losses += [Loss(one, "its place", ORDERED, "changed") for one in self._moved]
+            self._moved = []
 
-    def _attach(self, raw: Json, part: Part, path: str) -> None:
-        self._enter(part, path, "attachment", len(self.attachments))
+    def _attach(self, raw: Json, path: str) -> Place:
         self.attachments.append(raw)
         self._moved.append(path)
+        return self.index, "attachment", len(self.attachments) - 1
 
-    def _is_data_of_message(self, part: DataPart) -> bool:
-        is_first = self._role == DATA and self.data is UNSET
-        return is_first and part.data is not UNSET and part == DataPart(DATA, part.data)
-
-    def _add_reasoning(self, part: ReasoningPart, path: str) -> None:
+    def _add_reasoning(self, part: ReasoningPart, path: str) -> Place:
         """Write a detail, in one reasoning with the parts before it."""
         if self._reasoning and not begins_reasoning(part):
             details = [*self._reasoning, part]
@@ -412,11 +438,19 @@ class _PartWriter:
             details = [part]
             self.push(write_reasoning(details), path)
         self._reasoning = details
-        self._enter(part, path, len(self.written) - 1, len(details) - 1)
+        return self.index, len(self.written) - 1, len(details) - 1
 
 
-def _whole(part: ForeignPart | UnknownPart) -> Json:
-    return part.value if isinstance(part, ForeignPart) else dict(part.raw)
+_OTHERS: Final[Mapping[type[Any], Callable[[_PartWriter, Any, str], Place | None]]] = {
+    ReasoningPart: _PartWriter._add_reasoning,
+    StepStartPart: _PartWriter._add_start,
+    **dict.fromkeys(FILES, _PartWriter._add_file),
+    ForeignPart: _PartWriter._add_foreign,
+    UnknownPart: _PartWriter._add_unknown,
+    DataPart: _PartWriter._add_data,
+    **dict.fromkeys((SourceDocumentPart, CustomPart, SteeringMessagePart), _PartWriter._annotate),
+}
+"""How parts are written that are not always a part of version 4."""
 
 
 def load(payload: Json) -> Loaded:

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from msgspec import UNSET
-from msgspec.structs import replace
+from msgspec.structs import force_setattr, replace
 
 from partita.errors import DecodeError
 from partita.formats.ai_sdk.ui.parts import ANY_IMAGE
@@ -20,7 +20,7 @@ from partita.formats.core.metadata import add_notes, notes
 from partita.formats.core.residue import residue, restore
 from partita.formats.core.wire import Wire, to_json
 from partita.stream.targets import DENIED
-from partita.types.json import Json, JsonObject, is_array, is_object
+from partita.types.json import Json, JsonObject, is_object
 from partita.types.messages import Part, ToolCallPart
 from partita.types.parts import (
     FilePart,
@@ -47,7 +47,6 @@ from .wire import (
     ATTACHMENT,
     ATTACHMENT_NAME,
     BLOCK,
-    DETAIL,
     EVERY_TYPE,
     NAME,
     TYPES,
@@ -55,6 +54,7 @@ from .wire import (
     File,
     Invocation,
     InvocationBlock,
+    Reasoning,
     RedactedDetail,
     Source,
     SourceBlock,
@@ -75,7 +75,7 @@ _RESERVED: Final = frozenset({REASONING, PLACE, SHAPE})
 
 def type_of(raw: Json) -> str | None:
     """The type of a part, if it is one."""
-    kind: Json = raw.get("type") if is_object(raw) else None
+    kind: Json = raw.get("type") if isinstance(raw, dict) else None
     return kind if isinstance(kind, str) else None
 
 
@@ -256,23 +256,22 @@ ATTACHMENTS: Final = PartCodecs[None](
 )
 
 
-def read_part(raw: Json, role: str, step: int, *, follows_reasoning: bool) -> Sequence[Part]:
+def read_part(
+    raw: Json, kind: str | None, role: str, step: int, *, follows_reasoning: bool
+) -> Sequence[Part]:
     """The parts of a part: one, or one for each detail of a reasoning.
 
     `step`: the number of the step; `follows_reasoning`: the part before it is a reasoning too.
     """
-    kind = type_of(raw)
-    if kind not in TYPES[role]:
+    block = BLOCK.read(raw) if kind in TYPES[role] else None
+    if block is None or type(block) is UnknownBlock:
         return (_kept(raw),)
-    if kind == "reasoning":
-        return _read_reasoning(raw, follows_reasoning) or (_kept(raw),)
-    block = BLOCK.read(raw)
-    if isinstance(block, UnknownBlock):
-        return (_kept(raw),)
-    if isinstance(block, InvocationBlock) and block.toolInvocation.step == step:
-        block = replace(block, toolInvocation=replace(block.toolInvocation, step=UNSET))
+    if type(block) is Reasoning:
+        return _read_reasoning(block, follows_reasoning) or (_kept(raw),)
+    if type(block) is InvocationBlock and block.toolInvocation.step == step:
+        force_setattr(block.toolInvocation, "step", UNSET)  # nothing else has a reference to it
     part = PARTS.read(block, None)
-    if isinstance(part, FilePart) and is_attached(part, role):
+    if type(part) is FilePart and is_attached(part, role):
         part = _with_notes(part, {PLACE: "parts"})
     return (part,)
 
@@ -288,31 +287,20 @@ def _with_notes(part: Any, more: JsonObject) -> Any:
     return replace(part, provider_metadata=add_notes(part.provider_metadata, NAME, more))
 
 
-def _read_reasoning(raw: JsonObject, follows_reasoning: bool) -> Sequence[ReasoningPart]:
+def _read_reasoning(block: Reasoning, follows_reasoning: bool) -> Sequence[ReasoningPart]:
     """The parts of a reasoning; none if it does not fit. Its text is a detail if it has no others."""
-    text: Json = raw.get("reasoning")
-    details: Json = raw.get("details") or [{"type": "text", "text": text}]
-    if not isinstance(text, str) or not is_array(details):
+    others = block.extra or {}
+    details = block.details or (TextDetail(text=block.reasoning),)
+    parts = [DETAILS.read(one, None) for one in details]
+    if others.get("details") or set(map(type, parts)) != {ReasoningPart}:
         return ()
-    parts = [_read_detail(one) for one in details]
-    if None in parts:
-        return ()
-    found = [part for part in parts if part is not None]
-    written = write_reasoning(found)
-    is_detailed = bool(raw.get("details"))  # then each detail has its own residue
-    read = {**raw, "details": written["details"]} if is_detailed else {"details": written["details"], **raw}
-    kept = residue(written, read)
+    is_empty = block.details == () or "details" in others
+    text = "".join([part.text for part in parts])
+    # Each detail has its own residue
+    kept = residue(Reasoning(reasoning=text, details=details if is_empty else block.details), block)
     if kept or follows_reasoning:
-        found[0] = _with_notes(found[0], {REASONING: kept})
-    return found
-
-
-def _read_detail(raw: Json) -> ReasoningPart | None:
-    try:
-        part = DETAILS.read(DETAIL.read(raw), None)
-    except DecodeError:
-        return None
-    return part if isinstance(part, ReasoningPart) else None
+        parts[0] = _with_notes(parts[0], {REASONING: kept})
+    return parts
 
 
 def begins_reasoning(part: ReasoningPart) -> bool:
@@ -320,13 +308,10 @@ def begins_reasoning(part: ReasoningPart) -> bool:
     return REASONING in notes(part.provider_metadata, NAME)
 
 
-def write_reasoning(parts: Sequence[ReasoningPart]) -> JsonObject:
+def write_reasoning(parts: Sequence[ReasoningPart]) -> Wire:
     """The reasoning of some parts, which are its details."""
-    written: JsonObject = {
-        "type": "reasoning",
-        "reasoning": "".join(part.text for part in parts),
-        "details": [to_json(DETAILS.write(part)) for part in parts],
-    }
+    details: Any = tuple([DETAILS.write(part) for part in parts])
+    written = Reasoning(reasoning="".join([part.text for part in parts]), details=details)
     kept = notes(parts[0].provider_metadata, NAME).get(REASONING)
     return restore(written, kept) if is_object(kept) else written
 

@@ -88,6 +88,13 @@ class RedactedDetail(Block, tag="redacted"):
     data: str
 
 
+class Reasoning(Block, tag="reasoning"):
+    """Reasoning. Its text is that of its details; messages of the first releases have no details."""
+
+    reasoning: str
+    details: tuple[TextDetail | RedactedDetail | UnknownBlock, ...] | UnsetType = UNSET
+
+
 class Attachment(Wire, kw_only=True):
     """A file of a message: https://ai-sdk.dev/v4/docs/ai-sdk-ui/chatbot#attachments-experimental"""
 
@@ -96,8 +103,9 @@ class Attachment(Wire, kw_only=True):
     contentType: str | UnsetType = UNSET  # noqa: N815
 
 
-BLOCK: Final[Codec[Any]] = Codec(Text | StepStart | File | SourceBlock | InvocationBlock | UnknownBlock)
-DETAIL: Final[Codec[Any]] = Codec(TextDetail | RedactedDetail | UnknownBlock)
+BLOCK: Final[Codec[Any]] = Codec(
+    Text | StepStart | File | SourceBlock | InvocationBlock | Reasoning | UnknownBlock
+)
 ATTACHMENT: Final[Codec[Attachment]] = Codec(Attachment)
 
 EVERY_TYPE: Final = frozenset({"text", "reasoning", "tool-invocation", "source", "file", "step-start"})

@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Literal, NamedTuple, Protocol, TypeAlias, runtime_checkable
+from typing import Final, Literal, NamedTuple, TypeAlias
 
-from partita.errors import FormatError, PartitaError
 from partita.formats.conversion import read as read_payload
-from partita.formats.format import Format, Request, losses_of
+from partita.formats.events import fold_events
+from partita.formats.format import Format, Loaded, Request
 from partita.formats.losses import Loss
 from partita.formats.registry import get_format
 from partita.formats.sniff import LOOKED_AT
@@ -14,12 +14,15 @@ from partita.logs.formats import log_format
 from partita.logs.identity import thread_id_of
 from partita.logs.places.detection import AGENT_OF
 from partita.logs.reading import LogReading
-from partita.stream.messages import MessagesAccumulator
-from partita.types.chunks import Chunk
-from partita.types.json import Json, dumps, is_array, is_object
+from partita.types.json import dumps, is_array, is_object
 from partita.types.messages import Message
 
 from .source import Source
+
+LARGEST_COMPARED: Final = 512 * 1024
+"""How many bytes of records are compared with their messages, which may take some seconds."""
+
+HINT: Final = "partita convert --losses lists them"
 
 Kind: TypeAlias = Literal["messages", "stream", "log"]
 
@@ -46,42 +49,30 @@ class Read(NamedTuple):
     """The rest of the request that the messages came in, if they did."""
 
 
-@runtime_checkable
-class ReadsBody(Protocol):
-    """A decoder that takes a whole answer, too."""
-
-    def read_body(self, body: Json) -> list[Chunk]:
-        """The chunks of a whole answer."""
-        ...
-
-
 def known_format(name: str) -> str:
     """The full name of a format that can be read; those of logs are not all in the table of formats."""
     return name if name in AGENT_OF else get_format(name).name
 
 
 def read(source: Source, format: str) -> Read:
-    """The messages of a text in that format."""
+    """The messages of a text in that format, with the losses that `convert` reports."""
     if format in AGENT_OF and source.shape in ("document", "lines"):
         return _read_log(source, format)
     known = get_format(format)
-    if known.load is not None and not _is_live(source, known):
-        loaded = read_payload(source.payload, known)
-        losses = [_moved(loss, source.path) for loss in loaded.losses]
-        kind: Kind = "stream" if _are_events(source, known) else "messages"
-        return Read(kind, loaded.messages, losses, request=loaded.request)
-    if known.decoder is None:
-        raise FormatError(f"{known.name} cannot be read", hint="choose another format")
-    return _read_stream(source, format)
+    loaded = read_payload(source.payload, known)
+    is_slow = known.dump is None and not known.is_complete  # its records are compared leaf by leaf
+    losses, notes = _losses(source, loaded) if is_slow else (_moved(source, loaded), [])
+    if known.decoder is None or not _is_stream(source, known):
+        return Read("messages", loaded.messages, losses, notes, request=loaded.request)
+    errors = fold_events(known.decoder(), source.values, lenient=True).errors
+    return Read("stream", loaded.messages, losses, notes, errors, loaded.request)
 
 
-def _is_live(source: Source, known: Format) -> bool:
-    """Whether it is a stream as it was sent: what does not fit is passed over, and noted."""
-    return known.decoder is not None and source.shape in ("events", "data-stream-v4")
-
-
-def _are_events(source: Source, known: Format) -> bool:
-    if known.decoder is None or not is_array(source.payload):
+def _is_stream(source: Source, known: Format) -> bool:
+    """Whether the values are events: by their encoding, their format, or their members."""
+    if known.load is None or source.shape in ("events", "data-stream-v4"):
+        return True
+    if not is_array(source.payload):
         return False
     return not any(is_object(value) and not _SAID.isdisjoint(value) for value in source.values[:LOOKED_AT])
 
@@ -90,8 +81,16 @@ _SAID = frozenset({"role", "messages", "contents", "input"})
 """Members of messages and requests: no event has them."""
 
 
-def _moved(loss: Loss, path: str) -> Loss:
-    return loss if path == "$" else loss._replace(path=f"{path}{loss.path.removeprefix('$')}")
+def _losses(source: Source, loaded: Loaded) -> tuple[list[Loss], list[Note]]:
+    """The losses of records; of too many bytes, a note instead."""
+    if len(source.data) > LARGEST_COMPARED:
+        return [], [Note(f"losses are not listed: there are more than {LARGEST_COMPARED} bytes", detail=HINT)]
+    return _moved(source, loaded), []
+
+
+def _moved(source: Source, loaded: Loaded) -> list[Loss]:
+    """Losses, by their paths in the text."""
+    return [loss._replace(path=f"{source.path}{loss.path.removeprefix('$')}") for loss in loaded.losses]
 
 
 def _read_log(source: Source, format: str) -> Read:
@@ -103,41 +102,10 @@ def _read_log(source: Source, format: str) -> Read:
     else:
         reading.feed(b"".join(dumps(value) + b"\n" for value in source.values))
     messages = {message.id: message for message in reading.finish().messages}
-    notes = [
+    losses, notes = _losses(source, read_payload(source.payload, get_format(format)))
+    noted = {str(one) for one in reading.findings}  # they are among the losses, too
+    notes += [
         Note(one.what, one.times, None, [place.line for place in one.places], one.detail)
         for one in reading.findings
     ]
-    return Read("log", list(messages.values()), (), notes)
-
-
-def _read_stream(source: Source, format: str) -> Read:
-    make = get_format(format).decoder
-    assert make is not None, "a stream has a decoder"
-    decoder = make()
-    accumulator = MessagesAccumulator(lenient=True)
-    notes: list[Note] = []
-    kind: Kind = "stream"
-    if source.shape == "document" and is_object(source.payload) and isinstance(decoder, ReadsBody):
-        kind = "messages"
-        _take(accumulator, decoder.read_body(source.payload), "$", notes)
-    else:
-        for number, event in enumerate(source.values):
-            path = f"{source.path}[{number}]"
-            try:
-                chunks = decoder.feed(event)
-            except PartitaError as error:
-                error.where = f"event {number}{f', {error.where}' if error.where else ''}"
-                raise
-            _take(accumulator, chunks, path, notes)
-        _take(accumulator, decoder.finish(), None, notes)
-    return Read(kind, list(accumulator.finish()), losses_of(decoder), notes, accumulator.errors)
-
-
-def _take(
-    accumulator: MessagesAccumulator, chunks: Sequence[Chunk], path: str | None, notes: list[Note]
-) -> None:
-    """Chunks in; what does not fit is noted with where it came from."""
-    known = len(accumulator.diagnostics)
-    for chunk in chunks:
-        accumulator.feed(chunk)
-    notes.extend(Note(one.what, path=path) for one in accumulator.diagnostics[known:])
+    return Read("log", list(messages.values()), [loss for loss in losses if loss.what not in noted], notes)
