@@ -1,13 +1,18 @@
 """Losses are found by comparison, also of formats that report none."""
 
+import re
 from collections.abc import Sequence
 
-from partita.formats.conversion import read
+from partita.formats.conversion import read, write
 from partita.formats.format import Dumped, Format, Loaded
+from partita.formats.log.session_file import SessionFacts
 from partita.formats.losses import Loss
-from partita.types.json import Json
-from partita.types.messages import Message, UserMessage
+from partita.formats.registry import all_formats, get_format
+from partita.types.json import Json, loads
+from partita.types.messages import AssistantMessage, Message, ToolCallPart, ToolMessage, UserMessage
 from partita.types.parts import DataPart, TextPart
+from partita.types.tools import TextOutput, ToolResultPart
+from tests.tables import each_row
 
 
 def test_a_loss_has_the_whole_value_and_shows_its_start() -> None:
@@ -45,3 +50,37 @@ def test_what_is_not_read_back_was_not_written() -> None:
     assert format_.dump is not None
     message = UserMessage(id="0", content=[TextPart("How tall?"), DataPart("mood", "curious")], run_id="r")
     assert [loss.path for loss in format_.dump([message]).losses] == ["$[0].runId", "$[0].content.parts[1]"]
+
+
+def called(id_: str) -> ToolCallPart:
+    return ToolCallPart(id=id_, name="dig", input={}, state="input-available")
+
+
+def answered(id_: str) -> ToolResultPart:
+    return ToolResultPart(id_, "dig", TextOutput("dug"))
+
+
+TALK: list[Message] = [
+    UserMessage(id="u1", content="Dig!"),
+    AssistantMessage(id="a1", content=[called("c1")]),
+    ToolMessage(id="t1", content=[answered("c1")]),
+    AssistantMessage(id="a2", content=[called("c2")]),
+    ToolMessage(id="t2", content=[answered("c2")]),
+    AssistantMessage(id="a3", content=[TextPart("Done."), DataPart("a3", {"depth": 1})]),
+    UserMessage(id="a3", content="More!"),  # an id that was used before
+    AssistantMessage(id="a4", content=[DataPart("a4", {"depth": 2}), TextPart("No.")]),
+]
+
+
+@each_row("name", [name for name, format_ in all_formats().items() if format_.dump is not None])
+@each_row("session", [None, SessionFacts(cwd="/garden")])
+def test_losses_are_at_the_places_of_the_given_messages(name: str, session: SessionFacts | None) -> None:
+    losses = write(Loaded(tuple(TALK)), get_format(name), session=session).losses
+    for loss in losses:
+        found = re.fullmatch(r"\$\[(\d+)\](\.id|\.content\.parts\[(\d+)\])", loss.path)
+        if found is not None and found[2] == ".id":
+            assert loads(loss.what) == TALK[int(found[1])].id
+        elif found is not None and '"data"' in loss.what:
+            part = TALK[int(found[1])].content.parts[int(found[3])]
+            assert isinstance(part, DataPart)
+            assert part.name in loss.what

@@ -19,6 +19,7 @@ from partita.types.json import Json, dumps, loads
 from partita.types.messages import AssistantMessage, SystemMessage, ToolCallPart, ToolMessage, UserMessage
 from partita.types.parts import ReasoningPart
 from partita.types.tools import (
+    Approval,
     ContentOutput,
     ErrorJsonOutput,
     ErrorTextOutput,
@@ -207,3 +208,11 @@ def test_members_of_a_request_with_several_results_are_kept() -> None:
     ]
     given = [{**HISTORY[0]}, {"kind": "request", "parts": returns, "new_member": 1}]
     assert dump(load(given).messages).payload[1]["new_member"] == 1
+
+
+@each_row("state, is_lost", [("approval-requested", False), ("input-streaming", True)])
+def test_a_state_that_does_not_follow_from_the_approval_is_reported(state: Any, is_lost: bool) -> None:
+    call = ToolCallPart("t1", "look_up", state, {}, approval=Approval("a1"))
+    paths = {loss.path for loss in dump([AssistantMessage(id="m1", content=[call])]).losses}
+    assert "$[0].content.parts[0].approval" in paths
+    assert ("$[0].content.parts[0].state" in paths) == is_lost

@@ -127,7 +127,7 @@ def write(
     `session`: what is known of the session, for formats of session files.
     """
     if session is not None and writing.dump_session is not None:
-        dumped = writing.dump_session(loaded.messages, session)
+        dumped = _with_places(writing.dump_session(loaded.messages, session), loaded.messages)
     else:
         dumped = _dump(loaded, writing) if repair is None else _dump_repaired(loaded, writing, repair)
     if carry:
@@ -168,6 +168,11 @@ def _dump_repaired(loaded: Loaded, writing: Format, open_calls: OpenCalls) -> Du
     return Dumped(dumped.payload, lambda: (*repaired.repairs, *relocate(dumped.losses, repaired.origins)))
 
 
+def _with_places(dumped: Dumped, messages: Sequence[Message]) -> Dumped:
+    """What a format has written, with losses by the places of the given messages."""
+    return Dumped(dumped.payload, lambda: _relocated(dumped.losses, messages))
+
+
 def _relocated(losses: Sequence[Loss], messages: Sequence[Message]) -> Iterable[Loss]:
     """Losses of a format, whose paths are those of folded messages, with the paths of the given ones."""
     if not losses or not any(isinstance(message, ToolMessage) for message in messages):
@@ -180,8 +185,7 @@ def _dump(loaded: Loaded, writing: Format) -> Dumped:
         raise FormatError(f"{writing.name} can be read but not written", hint="choose another target")
     request = loaded.request
     if request is None:
-        dumped = writing.dump(loaded.messages)
-        return Dumped(dumped.payload, lambda: _relocated(dumped.losses, loaded.messages))
+        return _with_places(writing.dump(loaded.messages), loaded.messages)
     same = writing.takes_request and _is_same_api(request.api, writing.name)
     losses = [] if same else list(_settings(request))
     if not writing.takes_request:

@@ -90,7 +90,8 @@ class _Reader(RoleReader):
         if role == "assistant":
             found = read_blocks(blocks, id_)
         else:
-            parts = (BLOCKS.read(block, role, self.calls, Sources("")) for block in blocks)
+            calls, sources = self.calls, Sources("")
+            parts = [BLOCKS.read(block, role, calls, sources) for block in blocks]
             found = [PlacedPart(part, number) for number, part in enumerate(parts)]
         self.add_message(role, id_, found, index, extra=message.extra, noted=noted, text=text)
 

@@ -97,11 +97,10 @@ def dump_session(messages: Sequence[Message], facts: SessionFacts) -> Dumped:
     """The records of a rollout, with what is known of the session besides its messages."""
     losses = Losses()
     folded = fold(messages) if any(isinstance(message, ToolMessage) for message in messages) else messages
-    places = {message.id: index for index, message in reversed(list(enumerate(messages)))}
     meta = _meta(messages, facts)
     writer = Writer(meta, facts.model, folded, losses)
     for index, message in enumerate(folded):
-        writer.write(message, index, f"$[{places[message.id]}]")
+        writer.write(message, index, f"$[{index}]")
     writer.finish()
     if not writer.records:
         return Dumped([], tuple(losses.found))

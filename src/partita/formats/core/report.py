@@ -26,6 +26,7 @@ from partita.formats.reasons import (
     STEPS,
 )
 from partita.types.codec import to_json
+from partita.types.fold import state_before
 from partita.types.json import Json, JsonObject, dumps, is_array, is_object
 from partita.types.messages import Message, ToolCallPart, ToolMessage, derive_type, text_of
 from partita.types.parts import SourceDocumentPart, SourceUrlPart, StepStartPart
@@ -239,7 +240,7 @@ class Report:
         if isinstance(before, Value):
             if type(before) is type(after):
                 skip: tuple[str, ...] = ()
-                if type(before) is ToolCallPart and before.approval is not None:
+                if type(before) is ToolCallPart and before.approval and before.state == state_before(before):
                     skip = ("state",)  # it follows from the approval
                 elif names:
                     skip = ("id",) if "name" in names else ("id", "name")  # those of its call

@@ -14,8 +14,9 @@ from partita.formats.format import Dumped, Format
 from partita.formats.losses import Loss
 from partita.formats.reasons import NO_PLACE
 from partita.types.codec import to_json
+from partita.types.fold import fold
 from partita.types.json import Json, JsonObject, indented, is_array, is_object
-from partita.types.messages import AssistantMessage, Message, ToolCallPart, result_text
+from partita.types.messages import AssistantMessage, Message, ToolCallPart, ToolMessage, result_text
 from partita.types.parts import (
     CustomPart,
     DataPart,
@@ -251,7 +252,9 @@ def moment_text(moment: datetime | None) -> str | None:
 
 
 def _losses(messages: Sequence[Message]) -> Iterator[Loss]:
-    for index, message in enumerate(messages):
+    """What is not in the text, by the places of folded messages, as in all formats."""
+    has_results = any(isinstance(message, ToolMessage) for message in messages)
+    for index, message in enumerate(fold(messages) if has_results else messages):
         yield from _message_losses(to_json(message), f"$[{index}]")
 
 
