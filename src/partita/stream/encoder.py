@@ -42,6 +42,7 @@ from partita.types.codec import encode, to_json
 from partita.types.json import Json, JsonObject, dumps, is_array, is_object, loads
 from partita.types.messages import NetworkExecution, failure_of, network_call, network_output
 
+from .reduce_message import begun_execution
 from .sse import DONE, comment
 from .targets import BLOCKS_OUTLIVE_STEPS, CHUNKS, Target, Withheld, adapt
 
@@ -242,13 +243,7 @@ class _Network:
 
     def start(self, chunk: NetworkExecutionStart) -> Sequence[Chunk]:
         """What was chosen, as the input of a call."""
-        network = NetworkExecution(
-            chunk.primitive_type,
-            chunk.primitive_id,
-            chunk.selection_reason,
-            chunk.input,
-            iteration=chunk.iteration,
-        )
+        network = begun_execution(chunk)
         call = ToolInputAvailable(
             self._call_id,
             chunk.primitive_type,

@@ -157,15 +157,20 @@ def data(state: State, chunk: DataChunk) -> bool:
     return True
 
 
-def network_execution_start(state: State, chunk: NetworkExecutionStart) -> bool:
-    """Record what a network chose and why. A message holds one execution; the same chunk may come again."""
-    execution = NetworkExecution(
+def begun_execution(chunk: NetworkExecutionStart) -> NetworkExecution:
+    """The execution that a chunk starts, without a result."""
+    return NetworkExecution(
         chunk.primitive_type,
         chunk.primitive_id,
         chunk.selection_reason,
         chunk.input,
         iteration=chunk.iteration,
     )
+
+
+def network_execution_start(state: State, chunk: NetworkExecutionStart) -> bool:
+    """Record what a network chose and why. A message holds one execution; the same chunk may come again."""
+    execution = begun_execution(chunk)
     if state.network is None:
         state.network = NetworkSlot(execution)
         return True

@@ -6,10 +6,10 @@ from typing import Literal, TypeAlias, get_args
 
 from partita.errors import FormatError
 from partita.formats.conversion import write
+from partita.formats.core.sidecar import json_messages
 from partita.formats.format import Dumped, Format, Loaded
-from partita.types.codec import to_json
 from partita.types.fold import fold
-from partita.types.json import Json, JsonObject, dumps, is_array, is_object
+from partita.types.json import Json, JsonObject, dumps, is_object
 from partita.types.messages import Message
 from partita.types.tools import ToolState
 
@@ -53,12 +53,12 @@ def measure(format_: Format, messages: Sequence[Message] | None = None) -> Measu
         raise FormatError(f"{format_.name} is not written", hint="measure a format that has `dump`")
     said = everything() if messages is None else messages
     dumped = write(Loaded(tuple(said)), format_)
-    before = _plain(said)
+    before = json_messages(said)
     there = [one for one in FEATURES if one.take(before) is not None]
     if format_.load is None:
         text = dumped.payload if isinstance(dumped.payload, str) else dumps(dumped.payload).decode()
         return Measured(format_, dumped, {one: _fate_in(one, text) for one in there})
-    after = _plain(fold(format_.load(dumped.payload).messages))
+    after = json_messages(fold(format_.load(dumped.payload).messages))
     return Measured(format_, dumped, {one: _fate(one, before, after) for one in there})
 
 
@@ -74,11 +74,6 @@ def _fate(feature: Feature, before: list[JsonObject], after: list[JsonObject]) -
     if there is not None or (feature.sign and feature.sign in dumps(after).decode()):
         return "changed"
     return "lost"
-
-
-def _plain(messages: Sequence[Message]) -> list[JsonObject]:
-    said = to_json(tuple(messages))
-    return [message for message in said if is_object(message)] if is_array(said) else []
 
 
 # Takers: of messages by role, of parts by type and words, of calls by id.

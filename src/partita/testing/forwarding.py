@@ -11,9 +11,9 @@ from urllib.request import Request as Outbound
 
 from partita.runtime.recordings.recording import EVENT_STREAM, Exchange, Response, request_of, response_of
 
+from .endpoint import refusal
 from .loopback import Incoming, Outgoing
 from .providers import KEYS, Provider, format_at, kept_path
-from .replaying import refusal
 
 TIMEOUT: Final = 600.0
 PATIENCE: Final = 30.0

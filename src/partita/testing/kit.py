@@ -4,7 +4,9 @@ import inspect
 from collections.abc import Awaitable, Callable
 from typing import Final
 
-from .answers import (
+from .approval_checks import asks_before_it_acts
+from .candidate import Candidate, Check
+from .response_checks import (
     begins_with_start,
     can_be_read_again,
     closes_what_it_opens,
@@ -13,10 +15,8 @@ from .answers import (
     folds,
     keeps_raw_text,
 )
-from .asking import asks_before_it_acts
-from .candidate import Candidate, Check
-from .stopping import stops_when_cancelled, stops_when_closed
-from .together import has_a_name, is_registered, is_stored_whole, keeps_answers_apart
+from .session_checks import has_a_name, is_registered, is_stored_whole, keeps_answers_apart
+from .stop_checks import stops_when_cancelled, stops_when_closed
 
 
 def _check(

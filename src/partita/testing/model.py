@@ -1,39 +1,61 @@
-"""A recording in the place of a model: an agent service that answers with what was recorded."""
+"""Models in the place of a live one: a recording as a model, and a live model whose responses are recorded.
+
+`messages_in` returns the messages of a recording.
+"""
 
 import re
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
-from contextlib import aclosing
+from contextlib import aclosing, suppress
+from datetime import UTC, datetime
 from importlib import import_module
 from pathlib import Path
 from typing import Final
 
+from msgspec.structs import replace
+
+from partita.errors import StreamError
 from partita.formats.agent_decoder import Decoding
 from partita.formats.answers.model_view import model_view
 from partita.formats.builtin import CHAT
 from partita.formats.format import Request
 from partita.formats.openai_chat.dialects import DIALECTS, OPENAI
+from partita.runtime.closing import closed
 from partita.runtime.providers.answering import Response as Answering
 from partita.runtime.providers.answering import answer
 from partita.runtime.providers.reading import Call
-from partita.runtime.recordings.recording import Exchange, Response
+from partita.runtime.recordings.making import exchanges_in
+from partita.runtime.recordings.recording import Exchange, Recording, Response
+from partita.runtime.replay.lineage import Recorded
 from partita.runtime.requests import Asked
-from partita.runtime.service import Options, Prompt
-from partita.types.codec import CHUNK, EVENT
-from partita.types.events import AgentStreamEvent, ChunkEvent, CompleteEvent, ErrorEvent
+from partita.runtime.service import AgentService, Options, Prompt
+from partita.store.log.run_log import LogRecord
+from partita.stream.accumulator import Accumulator, close_message
+from partita.types.chunks import Chunk
+from partita.types.codec import CHUNK, EVENT, MESSAGES, to_json
+from partita.types.events import (
+    AgentStreamEvent,
+    CancelledEvent,
+    ChunkEvent,
+    CompleteEvent,
+    ErrorEvent,
+    RawEvent,
+    raw_bytes,
+)
 from partita.types.json import JsonObject, is_object
 from partita.types.messages import Message, SystemMessage, UserMessage, text_of
+from partita.types.runs import Run
 
 from .differences import Difference, differences
 from .matching import Matching, Terms
 from .providers import family_of
 
-TALK: Final[Mapping[str, tuple[str, ...]]] = {
+CONVERSATION: Final[Mapping[str, tuple[str, ...]]] = {
     "openai-chat": ("messages", "tools"),
     "openai-responses": ("input", "tools"),
     "anthropic": ("system", "messages", "tools"),
     "gemini": ("systemInstruction", "contents", "tools"),
 }
-"""What of a request follows from what an agent is asked. The rest, as the model, is the service's own."""
+"""The members of a request that follow from the conversation. Others, as the model, are the service's."""
 
 NAME: Final = "recorded"
 
@@ -42,7 +64,7 @@ _MODEL: Final = re.compile(r"models/([^/:]+):")
 
 
 class RecordedModel:
-    """Answers with what a recording holds, and compares what it is asked with what was asked then."""
+    """Returns recorded responses, and compares each request with the recorded one."""
 
     name: str = NAME
 
@@ -59,7 +81,7 @@ class RecordedModel:
         session_id: str | None = None,
         options: Options | None = None,
     ) -> AsyncGenerator[AgentStreamEvent, None]:
-        """The recorded answer; an error that says what differs, if it was asked something else."""
+        """The recorded response; an error with the differences if the request is another."""
         messages = _messages(prompt, options)
         found = self._matching.take(lambda one: _compare(one, messages, options or Options(), self._terms))
         if isinstance(found, str):
@@ -99,12 +121,12 @@ async def _events(exchange: Exchange, model: str) -> AsyncGenerator[AgentStreamE
             async for event in events:
                 yield event
         return
-    for event in _told(exchange):
+    for event in _recorded_events(exchange):
         yield event
     yield CompleteEvent(agent_type=NAME) if exchange.end is None else EVENT.read(exchange.end)
 
 
-def _told(exchange: Exchange) -> list[AgentStreamEvent]:
+def _recorded_events(exchange: Exchange) -> list[AgentStreamEvent]:
     if exchange.said is not None and exchange.format is not None:
         decoding = Decoding(exchange.format, exchange.framing or "lines")
         events = decoding.begin()
@@ -129,8 +151,8 @@ def _compare(
     """Where the conversation, the instructions and the tools differ from the recorded request."""
     request, family = exchange.request, family_of(exchange.format)
     if request is None or family is None or not is_object(request.body):
-        return _compare_words(exchange, messages, terms)
-    members = (*TALK[family], *options.settings)
+        return _compare_prompts(exchange, messages, terms)
+    members = (*CONVERSATION[family], *options.settings)
     recorded = {name: request.body[name] for name in members if name in request.body}
     named = _MODEL.search(request.path)
     model = named[1] if named else ""
@@ -162,9 +184,99 @@ def _built(
     return built
 
 
-def _compare_words(exchange: Exchange, messages: Sequence[Message], terms: Terms) -> list[Difference]:
-    """Where nothing tells the request, the user's last words are compared."""
+def _compare_prompts(exchange: Exchange, messages: Sequence[Message], terms: Terms) -> list[Difference]:
+    """Without a recorded request, the last prompts are compared."""
     if exchange.asked is None:
         return []
-    words = next((text_of(one) for one in reversed(messages) if isinstance(one, UserMessage)), None)
-    return differences(terms.plain({"asked": exchange.asked}, None), terms.plain({"asked": words}, None))
+    asked = _last_prompt(messages)
+    return differences(terms.plain({"asked": exchange.asked}, None), terms.plain({"asked": asked}, None))
+
+
+class KeptModel:
+    """Passes everything through to a live model and records it."""
+
+    def __init__(self, live: AgentService) -> None:
+        self.name = live.name
+        model: object = getattr(live, "model", None)
+        self.model = model if isinstance(model, str) else live.name
+        self._live = live
+        self.exchanges: list[Exchange] = []
+        """Requests and responses so far."""
+        self.problems: list[str] = []
+        """Always empty: events report what goes wrong."""
+
+    def settle(self) -> None:
+        """Nothing is pending: every event is read by the caller."""
+
+    async def invoke(
+        self,
+        prompt: Prompt,
+        *,
+        cwd: Path | None = None,
+        session_id: str | None = None,
+        options: Options | None = None,
+    ) -> AsyncGenerator[AgentStreamEvent, None]:
+        """The events of the model."""
+        kept: list[AgentStreamEvent] = []
+        try:
+            async with closed(
+                self._live.invoke(prompt, cwd=cwd, session_id=session_id, options=options)
+            ) as events:
+                async for event in events:
+                    kept.append(event)
+                    yield event
+        finally:
+            self.exchanges += _exchanges(kept, _last_prompt(prompt))
+
+
+def _exchanges(events: Sequence[AgentStreamEvent], asked: str | None) -> list[Exchange]:
+    now = datetime.now(UTC)
+    records = [
+        LogRecord(number, now, event.chunk if isinstance(event, ChunkEvent) else None, raw_bytes(event))
+        for number, event in enumerate(events, 1)
+        if isinstance(event, ChunkEvent | RawEvent)
+    ]
+    found = exchanges_in(Recorded(Run(id="live", thread_id="live", status="completed"), records), asked)
+    last = events[-1] if events else None
+    if isinstance(last, ErrorEvent | CancelledEvent):
+        end = to_json(last)
+        found = (
+            [*found[:-1], replace(found[-1], end=end)]
+            if found
+            else [Exchange(asked=asked, chunks=[], end=end)]
+        )
+    return found
+
+
+def _last_prompt(prompt: Prompt | Sequence[Message]) -> str | None:
+    """The text of the user's last message."""
+    if isinstance(prompt, str):
+        return prompt
+    return next((text_of(one) for one in reversed(prompt) if isinstance(one, UserMessage)), None)
+
+
+def messages_in(recording: Recording) -> tuple[Message, ...]:
+    """The conversation; if none was stored, the responses, one message each."""
+    if recording.messages:
+        return MESSAGES.read(recording.messages)
+    return tuple(_message(exchange, place) for place, exchange in enumerate(recording.exchanges, 1))
+
+
+def _message(exchange: Exchange, place: int) -> Message:
+    accumulator = Accumulator(id=f"answer-{place}")
+    for chunk in _chunks(exchange):
+        with suppress(StreamError):  # as when it was recorded
+            accumulator.feed(chunk)
+    return close_message(accumulator.snapshot(), "lost")
+
+
+def _chunks(exchange: Exchange) -> list[Chunk]:
+    pieces = [] if exchange.response is None else exchange.response.pieces
+    framing = exchange.framing if exchange.response is None else exchange.response.framing
+    if exchange.said is not None:
+        pieces = [record.encode() for record in exchange.said]
+    if exchange.format is None or framing is None:
+        return [CHUNK.read(chunk) for chunk in exchange.chunks or ()]
+    decoding = Decoding(exchange.format, framing)
+    events = [event for piece in pieces for event in decoding.feed(piece)] + decoding.finish()
+    return [event.chunk for event in events if isinstance(event, ChunkEvent)]

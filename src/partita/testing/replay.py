@@ -12,11 +12,10 @@ from partita.runtime.recordings.recording import Exchange, Recording
 from partita.runtime.service import AgentService
 from partita.types.messages import Message
 
-from .endpoint import Endpoint
+from .endpoint import Endpoint, Replaying
 from .forwarding import Forwarding
 from .matching import Matching, Normalise, Order, RecordingError, Terms
 from .providers import PROVIDERS, Provider, get_provider, provider_of
-from .replaying import Replaying
 from .saving import Making, saved
 
 Mode: TypeAlias = Literal["replay", "missing", "all"]
@@ -66,7 +65,7 @@ class Replay:
 
     def messages(self, name: str) -> tuple[Message, ...]:
         """The conversation of a recording; where none was stored, the answers in it."""
-        from .answered import messages_in
+        from .model import messages_in
 
         return messages_in(self.recording(name))
 
@@ -118,7 +117,7 @@ class Replay:
         if live is not None and self._records(path):
             from partita.runtime.registry import get_agent
 
-            from .keeping import KeptModel
+            from .model import KeptModel
 
             kept = KeptModel(get_agent(live) if isinstance(live, str) else live)
             self._make(Making(path, "model", kept.name, kept, terms, frozenset))

@@ -158,7 +158,7 @@ def _is_same(back: Loaded, loaded: Loaded) -> bool:
 def _rest(found: Loaded, wanted: Loaded) -> JsonObject | None:
     """What is missing when a payload is read."""
     rest: JsonObject = {}
-    spans = list(_spans(_json(found.messages), _json(wanted.messages)))
+    spans = list(_spans(json_messages(found.messages), json_messages(wanted.messages)))
     if spans:
         rest["spans"] = spans
     if wanted.request is not None and found.request != wanted.request:
@@ -184,7 +184,7 @@ def _spans(found: list[JsonObject], wanted: list[JsonObject]) -> Iterator[JsonOb
 
 def _restored(loaded: Loaded, rest: JsonObject) -> Loaded:
     apply = _PATCHED[rest["version"]]
-    messages, stale = _json(loaded.messages), list[Loss]()
+    messages, stale = json_messages(loaded.messages), list[Loss]()
     start = 0
     for span in rest.get("spans", ()):
         at = _find(messages, span["of"], start)
@@ -222,7 +222,8 @@ def _digest(message: JsonObject) -> str:
     return sha256(text).hexdigest()[:16]
 
 
-def _json(messages: Sequence[Message]) -> list[JsonObject]:
+def json_messages(messages: Sequence[Message]) -> list[JsonObject]:
+    """Messages as plain JSON."""
     values = to_json(tuple(messages))
     return [one for one in values if is_object(one)] if is_array(values) else []
 

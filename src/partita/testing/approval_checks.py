@@ -1,4 +1,4 @@
-"""The check that an agent asks before it acts, and does as it is told."""
+"""The check that an agent asks for approval before a call, and follows the decision."""
 
 import asyncio
 from contextlib import suppress
@@ -11,12 +11,11 @@ from partita.types.chunks import ToolApprovalRequest
 from partita.types.events import AgentStreamEvent, ChunkEvent
 from partita.types.messages import AssistantMessage, ToolCallPart
 
-from .candidate import Candidate, ContractError, made
-from .listening import begin, hear_out
+from .candidate import Candidate, ContractError, begin, collect_events, made
 
 
 class Counter:
-    """A desk that gives one answer to every question, once those who watch have seen it."""
+    """A desk that makes the same decision on every question, once observers have seen the question."""
 
     def __init__(self, approved: bool, patience: float) -> None:
         self._decision = Decision(approved, "so says the test")
@@ -24,7 +23,7 @@ class Counter:
         self._shown: dict[str, asyncio.Event] = {}
         self.asked: list[Question] = []
         self.unseen: list[Question] = []
-        """Questions that no chunk told of."""
+        """Questions that no chunk shows."""
 
     async def ask(self, question: Question) -> Decision:
         """The answer."""
@@ -37,7 +36,7 @@ class Counter:
         return self._decision
 
     def see(self, event: AgentStreamEvent) -> None:
-        """Those who watch see an event."""
+        """Observe an event."""
         chunk = unwrapped(event.chunk)[1] if isinstance(event, ChunkEvent) else None
         if isinstance(chunk, ToolApprovalRequest):
             self._event(chunk.approval_id).set()
@@ -47,15 +46,15 @@ class Counter:
 
 
 async def asks_before_it_acts(candidate: Candidate) -> None:
-    """A question reaches the desk and those who watch; a call that is refused does not run."""
+    """A question reaches the desk and the observers; a call that is refused does not run."""
     for approved in (False, True):
         desk = Counter(approved, candidate.patience / 2)
         asking = replace(
             candidate, prompt=candidate.asking or "", options=replace(candidate.options, desk=desk)
         )
         async with made(candidate.make) as service:
-            heard = await hear_out(begin(service, asking), candidate.patience, desk.see)
-        fold = heard.fold()
+            collected = await collect_events(begin(service, asking), candidate.patience, desk.see)
+        fold = collected.fold()
         if isinstance(fold, StreamError):
             continue  # that is for another check
         _was_asked(desk)

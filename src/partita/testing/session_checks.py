@@ -1,7 +1,7 @@
-"""Checks of a service among others: its name, its runs in a session, its answers side by side."""
+"""Checks of a service in use: its name, its runs in a session, its concurrent responses."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable
 from contextlib import suppress
 from copy import deepcopy
 from pathlib import Path
@@ -22,8 +22,7 @@ from partita.types.messages import AssistantMessage, ToolCallPart
 from partita.types.parts import ReasoningPart, TextPart
 from partita.types.runs import Run
 
-from .candidate import Candidate, ContractError, made
-from .listening import Heard, begin, hear, hear_out
+from .candidate import Candidate, Collected, ContractError, begin, collect, collect_events, made
 
 THREAD: Final = "thread"
 APART: Final = "keep what belongs to an answer in invoke, not in the service"
@@ -65,12 +64,12 @@ async def is_registered(candidate: Candidate) -> None:
 
 
 class Tapped:
-    """A service, and what it said when it was called."""
+    """A service, and the events that it emitted."""
 
-    def __init__(self, service: AgentService, heard: Heard) -> None:
+    def __init__(self, service: AgentService, collected: Collected) -> None:
         self.name = service.name
         self._service = service
-        self._heard = heard
+        self._heard = collected
 
     async def invoke(
         self,
@@ -80,36 +79,36 @@ class Tapped:
         session_id: str | None = None,
         options: Options | None = None,
     ) -> AsyncIterator[AgentStreamEvent]:
-        """What the service says."""
+        """The events of the service."""
         stream = self._service.invoke(prompt, cwd=cwd, session_id=session_id, options=options)
         async with closed(stream):
             async for event in stream:
-                self._heard.events.append(deepcopy(event))  # as it is now, whatever becomes of it
+                self._heard.events.append(deepcopy(event))  # as it is now: it may be changed later
                 yield event
 
 
 async def is_stored_whole(candidate: Candidate) -> None:
-    """In a session its answer is stored as it was told, and every byte of it is in the log."""
+    """In a session its response is stored as it was emitted, and every byte of it is in the log."""
     async with open_store("memory:") as store, Session(store) as session, made(candidate.make) as service:
-        heard = Heard()
-        tapped = Tapped(service, heard)
+        collected = Collected()
+        tapped = Tapped(service, collected)
         begun = await session.start(tapped, THREAD, candidate.prompt, options=candidate.options)
         run = begun
         with suppress(TimeoutError):
             async with asyncio.timeout(candidate.patience):
                 run = await session.wait(begun.id)
-        if not heard.is_complete and (await hear(candidate)).is_complete:
+        if not collected.is_complete and (await collect(candidate)).is_complete:
             raise ContractError(
                 f"in a session it breaks off: {run.error or 'it does not end'}",
                 hint="a prompt may be words or messages; options may hold a desk, and ids",
             )
-        if heard.is_complete:
-            await _has_every_byte(store, begun, heard)
-            await _has_the_message(store, begun, heard)
+        if collected.is_complete:
+            await _has_every_byte(store, begun, collected)
+            await _has_the_message(store, begun, collected)
 
 
-async def _has_every_byte(store: Store, run: Run, heard: Heard) -> None:
-    said = b"".join(raw_bytes(event) or b"" for event in heard.events)
+async def _has_every_byte(store: Store, run: Run, collected: Collected) -> None:
+    said = b"".join(raw_bytes(event) or b"" for event in collected.events)
     kept = b"".join(record.raw or b"" for record in await store.read_log(run.id))
     if said != kept:
         raise ContractError(
@@ -118,7 +117,7 @@ async def _has_every_byte(store: Store, run: Run, heard: Heard) -> None:
         )
 
 
-async def _has_the_message(store: Store, run: Run, heard: Heard) -> None:
+async def _has_the_message(store: Store, run: Run, collected: Collected) -> None:
     stored = await store.get_message(THREAD, run.message_id or "")
     if not isinstance(stored, AssistantMessage):
         raise ContractError(
@@ -126,7 +125,7 @@ async def _has_the_message(store: Store, run: Run, heard: Heard) -> None:
             hint="leave messageId out of `start`, or take it from options.message_id",
         )
     try:
-        told = fold_run(heard.chunks, run.message_id or "", run_id=run.id)[-1]
+        told = fold_run(collected.chunks, run.message_id or "", run_id=run.id)[-1]
     except StreamError:
         return  # chunks that do not fit are for another check
     if encode(told.content) != encode(stored.content):
@@ -136,7 +135,7 @@ async def _has_the_message(store: Store, run: Run, heard: Heard) -> None:
 
 
 class Outcome(NamedTuple):
-    """An answer as it can be compared with another: without ids."""
+    """A response in a form that can be compared with another: without ids."""
 
     is_complete: bool
     folds: bool
@@ -144,35 +143,35 @@ class Outcome(NamedTuple):
 
 
 async def keeps_answers_apart(candidate: Candidate) -> None:
-    """Two answers of one service at the same time come out as they do one after the other."""
+    """Two concurrent responses of one service are the same as two in sequence."""
     async with made(candidate.make) as service:
-        alone = [
-            await hear_out(begin(service, candidate, name), candidate.patience) for name in ("one", "two")
-        ]
-        together = await asyncio.gather(
-            *(hear_out(begin(service, candidate, name), candidate.patience) for name in ("three", "four"))
-        )
-    expected = {_outcome(heard) for heard in alone}
-    for heard, other in zip(together, ("four", "three"), strict=True):
-        if any(isinstance(chunk, MessageStart) and chunk.message_id == other for chunk in heard.chunks):
+
+        def respond(name: str) -> Awaitable[Collected]:
+            return collect_events(begin(service, candidate, name), candidate.patience)
+
+        alone = [await respond(name) for name in ("one", "two")]
+        together = await asyncio.gather(*map(respond, ("three", "four")))
+    expected = {_outcome(collected) for collected in alone}
+    for collected, other in zip(together, ("four", "three"), strict=True):
+        if any(isinstance(chunk, MessageStart) and chunk.message_id == other for chunk in collected.chunks):
             raise ContractError("one answer has the id of another", hint=APART)
-        found = _outcome(heard)
+        found = _outcome(collected)
         if len(expected) == 1 and found not in expected:
             raise ContractError("two answers at once come out otherwise than one alone", hint=APART)
         if found[:2] not in {one[:2] for one in expected}:
             raise ContractError("of two answers at once, one is broken", hint=APART)
 
 
-def _outcome(heard: Heard) -> Outcome:
-    fold = heard.fold()
-    is_complete = heard.raised is None and heard.is_complete
+def _outcome(collected: Collected) -> Outcome:
+    fold = collected.fold()
+    is_complete = collected.raised is None and collected.is_complete
     if isinstance(fold, StreamError):
         return Outcome(is_complete, False, ())
     return Outcome(is_complete, True, tuple(_words(message) for message in fold.snapshot()))
 
 
 def _words(message: AssistantMessage) -> str:
-    """What a message says and calls."""
+    """The texts and calls of a message."""
     said: list[object] = []
     for part in message.parts:
         match part:

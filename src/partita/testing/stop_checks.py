@@ -1,16 +1,103 @@
-"""Checks that an answer can be stopped anywhere, and leaves nothing behind."""
+"""Checks that a response can be stopped at any event and leaves no tasks, threads or processes behind."""
 
 import asyncio
+import os
+import threading
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import suppress
-from typing import Final
+from pathlib import Path
+from typing import Final, NamedTuple
 
 from partita.runtime.closing import closed
 from partita.types.events import AgentStreamEvent
 
-from .candidate import Candidate, ContractError, made
-from .leftovers import Leftovers
-from .listening import begin
+from .candidate import Candidate, ContractError, begin, made
+
+# What a response leaves behind
+
+PROC: Final = Path("/proc")
+DEAD: Final = b"ZX"
+POLL: Final = 0.01
+
+POOLS: Final = ("asyncio_", "AnyIO worker thread", "ThreadPoolExecutor")
+"""How the names of threads begin that wait for more work by design."""
+
+
+class Process(NamedTuple):
+    """A process; its start distinguishes it from a later one with the same number."""
+
+    pid: int
+    started: bytes
+
+
+class Leftovers:
+    """Finds what is there now and was not there before. Processes are found on Linux only."""
+
+    def __init__(self) -> None:
+        self._tasks = asyncio.all_tasks()
+        self._threads = set(threading.enumerate())
+        self._before = _descendants()
+        self._seen: set[Process] = set()
+
+    def look(self) -> None:
+        """Remember the processes that run now, because one that loses its parent is not found later."""
+        self._seen |= _descendants() - self._before
+
+    async def found(self, patience: float) -> list[str]:
+        """What is left, if it is still there after some time."""
+        loop = asyncio.get_running_loop()
+        deadline = loop.time() + patience
+        while (left := self._left()) and loop.time() < deadline:
+            await asyncio.sleep(POLL)
+        return left
+
+    def _left(self) -> list[str]:
+        self.look()
+        tasks = asyncio.all_tasks() - self._tasks - {asyncio.current_task()}
+        threads = set(threading.enumerate()) - self._threads
+        return [
+            *(f"task {task.get_name()!r}" for task in tasks),
+            *(f"thread {thread.name!r}" for thread in threads if not thread.name.startswith(POOLS)),
+            *(f"process {process.pid}" for process in self._seen if _process(process.pid) == process),
+        ]
+
+
+def _descendants() -> set[Process]:
+    """The processes that this one started, and those that they started."""
+    found: set[Process] = set()
+    waiting = [os.getpid()]
+    while waiting:
+        started = {process for pid in _children(waiting.pop()) if (process := _process(pid)) is not None}
+        waiting += (process.pid for process in started - found)
+        found |= started
+    return found
+
+
+def _children(pid: int) -> list[int]:
+    """The numbers of the processes that one started; each of its threads has a list of its own."""
+    found: list[int] = []
+    try:
+        for thread in (PROC / str(pid) / "task").iterdir():
+            with (thread / "children").open("rb") as listed:
+                found += map(int, listed.read().split())
+    except OSError:  # it has just ended
+        pass
+    return found
+
+
+def _process(pid: int) -> Process | None:
+    """A process that is alive."""
+    try:
+        with (PROC / str(pid) / "stat").open("rb") as file:
+            text = file.read()
+    except OSError:  # it has just ended
+        return None
+    # The command is in parentheses and may contain any character, so the search is from the end.
+    state, *others = text[text.rfind(b")") + 2 :].split()
+    return None if state in DEAD else Process(pid, others[18])
+
+
+# The checks
 
 AFTER: Final = (1, 3, 10)
 """After how many events it is stopped."""
@@ -51,7 +138,7 @@ async def _close_after(
 
 
 async def stops_when_cancelled(candidate: Candidate) -> None:
-    """Cancelling whoever reads stops the agent, soon, goes on to the reader, and nothing is left."""
+    """Cancelling the reader stops the agent, soon, also cancels the reader, and nothing is left."""
     for count in AFTER:
         async with made(candidate.make) as service:
             left, reached = Leftovers(), asyncio.Event()
@@ -93,7 +180,7 @@ async def _happens(event: asyncio.Event, patience: float) -> bool:
 
 
 async def _within(patience: float, task: "asyncio.Task[None]", count: int) -> None:
-    """Wait for a task that is to end; one that takes too long is a breach."""
+    """Wait for a task to end. One that takes too long breaks the contract."""
     await asyncio.wait([task], timeout=patience)
     if not task.done():
         task.cancel()

@@ -1,4 +1,4 @@
-"""Checks of one answer, event by event: how it ends, what it amounts to, what it rests on."""
+"""Checks of the events of one response: how it ends, its message, and the bytes that it is made of."""
 
 import dataclasses
 from collections.abc import Mapping, Sequence
@@ -35,8 +35,7 @@ from partita.types.chunks import (
 from partita.types.events import AgentStreamEvent, ChunkEvent, CompleteEvent, ErrorEvent, RawEvent, raw_bytes
 from partita.types.runs import Run
 
-from .candidate import Candidate, ContractError
-from .listening import ENDS, MESSAGE_ID, Heard, hear
+from .candidate import ENDS, MESSAGE_ID, Candidate, Collected, ContractError, collect
 
 OPENS: Final[Mapping[type[object], str]] = {
     TextStart: "text",
@@ -54,32 +53,32 @@ CLOSES: Final[Mapping[type[object], str]] = {
 
 
 async def ends_once(candidate: Candidate) -> None:
-    """The last event is the only one that tells the end, and it says that all went well."""
-    heard = await hear(candidate)
-    end = end_of(heard)
+    """The last event is the only one that ends the response, and it reports success."""
+    collected = await collect(candidate)
+    end = end_of(collected)
     if not isinstance(end, CompleteEvent):
-        told = end.message if isinstance(end, ErrorEvent) else "it was cancelled"
+        why = end.message if isinstance(end, ErrorEvent) else "it was cancelled"
         raise ContractError(
-            f"the prompt was not answered: {told}",
-            where=f"event {len(heard.events)}",
+            f"the prompt was not answered: {why}",
+            where=f"event {len(collected.events)}",
             hint="give the candidate a prompt that it answers well",
         )
 
 
-def end_of(heard: Heard) -> AgentStreamEvent:
-    """The event that tells how an answer ended, if there is one, behind everything else."""
-    where = f"event {len(heard.events)}"
-    if heard.raised is not None:
+def end_of(collected: Collected) -> AgentStreamEvent:
+    """The event that ends a response, if it is the last one."""
+    where = f"event {len(collected.events)}"
+    if collected.raised is not None:
         raise ContractError(
-            f"it raised {type(heard.raised).__name__}: {heard.raised}",
+            f"it raised {type(collected.raised).__name__}: {collected.raised}",
             where=where,
             hint="tell a failure as an ErrorEvent, and raise only for wrong use",
-        ) from heard.raised
-    for number, event in enumerate(heard.events, 1):
+        ) from collected.raised
+    for number, event in enumerate(collected.events, 1):
         if isinstance(event, ENDS):
-            if number < len(heard.events):
+            if number < len(collected.events):
                 raise ContractError(
-                    f"{type(heard.events[number]).__name__} comes behind {type(event).__name__}",
+                    f"{type(collected.events[number]).__name__} comes behind {type(event).__name__}",
                     where=f"event {number + 1}",
                     hint="nothing may follow the event that tells the end",
                 )
@@ -92,10 +91,10 @@ def end_of(heard: Heard) -> AgentStreamEvent:
 
 
 async def folds(candidate: Candidate) -> None:
-    """Every chunk fits what came before it, so what was seen makes a message wherever it breaks off."""
-    heard = await hear(candidate)
+    """Every chunk fits the chunks before it, so the chunks so far are a message at any point."""
+    collected = await collect(candidate)
     fold = RunFold(MESSAGE_ID)
-    for number, event in enumerate(heard.events, 1):
+    for number, event in enumerate(collected.events, 1):
         if isinstance(event, ChunkEvent):
             try:
                 fold.feed(event.chunk)
@@ -108,8 +107,8 @@ async def folds(candidate: Candidate) -> None:
 
 
 async def begins_with_start(candidate: Candidate) -> None:
-    """The first chunk of a message is `start`; only transient data may stand before it."""
-    for number, event in enumerate((await hear(candidate)).events, 1):
+    """The first chunk of a message is `start`; only transient data may come before it."""
+    for number, event in enumerate((await collect(candidate)).events, 1):
         match event:
             case ChunkEvent(chunk=MessageStart()):
                 return
@@ -126,11 +125,11 @@ async def begins_with_start(candidate: Candidate) -> None:
 
 
 async def closes_what_it_opens(candidate: Candidate) -> None:
-    """In a complete answer no text, reasoning, tool input or step is left open."""
-    heard = await hear(candidate)
-    if not heard.is_complete:
+    """In a complete response no text, reasoning, tool input or step is left open."""
+    collected = await collect(candidate)
+    if not collected.is_complete:
         return
-    for (_, kind, name), number in _left_open(heard.events).items():
+    for (_, kind, name), number in _left_open(collected.events).items():
         raise ContractError(
             f"{kind} {name!r} is never closed" if name else f"a {kind} is never closed",
             where=f"event {number}",
@@ -162,12 +161,12 @@ def _id(chunk: Chunk) -> str:
 
 async def keeps_raw_text(candidate: Candidate) -> None:
     """An event that shows a message of the agent has its text too, as it was sent."""
-    for number, event in enumerate((await hear(candidate)).events, 1):
+    for number, event in enumerate((await collect(candidate)).events, 1):
         message = event.raw_agent_message
         if message is UNSET:
             continue
         raw = event.raw_text if event.raw_text is None else raw_bytes(event) or b""
-        if raw is None or not _says(raw, message):
+        if raw is None or not _contains(raw, message):
             raise ContractError(
                 "the agent's message has no raw_text"
                 if raw is None
@@ -177,7 +176,7 @@ async def keeps_raw_text(candidate: Candidate) -> None:
             )
 
 
-def _says(raw: bytes, message: object) -> bool:
+def _contains(raw: bytes, message: object) -> bool:
     """Whether bytes are that message, in any framing."""
     for make in READERS.values():
         reader = make()
@@ -188,8 +187,8 @@ def _says(raw: bytes, message: object) -> bool:
 
 async def can_be_read_again(candidate: Candidate) -> None:
     """The raw bytes, put through the decoder that the marks of a call name, give the same chunks."""
-    heard = await hear(candidate)
-    records = _log_of(heard.events)
+    collected = await collect(candidate)
+    records = _log_of(collected.events)
     for item, record in zip(sort_records(records, 0), records, strict=True):
         if item.kind == "own" and record.raw is not None:
             raise ContractError(
@@ -208,7 +207,7 @@ async def can_be_read_again(candidate: Candidate) -> None:
             then = "nothing" if record is None else repr(record.chunk)
             raise ContractError(
                 f"read again, {chunk!r:.120} comes where {then:.120} was",
-                where=f"event {len(heard.events) if record is None else record.seq}",
+                where=f"event {len(collected.events) if record is None else record.seq}",
                 hint="between the marks every chunk must come from the decoder, and from the bytes alone",
             )
 
@@ -232,15 +231,15 @@ def _identified(event: ChunkEvent | RawEvent) -> Chunk | None:
 
 
 async def fails_with_an_event(candidate: Candidate) -> None:
-    """A service whose agent fails tells so, as its last word, and raises nothing."""
+    """A service whose agent fails reports it in the last event, and raises nothing."""
     assert candidate.failing is not None, "it applies"
-    heard = await hear(dataclasses.replace(candidate, make=candidate.failing))
-    end = end_of(heard)
+    collected = await collect(dataclasses.replace(candidate, make=candidate.failing))
+    end = end_of(collected)
     if not isinstance(end, ErrorEvent) or not end.message:
         raise ContractError(
             f"its failure ends with {type(end).__name__}"
             if not isinstance(end, ErrorEvent)
             else "it says nothing",
-            where=f"event {len(heard.events)}",
+            where=f"event {len(collected.events)}",
             hint="end with ErrorEvent(message=…) that says what went wrong",
         )
