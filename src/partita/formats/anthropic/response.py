@@ -5,13 +5,14 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
+from partita.formats.core.anthropic_response import FINISH_REASONS
 from partita.formats.core.response import About, Body, Responses
 from partita.formats.core.server_tools import BEHIND
 from partita.formats.events import UNNAMED
 
 from . import wire
 from .parts import BLOCKS, read_blocks
-from .stream import EVENTS, REASONS, SAID, AnthropicDecoder, error_text
+from .stream import EVENTS, SAID, AnthropicDecoder, error_text
 from .usage import USAGE, read_usage
 from .wire import NAME
 
@@ -51,7 +52,7 @@ RESPONSES: Final = Responses(
     write_body=_write_body,
     blocks=BLOCKS,
     required=("model", "responseId", "finishReason", "usage"),
-    finish_reasons=REASONS,
+    finish_reasons=FINISH_REASONS,
     other_reasons={"error": None},
     usage=USAGE,
     read_usage=read_usage,

@@ -11,6 +11,7 @@ from msgspec import UNSET
 
 from partita.errors import DecodeError
 from partita.formats.answers.outlet import Call
+from partita.formats.core.anthropic_response import FINISH_REASONS
 from partita.formats.core.codec import DELTAS
 from partita.formats.core.members import nonempty_text
 from partita.formats.core.metadata import notes
@@ -41,18 +42,6 @@ UNNAMED: Final = "answer"
 """Stands for the id of a response without one, in the ids of its sources."""
 
 CALLS: Final = ("tool_use", "server_tool_use", "mcp_tool_use")
-
-# https://docs.claude.com/en/api/handling-stop-reasons
-REASONS: Final[Mapping[str, str]] = {
-    "end_turn": "stop",
-    "stop_sequence": "stop",
-    "pause_turn": "stop",
-    "tool_use": "tool-calls",
-    "max_tokens": "length",
-    "model_context_window_exceeded": "length",
-    "refusal": "content-filter",
-}
-"""Finish reasons by stop reason; any other is `other`."""
 
 SAID: Final[Mapping[str, str]] = {
     "stop_sequence": "stopSequence",
@@ -96,7 +85,7 @@ class AnthropicDecoder(ResponseDecoder):
 
     def __init__(self, known_calls: Iterable[str] = ()) -> None:
         """`known_calls`: ids of calls in earlier steps of the message, whose results may come in this one."""
-        super().__init__(NAME, REASONS, read_usage)
+        super().__init__(NAME, FINISH_REASONS, read_usage)
         self._known = set(known_calls)
         self._replaced: list[str] = []
         self._first = 0  # the number of the first event of the response

@@ -7,18 +7,12 @@ from typing import Final
 
 from msgspec.structs import replace
 
+from partita.formats.core.anthropic_response import usage_names
 from partita.types.json import Json, JsonObject, is_array, is_object
-from partita.types.usage import Usage, UsageNames
+from partita.types.usage import Usage
 from partita.types.value import Extra
 
-USAGE: Final = UsageNames(
-    input=("input_tokens",),
-    output=("output_tokens",),
-    reasoning=("output_tokens_details.thinking_tokens",),
-    cached=("cache_read_input_tokens",),
-    cache_write=("cache_creation_input_tokens",),
-    excludes_cache=True,
-)
+USAGE: Final = usage_names()
 
 BILLED: Final = ("message", "compaction")
 """The passes of a response that are billed as this model's."""

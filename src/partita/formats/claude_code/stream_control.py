@@ -9,6 +9,7 @@ from typing import Final
 
 from msgspec import UNSET
 
+from partita.formats.core.anthropic_response import FINISH_REASONS
 from partita.formats.core.members import is_equal, without
 from partita.formats.reasons import UNREAD
 from partita.types import chunks as c
@@ -19,7 +20,6 @@ from .stream_parts import REPEATED, UNKNOWN_TOOL, CallStream, strings
 from .stream_turn import Denial, Turn
 from .wire import (
     CLAUDE_CODE,
-    FINISH_REASONS,
     IN_PLACE,
     INIT,
     LASTING,

@@ -9,9 +9,10 @@ from typing import Final
 
 from msgspec.structs import replace
 
+from partita.formats.core.anthropic_response import usage_names
 from partita.formats.log.sink import Fact
 from partita.types.json import JsonObject
-from partita.types.usage import Usage, UsageNames
+from partita.types.usage import Usage
 
 ANTHROPIC: Final = "anthropic"
 """The namespace of what Anthropic's API says, and the format of content blocks that are kept whole."""
@@ -34,28 +35,7 @@ RESULT: Final = "_tool_result"
 MCP_PREFIX: Final = "mcp__"
 """Tools of MCP servers are named `mcp__<server>__<tool>`: https://docs.claude.com/en/docs/claude-code/mcp"""
 
-# https://docs.claude.com/en/api/handling-stop-reasons
-FINISH_REASONS: Final[Mapping[str, str]] = {
-    "end_turn": "stop",
-    "stop_sequence": "stop",
-    "pause_turn": "stop",
-    "tool_use": "tool-calls",
-    "max_tokens": "length",
-    "model_context_window_exceeded": "length",
-    "refusal": "content-filter",
-}
-"""Finish reasons by stop reason; any other is `other`."""
-
-# The three counts of input are disjoint: https://docs.claude.com/en/api/messages#response-usage
-USAGE: Final = UsageNames(
-    input=("input_tokens",),
-    output=("output_tokens",),
-    reasoning=("output_tokens_details.thinking_tokens",),
-    cached=("cache_read_input_tokens",),
-    cache_write=("cache_creation_input_tokens",),
-    excludes_cache=True,
-    template={"cache_creation_input_tokens": 0, "cache_read_input_tokens": 0},
-)
+USAGE: Final = usage_names({"cache_creation_input_tokens": 0, "cache_read_input_tokens": 0})
 _NO_TOKENS: Final[JsonObject] = {"input_tokens": 0, "output_tokens": 0}
 
 
