@@ -240,8 +240,8 @@ class Report:
         if isinstance(before, Value):
             if type(before) is type(after):
                 skip: tuple[str, ...] = ()
-                if type(before) is ToolCallPart and before.approval and before.state == state_before(before):
-                    skip = ("state",)  # it follows from the approval
+                if type(before) is ToolCallPart and _follows_from_approval(before):
+                    skip = ("state",)
                 elif names:
                     skip = ("id",) if "name" in names else ("id", "name")  # those of its call
                 yield from self._fields(before, after, path, why, skip, names)
@@ -327,6 +327,15 @@ def without_parts(message: Message) -> JsonObject:
     if message.type == _derived(message):
         del shell["type"]
     return shell
+
+
+def _follows_from_approval(call: ToolCallPart) -> bool:
+    """Whether the approval of a call, which is compared too, says in which state it is."""
+    if call.approval is None:
+        return False
+    return call.state == state_before(call) or (
+        call.state == "output-denied" and call.approval.approved is False
+    )
 
 
 def _has_no_input(call: ToolCallPart) -> bool:
