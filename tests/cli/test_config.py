@@ -344,7 +344,7 @@ def test_no_command_opens_the_store_of_a_project_that_is_not_trusted(command: st
 def test_no_server_opens_the_store_of_a_project_that_is_not_trusted(home: Path) -> None:
     write(home / "lamp" / "partita.toml", 'store = "planted.db"')
     command = [sys.executable, "-P", "-m", "partita", "serve", "--port", "0", "--no-import"]
-    result = subprocess.run(command, capture_output=True, text=True, timeout=20, check=False)
+    result = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     assert result.returncode == 1
     assert "sets store, and it is not trusted" in result.stderr
     assert not list((home / "lamp").glob("planted.db*"))
