@@ -84,3 +84,24 @@ def test_losses_are_at_the_places_of_the_given_messages(name: str, session: Sess
             part = TALK[int(found[1])].content.parts[int(found[3])]
             assert isinstance(part, DataPart)
             assert part.name in loss.what
+
+
+STATES = ("input-streaming", "input-available", "approval-requested", "output-error", "output-denied")
+WRITABLE = [
+    name for name in all_formats() if get_format(name).dump is not None and get_format(name).load is not None
+]
+
+
+@each_row("name", WRITABLE)
+def test_a_state_that_the_output_contradicts_comes_back_or_is_a_loss(name: str) -> None:
+    for state in STATES:
+        call = ToolCallPart(id="c", name="look", state=state, input={"a": 1}, output=TextOutput("Here."))
+        said = [UserMessage(id="u", content="Where?"), AssistantMessage(id="m", content=[call])]
+        written = write(Loaded(tuple(said)), get_format(name))
+        back = [
+            part for message in read(written.payload, get_format(name)).messages for part in message.parts
+        ]
+        states = [part.state for part in back if isinstance(part, ToolCallPart)]
+        lost = [loss.path for loss in written.losses]
+        where = "$[1].content.parts[0]"
+        assert states == [state] or f"{where}.state" in lost or where in lost, (state, states, lost)

@@ -14,6 +14,7 @@ from partita.formats.log.session_file import Losses, content_blocks
 from partita.formats.losses import Loss, Severity
 from partita.formats.reasons import NO_PLACE, OTHER_FORM, RENAMED
 from partita.types.codec import to_json
+from partita.types.fold import state_after
 from partita.types.json import Json, JsonObject, dumps, is_object
 from partita.types.messages import ToolCallPart, UserPart
 from partita.types.parts import (
@@ -190,6 +191,8 @@ def _output_item(part: ToolCallPart, call: JsonObject, path: str, losses: Losses
             losses.whole(output, f"{path}.output", COMMON["preliminary"])
         losses.add(f"{path}.state", part.state, COMMON["state"])
         return None
+    if part.state != state_after(output):
+        losses.add(f"{path}.state", part.state, COMMON["state"])
     if isinstance(output, InterruptedOutput) and output.reason == "lost" and not output.message:
         return None  # Codex leaves such a call without an output, too
     kind = "custom_tool_call_output" if call["type"] == "custom_tool_call" else "function_call_output"

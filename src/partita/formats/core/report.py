@@ -146,6 +146,7 @@ class Record:
             case Step():
                 if turn.number == 1:
                     self.entries.append(Entry(turn.message, turn.path, place))
+                    self.losses += _unsettled_states(turn.message, turn.path)
             case Results():
                 if turn.path:
                     self.entries.append(Entry(turn.message, turn.path, place))
@@ -327,6 +328,16 @@ def without_parts(message: Message) -> JsonObject:
     if message.type == _derived(message):
         del shell["type"]
     return shell
+
+
+def _unsettled_states(message: Message, path: str) -> Iterator[Loss]:
+    """The states of calls that have an output and yet the state of a call without one.
+
+    A call and its result are written apart and compared apart, so this is not found by reading back.
+    """
+    for index, part in enumerate(message.parts):
+        if type(part) is ToolCallPart and part.output is not None and part.state == state_before(part):
+            yield Loss.of(f"{path}.content.parts[{index}].state", part.state, DERIVED, "changed")
 
 
 def _follows_from_approval(call: ToolCallPart) -> bool:
