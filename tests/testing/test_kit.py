@@ -129,7 +129,7 @@ BROKEN: dict[str, tuple[Make, str, str]] = {
     "an event that changes": (
         of(broken.that_changes_its_words),
         "is-stored-whole",
-        "not the one that was told",
+        "not the one that was streamed",
     ),
     "one state for all answers": (broken.sharing, "keeps-answers-apart", "come out otherwise"),
     "a stream that cannot be closed": (

@@ -116,7 +116,7 @@ class Replaying:
             return refusal(f"no answer was recorded: {(exchange.end or {}).get('message')}", status=504)
         headers = dict(response.headers)
         if any(headers.pop(name, None) is not None for name in WAITS):
-            headers |= AT_ONCE  # a test does not wait as long as it was told to then
+            headers |= AT_ONCE  # so that a test does not wait for the usual time
         is_stream = response.stream is not None
         return Outgoing(response.status, headers, self._paced(response.pieces), is_stream)
 

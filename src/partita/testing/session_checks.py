@@ -125,12 +125,13 @@ async def _has_the_message(store: Store, run: Run, collected: Collected) -> None
             hint="leave messageId out of `start`, or take it from options.message_id",
         )
     try:
-        told = fold_run(collected.chunks, run.message_id or "", run_id=run.id)[-1]
+        folded = fold_run(collected.chunks, run.message_id or "", run_id=run.id)[-1]
     except StreamError:
         return  # chunks that do not fit are for another check
-    if encode(told.content) != encode(stored.content):
+    if encode(folded.content) != encode(stored.content):
         raise ContractError(
-            "the stored message is not the one that was told", hint="do not change an event once it is given"
+            "the stored message is not the one that was streamed",
+            hint="do not change an event once it is given",
         )
 
 

@@ -104,7 +104,7 @@ AnyBlock: TypeAlias = (
 
 
 class Message(Wire):
-    """A message of a request. `system` messages among the others are a beta of 2025-10."""
+    """A message of a request. `system` is a beta: `BetaSystemMessageParam` of Anthropic's SDK."""
 
     role: Literal["user", "assistant", "system"]
     content: str | tuple[AnyBlock, ...]

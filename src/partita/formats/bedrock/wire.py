@@ -135,7 +135,7 @@ MEDIA: Final[Mapping[str, Callable[[Media], Wire]]] = {
 
 
 class Message(Shape):
-    """A message. `system` is a role since 2026: it may also change the tools."""
+    """A message. `system` is a role in botocore's model since 2026: it may also change the tools."""
 
     role: Literal["user", "assistant", "system"]
     content: tuple[JsonObject, ...]

@@ -19,7 +19,7 @@ AGENT: Final = "codex"
 # Rollouts
 
 METADATA: Final = "metadata"
-"""Beside a payload since 2026: positions in the history that Codex sends. It is kept, and not interpreted."""
+"""A member beside a payload, which none of our recordings has. It is kept, and not interpreted."""
 
 ENVELOPE: Final = frozenset({"timestamp", "type", "payload", "ordinal", METADATA})
 

@@ -118,7 +118,10 @@ class Code(Part, rename="camel"):
 
 
 class CodeResult(Part, rename="camel"):
-    """The result of code. Code may have several."""
+    """The result of code. It follows the code, and the API does not limit their number.
+
+    https://ai.google.dev/gemini-api/docs/code-execution
+    """
 
     code_execution_result: JsonObject
 

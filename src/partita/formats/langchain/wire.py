@@ -164,7 +164,9 @@ class InvalidCallEntry(Wire, kw_only=True):
 class Message(Wire, tag_field="type", kw_only=True):
     """What all messages have."""
 
-    content: str | tuple[str | AnyBlock, ...] | None  # `None` in some dumps of responses with calls only
+    content: (
+        str | tuple[str | AnyBlock, ...] | None
+    )  # LangChain refuses `None`, which OpenAI's messages with only calls have
     additional_kwargs: JsonObject | None = always({})
     response_metadata: JsonObject | None = always({})
     name: str | None = always(None)

@@ -91,7 +91,7 @@ class Custom(Wire):
 
 
 class Call(Wire, kw_only=True):
-    """A call of a tool. Some servers leave out `type` (seen in a recording of Mistral), or `id`."""
+    """A call of a tool. Some servers leave out `type` (Mistral) or `id` (both seen in recordings)."""
 
     id: str | UnsetType | None = UNSET
     type: str | UnsetType = UNSET

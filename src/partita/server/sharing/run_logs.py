@@ -35,8 +35,8 @@ def clean_run(log: RunLog, messages: Sequence[Message], redactor: Redactor, choi
     path = f"runs.{log.run.id}"
     words = words_before(messages, log.run)
     if choice or not log.whole:
-        told = [decode_chunk(entry.chunk) for entry in log.entries if entry.chunk is not None]
-        chunks = [chunk for chunk in told if not is_note(chunk) and not is_left_out(chunk, choice.kinds)]
+        recorded = [decode_chunk(entry.chunk) for entry in log.entries if entry.chunk is not None]
+        chunks = [chunk for chunk in recorded if not is_note(chunk) and not is_left_out(chunk, choice.kinds)]
         cleaned = [to_json(chunk) for chunk in redacted_chunks(chunks, redactor, path).chunks]
         asked = None if words is None else redactor.text(words, path)
         return CleanRun([Exchange(asked=asked, chunks=cleaned)] if cleaned else (), sent, log.cut)

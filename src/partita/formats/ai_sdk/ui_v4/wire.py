@@ -33,7 +33,7 @@ class Text(Block, tag="text"):
 
 
 class StepStart(Block, tag="step-start"):
-    """The start of a step. Messages of the first releases have none."""
+    """The start of a step. Messages without one may have steps: `step` of the calls, below."""
 
 
 class File(Block, tag="file"):
@@ -59,7 +59,7 @@ class SourceBlock(Block, tag="source"):
 
 
 class Invocation(Wire, kw_only=True):
-    """A call. `step` is the number of its step."""
+    """A call. `step`, if any, is the number of its step: `ToolInvocation` of @ai-sdk/ui-utils 1."""
 
     state: Literal["partial-call", "call", "result"] | UnsetType = UNSET
     step: int | UnsetType = UNSET
