@@ -69,7 +69,7 @@ class Tapped:
     def __init__(self, service: AgentService, collected: Collected) -> None:
         self.name = service.name
         self._service = service
-        self._heard = collected
+        self._collected = collected
 
     async def invoke(
         self,
@@ -83,7 +83,7 @@ class Tapped:
         stream = self._service.invoke(prompt, cwd=cwd, session_id=session_id, options=options)
         async with closed(stream):
             async for event in stream:
-                self._heard.events.append(deepcopy(event))  # as it is now: it may be changed later
+                self._collected.events.append(deepcopy(event))  # as it is now: it may be changed later
                 yield event
 
 

@@ -1,4 +1,4 @@
-"""Anything that is pasted is told apart, read and written; what is wrong with it is said where it is."""
+"""Pasted input is recognised, read and written; errors and losses name their place in it."""
 
 from collections.abc import Callable
 from typing import Any
@@ -116,9 +116,9 @@ async def look(client: httpx.AsyncClient, body: bytes, status: int = 200, **quer
     return response.json()
 
 
-def texts(told: Any) -> str:
+def texts(report: Any) -> str:
     return "".join(
-        part.get("text", "") for message in told["messages"] for part in message["content"]["parts"]
+        part.get("text", "") for message in report["messages"] for part in message["content"]["parts"]
     )
 
 
@@ -155,46 +155,46 @@ TAKEN_FOR: dict[str, tuple[bytes, str, str, str]] = {
 async def test_a_text_is_told_apart(
     client: httpx.AsyncClient, body: bytes, format: str, shape: str, kind: str
 ) -> None:
-    told = await look(client, body)
-    assert "problem" not in told
-    assert (told["from"], told["shape"], told["kind"]) == (format, shape, kind)
-    assert told["guesses"][0]["format"] == format
-    assert texts(told).endswith(("How tall is it?", "Forty."))
+    report = await look(client, body)
+    assert "problem" not in report
+    assert (report["from"], report["shape"], report["kind"]) == (format, shape, kind)
+    assert report["guesses"][0]["format"] == format
+    assert texts(report).endswith(("How tall is it?", "Forty."))
 
 
 @each_row("target", [name for name, format_ in all_formats().items() if format_.dump])
 async def test_the_messages_are_written_in_every_format(client: httpx.AsyncClient, target: str) -> None:
-    told = await look(client, dumps([UI]), to=target)
+    report = await look(client, dumps([UI]), to=target)
     dumped = convert_payload([UI], "ai-sdk-ui-v7", target)
-    assert (told["to"], told["payload"]) == (target, dumped.payload)
-    assert [loss["path"] for loss in told["losses"]] == [loss.path for loss in dumped.losses]
-    assert {loss["side"] for loss in told["losses"]} <= {"writing"}
+    assert (report["to"], report["payload"]) == (target, dumped.payload)
+    assert [loss["path"] for loss in report["losses"]] == [loss.path for loss in dumped.losses]
+    assert {loss["side"] for loss in report["losses"]} <= {"writing"}
 
 
 async def test_another_format_may_be_named(client: httpx.AsyncClient) -> None:
-    told = await look(client, dumps([{"role": "user", "content": "Hi."}]), source="plain")
-    assert told["from"] == "plain"
-    assert texts(told) == "Hi."
+    report = await look(client, dumps([{"role": "user", "content": "Hi."}]), source="plain")
+    assert report["from"] == "plain"
+    assert texts(report) == "Hi."
 
 
 async def test_a_loss_in_reading_says_where_it_was_in_the_text(client: httpx.AsyncClient) -> None:
     odd = {**UI, "parts": [*UI["parts"], {"type": "tool-x"}]}
     for body, start in ((dumps([odd]), "$[0]"), (dumps({"messages": [odd]}), "$.messages[0]")):
-        told = await look(client, body, source="ai-sdk-ui-v4")
-        paths = [loss["path"] for loss in told["losses"] if loss["side"] == "reading"]
+        report = await look(client, body, source="ai-sdk-ui-v4")
+        paths = [loss["path"] for loss in report["losses"] if loss["side"] == "reading"]
         assert all(path.startswith(start) for path in paths)
 
 
 async def test_a_chunk_that_does_not_fit_is_lost_with_its_event(client: httpx.AsyncClient) -> None:
     stray = {"type": "tool-output-available", "toolCallId": "c1", "output": 7}
-    told = await look(client, lines([SPOKEN[0], stray, *SPOKEN[1:]]))
-    assert [(loss["path"], loss["side"]) for loss in told["losses"]] == [("$[1]", "reading")]
-    assert texts(told) == "Forty."
+    report = await look(client, lines([SPOKEN[0], stray, *SPOKEN[1:]]))
+    assert [(loss["path"], loss["side"]) for loss in report["losses"]] == [("$[1]", "reading")]
+    assert texts(report) == "Forty."
 
 
 async def test_errors_of_a_stream_are_listed(client: httpx.AsyncClient) -> None:
-    told = await look(client, events([*SPOKEN, {"type": "error", "errorText": "no more tea"}]))
-    assert told["errors"] == ["no more tea"]
+    report = await look(client, events([*SPOKEN, {"type": "error", "errorText": "no more tea"}]))
+    assert report["errors"] == ["no more tea"]
 
 
 UNKNOWN: JsonObject = {"wombat": "burrow-7"}
@@ -219,31 +219,31 @@ async def test_losses_of_every_stream_are_those_of_converting_it(
     client: httpx.AsyncClient, name: str, encoding: str
 ) -> None:
     recorded = _recorded(name)
-    told = await look(client, ENCODINGS[encoding](recorded), source=name, to="canonical")
-    assert "problem" not in told
-    noted = [note["what"] for note in told["notes"]]
+    report = await look(client, ENCODINGS[encoding](recorded), source=name, to="canonical")
+    assert "problem" not in report
+    noted = [note["what"] for note in report["notes"]]
     losses = [
         loss for loss in convert_payload(recorded, name).losses if not loss.what.startswith(tuple(noted))
     ]
-    assert [(loss["path"], loss["what"], loss["why"]) for loss in told["losses"]] == [
+    assert [(loss["path"], loss["what"], loss["why"]) for loss in report["losses"]] == [
         (loss.path, loss.what, loss.why) for loss in losses
     ]
     if name != "ai-sdk-data-stream-v4":  # its events are not objects
-        assert UNKNOWN["wombat"] in dumps(told).decode()
+        assert UNKNOWN["wombat"] in dumps(report).decode()
 
 
 async def test_losses_of_a_log_are_listed(client: httpx.AsyncClient) -> None:
     odd = [CLAUDE[0], {**CLAUDE[1], "message": {**CLAUDE[1]["message"], **UNKNOWN}}]
-    told = await look(client, lines(odd))
-    assert UNKNOWN["wombat"] in dumps(told).decode()
+    report = await look(client, lines(odd))
+    assert UNKNOWN["wombat"] in dumps(report).decode()
 
 
 async def test_losses_of_a_long_log_are_left_out_with_a_note(
     client: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(reading, "LARGEST_COMPARED", 10)
-    told = await look(client, lines(CLAUDE))
-    assert (told["losses"], len(told["notes"])) == ([], 1)
+    report = await look(client, lines(CLAUDE))
+    assert (report["losses"], len(report["notes"])) == ([], 1)
 
 
 WRONG: dict[str, tuple[bytes, str]] = {
@@ -268,9 +268,11 @@ async def test_what_is_wrong_is_said_with_its_place(
 async def test_a_text_that_cannot_be_read_still_tells_what_it_was_taken_for(
     client: httpx.AsyncClient,
 ) -> None:
-    told = await look(client, dumps([{"id": "m1", "role": "user", "content": {"parts": 7}, "timestamp": 1}]))
-    assert told["guesses"][0]["format"] == "legacy"
-    assert told["problem"]["what"]
+    report = await look(
+        client, dumps([{"id": "m1", "role": "user", "content": {"parts": 7}, "timestamp": 1}])
+    )
+    assert report["guesses"][0]["format"] == "legacy"
+    assert report["problem"]["what"]
 
 
 @each_row("query", [{"source": "nonesuch"}, {"to": "nonesuch"}, {"to": "cherry"}])
