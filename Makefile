@@ -24,7 +24,7 @@ export TIMEFORMAT = %R s, CPU %U + %S s
 
 .DEFAULT_GOAL := help
 .PHONY: help setup run web test check full lint types mypy pyrefly pyright unit page browser chromium beside tested \
-	clients walk losses conformance chaos fuzz bench typescript blocking docs pictures dist format clean
+	clients walk losses conformance chaos fuzz bench typescript prices docs pictures dist format clean
 
 help: ## Show this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -118,14 +118,10 @@ bench: setup ## Measure ourselves beside the real ai package, and the page in a 
 typescript: .venv/test ## Write the TypeScript types of the web page
 	$(BIN)/python -m partita.types.typescript > web/src/partita.gen.ts
 
-blocking: .venv/test ## Write the blocking store
-	$(BIN)/python -m partita.store.blocking.source > src/partita/store/blocking/store.new
-	mv src/partita/store/blocking/store.new src/partita/store/blocking/store.py
-	$(BIN)/ruff check --quiet --fix --select F,I src/partita/store/blocking/store.py
-	$(BIN)/ruff format --quiet src/partita/store/blocking/store.py
+prices: .venv/test ## Write the price list from the data of the installed genai-prices
+	$(BIN)/python -m scripts.price_list
 
-docs: .venv/full ## Write the generated pages of the documentation, and build the site
-	$(BIN)/python -m docs.generating
+docs: .venv/full ## Build the documentation with its reference pages, into site/
 	$(BIN)/python docs/picture.py > docs/tour.svg
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
 

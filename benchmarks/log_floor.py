@@ -12,8 +12,8 @@ from typing import Any, TypeGuard
 
 import msgspec
 
-from partita.logs.formats import log_format
 from partita.logs.reading import LogReading
+from partita.logs.sources.registry import log_format
 
 from .log_homes import logs_of, made_up
 from .logs import best_of, decode, read_all

@@ -19,8 +19,8 @@ from random import Random
 
 import msgspec
 
-from partita.logs.formats import log_format
 from partita.logs.reading import LogReading
+from partita.logs.sources.registry import log_format
 
 from .log_homes import made_up_session, make_home
 from .table import print_table

@@ -16,13 +16,16 @@ from pathlib import Path
 from time import perf_counter
 from typing import NamedTuple
 
-from partita.runtime.service import Options, Prompt
+from partita.runtime.service import InvokeOptions, Prompt
 from partita.runtime.session.session import Session
-from partita.store.facade.store import Store
 from partita.store.opening import open_store
+from partita.store.store import Store
 from partita.stream.accumulator import Accumulator
 from partita.types.chunks import (
+    AgentStreamEvent,
     Chunk,
+    ChunkEvent,
+    CompleteEvent,
     MessageFinish,
     MessageStart,
     StepFinish,
@@ -30,9 +33,9 @@ from partita.types.chunks import (
     TextDelta,
     TextEnd,
     TextStart,
+    raw_text,
 )
 from partita.types.codec import encode
-from partita.types.events import AgentStreamEvent, ChunkEvent, CompleteEvent, raw_text
 from partita.types.messages import AssistantMessage, Message, UserMessage
 
 from .table import print_table
@@ -62,7 +65,7 @@ class Talker:
         *,
         cwd: Path | None = None,
         session_id: str | None = None,
-        options: Options | None = None,
+        options: InvokeOptions | None = None,
     ) -> AsyncIterator[AgentStreamEvent]:
         self.listening += 1
         await self.may_speak.wait()
@@ -85,7 +88,7 @@ class Sleeper:
         *,
         cwd: Path | None = None,
         session_id: str | None = None,
-        options: Options | None = None,
+        options: InvokeOptions | None = None,
     ) -> AsyncIterator[AgentStreamEvent]:
         yield ChunkEvent(chunk=MessageStart())
         await asyncio.Event().wait()
@@ -107,7 +110,7 @@ class Answerer:
         *,
         cwd: Path | None = None,
         session_id: str | None = None,
-        options: Options | None = None,
+        options: InvokeOptions | None = None,
     ) -> AsyncIterator[AgentStreamEvent]:
         for chunk in (MessageStart(), TextStart("0"), TextDelta("0", "Beans.")):
             yield ChunkEvent(chunk=chunk)
@@ -260,12 +263,12 @@ async def short_runs() -> None:
 
 async def _talk(store: Store, thread_id: str) -> None:
     """A thread in which something was said."""
-    await store.create_thread(thread_id)
+    await store.threads.create(thread_id)
     said: list[Message] = []
     for number in range(0, KNOWN_MESSAGES, 2):
         said.append(UserMessage(id=f"{thread_id}-{number}", content=f"What grows in bed {number}?"))
         said.append(AssistantMessage(id=f"{thread_id}-{number + 1}", content="Beans, and some peas."))
-    await store.save_messages(said, thread_id=thread_id)
+    await store.messages.save(said, thread_id=thread_id)
 
 
 async def _rate(session: Session, at_once: int) -> str:

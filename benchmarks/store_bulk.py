@@ -35,10 +35,10 @@ def batches(rows: Sequence[Any], count: int = COUNT // BATCH) -> list[Sequence[A
 async def ours(url: str) -> float:
     """Seconds to save all messages."""
     async with open_store(url) as store:
-        await store.create_thread("t")
+        await store.threads.create("t")
         begun = perf_counter()
         for batch in batches(MESSAGES):
-            await store.save_messages(batch, thread_id="t")
+            await store.messages.save(batch, thread_id="t")
         return perf_counter() - begun
 
 

@@ -19,15 +19,14 @@ from sqlalchemy import Connection
 from partita.store.engines.engine import Engine
 from partita.store.engines.location import Location
 from partita.store.ids import new_id
-from partita.store.log.appender import Appender
-from partita.store.log.run_log import LogEntry
+from partita.store.logs.appender import Appender
+from partita.store.logs.run_log import LogEntry
 from partita.store.opening import open_engine
-from partita.store.runs import open_run
-from partita.store.threads import create
-from partita.store.transaction import Transaction
+from partita.store.runs.rows import open_run
+from partita.store.sql.transaction import Transaction
+from partita.store.threads.rows import create
 from partita.types.chunks import TextDelta
-from partita.types.runs import Run
-from partita.types.threads import Thread
+from partita.types.threads import Run, Thread
 
 from .table import print_table
 

@@ -3,8 +3,7 @@
 from random import Random
 
 from partita.types.messages import AssistantMessage, Message, ToolCallPart, UserMessage
-from partita.types.parts import ReasoningPart, TextPart
-from partita.types.tools import TextOutput
+from partita.types.parts import ReasoningPart, TextOutput, TextPart
 
 # fmt: off
 WORDS = (

@@ -13,8 +13,8 @@ from statistics import median
 from time import perf_counter
 from typing import Any
 
-from partita.store.facade.store import Store
 from partita.store.opening import open_store
+from partita.store.store import Store
 from partita.types.messages import Message, UserMessage
 
 from .store_messages import short
@@ -27,9 +27,9 @@ LONG = "t0"
 """A thread that a fifth of all messages are in."""
 
 QUESTIONS: dict[str, Callable[[Store], Awaitable[Any]]] = {
-    "the last 50 messages of the longest thread": lambda s: s.list_messages(LONG, order="desc", limit=50),
-    "the last 10 messages of another thread": lambda s: s.list_messages("t2", order="desc", limit=10),
-    "the last 50 threads": lambda s: s.list_threads(),
+    "the last 50 messages of the longest thread": lambda s: s.messages.list(LONG, order="desc", limit=50),
+    "the last 10 messages of another thread": lambda s: s.messages.list("t2", order="desc", limit=10),
+    "the last 50 threads": lambda s: s.threads.list(),
     "a word that 20 messages hold": lambda s: s.search("lighthousekeeper"),
 }
 
@@ -38,10 +38,10 @@ async def fill(store: Store, count: int) -> None:
     """So many messages: twenty of them speak of the lighthouse keeper."""
     threads = max(count * 4 // 5 // PER_THREAD, 59) + 1
     for number in range(threads):
-        await store.create_thread(f"t{number}", title=f"Thread {number}")
+        await store.threads.create(f"t{number}", title=f"Thread {number}")
     for start in range(0, count, BATCH):
         batch = [_message(number, count, threads) for number in range(start, min(start + BATCH, count))]
-        await store.save_messages(batch)
+        await store.messages.save(batch)
 
 
 def _message(number: int, count: int, threads: int) -> Message:

@@ -20,10 +20,10 @@ import msgspec
 from sqlalchemy import func, select
 
 from partita.store.ids import new_id
-from partita.store.log.run_log import LogEntry
+from partita.store.logs.run_log import LogEntry
 from partita.store.opening import open_store
-from partita.store.tables import blobs, run_log
-from partita.store.transaction import Transaction
+from partita.store.schema import blobs, run_log
+from partita.store.sql.transaction import Transaction
 from partita.types.json import Json, dumps
 from partita.types.messages import UserMessage
 from partita.types.parts import FilePart
@@ -90,15 +90,15 @@ async def sizes(data: bytes) -> Sizes:
 async def kept(lines: list[bytes], messages: list[UserMessage]) -> tuple[int, int]:
     """The bytes of a sealed log, and of the blobs it adds to a store that holds the messages."""
     async with open_store("memory:") as store:
-        thread = await store.create_thread()
-        await store.save_messages(messages, thread_id=thread.id)
+        thread = await store.threads.create()
+        await store.messages.save(messages, thread_id=thread.id)
         before = await store.read(_blob_bytes)
-        run = await store.open_run(thread.id)
+        run = await store.runs.open(thread.id)
         for start in range(0, len(lines), 100):
-            await store.append(run.id, [LogEntry(NOW, raw=line) for line in lines[start : start + 100]])
-        await store.finish_run(run.id)
-        await store.seal_run(run.id)
-        assert [record.raw for record in await store.read_log(run.id)] == lines, "every byte is there"
+            await store.logs.append(run.id, [LogEntry(NOW, raw=line) for line in lines[start : start + 100]])
+        await store.runs.finish(run.id)
+        await store.logs.seal(run.id)
+        assert [record.raw for record in await store.logs.read(run.id)] == lines, "every byte is there"
         return await store.read(_log_bytes, run.id), await store.read(_blob_bytes) - before
 
 

@@ -12,10 +12,16 @@ from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 from msgspec import UnsetType
 
-from partita.types.chunks import DATA_PREFIX, ChildChunk, ChildMessage, Chunk, DataChunk, UnknownChunk
-from partita.types.events import AgentStreamEvent
-from partita.types.fold import state_after, state_before
-from partita.types.json import Json, JsonObject, heal, is_array, is_object
+from partita.types.chunks import (
+    DATA_PREFIX,
+    AgentStreamEvent,
+    ChildChunk,
+    ChildMessage,
+    Chunk,
+    DataChunk,
+    UnknownChunk,
+)
+from partita.types.json import Json, JsonObject, is_array, is_object, join_surrogates
 from partita.types.messages import (
     AssistantContent,
     AssistantMessage,
@@ -32,10 +38,9 @@ from partita.types.messages import (
     UserContent,
     UserPart,
 )
-from partita.types.parts import ForeignPart, StepStartPart, UnknownPart
-from partita.types.runs import Run
-from partita.types.threads import Thread
-from partita.types.tools import ToolOutput, ToolResultPart
+from partita.types.parts import ForeignPart, StepStartPart, ToolOutput, ToolResultPart, UnknownPart
+from partita.types.threads import Run, Thread
+from partita.types.tool_results import state_after, state_before
 from partita.types.value import EXTRA_NAME, Extra, Value
 from tests.strategies_json import json_trees, records
 
@@ -120,10 +125,10 @@ def runs(options: Options = ANYTHING) -> SearchStrategy[Run]:
 
 @cache
 def texts(options: Options = ANYTHING) -> SearchStrategy[str]:
-    """Strings in any script; `heal`ed, for JSON cannot tell two halves from a pair."""
+    """Strings in any script; with surrogates joined, for JSON cannot tell two halves from a pair."""
     if not options.surrogates:
         return st.text(max_size=8)
-    return _made(heal, st.text("a€😀\ud83d\ude00\udfff", max_size=6))
+    return _made(join_surrogates, st.text("a€😀\ud83d\ude00\udfff", max_size=6))
 
 
 @cache

@@ -8,7 +8,7 @@ from partita.errors import PartitaError
 from partita.formats.conversion import convert
 from partita.formats.registry import get_format
 from partita.stream.sse import SseDecoder
-from partita.testing.everything import everything
+from partita.testing.full_conversation import full_conversation
 from partita.types.json import Json, JsonObject, dumps, is_array, loads
 from tests import leaves
 
@@ -73,7 +73,7 @@ def read_lines(text: str, name: str) -> Json:
     """What a file in a format holds: a text as it is, one body in a line, or a message in each."""
     dump = get_format(name).dump
     assert dump is not None
-    kind = dump(everything()).payload
+    kind = dump(full_conversation()).payload
     if isinstance(kind, str):
         return text
     items = [loads(line) for line in text.splitlines()]

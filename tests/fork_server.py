@@ -33,24 +33,19 @@ from rich.cells import cell_len
 
 import partita.cli
 from partita.__main__ import main as run_partita
-from partita.cli.serving.agents import agents_of
+from partita.cli.serve_setup import agents_of
 from partita.server.app import asgi
 
 ALSO = (
-    "alembic.command",
     "click._textwrap",
-    "genai_prices.data",
-    "genai_prices.data_snapshot",
-    "litestar.plugins.attrs",
-    "litestar.plugins.pydantic",
     "partita.demo.archive",
     "partita.formats.canonical",
     "partita.formats.claude_code.log",
     "partita.formats.registry",
-    "partita.logs.importing.live",
-    "partita.logs.importing.storages",
-    "partita.logs.importing.work",
-    "partita.logs.opencode.storage",
+    "partita.importers.logs.watch",
+    "partita.importers.logs.plan",
+    "partita.importers.logs.session_reader",
+    "partita.logs.sources.opencode_store",
     "partita.server.mcp.stdio",
     "partita.server.mcp.tools",
     "partita.server.runner",
@@ -59,8 +54,8 @@ ALSO = (
     "partita.store.data.runner",
     "partita.store.doctor.examination",
     "partita.store.engines.postgres",
-    "partita.store.imports.messages",
-    "partita.store.imports.runner",
+    "partita.importers.messages",
+    "partita.importers.databases.importer",
     "platformdirs.unix",
     "pygments.lexers.data",
     "rich._emoji_codes",

@@ -27,10 +27,9 @@ from partita.formats.ai_sdk.schema import chunk_problems
 from partita.formats.ai_sdk.ui.format import dump, load
 from partita.formats.ai_sdk.validate import ToolSchemas, validate_ui_messages
 from partita.stream.accumulator import Accumulator
-from partita.stream.partial_json import parse_partial_json
-from partita.stream.rules import Version
-from partita.stream.secure_json import secure_loads
+from partita.stream.partial_json import parse_partial_json, secure_loads
 from partita.stream.sse import SseDecoder, frame
+from partita.stream.state import Version
 from partita.types.codec import read_chunk
 from partita.types.json import Json, JsonObject, dumps, loads
 from partita.types.messages import AssistantMessage

@@ -11,8 +11,8 @@ from functools import cache
 from pathlib import Path
 from typing import Final, NamedTuple, TypeVar
 
-from partita.logs.places.finding import find_logs
-from partita.logs.places.log_file import LogFile
+from partita.logs.files import find_logs
+from partita.logs.sources.source import LogFile
 from partita.types.json import Json, JsonObject, is_array, loads
 from tests.converting import read_payload
 from tests.sampling import sampled

@@ -12,7 +12,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from partita.types.json import Json, JsonObject, heal
+from partita.types.json import Json, JsonObject, join_surrogates
 
 # Every integer up to here is a double of its own. Above it, and below 1e21, JavaScript writes integers
 # whose last digits it made up, so a number there comes back as another one.
@@ -213,7 +213,7 @@ def json_texts() -> st.SearchStrategy[str]:
 def whole_json_texts(draw: st.DrawFn, values: st.SearchStrategy[Json] | None = None) -> str:
     """The text of a value, in one of several styles."""
     value = draw(_plain_values() if values is None else values)
-    return heal(json.dumps(value, **draw(_STYLES)))
+    return join_surrogates(json.dumps(value, **draw(_STYLES)))
 
 
 @st.composite

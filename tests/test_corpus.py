@@ -1,6 +1,6 @@
 """Cases with known answers: what the real packages gave for them."""
 
-from partita.stream.rules import Version
+from partita.stream.state import Version
 from partita.types.json import JsonObject
 from tests.conformance.comparison import difference
 from tests.harness import JOBS, run

@@ -12,26 +12,38 @@ from tests.tables import each_row
 ROOT = Path(__file__).parent.parent / "src" / "partita"
 LAYERS = (
     "errors",
+    "extras",
+    "lazy",
     "version",
     "private_files",
     "config",
     "types",
     "stream",
     "formats",
+    "views",
     "logs",
     "store",
+    "importers",
     "runtime",
     "server",
     "cli",
 )
 RANK = {name: rank for rank, name in enumerate(LAYERS)} | {"store": LAYERS.index("logs")}
-BESIDE = {"__main__": "cli", "demo": "runtime", "testing": "cli", "pytest_plugin": "cli"}
-"""Packages that are no layer, and the layer they stand beside."""
+BESIDE = {
+    "__main__": "cli",
+    "agents": "runtime",
+    "chunks": "types",
+    "demo": "runtime",
+    "pytest_plugin": "cli",
+    "replay": "runtime",
+    "testing": "cli",
+}
+"""Packages outside of the layers, and the layer whose imports they may have."""
 
 BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")
 """Where the syntax tree has statements in a statement."""
 
-HEAVY = ("pydantic", "rich", "click", "ada_url", "jsonschema_rs", "asyncio", "sqlalchemy", "litestar")
+HEAVY = ("pydantic", "rich", "click", "ada_url", "jsonschema_rs", "asyncio", "sqlalchemy", "starlette")
 
 
 def layer_of(module: str) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
-from partita import all_formats
+from partita.formats import all_formats
 from partita.types.json import Json, JsonObject, dumps, loads
 
 MODEL = "gpt-5.1-2025-11-13"

@@ -16,12 +16,15 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
-from partita.runtime.service import Options, Prompt
+from partita.runtime.service import InvokeOptions, Prompt
 from partita.server.app import PartitaApp, asgi
 from partita.server.runner import serve
 from partita.stream.sse import DONE, HEADERS
 from partita.types.chunks import (
+    AgentStreamEvent,
     Chunk,
+    ChunkEvent,
+    CompleteEvent,
     MessageFinish,
     MessageStart,
     StepFinish,
@@ -31,7 +34,6 @@ from partita.types.chunks import (
     TextStart,
 )
 from partita.types.codec import encode
-from partita.types.events import AgentStreamEvent, ChunkEvent, CompleteEvent
 
 RATE = 20.0
 
@@ -70,7 +72,7 @@ class Talker:
         *,
         cwd: Path | None = None,
         session_id: str | None = None,
-        options: Options | None = None,
+        options: InvokeOptions | None = None,
     ) -> AsyncIterator[AgentStreamEvent]:
         """The words."""
         began = perf_counter()
@@ -139,7 +141,7 @@ def main() -> None:
     name, port, count, folder = sys.argv[1:]
     app = APPS[name](int(count), folder)
     if isinstance(app, PartitaApp):
-        serve(app, port=int(port), tell=lambda _: None)  # as `partita serve` does
+        serve(app, port=int(port), on_listening=lambda _: None)  # as `partita serve` does
     else:
         uvicorn.run(app, port=int(port), log_level="error", access_log=False, loop="uvloop", http="httptools")
 

@@ -11,7 +11,7 @@ INTERRUPTED = 130
 
 
 def main() -> None:
-    """Run the command line. Ctrl-C is told without a traceback, also while this is loaded."""
+    """Run the command line. Ctrl-C ends it without a traceback, also during imports."""
     sys.unraisablehook = _unheard
     try:
         from partita.cli.main import main as run
@@ -22,7 +22,7 @@ def main() -> None:
 
 
 def _unheard(raised: "UnraisableHookArgs") -> None:
-    """End at a Ctrl-C in a place that passes no error on, such as a lock of an import."""
+    """Exit at a Ctrl-C where no exception is propagated, such as in an import lock."""
     if issubclass(raised.exc_type, KeyboardInterrupt):
         os._exit(INTERRUPTED)
     sys.__unraisablehook__(raised)

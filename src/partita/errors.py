@@ -1,26 +1,26 @@
 """Every error raised on purpose.
 
     PartitaError
-    ├── ConfigError      a setting that does not exist, or a value that it does not take
-    ├── DecodeError      bytes or JSON that are not the value they should be
-    ├── StreamError      a chunk that does not fit the stream so far, or broken framing
+    ├── ConfigError      an unknown setting or an invalid value
+    ├── DecodeError      bytes or JSON that cannot be decoded as the expected type
+    ├── StreamError      a chunk that is invalid at its position, or invalid framing
     ├── ConversionError  a payload that a format cannot read or write
-    ├── FormatError      a format that does not exist or cannot be guessed
-    ├── AgentError       an agent that does not exist, cannot be started, or failed at its work
-    ├── BudgetError      a budget of runs that is used up
-    ├── ApprovalError    an approval that was never asked for, was answered before, or does not fit its call
-    └── StoreError       something the store cannot do
-        ├── NotFoundError     no such row, or none that this owner may see
-        ├── ConflictError     an id that is taken, a run that has ended, a lease that is held by another
-        │   └── BusyError     a thread that has a run at work
-        └── UnavailableError  the database cannot be used: locked, full, damaged, gone
+    ├── FormatError      an unknown format, or one that cannot be detected
+    ├── AgentError       an unknown agent, or one that cannot be started or failed
+    ├── BudgetError      an exhausted budget
+    ├── ApprovalError    a response to an approval request that does not exist or was responded to
+    └── StoreError       a store operation that failed
+        ├── NotFoundError     a row that does not exist or belongs to another owner
+        ├── ConflictError     an id that exists, a run that has ended, a lease of another process
+        │   └── BusyError     a thread with an active run
+        └── UnavailableError  a database that is locked, full, damaged or not reachable
 
-Each says what went wrong, where, and how to fix it, and carries the same as fields.
+Each error has what went wrong, where, and how to fix it, as its text and as attributes.
 """
 
 
 class PartitaError(Exception):
-    """What went wrong, where it went wrong, and what to do about it."""
+    """The base class: what went wrong, where, and a hint how to fix it."""
 
     def __init__(self, what: str, *, where: str = "", hint: str = "") -> None:
         super().__init__(what)
@@ -35,16 +35,16 @@ class PartitaError(Exception):
 
     @property
     def public_where(self) -> str:
-        """`where`, as far as clients of a server may see it."""
+        """`where`, if clients of a server may see it."""
         return self.where
 
 
 class ConfigError(PartitaError):
-    """A setting that nobody knows, a value of the wrong kind, or a file of settings that cannot be read."""
+    """An unknown setting, a value of the wrong type, or a settings file that cannot be read."""
 
 
 class DecodeError(PartitaError):
-    """Data that is not the value it should be. `where` is a JSON path such as `$.parts[2].text`."""
+    """Data that is not of the expected type. `where` is a JSON path such as `$.parts[2].text`."""
 
     def __init__(
         self, what: str, *, where: str = "", hint: str = "", expected: str = "", found: str = ""
@@ -55,7 +55,7 @@ class DecodeError(PartitaError):
 
 
 class StreamError(PartitaError):
-    """A chunk that does not fit the stream so far. Nothing was changed by it."""
+    """A chunk that is invalid at its position in the stream. It changed nothing."""
 
     def __init__(
         self, what: str, *, where: str = "", hint: str = "", chunk_type: str = "", chunk_id: str = ""
@@ -66,17 +66,17 @@ class StreamError(PartitaError):
 
 
 class ConversionError(PartitaError):
-    """A payload that a format cannot read or write at all. What it merely cannot carry is a loss."""
+    """A payload that a format cannot read or write at all. Data without an equivalent is a loss instead."""
 
 
 class FormatError(PartitaError):
-    """A format nobody has registered, or a payload whose format cannot be guessed."""
+    """A format that is not registered, or a payload whose format cannot be detected."""
 
 
 class AgentError(PartitaError):
     """An agent that is not registered, cannot be started, or failed.
 
-    If a run failed, `run_id` and `status` name it; what it produced until then is stored.
+    If a run failed, `run_id` and `status` are set; the messages so far are stored.
     """
 
     def __init__(
@@ -88,7 +88,7 @@ class AgentError(PartitaError):
 
 
 class BudgetError(PartitaError):
-    """The budget of an owner is used up. `retry_after` says for how many seconds."""
+    """The budget of an owner is exhausted for `retry_after` seconds."""
 
     def __init__(self, what: str, *, where: str = "", hint: str = "", retry_after: float = 1.0) -> None:
         super().__init__(what, where=where, hint=hint)
@@ -96,29 +96,33 @@ class BudgetError(PartitaError):
 
 
 class ApprovalError(PartitaError):
-    """An answer to a question that was not asked, or that is not about the call that is stored."""
+    """An approval response without a pending request, or for another call than the stored one."""
+
+
+class MissingPackageError(PartitaError):
+    """A feature whose optional package is not installed. `hint` is the command that installs it."""
 
 
 class StoreError(PartitaError):
-    """Something the store cannot do. Nothing was changed by it."""
+    """A store operation failed. It changed nothing."""
 
     @property
     def public_where(self) -> str:
-        """`where` if it is a JSON path: anything else may be the address of the database."""
+        """`where` if it is a JSON path; otherwise it may contain the address of the database."""
         return self.where if self.where.startswith("$") else ""
 
 
 class NotFoundError(StoreError):
-    """No such thread, message, run or blob, or none that this owner may see."""
+    """The thread, message, run or blob does not exist or belongs to another owner."""
 
 
 class ConflictError(StoreError):
-    """An id that is taken, a run that has ended, a lease that someone else holds."""
+    """The id already exists, the run has ended, or another process has the lease."""
 
 
 class BusyError(ConflictError):
-    """The thread has a run at work: wait for it, stop it, or queue behind it."""
+    """The thread has an active run: wait for it, stop it, or queue the turn."""
 
 
 class UnavailableError(StoreError):
-    """The database cannot be used now: locked, full, read-only, damaged, or its server is gone."""
+    """The database cannot be used: it is locked, full, read-only, damaged, or its server is not reachable."""

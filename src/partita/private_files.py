@@ -1,7 +1,7 @@
-"""Files that hold messages or secrets: only their owner may read them, from the moment they are created.
+"""Files that contain messages or secrets, which only their owner can read.
 
-The mode is given when a file or folder is created. Changing it afterwards would leave a moment in which
-another user could open it.
+The mode is set when a file or folder is created. Changing it afterwards would let other users open the file
+in between.
 """
 
 import os
@@ -16,14 +16,14 @@ from partita.errors import ConflictError, UnavailableError
 FILE_MODE: Final = 0o600
 FOLDER_MODE: Final = 0o700
 OTHERS: Final = 0o077
-"""The bits of a mode that give rights to the group and to everyone else."""
+"""The mode bits with the rights of the group and of other users."""
 
 LONGEST: Final = 100
-"""How many characters of the name the unfinished file has in its own."""
+"""How many characters of the name are used in the name of the temporary file."""
 
 
 def create_folder(path: Path) -> None:
-    """Create a folder and those above it, for the owner alone. A folder that exists keeps its mode."""
+    """Create a folder and its parents with access for the owner only. Existing folders keep their mode."""
     if path.is_dir():
         return
     create_folder(path.parent)
@@ -31,7 +31,7 @@ def create_folder(path: Path) -> None:
 
 
 def create_file(path: Path) -> None:
-    """Create an empty file, and its folder. A file that exists is left as it is."""
+    """Create an empty file and its folder. An existing file is not changed."""
     create_folder(path.parent)
     target = path.resolve()  # a link to a file that does not exist yet is followed, as SQLite does
     with suppress(FileExistsError):
@@ -39,7 +39,7 @@ def create_file(path: Path) -> None:
 
 
 def is_shared(path: Path) -> bool:
-    """Whether the mode of a file lets other users read or write it. Always false where there are no modes."""
+    """Whether other users can read or write a file. Always false on systems without file modes."""
     try:
         return os.name == "posix" and bool(path.stat().st_mode & OTHERS)
     except OSError:
@@ -47,7 +47,7 @@ def is_shared(path: Path) -> bool:
 
 
 def restrict(path: Path) -> None:
-    """Take the rights of all other users from a file that belongs to this user."""
+    """Remove the rights of other users from a file of this user."""
     with suppress(OSError):
         found = path.stat()
         if os.name == "posix" and found.st_uid == os.geteuid() and found.st_mode & OTHERS:
@@ -56,10 +56,10 @@ def restrict(path: Path) -> None:
 
 @contextmanager
 def whole_file(path: Path, *, force: bool = False) -> Generator[BinaryIO, None, None]:
-    """A file to write to, for the owner alone; it exists complete or not at all.
+    """A new file that only its owner can read. It exists completely or not at all.
 
-    It is written under another name, and gets its own when nothing was raised. A file that exists stays
-    unless `force`.
+    It is written under a temporary name and renamed if no exception was raised. An existing file is only
+    replaced with `force`.
     """
     if path.is_dir():
         raise ConflictError("this is a folder", where=str(path), hint="name a file in it")
@@ -77,14 +77,14 @@ def whole_file(path: Path, *, force: bool = False) -> Generator[BinaryIO, None, 
                 os.fsync(file.fileno())
         with told(path):
             _name(unfinished, path, force=force)
-    finally:  # also when Ctrl-C comes right after it was created
+    finally:  # also if Ctrl-C arrives directly after it was created
         with suppress(FileNotFoundError, NotADirectoryError):
             unfinished.unlink()
 
 
 @contextmanager
 def told(path: Path) -> Generator[None, None, None]:
-    """Turn what the system says of a file that is written into an error of ours."""
+    """Convert an `OSError` of writing a file into a `PartitaError`."""
     try:
         yield
     except OSError as error:
@@ -97,7 +97,7 @@ def told(path: Path) -> Generator[None, None, None]:
 
 
 def _name(unfinished: Path, path: Path, *, force: bool) -> None:
-    """Give a file its name; without `force` only if nobody has it by now."""
+    """Rename a file; without `force` only if the name is still free."""
     if force:
         unfinished.replace(path)
         return
@@ -105,7 +105,7 @@ def _name(unfinished: Path, path: Path, *, force: bool) -> None:
         path.hardlink_to(unfinished)
     except FileExistsError:
         raise _taken(path) from None
-    except OSError:  # a disk that knows no links
+    except OSError:  # a file system without hard links
         if os.path.lexists(path):
             raise _taken(path) from None
         unfinished.rename(path)

@@ -6,9 +6,9 @@ import pytest
 from click.testing import CliRunner, Result
 
 from partita.cli.main import cli
-from partita.cli.serving.agents import agent_of
-from partita.logs.places.places import AGENTS
-from partita.runtime.known_agents import KNOWN
+from partita.cli.serve_setup import agent_of
+from partita.logs.sources.registry import AGENTS
+from partita.runtime.registry import KNOWN_AGENTS
 from partita.types.json import Json, loads
 from tests.cli.test_serve import with_session
 
@@ -16,7 +16,7 @@ from tests.cli.test_serve import with_session
 @pytest.fixture(autouse=True)
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A machine with one session, one program, and no keys."""
-    keys = [key for known in KNOWN for key in known.keys]
+    keys = [key for known in KNOWN_AGENTS for key in known.keys]
     for name in (*keys, "CLAUDE_CONFIG_DIR", "CODEX_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("HOME", str(tmp_path))
@@ -43,7 +43,7 @@ def listed() -> dict[str, Json]:
 
 def test_every_agent_is_listed_with_what_it_lacks(home: Path) -> None:
     rows = listed()
-    assert rows.keys() >= {"demo", *(known.name for known in KNOWN), *AGENTS}
+    assert rows.keys() >= {"demo", *(known.name for known in KNOWN_AGENTS), *AGENTS}
     assert rows["anthropic"]["missing"] == "set ANTHROPIC_API_KEY"
     assert rows["anthropic"]["sessions"] is None
     assert rows["codex"] == {
@@ -76,7 +76,7 @@ def test_a_person_sees_those_that_can_be_asked_first() -> None:
 
 
 def test_what_is_listed_can_be_served_by_that_name() -> None:
-    for known in KNOWN:
+    for known in KNOWN_AGENTS:
         if known.program is not None:
             assert agent_of(known.name).name == known.name
 

@@ -151,7 +151,7 @@ def test_convert_guesses_the_source_and_says_so() -> None:
         {"role": "assistant", "content": [{"type": "text", "text": "hey"}]},
     ]
     assert "ai-sdk-ui-v7" in result.stderr
-    assert re.search(r"partita: \d+ lost.* on the way; --losses lists them", result.stderr)
+    assert re.search(r"partita: \d+ lost.* in the conversion; --losses lists them", result.stderr)
 
 
 def test_convert_gives_lines_for_lines() -> None:

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from partita.cli.completing import NEWEST
+from partita.cli.completion import NEWEST
 from partita.cli.main import COMMANDS, cli
-from partita.store.facade.store import Store
+from partita.store.store import Store
 from tests.cli.view_store import BUILD, CLOCK, OTHER, fill, threads
 from tests.tables import each_row
 
@@ -80,7 +80,7 @@ def test_the_store_of_the_command_line_is_asked(store: str) -> None:
 
 def test_a_title_says_nothing_to_the_terminal(tmp_path: Path) -> None:
     async def work(store: Store) -> None:
-        await store.create_thread("t", title="red \x1b[31m\nlamp" + "x" * 200)
+        await store.threads.create("t", title="red \x1b[31m\nlamp" + "x" * 200)
 
     fill(str(tmp_path / "s.db"), work)
     about = completed("show", "t", store=str(tmp_path / "s.db"))["t"]
@@ -90,10 +90,10 @@ def test_a_title_says_nothing_to_the_terminal(tmp_path: Path) -> None:
 
 def test_runs_are_offered(tmp_path: Path) -> None:
     async def work(store: Store) -> None:
-        await store.create_thread("t", title="The lamp")
+        await store.threads.create("t", title="The lamp")
         for number in range(NEWEST + 5):
-            run = await store.open_run("t", id=f"run-{number:02}", agent="keeper")
-            await store.finish_run(run.id)
+            run = await store.runs.open("t", id=f"run-{number:02}", agent="keeper")
+            await store.runs.finish(run.id)
 
     path = str(tmp_path / "s.db")
     fill(path, work)

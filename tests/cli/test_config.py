@@ -9,11 +9,10 @@ import click
 import pytest
 from click.testing import CliRunner, Result
 
-from partita.cli.config_defaults import Defaults
-from partita.cli.main import COMMANDS, cli
+from partita.cli.main import COMMANDS, SettingDefaults, cli
 from partita.config.config import Config
+from partita.config.environment import Environment
 from partita.config.settings import SETTINGS, VARIABLES, Setting
-from partita.config.surroundings import Surroundings
 from partita.errors import ConfigError
 from partita.store.engines.location import locate
 from partita.types.json import Json, loads
@@ -66,7 +65,7 @@ def test_what_counts_is_the_environment_then_the_project_then_the_users_file(
 def parameters(name: str, *arguments: str) -> dict[str, object]:
     """What a command is called with."""
     above = click.Context(cli, info_name="partita")
-    above.default_map = Defaults()
+    above.default_map = SettingDefaults()
     command = cli.get_command(above, name)
     assert command is not None
     return command.make_context(name, list(arguments), parent=above).params
@@ -130,7 +129,7 @@ def test_the_users_own_file_is_in_the_folder_for_settings(
 ) -> None:
     monkeypatch.delenv("PARTITA_CONFIG")
     monkeypatch.setenv("XDG_CONFIG_HOME", str(home / "settings"))
-    own = Surroundings(None, home, os.environ).own
+    own = Environment(None, home, os.environ).user_file
     assert own.is_relative_to(home)
     own.parent.mkdir(parents=True)
     write(own, "[serve]\nport = 5\nagents = ['demo']")
@@ -183,20 +182,20 @@ WRONG = {
     "[serv]": ("there is no setting 'serv'", ":1", ""),
     "serve = 1": ("there is no setting 'serve'", ":1", ""),
     "serve = {prot = 1}": ("there is no setting 'serve.prot'", ":1", "port"),
-    "serve.port = 'x'": ("serve.port must be a whole number, not 'x'", ":1", "port = 8"),
-    "[serve]\nport = true": ("must be a whole number, not True", ":2", ""),
+    "serve.port = 'x'": ("serve.port must be an integer, not 'x'", ":1", "port = 8"),
+    "[serve]\nport = true": ("must be an integer, not True", ":2", ""),
     "[serve]\nport = 70000": ("serve.port is 70000", ":2", "from 0 to 65535"),
     "[serve]\nkeys = 'yes'": ("serve.keys must be true or false", ":2", "keys = true"),
-    "[serve]\norigins = 'https://a'": ("must be a list of texts", ":2", "origins = ["),
-    "[serve]\norigins = [1]": ("must be a list of texts, not 1", ":2", ""),
-    "[serve]\nclient = 7": ("serve.client must be a text, not 7", ":2", 'client = "…"'),
-    "[serve.port]\nx = 1": ("serve.port must be a whole number, not 'a table'", ":1", ""),
+    "[serve]\norigins = 'https://a'": ("must be a list of strings", ":2", "origins = ["),
+    "[serve]\norigins = [1]": ("must be a list of strings, not 1", ":2", ""),
+    "[serve]\nclient = 7": ("serve.client must be a string, not 7", ":2", 'client = "…"'),
+    "[serve.port]\nx = 1": ("serve.port must be an integer, not 'a table'", ":1", ""),
     "[replay]\nlongest_pause = nan": ("replay.longest_pause is nan", ":2", "0 or more"),
     "store = ''": ("store must be the path", ":1", ""),
     "store = 1979-05-27": ("not 'date'", ":1", ""),
-    "store = x": ("this is not TOML", ":1:9", "quotes"),
-    "store = 'a'\nstore = 'b'": ("this is not TOML", ":2:", ""),
-    "trusted = ['/']": ("trusted is for your own file", ":1", "take it out"),
+    "store = x": ("invalid TOML", ":1:9", "quotes"),
+    "store = 'a'\nstore = 'b'": ("invalid TOML", ":2:", ""),
+    "trusted = ['/']": ("trusted can only be set in your user file", ":1", "remove it"),
 }
 
 
@@ -286,7 +285,7 @@ def test_the_file_of_a_project_opens_no_doors_until_its_folder_is_trusted(home: 
     key = f"{section[1:]}.{rest.split()[0]}" if section else "store"
     result = partita("config", "get", key)
     assert result.exit_code == 1
-    assert f"sets {key}, and it is not trusted" in result.stderr
+    assert f"sets {key}, but is not trusted" in result.stderr
     assert "if you trust it, run: partita config trust" in result.stderr
     listed = partita("config")
     assert listed.exit_code == 0
@@ -337,7 +336,7 @@ def test_no_command_opens_the_store_of_a_project_that_is_not_trusted(command: st
     write(home / "lamp" / "partita.toml", 'store = "planted.db"')
     result = partita(*command.split())
     assert result.exit_code == 1, result.output
-    assert "sets store, and it is not trusted" in result.stderr
+    assert "sets store, but is not trusted" in result.stderr
     assert not list((home / "lamp").glob("planted.db*"))
 
 
@@ -346,7 +345,7 @@ def test_no_server_opens_the_store_of_a_project_that_is_not_trusted(home: Path) 
     command = [sys.executable, "-P", "-m", "partita", "serve", "--port", "0", "--no-import"]
     result = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     assert result.returncode == 1
-    assert "sets store, and it is not trusted" in result.stderr
+    assert "sets store, but is not trusted" in result.stderr
     assert not list((home / "lamp").glob("planted.db*"))
 
 
@@ -355,7 +354,7 @@ def test_a_hook_says_that_a_store_is_not_trusted_and_stops_no_agent(home: Path) 
     log = write(home / "lamp" / "log.jsonl", "{}")
     notice = f'{{"transcript_path": "{log}"}}'
     result = partita("hook", "claude-code", notice)
-    assert (result.exit_code, "sets store, and it is not trusted" in result.stderr) == (0, True)
+    assert (result.exit_code, "sets store, but is not trusted" in result.stderr) == (0, True)
 
 
 def test_a_store_that_the_user_names_counts_in_any_project(
@@ -381,7 +380,7 @@ def test_a_file_is_trusted_until_it_changes_or_the_user_revokes_it(home: Path) -
         value_of("store")
     assert partita("config", "trust", str(home / "lamp")).exit_code == 0
     assert value_of("store") == f"{home}/lamp/other.db"
-    assert "trusted no longer" in partita("config", "trust", "--revoke").stderr
+    assert "trust revoked" in partita("config", "trust", "--revoke").stderr
     with pytest.raises(ConfigError, match="is not trusted"):
         value_of("store")
     assert "was not trusted" in partita("config", "trust", "--revoke").stderr
@@ -427,7 +426,7 @@ def test_every_setting_is_shown_with_where_it_comes_from(home: Path, monkeypatch
     assert "hush" not in result.output
     assert lines["serve.port"].split()[1:] == ["2", f"{home}/lamp/partita.toml:3"]
     assert lines["serve.demo"].endswith("default")
-    assert "nothing reads the variable PARTITA_PROT; did you mean PARTITA_PORT?" in result.stderr
+    assert "unknown environment variable PARTITA_PROT; did you mean PARTITA_PORT?" in result.stderr
     told: Json = loads(partita("config", "--json").stdout_bytes)
     by_key = {one["key"]: one for one in told["settings"]}
     assert by_key["serve.port"]["source"] == {"kind": "project", "name": f"{home}/lamp/partita.toml:3"}
@@ -457,13 +456,13 @@ def test_the_files_that_are_looked_for_are_listed(home: Path, monkeypatch: pytes
     write(home / "lamp" / "partita.toml", "broken")
     write(home / "partita.toml", "")
     assert partita("config", "path").stdout.splitlines() == [
-        f"{home}/lamp/inner/partita.toml  (project: not there)",
+        f"{home}/lamp/inner/partita.toml  (project: does not exist)",
         f"{home}/lamp/partita.toml  (project: read)",
-        f"{home}/partita.toml  (project: not read, a nearer one counts)",
-        f"{home}/mine.toml  (yours: read)",
+        f"{home}/partita.toml  (project: not read, a nearer file exists)",
+        f"{home}/mine.toml  (user: read)",
     ]
     states = [loads(line)["state"] for line in partita("config", "path", "--json").stdout_bytes.splitlines()]
-    assert states[:2] == ["not there", "read"]
+    assert states[:2] == ["does not exist", "read"]
 
 
 def test_a_broken_file_does_not_hide_the_help(home: Path) -> None:
@@ -477,7 +476,7 @@ def test_a_hook_with_broken_settings_stops_no_agent(home: Path) -> None:
     write(home / "lamp" / "partita.toml", "broken")
     result = CliRunner().invoke(cli, ["hook", "claude-code"], input=b'{"transcript_path": "x.jsonl"}')
     assert result.exit_code == 0
-    assert "this is not TOML" in result.stderr
+    assert "invalid TOML" in result.stderr
 
 
 def test_help_shows_the_defaults_of_everybody(home: Path) -> None:
@@ -486,7 +485,7 @@ def test_help_shows_the_defaults_of_everybody(home: Path) -> None:
 
 
 def test_where_one_is_may_be_gone(home: Path) -> None:
-    assert list(Surroundings(None, home, {}).project_files()) == []
+    assert list(Environment(None, home, {}).project_files()) == []
 
 
 @each_row("setting", [one for one in SETTINGS if one.options], ids=lambda one: one.key)
@@ -508,7 +507,9 @@ def test_no_two_settings_share_a_variable() -> None:
 def test_the_page_lists_every_setting() -> None:
     page = (ROOT / "docs" / "configuration.md").read_text("utf-8")
     for setting in SETTINGS:
-        default = setting.unset or ("none" if setting.default == () else f"`{in_toml(setting.default)}`")
+        default = setting.default_text or (
+            "none" if setting.default == () else f"`{in_toml(setting.default)}`"
+        )
         assert f"| `{setting.key}` | `{setting.environment}` | {default} | {setting.meaning} |\n" in page
     for name, meaning in VARIABLES.items():
         assert f"| `{name}` | {meaning} |\n" in page

@@ -22,8 +22,8 @@ def store(tmp_path: Path) -> str:
 
     async def fill() -> None:
         async with open_store(path) as opened:
-            await opened.create_thread("t1")
-            await opened.save_messages([ask("m1"), worked("m2")], thread_id="t1")
+            await opened.threads.create("t1")
+            await opened.messages.save([ask("m1"), worked("m2")], thread_id="t1")
 
     asyncio.run(fill())
     return path
@@ -91,7 +91,7 @@ def test_what_cannot_be_repaired_is_still_wrong(store: str) -> None:
 def test_no_more_than_ten_findings_are_shown(store: str) -> None:
     async def more() -> None:
         async with open_store(store) as opened:
-            await opened.save_messages([ask(f"x{number}") for number in range(30)], thread_id="t1")
+            await opened.messages.save([ask(f"x{number}") for number in range(30)], thread_id="t1")
 
     asyncio.run(more())
     damage(store, "UPDATE messages SET role = 'ghost'")

@@ -17,8 +17,8 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from partita.cli.ending.failing import exit_code_of
-from partita.cli.ending.interrupting import run
+from partita.cli.blocking import run_async
+from partita.cli.exit_codes import exit_code_of
 from partita.cli.main import cli
 from partita.errors import AgentError, NotFoundError
 from tests.cli.test_serve import with_session
@@ -69,13 +69,13 @@ def test_codes(arguments: Sequence[str], code: int, tmp_path: Path) -> None:
 
 def test_the_codes_are_in_the_help() -> None:
     told = partita("--help").stdout
-    assert "0 done, 1 failed or nothing found, 2 wrong use, 130 stopped by Ctrl-C" in told
+    assert "0 done, 1 failed or nothing found, 2 usage error, 130 stopped by Ctrl-C" in told
 
 
 def test_alone_in_a_pipe_nothing_is_started(tmp_path: Path) -> None:
     result = partita(PARTITA_STORE=str(tmp_path / "s.db"))
     assert "Usage: " in result.stdout
-    assert "partita serve serves" in result.stderr
+    assert "Run `partita serve` to start the server" in result.stderr
     assert not (tmp_path / "s.db").exists()
 
 
@@ -86,7 +86,7 @@ ENDS: dict[str, tuple[BaseException, int, str]] = {
     "no room": (OSError(errno.ENOSPC, "No space left on device", "out.db"), 1, "hint: make room"),
     "no right": (PermissionError(errno.EACCES, "Permission denied", "/root/x"), 1, "at: /root/x"),
     "a bug": (ZeroDivisionError("division\nby zero"), 70, "ZeroDivisionError: division by zero"),
-    "a bug without words": (AssertionError(), 70, "this should not happen: AssertionError\n"),
+    "a bug without words": (AssertionError(), 70, "internal error: AssertionError\n"),
 }
 
 
@@ -133,7 +133,7 @@ def test_what_never_began_is_let_go_without_a_word(
 
     monkeypatch.setattr(asyncio, "run", stopped)
     with pytest.raises(asyncio.CancelledError):
-        run(work())
+        run_async(work())
     gc.collect()
     assert [str(warning.message) for warning in recwarn] == []
 
@@ -215,7 +215,7 @@ def test_an_interruption_where_no_error_is_passed_on_ends_it_too(tmp_path: Path)
 @pytest.mark.skipif(sys.platform != "linux", reason="it is looked up in /proc what the process does")
 def test_an_import_that_waits_for_a_store_is_interrupted_and_leaves_no_process(tmp_path: Path) -> None:
     with_session(tmp_path)
-    fill(str(tmp_path / "s.db"), lambda store: store.count_threads())
+    fill(str(tmp_path / "s.db"), lambda store: store.threads.count())
     with closing(sqlite3.connect(tmp_path / "s.db", isolation_level=None)) as other:
         other.execute("BEGIN EXCLUSIVE")
         with started(tmp_path, MAIN, "import", "--workers", "2") as process:

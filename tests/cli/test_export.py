@@ -9,20 +9,18 @@ import httpx
 import pytest
 from click.testing import Result
 
-from partita.cli.exporting.choice import file_name
-from partita.cli.exporting.file import Made, Wanted
+from partita.cli.export_files import Made, Wanted, file_name
 from partita.formats.registry import all_formats
 from partita.server.app import asgi
-from partita.server.page.files import page_files
-from partita.store.facade.store import Store
-from partita.store.log.run_log import LogEntry
+from partita.server.page.files import web_files
+from partita.store.logs.run_log import LogEntry
 from partita.store.opening import open_store
+from partita.store.store import Store
 from partita.types.codec import MESSAGES
 from partita.types.json import loads
 from partita.types.messages import AssistantMessage, ToolCallPart, UserMessage
-from partita.types.parts import ReasoningPart, TextPart
+from partita.types.parts import ReasoningPart, TextOutput, TextPart
 from partita.types.threads import Thread
-from partita.types.tools import TextOutput
 from tests.cli.view_store import BUILD, CLOCK, OTHER, fill, on_terminal, partita, threads
 from tests.cli.view_threads import BEGAN
 from tests.converting import read_lines
@@ -36,7 +34,7 @@ RAW = b'{"line":1}\n\xff\x00 no text'
 async def more(store: Store) -> None:
     """The threads of the other commands, one that tells a secret, and one id that two owners have."""
     await threads(store)
-    await store.create_thread(DEPLOY, title=f"Deploy with {TOKEN}", agent="deployer")
+    await store.threads.create(DEPLOY, title=f"Deploy with {TOKEN}", agent="deployer")
     call = ToolCallPart(
         id="c1",
         name="Bash",
@@ -44,7 +42,7 @@ async def more(store: Store) -> None:
         input={"command": "deploy"},
         output=TextOutput(value=f"said {TOKEN}"),
     )
-    await store.save_messages(
+    await store.messages.save(
         [
             UserMessage(id="m1", content=f"Use {TOKEN} for Lighthouse."),
             AssistantMessage(
@@ -55,12 +53,12 @@ async def more(store: Store) -> None:
         ],
         thread_id=DEPLOY,
     )
-    await store.open_run(DEPLOY, id="r1", agent="deployer")
-    await store.append("r1", [LogEntry(BEGAN, raw=RAW), LogEntry(BEGAN, raw=b"last\n")])
-    await store.finish_run("r1")
+    await store.runs.open(DEPLOY, id="r1", agent="deployer")
+    await store.logs.append("r1", [LogEntry(BEGAN, raw=RAW), LogEntry(BEGAN, raw=b"last\n")])
+    await store.runs.finish("r1")
     for owner in ("ada", "bo"):
-        await store.scoped(owner).create_thread("Shared/Id", title="Whose?", agent="twin")
-        await store.scoped(owner).save_messages([UserMessage(id="x", content=owner)], thread_id="Shared/Id")
+        await store.scoped(owner).threads.create("Shared/Id", title="Whose?", agent="twin")
+        await store.scoped(owner).messages.save([UserMessage(id="x", content=owner)], thread_id="Shared/Id")
 
 
 @pytest.fixture(scope="module")
@@ -79,9 +77,9 @@ def reader(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyP
     (page / "reader" / "reader.css").write_text("body { color: red }")
     (page / "index.html").write_text("<!doctype html>")
     monkeypatch.setenv("PARTITA_PAGE", str(page))
-    page_files.cache_clear()
+    web_files.cache_clear()
     yield
-    page_files.cache_clear()
+    web_files.cache_clear()
 
 
 def export(store: str, *arguments: str | Path) -> Result:
@@ -93,7 +91,7 @@ def export(store: str, *arguments: str | Path) -> Result:
 def refused(store: str, *arguments: str | Path) -> Result:
     result = partita(store, "export", *map(str, arguments))
     assert result.exit_code != 0
-    assert "should not happen" not in result.stderr
+    assert "internal error" not in result.stderr
     return result
 
 
@@ -221,7 +219,7 @@ def test_raw_logs_byte_for_byte(store: str, tmp_path: Path) -> None:
     assert result.stdout_bytes == RAW + b"\nlast\n"
     assert "secrets are not taken out" in result.stderr
     assert result.stdout_bytes == partita(store, "show", DEPLOY, "--raw").stdout_bytes
-    assert "no log of this thread is kept" in export(store, BUILD, "--format", "raw").stderr
+    assert "the store has no log of this thread" in export(store, BUILD, "--format", "raw").stderr
 
 
 def test_a_terminal_is_not_told_what_it_would_obey(store: str) -> None:
@@ -343,7 +341,7 @@ def test_two_ids_never_share_a_name() -> None:
         ([BUILD, "--format", "cherry"], "can be read but not written"),
         ([BUILD, "--branch", "nonsense"], "no message 'nonsense'"),
         (["nonsense"], "no thread 'nonsense'"),
-        (["Shared/Id"], "--resource OWNER says whose"),
+        (["Shared/Id"], "name the owner with --resource"),
     ],
 )
 def test_what_cannot_be_done_is_told(store: str, arguments: list[str], words: str) -> None:

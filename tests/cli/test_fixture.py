@@ -9,20 +9,18 @@ from urllib.request import Request, urlopen
 import pytest
 
 from partita.runtime.agent.agent import Agent
-from partita.runtime.providers.anthropic import AnthropicService
-from partita.runtime.providers.openai_chat import OpenAIChatService
 from partita.runtime.providers.service import ProviderService
-from partita.runtime.recordings.files import read_recording
-from partita.runtime.recordings.recording import Recording
-from partita.runtime.scripted.service import ScriptedService
+from partita.runtime.providers.vendors import AnthropicService, OpenAIChatService
+from partita.runtime.recordings.recording import Recording, read_recording
+from partita.runtime.scripted import ScriptedService
 from partita.runtime.service import AgentService
-from partita.store.facade.store import Store
 from partita.store.opening import open_store
+from partita.store.store import Store
 from partita.testing import RecordingError, Replay
 from partita.types.json import JsonObject, dumps, is_object, loads
 from partita.types.messages import AssistantMessage, text_of
 from tests.cli.view_store import fill, partita
-from tests.runtime.replay.recordings import SCRIPT, weather
+from tests.runtime.replay.example_runs import SCRIPT, weather
 from tests.testing.stand_in import stand_in
 
 QUESTION = "My key is sk-test-1234567890abcdef. How is the weather in Bergen?"

@@ -9,10 +9,10 @@ from click.testing import CliRunner, Result
 from partita.cli.import_ import SYSTEMS as NAMES
 from partita.cli.import_ import import_anything
 from partita.errors import PartitaError
-from partita.store.imports.registry import SYSTEMS
+from partita.importers.databases.system import SYSTEMS
 from partita.store.opening import open_store
 from partita.types.json import JsonObject, dumps, loads
-from tests.store.import_examples import MASTRA, make_sqlite, mastra_message, said
+from tests.importers.database_examples import MASTRA, make_sqlite, mastra_message, said
 
 
 @pytest.fixture
@@ -196,13 +196,13 @@ def test_a_result_goes_to_its_call_and_what_followed_it_follows_the_call(store: 
 
     async def read() -> list[tuple[str, str | None]]:
         async with open_store(store) as opened:
-            return [(message.id, message.parent_id) for message in await opened.list_messages("t1")]
+            return [(message.id, message.parent_id) for message in await opened.messages.list("t1")]
 
     assert asyncio.run(read()) == [("m1", None), ("m2", "m1"), ("m4", "m2")]
 
 
 UNFIT = {
-    "no thread": (ROWS[:2], ["--from", "ui"], "which thread it is in"),
+    "no thread": (ROWS[:2], ["--from", "ui"], "does not name its thread"),
     "no such column": (ROWS[:2], ["--from", "ui", "--thread-by", "room"], "there is no 'room' in it"),
     "an id twice": (ROWS, ["--from", "ui", "--thread", "t"], "have the id 'm1'"),
     "a stream": (ROWS, ["--from", "ai-sdk-data-stream-v4", "--thread", "t"], "is a stream, not messages"),
@@ -253,6 +253,6 @@ def test_another_owner_can_be_given_to_all(tmp_path: Path, store: str, format: s
 
     async def threads() -> list[str | None]:
         async with open_store(store) as opened:
-            return [thread.resource_id for thread in await opened.list_threads()]
+            return [thread.resource_id for thread in await opened.threads.list()]
 
     assert asyncio.run(threads()) == ["cy"]

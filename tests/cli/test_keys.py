@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from partita.store.facade.store import Store
+from partita.store.store import Store
 from partita.store.values import ApiKey
 from partita.types.codec import decode
 from tests.cli.view_store import fill, on_terminal, partita
@@ -32,11 +32,11 @@ def listed(store: str) -> list[ApiKey]:
 def test_a_key_is_printed_alone_and_works(store: str) -> None:
     result = partita(store, "keys", "create", "--resource", "ada", "--name", "laptop")
     assert re.fullmatch(r"pk_[0-9a-f]{16}_[A-Za-z0-9_-]{43}\n", result.stdout)
-    assert "shown this once" in result.stderr
+    assert "cannot be shown again" in result.stderr
     found: list[ApiKey | None] = []
 
     async def check(opened: Store) -> None:
-        found.append(await opened.check_key(result.stdout.strip()))
+        found.append(await opened.keys.check(result.stdout.strip()))
 
     fill(store, check)
     assert [key and (key.resource_id, key.role, key.name) for key in found] == [("ada", "write", "laptop")]
@@ -81,7 +81,7 @@ def test_keys_in_columns(store: str) -> None:
     assert lines[0] == ["id", "resource", "role", "name", "made", "until"]
     rows = {line[0]: line[1:] for line in lines[1:]}
     assert rows[first.split("_")[1]][:3] == ["ada", "read", "laptop"]
-    assert rows[second.split("_")[1]][0] == "(every)"
+    assert rows[second.split("_")[1]][0] == "(all)"
     assert rows[second.split("_")[1]][-1] == "revoked"
     for text in (first, second):
         assert text[20:] not in result.output

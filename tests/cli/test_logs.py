@@ -14,8 +14,9 @@ from click.testing import CliRunner, Result
 import partita
 from partita.cli.hook import hook
 from partita.cli.import_ import import_anything
+from partita.store.values import RunFilter
 from partita.types.json import JsonObject, loads
-from tests.store.log_files import SESSION, gardening
+from tests.importers.log_files import SESSION, gardening
 
 PATIENCE = 40.0  # less than it takes until all is looked at again
 
@@ -108,7 +109,7 @@ def statuses(store: str, thread_id: str) -> list[str]:
 
     async def read() -> list[str]:
         async with partita.open_store(store) as opened:
-            runs = (await opened.list_runs(thread_id=thread_id)).items
+            runs = (await opened.runs.list(RunFilter(thread_id=thread_id))).items
         return [run.status for run in reversed(runs)]
 
     return asyncio.run(read())

@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime, timedelta, timezone
 
-from partita.cli.moments import parse_moment
+from partita.types.times import parse_time_expression
 from tests.tables import each_row
 
 NOW = datetime(2026, 3, 2, 12, 30, tzinfo=timezone(timedelta(hours=2)))
@@ -24,9 +24,9 @@ MOMENTS = {
 
 @each_row(("text", "utc"), MOMENTS.items())
 def test_a_moment(text: str, utc: str) -> None:
-    assert parse_moment(text, NOW) == datetime.fromisoformat(utc).replace(tzinfo=UTC)
+    assert parse_time_expression(text, NOW) == datetime.fromisoformat(utc).replace(tzinfo=UTC)
 
 
 @each_row("text", ["", "soon", "3", "3y", "-3h", "2026-13-01", "999999w", "0001-01-01T00:00+14:00"])
 def test_what_is_none(text: str) -> None:
-    assert parse_moment(text, NOW) is None
+    assert parse_time_expression(text, NOW) is None

@@ -9,14 +9,14 @@ from click.testing import CliRunner
 
 from partita.cli.main import cli
 from partita.runtime.agent.agent import Agent
-from partita.runtime.replay.playing import play
-from partita.runtime.scripted.service import ScriptedService
-from partita.store.facade.store import Store
+from partita.runtime.replay.playback import play
+from partita.runtime.scripted import ScriptedService
+from partita.store.store import Store
 from partita.types.codec import encode
 from partita.types.json import JsonObject, loads
 from partita.types.messages import UserMessage
 from tests.cli.view_store import fill, on_terminal, partita
-from tests.runtime.replay.recordings import SCRIPT, launch, launched, told, weather
+from tests.runtime.replay.example_runs import SCRIPT, launch, launched, run_turn, weather
 
 COLOURS = re.compile(r"\x1b\[[0-9;?]*[a-zA-Z]")
 
@@ -25,9 +25,9 @@ COLOURS = re.compile(r"\x1b\[[0-9;?]*[a-zA-Z]")
 def store(tmp_path_factory: pytest.TempPathFactory) -> str:
     async def work(opened: Store) -> None:
         agent = Agent(ScriptedService(SCRIPT), tools=[weather, launch], store=opened)
-        await told(agent, "sky", "weather?")
+        await run_turn(agent, "sky", "weather?")
         await launched(agent, "moon")
-        await told(agent, "sky", "fail please")
+        await run_turn(agent, "sky", "fail please")
         await agent.session.close()
 
     path = str(tmp_path_factory.mktemp("store") / "store.db")
@@ -145,7 +145,7 @@ def test_step_by_step_back_and_forth(store: str) -> None:
 
 
 BAD: dict[str, tuple[list[str], int, str]] = {
-    "no such run": (["replay", "zebra"], 1, "partita runs lists them"),
+    "no such run": (["replay", "zebra"], 1, "`partita runs` lists them"),
     "no run at all": (["replay", ""], 1, "no run ''"),
     "a beginning that all have": (["replay", "0"], 1, "begins the ids of 4 runs"),
     "two ways at once": (["replay", "last", "--step", "--at-once"], 2, "exclude"),
@@ -219,13 +219,13 @@ def test_a_message_that_was_written_into_is_told_and_left(tmp_path: Path) -> Non
 
     async def work(opened: Store) -> None:
         agent = Agent(ScriptedService(SCRIPT), tools=[weather, launch], store=opened)
-        await told(agent, "sky", "weather?")
-        message = (await opened.list_messages("sky")).items[-1]
+        await run_turn(agent, "sky", "weather?")
+        message = (await opened.messages.list("sky")).items[-1]
         assert isinstance(message, AssistantMessage)
         parts = (*message.parts, TextPart("Mine."))
-        await opened.save_messages([replace(message, content=replace(message.content, parts=parts))])
-        await opened.create_thread("old")
-        await opened.save_messages([UserMessage(id="u", content="hi")], thread_id="old")
+        await opened.messages.save([replace(message, content=replace(message.content, parts=parts))])
+        await opened.threads.create("old")
+        await opened.messages.save([UserMessage(id="u", content="hi")], thread_id="old")
         await agent.session.close()
 
     path = str(tmp_path / "store.db")

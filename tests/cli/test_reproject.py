@@ -5,18 +5,18 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from partita.logs.importing.runner import import_logs
-from partita.logs.importing.workers import Workers
-from partita.logs.places.finding import find_logs
+from partita.importers.logs.importer import import_logs
+from partita.importers.logs.workers import Workers
+from partita.logs.files import find_logs
 from partita.runtime.agent.agent import Agent
-from partita.runtime.scripted.service import ScriptedService
-from partita.store.facade.store import Store
+from partita.runtime.scripted import ScriptedService
+from partita.store.store import Store
 from partita.types.json import loads
 from partita.types.messages import AssistantMessage
 from partita.types.parts import ReasoningPart
 from tests.cli.view_store import fill, partita
 from tests.logs.claude_session import SESSION, Session
-from tests.runtime.replay.recordings import SCRIPT, launch, told, weather
+from tests.runtime.replay.example_runs import SCRIPT, launch, run_turn, weather
 
 
 @pytest.fixture
@@ -28,12 +28,12 @@ def store(tmp_path: Path) -> str:
         log.write_bytes(Session().work("Bake bread", "c1").turn("And rolls?").data)
         await import_logs(opened, find_logs([log]).files, workers=Workers(1))
         log.unlink()
-        answer = (await opened.list_messages(SESSION)).items[1]
+        answer = (await opened.messages.list(SESSION)).items[1]
         assert isinstance(answer, AssistantMessage)
         parts = tuple(part for part in answer.parts if not isinstance(part, ReasoningPart))
-        await opened.save_messages([replace(answer, content=replace(answer.content, parts=parts))])
+        await opened.messages.save([replace(answer, content=replace(answer.content, parts=parts))])
         agent = Agent(ScriptedService(SCRIPT), tools=[weather, launch], store=opened)
-        await told(agent, "sky", "weather?")
+        await run_turn(agent, "sky", "weather?")
         await agent.session.close()
 
     path = str(tmp_path / "store.db")

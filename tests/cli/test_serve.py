@@ -15,9 +15,9 @@ import pytest
 from click.testing import CliRunner
 
 from partita.cli.main import cli
-from partita.cli.serving.agents import agent_of, agents_of
+from partita.cli.serve_setup import agent_of, agents_of
 from partita.errors import AgentError
-from partita.runtime.scripted.service import ScriptedService
+from partita.runtime.scripted import ScriptedService
 from partita.types.json import dumps, loads
 from tests.processes import Piped, Terminal
 from tests.tables import each_row

@@ -10,8 +10,9 @@ import pytest
 from rich.cells import cell_len
 
 from partita.cli.view.text import UNSAFE
-from partita.store.facade.store import Store
-from partita.store.log.run_log import LogEntry
+from partita.store.logs.run_log import LogEntry
+from partita.store.store import Store
+from partita.store.values import MessageFilter
 from partita.types.codec import decode_message
 from partita.types.json import loads
 from partita.types.messages import (
@@ -22,8 +23,7 @@ from partita.types.messages import (
     UserMessage,
     UserPart,
 )
-from partita.types.parts import DataPart, FilePart, ImagePart, ReasoningPart, TextPart
-from partita.types.tools import JsonOutput, TextOutput
+from partita.types.parts import DataPart, FilePart, ImagePart, JsonOutput, ReasoningPart, TextOutput, TextPart
 from tests.cli.view_store import BUILD, CLOCK, OTHER, fill, on_terminal, partita, threads
 from tests.cli.view_threads import BEGAN, PICTURE, call
 
@@ -99,13 +99,13 @@ def test_the_last_of_none(tmp_path: Path) -> None:
 def test_an_id_that_several_owners_have(tmp_path: Path) -> None:
     async def work(opened: Store) -> None:
         for owner in ("ada", "bob"):
-            await opened.create_thread("mine", title=f"of {owner}", resource_id=owner)
+            await opened.threads.create("mine", title=f"of {owner}", resource_id=owner)
 
     path = str(tmp_path / "store.db")
     fill(path, work)
     result = partita(path, "show", "mine")
     assert result.exit_code == 1
-    assert "--resource OWNER says whose" in result.stderr
+    assert "name the owner with --resource" in result.stderr
     assert show(path, "mine", "--resource", "bob").startswith("of bob\n")
 
 
@@ -147,12 +147,12 @@ def test_the_last_ones(store: str) -> None:
 
 def test_a_number_that_is_not_on_the_branch(store: str) -> None:
     assert (
-        "message 7 lies on another branch: --branch b1" in partita(store, "show", CLOCK, "--from", "7").stderr
+        "message 7 is on another branch: --branch b1" in partita(store, "show", CLOCK, "--from", "7").stderr
     )
-    assert "message 4 is hidden: --internal" in partita(store, "show", CLOCK, "--from", "4").stderr
+    assert "message 4 is internal: --internal" in partita(store, "show", CLOCK, "--from", "4").stderr
     result = partita(store, "show", CLOCK, "--from", "70")
     assert result.exit_code == 1
-    assert "its last one is 6" in result.stderr
+    assert "the last one is 6" in result.stderr
 
 
 def test_an_empty_thread(store: str) -> None:
@@ -174,7 +174,7 @@ def test_json_is_what_is_stored(store: str) -> None:
     stored: list[Message] = []
 
     async def read(opened: Store) -> None:
-        stored.extend(await opened.list_messages(CLOCK, limit=None, internal=None))
+        stored.extend(await opened.messages.list(CLOCK, MessageFilter(internal=None), limit=None))
 
     fill(store, read)
     lines = show(store, CLOCK, "--json", "--internal").splitlines()
@@ -191,8 +191,8 @@ def test_json_holds_large_values(tmp_path: Path) -> None:
     message = AssistantMessage(id="m", content=[call("look", {}, TextOutput("x" * 50_000))])
 
     async def work(opened: Store) -> None:
-        await opened.create_thread("t")
-        await opened.save_messages([message], thread_id="t")
+        await opened.threads.create("t")
+        await opened.messages.save([message], thread_id="t")
 
     fill(path, work)
     (line,) = show(path, "t", "--json").splitlines()
@@ -232,17 +232,17 @@ LINES = [b'{"a": "\xff\x1b[2J"}', b"", b'{"b": 1}\r', b"cut"]
 @pytest.fixture
 def logged(tmp_path: Path) -> str:
     async def work(opened: Store) -> None:
-        await opened.create_thread("t", agent="claude-code")
-        await opened.create_thread("other")
+        await opened.threads.create("t", agent="claude-code")
+        await opened.threads.create("other")
         for run, lines in (("r1", LINES[:3]), ("r2", LINES[3:])):
-            await opened.open_run("t", id=run, model="sonata-3")
+            await opened.runs.open("t", id=run, model="sonata-3")
             entries = [LogEntry(BEGAN + timedelta(seconds=at), raw=line) for at, line in enumerate(lines)]
-            await opened.append(run, [*entries, LogEntry(BEGAN)])
-            await opened.finish_run(run)
-        await opened.open_run("other", id="r3")
-        await opened.append("r3", [LogEntry(BEGAN, raw=b"not this")])
-        await opened.save_messages([AssistantMessage(id="m", content="Hi.", run_id="r2")], thread_id="t")
-        await opened.seal_runs()
+            await opened.logs.append(run, [*entries, LogEntry(BEGAN)])
+            await opened.runs.finish(run)
+        await opened.runs.open("other", id="r3")
+        await opened.logs.append("r3", [LogEntry(BEGAN, raw=b"not this")])
+        await opened.messages.save([AssistantMessage(id="m", content="Hi.", run_id="r2")], thread_id="t")
+        await opened.logs.seal_ended()
 
     path = str(tmp_path / "store.db")
     fill(path, work)
@@ -254,7 +254,7 @@ def test_raw_logs_byte_for_byte_in_the_order_of_the_runs(logged: str) -> None:
 
 
 def test_raw_logs_of_many_entries(logged: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("partita.cli.thread_data.RECORDS_AT_ONCE", 2)
+    monkeypatch.setattr("partita.cli.thread_data.RECORD_PAGE", 2)
     assert partita(logged, "show", "t", "--raw").stdout_bytes == b"\n".join([*LINES, b""])
 
 
@@ -266,7 +266,7 @@ def test_raw_logs_are_harmless_on_a_terminal(logged: str) -> None:
 def test_no_logs(store: str) -> None:
     result = partita(store, "show", BUILD, "--raw")
     assert (result.exit_code, result.stdout) == (0, "")
-    assert "no log of this thread is kept" in result.stderr
+    assert "the store has no log of this thread" in result.stderr
 
 
 def test_the_model_of_the_run(logged: str) -> None:
@@ -297,13 +297,13 @@ def hostile(tmp_path: Path) -> str:
     ]
 
     async def work(opened: Store) -> None:
-        await opened.create_thread("t", title="\x1b[2J\u202e", agent="\x9b2J", project="/\x07")
+        await opened.threads.create("t", title="\x1b[2J\u202e", agent="\x9b2J", project="/\x07")
         files: list[UserPart] = [
             FilePart(url="https://x/\x1b[2J", media_type="\x07", filename="\u202e"),
             ImagePart(url=PICTURE, name="\x1b"),
         ]
-        await opened.save_messages([UserMessage(id="u", content=[TextPart(HOSTILE), *files])], thread_id="t")
-        await opened.save_messages([AssistantMessage(id="a", content=parts)], thread_id="t")
+        await opened.messages.save([UserMessage(id="u", content=[TextPart(HOSTILE), *files])], thread_id="t")
+        await opened.messages.save([AssistantMessage(id="a", content=parts)], thread_id="t")
 
     path = str(tmp_path / "store.db")
     fill(path, work)
@@ -333,13 +333,13 @@ def test_large_outputs_are_left_where_they_are(tmp_path: Path) -> None:
     middle = "\n".join(f"row {number}" for number in range(5_000))
 
     async def work(opened: Store) -> None:
-        await opened.create_thread("t")
+        await opened.threads.create("t")
         parts: list[ToolCallPart] = [
             call("Bash", {"command": "big"}, TextOutput(big), id="1"),
             call("Bash", {"command": "middle"}, TextOutput(middle), id="2"),
             call("look", {}, JsonOutput({"rows": [middle] * 2}), id="3"),
         ]
-        await opened.save_messages([AssistantMessage(id="m", content=parts)], thread_id="t")
+        await opened.messages.save([AssistantMessage(id="m", content=parts)], thread_id="t")
 
     path = str(tmp_path / "store.db")
     fill(path, work)
@@ -354,12 +354,12 @@ def test_a_blob_that_is_gone_is_told(tmp_path: Path) -> None:
     gone = "blob:sha256:" + "0" * 64
 
     async def work(opened: Store) -> None:
-        await opened.create_thread("t")
+        await opened.threads.create("t")
         parts: list[AssistantPart] = [
             call("look", {}, TextOutput(f"{gone}#text")),
             ImagePart(url=gone, name="lost.png"),
         ]
-        await opened.save_messages([AssistantMessage(id="m", content=parts)], thread_id="t")
+        await opened.messages.save([AssistantMessage(id="m", content=parts)], thread_id="t")
 
     path = str(tmp_path / "store.db")
     fill(path, work)

@@ -15,14 +15,13 @@ finally:
     sys.stderr.write(" ".join(sys.modules))
 """
 HEAVY = {
-    "alembic",
     "asyncio",
     "dataclasses",
-    "litestar",
     "msgspec",
     "platformdirs",
     "rich",
     "sqlalchemy",
+    "starlette",
 }
 
 COMMANDS: dict[str, tuple[list[str], set[str]]] = {

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from partita.cli.zones import MachineZone
-from partita.store.facade.store import Store
+from partita.cli.options import MachineZone
+from partita.store.store import Store
 from partita.store.values import ConsumptionRecord
 from partita.types.json import JsonObject, loads
 from partita.types.messages import AssistantMessage, ToolCallPart, UserMessage
-from partita.types.tools import ErrorTextOutput, ExecutionDeniedOutput, InterruptedOutput, TextOutput
+from partita.types.parts import ErrorTextOutput, ExecutionDeniedOutput, InterruptedOutput, TextOutput
 from tests.cli.view_store import fill, on_terminal, partita
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -34,20 +34,20 @@ def work(id: str, day: int) -> AssistantMessage:
 
 async def history(store: Store) -> None:
     """Three days of two agents in two projects; one model has no price."""
-    await store.create_thread("red", agent="claude-code", project=LONG)
-    await store.create_thread("blue", agent="codex", project="/srv/blue")
-    await store.save_messages(
+    await store.threads.create("red", agent="claude-code", project=LONG)
+    await store.threads.create("blue", agent="codex", project="/srv/blue")
+    await store.messages.save(
         [UserMessage(id="q", content="How tall?", created_at=NOON), work("a", 0), work("b", 1)],
         thread_id="red",
     )
-    await store.save_messages([work("c", 2)], thread_id="blue")
+    await store.messages.save([work("c", 2)], thread_id="blue")
     responses = [
         ("red", "a", 0, "claude-opus", 1_234_567, 1_111_110, 12_345, 10.5),
         ("red", "b", 1, "claude-opus", 500_000, 400_000, 4_000, 5.25),
         ("blue", "c", 2, "gpt", 80_000, 0, 900, 0.004),
         ("blue", "d", 2, "homemade", 1_000, 0, 100, None),
     ]
-    await store.record_consumptions(
+    await store.usage.record(
         [
             ConsumptionRecord(
                 thread_id=thread,
@@ -267,9 +267,9 @@ WRONG = {
     "three things": (["--by", "day,model,tool"], "or two as in day,model"),
     "the same twice": (["--by", "day,day"], "or two as in day,model"),
     "the total and more": (["--by", "total,day"], "or two as in day,model"),
-    "no zone": (["--timezone", "Mars/Phobos"], "'Mars/Phobos' is no time zone"),
-    "a zone that is a path": (["--timezone", "../../etc/passwd"], "is no time zone"),
-    "no time": (["--since", "sometime"], "is no time"),
+    "no zone": (["--timezone", "Mars/Phobos"], "'Mars/Phobos' is not a time zone"),
+    "a zone that is a path": (["--timezone", "../../etc/passwd"], "is not a time zone"),
+    "no time": (["--since", "sometime"], "is not a time"),
 }
 
 
@@ -284,8 +284,8 @@ def test_names_cannot_speak_to_the_terminal(tmp_path: Path) -> None:
     path = str(tmp_path / "store.db")
 
     async def odd(store: Store) -> None:
-        await store.create_thread("t", project="\x1b[2J/srv", agent="[bold]a")
-        await store.record_consumptions([ConsumptionRecord(thread_id="t", key="k", model="m\x1b]0;x\x07\n")])
+        await store.threads.create("t", project="\x1b[2J/srv", agent="[bold]a")
+        await store.usage.record([ConsumptionRecord(thread_id="t", key="k", model="m\x1b]0;x\x07\n")])
 
     fill(path, odd)
     shown = partita(path, "stats").stdout

@@ -103,21 +103,21 @@ def test_the_folder_you_are_in(store: str, tmp_path: Path, monkeypatch: pytest.M
     here.mkdir()
     monkeypatch.chdir(here)
     path = str(tmp_path / "store.db")
-    fill(path, lambda opened: opened.create_thread("mine", project=str(here.resolve())))
+    fill(path, lambda opened: opened.threads.create("mine", project=str(here.resolve())))
     assert listed(path, "--project", ".") == ["mine"]
 
 
 def test_a_time_that_is_none() -> None:
     result = partita("memory:", "threads", "--since", "soon")
     assert result.exit_code == 2
-    assert "'soon' is no time" in result.stderr
+    assert "'soon' is not a time" in result.stderr
 
 
 def test_hostile_titles_are_harmless(tmp_path: Path) -> None:
     path = str(tmp_path / "store.db")
     fill(
         path,
-        lambda opened: opened.create_thread(
+        lambda opened: opened.threads.create(
             "t", title="\x1b[2J[red]x\u202e", agent="\x1b]0;a\x07", project="/\x9b"
         ),
     )

@@ -5,8 +5,7 @@ from datetime import UTC
 
 from rich.console import Console, RenderableType
 
-from partita.cli.printing import rendered
-from partita.cli.view.block import Block, laid_out
+from partita.cli.view.console import Block, laid_out, rendered
 from partita.cli.view.look import THEME, Look
 from partita.cli.view.message import blocks_of
 from partita.types.messages import AssistantMessage, AssistantPart

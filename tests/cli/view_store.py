@@ -9,8 +9,8 @@ from pathlib import Path
 from click.testing import CliRunner, Result
 
 from partita.cli.main import cli
-from partita.store.facade.store import Store
 from partita.store.opening import open_store
+from partita.store.store import Store
 from partita.types.messages import AssistantMessage, UserMessage
 from partita.types.threads import Thread
 from tests.cli.view_threads import CODING
@@ -33,25 +33,25 @@ def fill(path: str, work: Callable[[Store], Awaitable[object]]) -> None:
 
 async def threads(store: Store) -> None:
     """Three threads: one with all that may happen and two branches, two plain ones."""
-    await store.create_thread(
+    await store.threads.create(
         CLOCK, title="Fix the flaky clock test", agent="claude-code", project="/home/ada/clock"
     )
-    await store.save_messages(CODING, thread_id=CLOCK)
-    await store.save_messages([UserMessage(id="b1", content="Rather wait.", parent_id="m1")], thread_id=CLOCK)
-    await store.switch_branch(CLOCK, "m2")
-    await store.create_thread(
+    await store.messages.save(CODING, thread_id=CLOCK)
+    await store.messages.save([UserMessage(id="b1", content="Rather wait.", parent_id="m1")], thread_id=CLOCK)
+    await store.threads.switch_branch(CLOCK, "m2")
+    await store.threads.create(
         BUILD, title="The build is slow", agent="codex", project="/srv/build", metadata={"k": [1]}
     )
-    await store.save_messages(
+    await store.messages.save(
         [UserMessage(id="q", content="Why nine minutes?"), AssistantMessage(id="a", content="The linker.")],
         thread_id=BUILD,
     )
-    await store.create_thread(OTHER, agent="codex")
+    await store.threads.create(OTHER, agent="codex")
     now = datetime.now(UTC)
     for number, thread_id in enumerate((CLOCK, BUILD, OTHER)):
-        thread = await store.get_thread_by_id(thread_id)
+        thread = await store.threads.get(thread_id)
         assert isinstance(thread, Thread), "made just now"
-        await store.save_thread(_at(thread, now - timedelta(hours=3 * (number + 1))))
+        await store.threads.save(_at(thread, now - timedelta(hours=3 * (number + 1))))
 
 
 def _at(thread: Thread, moment: datetime) -> Thread:

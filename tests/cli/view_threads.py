@@ -14,21 +14,19 @@ from partita.types.messages import (
     UserMessage,
 )
 from partita.types.parts import (
+    Approval,
     DataPart,
+    ErrorTextOutput,
+    ExecutionDeniedOutput,
     FilePart,
     ImagePart,
+    InterruptedOutput,
+    JsonOutput,
     ReasoningPart,
     SourceUrlPart,
     StepStartPart,
-    TextPart,
-)
-from partita.types.tools import (
-    Approval,
-    ErrorTextOutput,
-    ExecutionDeniedOutput,
-    InterruptedOutput,
-    JsonOutput,
     TextOutput,
+    TextPart,
     ToolOutput,
     ToolState,
 )

@@ -8,7 +8,7 @@ import pytest
 
 from partita.formats.ai_sdk.full_stream import FullStreamDecoder, mask_error, show_error
 from partita.formats.ai_sdk.full_stream_rules import RULES
-from partita.stream.rules import Version
+from partita.stream.state import Version
 from partita.types.codec import to_json
 from partita.types.json import JsonObject, is_object
 from tests.conformance.bridge import RealPackage

@@ -6,18 +6,12 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from partita import (
-    AssistantMessage,
-    Message,
-    MessageList,
-    ToolCallPart,
-    UserMessage,
-    convert,
-    to_json,
-    to_model_messages,
-)
-from partita.formats.answers.model_view import OpenCalls
-from partita.stream.rules import Version
+from partita import AssistantMessage, Message, ToolCallPart, UserMessage, convert
+from partita.agents import MessageList
+from partita.formats import to_model_messages
+from partita.formats.model_view import OpenCalls
+from partita.stream.state import Version
+from partita.types import to_json
 from partita.types.json import JsonObject
 from tests import canonical, strategies
 from tests.conformance.bridge import RealPackage

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from partita.stream.encoder import SseEncoder
-from partita.stream.targets import ALWAYS_THERE, CHUNKS, FIELDS, FINISH_REASONS, LOOSE, Since, Target
+from partita.stream.targets import ALWAYS_PRESENT, CHUNKS, FIELDS, FINISH_REASONS, LOOSE, Since, Target
 from partita.types import chunks as c
 from partita.types.chunks import Chunk
 from partita.types.codec import encode, read_chunk
@@ -94,7 +94,7 @@ def chunks_of(type_: type[Chunk]) -> Iterator[tuple[str | None, Chunk]]:
     least: JsonObject = {}
     fields = [field for field in msgspec.structs.fields(type_) if field.name != "extra"]
     for field in fields:
-        if field.required or ALWAYS_THERE.get(type_) == field.name:
+        if field.required or ALWAYS_PRESENT.get(type_) == field.name:
             least[field.name] = some(field)
     yield None, type_(**least)
     for field in fields:

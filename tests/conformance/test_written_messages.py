@@ -5,7 +5,8 @@ from typing import Any
 
 from hypothesis import given, settings
 
-from partita import AssistantMessage, MessageList, ToolCallPart, convert
+from partita import AssistantMessage, ToolCallPart, convert
+from partita.agents import MessageList
 from partita.types.messages import Message
 from tests import canonical
 from tests.conformance.bridge import RealPackage

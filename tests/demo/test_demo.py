@@ -9,20 +9,23 @@ from partita.demo import archive
 from partita.demo.agent import CLERK, SCRIPT, SURVEYOR, demo_agent
 from partita.demo.archive import load_archive, threads
 from partita.demo.network import PILOT, ROUTER, demo_network
-from partita.runtime.folding import RunFold
+from partita.runtime.run_fold import RunFold
 from partita.store.opening import open_store
-from partita.types.chunks import ChunkField
+from partita.store.values import MessageFilter
+from partita.types.chunks import AgentStreamEvent, ChunkEvent, ChunkField, CompleteEvent, ErrorEvent
 from partita.types.codec import encode
-from partita.types.events import AgentStreamEvent, ChunkEvent, CompleteEvent, ErrorEvent
 from partita.types.json import loads
 from partita.types.messages import AssistantMessage, Message, ToolCallPart, UserMessage, text_of
-from partita.types.parts import FilePart, ReasoningPart, SourceUrlPart, TextPart
-from partita.types.tools import (
+from partita.types.parts import (
     ErrorTextOutput,
     ExecutionDeniedOutput,
+    FilePart,
     InterruptedOutput,
     JsonOutput,
+    ReasoningPart,
+    SourceUrlPart,
     TextOutput,
+    TextPart,
 )
 from tests.tables import each_row
 
@@ -155,14 +158,14 @@ def test_the_archive_shows_everything_there_is_to_see() -> None:
 async def test_the_archive_is_stored_as_it_is_and_once() -> None:
     async with open_store("memory:") as store:
         count = await load_archive(store)
-        assert await load_archive(store) == count == await store.count_threads()
+        assert await load_archive(store) == count == await store.threads.count()
         for thread, messages in threads():
-            page = await store.list_messages(thread.id, limit=100, internal=None)
+            page = await store.messages.list(thread.id, MessageFilter(internal=None), limit=100)
             assert [message.content for message in page.items] == [message.content for message in messages]
-            stored = await store.get_thread_by_id(thread.id)
+            stored = await store.threads.get(thread.id)
             assert stored is not None
             assert (stored.title, stored.updated_at) == (thread.title, thread.updated_at)
-        coding = await store.get_thread_by_id("7c1f4c5e-2f0a-4d0b-9a52-6b1d2f7c9e10")
+        coding = await store.threads.get("7c1f4c5e-2f0a-4d0b-9a52-6b1d2f7c9e10")
         assert coding is not None
         assert coding.updated_at == datetime(2026, 3, 30, 8, 4, 38, 400_000, tzinfo=UTC)
 
@@ -173,4 +176,4 @@ async def test_no_agent_of_the_archive_is_at_work_however_new_the_files_are() ->
             file.touch()  # as if the package had been installed just now
     async with open_store("memory:") as store:
         await load_archive(store)
-        assert {run.status for run in await store.list_runs()} == {"completed"}
+        assert {run.status for run in await store.runs.list()} == {"completed"}

@@ -56,7 +56,7 @@ def read_commands(text: str) -> Iterator[str]:
 
 def is_run(command: str) -> bool:
     """Whether a command can be run here."""
-    return not any(words[0] in LOOKED_AT or words[0] in OUTSIDE for words in pieces(command))
+    return not any(words[0] in SAMPLE_SIZE or words[0] in OUTSIDE for words in pieces(command))
 
 
 def pieces(command: str) -> Iterator[Words]:
@@ -76,7 +76,7 @@ def pieces(command: str) -> Iterator[Words]:
 def look_at(command: str) -> None:
     """Fail where a command names what is not there."""
     for words in pieces(command):
-        check = LOOKED_AT.get(words[0])
+        check = SAMPLE_SIZE.get(words[0])
         if words[0] == "partita":
             look_at_partita(words[1:])
         elif check is not None:
@@ -185,7 +185,7 @@ def _coding_agent(words: Words) -> None:
         look_at_partita(started[1:])
 
 
-LOOKED_AT: dict[str, Callable[[Words], None]] = {
+SAMPLE_SIZE: dict[str, Callable[[Words], None]] = {
     "claude": _coding_agent,
     "codex": _coding_agent,
     "docker": _container,

@@ -78,7 +78,7 @@ def test_something_is_done_with_every_file_of_a_page(page: Path) -> None:
             assert file.stem in told or file.parts[0] in told, f"nothing is done with {file}"
 
 
-LOOKED_AT = [
+SAMPLE_SIZE = [
     (str(block), command)
     for block in all_blocks("sh", "console")
     for command in commands_of(block)
@@ -86,7 +86,7 @@ LOOKED_AT = [
 ]
 
 
-@each_row(("place", "command"), LOOKED_AT, ids=[f"{place} {what}" for place, what in LOOKED_AT])
+@each_row(("place", "command"), SAMPLE_SIZE, ids=[f"{place} {what}" for place, what in SAMPLE_SIZE])
 def test_what_a_command_names_is_there(place: str, command: str) -> None:
     look_at(command)
 

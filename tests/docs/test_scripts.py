@@ -16,6 +16,12 @@ SCRIPTS = [
     if not (block.file or "").startswith("examples/")  # an example checks its own files
     and "elsewhere" not in block.marks  # of a package that is not installed here
 ]
+CLIENT = {
+    "ai": ROOT / "tests/node_modules/ai7",
+    "@ai-sdk/react": ROOT / "tests/node_modules/use-chat-7",
+}
+"""Packages that the web UI does not use, in the releases that the tests of the server run."""
+
 PLACES = [ROOT / "web/node_modules", *sorted((ROOT / "examples").glob("*/web/node_modules"))]
 COMPILER = ROOT / "web/node_modules/typescript/bin/tsc"
 OPTIONS = {
@@ -41,7 +47,8 @@ def check(folder: Path, scripts: list[Block]) -> str:
         path = place / (block.file or f"line-{block.line}.{block.language}")
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(block.text, "utf-8")
-    packages = {"*": [f"{place}/{inner}*" for place in PLACES for inner in ("@types/", "")]}
+    packages = {name: [str(place)] for name, place in CLIENT.items()}
+    packages["*"] = [f"{place}/{inner}*" for place in PLACES for inner in ("@types/", "")]
     roots = [f"{place}/@types" for place in PLACES if (place / "@types").exists()]
     options = {**OPTIONS, "paths": packages, "typeRoots": roots}
     (folder / "tsconfig.json").write_text(json.dumps({"compilerOptions": options, "include": ["**/*"]}))

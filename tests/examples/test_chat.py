@@ -14,6 +14,7 @@ import httpx
 import pytest
 
 from tests.docs.blocks import ROOT, blocks_of
+from tests.docs.test_scripts import CLIENT
 
 CHAT = ROOT / "examples" / "chat"
 PACKAGES = ROOT / "web" / "node_modules"
@@ -119,7 +120,15 @@ def test_the_page_fits_the_packages_it_uses(tmp_path: Path) -> None:
         CHAT / "web", tmp_path, dirs_exist_ok=True, ignore=shutil.ignore_patterns("node_modules", ".next")
     )
     shutil.copy(NEXT, tmp_path / "next-env.d.ts")
-    (tmp_path / "node_modules").symlink_to(PACKAGES, target_is_directory=True)
+    packages = tmp_path / "node_modules"
+    for place in [*PACKAGES.iterdir(), *(PACKAGES / "@types").iterdir()]:
+        if place.name != "@types":
+            link = packages / place.relative_to(PACKAGES)
+            link.parent.mkdir(exist_ok=True)
+            link.symlink_to(place)
+    for name, place in CLIENT.items():
+        (packages / name).parent.mkdir(exist_ok=True)
+        (packages / name).symlink_to(place)
     compiler = ["node", str(PACKAGES / "typescript/bin/tsc"), "-p", str(tmp_path), "--pretty", "false"]
     result = subprocess.run(compiler, capture_output=True, text=True, check=False, cwd=tmp_path)
     assert result.returncode == 0, result.stdout + result.stderr
@@ -131,7 +140,9 @@ def test_the_page_has_the_same_packages_as_ours() -> None:
     for kind in ("dependencies", "devDependencies"):
         same = theirs[kind].keys() & ours[kind].keys()
         assert {name: theirs[kind][name] for name in same} == {name: ours[kind][name] for name in same}
-    assert "ai" in theirs["dependencies"]
+    tested = json.loads((ROOT / "tests" / "package.json").read_text("utf-8"))["dependencies"]
+    for name, place in CLIENT.items():
+        assert tested[place.name] == f"npm:{name}@{theirs['dependencies'][name]}"
 
 
 def test_the_packages_of_the_page_are_pinned() -> None:

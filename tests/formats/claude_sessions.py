@@ -9,7 +9,7 @@ from partita.formats.claude_code.format import dump
 from partita.formats.format import Dumped
 from partita.types.json import Json, JsonObject, is_array, is_object
 from partita.types.messages import AssistantContent, AssistantMessage, Message, ToolCallPart, UserMessage
-from partita.types.tools import ToolOutput
+from partita.types.parts import ToolOutput
 
 NOON = datetime(2026, 4, 1, 12, 0, tzinfo=UTC)
 LATER = datetime(2026, 4, 1, 12, 30, 15, 250_000, tzinfo=UTC)

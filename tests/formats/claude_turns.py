@@ -8,13 +8,15 @@ from partita.stream.accumulator import Accumulator
 from partita.types.chunks import Chunk
 from partita.types.json import Json, JsonObject
 from partita.types.messages import AssistantMessage, ToolCallPart
-from partita.types.parts import ReasoningPart, StepStartPart, TextPart
-from partita.types.tools import (
+from partita.types.parts import (
     ContentOutput,
     ExecutionDeniedOutput,
     InterruptedOutput,
     JsonOutput,
+    ReasoningPart,
+    StepStartPart,
     TextOutput,
+    TextPart,
     ToolOutput,
     ToolState,
 )

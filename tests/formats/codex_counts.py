@@ -7,8 +7,7 @@ from datetime import datetime
 from partita.formats.log.thread_builder import LogBuilder
 from partita.types.json import Json, JsonObject, is_object
 from partita.types.messages import AssistantMessage, Message, SystemMessage, ToolCallPart, UserMessage
-from partita.types.parts import DataPart, ImagePart, ReasoningPart, TextPart
-from partita.types.tools import ContentOutput, InterruptedOutput
+from partita.types.parts import ContentOutput, DataPart, ImagePart, InterruptedOutput, ReasoningPart, TextPart
 
 TOKENS = (
     "cache_write_input_tokens",
@@ -20,7 +19,7 @@ TOKENS = (
 )
 
 
-def counts(messages: list[Message], assembly: LogBuilder) -> JsonObject:
+def counts(messages: list[Message], builder: LogBuilder) -> JsonObject:
     """The numbers of a whole file."""
     calls = list(calls_of(messages))
     without = sum(not has_output(call) for call in calls)
@@ -45,8 +44,8 @@ def counts(messages: list[Message], assembly: LogBuilder) -> JsonObject:
         "versions": tally(metas, "cli_version"),
         "originators": tally(metas, "originator"),
         "session_ids": [meta["id"] for meta in metas if "cli_version" in meta],
-        "first_timestamp": written(assembly.first_time),
-        "last_timestamp": written(assembly.last_time),
+        "first_timestamp": written(builder.first_time),
+        "last_timestamp": written(builder.last_time),
     }
 
 

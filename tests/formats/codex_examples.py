@@ -20,7 +20,7 @@ class Reading(NamedTuple):
     """What was made of a rollout."""
 
     messages: list[Message]
-    assembly: LogBuilder
+    builder: LogBuilder
     ledger: list[Consumption]
 
     @property
@@ -43,22 +43,22 @@ class Reading(NamedTuple):
 
     @property
     def puzzles(self) -> dict[str, int]:
-        return {finding.what: finding.times for finding in self.assembly.diagnostics}
+        return {finding.what: finding.times for finding in self.builder.unknown_records}
 
 
 def read(records: Iterable[JsonObject], *, live: bool = False) -> Reading:
     """Read a rollout; `live` takes out what is whole after every record."""
-    assembly = LogBuilder("thread")
-    decoder = CodexRolloutDecoder(assembly)
+    builder = LogBuilder("thread")
+    decoder = CodexRolloutDecoder(builder)
     found: dict[str, Message] = {}
     for number, record in enumerate(records):
-        assembly.line, assembly.offset = number + 1, number * 100
+        builder.line, builder.offset = number + 1, number * 100
         decoder.feed(record)
         if live:
-            found |= {message.id: message for message in assembly.take()}
+            found |= {message.id: message for message in builder.take()}
     decoder.finish()
-    found |= {message.id: message for message in assembly.finish()}
-    return Reading(list(found.values()), assembly, assembly.take_ledger())
+    found |= {message.id: message for message in builder.finish()}
+    return Reading(list(found.values()), builder, builder.take_ledger())
 
 
 class Script:

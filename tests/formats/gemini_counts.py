@@ -16,28 +16,28 @@ TAKEN_AWAY = ("gemini-compaction", "gemini-rewind")
 
 def read(records: Iterable[JsonObject], looks: Container[int] = ()) -> tuple[dict[str, Message], LogBuilder]:
     """The messages of a chat by id, as they are in the end; `looks`: after which records some are taken."""
-    assembly = LogBuilder("t")
-    decoder = GeminiChatDecoder(assembly)
+    builder = LogBuilder("t")
+    decoder = GeminiChatDecoder(builder)
     messages: list[Message] = []
     for number, record in enumerate(records):
-        assembly.line, assembly.offset = number + 1, number
+        builder.line, builder.offset = number + 1, number
         decoder.feed(record)
         if number in looks:
-            messages += assembly.take()
+            messages += builder.take()
     decoder.finish()
-    messages += assembly.finish()
-    return {message.id: message for message in messages}, assembly
+    messages += builder.finish()
+    return {message.id: message for message in messages}, builder
 
 
-def counts(messages: Iterable[Message], assembly: LogBuilder) -> JsonObject:
+def counts(messages: Iterable[Message], builder: LogBuilder) -> JsonObject:
     """What a chat amounts to once it is replayed."""
-    active = [*counting({message.id: message for message in messages}, assembly.facts.get("leaf"))]
+    active = [*counting({message.id: message for message in messages}, builder.facts.get("leaf"))]
     types = Counter(type_ for message in active if (type_ := type_of(message)) is not None)
     responses = [message for message in active if isinstance(message, AssistantMessage)]
     calls = [part for message in responses for part in message.parts if isinstance(part, ToolCallPart)]
     times = [message.created_at for message in active if type_of(message) and message.created_at]
     return {
-        "session_id": assembly.facts.get("sessionId"),
+        "session_id": builder.facts.get("sessionId"),
         "kind": kind_of_chat(active),
         "messages_after_replay": types.total(),
         "messages_by_type": dict(types),

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from partita.formats.format import Dumped, ToolSpec
-from partita.runtime.providers import openai_responses
+from partita.runtime.providers.vendors import OpenAIResponsesService
 from partita.types.json import JsonObject
 from partita.types.messages import Message
 
@@ -17,7 +17,7 @@ def build_request(
     settings: JsonObject | None = None,
 ) -> Dumped:
     """A request as the runtime sends it."""
-    return openai_responses.build_request(view, model, tools, settings or {})
+    return OpenAIResponsesService(model).build_request(view, model, tools, settings or {})
 
 
 PICTURE: Final = "data:image/png;base64,iVBORw0KGgo="

@@ -23,20 +23,20 @@ KINDS: dict[type, str] = {
 
 def read(records: Iterable[JsonObject], looks: Container[int] = ()) -> tuple[dict[str, Message], LogBuilder]:
     """The messages of a session by id, in the end; `looks`: after which records some are taken."""
-    assembly = LogBuilder("t")
-    decoder = OpenCodeDecoder(assembly)
+    builder = LogBuilder("t")
+    decoder = OpenCodeDecoder(builder)
     messages: list[Message] = []
     for number, record in enumerate(records):
-        assembly.line, assembly.offset = number + 1, number
+        builder.line, builder.offset = number + 1, number
         decoder.feed(record)
         if number in looks:
-            messages += assembly.take()
+            messages += builder.take()
     decoder.finish()
-    messages += assembly.finish()
-    return {message.id: message for message in messages}, assembly
+    messages += builder.finish()
+    return {message.id: message for message in messages}, builder
 
 
-def counts(messages: Iterable[Message], assembly: LogBuilder) -> JsonObject:
+def counts(messages: Iterable[Message], builder: LogBuilder) -> JsonObject:
     """What a session amounts to."""
     known = {message.id: message for message in messages}.values()
     talk = [message for message in known if isinstance(message, UserMessage | AssistantMessage)]
@@ -44,9 +44,9 @@ def counts(messages: Iterable[Message], assembly: LogBuilder) -> JsonObject:
     calls = [part for message in responses for part in message.parts if isinstance(part, ToolCallPart)]
     times = [to_milliseconds(message.created_at) for message in talk if message.created_at]
     return {
-        "session_id": assembly.facts.get("sessionId"),
-        "parent_id": assembly.facts.get("parentSessionId"),
-        "version": assembly.facts.get("version"),
+        "session_id": builder.facts.get("sessionId"),
+        "parent_id": builder.facts.get("parentSessionId"),
+        "version": builder.facts.get("version"),
         "messages": len(talk),
         "messages_by_role": dict(
             Counter("user" if isinstance(message, UserMessage) else "assistant" for message in talk)

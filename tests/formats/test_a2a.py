@@ -8,13 +8,20 @@ from hypothesis import strategies as st
 
 from partita.errors import ConversionError
 from partita.formats.a2a.format import dump, load
-from partita.formats.core.residue import digest
+from partita.formats.core.wire import digest
 from partita.formats.registry import get_format
-from partita.testing.everything import everything
+from partita.testing.full_conversation import full_conversation
 from partita.types.json import Json, JsonObject
 from partita.types.messages import AssistantMessage, Message, SystemMessage, ToolCallPart, UserMessage
-from partita.types.parts import DataPart, FilePart, ForeignPart, ImagePart, ReasoningPart, TextPart
-from partita.types.tools import TextOutput
+from partita.types.parts import (
+    DataPart,
+    FilePart,
+    ForeignPart,
+    ImagePart,
+    ReasoningPart,
+    TextOutput,
+    TextPart,
+)
 from tests.canonical import messages as any_message
 
 OURS: Final = "application/vnd.partita.part+json"
@@ -241,7 +248,7 @@ def test_the_package_reads_what_we_write_and_we_read_it_back() -> None:
     from a2a.types import Message as VendorMessage
     from google.protobuf.json_format import MessageToDict, ParseDict  # type: ignore[import-untyped] # it has no types
 
-    payload = dump(everything()).payload
+    payload = dump(full_conversation()).payload
     through = [MessageToDict(ParseDict(one, VendorMessage())) for one in payload]
     assert load(through).messages == load(payload).messages
 

@@ -8,14 +8,19 @@ from partita.stream.accumulator import Accumulator
 from partita.types.chunks import Chunk, DataChunk, MessageAbort, ToolOutputChunk
 from partita.types.json import Json, JsonObject, is_object, loads
 from partita.types.messages import AssistantMessage, ToolCallPart
-from partita.types.parts import DataPart, FilePart, ForeignPart, ReasoningPart, StepStartPart, TextPart
-from partita.types.tools import (
+from partita.types.parts import (
     ContentOutput,
+    DataPart,
     ErrorTextOutput,
     ExecutionDeniedOutput,
+    FilePart,
+    ForeignPart,
     InterruptedOutput,
     JsonOutput,
+    ReasoningPart,
+    StepStartPart,
     TextOutput,
+    TextPart,
 )
 from tests.tables import each_row
 

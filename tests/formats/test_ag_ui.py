@@ -16,7 +16,7 @@ from partita.formats.format import Request, ToolSpec
 from partita.formats.losses import Loss
 from partita.formats.registry import get_format
 from partita.stream.accumulator import Accumulator
-from partita.testing.everything import everything
+from partita.testing.full_conversation import full_conversation
 from partita.types.chunks import (
     ChildChunk,
     Chunk,
@@ -46,8 +46,14 @@ from partita.types.messages import (
     ToolMessage,
     UserMessage,
 )
-from partita.types.parts import ReasoningPart, StepStartPart, TextPart
-from partita.types.tools import ErrorTextOutput, JsonOutput, TextOutput
+from partita.types.parts import (
+    ErrorTextOutput,
+    JsonOutput,
+    ReasoningPart,
+    StepStartPart,
+    TextOutput,
+    TextPart,
+)
 from tests.canonical import messages as any_message
 from tests.strategies import chunk_streams
 from tests.tables import each_row
@@ -137,12 +143,12 @@ def test_messages_are_what_they_say() -> None:
 def test_everything_is_written_in_their_types() -> None:
     from ag_ui.core.types import RunAgentInput
 
-    message_adapter().validate_python(dump(everything()).payload)
-    RunAgentInput.model_validate(dump(everything(), Request((ToolSpec(name="look_up"),))).payload)
+    message_adapter().validate_python(dump(full_conversation()).payload)
+    RunAgentInput.model_validate(dump(full_conversation(), Request((ToolSpec(name="look_up"),))).payload)
 
 
 def test_what_is_written_is_read_back_and_written_alike() -> None:
-    payload = dump(everything()).payload
+    payload = dump(full_conversation()).payload
     assert dump(load(payload).messages).payload == payload
 
 

@@ -18,8 +18,7 @@ from partita.types.chunks import (
 )
 from partita.types.codec import to_json
 from partita.types.messages import AssistantMessage, Message, SystemMessage, ToolCallPart, ToolMessage
-from partita.types.parts import TextPart
-from partita.types.tools import TextOutput, ToolResultPart
+from partita.types.parts import TextOutput, TextPart, ToolResultPart
 
 
 def call(id: str, *children: Message) -> ToolCallPart:

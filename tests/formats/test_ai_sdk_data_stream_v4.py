@@ -11,9 +11,8 @@ from partita.errors import PartitaError, StreamError
 from partita.formats.ai_sdk.data_stream_v4 import DataStreamDecoder, DataStreamReader
 from partita.formats.ai_sdk.ui_v4.format import dump
 from partita.formats.format import Decoder
-from partita.stream.accumulator import Accumulator
-from partita.stream.messages import accumulate
-from partita.stream.rules import Version
+from partita.stream.accumulator import Accumulator, accumulate
+from partita.stream.state import Version
 from partita.types.chunks import (
     Chunk,
     DataChunk,

@@ -9,15 +9,14 @@ from hypothesis import strategies as st
 from partita.errors import FormatError, StreamError
 from partita.formats.ai_sdk.full_stream import MASKED, FullStreamDecoder, mask_error, show_error
 from partita.formats.ai_sdk.full_stream_rules import RULES
-from partita.formats.events import fold_events
+from partita.formats.event_streams import fold_events
 from partita.formats.registry import get_format
-from partita.stream.messages import accumulate
-from partita.stream.rules import Version
+from partita.stream.accumulator import accumulate
+from partita.stream.state import Version
 from partita.types.codec import to_json
 from partita.types.json import Json, JsonObject
 from partita.types.messages import ToolCallPart
-from partita.types.parts import TextPart
-from partita.types.tools import ErrorTextOutput
+from partita.types.parts import ErrorTextOutput, TextPart
 from tests import strategies
 from tests.tables import each_row
 

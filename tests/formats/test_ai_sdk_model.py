@@ -7,9 +7,8 @@ from msgspec.structs import replace
 
 from partita.errors import ConversionError, FormatError
 from partita.formats.ai_sdk.model.format import dump, load
-from partita.formats.core.residue import digest
+from partita.formats.core.wire import digest
 from partita.formats.format import Dumped, Loaded
-from partita.types.fold import state_after
 from partita.types.json import Json, JsonObject
 from partita.types.messages import (
     AssistantMessage,
@@ -19,19 +18,25 @@ from partita.types.messages import (
     UserContent,
     UserMessage,
 )
-from partita.types.parts import FilePart, ForeignPart, ImagePart, ReasoningPart, StepStartPart, TextPart
-from partita.types.tools import (
+from partita.types.parts import (
     Approval,
     ContentOutput,
     ErrorJsonOutput,
     ErrorTextOutput,
     ExecutionDeniedOutput,
+    FilePart,
+    ForeignPart,
+    ImagePart,
     InterruptedOutput,
     JsonOutput,
+    ReasoningPart,
+    StepStartPart,
     TextOutput,
+    TextPart,
     ToolOutput,
     ToolResultPart,
 )
+from partita.types.tool_results import state_after
 from tests.tables import Failures, each_row
 
 VERSIONS = (4, 5, 6, 7)

@@ -10,9 +10,8 @@ from partita.errors import ConversionError, PartitaError
 from partita.formats.ai_sdk.ui import format as ui
 from partita.formats.format import Dumped, Loaded
 from partita.formats.registry import get_format
-from partita.stream.rules import Version
+from partita.stream.state import Version
 from partita.types.codec import read_message, to_json
-from partita.types.fold import state_after
 from partita.types.json import Json, JsonObject, loads
 from partita.types.messages import (
     AssistantContent,
@@ -26,27 +25,26 @@ from partita.types.messages import (
     text_of,
 )
 from partita.types.parts import (
-    CustomPart,
-    DataPart,
-    ForeignPart,
-    ImagePart,
-    ReasoningPart,
-    StepStartPart,
-    TextPart,
-    UnknownPart,
-)
-from partita.types.tools import (
     Approval,
     ContentOutput,
+    CustomPart,
+    DataPart,
     ErrorJsonOutput,
     ErrorTextOutput,
     ExecutionDeniedOutput,
+    ForeignPart,
+    ImagePart,
     InterruptedOutput,
     JsonOutput,
+    ReasoningPart,
+    StepStartPart,
     TextOutput,
+    TextPart,
     ToolOutput,
     ToolResultPart,
+    UnknownPart,
 )
+from partita.types.tool_results import state_after
 from partita.types.value import Extra
 from tests import canonical, strategies
 from tests.leaves import changes

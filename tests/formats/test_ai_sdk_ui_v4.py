@@ -15,7 +15,7 @@ from partita.formats.ai_sdk.ui import format as ui_dump
 from partita.formats.ai_sdk.ui_v4.format import FORMAT, dump
 from partita.formats.core.files import guess_media_type
 from partita.formats.core.metadata import add_notes
-from partita.formats.core.residue import digest
+from partita.formats.core.wire import digest
 from partita.formats.format import Loaded
 from partita.types.codec import read_message, to_json
 from partita.types.json import Json, JsonObject, is_array, is_object
@@ -32,29 +32,27 @@ from partita.types.messages import (
     UserMessage,
 )
 from partita.types.parts import (
+    Approval,
+    ContentOutput,
     CustomPart,
     DataPart,
+    ErrorJsonOutput,
+    ErrorTextOutput,
+    ExecutionDeniedOutput,
     FilePart,
     ForeignPart,
     ImagePart,
+    InterruptedOutput,
+    JsonOutput,
     ReasoningFilePart,
     ReasoningPart,
     SourceDocumentPart,
     SourceUrlPart,
     StepStartPart,
-    TextPart,
-    UnknownPart,
-)
-from partita.types.tools import (
-    Approval,
-    ContentOutput,
-    ErrorJsonOutput,
-    ErrorTextOutput,
-    ExecutionDeniedOutput,
-    InterruptedOutput,
-    JsonOutput,
     TextOutput,
+    TextPart,
     ToolResultPart,
+    UnknownPart,
 )
 from partita.types.usage import Usage
 from partita.types.value import Extra

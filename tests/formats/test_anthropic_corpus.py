@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Final, TypeAlias
 
 from partita.formats.losses import content_losses
-from partita.stream.messages import accumulate
+from partita.stream.accumulator import accumulate
 from partita.types.codec import to_json
 from partita.types.json import Json, JsonObject, is_object, loads
 from partita.types.messages import UserMessage

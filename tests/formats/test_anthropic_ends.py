@@ -2,8 +2,7 @@
 
 from typing import Final
 
-from partita.formats.anthropic.stream import AnthropicDecoder
-from partita.formats.anthropic.usage import read_usage
+from partita.formats.anthropic.stream import AnthropicDecoder, read_usage
 from partita.stream.accumulator import Accumulator
 from partita.types.chunks import Chunk
 from partita.types.codec import to_json

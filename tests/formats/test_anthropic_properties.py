@@ -11,10 +11,10 @@ from partita.formats.losses import content_losses
 from partita.stream.accumulator import Accumulator
 from partita.types.chunks import Chunk
 from partita.types.codec import to_json
-from partita.types.fold import expand
 from partita.types.json import Json, JsonObject, is_array, is_object, loads
 from partita.types.messages import AssistantMessage, Message, UserMessage
 from partita.types.parts import TextPart
+from partita.types.tool_results import expand
 from tests.formats.anthropic_talks import build_request
 from tests.recordings import FIXTURES
 from tests.strategies import json_values

@@ -9,11 +9,10 @@ from hypothesis import strategies as st
 
 from partita.errors import ConversionError
 from partita.formats.anthropic.parts import CALL_ID, TOOL_NAME
-from partita.formats.core.rules import NO_CALL
+from partita.formats.core.turns import NO_CALL
 from partita.formats.format import ToolSpec
 from partita.formats.losses import content_losses
-from partita.runtime.providers.anthropic import AnthropicService
-from partita.types.fold import expand
+from partita.runtime.providers.vendors import AnthropicService
 from partita.types.json import Json, JsonObject
 from partita.types.messages import (
     AssistantContent,
@@ -27,37 +26,36 @@ from partita.types.messages import (
     UserPart,
 )
 from partita.types.parts import (
+    ContentOutput,
     CustomPart,
     DataPart,
+    ErrorJsonOutput,
+    ErrorTextOutput,
+    ExecutionDeniedOutput,
     FilePart,
     ForeignPart,
     ImagePart,
+    InterruptedOutput,
+    JsonOutput,
     ReasoningFilePart,
     ReasoningPart,
     SourceUrlPart,
     SteeringMessagePart,
     StepStartPart,
-    TextPart,
-    UnknownPart,
-)
-from partita.types.tools import (
-    ContentOutput,
-    ErrorJsonOutput,
-    ErrorTextOutput,
-    ExecutionDeniedOutput,
-    InterruptedOutput,
-    JsonOutput,
     TextOutput,
+    TextPart,
     ToolOutput,
     ToolResultPart,
+    UnknownPart,
 )
+from partita.types.tool_results import expand
 from partita.types.value import Extra
 from tests.canonical import messages
 from tests.formats.anthropic_talks import build_request
 from tests.tables import each_row
 
 PIXEL: Final = "data:image/png;base64,aVZC"
-UNANSWERED: Final = "The tool call was interrupted: its process went away. the call never got an answer"
+UNANSWERED: Final = "The tool call was interrupted: its process went away. the call never got a result"
 
 
 def user(*parts: UserPart | str) -> UserMessage:
@@ -480,7 +478,7 @@ def test_a_late_result_stands_in_the_answer_it_came_in() -> None:
 @each_row("view", [[], [user("")], [tool(result())]], ids=["no message", "no words", "a result"])
 def test_nothing_to_send_is_an_error(view: list[Message]) -> None:
     with pytest.raises(ConversionError, match="no message to send"):
-        AnthropicService("claude-test")._build(view, "claude-test", (), {})
+        AnthropicService("claude-test").build_request(view, "claude-test", (), {})
 
 
 NAMES: Final = ["tide", "a-b_C9", "", "harbour.tide", "tide:1", "ö", "x" * 129, "\ud83d"]

@@ -3,7 +3,7 @@
 from typing import Final
 
 from partita.formats.anthropic.stream import AnthropicDecoder
-from partita.stream.messages import accumulate
+from partita.stream.accumulator import accumulate
 from partita.types.codec import to_json
 from partita.types.json import Json, JsonObject, loads
 from partita.types.messages import ToolCallPart

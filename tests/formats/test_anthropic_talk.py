@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from partita.errors import ConversionError, PartitaError
 from partita.formats.anthropic.format import FORMAT, RESPONSE
 from partita.formats.format import Dumped, Loaded, Request
-from partita.testing.everything import everything
+from partita.testing.full_conversation import full_conversation
 from partita.types.json import Json, JsonObject, dumps, is_array, is_object
 from partita.types.messages import (
     AssistantContent,
@@ -22,12 +22,17 @@ from partita.types.messages import (
     ToolMessage,
     UserMessage,
 )
-from partita.types.parts import FilePart, ImagePart, ReasoningPart, SourceUrlPart, StepStartPart, TextPart
-from partita.types.tools import (
+from partita.types.parts import (
     ContentOutput,
     ErrorTextOutput,
+    FilePart,
+    ImagePart,
     JsonOutput,
+    ReasoningPart,
+    SourceUrlPart,
+    StepStartPart,
     TextOutput,
+    TextPart,
     ToolOutput,
     ToolState,
 )
@@ -126,7 +131,7 @@ def test_a_request_comes_back_as_it_was() -> None:
 
 
 def test_the_types_of_the_package_take_what_is_written() -> None:
-    for messages in [*(load(turns).messages for turns in TALKS.values()), everything()]:
+    for messages in [*(load(turns).messages for turns in TALKS.values()), full_conversation()]:
         turns = dump(messages).payload["messages"]
         known = [turn for turn in turns if not any(is_new(block) for block in turn["content"])]
         for turn in known:

@@ -9,14 +9,24 @@ import pytest
 
 from partita.errors import ConversionError
 from partita.formats.conversion import convert, read, write
-from partita.formats.events import fold_events
+from partita.formats.event_streams import fold_events
 from partita.formats.format import Decoder, Dumped, Request, ToolSpec
-from partita.formats.reasons import SIGNED
+from partita.formats.losses import SIGNED
 from partita.formats.registry import get_format
 from partita.types.json import Json, JsonObject
 from partita.types.messages import AssistantMessage, Message, SystemMessage, ToolCallPart, UserMessage
-from partita.types.parts import FilePart, ImagePart, ReasoningPart, StepStartPart, TextPart
-from partita.types.tools import ContentOutput, ErrorJsonOutput, JsonOutput, TextOutput, ToolOutput
+from partita.types.parts import (
+    ContentOutput,
+    ErrorJsonOutput,
+    FilePart,
+    ImagePart,
+    JsonOutput,
+    ReasoningPart,
+    StepStartPart,
+    TextOutput,
+    TextPart,
+    ToolOutput,
+)
 from tests.converting import read_payload
 from tests.formats.provider_answers import unlike_sdk, wrong_fields
 from tests.recordings import answers, name_of

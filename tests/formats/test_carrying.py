@@ -8,11 +8,11 @@ from hypothesis import strategies as st
 from partita.formats.conversion import convert, read
 from partita.formats.core.sidecar import STALE
 from partita.formats.format import Slot
-from partita.formats.patch import difference, patched
 from partita.formats.registry import all_formats, get_format
-from partita.testing.everything import everything
+from partita.testing.full_conversation import full_conversation
 from partita.types.codec import to_json
 from partita.types.json import Json, JsonObject, is_array
+from partita.types.json_diff import apply_patch, json_patch
 from partita.types.messages import Message
 from tests import canonical
 from tests.formats.laws.apis import HISTORIES
@@ -25,7 +25,7 @@ CARRIERS = sorted(name for name, one in all_formats().items() if one.slot and on
 
 @each_row("name", CARRIERS)
 def test_a_conversation_that_has_everything_comes_back_exact(name: str) -> None:
-    said = to_json(everything())
+    said = to_json(full_conversation())
     there = convert(said, "canonical", name, carry=True)
     back = convert(there.payload, name, "canonical")
     assert back.payload == said
@@ -48,7 +48,7 @@ def test_any_messages_come_back_exact_or_their_losses_are_told(messages: list[Me
 
 @each_row("name", CARRIERS)
 def test_what_was_said_since_is_left_alone(name: str) -> None:
-    said, more = to_json(everything()), [{"id": "new", "role": "user", "content": "And how old?"}]
+    said, more = to_json(full_conversation()), [{"id": "new", "role": "user", "content": "And how old?"}]
     there = convert(said, "canonical", name, carry=True).payload
     added = convert(more, "canonical", name).payload
     if not (is_array(there) and is_array(added)):
@@ -67,7 +67,7 @@ def test_a_request_to_a_model_comes_back_with_all_it_asked_for(name: str, source
 
 
 def test_what_was_carried_for_a_message_that_was_changed_is_told() -> None:
-    said = to_json(everything())
+    said = to_json(full_conversation())
     there = convert(said, "canonical", "ui", carry=True).payload
     there[1]["parts"][0]["text"] = "Something else."
     loaded = read(there, get_format("ui"))
@@ -99,18 +99,18 @@ def test_a_slot_gives_back_what_was_put_and_the_payload_as_it_was(rest: dict[str
 def written_everything(name: str) -> Json:
     dump = get_format(name).dump
     assert dump is not None
-    return dump(everything()).payload
+    return dump(full_conversation()).payload
 
 
 @given(before=json_values(), after=json_values())
 def test_a_patch_makes_the_one_of_the_other(before: Json, after: Json) -> None:
-    patch = difference(before, after)
-    assert (before if patch is None else patched(before, patch)) == after
+    patch = json_patch(before, after)
+    assert (before if patch is None else apply_patch(before, patch)) == after
 
 
 def test_a_patch_is_a_json_patch() -> None:
     before, after = {"a/b": [1, 2, 3], "c": True, "d": 0}, {"a/b": [1, 4, 5, 3], "c": 1, "e": None}
-    assert difference(before, after) == [
+    assert json_patch(before, after) == [
         {"op": "remove", "path": "/a~1b/1"},
         {"op": "add", "path": "/a~1b/1", "value": 4},
         {"op": "add", "path": "/a~1b/2", "value": 5},
@@ -118,7 +118,7 @@ def test_a_patch_is_a_json_patch() -> None:
         {"op": "remove", "path": "/d"},
         {"op": "add", "path": "/e", "value": None},
     ]
-    assert difference(before, {"d": 0, "c": True, "a/b": [1, 2, 3]}) is None
+    assert json_patch(before, {"d": 0, "c": True, "a/b": [1, 2, 3]}) is None
 
 
 VERSION_1: JsonObject = {

@@ -15,15 +15,19 @@ from partita.types.json import Json, JsonObject, dumps, is_array, is_object
 from partita.types.messages import AssistantMessage, Message, Part, SystemMessage, ToolCallPart, UserMessage
 from partita.types.parts import (
     DataPart,
+    ErrorJsonOutput,
+    ErrorTextOutput,
     FilePart,
     ForeignPart,
     ImagePart,
+    InterruptedOutput,
+    JsonOutput,
     ReasoningPart,
     SourceUrlPart,
     StepStartPart,
+    TextOutput,
     TextPart,
 )
-from partita.types.tools import ErrorJsonOutput, ErrorTextOutput, InterruptedOutput, JsonOutput, TextOutput
 from partita.types.usage import Usage
 from tests import strategies
 from tests.leaves import changed, leaves

@@ -24,14 +24,16 @@ from partita.types.chunks import (
 from partita.types.json import Json, JsonObject
 from partita.types.parts import (
     Citation,
+    ContentOutput,
     DocumentCitationSource,
+    ErrorJsonOutput,
     FilePart,
     ForeignPart,
     ImagePart,
+    JsonOutput,
     TextPart,
     UrlCitationSource,
 )
-from partita.types.tools import ContentOutput, ErrorJsonOutput, JsonOutput
 from tests.strategies import json_values
 from tests.tables import each_row
 

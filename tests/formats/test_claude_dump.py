@@ -8,10 +8,10 @@ from msgspec.structs import replace
 
 from partita.formats.claude_code.format import dump, dump_agents, load
 from partita.formats.format import Dumped
-from partita.types.fold import fold
 from partita.types.json import Json, is_object
 from partita.types.messages import Message, SystemMessage, ToolCallPart, text_of
 from partita.types.parts import SteeringMessagePart, TextPart
+from partita.types.tool_results import fold
 from tests import canonical
 
 from .claude_records import any_records

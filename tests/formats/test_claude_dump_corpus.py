@@ -7,10 +7,11 @@ from pathlib import Path
 from msgspec import UNSET
 
 from partita.formats.claude_code.format import dump, dump_agents, load
-from partita.logs.agents import agent_files
 from partita.logs.lines.blocks import open_log
 from partita.logs.lines.reader import LineReader
 from partita.logs.parsing import ParsedLog, parse_log_file
+from partita.logs.reading import agent_files
+from partita.logs.sources.registry import log_format
 from partita.types.json import Json, is_object
 from partita.types.messages import Message
 from tests.recordings import chosen, files
@@ -68,6 +69,6 @@ def test_every_line_comes_back_in_its_place(path: Path) -> None:
 def test_sub_agents_come_back_too(path: Path) -> None:
     log = parse_log_file(path)
     written = dump_agents(log.messages)
-    for agent in agent_files(path):
+    for agent in agent_files(log_format("claude-code-log"), path):
         if agent.name not in log.orphans:
             assert kept(written[agent.name]) == kept(values(agent.path))

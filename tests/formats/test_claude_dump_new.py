@@ -15,25 +15,23 @@ from partita.types.messages import (
     UserMessage,
 )
 from partita.types.parts import (
+    ContentOutput,
     DataPart,
+    ErrorJsonOutput,
+    ErrorTextOutput,
+    ExecutionDeniedOutput,
     FilePart,
     ForeignPart,
     ImagePart,
+    InterruptedOutput,
+    Interruption,
+    JsonOutput,
     ReasoningPart,
     SourceUrlPart,
     SteeringMessagePart,
     StepStartPart,
-    TextPart,
-)
-from partita.types.tools import (
-    ContentOutput,
-    ErrorJsonOutput,
-    ErrorTextOutput,
-    ExecutionDeniedOutput,
-    InterruptedOutput,
-    Interruption,
-    JsonOutput,
     TextOutput,
+    TextPart,
     ToolOutput,
     ToolResultPart,
 )

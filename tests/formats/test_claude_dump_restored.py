@@ -13,8 +13,7 @@ from partita.formats.claude_code.format import dump, dump_agents, load, write_se
 from partita.logs.parsing import parse_log_file
 from partita.types.json import Json, JsonObject, is_object
 from partita.types.messages import AssistantMessage, Message, ToolCallPart, UserMessage
-from partita.types.parts import TextPart
-from partita.types.tools import TextOutput
+from partita.types.parts import TextOutput, TextPart
 from tests.logs.claude_session import Session, lines_of, task, use
 from tests.tables import each_row
 

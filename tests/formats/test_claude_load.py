@@ -10,8 +10,7 @@ from partita.formats.claude_code.format import load
 from partita.formats.losses import Loss
 from partita.types.json import Json
 from partita.types.messages import AssistantMessage, SystemMessage, ToolCallPart, UserMessage, text_of
-from partita.types.parts import DataPart
-from partita.types.tools import TextOutput
+from partita.types.parts import DataPart, TextOutput
 from tests.logs.claude_session import SESSION, Session, use
 from tests.tables import each_row
 
@@ -66,7 +65,7 @@ def test_what_is_not_understood_is_kept_and_told() -> None:
     ]
     assert [(loss.path, loss.what) for loss in loaded.losses] == [
         ("$[1]", "unknown record type 'dream' (once, line 2)"),
-        ("$[2]", "a line that is no object (once, line 3)"),
+        ("$[2]", "a line that is not an object (once, line 3)"),
     ]
 
 

@@ -280,11 +280,11 @@ def test_a_message_is_dated_by_its_first_line_and_the_thread_by_all() -> None:
     answer = reading.answers[0]
     assert answer.created_at is not None
     assert stamp(answer.created_at) == session.records[1]["timestamp"]
-    assembly = reading.log.assembly
-    assert assembly.first_time is not None
-    assert assembly.last_time is not None
-    assert stamp(assembly.first_time) == session.records[2]["timestamp"]
-    assert stamp(assembly.last_time) == session.records[1]["timestamp"]
+    builder = reading.log.builder
+    assert builder.first_time is not None
+    assert builder.last_time is not None
+    assert stamp(builder.first_time) == session.records[2]["timestamp"]
+    assert stamp(builder.last_time) == session.records[1]["timestamp"]
     assert [message.id for message in reading.messages] == ["u-1", "m"]  # the order of the file
 
 

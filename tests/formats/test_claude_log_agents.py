@@ -44,7 +44,7 @@ def test_lines_without_a_name_belong_to_the_call_that_gave_their_prompt(live: bo
     assert children(reading, "t1") == ["find flour", "find flour: done"]
     assert children(reading, "t2") == ["find salt", "find salt: done"]
     assert reading.calls["a-c1"].state == "output-available"
-    assert not reading.log.assembly.orphans()
+    assert not reading.log.builder.orphans()
     assert reading.parents == {"u-1": "", "msg-u-1": "u-1", "msg-u-2": "msg-u-1"}
 
 
@@ -54,7 +54,7 @@ def test_two_calls_with_one_prompt_have_a_sub_agent_each(live: bool) -> None:
     session.records += helper("look", mark="a").records + helper("look", mark="b").records
     reading = read(session.result("t1").result("t2"), live=live)
     assert under(reading.answers[0]) == {"t1": 3, "t2": 3}
-    assert not reading.log.assembly.orphans()
+    assert not reading.log.builder.orphans()
 
 
 @LIVE
@@ -115,7 +115,7 @@ def test_a_sub_agent_that_goes_on_after_its_call_is_told_under_it_all_the_same(
     session.prompt("<task-notification><tool-use-id>t1</tool-use-id></task-notification>").turn("Thanks")
     reading = read(session, live=live)
     assert children(reading, "t1") == ["look", "look: done"]
-    assert not reading.log.assembly.orphans()
+    assert not reading.log.builder.orphans()
 
 
 def test_a_sub_agent_that_works_for_two_calls_stands_under_the_first() -> None:
@@ -166,10 +166,10 @@ ORPHANS = {
 @pytest.mark.parametrize(("session", "name"), ORPHANS.values(), ids=ORPHANS)
 def test_a_sub_agent_that_no_call_claims_is_not_lost(session: Session, name: str, live: bool) -> None:
     reading = read(session, live=live)
-    orphans = reading.log.assembly.orphans()
+    orphans = reading.log.builder.orphans()
     assert list(orphans) == [name]
     assert [text_of(message) for message in orphans[name] if text_of(message)] == ["look", "look: done"]
-    assert reading.log.assembly.orphans() == orphans
+    assert reading.log.builder.orphans() == orphans
     assert not any(part.children for part in reading.calls.values())
 
 
@@ -201,7 +201,7 @@ def everybody(messages: list[Message]) -> list[str]:
 def test_however_sub_agents_hang_on_each_other_each_is_told_once(agents: int, round: bool) -> None:
     reading = read(chained(agents, round=round))
     told = everybody(reading.messages)
-    for messages in reading.log.assembly.orphans().values():
+    for messages in reading.log.builder.orphans().values():
         told += everybody(messages)
     wanted = {f"m{number}-1" for number in range(agents)}
     assert sorted(set(told) & wanted) == sorted(id_ for id_ in told if id_ in wanted)
@@ -217,7 +217,10 @@ def test_memory_of_sub_agents_is_bounded(monkeypatch: pytest.MonkeyPatch) -> Non
         session.result(f"t{number}", toolUseResult={"agentId": f"a{number}"}).answer(text="Good.")
     reading = read(session, live=True)
     assert all(children(reading, f"t{number}") == ["look", "look: done"] for number in range(8))
-    held = [agent.messages(None) for agent in map(reading.log.agent, (f"a{number}" for number in range(8)))]
+    held = [
+        agent.messages(None)
+        for agent in map(reading.log.builder.agent, (f"a{number}" for number in range(8)))
+    ]
     assert sum(bool(messages) for messages in held) == 3
 
 
@@ -232,7 +235,7 @@ def test_what_a_forgotten_sub_agent_still_says_stands_alone(monkeypatch: pytest.
     session.records += late.records
     reading = read(session)
     assert children(reading, "t0") == ["look", "look: done"]
-    assert [text_of(message) for message in reading.log.assembly.orphans()["a0"]] == ["one more thing"]
+    assert [text_of(message) for message in reading.log.builder.orphans()["a0"]] == ["one more thing"]
 
 
 def test_facts_of_a_sub_agent_count_less_than_those_of_the_conversation() -> None:
@@ -249,7 +252,7 @@ def test_a_sub_agents_own_file_is_a_conversation() -> None:
     reading = read(session)
     assert [message.id for message in reading.messages] == ["a-1", "msg-a-1", "msg-a-2"]
     assert reading.log.facts["agentName"] == "a1"
-    assert not reading.log.assembly.orphans()
+    assert not reading.log.builder.orphans()
 
 
 STRANGE: dict[str, Json] = {

@@ -4,14 +4,15 @@ from itertools import permutations
 
 from partita.types.json import Json, JsonObject
 from partita.types.messages import ToolCallPart
-from partita.types.parts import ImagePart, TextPart
-from partita.types.tools import (
+from partita.types.parts import (
     ContentOutput,
     ErrorJsonOutput,
     ErrorTextOutput,
     ExecutionDeniedOutput,
+    ImagePart,
     InterruptedOutput,
     TextOutput,
+    TextPart,
     ToolOutput,
 )
 from tests.logs.claude_session import Session, data_of, read, text, use

@@ -1,6 +1,6 @@
 """What nobody has heard of in a session file is kept, counted, and told with its line."""
 
-from partita.formats.log.diagnostics import KINDS, OTHERS
+from partita.formats.log.sink import MAX_KINDS, OTHER_KINDS
 from partita.types.codec import to_json
 from partita.types.json import Json, JsonObject, dumps
 from tests.logs.claude_session import Session, lines_of, read, text
@@ -81,11 +81,11 @@ def test_the_unknown_is_kept_and_counted_and_the_rest_goes_on(session: Session, 
 
 
 LINES: dict[str, tuple[bytes, dict[str, list[int]]]] = {
-    "a number": (b"7", {"a line that is no object": [2]}),
-    "a list": (b"[1,2]", {"a line that is no object": [2]}),
-    "null": (b"null", {"a line that is no object": [2]}),
+    "a number": (b"7", {"a line that is not an object": [2]}),
+    "a list": (b"[1,2]", {"a line that is not an object": [2]}),
+    "null": (b"null", {"a line that is not an object": [2]}),
     "no JSON": (b"hello", {"not JSON": [2]}),
-    "not in UTF-8": (b'{"type":"mode","mode":"\xff"}', {"not UTF-8; what is not was replaced": [2]}),
+    "not in UTF-8": (b'{"type":"mode","mode":"\xff"}', {"not UTF-8; invalid bytes were replaced": [2]}),
 }
 
 
@@ -102,14 +102,14 @@ def test_many_of_a_kind_are_one_finding_with_its_first_places() -> None:
     session = Session()
     for _ in range(50):
         session.add("telepathy")
-    (finding,) = read(session).log.findings
+    (finding,) = read(session).log.unknown_records
     assert finding.times == 50
-    assert [place.line for place in finding.places] == list(range(1, 21))
+    assert [place.line for place in finding.positions] == list(range(1, 21))
     assert str(finding) == "unknown record type 'telepathy' (50 times, line 1, 2, 3, 4, 5, …)"
 
 
 def test_kinds_without_end_take_no_room_without_end() -> None:
-    records: list[JsonObject] = [{"type": f"kind {number}"} for number in range(KINDS + 500)]
-    findings = read(lines_of(records)).log.findings
-    assert len(findings) == KINDS + 1
-    assert (findings[-1].what, findings[-1].times) == (OTHERS, 500)
+    records: list[JsonObject] = [{"type": f"kind {number}"} for number in range(MAX_KINDS + 500)]
+    findings = read(lines_of(records)).log.unknown_records
+    assert len(findings) == MAX_KINDS + 1
+    assert (findings[-1].what, findings[-1].times) == (OTHER_KINDS, 500)

@@ -1,6 +1,5 @@
 """`type: user` is mostly not the user: what else comes that way, and what the log says of itself."""
 
-from partita.logs.facts import thread_of
 from partita.types.json import Json, JsonObject
 from partita.types.messages import SystemMessage, UserMessage, UserPart
 from partita.types.parts import DataPart, FilePart, ForeignPart, ImagePart, TextPart
@@ -257,11 +256,11 @@ def test_where_the_title_comes_from(records: list[tuple[str, JsonObject]], title
     for type_, fields in records:
         session.about(type_, **fields)
     session.records += talk.records if first else []
-    assert thread_of(read(session).log).title == title
+    assert read(session).log.thread.title == title
 
 
 def test_a_long_title_is_cut() -> None:
-    title = thread_of(read(Session().prompt("bread " * 100)).log).title
+    title = read(Session().prompt("bread " * 100)).log.thread.title
     assert title is not None
     assert len(title) == 120
     assert title.endswith("…")
@@ -272,7 +271,7 @@ def test_facts_are_those_of_the_last_line_that_says_them() -> None:
     session.cwd = "/bakery"
     session.prompt("Elsewhere", gitBranch="rye", version="2.2.0", entrypoint="cli").answer(text="Yes.")
     session.prompt("Back", cwd=None)
-    thread = thread_of(read(session).log)
+    thread = read(session).log.thread
     assert thread.project == "/bakery"
     assert thread.metadata == {
         "sessionId": session.id,
@@ -324,10 +323,10 @@ def test_a_turn_begins_when_its_prompt_does() -> None:
     session = Session().turn("a").turn("b")
     reading = read(session)
     times = [session.records[0]["timestamp"], session.records[2]["timestamp"]]
-    assert [turn.began_at and turn.began_at.isoformat() for turn in reading.turns] == [
+    assert [turn.started_at and turn.started_at.isoformat() for turn in reading.turns] == [
         time.replace(".000Z", "+00:00") for time in times
     ]
-    assert [turn.place.line for turn in reading.turns] == [1, 3]
+    assert [turn.position.line for turn in reading.turns] == [1, 3]
 
 
 def test_what_an_interruption_cut_off_is_lost() -> None:

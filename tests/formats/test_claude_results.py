@@ -6,15 +6,18 @@ from msgspec import UNSET
 from partita.formats.claude_code.tool_results import output_chunk
 from partita.types.chunks import ToolOutputChunk
 from partita.types.json import Json, JsonObject
-from partita.types.parts import FilePart, ForeignPart, ImagePart, TextPart
-from partita.types.tools import (
+from partita.types.parts import (
     ContentOutput,
     ErrorJsonOutput,
     ErrorTextOutput,
     ExecutionDeniedOutput,
+    FilePart,
+    ForeignPart,
+    ImagePart,
     InterruptedOutput,
     JsonOutput,
     TextOutput,
+    TextPart,
     ToolOutput,
 )
 from tests.strategies import json_values

@@ -22,12 +22,14 @@ from partita.types.json import Json, JsonObject
 from partita.types.messages import AssistantContent, AssistantMessage, AssistantPart, ToolCallPart
 from partita.types.parts import (
     DataPart,
+    ErrorTextOutput,
     FilePart,
+    JsonOutput,
     SourceUrlPart,
     SteeringMessagePart,
+    TextOutput,
     TextPart,
 )
-from partita.types.tools import ErrorTextOutput, JsonOutput, TextOutput
 from tests.formats.claude_turns import (
     BAKE,
     DONE,

@@ -15,8 +15,7 @@ from partita.types.chunks import (
 )
 from partita.types.json import Json
 from partita.types.messages import AssistantMessage, AssistantPart, ToolCallPart, UserMessage
-from partita.types.parts import DataPart, SteeringMessagePart, TextPart
-from partita.types.tools import TextOutput
+from partita.types.parts import DataPart, SteeringMessagePart, TextOutput, TextPart
 from tests.formats.claude_turns import (
     BAKE,
     DONE,

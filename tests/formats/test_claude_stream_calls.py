@@ -3,7 +3,7 @@
 from partita.types.chunks import DataChunk, ToolInputAvailable
 from partita.types.json import Json
 from partita.types.messages import ToolCallPart
-from partita.types.tools import Approval, ExecutionDeniedOutput, InterruptedOutput, ToolOutput
+from partita.types.parts import Approval, ExecutionDeniedOutput, InterruptedOutput, ToolOutput
 from tests.formats.claude_turns import (
     ABORTED,
     BAKE,

@@ -20,15 +20,17 @@ from partita.types.chunks import (
 from partita.types.codec import read_chunk
 from partita.types.json import Json, JsonObject, is_array, is_object, loads, walk
 from partita.types.messages import AssistantMessage, AssistantPart, ToolCallPart
-from partita.types.parts import ImagePart, ReasoningPart, TextPart
-from partita.types.tools import (
+from partita.types.parts import (
     ContentOutput,
     ErrorJsonOutput,
     ErrorTextOutput,
     ExecutionDeniedOutput,
+    ImagePart,
     InterruptedOutput,
     JsonOutput,
+    ReasoningPart,
     TextOutput,
+    TextPart,
     ToolOutput,
 )
 from tests.formats import claude_turns

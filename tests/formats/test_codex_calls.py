@@ -2,15 +2,18 @@
 
 from partita.types.json import Json, JsonObject
 from partita.types.messages import ToolCallPart
-from partita.types.parts import DataPart, ImagePart, SourceUrlPart, TextPart
-from partita.types.tools import (
+from partita.types.parts import (
     ContentOutput,
+    DataPart,
     ErrorJsonOutput,
     ErrorTextOutput,
     ExecutionDeniedOutput,
+    ImagePart,
     InterruptedOutput,
     JsonOutput,
+    SourceUrlPart,
     TextOutput,
+    TextPart,
     ToolOutput,
 )
 from tests.formats.codex_counts import own

@@ -40,7 +40,7 @@ def reading(path: Path, live: bool = False) -> Reading:
 @each_row("live", [False, True])
 @each_row("path", of_format("codex-rollout"))
 def test_counts_are_those_of_the_file(path: Path, live: bool) -> None:
-    made = counts(reading(path, live).messages, reading(path, live).assembly)
+    made = counts(reading(path, live).messages, reading(path, live).builder)
     told = {field: counted(path)[field] for field in made}
     told["tokens"] = {"delta_sum": told["tokens"]["delta_sum"]}
     assert made == told

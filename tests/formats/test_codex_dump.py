@@ -5,9 +5,11 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from partita import convert, parse_log_file, text_of
+from partita import convert
 from partita.formats.log.session_file import SessionFacts
 from partita.formats.registry import get_format
+from partita.logs import parse_log_file
+from partita.types import text_of
 from partita.types.codec import encode
 from partita.types.json import Json, JsonObject
 from partita.types.messages import (
@@ -19,15 +21,20 @@ from partita.types.messages import (
     ToolCallPart,
     UserMessage,
 )
-from partita.types.parts import FilePart, ImagePart, ReasoningPart, SourceUrlPart, StepStartPart, TextPart
-from partita.types.tools import (
+from partita.types.parts import (
     ContentOutput,
     ErrorJsonOutput,
     ErrorTextOutput,
     ExecutionDeniedOutput,
+    FilePart,
+    ImagePart,
     InterruptedOutput,
     JsonOutput,
+    ReasoningPart,
+    SourceUrlPart,
+    StepStartPart,
     TextOutput,
+    TextPart,
     ToolOutput,
 )
 from partita.types.usage import Usage

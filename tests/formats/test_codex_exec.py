@@ -6,23 +6,21 @@ from partita.types.chunks import Chunk, DataChunk, MessageFinish, MessageStart, 
 from partita.types.json import Json, JsonObject
 from partita.types.messages import AssistantMessage, AssistantPart, ToolCallPart
 from partita.types.parts import (
+    Approval,
+    ContentOutput,
     DataPart,
+    ErrorJsonOutput,
+    ErrorTextOutput,
+    ExecutionDeniedOutput,
     ImagePart,
+    InterruptedOutput,
+    JsonOutput,
     ReasoningPart,
     SourceUrlPart,
     SteeringMessagePart,
     StepStartPart,
-    TextPart,
-)
-from partita.types.tools import (
-    Approval,
-    ContentOutput,
-    ErrorJsonOutput,
-    ErrorTextOutput,
-    ExecutionDeniedOutput,
-    InterruptedOutput,
-    JsonOutput,
     TextOutput,
+    TextPart,
     ToolOutput,
 )
 from tests.tables import each_row

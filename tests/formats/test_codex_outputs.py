@@ -6,13 +6,15 @@ from hypothesis import strategies as st
 from partita.formats.codex.content import outcome_of
 from partita.formats.codex.work import changes_in_event, changes_in_input, changes_in_text
 from partita.types.json import Json, JsonObject
-from partita.types.parts import ForeignPart, ImagePart, TextPart
-from partita.types.tools import (
+from partita.types.parts import (
     ContentOutput,
     ErrorTextOutput,
     ExecutionDeniedOutput,
+    ForeignPart,
+    ImagePart,
     InterruptedOutput,
     TextOutput,
+    TextPart,
     ToolOutput,
 )
 from tests.strategies_json import json_values, texts

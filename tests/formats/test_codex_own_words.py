@@ -14,13 +14,14 @@ from tests.tables import each_row
 
 def told(records: list[JsonObject]) -> tuple[list[Message], list[Consumption], LogBuilder]:
     """What is told of a sub-agent's records."""
-    assembly = LogBuilder("thread")
-    decoder = CodexRolloutDecoder(assembly, under_call=True)
+    builder = LogBuilder("thread")
+    agent = builder.agent("gardener")
+    decoder = CodexRolloutDecoder(agent)
     for number, record in enumerate(records):
-        assembly.line, assembly.offset = number + 1, number * 100
+        builder.line, builder.offset = number + 1, number * 100
         decoder.feed(record)
     decoder.finish()
-    return assembly.finish(), assembly.take_ledger(), assembly
+    return agent.own_messages("lost"), builder.take_ledger(), builder
 
 
 def copy(*, named: bool, **fields: int) -> Script:
@@ -62,12 +63,12 @@ def test_only_what_is_its_own_is_told_when_the_copy_ends_with(
     records = own(script, named=way == "turns")
     if way == "ordinals":
         records = [{**record, "ordinal": number} for number, record in enumerate(records)]
-    messages, ledger, assembly = told(records)
+    messages, ledger, builder = told(records)
     assert [text_of(message) for message in messages if text_of(message)] == ["Water.", "Watered."]
     assert [one.usage.total_tokens for one in ledger] == [30]
-    assert assembly.facts == {}
+    assert builder.facts == {}
     guessed = ["where the copied history ends had to be guessed"] if way == "pause" else []
-    assert [finding.what for finding in assembly.diagnostics] == guessed
+    assert [finding.what for finding in builder.unknown_records] == guessed
 
 
 def test_a_sub_agent_that_copied_nothing_is_told_as_a_whole() -> None:

@@ -122,11 +122,11 @@ def test_a_longer_log_keeps_the_ids_of_a_shorter_one(records: list[JsonObject], 
 
 @given(scripts())
 def test_reading_goes_on_from_the_beginning_of_any_turn(records: list[JsonObject]) -> None:
-    assembly = LogBuilder("thread")
-    decoder = CodexRolloutDecoder(assembly)
+    builder = LogBuilder("thread")
+    decoder = CodexRolloutDecoder(builder)
     places: list[tuple[int, str | None, JsonObject]] = []
     fed = 0
-    assembly.on_turn = lambda: places.append((fed, assembly.tail, decoder.mark()))
+    builder.on_turn = lambda: places.append((fed, builder.tail, decoder.mark()))
     for record in records:
         decoder.feed(record)
         fed += 1

@@ -4,8 +4,15 @@ from datetime import timedelta
 
 from partita.types.json import Json, JsonObject
 from partita.types.messages import AssistantMessage, SystemMessage, UserMessage, text_of
-from partita.types.parts import DataPart, ForeignPart, ImagePart, ReasoningPart, StepStartPart, TextPart
-from partita.types.tools import InterruptedOutput
+from partita.types.parts import (
+    DataPart,
+    ForeignPart,
+    ImagePart,
+    InterruptedOutput,
+    ReasoningPart,
+    StepStartPart,
+    TextPart,
+)
 from tests.formats.codex_counts import own
 from tests.formats.codex_examples import MODEL, START, THREAD, Reading, Script, read, usage
 from tests.tables import each_row
@@ -39,7 +46,7 @@ def test_a_turn_is_a_prompt_and_its_answer_each_told_once() -> None:
 def test_facts_of_the_thread_come_from_its_header_and_its_turns() -> None:
     script = Script().meta(agent_nickname="Bob", parent_thread_id="p1", forked_from_id="p2")
     reading = read(script.context("t1", cwd="/home/ada/shed").prompt("Dig a hole, please.").records)
-    assert reading.assembly.facts == {
+    assert reading.builder.facts == {
         "sessionId": THREAD,
         "cwd": "/home/ada/shed",
         "version": "0.150.0",
@@ -69,7 +76,7 @@ PARENTS: dict[str, tuple[JsonObject, JsonObject]] = {
 
 @each_row(("fields", "facts"), PARENTS.values(), ids=PARENTS)
 def test_where_a_thread_comes_from(fields: JsonObject, facts: JsonObject) -> None:
-    learnt = read(Script().meta(**fields).records).assembly.facts
+    learnt = read(Script().meta(**fields).records).builder.facts
     assert {name: learnt.get(name) for name in ("parentSessionId", "forkedFrom", "agentName")} == {
         "parentSessionId": None,
         "forkedFrom": None,
@@ -81,7 +88,7 @@ def test_where_a_thread_comes_from(fields: JsonObject, facts: JsonObject) -> Non
 def test_a_thread_can_be_given_a_name_and_another_model() -> None:
     script = Script().meta().event("thread_name_updated", thread_name="Roses")
     script.event("thread_settings_applied", thread_settings={"model": "gpt-other"})
-    facts = read(script.records).assembly.facts
+    facts = read(script.records).builder.facts
     assert (facts["title"], facts["model"]) == ("Roses", "gpt-other")
 
 
@@ -204,14 +211,14 @@ def test_an_event_that_was_told_in_a_pause_is_not_told_again_by_its_item(live: b
     from partita.formats.codex.rollout import CodexRolloutDecoder
     from partita.formats.log.thread_builder import LogBuilder
 
-    assembly = LogBuilder()
-    decoder = CodexRolloutDecoder(assembly)
+    builder = LogBuilder()
+    decoder = CodexRolloutDecoder(builder)
     records = Script().answer("Done.").records
     decoder.feed(records[0])
     if live:
         decoder.finish()
     decoder.feed(records[1])
-    (answer,) = assembly.finish()
+    (answer,) = builder.finish()
     assert [part.text for part in answer.content.parts if isinstance(part, TextPart)] == ["Done."]
 
 
@@ -296,8 +303,8 @@ def test_turns_begin_with_prompts_and_end_with_their_tasks() -> None:
     script = Script().meta().turn("t1", "Dig.", "Dug.", 10).start("t2").context("t2").prompt("Water.")
     turns = read(
         script.event("turn_aborted", turn_id="t2", reason="interrupted").records
-    ).assembly.take_turns()
-    assert [(turn.place.offset, turn.end, turn.error) for turn in turns] == [
+    ).builder.take_turns()
+    assert [(turn.position.offset, turn.end, turn.error) for turn in turns] == [
         (300, "completed", None),
         (1100, "interrupted", "interrupted"),
     ]
@@ -306,7 +313,7 @@ def test_turns_begin_with_prompts_and_end_with_their_tasks() -> None:
 def test_a_failed_task_says_why() -> None:
     script = Script().start("t1").prompt("Dig.").end("t1", error={"message": "No spade."})
     reading = read(script.records)
-    assert [(turn.end, turn.error) for turn in reading.assembly.take_turns()] == [("failed", "No spade.")]
+    assert [(turn.end, turn.error) for turn in reading.builder.take_turns()] == [("failed", "No spade.")]
     assert [text_of(notice) for notice in reading.notices] == ["No spade."]
 
 
@@ -316,13 +323,13 @@ def test_words_during_a_task_steer_its_turn() -> None:
     )
     reading = read(script.end("t1").records)
     assert [text_of(prompt) for prompt in reading.prompts] == ["Dig.", "Deeper."]
-    assert len(reading.assembly.take_turns()) == 1
+    assert len(reading.builder.take_turns()) == 1
 
 
 def test_a_task_without_a_prompt_ends_no_turn() -> None:
     script = Script().start("t1").prompt("Dig.").event("turn_aborted", turn_id="t1", reason="interrupted")
     script.start("t2").add("compacted", {"message": ""}).end("t2")
-    assert [turn.end for turn in read(script.records).assembly.take_turns()] == ["interrupted"]
+    assert [turn.end for turn in read(script.records).builder.take_turns()] == ["interrupted"]
 
 
 def test_an_abort_is_shown_and_interrupts_calls_that_are_at_work() -> None:
@@ -462,16 +469,16 @@ def test_the_first_generation_has_bare_items_and_no_times() -> None:
     assert [text_of(prompt) for prompt in reading.prompts] == ["Dig."]
     assert [(call.name, call.input) for call in reading.calls] == [("shell", {"command": ["dig"]})]
     assert texts(reading) == [[], ["Dug."]]
-    assert (reading.assembly.facts["sessionId"], reading.assembly.facts["gitBranch"]) == (THREAD, "old")
-    assert reading.assembly.first_time == reading.assembly.last_time
+    assert (reading.builder.facts["sessionId"], reading.builder.facts["gitBranch"]) == (THREAD, "old")
+    assert reading.builder.first_time == reading.builder.last_time
     assert not reading.puzzles
 
 
 def test_times_are_those_of_the_records() -> None:
     reading = read(Script().meta().prompt("Dig.").answer("Dug.").records)
     assert reading.prompts[0].created_at == START + timedelta(seconds=2)
-    assert reading.assembly.first_time == START + timedelta(seconds=1)
-    assert reading.assembly.last_time == START + timedelta(seconds=5)
+    assert reading.builder.first_time == START + timedelta(seconds=1)
+    assert reading.builder.last_time == START + timedelta(seconds=5)
 
 
 STRANGE: dict[str, tuple[JsonObject, str]] = {

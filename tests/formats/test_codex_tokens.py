@@ -187,7 +187,7 @@ def test_copied_history_is_marked_and_not_counted_again(script: Script) -> None:
         True,
         False,
     ]
-    assert reading.assembly.facts["sessionId"] == FORK
+    assert reading.builder.facts["sessionId"] == FORK
 
 
 def copy_of(answer: AssistantMessage) -> tuple[bool, int | None]:

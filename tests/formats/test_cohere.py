@@ -12,8 +12,17 @@ from partita.formats.format import Dumped, Request, ToolSpec
 from partita.formats.registry import get_format
 from partita.types.json import Json, JsonObject
 from partita.types.messages import AssistantMessage, Message, SystemMessage, ToolCallPart, UserMessage
-from partita.types.parts import FilePart, ReasoningPart, StepStartPart, TextPart
-from partita.types.tools import ContentOutput, ErrorTextOutput, JsonOutput, TextOutput, ToolOutput
+from partita.types.parts import (
+    ContentOutput,
+    ErrorTextOutput,
+    FilePart,
+    JsonOutput,
+    ReasoningPart,
+    StepStartPart,
+    TextOutput,
+    TextPart,
+    ToolOutput,
+)
 from tests.converting import read_payload
 from tests.formats.provider_answers import unlike_sdk, wrong_fields
 from tests.recordings import answers, name_of

@@ -3,8 +3,9 @@
 import json
 from typing import Any
 
-from partita import MessageList, convert
-from partita.formats.reasons import DISPLAY
+from partita import convert
+from partita.agents import MessageList
+from partita.formats.losses import DISPLAY
 from tests.tables import each_row
 
 HIDDEN = "sk-hidden"

@@ -6,11 +6,10 @@ from hypothesis import strategies as st
 from partita.formats.exports import chatml, markdown, sharegpt
 from partita.formats.format import Request, ToolSpec
 from partita.formats.registry import get_format
-from partita.testing.everything import everything
+from partita.testing.full_conversation import full_conversation
 from partita.types.json import JsonObject
 from partita.types.messages import AssistantMessage, Message, ToolCallPart, UserMessage
-from partita.types.parts import ReasoningPart, StepStartPart, TextPart
-from partita.types.tools import TextOutput
+from partita.types.parts import ReasoningPart, StepStartPart, TextOutput, TextPart
 from tests import canonical
 from tests.tables import each_row
 
@@ -161,7 +160,7 @@ def test_a_call_without_a_result_is_not_given_that_of_another() -> None:
             for part in message.parts
             if isinstance(part, ToolCallPart)
         ]
-        unanswered = "The tool call was interrupted: its process went away. the call never got an answer"
+        unanswered = "The tool call was interrupted: its process went away. the call never got a result"
         assert calls == [("tide", TextOutput(unanswered)), ("wind", TextOutput("calm"))]
         assert "repaired" in {loss.severity for loss in dumped.losses}
 
@@ -171,7 +170,7 @@ def test_everything_is_written_twice_the_same(name: str) -> None:
     format_ = get_format(name)
     assert format_.load is not None
     assert format_.dump is not None
-    once = format_.dump(everything())
+    once = format_.dump(full_conversation())
     loaded = format_.load(once.payload)
     again = format_.dump(loaded.messages)
     assert again.payload == once.payload
@@ -203,7 +202,7 @@ def test_a_reasoning_cannot_close_its_block() -> None:
 
 
 def test_what_a_document_does_not_say_is_told() -> None:
-    dumped = markdown.dump(everything())
+    dumped = markdown.dump(full_conversation())
     told = {loss.path for loss in dumped.losses}
     assert {
         "$[0].threadId",

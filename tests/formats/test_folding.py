@@ -2,7 +2,7 @@
 
 from hypothesis import given
 
-from partita.formats.events import fold
+from partita.formats.event_streams import fold
 from partita.stream.accumulator import Accumulator
 from partita.types.codec import read_chunk
 from partita.types.json import Json, JsonObject

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from partita.formats.gemini.arguments import ArgumentWriter
 from partita.types.json import Json, JsonObject, dumps, is_array, is_object, loads
-from partita.types.tools import JsonOutput
+from partita.types.parts import JsonOutput
 from tests.formats.gemini_answers import call, calls_of, decode, fold, piece, response, text, told
 from tests.tables import each_row
 

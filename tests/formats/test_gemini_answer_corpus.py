@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Final
 
-from partita.formats.answers.model_view import model_view
+from partita.formats.model_view import model_view
 from partita.types.codec import encode
 from partita.types.json import Json, JsonObject, loads
 from partita.types.messages import UserMessage

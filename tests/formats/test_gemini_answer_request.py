@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import UNSET
 
-from partita.formats.answers.model_view import model_view
 from partita.formats.format import ToolSpec
 from partita.formats.gemini.parts import TOOL_NAME
 from partita.formats.gemini.stream import GeminiDecoder
+from partita.formats.model_view import model_view
 from partita.types.json import Json, JsonObject
 from partita.types.messages import (
     AssistantMessage,
@@ -24,28 +24,26 @@ from partita.types.messages import (
 )
 from partita.types.parts import (
     Citation,
+    ContentOutput,
     CustomPart,
     DataPart,
+    ErrorJsonOutput,
+    ErrorTextOutput,
+    ExecutionDeniedOutput,
     FilePart,
     ForeignPart,
     ImagePart,
+    InterruptedOutput,
+    JsonOutput,
     ReasoningFilePart,
     ReasoningPart,
     SourceUrlPart,
     StepStartPart,
-    TextPart,
-    UrlCitationSource,
-)
-from partita.types.tools import (
-    ContentOutput,
-    ErrorJsonOutput,
-    ErrorTextOutput,
-    ExecutionDeniedOutput,
-    InterruptedOutput,
-    JsonOutput,
     TextOutput,
+    TextPart,
     ToolOutput,
     ToolResultPart,
+    UrlCitationSource,
 )
 from tests.formats.gemini_answers import build_request, call, decode, fold, response, text, thought
 from tests.strategies import json_values
@@ -309,7 +307,7 @@ def test_answers_stand_in_the_order_of_their_calls_and_all_in_one_content() -> N
     ]
 
 
-UNANSWERED = "The tool call was interrupted: its process went away. the call never got an answer"
+UNANSWERED = "The tool call was interrupted: its process went away. the call never got a result"
 
 
 def test_a_call_without_an_answer_gets_one_and_an_answer_without_a_call_is_told_as_lost() -> None:

@@ -4,19 +4,24 @@ from collections.abc import Sequence
 
 from msgspec import UNSET
 
-from partita.formats.gemini_cli.chat import GeminiChatDecoder, records_of
+from partita.formats.gemini_cli.chat import records_of
 from partita.formats.log.thread_builder import LogBuilder
 from partita.types.json import Json, JsonObject, is_array
 from partita.types.messages import AssistantMessage, Message, ToolCallPart, UserMessage
-from partita.types.parts import DataPart, FilePart, ImagePart, ReasoningPart, StepStartPart, TextPart
-from partita.types.tools import (
+from partita.types.parts import (
     ContentOutput,
+    DataPart,
     ErrorJsonOutput,
     ErrorTextOutput,
     ExecutionDeniedOutput,
+    FilePart,
+    ImagePart,
     InterruptedOutput,
     JsonOutput,
+    ReasoningPart,
+    StepStartPart,
     TextOutput,
+    TextPart,
     ToolOutput,
 )
 from partita.types.usage import Usage
@@ -63,14 +68,14 @@ def call_in(messages: dict[str, Message], id: str) -> ToolCallPart:
     return call
 
 
-def puzzles(assembly: LogBuilder) -> list[str]:
-    return [finding.what for finding in assembly.diagnostics]
+def puzzles(builder: LogBuilder) -> list[str]:
+    return [finding.what for finding in builder.unknown_records]
 
 
 def test_a_conversation() -> None:
     thought = {"subject": "Weather", "description": "It may rain.", "timestamp": "2026-05-01T08:00:02.000Z"}
     tokens = {"input": 100, "output": 7, "cached": 40, "thoughts": 11, "tool": 2, "total": 120}
-    messages, assembly = read(
+    messages, builder = read(
         [HEADER, asked("u1", "Rain?", 1), answered("g1", "Yes.", 3, thoughts=[thought], tokens=tokens)]
     )
     assert list(messages) == ["header-s-1", "u1", "g1"]
@@ -85,22 +90,22 @@ def test_a_conversation() -> None:
     assert answer.content.metadata == {"model": "gemini-test"}
     assert answer.content.usage == Usage(102, 18, 120, 11, 40, raw=tokens)
     assert (answer.parent_id, answer.thread_id, answer.run_id) == ("u1", "t", "t@1")
-    assert assembly.facts == {"sessionId": "s-1", "model": "gemini-test", "prompt": "Rain?"}
-    (turn,) = assembly.take_turns()
+    assert builder.facts == {"sessionId": "s-1", "model": "gemini-test", "prompt": "Rain?"}
+    (turn,) = builder.take_turns()
     assert (turn.end, turn.ended_at) == ("completed", answer.created_at)
-    (consumption,) = assembly.take_ledger()
+    (consumption,) = builder.take_ledger()
     assert (consumption.key, consumption.message_id) == ("gemini:g1", "g1")
     assert (consumption.model, consumption.provider) == ("gemini-test", "google")
-    assert not puzzles(assembly)
+    assert not puzzles(builder)
 
 
 def test_a_document_is_read_like_its_records() -> None:
     said = [asked("u1", "Rain?", 1), answered("g1", "Yes.", 3)]
     document = {**HEADER, "summary": "Rain", "messages": said}
-    messages, assembly = read(records_of(document))
+    messages, builder = read(records_of(document))
     plain, _ = read([HEADER, *said])
     assert [messages["u1"], messages["g1"]] == [plain["u1"], plain["g1"]]
-    assert assembly.facts["summary"] == "Rain"
+    assert builder.facts["summary"] == "Rain"
     assert list(records_of({"messages": [1]})) == [{}, {"message": 1}]
     assert list(records_of({"messages": None})) == [{"messages": None}]
 
@@ -184,9 +189,9 @@ OUTPUTS: dict[str, tuple[JsonObject, ToolOutput | None]] = {
 
 @each_row(("call", "output"), OUTPUTS.values(), ids=OUTPUTS)
 def test_what_came_of_a_call(call: JsonObject, output: ToolOutput | None) -> None:
-    messages, assembly = read([asked("u1", "Go"), answered("g1", toolCalls=[call])])
+    messages, builder = read([asked("u1", "Go"), answered("g1", toolCalls=[call])])
     assert call_in(messages, "g1").output == output
-    assert not puzzles(assembly)
+    assert not puzzles(builder)
 
 
 def test_a_call_holds_what_a_person_may_want_to_see() -> None:
@@ -202,7 +207,7 @@ def test_a_call_holds_what_a_person_may_want_to_see() -> None:
         "resultDisplay": {"fileDiff": "-a +b"},
         "agentId": "helper-1",
     }
-    messages, assembly = read([asked("u1", "Go", 1), answered("g1", second=2, toolCalls=[call])])
+    messages, builder = read([asked("u1", "Go", 1), answered("g1", second=2, toolCalls=[call])])
     part = call_in(messages, "g1")
     assert (part.name, part.input, part.title) == ("run_shell_command", {"command": "false"}, "Shell")
     assert part.tool_metadata == {
@@ -215,7 +220,7 @@ def test_a_call_holds_what_a_person_may_want_to_see() -> None:
             "exitCode": 1,
         }
     }
-    began, ended = assembly.take_times()["c"]
+    began, ended = builder.take_call_times()["c"]
     assert began is not None
     assert ended is not None
     assert (ended - began).total_seconds() == 7
@@ -224,12 +229,12 @@ def test_a_call_holds_what_a_person_may_want_to_see() -> None:
 def test_a_result_said_again_is_not_told_again() -> None:
     results = message("u2", "user", [responded("c", output="text")], 4)
     call = called("c", result=[responded("c", output="text")])
-    messages, assembly = read([asked("u1", "Go"), answered("g1", toolCalls=[call]), results])
+    messages, builder = read([asked("u1", "Go"), answered("g1", toolCalls=[call]), results])
     again = messages["u2"]
     assert isinstance(again, UserMessage)
     assert (again.internal, again.type) == (True, "event")
     assert again.parts == (DataPart("gemini-result", {"id": "c", "name": "read_file"}),)
-    assert len(assembly.take_turns()) == 1
+    assert len(builder.take_turns()) == 1
 
 
 def test_a_result_that_came_apart_is_joined_by_its_id() -> None:
@@ -246,18 +251,18 @@ def test_a_result_that_came_apart_is_joined_by_its_id() -> None:
 
 
 def test_a_result_without_a_call_is_kept() -> None:
-    messages, assembly = read([message("u2", "user", [responded("x", output="lost")])])
+    messages, builder = read([message("u2", "user", [responded("x", output="lost")])])
     kept = [part for message in messages.values() for part in message.parts]
     assert DataPart("gemini-result", responded("x", output="lost")["functionResponse"]) in kept
-    assert puzzles(assembly) == ["the result has no call right before it"]
+    assert puzzles(builder) == ["the result has no call right before it"]
 
 
 def test_context_is_no_talk() -> None:
     context = "<session_context>\n- **Workspace Directories:**\n  - /home/me/work\n</session_context>"
-    messages, assembly = read([asked("u0", context), asked("u1", "Hello")])
+    messages, builder = read([asked("u0", context), asked("u1", "Hello")])
     assert (messages["u0"].internal, messages["u0"].type) == (True, "event")
-    assert assembly.facts["cwd"] == "/home/me/work"
-    assert assembly.facts["prompt"] == "Hello"
+    assert builder.facts["cwd"] == "/home/me/work"
+    assert builder.facts["prompt"] == "Hello"
 
 
 NOTICES: dict[str, tuple[JsonObject, str | None, bool]] = {
@@ -270,8 +275,8 @@ NOTICES: dict[str, tuple[JsonObject, str | None, bool]] = {
 
 @each_row(("notice", "end", "internal"), NOTICES.values(), ids=NOTICES)
 def test_notices(notice: JsonObject, end: str | None, internal: bool) -> None:
-    messages, assembly = read([asked("u1", "Go"), notice])
-    (turn,) = assembly.take_turns()
+    messages, builder = read([asked("u1", "Go"), notice])
+    (turn,) = builder.take_turns()
     assert turn.end == end
     assert turn.error == (notice["content"] if end else None)
     event = messages["n"]
@@ -282,8 +287,8 @@ def test_notices(notice: JsonObject, end: str | None, internal: bool) -> None:
 
 
 def test_an_error_after_the_answer_is_not_the_turn_s() -> None:
-    _, assembly = read([asked("u1", "Go"), answered("g1", "Done."), message("n", "error", "editor is gone")])
-    (turn,) = assembly.take_turns()
+    _, builder = read([asked("u1", "Go"), answered("g1", "Done."), message("n", "error", "editor is gone")])
+    (turn,) = builder.take_turns()
     assert turn.end == "completed"
 
 
@@ -305,10 +310,10 @@ GROWING: dict[str, list[JsonObject]] = {
 
 @each_row("versions", GROWING.values(), ids=GROWING)
 def test_a_response_that_grows_is_told_as_it_is_in_the_end(versions: list[JsonObject]) -> None:
-    messages, assembly = read([asked("u1", "Go"), *versions])
+    messages, builder = read([asked("u1", "Go"), *versions])
     fresh, _ = read([asked("u1", "Go"), versions[-1]])
     assert messages == fresh
-    assert not puzzles(assembly)
+    assert not puzzles(builder)
 
 
 def test_a_message_that_is_written_anew_keeps_its_place_and_its_run() -> None:
@@ -337,9 +342,9 @@ def test_a_record_seen_twice_changes_nothing() -> None:
     tokens = {"input": 5, "output": 1, "total": 6}
     records = [HEADER, asked("u1", "Go"), answered("g1", "Yes", tokens=tokens, toolCalls=[called("c")])]
     once, _ = read(records)
-    twice, assembly = read([*records, *records])
+    twice, builder = read([*records, *records])
     assert once == twice
-    assert len(assembly.take_ledger()) == len(assembly.take_turns()) == 1
+    assert len(builder.take_ledger()) == len(builder.take_turns()) == 1
 
 
 # Branches
@@ -355,25 +360,25 @@ def path_to(messages: dict[str, Message], leaf: Json) -> list[str]:
 
 def test_what_a_rewind_drops_stays_as_a_branch() -> None:
     records = [HEADER, asked("u1", "One"), answered("g1", "1"), asked("u2", "Two"), answered("g2", "2")]
-    messages, assembly = read([*records, {"$rewindTo": "u2"}, asked("u3", "Three"), answered("g3", "3")])
+    messages, builder = read([*records, {"$rewindTo": "u2"}, asked("u3", "Three"), answered("g3", "3")])
     assert messages["u3"].parent_id == messages["u2"].parent_id == "g1"
-    assert path_to(messages, assembly.facts["leaf"]) == ["header-s-1", "u1", "g1", "u3", "g3"]
+    assert path_to(messages, builder.facts["leaf"]) == ["header-s-1", "u1", "g1", "u3", "g3"]
     assert path_to(messages, "gemini-rewind-2") == ["header-s-1", "u1", "g1", "u2", "g2", "gemini-rewind-2"]
-    assert counts(messages.values(), assembly)["messages_by_type"] == {"user": 2, "gemini": 2}
+    assert counts(messages.values(), builder)["messages_by_type"] == {"user": 2, "gemini": 2}
 
 
 def test_a_rewind_alone_moves_the_leaf() -> None:
-    messages, assembly = read(
+    messages, builder = read(
         [asked("u1", "One"), answered("g1", "1"), asked("u2", "Two"), {"$rewindTo": "u2"}]
     )
-    assert assembly.facts["leaf"] == "g1"
-    assert counts(messages.values(), assembly)["messages_after_replay"] == 2
+    assert builder.facts["leaf"] == "g1"
+    assert counts(messages.values(), builder)["messages_after_replay"] == 2
 
 
 def test_a_rewind_to_a_message_that_is_not_there_drops_all() -> None:
-    messages, assembly = read([HEADER, asked("u1", "One"), {"$rewindTo": "who"}, asked("u2", "Two")])
+    messages, builder = read([HEADER, asked("u1", "One"), {"$rewindTo": "who"}, asked("u2", "Two")])
     assert messages["u2"].parent_id == messages["u1"].parent_id == "header-s-1"
-    assert path_to(messages, assembly.facts["leaf"]) == ["header-s-1", "u2"]
+    assert path_to(messages, builder.facts["leaf"]) == ["header-s-1", "u2"]
 
 
 def test_a_compaction_keeps_what_it_took_away_above_it() -> None:
@@ -382,7 +387,7 @@ def test_a_compaction_keeps_what_it_took_away_above_it() -> None:
         message("g2", "gemini", "Got it."),
     )
     compaction = {"$set": {"messages": [asked("u0", "<session_context>"), summary, copy]}}
-    messages, assembly = read(
+    messages, builder = read(
         [
             asked("u0", "<session_context>"),
             asked("u1", "One"),
@@ -398,22 +403,22 @@ def test_a_compaction_keeps_what_it_took_away_above_it() -> None:
     assert messages["u2"].internal
     assert messages["g2"].internal
     assert not messages["u3"].internal
-    assert counts(messages.values(), assembly)["messages_by_type"] == {"user": 3, "gemini": 1}
+    assert counts(messages.values(), builder)["messages_by_type"] == {"user": 3, "gemini": 1}
 
 
 def test_a_list_that_names_less_is_a_rewind() -> None:
     shorter = {"$set": {"messages": [asked("u1", "One")]}}
-    messages, assembly = read([asked("u1", "One"), answered("g1", "1"), shorter, asked("u2", "Two")])
+    messages, builder = read([asked("u1", "One"), answered("g1", "1"), shorter, asked("u2", "Two")])
     assert messages["u2"].parent_id == messages["g1"].parent_id == "u1"
-    assert path_to(messages, assembly.facts["leaf"]) == ["u1", "u2"]
+    assert path_to(messages, builder.facts["leaf"]) == ["u1", "u2"]
 
 
 def test_a_list_that_says_the_same_changes_nothing() -> None:
     records = [asked("u1", "One"), answered("g1", "1")]
-    messages, assembly = read([*records, {"$set": {"messages": records}}, asked("u2", "Two")])
+    messages, builder = read([*records, {"$set": {"messages": records}}, asked("u2", "Two")])
     assert list(messages) == ["u1", "g1", "u2"]
     assert messages["u2"].parent_id == "g1"
-    assert "leaf" not in assembly.facts
+    assert "leaf" not in builder.facts
 
 
 def test_a_message_that_was_dropped_may_count_again() -> None:
@@ -424,17 +429,17 @@ def test_a_message_that_was_dropped_may_count_again() -> None:
         asked("u1", "One"),
         answered("g2", "2"),
     ]
-    messages, assembly = read(records)
+    messages, builder = read(records)
     assert messages["g2"].parent_id == "u1"
-    assert path_to(messages, assembly.facts["leaf"]) == ["u1", "g2"]
+    assert path_to(messages, builder.facts["leaf"]) == ["u1", "g2"]
 
 
 def test_a_second_session_in_a_file_begins_anew() -> None:
     second = {**HEADER, "sessionId": "s-2"}
-    messages, assembly = read([HEADER, asked("u1", "One"), second, asked("u1", "Uno"), answered("g1", "1")])
-    assert path_to(messages, assembly.facts["leaf"]) == ["header-s-2", "s-2/u1", "s-2/g1"]
+    messages, builder = read([HEADER, asked("u1", "One"), second, asked("u1", "Uno"), answered("g1", "1")])
+    assert path_to(messages, builder.facts["leaf"]) == ["header-s-2", "s-2/u1", "s-2/g1"]
     assert messages["u1"].parts == (TextPart("One"),)
-    assert assembly.facts["sessionId"] == "s-2"
+    assert builder.facts["sessionId"] == "s-2"
 
 
 # What is not understood
@@ -446,15 +451,15 @@ def test_what_is_said_of_a_chat() -> None:
         "summary": "About rain",
         "memoryScratchpad": {"a": 1},
     }
-    messages, assembly = read([HEADER, {"$set": changes}, {"$set": {"mood": "good"}}])
-    assert assembly.facts["summary"] == "About rain"
-    assert assembly.last_time is not None
-    assert assembly.last_time.hour == 9
+    messages, builder = read([HEADER, {"$set": changes}, {"$set": {"mood": "good"}}])
+    assert builder.facts["summary"] == "About rain"
+    assert builder.last_time is not None
+    assert builder.last_time.hour == 9
     kept = [
         part.data for message in messages.values() for part in message.parts if isinstance(part, DataPart)
     ]
     assert kept[1:] == [{"memoryScratchpad": {"a": 1}}, {"mood": "good"}]
-    assert puzzles(assembly) == ["unknown field 'mood' of a chat"]
+    assert puzzles(builder) == ["unknown field 'mood' of a chat"]
 
 
 STRANGE: dict[str, tuple[JsonObject, str]] = {
@@ -471,8 +476,8 @@ STRANGE: dict[str, tuple[JsonObject, str]] = {
 
 @each_row(("record", "what"), STRANGE.values(), ids=STRANGE)
 def test_what_is_not_understood_is_told_and_does_not_stop_the_rest(record: JsonObject, what: str) -> None:
-    messages, assembly = read([asked("u1", "One"), record, asked("u2", "Two")])
-    assert what in puzzles(assembly)
+    messages, builder = read([asked("u1", "One"), record, asked("u2", "Two")])
+    assert what in puzzles(builder)
     assert messages["u1"].parts == (TextPart("One"),)
     assert messages["u2"].parts == (TextPart("Two"),)
 
@@ -489,9 +494,9 @@ def test_a_message_nested_too_deeply_is_passed_over() -> None:
     deep: Json = "x"
     for _ in range(100_000):
         deep = [deep]
-    messages, assembly = read([asked("u1", "One"), message("x", "user", deep)])
+    messages, builder = read([asked("u1", "One"), message("x", "user", deep)])
     assert list(messages) == ["u1"]
-    assert puzzles(assembly) == ["a message that is nested too deeply"]
+    assert puzzles(builder) == ["a message that is nested too deeply"]
     while is_array(deep):  # taken apart by hand: so deep a list is too much for the interpreter
         deep = deep.pop()
 
@@ -509,13 +514,6 @@ def test_a_call_in_the_content_is_a_call() -> None:
     assert (call.id, call.name, call.input) == ("c", "ls", {"path": "."})
     known, _ = read([answered("g1", toolCalls=[called("c")]) | {"content": content}])
     assert call_in(known, "g1").name == "read_file"
-
-
-def test_a_sub_agent_s_chat_is_told_its_parent() -> None:
-    assembly = LogBuilder()
-    decoder = GeminiChatDecoder(assembly, parent_session_id="s-1")
-    decoder.feed({**HEADER, "sessionId": "helper-1", "kind": "subagent", "directories": ["/work"]})
-    assert assembly.facts == {"parentSessionId": "s-1", "sessionId": "helper-1", "cwd": "/work"}
 
 
 def test_content_without_metadata_has_none() -> None:

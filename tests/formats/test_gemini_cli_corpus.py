@@ -21,10 +21,10 @@ def records_in(file: Path) -> list[JsonObject]:
 def test_a_chat_amounts_to_what_was_counted(path: Path) -> None:
     truth = counted(path)
     records = records_in(path)
-    messages, assembly = read(records)
-    found = counts(messages.values(), assembly)
+    messages, builder = read(records)
+    found = counts(messages.values(), builder)
     assert found == {key: truth[key] for key in found}
-    assert not list(assembly.diagnostics)
+    assert not list(builder.unknown_records)
     assert read(records, range(len(records)))[0] == messages
     for message in messages.values():
         assert decode_message(encode(message)) == message

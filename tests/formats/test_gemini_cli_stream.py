@@ -4,8 +4,7 @@ from partita.formats.gemini_cli.stream import GeminiStreamDecoder
 from partita.stream.accumulator import Accumulator
 from partita.types.json import Json, JsonObject
 from partita.types.messages import AssistantPart, ToolCallPart
-from partita.types.parts import DataPart, StepStartPart, TextPart
-from partita.types.tools import ErrorTextOutput, TextOutput, ToolState
+from partita.types.parts import DataPart, ErrorTextOutput, StepStartPart, TextOutput, TextPart, ToolState
 from tests.tables import each_row
 
 AT = "2026-05-01T08:00:00.000Z"

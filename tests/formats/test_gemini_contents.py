@@ -11,7 +11,7 @@ from msgspec import UNSET
 from partita.errors import ConversionError, PartitaError
 from partita.formats.format import Loaded, Request, ToolSpec
 from partita.formats.losses import Severity
-from partita.testing.everything import everything
+from partita.testing.full_conversation import full_conversation
 from partita.types.codec import to_json
 from partita.types.json import Json, JsonObject
 from partita.types.messages import (
@@ -23,14 +23,19 @@ from partita.types.messages import (
     ToolMessage,
     UserMessage,
 )
-from partita.types.parts import FilePart, ForeignPart, ImagePart, ReasoningPart, StepStartPart, TextPart
-from partita.types.tools import (
+from partita.types.parts import (
     ContentOutput,
     ErrorJsonOutput,
     ErrorTextOutput,
     ExecutionDeniedOutput,
+    FilePart,
+    ForeignPart,
+    ImagePart,
     JsonOutput,
+    ReasoningPart,
+    StepStartPart,
     TextOutput,
+    TextPart,
     ToolOutput,
     ToolResultPart,
 )
@@ -589,7 +594,7 @@ def test_no_leaf_changes_in_silence(read: Callable[[Json], Loaded], payload: Jso
 
 
 def test_all_that_a_message_can_hold_is_there_or_told() -> None:
-    dumped = dump(everything())
+    dumped = dump(full_conversation())
     for path in ("$[2].content.usage", "$[2].content.metadata", "$[2].content.parts[4].citations", "$[3]"):
         assert [loss for loss in dumped.losses if loss.path == path]
     assert {loss.severity for loss in dumped.losses} == {"lost", "changed", "repaired", "minor"}

@@ -16,8 +16,7 @@ from partita.types.messages import (
     UserContent,
     UserMessage,
 )
-from partita.types.parts import StepStartPart, TextPart
-from partita.types.tools import TextOutput, ToolResultPart
+from partita.types.parts import StepStartPart, TextOutput, TextPart, ToolResultPart
 from tests.sampling import sampled
 from tests.tables import each_row
 

@@ -11,12 +11,18 @@ from langchain_core.messages import AIMessage, ToolMessage, message_chunk_to_mes
 from partita.errors import ConversionError
 from partita.formats.conversion import convert
 from partita.formats.langchain.format import FORMAT, dump, load
-from partita.testing.everything import everything
+from partita.testing.full_conversation import full_conversation
 from partita.types.json import Json, JsonObject
 from partita.types.messages import AssistantMessage, AssistantPart, ToolCallPart, UserMessage
 from partita.types.messages import ToolMessage as Results
-from partita.types.parts import ReasoningPart, StepStartPart, TextPart
-from partita.types.tools import ErrorTextOutput, JsonOutput, TextOutput
+from partita.types.parts import (
+    ErrorTextOutput,
+    JsonOutput,
+    ReasoningPart,
+    StepStartPart,
+    TextOutput,
+    TextPart,
+)
 from tests.formats.langchain_histories import histories, standard_blocks, streamed
 from tests.sampling import FULL
 from tests.strategies import ui_messages
@@ -74,7 +80,7 @@ def test_langchain_reads_what_is_written(name: str, version: int) -> None:
 
 @each_row("version", [0, 1])
 def test_langchain_reads_a_conversation_that_has_everything(version: int) -> None:
-    dumped = dump(everything(), version)
+    dumped = dump(full_conversation(), version)
     messages = messages_from_dict(dumped.payload)
     calls = {call["id"] for one in messages if isinstance(one, AIMessage) for call in one.tool_calls}
     results = {one.tool_call_id for one in messages if isinstance(one, ToolMessage)}
@@ -169,17 +175,20 @@ def test_results_that_stand_elsewhere_are_told() -> None:
 
 def test_what_has_no_place_can_be_carried_along() -> None:
     assert FORMAT.slot is not None
-    payload = dump(everything()).payload
+    payload = dump(full_conversation()).payload
     filled = FORMAT.slot.put(payload, {"version": 1})
     bare, rest = FORMAT.slot.take(filled)
     assert load(bare).messages == load(payload).messages
     assert rest == {"version": 1}
     assert FORMAT.slot.take(payload) == (payload, None)
     assert messages_from_dict(filled)[0].additional_kwargs == {"partita": {"version": 1}}
-    carried = convert([_plain(one) for one in everything()], "canonical", "langchain", carry=True)
+    carried = convert([_plain(one) for one in full_conversation()], "canonical", "langchain", carry=True)
     assert carried.lossless
     back = convert(carried.payload, "langchain", "canonical")
-    assert back.payload == convert([_plain(one) for one in everything()], "canonical", "canonical").payload
+    assert (
+        back.payload
+        == convert([_plain(one) for one in full_conversation()], "canonical", "canonical").payload
+    )
 
 
 def _plain(message: Any) -> Json:

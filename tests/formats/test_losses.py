@@ -10,8 +10,7 @@ from partita.formats.losses import Loss
 from partita.formats.registry import all_formats, get_format
 from partita.types.json import Json, loads
 from partita.types.messages import AssistantMessage, Message, ToolCallPart, ToolMessage, UserMessage
-from partita.types.parts import DataPart, TextPart
-from partita.types.tools import TextOutput, ToolResultPart
+from partita.types.parts import DataPart, TextOutput, TextPart, ToolResultPart
 from tests.tables import each_row
 
 

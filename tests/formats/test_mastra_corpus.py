@@ -5,13 +5,12 @@ from collections.abc import Callable
 from partita.formats.ai_sdk.ui import format as ui
 from partita.formats.format import Loaded
 from partita.formats.mastra.network import ROUTING, read_network, structured
-from partita.stream.rules import Version
+from partita.stream.state import Version
 from partita.types.codec import decode_message, encode
-from partita.types.fold import expand
 from partita.types.json import Json, JsonObject, is_array, is_object
 from partita.types.messages import AssistantMessage, Message, NetworkExecution, ToolCallPart
-from partita.types.parts import DataPart
-from partita.types.tools import JsonOutput, TextOutput
+from partita.types.parts import DataPart, JsonOutput, TextOutput
+from partita.types.tool_results import expand
 from tests import recordings
 from tests.formats.mastra_messages import dump_v2, load_v1, load_v2
 from tests.tables import each_row

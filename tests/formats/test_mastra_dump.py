@@ -19,12 +19,16 @@ from partita.types.messages import (
     ToolMessage,
     UserMessage,
 )
-from partita.types.parts import FilePart, ImagePart, ReasoningPart, StepStartPart, TextPart
-from partita.types.tools import (
+from partita.types.parts import (
     ErrorTextOutput,
     ExecutionDeniedOutput,
+    FilePart,
+    ImagePart,
     InterruptedOutput,
+    ReasoningPart,
+    StepStartPart,
     TextOutput,
+    TextPart,
     ToolOutput,
     ToolResultPart,
     ToolState,

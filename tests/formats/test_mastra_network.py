@@ -19,8 +19,7 @@ from partita.types.messages import (
     UserMessage,
     text_of,
 )
-from partita.types.parts import DataPart, StepStartPart, TextPart
-from partita.types.tools import JsonOutput, TextOutput, ToolOutput
+from partita.types.parts import DataPart, JsonOutput, StepStartPart, TextOutput, TextPart, ToolOutput
 from partita.types.value import Extra
 from tests import canonical
 from tests.leaves import changes

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from partita.errors import PartitaError, StreamError
-from partita.formats.events import fold_events
+from partita.formats.event_streams import fold_events
 from partita.formats.mastra.network import ROUTING
 from partita.formats.mastra.stream import MastraStreamDecoder, load
 from partita.formats.registry import get_format
@@ -18,22 +18,20 @@ from partita.types.codec import to_json
 from partita.types.json import Json, JsonObject, dumps
 from partita.types.messages import AssistantMessage, Message, NetworkExecution, ToolCallPart, text_of
 from partita.types.parts import (
+    Approval,
     DataPart,
+    ErrorJsonOutput,
+    ErrorTextOutput,
+    ExecutionDeniedOutput,
     FilePart,
+    InterruptedOutput,
+    JsonOutput,
     ReasoningPart,
     SourceDocumentPart,
     SourceUrlPart,
     SteeringMessagePart,
-    TextPart,
-)
-from partita.types.tools import (
-    Approval,
-    ErrorJsonOutput,
-    ErrorTextOutput,
-    ExecutionDeniedOutput,
-    InterruptedOutput,
-    JsonOutput,
     TextOutput,
+    TextPart,
     ToolOutput,
 )
 from tests import strategies

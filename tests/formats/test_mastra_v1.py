@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from partita.errors import ConversionError, PartitaError
 from partita.formats.mastra.network import structured
 from partita.types.codec import decode_message, encode, to_json
-from partita.types.fold import expand
 from partita.types.json import Json, JsonObject, dumps
 from partita.types.messages import (
     AssistantMessage,
@@ -20,8 +19,18 @@ from partita.types.messages import (
     ToolMessage,
     UserMessage,
 )
-from partita.types.parts import FilePart, ForeignPart, ImagePart, ReasoningPart, TextPart
-from partita.types.tools import ErrorTextOutput, JsonOutput, TextOutput, ToolResultPart
+from partita.types.parts import (
+    ErrorTextOutput,
+    FilePart,
+    ForeignPart,
+    ImagePart,
+    JsonOutput,
+    ReasoningPart,
+    TextOutput,
+    TextPart,
+    ToolResultPart,
+)
+from partita.types.tool_results import expand
 from partita.types.value import Extra
 from tests import strategies
 from tests.formats.mastra_messages import dump_v1 as dump

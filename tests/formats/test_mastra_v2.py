@@ -23,23 +23,21 @@ from partita.types.messages import (
     UserMessage,
 )
 from partita.types.parts import (
+    Approval,
     CustomPart,
     DataPart,
+    ErrorJsonOutput,
+    ErrorTextOutput,
     FilePart,
     ForeignPart,
+    JsonOutput,
     ReasoningPart,
     SourceDocumentPart,
     SourceUrlPart,
     StepStartPart,
+    TextOutput,
     TextPart,
     UnknownPart,
-)
-from partita.types.tools import (
-    Approval,
-    ErrorJsonOutput,
-    ErrorTextOutput,
-    JsonOutput,
-    TextOutput,
 )
 from partita.types.value import Extra
 from tests import strategies

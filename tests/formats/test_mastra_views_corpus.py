@@ -5,7 +5,7 @@ from typing import Final
 
 from partita.formats.ai_sdk.ui import format as ui
 from partita.formats.registry import get_format
-from partita.stream.rules import Version
+from partita.stream.state import Version
 from partita.types.json import Json, JsonObject, is_array, is_object
 from tests.formats.mastra_messages import load_v2
 from tests.formats.test_mastra_corpus import cases

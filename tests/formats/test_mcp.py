@@ -9,7 +9,7 @@ from partita.formats.conversion import convert
 from partita.formats.format import Request
 from partita.formats.mcp.format import dump, load
 from partita.formats.registry import get_format
-from partita.testing.everything import everything
+from partita.testing.full_conversation import full_conversation
 from partita.types.codec import to_json
 from partita.types.json import Json, JsonObject
 from partita.types.messages import (
@@ -19,12 +19,16 @@ from partita.types.messages import (
     ToolMessage,
     UserMessage,
 )
-from partita.types.parts import FilePart, ForeignPart, ImagePart, ReasoningPart, TextPart
-from partita.types.tools import (
+from partita.types.parts import (
     ContentOutput,
     ErrorJsonOutput,
     ErrorTextOutput,
+    FilePart,
+    ForeignPart,
+    ImagePart,
     JsonOutput,
+    ReasoningPart,
+    TextPart,
     ToolOutput,
     ToolResultPart,
 )
@@ -213,8 +217,8 @@ def test_what_is_written_is_what_the_package_takes() -> None:
     from mcp.types import CreateMessageRequestParams, SamplingMessage
     from pydantic import TypeAdapter
 
-    TypeAdapter[Any](list[SamplingMessage]).validate_python(dump(everything()).payload)
-    asked = dump(everything(), Request())
+    TypeAdapter[Any](list[SamplingMessage]).validate_python(dump(full_conversation()).payload)
+    asked = dump(full_conversation(), Request())
     CreateMessageRequestParams.model_validate(asked.payload)
     assert asked.payload["systemPrompt"] == "You keep the lighthouse register."
 
@@ -237,7 +241,7 @@ def test_what_has_no_place_can_be_carried_in_meta() -> None:
     from mcp.types import SamplingMessage
     from pydantic import TypeAdapter
 
-    plain = to_json(everything())
+    plain = to_json(full_conversation())
     carried = convert(plain, "canonical", "mcp", carry=True)
     TypeAdapter[Any](list[SamplingMessage]).validate_python(carried.payload)
     assert "partita" in carried.payload[0]["_meta"]

@@ -6,13 +6,10 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-import partita
 from partita import (
-    Approval,
     AssistantMessage,
     FilePart,
     Message,
-    MessageList,
     StepStartPart,
     SystemMessage,
     TextOutput,
@@ -21,8 +18,12 @@ from partita import (
     ToolMessage,
     ToolResultPart,
     UserMessage,
+    convert,
 )
-from partita.formats.reasons import NO_PLACE, OTHER_ID
+from partita.agents import MessageList
+from partita.formats import to_model_messages
+from partita.formats.losses import NO_PLACE, OTHER_ID
+from partita.types import Approval, to_json
 from tests import canonical
 from tests.tables import each_row
 
@@ -51,7 +52,7 @@ REPAIRS: dict[str, tuple[Sequence[Message], list[str], list[tuple[str, str, str]
     "a call without a result is answered": (
         [ASK, answer(OPEN)],
         ["c1"],
-        [("$[1].content.parts[0]", "the call never got an answer", "repaired")],
+        [("$[1].content.parts[0]", "the call never got a result", "repaired")],
     ),
     "a call that was being written is removed": (
         [ASK, answer(TextPart("So"), CUT, DONE)],
@@ -87,14 +88,14 @@ REPAIRS: dict[str, tuple[Sequence[Message], list[str], list[tuple[str, str, str]
         [answer(OPEN), ASK, answer(OPEN, id="b")],
         ["c1"],
         [
-            ("$[0].content.parts[0]", "the call never got an answer", "repaired"),
+            ("$[0].content.parts[0]", "the call never got a result", "repaired"),
             ("$[2].content.parts[0]", "the same call is in another place too", "lost"),
         ],
     ),
     "an id that comes again with another input is another call": (
         [answer(DONE), ASK, answer(ToolCallPart("c2", "look", "input-available", {"at": 3}), id="b")],
         ["c2", "c2"],
-        [("$[2].content.parts[0]", "the call never got an answer", "repaired")],
+        [("$[2].content.parts[0]", "the call never got a result", "repaired")],
     ),
     "an id that comes again in a later step is another call": (
         [ASK, answer(DONE, StepStartPart(), DONE)],
@@ -119,7 +120,7 @@ def test_every_call_has_exactly_one_result(
     messages: Sequence[Message], ids: list[str], repairs: list[tuple[str, str, str]]
 ) -> None:
     for version in (5, 6, 7):
-        dumped = partita.to_model_messages(messages, version=version)
+        dumped = to_model_messages(messages, version=version)
         assert pairs(dumped.payload) == (ids, ids)
         found = [(loss.path, loss.why, loss.severity) for loss in dumped.losses]
         assert [one for one in found if one[1] not in (NO_PLACE, OTHER_ID)] == repairs
@@ -133,7 +134,7 @@ def test_every_call_has_exactly_one_result(
 def test_open_calls_may_be_removed() -> None:
     waiting = ToolCallPart("w", "look", "approval-requested", {}, approval=Approval("p"))
     denied = ToolCallPart("d", "look", "approval-responded", {}, approval=Approval("q", approved=False))
-    dumped = partita.to_model_messages([ASK, answer(OPEN, waiting, denied, DONE)], open_calls="remove")
+    dumped = to_model_messages([ASK, answer(OPEN, waiting, denied, DONE)], open_calls="remove")
     assert pairs(dumped.payload) == (["d", "c2"], ["d", "c2"])
     assert [(loss.path, loss.severity) for loss in dumped.losses[:2]] == [
         ("$[1].content.parts[0]", "lost"),
@@ -148,7 +149,7 @@ def test_text_is_flattened_on_request() -> None:
         answer(TextPart("Three"), DONE, TextPart("four"), TextPart("five")),
         answer(StepStartPart(), TextPart("six"), id="b"),
     ]
-    payload = partita.to_model_messages(messages, flatten_text=True).payload
+    payload = to_model_messages(messages, flatten_text=True).payload
     assert [message["content"] for message in payload] == [
         "Be brief.\nBe kind.",
         "One\ntwo",
@@ -172,7 +173,7 @@ def test_text_is_flattened_on_request() -> None:
 def test_what_the_sdk_refuses_is_not_sent() -> None:
     odd = ToolCallPart("c", "look", "output-error", output=TextOutput("x"), call_provider_metadata={"p": 1})
     message = UserMessage(id="u", content=[TextPart("Look"), FilePart("/a.png", "image/png")])
-    dumped = partita.to_model_messages([message, answer(odd)], version=6)
+    dumped = to_model_messages([message, answer(odd)], version=6)
     assert dumped.payload[0]["content"] == [{"type": "text", "text": "Look"}]
     (call,) = dumped.payload[1]["content"]
     assert call == {"type": "tool-call", "toolCallId": "c", "toolName": "look", "input": {}}
@@ -181,19 +182,19 @@ def test_what_the_sdk_refuses_is_not_sent() -> None:
 
 
 def test_a_conversion_repairs_on_request() -> None:
-    payload = partita.to_json([ASK, answer(OPEN, CUT)])
+    payload = to_json([ASK, answer(OPEN, CUT)])
     for target in ("ai-sdk-model-v6", "openai-chat", "anthropic", "ai-sdk-ui-v6", "mastra-v2"):
-        kept = partita.convert(payload, "canonical", target, repair="answer")
+        kept = convert(payload, "canonical", target, repair="answer")
         why = [loss.why for loss in kept.losses]
-        assert "the call never got an answer" in why, target
-        gone = partita.convert(payload, "canonical", target, repair="remove")
+        assert "the call never got a result" in why, target
+        gone = convert(payload, "canonical", target, repair="remove")
         assert "c1" not in str(gone.payload), target
         assert "$[1].content.parts[0]" in [loss.path for loss in gone.losses], target
 
 
 @given(st.lists(canonical.messages(), max_size=4))
 def test_any_messages_give_pairs(messages: list[Message]) -> None:
-    for message in partita.to_model_messages(messages).payload:
+    for message in to_model_messages(messages).payload:
         if message["role"] == "tool":
             results = pairs([message])[1]
             assert len(results) == len(set(results))

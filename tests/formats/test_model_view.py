@@ -3,7 +3,8 @@
 from hypothesis import given
 
 from partita.formats.ai_sdk.ui.format import load
-from partita.formats.answers.model_view import CUT, NO_CALL, UNANSWERED, WAITS, model_view
+from partita.formats.core.tool_text import CUT, UNANSWERED, WAITS
+from partita.formats.model_view import NO_CALL, model_view
 from partita.types.json import Json
 from partita.types.messages import (
     AssistantContent,
@@ -18,18 +19,16 @@ from partita.types.messages import (
     UserMessage,
 )
 from partita.types.parts import (
+    Approval,
     DataPart,
+    ExecutionDeniedOutput,
+    InterruptedOutput,
     ReasoningPart,
     SourceUrlPart,
     SteeringMessagePart,
     StepStartPart,
-    TextPart,
-)
-from partita.types.tools import (
-    Approval,
-    ExecutionDeniedOutput,
-    InterruptedOutput,
     TextOutput,
+    TextPart,
     ToolOutput,
     ToolResultPart,
     ToolState,

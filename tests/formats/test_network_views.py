@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from partita import MessageList, PartitaError, convert
+from partita import PartitaError, convert
+from partita.agents import MessageList
 from tests.tables import each_row
 
 CALL: dict[str, Any] = {

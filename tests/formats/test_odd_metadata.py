@@ -8,8 +8,7 @@ from partita.formats.format import Request, ToolSpec
 from partita.formats.registry import get_format
 from partita.types.json import Json
 from partita.types.messages import AssistantMessage, ToolCallPart, UserMessage
-from partita.types.parts import TextPart
-from partita.types.tools import TextOutput
+from partita.types.parts import TextOutput, TextPart
 from partita.types.value import Extra
 from tests.tables import each_row
 

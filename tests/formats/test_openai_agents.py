@@ -10,12 +10,11 @@ from partita.errors import ConversionError
 from partita.formats.conversion import convert
 from partita.formats.openai_agents.format import dump, load, put, take
 from partita.formats.openai_responses.format import dump as dump_request
-from partita.testing.everything import everything
+from partita.testing.full_conversation import full_conversation
 from partita.types.codec import to_json
 from partita.types.json import Json, JsonObject
 from partita.types.messages import AssistantMessage, ToolCallPart
-from partita.types.parts import ReasoningPart, TextPart
-from partita.types.tools import TextOutput
+from partita.types.parts import ReasoningPart, TextOutput, TextPart
 from tests.formats.openai_responses_requests import ITEMS
 
 FAKE: Final = "__fake_id__"
@@ -168,7 +167,7 @@ def test_the_sdk_takes_back_what_is_written_of_everything() -> None:
     from agents import ItemHelpers
     from agents.models.chatcmpl_converter import Converter
 
-    items = dump(everything()).payload
+    items = dump(full_conversation()).payload
     assert stored(items) == items
     assert ItemHelpers.input_to_new_input_list(items) == items
     for item in items[2:]:
@@ -221,7 +220,7 @@ def test_nothing_is_put_where_there_is_no_room() -> None:
 
 
 def test_a_conversation_can_be_carried_whole() -> None:
-    plain = to_json(everything())
+    plain = to_json(full_conversation())
     carried = convert(plain, "canonical", "openai-agents", carry=True)
     assert carried.losses == ()
     assert convert(stored(carried.payload), "openai-agents", "canonical").payload == plain

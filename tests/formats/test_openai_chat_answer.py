@@ -8,11 +8,10 @@ from partita.errors import ConversionError
 from partita.formats.openai_chat.format import dump, load
 from partita.formats.openai_chat.response import dump_response, load_response
 from partita.formats.registry import get_format
-from partita.testing.everything import everything
+from partita.testing.full_conversation import full_conversation
 from partita.types.json import JsonObject
 from partita.types.messages import AssistantContent, AssistantMessage, ToolCallPart, UserMessage
-from partita.types.parts import FilePart, ReasoningPart, SourceUrlPart, StepStartPart, TextPart
-from partita.types.tools import TextOutput
+from partita.types.parts import FilePart, ReasoningPart, SourceUrlPart, StepStartPart, TextOutput, TextPart
 from partita.types.usage import Usage
 from tests.formats.chat_payloads import ANSWER, STREAM
 from tests.tables import each_row
@@ -158,7 +157,7 @@ def test_a_failure_goes_back_as_it_came() -> None:
 def test_everything_has_a_last_answer_that_the_vendor_reads() -> None:
     from openai.types.chat import ChatCompletion
 
-    dumped = dump_response(everything())
+    dumped = dump_response(full_conversation())
     answer = ChatCompletion.model_validate(dumped.payload)
     assert answer.choices[0].finish_reason == "tool_calls"
     assert {loss.path[:4] for loss in dumped.losses} >= {"$[0]", "$[1]", "$[2]", "$[3]"}
@@ -244,7 +243,7 @@ def test_no_answer_is_a_body_without_choices() -> None:
 
 
 def test_messages_are_no_answer() -> None:
-    read = get_format("openai-chat-answer").load
+    read = get_format("openai-chat-response").load
     assert read is not None
     with pytest.raises(ConversionError, match="not a response"):
         read({"messages": []})

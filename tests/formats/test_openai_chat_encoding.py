@@ -7,7 +7,7 @@ from hypothesis import given
 from partita.formats.openai_chat.encoder import ChatEncoder, completion_of
 from partita.formats.openai_chat.stream import ChatDecoder
 from partita.formats.registry import get_format
-from partita.stream.messages import accumulate
+from partita.stream.accumulator import accumulate
 from partita.types.chunks import (
     Chunk,
     DataChunk,

@@ -14,11 +14,20 @@ from partita.formats.openai_chat import format as chat_format
 from partita.formats.openai_chat.dialects import DIALECTS
 from partita.formats.openai_chat.format import BRIDGE, OVER
 from partita.formats.registry import get_format
-from partita.testing.everything import everything
+from partita.testing.full_conversation import full_conversation
 from partita.types.json import Json, JsonObject, is_object
 from partita.types.messages import AssistantMessage, Message, ToolCallPart, UserMessage
-from partita.types.parts import ForeignPart, ImagePart, ReasoningPart, StepStartPart, TextPart
-from partita.types.tools import ContentOutput, ErrorTextOutput, JsonOutput, TextOutput
+from partita.types.parts import (
+    ContentOutput,
+    ErrorTextOutput,
+    ForeignPart,
+    ImagePart,
+    JsonOutput,
+    ReasoningPart,
+    StepStartPart,
+    TextOutput,
+    TextPart,
+)
 from tests import canonical
 from tests.formats.chat_payloads import REQUEST, THOUGHTS, function, thoughtful
 from tests.tables import each_row
@@ -195,7 +204,7 @@ def test_what_is_no_request_is_refused(payload: Json, where: str) -> None:
 
 @each_row("server", SERVERS)
 def test_everything_is_written_as_the_vendor_takes_it_and_twice_the_same(server: str) -> None:
-    dumped = dump(everything(), server)
+    dumped = dump(full_conversation(), server)
     if server != "mistral":  # whose thoughts stand in the content
         check(dumped.payload["messages"])
     loaded = load(dumped.payload, server)
@@ -210,7 +219,7 @@ def test_whatever_is_written_the_vendor_takes(messages: list[Message]) -> None:
 
 
 def test_what_a_message_cannot_hold_is_told_field_by_field() -> None:
-    losses = dump(everything()).losses
+    losses = dump(full_conversation()).losses
     told = {loss.path: loss.severity for loss in losses}
     expected = {
         "$[0].threadId": "lost",

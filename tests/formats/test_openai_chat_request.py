@@ -5,18 +5,17 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from partita.formats.answers.model_view import UNANSWERED
 from partita.formats.conversion import convert
-from partita.formats.core.rules import MOVED
+from partita.formats.core.tool_text import UNANSWERED
+from partita.formats.core.turns import MOVED
 from partita.formats.format import Dumped, Request, ToolSpec
-from partita.formats.losses import content_losses
+from partita.formats.losses import JOINED, NO_CALL, ORDERED, RENAMED, REQUIRED, content_losses
 from partita.formats.openai_chat.dialects import DIALECTS, GENERIC, OPENAI, Dialect
 from partita.formats.openai_chat.format import BRIDGE, OVER, TAKEN, dump
 from partita.formats.openai_chat.stream import ChatDecoder
-from partita.formats.reasons import JOINED, NO_CALL, ORDERED, RENAMED, REQUIRED
 from partita.formats.registry import get_format
-from partita.runtime.plugged.agent_request import AgentRequest
-from partita.runtime.service import Options
+from partita.runtime.adapters.agent_request import AgentRequest
+from partita.runtime.service import InvokeOptions
 from partita.types.json import Json, JsonObject
 from partita.types.messages import (
     AssistantMessage,
@@ -29,23 +28,21 @@ from partita.types.messages import (
     UserPart,
 )
 from partita.types.parts import (
+    ContentOutput,
     CustomPart,
     DataPart,
-    FilePart,
-    ForeignPart,
-    ImagePart,
-    ReasoningPart,
-    SourceUrlPart,
-    TextPart,
-)
-from partita.types.tools import (
-    ContentOutput,
     ErrorJsonOutput,
     ErrorTextOutput,
     ExecutionDeniedOutput,
+    FilePart,
+    ForeignPart,
+    ImagePart,
     InterruptedOutput,
     JsonOutput,
+    ReasoningPart,
+    SourceUrlPart,
     TextOutput,
+    TextPart,
     ToolOutput,
     ToolResultPart,
 )
@@ -602,7 +599,7 @@ def test_reasoning_of_an_earlier_turn_is_not_sent_by_convert_and_by_agents(serve
     history = convert(payload, name, "canonical")
     talk = get_format(name).load
     assert talk is not None
-    asked = AgentRequest(messages=talk(payload).messages, options=Options())
+    asked = AgentRequest(messages=talk(payload).messages, options=InvokeOptions())
     for sent in (converted.payload, asked.to(name)):
         assert [one.get("reasoning") for one in sent["messages"]] == [None, None, None, "Look again.", None]
     assert [(loss.path, loss.why) for loss in converted.losses] == [("$[1].content.parts[0]", OVER)]
@@ -637,6 +634,6 @@ def test_dumps_of_the_openai_package_come_back_as_they_were() -> None:
     again = convert(payload, "openai-chat", "openai-chat")
     assert again.payload == payload
     assert again.losses == ()
-    whole = convert(body.model_dump(), "openai-chat-answer", "openai-chat-answer")
+    whole = convert(body.model_dump(), "openai-chat-response", "openai-chat-response")
     assert whole.payload == body.model_dump()
     assert whole.losses == ()

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Final, TypeAlias
 
-from partita.formats.answers.model_view import model_view
+from partita.formats.model_view import model_view
 from partita.types.codec import to_json
 from partita.types.json import Json, JsonObject, is_array, is_object
 from partita.types.messages import UserMessage

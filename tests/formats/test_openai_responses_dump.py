@@ -7,9 +7,8 @@ from partita.errors import PartitaError
 from partita.formats.canonical import load_canonical
 from partita.formats.format import Dumped, Request, ToolSpec
 from partita.formats.openai_responses.format import dump, dump_response, load
-from partita.testing.everything import everything
+from partita.testing.full_conversation import full_conversation
 from partita.types.codec import to_json
-from partita.types.fold import expand
 from partita.types.json import Json, JsonObject, is_array
 from partita.types.messages import (
     AssistantContent,
@@ -22,12 +21,15 @@ from partita.types.messages import (
 )
 from partita.types.parts import (
     CustomPart,
+    ErrorTextOutput,
+    JsonOutput,
     ReasoningPart,
     SourceUrlPart,
     StepStartPart,
+    TextOutput,
     TextPart,
 )
-from partita.types.tools import ErrorTextOutput, JsonOutput, TextOutput
+from partita.types.tool_results import expand
 from partita.types.value import Extra
 from tests.formats.openai_responses_requests import CALLS, HOSTED, ITEMS, OUTPUTS, WORDS
 from tests.leaves import changed, leaves
@@ -76,16 +78,16 @@ def valid(item: JsonObject) -> JsonObject:
 
 
 def test_everything_becomes_items_that_the_vendor_knows() -> None:
-    for item in dump(everything()).payload["input"]:
+    for item in dump(full_conversation()).payload["input"]:
         item_adapter().validate_python(valid(item), strict=False)
 
 
 def test_every_view_becomes_the_same_request() -> None:
-    assert dump(expand(everything())).payload == dump(everything()).payload
+    assert dump(expand(full_conversation())).payload == dump(full_conversation()).payload
 
 
 def test_no_leaf_of_the_last_answer_is_lost_in_silence() -> None:
-    plain = to_json(everything())
+    plain = to_json(full_conversation())
     before = dump_response(load_canonical(plain).messages)
     lost = [
         path
@@ -224,7 +226,7 @@ def test_reasoning_that_is_stored_needs_nothing_unless_nothing_is_stored() -> No
 def test_the_last_answer_is_a_response_that_the_vendor_knows() -> None:
     from openai.types.responses import Response
 
-    dumped = dump_response(everything())
+    dumped = dump_response(full_conversation())
     body = Response.model_validate(dumped.payload)
     assert body.output_text == "39 metres."
     assert body.created_at == 1772355606

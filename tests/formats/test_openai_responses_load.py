@@ -11,21 +11,19 @@ from partita.formats.openai_responses.format import dump, dump_response, load, l
 from partita.types.json import Json, JsonObject
 from partita.types.messages import AssistantMessage, SystemMessage, ToolCallPart, ToolMessage, UserMessage
 from partita.types.parts import (
+    Approval,
+    ContentOutput,
     CustomPart,
+    ErrorTextOutput,
     FilePart,
     ForeignPart,
     ImagePart,
+    JsonOutput,
     ReasoningPart,
     SourceUrlPart,
     StepStartPart,
-    TextPart,
-)
-from partita.types.tools import (
-    Approval,
-    ContentOutput,
-    ErrorTextOutput,
-    JsonOutput,
     TextOutput,
+    TextPart,
     ToolResultPart,
 )
 from tests.formats.openai_responses_answers import added, created, done, ended, event, message, words

@@ -59,7 +59,7 @@ def test_a_response_repeats_only_some_settings_of_its_request() -> None:
     path = next(path for path in answers(FAMILY, ".response.json") if "plain-text" in path.name)
     body = loads(path.read_bytes())
     loaded = read(body, get_format("openai-responses"))
-    assert write(loaded, get_format("openai-responses-answer")).payload == body
+    assert write(loaded, get_format("openai-responses-response")).payload == body
     request = Request(settings={"temperature": 0.5, "stream": True}, api="openai-responses")
     dumped = dump_response(loaded.messages, request)
     assert dumped.payload["temperature"] == 0.5

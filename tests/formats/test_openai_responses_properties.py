@@ -5,7 +5,7 @@ from typing import Final
 from hypothesis import given
 from hypothesis import strategies as st
 
-from partita.formats.answers.model_view import model_view
+from partita.formats.model_view import model_view
 from partita.formats.openai_responses.stream import ResponsesDecoder
 from partita.types.json import JsonObject
 from partita.types.messages import UserMessage

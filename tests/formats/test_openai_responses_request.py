@@ -6,8 +6,8 @@ from typing import Final
 import pytest
 
 from partita.errors import ConversionError
-from partita.formats.answers.model_view import model_view
 from partita.formats.format import Dumped, ToolSpec
+from partita.formats.model_view import model_view
 from partita.formats.openai_responses.stream import ResponsesDecoder
 from partita.types.json import Json, JsonObject
 from partita.types.messages import (
@@ -21,28 +21,26 @@ from partita.types.messages import (
     UserPart,
 )
 from partita.types.parts import (
+    Approval,
     Citation,
+    ContentOutput,
     CustomPart,
     DataPart,
-    FilePart,
-    ForeignPart,
-    ImagePart,
-    ReasoningPart,
-    SourceUrlPart,
-    TextPart,
-    UrlCitationSource,
-)
-from partita.types.tools import (
-    Approval,
-    ContentOutput,
     ErrorJsonOutput,
     ErrorTextOutput,
     ExecutionDeniedOutput,
+    FilePart,
+    ForeignPart,
+    ImagePart,
     InterruptedOutput,
     JsonOutput,
+    ReasoningPart,
+    SourceUrlPart,
     TextOutput,
+    TextPart,
     ToolOutput,
     ToolResultPart,
+    UrlCitationSource,
 )
 from tests.formats.openai_responses_answers import fold, function, message, reasoning, response, words
 from tests.formats.openai_responses_requests import build_request
@@ -114,7 +112,7 @@ def test_settings_have_the_last_word() -> None:
 
 
 def test_an_empty_input_is_refused_here_and_not_by_the_provider() -> None:
-    with pytest.raises(ConversionError, match="nothing to send"):
+    with pytest.raises(ConversionError, match="no message to send"):
         build_request([], model="tide-1")
     stored = build_request([], model="tide-1", settings={"previous_response_id": "resp_1"}).payload
     assert "input" not in stored

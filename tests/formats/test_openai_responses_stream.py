@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from partita.formats.answers.model_view import model_view
+from partita.formats.model_view import model_view
 from partita.formats.openai_responses.format import load
 from partita.formats.openai_responses.stream import ResponsesDecoder
 from partita.types.chunks import (

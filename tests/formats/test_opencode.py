@@ -6,14 +6,19 @@ from partita.formats.log.thread_builder import LogBuilder
 from partita.formats.opencode.session import OpenCodeDecoder, records_of
 from partita.types.json import Json, JsonObject
 from partita.types.messages import AssistantMessage, Message, ToolCallPart, UserMessage
-from partita.types.parts import DataPart, FilePart, ImagePart, ReasoningPart, StepStartPart, TextPart
-from partita.types.tools import (
+from partita.types.parts import (
     ContentOutput,
+    DataPart,
     ErrorTextOutput,
     ExecutionDeniedOutput,
+    FilePart,
+    ImagePart,
     InterruptedOutput,
     Interruption,
+    ReasoningPart,
+    StepStartPart,
     TextOutput,
+    TextPart,
     ToolOutput,
 )
 from partita.types.usage import Usage
@@ -72,8 +77,8 @@ def call_in(messages: dict[str, Message], id: str) -> ToolCallPart:
     return call
 
 
-def puzzles(assembly: LogBuilder) -> list[str]:
-    return [finding.what for finding in assembly.diagnostics]
+def puzzles(builder: LogBuilder) -> list[str]:
+    return [finding.what for finding in builder.unknown_records]
 
 
 def test_a_conversation() -> None:
@@ -93,7 +98,7 @@ def test_a_conversation() -> None:
         cost=0.5,
         finish="stop",
     )
-    messages, assembly = read([SESSION, GO, answer])
+    messages, builder = read([SESSION, GO, answer])
     assert list(messages) == ["ses_1", "u1", "a1"]
     told = messages["a1"]
     assert isinstance(told, AssistantMessage)
@@ -108,7 +113,7 @@ def test_a_conversation() -> None:
     assert (own["cost"], own["finish"], own["time"]) == (0.5, "stop", time)
     assert [step["type"] for step in own["steps"]] == ["step-start", "step-finish"]
     assert (told.parent_id, told.thread_id, told.run_id) == ("u1", "t", "t@1")
-    assert assembly.facts == {
+    assert builder.facts == {
         "sessionId": "ses_1",
         "cwd": "/home/ada/project",
         "version": "1.2.20",
@@ -118,13 +123,13 @@ def test_a_conversation() -> None:
         "provider": "acme",
         "agentName": "build",
     }
-    (turn,) = assembly.take_turns()
+    (turn,) = builder.take_turns()
     assert turn.end == "completed"
     assert turn.ended_at is not None
     assert turn.ended_at.timestamp() == 5
-    (consumption,) = assembly.take_ledger()
+    (consumption,) = builder.take_ledger()
     assert (consumption.message_id, consumption.provider, consumption.cost) == ("a1", "acme", 0.5)
-    assert not puzzles(assembly)
+    assert not puzzles(builder)
 
 
 def test_a_document_is_read_like_its_records() -> None:
@@ -181,16 +186,16 @@ PROMPTS: dict[str, tuple[list[JsonObject], Sequence[object], bool]] = {
 
 @each_row(("parts", "told", "internal"), PROMPTS.values(), ids=PROMPTS)
 def test_prompts(parts: list[JsonObject], told: Sequence[object], internal: bool) -> None:
-    messages, assembly = read([asked("u1", *parts)])
+    messages, builder = read([asked("u1", *parts)])
     prompt = messages["u1"]
     assert isinstance(prompt, UserMessage)
     assert prompt.parts == tuple(told)
     assert (prompt.internal, prompt.type == "event") == (internal, internal)
-    assert len(assembly.take_turns()) == (0 if internal else 1)
+    assert len(builder.take_turns()) == (0 if internal else 1)
 
 
 def test_a_compaction_is_a_notice() -> None:
-    messages, assembly = read(
+    messages, builder = read(
         [
             GO,
             answered("a1", text("1")),
@@ -200,7 +205,7 @@ def test_a_compaction_is_a_notice() -> None:
     )
     assert (messages["u2"].type, messages["u2"].internal) == ("event", False)
     assert messages["u2"].parts == (DataPart("opencode-compaction", {"auto": True}),)
-    assert len(assembly.take_turns()) == 1
+    assert len(builder.take_turns()) == 1
 
 
 # Calls
@@ -247,9 +252,9 @@ OUTPUTS: dict[str, tuple[JsonObject, ToolOutput]] = {
 
 @each_row(("call", "output"), OUTPUTS.values(), ids=OUTPUTS)
 def test_what_came_of_a_call(call: JsonObject, output: ToolOutput) -> None:
-    messages, assembly = read([GO, answered("a1", call)])
+    messages, builder = read([GO, answered("a1", call)])
     assert call_in(messages, "a1").output == output
-    assert not puzzles(assembly)
+    assert not puzzles(builder)
 
 
 def test_a_call_holds_what_a_person_may_want_to_see() -> None:
@@ -259,7 +264,7 @@ def test_a_call_holds_what_a_person_may_want_to_see() -> None:
         metadata={"exit": 0, "output": "a b", "truncated": False},
         time={"start": 3_000, "end": 8_000, "compacted": 9_000},
     )
-    messages, assembly = read(
+    messages, builder = read(
         [GO, answered("a1", {**call, "id": "p1", "metadata": {"acme": {"itemId": "i"}}})]
     )
     told = call_in(messages, "a1")
@@ -273,7 +278,7 @@ def test_a_call_holds_what_a_person_may_want_to_see() -> None:
             "partId": "p1",
         }
     }
-    began, ended = assembly.take_times()["c1"]
+    began, ended = builder.take_call_times()["c1"]
     assert began is not None
     assert ended is not None
     assert (began.timestamp(), ended.timestamp()) == (3, 8)
@@ -294,14 +299,14 @@ def test_other_parts_are_data() -> None:
         part("retry", attempt=1, error={"name": "APIError"}),
         part("file", mime="text/csv", filename="x.csv", url="data:text/csv,1"),
     ]
-    messages, assembly = read([answered("a1", *parts)])
+    messages, builder = read([answered("a1", *parts)])
     assert messages["a1"].parts == (
         DataPart("opencode-patch", {"hash": "f00", "files": ["a"]}, "p1"),
         DataPart("opencode-snapshot", {"snapshot": "f00"}),
         DataPart("opencode-retry", {"attempt": 1, "error": {"name": "APIError"}}),
         FilePart("data:text/csv,1", "text/csv", provider_metadata={"openCode": {"filename": "x.csv"}}),
     )
-    assert not puzzles(assembly)
+    assert not puzzles(builder)
 
 
 # Ends
@@ -319,13 +324,13 @@ ERRORS: dict[str, tuple[JsonObject, str, str]] = {
 
 @each_row(("error", "end", "words"), ERRORS.values(), ids=ERRORS)
 def test_errors(error: JsonObject, end: str, words: str) -> None:
-    messages, assembly = read(
+    messages, builder = read(
         [GO, answered("a1", tool(status="running"), error=error), asked("u2", text("Again"))]
     )
     notice = messages["a1-error"]
     assert (notice.type, notice.internal, notice.parent_id) == ("event", False, "a1")
     assert notice.parts == (TextPart(words), DataPart("opencode-error", error))
-    turn = assembly.take_turns()[0]
+    turn = builder.take_turns()[0]
     assert (turn.end, turn.error) == (end, words)
     why: Interruption = "aborted" if end == "interrupted" else "lost"
     assert call_in(messages, "a1").output == InterruptedOutput(why)
@@ -337,8 +342,8 @@ FINISHES = {"stop": "completed", "length": "completed", "tool-calls": None, None
 
 @each_row(("finish", "end"), FINISHES.items(), ids=map(str, FINISHES))
 def test_how_a_turn_ends(finish: str | None, end: str | None) -> None:
-    _, assembly = read([GO, answered("a1", text("x"), finish=finish)])
-    (turn,) = assembly.take_turns()
+    _, builder = read([GO, answered("a1", text("x"), finish=finish)])
+    (turn,) = builder.take_turns()
     assert turn.end == end
 
 
@@ -357,8 +362,8 @@ COUNTERS: dict[str, tuple[JsonObject, tuple[int | None, ...]]] = {
 
 @each_row(("tokens", "wanted"), COUNTERS.values(), ids=COUNTERS)
 def test_tokens(tokens: JsonObject, wanted: tuple[int | None, ...]) -> None:
-    _, assembly = read([answered("a1", text("x"), tokens=tokens)])
-    (consumption,) = assembly.take_ledger()
+    _, builder = read([answered("a1", text("x"), tokens=tokens)])
+    (consumption,) = builder.take_ledger()
     usage = consumption.usage
     assert (usage.input_tokens, usage.output_tokens, usage.total_tokens, usage.reasoning_tokens) == wanted
     assert usage.raw == tokens
@@ -366,10 +371,8 @@ def test_tokens(tokens: JsonObject, wanted: tuple[int | None, ...]) -> None:
 
 def test_steps_count_where_the_message_does_not_say() -> None:
     steps = [part("step-finish", reason="stop", cost=0.25, tokens=TOKENS) for _ in range(2)]
-    _, assembly = read(
-        [answered("a1", *steps, tokens={"input": 0, "output": 0, "reasoning": 0, "cache": {}})]
-    )
-    (consumption,) = assembly.take_ledger()
+    _, builder = read([answered("a1", *steps, tokens={"input": 0, "output": 0, "reasoning": 0, "cache": {}})])
+    (consumption,) = builder.take_ledger()
     assert (consumption.usage.input_tokens, consumption.usage.output_tokens, consumption.cost) == (
         260,
         60,
@@ -381,8 +384,8 @@ def test_what_a_growing_response_consumed_is_counted_once() -> None:
     steps = [part("step-finish", id=f"p{number}", cost=1, tokens=TOKENS) for number in range(3)]
     versions = [answered("a1", *steps[:count]) for count in range(4)]
     for after in ([], [answered("a2", text("x"))], [asked("u2", text("On"))]):
-        messages, assembly = read([GO, *versions, *after], looks=range(9))
-        (consumption,) = assembly.take_ledger()
+        messages, builder = read([GO, *versions, *after], looks=range(9))
+        (consumption,) = builder.take_ledger()
         assert consumption.usage.input_tokens == 390
         told = messages["a1"]
         assert isinstance(told, AssistantMessage)
@@ -390,21 +393,21 @@ def test_what_a_growing_response_consumed_is_counted_once() -> None:
 
 
 def test_a_message_that_is_no_response_consumes_nothing() -> None:
-    _, assembly = read(
+    _, builder = read(
         [answered("a1", tokens={"input": 0, "output": 0, "reasoning": 0, "cache": {"read": 0, "write": 0}})]
     )
-    assert assembly.take_ledger() == []
+    assert builder.take_ledger() == []
 
 
 def test_a_copy_in_a_fork_is_the_same_consumption() -> None:
-    _, assembly = read(
+    _, builder = read(
         [
             answered("a1", tokens=TOKENS),
             answered("a9", tokens=TOKENS),
             answered("a2", tokens=TOKENS, at=3_000),
         ]
     )
-    assert len(assembly.take_ledger()) == 2
+    assert len(builder.take_ledger()) == 2
 
 
 # Messages that come again
@@ -437,10 +440,10 @@ GROWING: dict[str, list[list[JsonObject]]] = {
 
 @each_row("versions", GROWING.values(), ids=GROWING)
 def test_a_response_that_grows_is_told_as_it_is_in_the_end(versions: list[list[JsonObject]]) -> None:
-    messages, assembly = read([GO, *(answered("a1", *parts) for parts in versions)])
+    messages, builder = read([GO, *(answered("a1", *parts) for parts in versions)])
     fresh, _ = read([GO, answered("a1", *versions[-1])])
     assert messages == fresh
-    assert not puzzles(assembly)
+    assert not puzzles(builder)
 
 
 ANEW: dict[str, list[list[JsonObject]]] = {
@@ -474,9 +477,9 @@ def test_a_message_that_comes_again_keeps_its_place_and_its_run() -> None:
 def test_a_session_read_twice_is_the_same() -> None:
     records = [SESSION, GO, answered("a1", tool(output="x"), tokens=TOKENS)]
     once, _ = read(records)
-    twice, assembly = read([*records, *records])
+    twice, builder = read([*records, *records])
     assert once == twice
-    assert len(assembly.take_ledger()) == len(assembly.take_turns()) == 1
+    assert len(builder.take_ledger()) == len(builder.take_turns()) == 1
 
 
 def test_a_response_that_was_completed_may_still_change() -> None:
@@ -485,9 +488,9 @@ def test_a_response_that_was_completed_may_still_change() -> None:
         answered("a1", text("x"), time=time),
         answered("a1", text("x"), part("patch", hash="f00"), time=time),
     ]
-    messages, assembly = read([GO, *versions], looks={1})
+    messages, builder = read([GO, *versions], looks={1})
     assert [type(one) for one in messages["a1"].parts] == [TextPart, DataPart]
-    assert not puzzles(assembly)
+    assert not puzzles(builder)
 
 
 # Reverts
@@ -521,14 +524,14 @@ REVERTS: dict[str, tuple[JsonObject, list[str], list[str]]] = {
 def test_what_was_reverted_stays_as_a_branch(
     revert: JsonObject, active: list[str], undone: list[str]
 ) -> None:
-    messages, assembly = read([{**SESSION, "revert": revert}, *TALK])
-    assert path_to(messages, assembly.facts["leaf"]) == active
+    messages, builder = read([{**SESSION, "revert": revert}, *TALK])
+    assert path_to(messages, builder.facts["leaf"]) == active
     assert path_to(messages, "a2") == undone
 
 
 def test_a_revert_that_is_taken_back() -> None:
-    messages, assembly = read([{**SESSION, "revert": {"messageID": "u2"}}, *TALK, SESSION])
-    assert path_to(messages, assembly.facts["leaf"]) == ["ses_1", "u1", "a1", "u2", "a2"]
+    messages, builder = read([{**SESSION, "revert": {"messageID": "u2"}}, *TALK, SESSION])
+    assert path_to(messages, builder.facts["leaf"]) == ["ses_1", "u1", "a1", "u2", "a2"]
 
 
 # What is not understood
@@ -547,8 +550,8 @@ STRANGE: dict[str, tuple[JsonObject, str]] = {
 
 @each_row(("record", "what"), STRANGE.values(), ids=STRANGE)
 def test_what_is_not_understood_is_told_and_does_not_stop_the_rest(record: JsonObject, what: str) -> None:
-    messages, assembly = read([GO, record, asked("u2", text("Two"))])
-    assert what in puzzles(assembly)
+    messages, builder = read([GO, record, asked("u2", text("Two"))])
+    assert what in puzzles(builder)
     assert messages["u1"].parts == (TextPart("Go"),)
     assert messages["u2"].parts == (TextPart("Two"),)
 
@@ -566,8 +569,8 @@ def test_two_calls_of_one_id_are_told_apart() -> None:
 
 
 def test_titles_that_nobody_gave_are_none() -> None:
-    _, assembly = read([{**SESSION, "title": "New session - 2026-05-01T08:00:00.000Z"}])
-    assert "title" not in assembly.facts
+    _, builder = read([{**SESSION, "title": "New session - 2026-05-01T08:00:00.000Z"}])
+    assert "title" not in builder.facts
 
 
 # Rows of parts
@@ -592,14 +595,14 @@ def test_rows_that_a_recorder_dumped() -> None:
         row("text", "user", 4_000, text="for you", synthetic=True),
         row("text", "user", 5_000, text="Three"),
     ]
-    messages, assembly = read(rows)
+    messages, builder = read(rows)
     assert list(messages) == ["row-1", "row-2", "row-6", "row-9", "row-11"]
     assert [type(one) for one in messages["row-2"].parts] == [StepStartPart, ToolCallPart, DataPart]
     assert [one.text for one in messages["row-9"].parts if isinstance(one, TextPart)] == ["Two", "for you"]
-    assert assembly.facts == {"cwd": "/work", "prompt": "One", "model": "acme-1"}
-    assert [consumption.message_id for consumption in assembly.take_ledger()] == ["row-2", "row-6"]
-    assert [turn.end for turn in assembly.take_turns()] == ["completed", None, None]
-    assert not puzzles(assembly)
+    assert builder.facts == {"cwd": "/work", "prompt": "One", "model": "acme-1"}
+    assert [consumption.message_id for consumption in builder.take_ledger()] == ["row-2", "row-6"]
+    assert [turn.end for turn in builder.take_turns()] == ["completed", None, None]
+    assert not puzzles(builder)
 
 
 def test_rows_as_they_are() -> None:
@@ -609,8 +612,8 @@ def test_rows_as_they_are() -> None:
     running = of("m2", "p3", "tool", tool="ls", callID="c1", state={"status": "running", "input": {}})
     ended: JsonObject = {**running, "state": {"status": "completed", "input": {}, "output": "x"}}
     start = of("m2", "p2", "step-start")
-    messages, assembly = read([of("m1", "p1", "text", text="Go"), start, running, ended])
+    messages, builder = read([of("m1", "p1", "text", text="Go"), start, running, ended])
     assert list(messages) == ["m1", "m2"]
     assert isinstance(messages["m1"], UserMessage)
     assert call_in(messages, "m2").output == TextOutput("x")
-    assert assembly.facts["sessionId"] == "ses_1"
+    assert builder.facts["sessionId"] == "ses_1"

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from partita.formats.opencode.session import records_of
-from partita.logs.opencode.opening import open_storage, records_in
+from partita.logs.sources.opencode_store import open_store
 from partita.types.codec import decode_message, encode
 from partita.types.json import JsonObject, loads
 from tests.formats.opencode_counts import counts, read
@@ -15,15 +15,15 @@ from tests.tables import each_row
 
 
 def judged(records: list[JsonObject], truth: JsonObject) -> None:
-    messages, assembly = read(records)
-    found = counts(messages.values(), assembly)
+    messages, builder = read(records)
+    found = counts(messages.values(), builder)
     wanted = {key: truth[key] for key in found if key in truth}
     assert {key: found[key] for key in wanted} == wanted
-    assert not list(assembly.diagnostics)
+    assert not list(builder.unknown_records)
     assert read(records, range(len(records)))[0] == messages
     for message in messages.values():
         assert decode_message(encode(message)) == message
-    ledger = assembly.take_ledger()
+    ledger = builder.take_ledger()
     if "tokens" in truth:
         assert sum(consumption.cost or 0 for consumption in ledger) == pytest.approx(truth["cost"])
         tokens = truth["tokens"]
@@ -46,10 +46,10 @@ def test_rows_amount_to_what_was_counted(path: Path) -> None:
 
 @each_row("path", files("agent-logs", "opencode/storage", "opencode/opencode.db"))
 def test_a_storage_amounts_to_what_was_counted(path: Path) -> None:
-    storage = open_storage(path)
+    store = open_store(path)
     sessions: JsonObject = counted(path)["sessions"]
-    assert [session["id"] for session in storage.sessions()] == list(sessions)
+    assert [session.id for session in store.list_sessions()] == list(sessions)
     for session_id, truth in sessions.items():
-        judged(list(records_in(storage, session_id)), truth)
-    assert not storage.problems
-    storage.close()
+        judged(list(store.records(session_id)), truth)
+    assert not store.problems
+    store.close()

@@ -186,8 +186,8 @@ def test_without_some_of_the_records_the_rest_is_the_same(session: tuple[JsonObj
 
 @given(st.lists(messages("msg_0", ("assistant",)), min_size=1, max_size=3))
 def test_a_message_told_again_does_not_double_what_it_consumed(versions: list[JsonObject]) -> None:
-    told, assembly = read(versions)
+    told, builder = read(versions)
     message = told["msg_0"]
     assert isinstance(message, AssistantMessage)
-    keys = [consumption.key for consumption in assembly.take_ledger()]
+    keys = [consumption.key for consumption in builder.take_ledger()]
     assert len(keys) == len(set(keys)) <= len(versions)

@@ -10,13 +10,18 @@ from partita.types.messages import (
     UserMessage,
     text_of,
 )
-from partita.types.parts import DataPart, FilePart, ImagePart, ReasoningPart, StepStartPart, TextPart
-from partita.types.tools import (
+from partita.types.parts import (
     ContentOutput,
+    DataPart,
     ErrorTextOutput,
     ExecutionDeniedOutput,
+    FilePart,
+    ImagePart,
     InterruptedOutput,
+    ReasoningPart,
+    StepStartPart,
     TextOutput,
+    TextPart,
     ToolOutput,
 )
 from partita.types.usage import Usage
@@ -58,8 +63,8 @@ def said(*texts: str) -> list[Json]:
     return [{"type": "text", "text": text} for text in texts]
 
 
-def puzzles(assembly: LogBuilder) -> list[str]:
-    return [finding.what for finding in assembly.diagnostics]
+def puzzles(builder: LogBuilder) -> list[str]:
+    return [finding.what for finding in builder.unknown_records]
 
 
 def call_in(message: Message) -> ToolCallPart:
@@ -85,7 +90,7 @@ def test_a_conversation() -> None:
         tokens=TOKENS,
     )
     records = [SESSION, asked(1, "Prune it"), answer, record("idle", 6, outcome="succeeded")]
-    messages, assembly = read(records)
+    messages, builder = read(records)
     assert list(messages) == ["ses_1", "msg_1", "msg_2", "msg_6"]
     told = messages["msg_2"]
     assert isinstance(told, AssistantMessage)
@@ -98,7 +103,7 @@ def test_a_conversation() -> None:
     assert told.content.usage == Usage(130, 42, 172, 12, 20, 10, raw=TOKENS)
     own = own_of(told)
     assert (own["cost"], own["rawFinish"], own["providerID"], own["generation"]) == (0.5, "end", "acme", 2)
-    assert assembly.facts == {
+    assert builder.facts == {
         "sessionId": "ses_1",
         "cwd": "/home/ada/orchard",
         "version": "2.0.12",
@@ -108,11 +113,11 @@ def test_a_conversation() -> None:
         "provider": "acme",
         "agentName": "build",
     }
-    (turn,) = assembly.take_turns()
+    (turn,) = builder.take_turns()
     assert turn.end == "completed"
-    (consumption,) = assembly.take_ledger()
+    (consumption,) = builder.take_ledger()
     assert (consumption.message_id, consumption.model, consumption.cost) == ("msg_2", "acme-2", 0.5)
-    assert not puzzles(assembly)
+    assert not puzzles(builder)
 
 
 OUTCOMES: dict[str, tuple[JsonObject, ToolOutput]] = {
@@ -146,17 +151,17 @@ OUTCOMES: dict[str, tuple[JsonObject, ToolOutput]] = {
 
 @each_row(("call", "output"), OUTCOMES.values(), ids=OUTCOMES)
 def test_what_came_of_a_call(call: JsonObject, output: ToolOutput) -> None:
-    messages, assembly = read([asked(1, "Look"), answered(2, call)])
+    messages, builder = read([asked(1, "Look"), answered(2, call)])
     told = call_in(messages["msg_2"])
     assert (told.id, told.name, told.input, told.output) == ("c1", "shell", {"command": "ls"}, output)
     assert (told.tool_metadata or {})["openCode"]["time"] == {"start": 2_500, "end": 3_000}
-    assert not puzzles(assembly)
+    assert not puzzles(builder)
 
 
 def test_an_input_that_is_still_being_written() -> None:
-    messages, assembly = read([asked(1, "Look"), answered(2, tool(status="streaming", input='{"comm'))])
+    messages, builder = read([asked(1, "Look"), answered(2, tool(status="streaming", input='{"comm'))])
     assert call_in(messages["msg_2"]).input == '{"comm'
-    assert not puzzles(assembly)
+    assert not puzzles(builder)
 
 
 def test_a_call_of_the_providers() -> None:
@@ -184,7 +189,7 @@ def test_prompts_with_files_agents_and_skills() -> None:
         agents=[{"name": "plan"}],
         skills=[{"name": "prune"}],
     )
-    messages, assembly = read([prompt])
+    messages, builder = read([prompt])
     told = messages["msg_1"]
     assert isinstance(told, UserMessage)
     assert told.type == "text"
@@ -195,17 +200,17 @@ def test_prompts_with_files_agents_and_skills() -> None:
         DataPart("opencode-agent", {"name": "plan"}),
         DataPart("opencode-skill", {"name": "prune"}),
     )
-    assert not puzzles(assembly)
+    assert not puzzles(builder)
 
 
 @each_row("kind", ["synthetic", "system", "skill"])
 def test_what_opencode_puts_in_is_hidden(kind: str) -> None:
-    messages, assembly = read([asked(1, "Go"), record(kind, 2, text="Mind the rules")])
+    messages, builder = read([asked(1, "Go"), record(kind, 2, text="Mind the rules")])
     told = messages["msg_2"]
     assert isinstance(told, UserMessage)
     assert (told.internal, told.type, text_of(told)) == (True, "event", "Mind the rules")
-    assert not puzzles(assembly)
-    assert len(assembly.take_turns()) == 1
+    assert not puzzles(builder)
+    assert len(builder.take_turns()) == 1
 
 
 EVENTS: dict[str, tuple[JsonObject, str]] = {
@@ -227,18 +232,18 @@ EVENTS: dict[str, tuple[JsonObject, str]] = {
 @each_row(("fields", "words"), EVENTS.values(), ids=EVENTS)
 def test_what_happened_is_a_notice(fields: JsonObject, words: str) -> None:
     event = {**record("", 2), **fields}
-    messages, assembly = read([asked(1, "Go"), event, event])
+    messages, builder = read([asked(1, "Go"), event, event])
     told = messages["msg_2"]
     assert isinstance(told, SystemMessage)
     assert (told.type, told.internal, text_of(told)) == ("event", False, words)
     assert told.parts[-1] == DataPart(f"opencode-{fields['type']}", event)
-    assert not puzzles(assembly)
+    assert not puzzles(builder)
 
 
 def test_a_compaction_counts_what_it_consumed() -> None:
     event = record("compaction", 2, status="completed", summary="s", model=MODEL, tokens=TOKENS, cost=0.25)
-    _, assembly = read([asked(1, "Go"), event])
-    (consumption,) = assembly.take_ledger()
+    _, builder = read([asked(1, "Go"), event])
+    (consumption,) = builder.take_ledger()
     assert (consumption.model, consumption.cost, consumption.usage.output_tokens) == ("acme-2", 0.25, 42)
 
 
@@ -248,8 +253,8 @@ def test_a_compaction_counts_what_it_consumed() -> None:
 def test_how_a_turn_ends(outcome: str, end: str) -> None:
     error = {"type": "provider.no-route", "message": "No model"} if outcome == "failed" else None
     idle = record("idle", 3, outcome=outcome, error=error)
-    _, assembly = read([asked(1, "Go"), answered(2, {"type": "text", "text": "Hm"}), idle])
-    (turn,) = assembly.take_turns()
+    _, builder = read([asked(1, "Go"), answered(2, {"type": "text", "text": "Hm"}), idle])
+    (turn,) = builder.take_turns()
     assert (turn.end, turn.error) == (end, "provider.no-route: No model" if error else None)
 
 
@@ -257,9 +262,9 @@ def test_a_response_that_broke_off() -> None:
     stopped = answered(
         2, tool(status="running"), error={"type": "aborted", "message": "Stopped"}, finish="error"
     )
-    messages, assembly = read([asked(1, "Go"), stopped])
+    messages, builder = read([asked(1, "Go"), stopped])
     assert call_in(messages["msg_2"]).output == InterruptedOutput("aborted")
-    (turn,) = assembly.take_turns()
+    (turn,) = builder.take_turns()
     assert (turn.end, turn.error) == ("interrupted", "aborted: Stopped")
 
 
@@ -275,8 +280,8 @@ def test_a_response_that_grows() -> None:
 
 
 def test_what_is_not_known_is_kept_and_told() -> None:
-    messages, assembly = read([asked(1, "Go"), record("weather", 2, rain=True), answered(3, moon=True)])
-    assert puzzles(assembly) == ["unknown record type 'weather'", "unknown field 'moon' of a message"]
+    messages, builder = read([asked(1, "Go"), record("weather", 2, rain=True), answered(3, moon=True)])
+    assert puzzles(builder) == ["unknown record type 'weather'", "unknown field 'moon' of a message"]
     assert any(
         part.name == "opencode-unknown"
         for part in messages["opencode-unknown-1"].parts

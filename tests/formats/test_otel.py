@@ -15,7 +15,7 @@ from partita.formats.format import Request, ToolSpec
 from partita.formats.otel.containers import put, take
 from partita.formats.otel.format import dump, load
 from partita.formats.otel.wire import CONVERSATION, INPUT, OUTPUT, SYSTEM, TOOLS
-from partita.testing.everything import everything
+from partita.testing.full_conversation import full_conversation
 from partita.types.codec import to_json
 from partita.types.json import Json, dumps, is_array, loads
 from partita.types.messages import (
@@ -26,7 +26,7 @@ from partita.types.messages import (
     UserMessage,
     text_of,
 )
-from partita.types.tools import ContentOutput, JsonOutput, TextOutput
+from partita.types.parts import ContentOutput, JsonOutput, TextOutput
 from tests.formats.otel_recordings import ATTRIBUTES, EVENTS, MESSAGES, RECORDINGS, STRINGS, UNNAMED
 from tests.strategies import ui_messages
 from tests.tables import each_row
@@ -205,7 +205,7 @@ def test_events_are_messages() -> None:
 
 
 def test_what_is_written_obeys_the_conventions() -> None:
-    dumped = dump(everything())
+    dumped = dump(full_conversation())
     assert [str(error) for error in SCHEMA.iter_errors(dumped.payload)] == []
     assert dump(load(dumped.payload).messages).payload == dumped.payload
 
@@ -218,7 +218,7 @@ def test_spans_carry_what_is_written() -> None:
     exporter = InMemorySpanExporter()
     provider = TracerProvider(shutdown_on_exit=False)
     provider.add_span_processor(SimpleSpanProcessor(exporter))
-    written = dump(everything()).payload
+    written = dump(full_conversation()).payload
     with provider.get_tracer("test").start_as_current_span("chat") as span:
         for key, value in written.items():
             span.set_attribute(key, value if isinstance(value, str | int) else dumps(value).decode())
@@ -256,7 +256,7 @@ def test_what_has_no_place_can_be_carried_along(payload: Json) -> None:
 
 
 def test_carrying_everything_loses_nothing() -> None:
-    plain = [to_json(one) for one in everything()]
+    plain = [to_json(one) for one in full_conversation()]
     carried = convert(plain, "canonical", "otel-genai", carry=True)
     assert carried.lossless
     back = convert(carried.payload, "otel-genai", "canonical")

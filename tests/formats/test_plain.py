@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 
 from partita.errors import ConversionError, PartitaError
-from partita.formats.plain import load, reconstructed
+from partita.formats.rows import load_plain, reconstructed
 from partita.types.json import Json, JsonObject
 from partita.types.messages import (
     AssistantContent,
@@ -42,7 +42,7 @@ ROW: JsonObject = {
 
 
 def test_a_row() -> None:
-    assert load(ROW).messages == (
+    assert load_plain(ROW).messages == (
         UserMessage(
             id="7",
             thread_id="t",
@@ -67,14 +67,14 @@ ROLES: dict[str, tuple[str, type[Message], JsonObject]] = {
 
 @each_row(("name", "type_", "kept"), ROLES.values(), ids=ROLES)
 def test_roles(name: str, type_: type[Message], kept: JsonObject) -> None:
-    (message,) = load([{"role": name, "text": "x"}]).messages
+    (message,) = load_plain([{"role": name, "text": "x"}]).messages
     assert isinstance(message, type_)
     assert message.id == "message-1"
     assert message.content.metadata == marked(**kept)
 
 
 def test_content_that_is_no_text_is_kept() -> None:
-    (message,) = load({"role": "user", "content": [1]}).messages
+    (message,) = load_plain({"role": "user", "content": [1]}).messages
     assert message.parts == (ForeignPart("plain", [1]),)
 
 
@@ -103,13 +103,13 @@ def test_a_message_can_be_made_by_hand() -> None:
 @each_row("row", [5, {"role": "user"}, {"content": "x"}, {"role": 1, "content": "x"}])
 def test_what_is_no_row_of_text_is_refused(row: Json) -> None:
     with pytest.raises(ConversionError):
-        load([row])
+        load_plain([row])
 
 
 @given(payload=strategies.json_values(8))
 def test_any_json_is_loaded_or_refused(payload: Json) -> None:
     try:
-        load([{"role": "user", "content": payload, "createdAt": payload, "id": payload}])
-        load(payload)
+        load_plain([{"role": "user", "content": payload, "createdAt": payload, "id": payload}])
+        load_plain(payload)
     except PartitaError:
         return

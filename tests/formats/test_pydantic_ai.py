@@ -13,18 +13,18 @@ from partita.errors import ConversionError
 from partita.formats.ai_sdk.ui import format as ui
 from partita.formats.conversion import convert
 from partita.formats.pydantic_ai.format import FORMAT, dump, load
-from partita.testing.everything import everything
+from partita.testing.full_conversation import full_conversation
 from partita.types.codec import to_json
 from partita.types.json import Json, dumps, loads
 from partita.types.messages import AssistantMessage, SystemMessage, ToolCallPart, ToolMessage, UserMessage
-from partita.types.parts import ReasoningPart
-from partita.types.tools import (
+from partita.types.parts import (
     Approval,
     ContentOutput,
     ErrorJsonOutput,
     ErrorTextOutput,
     ExecutionDeniedOutput,
     JsonOutput,
+    ReasoningPart,
     TextOutput,
 )
 from tests.formats.pydantic_ai_histories import LEGACY, history, payload
@@ -98,7 +98,7 @@ def test_instructions_are_a_system_message_where_they_change() -> None:
 
 
 def test_pydantic_ai_reads_a_conversation_that_has_everything() -> None:
-    dumped = dump(everything())
+    dumped = dump(full_conversation())
     messages = validated(dumped.payload)
     assert {type(one) for one in messages} == {ModelRequest, ModelResponse}
     again = loads(ModelMessagesTypeAdapter.dump_json(messages))
@@ -146,7 +146,7 @@ def test_what_has_no_place_can_be_carried_along() -> None:
     assert load(without).messages == load(HISTORY).messages
     assert FORMAT.slot.take(HISTORY) == (HISTORY, None)
     assert validated(filled)[0].metadata == {"rating": 5, "partita": {"version": 1}}
-    plain = [to_json(one) for one in everything()]
+    plain = [to_json(one) for one in full_conversation()]
     carried = convert(plain, "canonical", "pydantic-ai", carry=True)
     assert carried.lossless
     back = convert(carried.payload, "pydantic-ai", "canonical")

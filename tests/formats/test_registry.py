@@ -30,8 +30,17 @@ from partita.types.messages import (
     UserMessage,
     text_of,
 )
-from partita.types.parts import FilePart, ImagePart, ReasoningFilePart, ReasoningPart, StepStartPart, TextPart
-from partita.types.tools import ErrorJsonOutput, TextOutput, ToolResultPart
+from partita.types.parts import (
+    ErrorJsonOutput,
+    FilePart,
+    ImagePart,
+    ReasoningFilePart,
+    ReasoningPart,
+    StepStartPart,
+    TextOutput,
+    TextPart,
+    ToolResultPart,
+)
 from partita.types.usage import Usage
 from tests import canonical, strategies
 from tests.tables import Failures, each_row

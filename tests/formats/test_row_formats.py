@@ -6,10 +6,10 @@ from partita.errors import PartitaError
 from partita.formats.conversion import convert
 from partita.formats.registry import get_format
 from partita.types.codec import to_json
-from partita.types.fold import fold
 from partita.types.json import Json, JsonObject
 from partita.types.messages import AssistantMessage, ToolCallPart
-from partita.types.tools import TextOutput
+from partita.types.parts import TextOutput
+from partita.types.tool_results import fold
 from tests.formats.mastra_streams import AGENT, WORKFLOW
 from tests.leaves import changed, leaves
 from tests.tables import each_row

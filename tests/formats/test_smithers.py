@@ -23,14 +23,17 @@ from partita.types.messages import (
 )
 from partita.types.parts import (
     DataPart,
+    ErrorTextOutput,
     FilePart,
     ForeignPart,
+    JsonOutput,
     ReasoningPart,
     SourceUrlPart,
     StepStartPart,
+    TextOutput,
     TextPart,
+    ToolResultPart,
 )
-from partita.types.tools import ErrorTextOutput, JsonOutput, TextOutput, ToolResultPart
 from partita.types.usage import Usage
 from tests import strategies
 from tests.leaves import leaves

@@ -5,9 +5,9 @@ from hypothesis import given
 
 from partita.errors import FormatError
 from partita.formats.claude_code.format import dump
+from partita.formats.detection.guess import SAMPLE_SIZE, SIGNS, guess_format, sniff
 from partita.formats.registry import all_formats
-from partita.formats.sniff import LOOKED_AT, SIGNS, guess_format, sniff
-from partita.testing.everything import everything
+from partita.testing.full_conversation import full_conversation
 from partita.types.codec import to_json
 from partita.types.json import Json, JsonObject
 from partita.types.messages import UserMessage
@@ -298,8 +298,8 @@ def test_rivals_come_behind_and_have_their_own_reasons() -> None:
 
 def test_only_the_beginning_is_looked_at() -> None:
     silent: Json = {"note": "nothing"}
-    assert sniff([silent] * LOOKED_AT + [{"type": "RUN_STARTED"}]) == []
-    assert sniff([silent] * (LOOKED_AT - 1) + [{"type": "RUN_STARTED"}]) != []
+    assert sniff([silent] * SAMPLE_SIZE + [{"type": "RUN_STARTED"}]) == []
+    assert sniff([silent] * (SAMPLE_SIZE - 1) + [{"type": "RUN_STARTED"}]) != []
 
 
 def test_signs_are_of_formats_that_can_be_read() -> None:
@@ -307,7 +307,7 @@ def test_signs_are_of_formats_that_can_be_read() -> None:
     unread = {sign.format for sign in SIGNS if sign.format not in known}
     assert unread == set()
     assert all(known[sign.format].load or known[sign.format].decoder for sign in SIGNS)
-    assert not any(sign.format.endswith("-answer") for sign in SIGNS), "the plain name reads answers too"
+    assert not any(sign.format.endswith("-response") for sign in SIGNS), "the plain name reads answers too"
     assert all(0 < sign.confidence <= 1 and sign.why for sign in SIGNS)
 
 
@@ -336,7 +336,7 @@ BOTH_WAYS = [name for name, one in all_formats().items() if one.dump and one.loa
 def test_what_a_format_writes_is_known_again(name: str) -> None:
     dump_ = all_formats()[name].dump
     assert dump_ is not None
-    assert family(guess_format(dump_(everything()).payload).format) == family(name)
+    assert family(guess_format(dump_(full_conversation()).payload).format) == family(name)
 
 
 @given(payload=strategies.json_values(10))

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
-from partita.formats.sniff import sniff
+from partita.formats.detection.guess import sniff
 from partita.types.json import Json, JsonObject, is_array, is_object, loads
 from tests.converting import read_payload
 from tests.recordings import FAMILIES as PROVIDERS

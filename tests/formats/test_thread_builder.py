@@ -5,10 +5,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from partita.formats.log import thread_builder as module
-from partita.formats.log.diagnostics import Place
-from partita.formats.log.sink import Consumption, LogSink
+from partita.formats.log.sink import Consumption, LogSink, Position
 from partita.formats.log.thread_builder import LogBuilder, SubAgentBuilder
-from partita.formats.usages import add_usages
 from partita.types.chunks import (
     TextDelta,
     TextEnd,
@@ -26,16 +24,15 @@ from partita.types.messages import (
     UserMessage,
     text_of,
 )
-from partita.types.parts import DataPart
-from partita.types.tools import InterruptedOutput, TextOutput
-from partita.types.usage import Usage
+from partita.types.parts import DataPart, InterruptedOutput, TextOutput
+from partita.types.usage import Usage, add_usages
 from tests.tables import each_row
 
 NOON = datetime(2026, 4, 1, 12, tzinfo=UTC)
 
 
 def asks(sink: LogSink, id: str, words: str = "Bake") -> None:
-    sink.begin_turn()
+    sink.start_turn()
     sink.add_message(UserMessage(id=id, content=words))
 
 
@@ -101,7 +98,7 @@ def test_a_turn_that_begins_brings_everything_out_and_open_calls_are_lost() -> N
 def test_what_is_pending_stays_as_open_as_it_is() -> None:
     log = LogBuilder("t")
     answers(log, "a", "", "c1")
-    (answer,) = log.pending()
+    (answer,) = log.unfinished_messages()
     assert calls_of(answer)["c1"].state == "input-available"
     assert log.take() == []
 
@@ -118,9 +115,9 @@ def test_a_late_output_brings_its_message_out_again(turns: int, taken: bool) -> 
         answers(log, f"b{number}", "Yes")
         if taken:
             found |= {message.id: message for message in log.take()}
-    assert log.is_waiting("c1")
+    assert log.is_pending("c1")
     assert gives(log, "c1")
-    assert not log.is_waiting("c1")
+    assert not log.is_pending("c1")
     found |= {message.id: message for message in log.finish()}
     assert calls_of(found["a"])["c1"].output == TextOutput("warm")
     assert set(found) >= {"p", "a"}
@@ -130,19 +127,19 @@ def test_a_call_with_a_sub_agent_waits_for_its_output_whatever_comes_between() -
     log = LogBuilder("t")
     asks(log, "p")
     answers(log, "a", "", "c1")
-    log.link("helper", "c1")
+    log.link_agent("helper", "c1")
     answers(log.agent("helper"), "inner", "On it")
     asks(log, "q")
     log.take()
-    assert log.is_waiting("c1")
+    assert log.is_pending("c1")
     assert gives(log, "c1")
-    assert not log.is_waiting("c1")
+    assert not log.is_pending("c1")
     found = {message.id: message for message in log.finish()}
     assert calls_of(found["a"])["c1"].output == TextOutput("warm")
 
 
 def test_an_answer_that_is_out_can_still_grow_for_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "REMEMBERED_ANSWERS", 2)
+    monkeypatch.setattr(module, "REMEMBERED_RESPONSES", 2)
     log = LogBuilder("t")
     for number in range(4):
         answers(log, f"a{number}", "one")
@@ -150,7 +147,7 @@ def test_an_answer_that_is_out_can_still_grow_for_a_while(monkeypatch: pytest.Mo
     for number, reached in enumerate([False, False, True, True]):
         assert log.append(f"a{number}", TextStart("1"), TextDelta("1", "two"), TextEnd("1")) is reached
     assert {message.id: text_of(message) for message in log.finish()} == {"a2": "onetwo", "a3": "onetwo"}
-    (finding,) = log.diagnostics
+    (finding,) = log.unknown_records
     assert (finding.what, finding.times) == ("a chunk of a message that is not open", 2)
 
 
@@ -161,16 +158,16 @@ def test_a_chunk_that_does_not_fit_is_counted_and_changes_nothing() -> None:
     log.append("a", TextDelta("gone", "x"), TextStart("1"), TextDelta("1", "!"), TextEnd("1"))
     (answer,) = log.finish()
     assert text_of(answer) == "One!"
-    (finding,) = log.diagnostics
-    assert (finding.what, finding.places) == ("a chunk that does not fit", (Place(7, 100),))
+    (finding,) = log.unknown_records
+    assert (finding.what, finding.positions) == ("a chunk that does not fit", (Position(7, 100),))
 
 
 def test_preliminary_output_leaves_a_call_waiting() -> None:
     log = LogBuilder("t")
     answers(log, "a", "", "c1")
     log.append("a", ToolOutputAvailable("c1", "w", preliminary=True))
-    assert log.is_waiting("c1")
-    assert not log.take_times()
+    assert log.is_pending("c1")
+    assert not log.take_call_times()
     (answer,) = log.finish()
     call = calls_of(answer)["c1"]
     assert (call.state, call.output) == ("output-error", InterruptedOutput("lost", "w"))
@@ -201,11 +198,11 @@ def test_a_message_said_again_before_it_is_out_is_replaced_in_its_place() -> Non
 def test_notes_beside_each_other_are_one_message() -> None:
     log = LogBuilder("t")
     log.offset = 3
-    log.note("mode", {"a": 1})
-    log.note("mode", {"a": 2}, "x")
+    log.add_record("mode", {"a": 1})
+    log.add_record("mode", {"a": 2}, "x")
     asks(log, "p")
     log.offset = 9
-    log.note("title", "Bread")
+    log.add_record("title", "Bread")
     notes, _, more = log.finish()
     assert isinstance(notes, SystemMessage)
     assert notes.parts == (DataPart("mode", {"a": 1}), DataPart("mode", {"a": 2}, "x"))
@@ -218,7 +215,7 @@ def test_notes_beside_each_other_are_one_message() -> None:
 
 def test_turns_are_named_by_their_place_and_say_how_they_ended() -> None:
     log = LogBuilder("t")
-    log.begin_turn()
+    log.start_turn()
     log.set_time(NOON)
     log.end_turn("completed")
     log.line, log.offset = 5, 500
@@ -227,10 +224,15 @@ def test_turns_are_named_by_their_place_and_say_how_they_ended() -> None:
     log.end_turn("failed", "no heat")
     log.finish()
     first, second = log.take_turns()
-    assert (first.id, first.place, first.began_at, first.end) == ("t@0", Place(0, 0), NOON, "completed")
-    assert (second.id, second.place, second.end, second.error) == (
+    assert (first.id, first.position, first.started_at, first.end) == (
+        "t@0",
+        Position(0, 0),
+        NOON,
+        "completed",
+    )
+    assert (second.id, second.position, second.end, second.error) == (
         "t@500",
-        Place(5, 500),
+        Position(5, 500),
         "failed",
         "no heat",
     )
@@ -251,16 +253,16 @@ def test_the_times_of_a_call_are_told_when_it_has_ended() -> None:
     answers(log, "a", "", "c1", "c2")
     log.set_time(NOON + timedelta(seconds=5))
     gives(log, "c1")
-    assert log.take_times() == {"c1": (NOON, NOON + timedelta(seconds=5))}
-    assert log.take_times() == {}
+    assert log.take_call_times() == {"c1": (NOON, NOON + timedelta(seconds=5))}
+    assert log.take_call_times() == {}
 
 
 def test_what_a_response_consumed_counts_once_and_the_later_word_wins() -> None:
     log = LogBuilder("t")
     asks(log, "p")
     answers(log, "a", "Yes")
-    log.consume(consumed("a", "k", 1))
-    log.consume(consumed("a", "k", 5))
+    log.add_consumption(consumed("a", "k", 1))
+    log.add_consumption(consumed("a", "k", 5))
     (entry,) = log.take_ledger()
     assert (entry.key, entry.usage.output_tokens, entry.run_id) == ("k", 5, "t@0")
     answer = log.finish()[-1]
@@ -271,8 +273,8 @@ def test_what_a_response_consumed_counts_once_and_the_later_word_wins() -> None:
 def test_a_message_of_two_responses_has_consumed_what_both_have() -> None:
     log = LogBuilder("t")
     answers(log, "a", "Yes")
-    log.consume(consumed("a", "k1", 1))
-    log.consume(consumed("a", "k2", 5))
+    log.add_consumption(consumed("a", "k1", 1))
+    log.add_consumption(consumed("a", "k2", 5))
     (answer,) = log.finish()
     assert isinstance(answer, AssistantMessage)
     assert answer.content.usage == Usage(input_tokens=20, output_tokens=6)
@@ -304,7 +306,7 @@ def with_agent(*, link: bool = True) -> tuple[LogBuilder, SubAgentBuilder]:
     agent.add_message(UserMessage(id="task", content="look"))
     answers(agent, "s", "Seen")
     if link:
-        log.link("x", "c1")
+        log.link_agent("x", "c1")
     return log, agent
 
 
@@ -324,7 +326,7 @@ def test_a_sub_agent_that_no_call_claims_is_told_apart() -> None:
 
 def test_a_link_to_a_call_that_is_not_there_loses_nobody() -> None:
     log, _ = with_agent(link=False)
-    log.link("x", "gone")
+    log.link_agent("x", "gone")
     log.finish()
     assert list(log.orphans()) == ["x"]
 
@@ -368,9 +370,9 @@ def test_somebody_is_told_when_a_call_claims_a_sub_agent_once() -> None:
     log.on_link = told.append
     log.claims = {"c2": "y"}
     answers(log, "a", "", "c1", "c2")
-    log.link("x", "c1")
-    log.link("x", "c1")
-    log.link("x", "c2")  # it hangs under the first
+    log.link_agent("x", "c1")
+    log.link_agent("x", "c1")
+    log.link_agent("x", "c2")  # it hangs under the first
     assert told == ["x"]
     log.finish()  # what a sub-agent itself claims is looked at when its call is told
     assert told == ["x", "y"]
@@ -378,8 +380,8 @@ def test_somebody_is_told_when_a_call_claims_a_sub_agent_once() -> None:
 
 def test_a_turn_of_a_sub_agent_is_none_of_the_log() -> None:
     log, agent = with_agent()
-    agent.begin_turn()
+    agent.start_turn()
     agent.end_turn("failed", "x")
     log.finish()
     assert [turn.end for turn in log.take_turns()] == [None]
-    assert (agent.thread_id, agent.run_id, agent.place, agent.time) == ("t", "t@0", Place(0, 0), None)
+    assert (agent.thread_id, agent.run_id, agent.position, agent.time) == ("t", "t@0", Position(0, 0), None)

@@ -15,8 +15,7 @@ from partita.types.chunks import (
 )
 from partita.types.json import Json, JsonObject
 from partita.types.messages import AssistantMessage, Message, ToolCallPart
-from partita.types.parts import DataPart, TextPart
-from partita.types.tools import TextOutput
+from partita.types.parts import DataPart, TextOutput, TextPart
 
 
 def read(*records: Json) -> list[Message]:

@@ -7,8 +7,15 @@ from datetime import datetime
 from partita.formats.log.thread_builder import LogBuilder
 from partita.types.json import Json, JsonObject, is_object
 from partita.types.messages import AssistantMessage, Message, ToolCallPart, UserMessage
-from partita.types.parts import DataPart, ForeignPart, ImagePart, ReasoningPart
-from partita.types.tools import ContentOutput, ErrorJsonOutput, ErrorTextOutput
+from partita.types.parts import (
+    ContentOutput,
+    DataPart,
+    ErrorJsonOutput,
+    ErrorTextOutput,
+    ForeignPart,
+    ImagePart,
+    ReasoningPart,
+)
 
 AGENT = "claudeCode"
 TOKENS = ("cache_creation_input_tokens", "cache_read_input_tokens", "input_tokens", "output_tokens")
@@ -22,7 +29,7 @@ def record_of(message: Message) -> JsonObject:
     return found if is_object(found) else {}
 
 
-def everything(messages: Iterable[Message], *, progress: bool) -> Iterator[Message]:
+def full_conversation(messages: Iterable[Message], *, progress: bool) -> Iterator[Message]:
     """Messages and those of sub-agents; with or without those known only by their progress."""
     for message in messages:
         if not progress and record_of(message).get("$from") == "progress":
@@ -30,12 +37,12 @@ def everything(messages: Iterable[Message], *, progress: bool) -> Iterator[Messa
         yield message
         for part in message.content.parts:
             if isinstance(part, ToolCallPart):
-                yield from everything(part.children, progress=progress)
+                yield from full_conversation(part.children, progress=progress)
 
 
-def counts(messages: Iterable[Message], assembly: LogBuilder) -> JsonObject:
+def counts(messages: Iterable[Message], builder: LogBuilder) -> JsonObject:
     """The counts of one file."""
-    found = list(everything(messages, progress=False))
+    found = list(full_conversation(messages, progress=False))
     answers = [one for one in found if isinstance(one, AssistantMessage)]
     real = [one for one in answers if _model(one) != SYNTHETIC]
     calls = [part for one in answers for part in one.parts if isinstance(part, ToolCallPart)]
@@ -74,8 +81,8 @@ def counts(messages: Iterable[Message], assembly: LogBuilder) -> JsonObject:
         "models": dict(models),
         "synthetic_assistant_records": synthetic,
         "api_error_records": errors,
-        "first_timestamp": stamp(assembly.first_time),
-        "last_timestamp": stamp(assembly.last_time),
+        "first_timestamp": stamp(builder.first_time),
+        "last_timestamp": stamp(builder.last_time),
         "tokens": {"max": add_up(tokens_by_response(found))},
     }
 
@@ -107,8 +114,8 @@ def totals(files: Iterable[Iterable[Message]]) -> JsonObject:
     every: dict[str, JsonObject] = {}
     for messages in files:
         kept = list(messages)
-        _merge(plain, tokens_by_response(everything(kept, progress=False)))
-        _merge(every, tokens_by_response(everything(kept, progress=True)))
+        _merge(plain, tokens_by_response(full_conversation(kept, progress=False)))
+        _merge(every, tokens_by_response(full_conversation(kept, progress=True)))
     return {
         "max": add_up(plain),
         "with_agent_progress": add_up({**every, **plain}),

@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 from partita.formats.log.sink import Consumption
 from partita.formats.log.thread_builder import Turn
-from partita.logs.formats import log_format
 from partita.logs.reading import Batch, LogReading
+from partita.logs.sources.registry import log_format
 from partita.types.json import Json, JsonObject, dumps
 from partita.types.messages import AssistantMessage, Message, Part, SystemMessage, ToolCallPart, UserMessage
 from partita.types.parts import DataPart
@@ -269,7 +269,7 @@ class Reading(NamedTuple):
     @property
     def puzzles(self) -> dict[str, list[int]]:
         """What was not understood, and the lines of it."""
-        return {finding.what: [place.line for place in finding.places] for finding in self.log.findings}
+        return {unknown.what: [one.line for one in unknown.positions] for unknown in self.log.unknown_records}
 
     @property
     def by_id(self) -> dict[str, Message]:

@@ -4,10 +4,10 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from partita.formats.log.thread_builder import LogBuilder
-from partita.logs.formats import log_format
-from partita.logs.opencode.opening import open_storage, records_in
 from partita.logs.parsing import ParsedLog, parse_log_file
 from partita.logs.reading import LogReading
+from partita.logs.sources.opencode_store import open_store
+from partita.logs.sources.registry import log_format
 from partita.types.json import JsonObject
 from partita.types.messages import Message
 from tests.formats import codex_counts, gemini_counts, opencode_counts
@@ -33,7 +33,7 @@ def log_counts(paths: Sequence[str]) -> JsonObject:
         log = parse_log_file(path, agents=False)
         messages = all_messages(log)
         counter = COUNTERS.get(log.format)
-        files[path] = {} if counter is None else counter(messages, log.reading.assembly)
+        files[path] = {} if counter is None else counter(messages, log.reading.builder)
         if log.format == "claude-code-log":
             claude.append(messages)
     return {"files": files, **({"claude_totals": claude_counts.totals(claude)} if claude else {})}
@@ -47,12 +47,12 @@ def all_messages(log: ParsedLog) -> list[Message]:
 def sessions_counts(path: Path) -> JsonObject:
     """Counts of the sessions in a store of OpenCode, by session."""
     found: JsonObject = {}
-    storage = open_storage(path)
-    for info in list(storage.sessions()):
-        reading = LogReading(log_format("opencode-export"), str(info["id"]))
-        messages, assembly = _read(reading, records_in(storage, str(info["id"])))
-        found[str(info["id"])] = opencode_counts.counts(messages, assembly)
-    storage.close()
+    store = open_store(path)
+    for session in list(store.list_sessions()):
+        reading = LogReading(log_format("opencode-export"), session.id)
+        messages, builder = _read(reading, store.records(session.id))
+        found[session.id] = opencode_counts.counts(messages, builder)
+    store.close()
     return found
 
 
@@ -60,4 +60,4 @@ def _read(reading: LogReading, records: Iterable[JsonObject]) -> tuple[list[Mess
     for record in records:
         reading.decoder.feed(record)
     messages = {message.id: message for message in reading.finish().messages}
-    return list(messages.values()), reading.assembly
+    return list(messages.values()), reading.builder

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from partita.errors import DecodeError
-from partita.logs.lines.blocks import BLOCK, UNPACKED_BLOCK, Unpacker, open_log, read_blocks_async
+from partita.logs.lines.blocks import BLOCK, PLAIN_BLOCK, Decompressor, open_log, read_blocks_async
 from tests.tables import each_row
 
 if sys.version_info >= (3, 14):
@@ -78,7 +78,7 @@ def test_a_few_bytes_that_hold_many_come_in_blocks(tmp_path: Path, pack: Callabl
     path.write_bytes(pack(bytes(20_000_000)))
     sizes = [len(block) for block in open_log(path)]
     assert sum(sizes) == 20_000_000
-    assert max(sizes) <= UNPACKED_BLOCK
+    assert max(sizes) <= PLAIN_BLOCK
 
 
 @compressed
@@ -98,8 +98,8 @@ def test_a_packed_file_that_was_cut_gives_what_is_there(
     path.write_bytes(packed[: int(len(packed) * part)])
     text, problem = drained(open_log(path))
     assert TEXT.startswith(text)
-    assert len(text) > len(TEXT) * part - 3 * UNPACKED_BLOCK
-    assert problem.startswith(f"compressed file is cut off (at {path}); hint: what stands before the cut")
+    assert len(text) > len(TEXT) * part - 3 * PLAIN_BLOCK
+    assert problem.startswith(f"compressed file is cut off (at {path}); hint: everything before the cut")
 
 
 @compressed
@@ -148,7 +148,7 @@ def test_a_file_that_may_not_be_read_is_told(tmp_path: Path, monkeypatch: pytest
 def test_cutting_the_bytes_changes_nothing(name: str, size: int, cuts: list[int]) -> None:
     packed = PACKINGS[name](TEXT[:size])
     edges = [0, *sorted(min(cut, len(packed)) for cut in cuts), len(packed)]
-    unpacker = Unpacker()
+    unpacker = Decompressor()
     blocks = [block for start, end in pairwise(edges) for block in unpacker.feed(packed[start:end])]
     assert b"".join([*blocks, *unpacker.finish()]) == TEXT[:size]
 

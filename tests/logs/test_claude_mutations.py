@@ -13,7 +13,7 @@ from partita.logs.lines.line import HALVES, NOT_UTF8
 from partita.types.codec import to_json
 from partita.types.json import Json, JsonObject, dumps, is_array, is_object
 from partita.types.messages import Message, text_of
-from partita.types.tools import TextOutput
+from partita.types.parts import TextOutput
 from tests.logs.claude_session import Reading, Session, lines_of, read, rich, use
 from tests.logs.claude_strategies import any_record
 from tests.recordings import files
@@ -51,9 +51,9 @@ def talk(reading: Reading) -> dict[str, Json]:
     return {id_: said(message) for id_, message in reading.by_id.items() if not id_.startswith("notes-")}
 
 
-def everything(reading: Reading) -> bytes:
+def full_conversation(reading: Reading) -> bytes:
     """All that was read, in bytes."""
-    orphans = [message for messages in reading.log.assembly.orphans().values() for message in messages]
+    orphans = [message for messages in reading.log.builder.orphans().values() for message in messages]
     return dumps([to_json(message) for message in (*reading.messages, *orphans)])
 
 
@@ -62,7 +62,7 @@ def assert_sound(data: bytes) -> Reading:
     reading = read(data)
     live = read(data, live=True)
     assert live.by_id == reading.by_id
-    assert live.log.findings == reading.log.findings
+    assert live.log.unknown_records == reading.log.unknown_records
     above = {message.id: message.parent_id for message in reading.messages}
     for id_ in above:
         walked: set[str] = set()
@@ -221,7 +221,7 @@ def test_ids_that_were_mixed_up_make_no_rounds_and_lose_nothing(data: st.DataObj
                 record[name] = value
     for number, record in enumerate(records):
         record["slug"] = f"kept-{number}-"
-    told = everything(assert_sound(lines_of(records)))
+    told = full_conversation(assert_sound(lines_of(records)))
     for number, record in enumerate(records):
         if record["type"] != "progress":
             assert f"kept-{number}-".encode() in told
@@ -243,7 +243,7 @@ def test_bytes_that_are_no_text_are_replaced_and_told() -> None:
     reading = read(data.replace("\u00e9".encode(), b"\xe9"))
     assert text_of(reading.messages[0]) == "caf\ufffd!"
     assert reading.puzzles == {NOT_UTF8: [1]}
-    assert everything(reading)
+    assert full_conversation(reading)
 
 
 def test_half_of_a_pair_is_replaced_and_told() -> None:
@@ -251,7 +251,7 @@ def test_half_of_a_pair_is_replaced_and_told() -> None:
     reading = read(data.replace(b"HERE", rb"\ud83d"))
     assert reading.calls["c1"].output == TextOutput("cut \ufffd")
     assert reading.puzzles == {HALVES: [2]}
-    assert everything(reading)
+    assert full_conversation(reading)
 
 
 def test_a_huge_line_is_a_line() -> None:
@@ -270,7 +270,7 @@ def test_any_records_are_read_and_none_is_lost(records: Records) -> None:
     for number, record in enumerate(records):
         record["slug"] = f"kept-{number}-"
     reading = assert_sound(lines_of(records))
-    told = everything(reading)
+    told = full_conversation(reading)
     for number, record in enumerate(records):
         if record.get("type") != "progress":
             assert f"kept-{number}-".encode() in told, record

@@ -9,19 +9,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from partita.logs.agents import Agents, agent_files
-from partita.logs.codex_agents import find_thread, parent_in, root_of, thread_in, top_of
-from partita.logs.formats import log_format
-from partita.logs.importing.live import sessions_of
-from partita.logs.importing.units import units_of
+from partita.importers.logs.plan import units_of
+from partita.importers.logs.watch import sessions_of
+from partita.logs.files import find_logs
 from partita.logs.parsing import parse_log_file
-from partita.logs.places.finding import find_logs
-from partita.logs.reading import Batch, LogReading
+from partita.logs.reading import Batch, LogReading, agent_files
+from partita.logs.sources.codex import find_thread, parent_in, root_of, thread_in, top_of
+from partita.logs.sources.registry import log_format
 from partita.types.codec import to_json
 from partita.types.json import JsonObject, dumps
 from partita.types.messages import text_of
 from tests.logs.codex_family import Rollout, calls_in, completed, session, under
 from tests.tables import each_row
+
+CODEX = log_format("codex-rollout")
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -116,7 +117,7 @@ def test_a_sub_agent_hangs_under_the_call_that_started_it(
     log = parse_log_file(parent.write(tmp_path))
     assert under(log.messages, "c1") == SAID
     assert not log.orphans
-    assert not log.findings
+    assert not log.unknown_records
 
 
 UNANSWERED: dict[str, JsonObject] = {"a task's name": {"task_name": "worker2"}, "its being the only one": {}}
@@ -158,7 +159,7 @@ def test_sub_agents_have_sub_agents(tmp_path: Path) -> None:
     assert under(log.messages, "c1") == [*SAID, "And the slugs.", "Four slugs."]
     assert under(log.messages, "c2") == ["Count the slugs.", "Four."]
     assert {part.id for part in calls_in(log.messages)} == {"c1", "c2"}
-    assert {file.name for file in agent_files(path)} == {child.thread, grandchild.thread}
+    assert {file.name for file in agent_files(CODEX, path)} == {child.thread, grandchild.thread}
 
 
 def test_what_was_copied_is_told_and_counted_once_and_kept_line_by_line(tmp_path: Path) -> None:
@@ -176,11 +177,10 @@ def test_what_was_copied_is_told_and_counted_once_and_kept_line_by_line(tmp_path
 
 def read_all(path: Path) -> Batch:
     """All that a session brings, with its sub-agents."""
-    agents = Agents(agent_files(path))
-    reading = LogReading(log_format("codex-rollout"), thread_in(path.name) or "", keep_lines=True)
-    agents.attend(reading)
+    agents = agent_files(CODEX, path)
+    reading = LogReading(CODEX, thread_in(path.name) or "", agents=agents, keep_lines=True)
     reading.feed(path.read_bytes())
-    agents.read_rest(reading)
+    reading.read_sub_agents()
     return reading.finish()
 
 
@@ -198,7 +198,7 @@ def test_read_alone_a_sub_agent_is_a_session_that_knows_its_parent(tmp_path: Pat
     assert (log.thread.id, (log.thread.metadata or {})["parentSessionId"]) == (child.thread, parent.thread)
     assert "Dug." in [text_of(message) for message in log.messages]
     assert under(log.messages, "c2") == ["Count the slugs.", "Four."]
-    assert {file.name for file in agent_files(log.path)} == {grandchild.thread}
+    assert {file.name for file in agent_files(CODEX, log.path)} == {grandchild.thread}
 
 
 def test_a_call_whose_agent_has_no_file_is_a_call_like_any_other(tmp_path: Path) -> None:
@@ -207,7 +207,7 @@ def test_a_call_whose_agent_has_no_file_is_a_call_like_any_other(tmp_path: Path)
     parent.call("c3", "spawn_agent", message="Go.").output("c3", "no more agents")
     log = parse_log_file(parent.write(tmp_path))
     assert [part.children for part in calls_in(log.messages)] == [(), (), ()]
-    assert not log.findings
+    assert not log.unknown_records
 
 
 def test_of_two_calls_that_name_one_agent_the_first_has_it(tmp_path: Path) -> None:
@@ -240,7 +240,7 @@ def test_a_late_output_of_a_copied_call_is_counted(tmp_path: Path) -> None:
     parent.output("c1", dumps({"agent_id": child.thread}).decode())
     log = parse_log_file(parent.write(tmp_path))
     assert under(log.messages, "c1") == SAID
-    assert [finding.what for finding in log.findings] == ["an output of a call that was copied"]
+    assert [finding.what for finding in log.unknown_records] == ["an output of a call that was copied"]
 
 
 # Where files are looked for
@@ -275,7 +275,7 @@ def test_only_heads_are_read_and_only_of_files_from_the_days_of_the_session(tmp_
     later.records[0]["payload"]["source"]["subagent"]["thread_spawn"]["parent_thread_id"] = parent.thread
     later.records[0]["payload"]["parent_thread_id"] = parent.thread
     later.write(tmp_path)
-    assert list(agent_files(parent.write(tmp_path))) == []
+    assert list(agent_files(CODEX, parent.write(tmp_path))) == []
 
 
 def test_a_thread_is_found_by_its_id(tmp_path: Path) -> None:

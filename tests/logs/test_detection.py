@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from partita.errors import PartitaError
+from partita.logs.detection import DetectedLog, detect
 from partita.logs.lines.heads import LIMIT, WINDOW, first_values, values_of
-from partita.logs.places.detection import Detected, detect
 from partita.types.json import Json, JsonObject, dumps, indented
 from tests.recordings import folders, read_json
 from tests.tables import each_row
@@ -169,33 +169,33 @@ def test_what_others_write_is_not_taken_for_a_log(values: list[Json]) -> None:
     assert detect(values) is None
 
 
-NAMES: dict[str, tuple[str, list[Json], Detected | None]] = {
+NAMES: dict[str, tuple[str, list[Json], DetectedLog | None]] = {
     "an empty rollout": (
         "rollout-2026.jsonl",
         [],
-        Detected("codex", "codex-rollout", 0.3, "the name of an empty file"),
+        DetectedLog("codex", "codex-rollout", 0.3, "the name of an empty file"),
     ),
     "an empty session": (
         f"{ONE}.jsonl",
         [],
-        Detected("claude-code", "claude-code-log", 0.3, "the name of an empty file"),
+        DetectedLog("claude-code", "claude-code-log", 0.3, "the name of an empty file"),
     ),
     "an empty chat": (
         "session-1.jsonl",
         [],
-        Detected("gemini-cli", "gemini-cli", 0.3, "the name of an empty file"),
+        DetectedLog("gemini-cli", "gemini-cli", 0.3, "the name of an empty file"),
     ),
     "an empty file": ("notes.jsonl", [], None),
     "an empty document": (f"{ONE}.json", [], None),
     "bare items in a rollout": (
         "rollout-2026.jsonl",
         [{"type": "reasoning", "summary": []}],
-        Detected("codex", "codex-rollout", 0.7, "bare items in a rollout"),
+        DetectedLog("codex", "codex-rollout", 0.7, "bare items in a rollout"),
     ),
     "unknown records of the session": (
         f"{ONE}.jsonl",
         [{"type": "new-state", "sessionId": ONE}],
-        Detected("claude-code", "claude-code-log", 0.7, "records of the session that names the file"),
+        DetectedLog("claude-code", "claude-code-log", 0.7, "records of the session that names the file"),
     ),
     "records of another session": (f"{ONE}.jsonl", [{"type": "new-state", "sessionId": "x"}], None),
     "a name against its content": (f"{ONE}.jsonl", [{"version": "v1", "kind": "Prompt", "data": {}}], None),
@@ -204,15 +204,15 @@ NAMES: dict[str, tuple[str, list[Json], Detected | None]] = {
 
 @each_row(("name", "values", "expected"), NAMES.values(), ids=NAMES)
 def test_a_name_counts_where_records_say_too_little(
-    name: str, values: list[Json], expected: Detected | None
+    name: str, values: list[Json], expected: DetectedLog | None
 ) -> None:
     assert detect(values, name) == expected
 
 
 def test_the_surest_sign_counts() -> None:
     values: list[Json] = [SNAPSHOT, line(type="user", message=SAID)]
-    assert detect(values[:1]) == Detected("claude-code", "claude-code-log", 0.9, "records about a session")
-    assert detect(values) == Detected("claude-code", "claude-code-log", 1.0, "lines chained by parentUuid")
+    assert detect(values[:1]) == DetectedLog("claude-code", "claude-code-log", 0.9, "records about a session")
+    assert detect(values) == DetectedLog("claude-code", "claude-code-log", 1.0, "lines chained by parentUuid")
 
 
 def test_no_more_than_the_first_values_are_looked_at() -> None:
@@ -304,11 +304,22 @@ def test_a_compressed_file_is_looked_into(tmp_path: Path) -> None:
     assert first_values(tmp_path / "x.jsonl.gz") == [{"a": 1}]
 
 
-@pytest.mark.parametrize("name", ["x.gz", "x.zst"])
-def test_a_file_that_is_not_what_its_name_says_is_refused(name: str, tmp_path: Path) -> None:
-    (tmp_path / name).write_bytes(b"plain text")
-    with pytest.raises(PartitaError, match=r"x\."):
-        first_values(tmp_path / name)
+@pytest.mark.parametrize("name", ["x.gz", "x.zst", "x.jsonl"])
+@pytest.mark.parametrize("content", [b'{"a":1}\n', gzip.compress(b'{"a":1}\n')], ids=["plain", "gzip"])
+def test_the_content_decides_whether_a_file_is_compressed(name: str, content: bytes, tmp_path: Path) -> None:
+    (tmp_path / name).write_bytes(content)
+    assert first_values(tmp_path / name) == [{"a": 1}]
+
+
+def test_the_head_of_a_large_compressed_file_is_read(tmp_path: Path) -> None:
+    (tmp_path / "x.gz").write_bytes(gzip.compress(b'{"a":1}\n' * WINDOW))
+    assert first_values(tmp_path / "x.gz") == [{"a": 1}] * LIMIT
+
+
+def test_a_compressed_file_that_is_cut_at_its_head_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "x.gz").write_bytes(gzip.compress(b'{"a":1}\n')[:20])
+    with pytest.raises(PartitaError, match="cut off"):
+        first_values(tmp_path / "x.gz")
 
 
 def test_a_missing_file_is_refused(tmp_path: Path) -> None:
@@ -348,7 +359,7 @@ BY_NAME = {"claude-code/malformed/pretty-printed-not-jsonl.jsonl": "claude-code-
 
 @each_row("folder", folders("agent-logs"))
 def test_every_real_log_is_told(folder: Path) -> None:
-    wrong: dict[str, Detected | None] = {}
+    wrong: dict[str, DetectedLog | None] = {}
     for name, facts in read_json(folder / "truth.json")["files"].items():
         if facts["format"] in ("opencode-sqlite", "opencode-storage"):
             continue

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import UNSET
 
-from partita.formats.log.diagnostics import Place
-from partita.logs.lines import joining
+from partita.formats.log.sink import Position
+from partita.logs.lines import recovery
 from partita.logs.lines.blocks import open_log
 from partita.logs.lines.line import (
     BESIDE,
@@ -24,8 +24,8 @@ from partita.logs.lines.line import (
     TOO_LONG,
     UNFINISHED,
 )
-from partita.logs.lines.mending import MOST_RETRIED
-from partita.logs.lines.reader import LONGEST, Line, LineReader
+from partita.logs.lines.reader import MAX_LENGTH, Line, LineReader
+from partita.logs.lines.recovery import MAX_RETRIED
 from partita.types.json import Json, loads
 from tests import recordings
 from tests.sampling import HUGE
@@ -37,7 +37,7 @@ from tests.tables import each_row
 Told: TypeAlias = tuple[int, bytes, Json, str | None]
 
 
-def read(data: bytes, *, longest: int = LONGEST, cuts: tuple[int, ...] = ()) -> list[Line]:
+def read(data: bytes, *, longest: int = MAX_LENGTH, cuts: tuple[int, ...] = ()) -> list[Line]:
     reader = LineReader(longest=longest)
     edges = [0, *sorted(min(cut, len(data)) for cut in cuts), len(data)]
     lines = [line for start, end in pairwise(edges) for line in reader.feed(data[start:end])]
@@ -150,11 +150,11 @@ FILES: dict[str, tuple[bytes, list[Told]]] = {
         ],
     ),
     "many lines behind a cut record": (
-        b'{"a":"cu\n' + b"12\n" * MOST_RETRIED + b'{"c":3}\n',
+        b'{"a":"cu\n' + b"12\n" * MAX_RETRIED + b'{"c":3}\n',
         [
             (1, b'{"a":"cu', UNSET, CUT),
-            *((number, b"12", 12, None) for number in range(2, MOST_RETRIED + 2)),
-            (MOST_RETRIED + 2, b'{"c":3}', {"c": 3}, None),
+            *((number, b"12", 12, None) for number in range(2, MAX_RETRIED + 2)),
+            (MAX_RETRIED + 2, b'{"c":3}', {"c": 3}, None),
         ],
     ),
 }
@@ -168,7 +168,11 @@ def test_lines(data: bytes, lines: list[Told]) -> None:
 def test_a_line_knows_its_place() -> None:
     reader = LineReader(offset=100, number=7)
     first, second, third = reader.feed(b'{"a":1}\n\n{"b":2}{"c":3}\n')
-    assert [first.place, second.place, third.place] == [Place(8, 100), Place(10, 109), Place(10, 116)]
+    assert [first.position, second.position, third.position] == [
+        Position(8, 100),
+        Position(10, 109),
+        Position(10, 116),
+    ]
     assert (reader.offset, reader.number) == (124, 10)
 
 
@@ -191,7 +195,7 @@ def test_where_to_go_on_after_the_end(data: bytes, offset: int, number: int) -> 
     resumed = LineReader(reader.offset, reader.number)
     known = [line for line in lines if line.problem != UNFINISHED]
     again = [*known, *resumed.feed(longer[offset:]), *resumed.finish()]
-    assert [line.place for line in again] == [line.place for line in read(longer)]
+    assert [line.position for line in again] == [line.position for line in read(longer)]
 
 
 def test_lines_that_nobody_asked_for_come_with_the_next() -> None:
@@ -251,14 +255,14 @@ def test_a_huge_line_in_small_pieces() -> None:
     assert [line.value for line in lines] == [{"a": text}, {"b": 2}]
 
 
-ENDLESS = {"MOST_LINES": b"[" + b"1,\n" * 50, "MOST_BYTES": b"[" + b'"xyz",\n' * 50}
+ENDLESS = {"MAX_LINES": b"[" + b"1,\n" * 50, "MAX_BYTES": b"[" + b'"xyz",\n' * 50}
 
 
 @each_row(("limit", "data"), ENDLESS.items(), ids=ENDLESS)
 def test_a_value_over_many_lines_is_given_up(
     limit: str, data: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(joining, limit, 40)
+    monkeypatch.setattr(recovery, limit, 40)
     first, *lines = read(data + b'{"a":1}\n')
     assert (first.number, first.problem) == (1, CUT)
     assert {line.problem for line in lines[:-1]} == {NOT_JSON}
@@ -288,7 +292,7 @@ def files(draw: st.DrawFn) -> bytes:
 
 
 positions = st.lists(st.integers(0, 120), max_size=8).map(tuple)
-limits = st.sampled_from([LONGEST, LONGEST, 7, 1])
+limits = st.sampled_from([MAX_LENGTH, MAX_LENGTH, 7, 1])
 
 
 @given(files(), positions, limits)

@@ -1,6 +1,7 @@
-"""OpenCode's storage, old and new, read without a trace."""
+"""The sessions that OpenCode stores, old and new, read without changing anything."""
 
 import os
+import shutil
 import sqlite3
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -10,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from partita.errors import NotFoundError, UnavailableError
-from partita.logs.opencode.opening import document_of, open_storage, records_in, storages_in
-from partita.logs.opencode.storage import Storage
+from partita.logs.sources.opencode_store import open_store
+from partita.logs.sources.source import SessionStore, StoredSession
 from partita.types.json import Json, JsonObject, dumps
 from tests.formats.opencode_counts import read
 from tests.logs.opencode_databases import add_second
@@ -115,29 +116,40 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def storage(place: Path) -> Iterator[Storage]:
-    opened = open_storage(place)
+def store(place: Path) -> Iterator[SessionStore]:
+    opened = open_store(place)
     yield opened
     opened.close()
 
 
-def test_a_session_is_read_as_it_would_be_exported(storage: Storage) -> None:
-    assert document_of(storage, "ses_1") == {"info": INFO, "messages": MESSAGES}
-    assert list(storage.sessions()) == [INFO]
-    assert list(records_in(storage, "ses_1")) == [INFO, *MESSAGES]
-    assert storage.problems == []
+def info(store: SessionStore, session: str = "ses_1") -> JsonObject:
+    return next(store.records(session))
+
+
+def messages(store: SessionStore, session: str = "ses_1") -> list[JsonObject]:
+    return list(store.records(session))[1:]
+
+
+def test_a_session_is_read_as_it_would_be_exported(store: SessionStore) -> None:
+    assert list(store.list_sessions()) == [StoredSession("ses_1", "ses_0")]
+    assert list(store.records("ses_1")) == [INFO, *MESSAGES]
+    assert store.problems == []
+
+
+def test_the_file_of_a_session_opens_its_folder(tmp_path: Path) -> None:
+    with closing(open_store(in_folders(tmp_path) / "session" / "p1" / "ses_1.json")) as store:
+        assert messages(store) == MESSAGES
 
 
 def test_one_thread_after_the_other_reads_on(place: Path) -> None:
     with ThreadPoolExecutor(1) as one, ThreadPoolExecutor(1) as other:
-        storage = one.submit(open_storage, place).result()
-        messages = iter(storage.messages("ses_1"))
-        assert [one.submit(next, messages).result(), other.submit(next, messages).result()] == MESSAGES
-        other.submit(storage.close).result()
-
-
-def test_storages_are_found_in_the_data_folder(place: Path, tmp_path: Path) -> None:
-    assert storages_in(tmp_path) == [place]
+        store = one.submit(open_store, place).result()
+        records = store.records("ses_1")
+        assert [one.submit(next, records).result(), other.submit(next, records).result()] == [
+            INFO,
+            MESSAGES[0],
+        ]
+        other.submit(store.close).result()
 
 
 PRUNED: list[JsonObject] = [
@@ -148,55 +160,61 @@ PRUNED: list[JsonObject] = [
 
 def test_a_database_of_version_2(tmp_path: Path) -> None:
     add_second(tmp_path / "opencode.db", "ses_2", *PRUNED)
-    with closing(open_storage(tmp_path / "opencode.db")) as storage:
-        assert list(storage.messages("ses_2")) == PRUNED
-        (info,) = storage.sessions()
-        stamp = storage.stamp("ses_2")
-    assert (info["directory"], info["model"]["id"], info["tokens"]) == ("/orchard", "m", {"input": 7})
+    with closing(open_store(tmp_path / "opencode.db")) as store:
+        assert messages(store, "ses_2") == PRUNED
+        session, stamp = info(store, "ses_2"), store.stamp("ses_2")
+    assert (session["directory"], session["model"]["id"], session["tokens"]) == (
+        "/orchard",
+        "m",
+        {"input": 7},
+    )
     assert stamp == (3001, 2, 0)
 
 
 def test_a_database_of_both_versions(tmp_path: Path) -> None:
     path = in_database(tmp_path)
     add_second(path, "ses_2", *PRUNED)
-    with closing(open_storage(path)) as storage:
-        assert [info["id"] for info in storage.sessions()] == ["ses_1", "ses_2"]
-        assert list(storage.messages("ses_1")) == MESSAGES
-        assert list(storage.messages("ses_2")) == PRUNED
+    with closing(open_store(path)) as store:
+        assert [session.id for session in store.list_sessions()] == ["ses_1", "ses_2"]
+        assert messages(store, "ses_1") == MESSAGES
+        assert messages(store, "ses_2") == PRUNED
 
 
 def test_a_session_that_version_2_took_over(tmp_path: Path) -> None:
     path = in_database(tmp_path)
     add_second(path, "ses_1")
-    with closing(open_storage(path)) as storage:  # its messages are not there yet
-        assert list(storage.messages("ses_1")) == MESSAGES
-        assert [info["version"] for info in storage.sessions()] == ["1.2.20"]
+    with closing(open_store(path)) as store:  # its messages are not there yet
+        assert messages(store) == MESSAGES
+        assert len(list(store.list_sessions())) == 1
+        assert info(store)["version"] == "1.2.20"
     with closing(sqlite3.connect(path)) as database, database:
         database.execute(
             """INSERT INTO session_message VALUES ('msg_1', 'ses_1', 'idle', 1, 1, 1, '{"a":1}')"""
         )
-    with closing(open_storage(path)) as storage:
+    with closing(open_store(path)) as store:
         own = {"id": "msg_1", "type": "idle", "sessionID": "ses_1", "a": 1}
-        assert list(storage.messages("ses_1")) == [own]
-        assert [info["version"] for info in storage.sessions()] == ["2.0.12"]
-        assert storage.session("ses_1")["directory"] == "/orchard"
+        assert messages(store) == [own]
+        assert len(list(store.list_sessions())) == 1
+        assert (info(store)["version"], info(store)["directory"]) == ("2.0.12", "/orchard")
 
 
-def test_a_session_that_is_not_there(storage: Storage) -> None:
+def test_a_session_that_is_not_there(store: SessionStore) -> None:
     for name in ("ses_9", "../ses_1", "", "*"):
         with pytest.raises(NotFoundError, match="no session"):
-            storage.session(name)
+            next(store.records(name))
 
 
-def test_a_session_without_messages(storage: Storage) -> None:
-    assert list(storage.messages("ses_9")) == []
+def test_a_session_without_messages(tmp_path: Path) -> None:
+    path = in_folders(tmp_path)
+    shutil.rmtree(path / "message")
+    with closing(open_store(path)) as store:
+        assert list(store.records("ses_1")) == [INFO]
 
 
 def test_nothing_is_written(place: Path, tmp_path: Path) -> None:
     before = snapshot(tmp_path)
-    opened = open_storage(place)
-    document_of(opened, "ses_1")
-    opened.close()
+    with closing(open_store(place)) as store:
+        list(store.records("ses_1"))
     assert snapshot(tmp_path) == before
 
 
@@ -209,15 +227,15 @@ def snapshot(root: Path) -> dict[str, tuple[int, int]]:
 
 def test_the_stamp_of_files_tells_every_change(tmp_path: Path) -> None:
     path = in_folders(tmp_path)
-    storage = open_storage(path)
-    stamps = [storage.stamp("ses_1")]
+    store = open_store(path)
+    stamps = [store.stamp("ses_1")]
     assert stamps[0][1:] == (2, 3)
     write(path / "part" / "msg_2" / "prt_4.json", {"type": "patch"})
-    stamps.append(storage.stamp("ses_1"))
+    stamps.append(store.stamp("ses_1"))
     os.utime(path / "part" / "msg_2" / "prt_3.json", ns=(2**62, 2**62))
-    stamps.append(storage.stamp("ses_1"))
+    stamps.append(store.stamp("ses_1"))
     (path / "message" / "ses_1" / "msg_1.json").unlink()
-    stamps.append(storage.stamp("ses_1"))
+    stamps.append(store.stamp("ses_1"))
     assert len(set(stamps)) == len(stamps)
 
 
@@ -227,9 +245,9 @@ def test_the_stamp_of_rows_tells_every_change(tmp_path: Path) -> None:
     def stamp(change: str = "") -> tuple[int, int, int]:
         with closing(sqlite3.connect(path)) as database, database:
             database.execute(change or "SELECT 1")
-        storage = open_storage(path)
-        found = storage.stamp("ses_1")
-        storage.close()
+        store = open_store(path)
+        found = store.stamp("ses_1")
+        store.close()
         return found
 
     assert stamp() == (9000, 2, 3)
@@ -246,39 +264,39 @@ def test_what_is_still_in_the_log_of_a_database_is_read(tmp_path: Path) -> None:
     with closing(sqlite3.connect(path, isolation_level=None)) as writer:
         writer.execute("PRAGMA journal_mode = WAL")
         writer.execute("UPDATE session SET title = 'Paint the fence'")
-        storage = open_storage(path)
-        assert storage.session("ses_1")["title"] == "Paint the fence"
-        storage.close()
+        store = open_store(path)
+        assert info(store)["title"] == "Paint the fence"
+        store.close()
 
 
 def test_a_database_at_rest_is_left_alone(tmp_path: Path) -> None:
     path = in_database(tmp_path)
     with closing(sqlite3.connect(path, isolation_level=None)) as writer:
         writer.execute("PRAGMA journal_mode = WAL")
-    storage = open_storage(path)
-    assert storage.session("ses_1") == INFO
+    store = open_store(path)
+    assert info(store) == INFO
     assert list(tmp_path.iterdir()) == [path]
-    storage.close()
+    store.close()
 
 
 def test_a_database_that_came_into_use_while_it_was_read(tmp_path: Path) -> None:
     path = in_database(tmp_path)
     with closing(sqlite3.connect(path, isolation_level=None)) as writer:
         writer.execute("PRAGMA journal_mode = WAL")
-    storage = open_storage(path)
+    store = open_store(path)
     with closing(sqlite3.connect(path, isolation_level=None)) as writer:
         writer.execute("UPDATE session SET title = 'x'")
         with pytest.raises(UnavailableError, match="began to use"):
-            storage.close()
+            store.close()
 
 
 def test_a_locked_database(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("partita.logs.opencode.database.PATIENCE", 0.0)
+    monkeypatch.setattr("partita.logs.sources.opencode_store.BUSY_SECONDS", 0.0)
     path = in_database(tmp_path)
     with closing(sqlite3.connect(path, isolation_level=None)) as writer:
         writer.execute("BEGIN EXCLUSIVE")
-        with pytest.raises(UnavailableError, match="holding the database"):
-            open_storage(path)
+        with pytest.raises(UnavailableError, match="another program has locked"):
+            open_store(path)
 
 
 # Damage
@@ -289,14 +307,14 @@ def test_what_is_no_storage(tmp_path: Path) -> None:
     other.write_bytes(b"no database at all, but long enough to be one" * 40)
     with closing(sqlite3.connect(nothing)) as database:
         database.execute("CREATE TABLE session (id TEXT)")
-    with pytest.raises(UnavailableError, match="no SQLite database"):
-        open_storage(other)
+    with pytest.raises(UnavailableError, match="not a SQLite database"):
+        open_store(other)
     with pytest.raises(NotFoundError, match="no table 'message'"):
-        open_storage(nothing)
+        open_store(nothing)
     with pytest.raises(NotFoundError, match="no sessions of OpenCode"):
-        open_storage(tmp_path)
+        open_store(tmp_path)
     with pytest.raises(NotFoundError, match="no such file"):
-        open_storage(tmp_path / "gone")
+        open_store(tmp_path / "gone")
 
 
 def test_a_damaged_database(tmp_path: Path) -> None:
@@ -304,10 +322,10 @@ def test_a_damaged_database(tmp_path: Path) -> None:
     content = bytearray(path.read_bytes())
     content[4096:] = b"\xff" * (len(content) - 4096)
     path.write_bytes(content)
-    storage = open_storage(path)
+    store = open_store(path)
     with pytest.raises(UnavailableError, match="damaged"):
-        list(storage.sessions())
-    storage.close()
+        list(store.list_sessions())
+    store.close()
 
 
 @pytest.mark.parametrize("content", [b"", b'{"type": "te', b"[1]", b"\xff\x00"], ids=repr)
@@ -315,12 +333,12 @@ def test_damaged_files_do_not_stop_the_rest(tmp_path: Path, content: bytes) -> N
     path = in_folders(tmp_path)
     for file in ("session/p1/ses_1.json", "message/ses_1/msg_1.json", "part/msg_2/prt_3.json"):
         (path / file).write_bytes(content)
-    storage = open_storage(path)
-    messages, assembly = read(records_in(storage, "ses_1"))
-    assert list(messages) == ["ses_1", "msg_1", "msg_2"]
-    assert len(messages["msg_2"].parts) == 2
-    assert len(storage.problems) == len({problem.where for problem in storage.problems}) == 3
-    assert {finding.what for finding in assembly.diagnostics} == {
+    store = open_store(path)
+    found, builder = read(store.records("ses_1"))
+    assert list(found) == ["ses_1", "msg_1", "msg_2"]
+    assert len(found["msg_2"].parts) == 2
+    assert len(store.problems) == len({problem.where for problem in store.problems}) == 3
+    assert {finding.what for finding in builder.unknown_records} == {
         "unknown message role None",
         "unknown part type 'damaged'",
     }
@@ -333,19 +351,19 @@ def test_damaged_rows_do_not_stop_the_rest(tmp_path: Path, content: Json) -> Non
         database.execute("UPDATE message SET data = ? WHERE id = 'msg_1'", (content,))
         database.execute("UPDATE part SET data = CAST(? AS TEXT) WHERE id = 'prt_3'", (content,))
         database.execute("UPDATE session SET revert = '{', title = CAST(x'ff' AS TEXT)")
-    storage = open_storage(path)
-    messages, _ = read(records_in(storage, "ses_1"))
-    assert list(messages) == ["ses_1", "msg_1", "msg_2"]
-    assert len(storage.problems) == 2
-    storage.close()
+    store = open_store(path)
+    found, _ = read(store.records("ses_1"))
+    assert list(found) == ["ses_1", "msg_1", "msg_2"]
+    assert len(store.problems) == 2
+    store.close()
 
 
 def test_a_file_that_went_away_meanwhile_says_nothing(tmp_path: Path) -> None:
     path = in_folders(tmp_path)
     (path / "part" / "msg_2" / "prt_3.json").unlink()
     (path / "part" / "msg_2" / "prt_3.json").symlink_to(tmp_path / "gone")
-    storage = open_storage(path)
-    (_, message) = storage.messages("ses_1")
+    store = open_store(path)
+    (_, message) = messages(store)
     assert message["parts"][1] == {"type": "damaged", "id": "prt_3", "messageID": "msg_2"}
 
 
@@ -353,6 +371,6 @@ def test_parts_inside_messages_as_the_oldest_versions_have_them(tmp_path: Path) 
     path = in_folders(tmp_path)
     inline = {**MESSAGES[0]["info"], "parts": [{"type": "text", "text": "Go"}]}
     write(path / "message" / "ses_1" / "msg_1.json", inline)
-    (message, _) = open_storage(path).messages("ses_1")
+    (message, _) = messages(open_store(path))
     assert message["info"] == MESSAGES[0]["info"]
     assert message["parts"][0] == {"type": "text", "text": "Go"}

@@ -10,17 +10,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from partita.errors import DecodeError, FormatError, PartitaError
-from partita.logs.agents import Agents, agent_files
-from partita.logs.formats import log_format
 from partita.logs.lines.blocks import BLOCK
-from partita.logs.parsing import parse_log_file, parse_log_stream
-from partita.logs.places.detection import AGENT_OF
-from partita.logs.reading import LogReading
-from partita.logs.tool_calls import extract_tool_calls
+from partita.logs.parsing import extract_tool_calls, parse_log_file, parse_log_stream
+from partita.logs.reading import LogReading, agent_files
+from partita.logs.sources.registry import LOG_FORMATS, log_format
 from partita.types.json import Json, JsonObject, dumps, indented
 from partita.types.messages import Message, text_of
-from partita.types.tools import ErrorTextOutput, TextOutput
+from partita.types.parts import ErrorTextOutput, TextOutput
 from tests.logs.claude_session import SESSION, Session, lines_of, rich, task, text, use
+
+CLAUDE = log_format("claude-code-log")
 
 
 def write(folder: Path, session: Session, name: str = f"{SESSION}.jsonl") -> Path:
@@ -62,7 +61,7 @@ def test_a_log_is_read_when_somebody_looks(tmp_path: Path) -> None:
     first = list(log)
     assert list(log) == first  # it can be gone through again
     assert {message.id: message for message in first} == {message.id: message for message in log.messages}
-    assert [finding.what for finding in log.findings] == ["unknown record type 'telepathy'"]
+    assert [finding.what for finding in log.unknown_records] == ["unknown record type 'telepathy'"]
     assert (log.thread.id, log.thread.title, log.thread.project) == (SESSION, "Bread", "/bakery")
     assert log.orphans == {}
 
@@ -121,7 +120,7 @@ def test_a_sub_agents_file_is_found_where_versions_put_it(tmp_path: Path, place:
     log = parse_log_file(path)
     assert told_under(log.messages, "t1") == ["look", "a1 is done"]
     assert not log.orphans
-    assert not log.findings
+    assert not log.unknown_records
 
 
 def test_files_of_other_sessions_beside_it_are_left_alone(tmp_path: Path) -> None:
@@ -131,7 +130,7 @@ def test_files_of_other_sessions_beside_it_are_left_alone(tmp_path: Path) -> Non
         record["sessionId"] = "another"
     write(tmp_path, other, "agent-a2.jsonl")
     write(tmp_path, helper("a1"), "agent-a1.jsonl")
-    assert [file.name for file in agent_files(path)] == ["a1"]
+    assert [file.name for file in agent_files(CLAUDE, path)] == ["a1"]
     assert not parse_log_file(path).orphans
 
 
@@ -220,7 +219,7 @@ BAD_FILES: dict[str, tuple[bytes, str]] = {
         lines_of(helper("a1").result("gone").records),
         "the result has no call right before it",
     ),
-    "a line that is no object": (helper("a1").data + b"7\n", "a line that is no object"),
+    "a line that is not an object": (helper("a1").data + b"7\n", "a line that is not an object"),
     "a line that is no JSON": (helper("a1").data + b"oops\n", "not JSON"),
 }
 
@@ -232,7 +231,7 @@ def test_what_is_wrong_with_a_sub_agents_file_is_told(tmp_path: Path, data: byte
     file = write(tmp_path, Session(), f"{SESSION}/subagents/agent-a1{ending}")
     file.write_bytes(data)
     log = parse_log_file(path)
-    assert [finding.what for finding in log.findings] == [what]
+    assert [finding.what for finding in log.unknown_records] == [what]
     assert len(log.messages) == len(parse_log_file(path, agents=False).messages)
 
 
@@ -255,11 +254,9 @@ def test_going_on_from_the_middle_leaves_sub_agents_alone_that_were_told_before(
         write(tmp_path, helper(name), f"{SESSION}/subagents/agent-{name}.jsonl")
 
     def reading_from(state: JsonObject | None) -> LogReading:
-        agents = Agents(agent_files(path))
-        reading = LogReading(log_format("claude-code-log"), SESSION, state=state, elsewhere=agents.names)
-        agents.attend(reading)
+        reading = LogReading(CLAUDE, SESSION, state=state, agents=agent_files(CLAUDE, path))
         reading.feed(session.data[state["offset"] if state else 0 :])
-        agents.read_rest(reading)
+        reading.read_sub_agents()
         return reading
 
     first = reading_from(None)
@@ -270,7 +267,7 @@ def test_going_on_from_the_middle_leaves_sub_agents_alone_that_were_told_before(
     rest = reading_from(state)
     messages = tuple(rest.finish().messages)
     assert told_under(messages, "t2") == ["look", "a2 is done"]
-    assert list(rest.assembly.orphans()) == list(first.assembly.orphans()) == ["a3"]
+    assert list(rest.builder.orphans()) == list(first.builder.orphans()) == ["a3"]
 
 
 # Streams
@@ -454,7 +451,7 @@ async def test_an_empty_log_is_an_empty_session(tmp_path: Path, data: bytes) -> 
     path = tmp_path / "diary.txt"
     path.write_bytes(data)
     log = parse_log_file(path)
-    assert (log.messages, log.findings, log.thread.title) == ((), (), None)
+    assert (log.messages, log.unknown_records, log.thread.title) == ((), (), None)
     assert [message async for message in parse_log_stream(pieces_of(data, []), name="diary.txt")] == []
 
 
@@ -489,23 +486,23 @@ async def test_damage_to_the_chain_of_parents_is_a_finding(
     tmp_path: Path, session: Session, expected: list[tuple[str, list[int]]]
 ) -> None:
     log = parse_log_file(write(tmp_path, session))
-    found = [(finding.what, [place.line for place in finding.places]) for finding in log.findings]
+    found = [(finding.what, [place.line for place in finding.positions]) for finding in log.unknown_records]
     assert found == expected
     said = [text_of(message) for message in log.messages if text_of(message)]
     assert set(said) == {f"prompt {record['uuid']}" for record in session.records}
     stream = parse_log_stream(pieces_of(session.data, [50]), format="claude-code-log")
     async for _ in stream:
         pass
-    assert stream.findings == log.findings
+    assert stream.unknown_records == log.unknown_records
 
 
 def test_damage_to_the_chain_of_a_sub_agent_names_the_sub_agent(tmp_path: Path) -> None:
     path = write(tmp_path, asking(agentId="a1"))
     file = write(tmp_path, helper("a1"), f"{SESSION}/subagents/agent-a1.jsonl")
     file.write_bytes(file.read_bytes().replace(b'"parentUuid":"a1-2"', b'"parentUuid":"gone"'))
-    (finding,) = parse_log_file(path).findings
+    (finding,) = parse_log_file(path).unknown_records
     assert finding.what == "missing parent"
-    assert [place.line for place in finding.places] == [3]
+    assert [place.line for place in finding.positions] == [3]
     assert finding.detail.startswith("a1: gone")
 
 
@@ -515,7 +512,7 @@ def test_the_agent_that_compacts_a_session_may_follow_its_records(tmp_path: Path
     file = write(tmp_path, helper(agent), f"{SESSION}/subagents/agent-{agent}.jsonl")
     file.write_bytes(file.read_bytes().replace(f'"parentUuid":"{agent}-2"'.encode(), b'"parentUuid":"gone"'))
     assert b'"gone"' in file.read_bytes()
-    assert not parse_log_file(path).findings
+    assert not parse_log_file(path).unknown_records
 
 
 def test_an_answer_of_opencode_to_a_prompt_that_is_not_there_is_a_finding(tmp_path: Path) -> None:
@@ -529,7 +526,7 @@ def test_an_answer_of_opencode_to_a_prompt_that_is_not_there_is_a_finding(tmp_pa
     path = tmp_path / "export.json"
     path.write_bytes(dumps(EXPORT | {"messages": [*EXPORT["messages"], *answers]}))
     log = parse_log_file(path)
-    assert [(finding.what, finding.detail) for finding in log.findings] == [
+    assert [(finding.what, finding.detail) for finding in log.unknown_records] == [
         ("missing parent", "gone, the parent of msg_3")
     ]
     assert len([message for message in log.messages if text_of(message)]) == 3
@@ -538,7 +535,7 @@ def test_an_answer_of_opencode_to_a_prompt_that_is_not_there_is_a_finding(tmp_pa
 def test_a_rewind_of_gemini_to_a_message_that_is_not_there_is_a_finding(tmp_path: Path) -> None:
     path = tmp_path / "session-1.jsonl"
     path.write_bytes(lines_of([*FIRST_LINES["Gemini CLI"][1], {"$rewindTo": "g2"}, {"$rewindTo": "gone"}]))
-    (finding,) = parse_log_file(path).findings
+    (finding,) = parse_log_file(path).unknown_records
     assert str(finding) == "rewind to an unknown message: gone (once, line 5)"
 
 
@@ -555,15 +552,15 @@ async def test_the_cut_last_line_of_a_finished_log_is_a_finding(
 ) -> None:
     path = tmp_path / name
     path.write_bytes(data[:-20])
-    (finding,) = parse_log_file(path).findings
+    (finding,) = parse_log_file(path).unknown_records
     assert finding.what == "cut last line"
-    assert [place.line for place in finding.places] == [data.count(b"\n")]
+    assert [place.line for place in finding.positions] == [data.count(b"\n")]
     stream = parse_log_stream(pieces_of(data[:-20], []), name=name)
     async for _ in stream:
-        assert not stream.findings or stream.findings == (finding,)
-    assert stream.findings == (finding,)
+        assert not stream.unknown_records or stream.unknown_records == (finding,)
+    assert stream.unknown_records == (finding,)
     path.write_bytes(data[:-1])
-    assert parse_log_file(path).findings == ()  # only the line feed is missing
+    assert parse_log_file(path).unknown_records == ()  # only the line feed is missing
 
 
 # Errors
@@ -593,15 +590,15 @@ FOREIGN: dict[str, bytes] = {
 async def test_a_file_that_is_no_log_is_said_to_be_none(tmp_path: Path, data: bytes) -> None:
     path = tmp_path / "diary.txt"
     path.write_bytes(data)
-    with pytest.raises(FormatError, match="no log that we know") as error:
+    with pytest.raises(FormatError, match="not a log of a known agent") as error:
         parse_log_file(path)
     assert error.value.where == str(path)
     assert "codex-rollout" in error.value.hint
-    with pytest.raises(FormatError, match="no log that we know"):
+    with pytest.raises(FormatError, match="not a log of a known agent"):
         _ = [message async for message in parse_log_stream(pieces_of(data, []), name="diary.txt")]
 
 
-@pytest.mark.parametrize("format", AGENT_OF)
+@pytest.mark.parametrize("format", LOG_FORMATS)
 @pytest.mark.parametrize("data", FOREIGN.values(), ids=FOREIGN)
 async def test_whatever_is_read_as_a_log_is_read(tmp_path: Path, format: str, data: bytes) -> None:
     path = tmp_path / "diary.json"
@@ -611,7 +608,7 @@ async def test_whatever_is_read_as_a_log_is_read(tmp_path: Path, format: str, da
         message async for message in parse_log_stream(pieces_of(data, [3]), format=format, name=str(path))
     ]
     assert streamed == list(log.messages)
-    assert log.thread.agent == AGENT_OF[log.format]  # type: ignore[index] # it is the one that was named
+    assert log.thread.agent == LOG_FORMATS[log.format].agent
 
 
 def test_a_binary_file_with_the_name_of_a_session_is_all_findings(tmp_path: Path) -> None:
@@ -619,13 +616,13 @@ def test_a_binary_file_with_the_name_of_a_session_is_all_findings(tmp_path: Path
     path.write_bytes(bytes(range(256)) * 20)
     log = parse_log_file(path)
     assert log.messages == ()
-    assert log.findings
+    assert log.unknown_records
 
 
 def test_a_format_that_does_not_exist(tmp_path: Path) -> None:
     with pytest.raises(FormatError, match="no log format 'telepathy'") as error:
         parse_log_file(write(tmp_path, rich()), format="telepathy")
-    assert all(name in error.value.hint for name in AGENT_OF)
+    assert all(name in error.value.hint for name in LOG_FORMATS)
 
 
 def test_a_compressed_log_that_was_cut_gives_what_is_there_and_says_so(tmp_path: Path) -> None:
@@ -638,7 +635,7 @@ def test_a_compressed_log_that_was_cut_gives_what_is_there_and_says_so(tmp_path:
         list(messages)
     assert error.value.where == str(path)
     path.write_bytes(whole[:200])  # too short to show what it is
-    with pytest.raises(PartitaError, match="cannot be decompressed"):
+    with pytest.raises(PartitaError, match="compressed file is cut off"):
         parse_log_file(path)
 
 

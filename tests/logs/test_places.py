@@ -7,17 +7,20 @@ from collections.abc import Generator, Iterable, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import TypeAlias
 
 import pytest
 
 from partita.errors import PartitaError
-from partita.logs.places.finding import Expansion, find_logs
-from partita.logs.places.log_file import LogFile, Shape, sidecar_of
-from partita.logs.places.ownership import log_of
-from partita.logs.places.places import discover, homes, roots
+from partita.logs.files import Expansion, discover, find_logs, homes, log_of, roots
+from partita.logs.sources.claude_code import sidecar_of
+from partita.logs.sources.source import Kind, LogFile
 from partita.types.json import dumps
 from tests.recordings import folders
 from tests.tables import each_row
+
+Shape: TypeAlias = tuple[str, Kind, str | None]
+"""The agent, the kind and the session of a file."""
 
 ONE = "1b6d3f8a-0c55-4d8e-9a10-6f2f4c1f7a01"
 TWO = "2c7e4f9b-1d66-4e9f-8b21-7a3a5d2a8b02"
@@ -27,57 +30,57 @@ SESSIONS = ".local/share/opencode/storage/session/global"
 KNOWN: dict[str, tuple[str, Shape]] = {
     "a session of Claude Code": (
         f".claude/projects/-work/{ONE}.jsonl",
-        Shape("claude-code", "session", ONE),
+        ("claude-code", "session", ONE),
     ),
     "the older place of Claude Code": (
         f".config/claude/projects/-work/{ONE}.jsonl",
-        Shape("claude-code", "session", ONE),
+        ("claude-code", "session", ONE),
     ),
     "a sub-agent beside its session": (
         ".claude/projects/-work/agent-0a1b.jsonl",
-        Shape("claude-code", "subagent"),
+        ("claude-code", "subagent", None),
     ),
     "a sub-agent below its session": (
         f".claude/projects/-work/{ONE}/subagents/agent-0a1b.jsonl",
-        Shape("claude-code", "subagent", ONE),
+        ("claude-code", "subagent", ONE),
     ),
     "a sub-agent of a workflow": (
         f".claude/projects/-work/{ONE}/subagents/workflows/run-1/agent-2.jsonl",
-        Shape("claude-code", "subagent", ONE),
+        ("claude-code", "subagent", ONE),
     ),
     "a rollout of Codex": (
         f".codex/sessions/2026/02/03/{ROLLOUT}.jsonl",
-        Shape("codex", "session", ONE),
+        ("codex", "session", ONE),
     ),
     "a rollout gone cold": (
         f".codex/sessions/2026/02/03/{ROLLOUT}.jsonl.zst",
-        Shape("codex", "session", ONE),
+        ("codex", "session", ONE),
     ),
     "a rollout after a revert": (
         f".codex/sessions/2026/02/03/{ROLLOUT}_{TWO}.jsonl",
-        Shape("codex", "session", ONE),
+        ("codex", "session", ONE),
     ),
-    "a rollout in the archive": (f".codex/archived_sessions/{ROLLOUT}.jsonl", Shape("codex", "session", ONE)),
-    "a rollout without an id": (".codex/sessions/rollout-old.jsonl", Shape("codex", "session")),
+    "a rollout in the archive": (f".codex/archived_sessions/{ROLLOUT}.jsonl", ("codex", "session", ONE)),
+    "a rollout without an id": (".codex/sessions/rollout-old.jsonl", ("codex", "session", None)),
     "a session of Gemini CLI": (
         ".gemini/tmp/shop/chats/session-2026-02-03T04-05-1b6d3f8a.jsonl",
-        Shape("gemini-cli", "session"),
+        ("gemini-cli", "session", None),
     ),
     "a document of Gemini CLI": (
         ".gemini/tmp/shop/chats/session-2026-02-03T04-05-1b6d3f8a.json",
-        Shape("gemini-cli", "document"),
+        ("gemini-cli", "document", None),
     ),
     "a sub-agent of Gemini CLI": (
         f".gemini/tmp/shop/chats/{ONE}/{TWO}.jsonl",
-        Shape("gemini-cli", "subagent", ONE),
+        ("gemini-cli", "subagent", ONE),
     ),
-    "a session of OpenCode": (f"{SESSIONS}/ses_1.json", Shape("opencode", "storage-session", "ses_1")),
+    "a session of OpenCode": (f"{SESSIONS}/ses_1.json", ("opencode", "storage-session", "ses_1")),
     "an old session of OpenCode": (
         ".local/share/opencode/project/shop/storage/session/info/ses_2.json",
-        Shape("opencode", "storage-session", "ses_2"),
+        ("opencode", "storage-session", "ses_2"),
     ),
-    "the database of OpenCode": (".local/share/opencode/opencode.db", Shape("opencode", "database")),
-    "the database of a channel": (".local/share/opencode/opencode-dev.db", Shape("opencode", "database")),
+    "the database of OpenCode": (".local/share/opencode/opencode.db", ("opencode", "database", None)),
+    "the database of a channel": (".local/share/opencode/opencode-dev.db", ("opencode", "database", None)),
 }
 
 NO_LOGS = (
@@ -105,7 +108,7 @@ def make(home: Path, paths: Iterable[str], content: bytes = b"") -> None:
 
 
 def shape(file: LogFile) -> Shape:
-    return Shape(file.agent, file.kind, file.session)
+    return file.agent, file.kind, file.session
 
 
 def relative(files: Iterable[LogFile], top: Path) -> list[str]:
@@ -184,7 +187,7 @@ def test_the_environment_names_a_database(name: str, tmp_path: Path) -> None:
     path = tmp_path / "data" / "opencode" / environment["OPENCODE_DB"]
     make(tmp_path, [str(path)])
     assert [shape(file) for file in discover(home=tmp_path, environment=environment)] == [
-        Shape("opencode", "database")
+        ("opencode", "database", None)
     ]
     assert {path, path.with_name("my.db-wal")} <= set(roots(home=tmp_path, environment=environment))
     assert discover(home=tmp_path, environment=environment, agents=["codex"]) == ()
@@ -373,21 +376,21 @@ EXEC = dumps({"type": "thread.started", "thread_id": "t"})
 DOCUMENT = dumps({"info": {"id": "ses_1"}, "messages": []})
 
 BY_CONTENT: dict[str, tuple[str, bytes, Shape]] = {
-    "a session under another name": ("kept.jsonl", LINE, Shape("claude-code", "session")),
-    "a session under its own name": (f"{ONE}.jsonl", LINE, Shape("claude-code", "session", ONE)),
-    "a compressed session": (f"{ONE}.jsonl.gz", gzip.compress(LINE), Shape("claude-code", "session", ONE)),
-    "a sub-agent": ("agent-1.jsonl", LINE, Shape("claude-code", "subagent")),
+    "a session under another name": ("kept.jsonl", LINE, ("claude-code", "session", None)),
+    "a session under its own name": (f"{ONE}.jsonl", LINE, ("claude-code", "session", ONE)),
+    "a compressed session": (f"{ONE}.jsonl.gz", gzip.compress(LINE), ("claude-code", "session", ONE)),
+    "a sub-agent": ("agent-1.jsonl", LINE, ("claude-code", "subagent", None)),
     "a sub-agent of a copied session": (
         f"{ONE}/subagents/agent-1.jsonl",
         LINE,
-        Shape("claude-code", "subagent", ONE),
+        ("claude-code", "subagent", ONE),
     ),
-    "what an agent printed": ("printed.ndjson", EXEC, Shape("codex", "stream")),
-    "an export": ("export.json", DOCUMENT, Shape("opencode", "document")),
+    "what an agent printed": ("printed.ndjson", EXEC, ("codex", "stream", None)),
+    "an export": ("export.json", DOCUMENT, ("opencode", "document", None)),
     "a document of Gemini CLI": (
         "x.json",
         dumps({"sessionId": ONE, "projectHash": "h", "messages": []}),
-        Shape("gemini-cli", "document"),
+        ("gemini-cli", "document", None),
     ),
 }
 
@@ -418,7 +421,7 @@ def test_problems_do_not_stop_the_rest(tmp_path: Path) -> None:
     assert [(problem.what, Path(problem.where).name) for problem in problems] == [
         ("no such file or folder", "missing.jsonl"),
         ("no log of a known agent", "poem.txt"),
-        ("cannot be decompressed", "cut.jsonl.gz"),
+        ("compressed file is cut off", "cut.jsonl.gz"),
         ("no logs in this folder", "empty"),
     ]
     assert all(problem.hint for problem in problems)
@@ -434,7 +437,7 @@ def test_relative_paths_are_understood(tmp_path: Path, monkeypatch: pytest.Monke
     make(tmp_path, [f".claude/projects/-work/{ONE}/subagents/agent-1.jsonl"])
     monkeypatch.chdir(tmp_path / ".claude" / "projects" / "-work" / ONE)
     for given in ("subagents", "subagents/agent-1.jsonl"):
-        assert [shape(file) for file in find_logs([given]).files] == [Shape("claude-code", "subagent", ONE)]
+        assert [shape(file) for file in find_logs([given]).files] == [("claude-code", "subagent", ONE)]
 
 
 FOUND: dict[str, dict[tuple[str, str], int]] = {

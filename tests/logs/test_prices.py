@@ -358,8 +358,15 @@ def test_nothing_is_ever_downloaded() -> None:
     assert done.stdout == "1.25\n"
 
 
-def test_the_list_is_loaded_when_it_is_asked_for() -> None:
-    names = "'genai_prices' in sys.modules, 'pydantic' in sys.modules"
-    code = f"import sys, partita.logs.pricing.prices; print({names})"
+def test_the_list_is_read_when_it_is_needed_and_without_its_package() -> None:
+    code = """
+import sys
+sys.modules["genai_prices"] = None
+from partita.logs.pricing.price_list import price_list
+from partita.logs.pricing.prices import price_of
+from partita.types.usage import Usage
+print(price_list.cache_info().currsize)
+print(price_of("gpt-5", None, Usage(input_tokens=1_000_000), None).cost > 0)
+"""
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == "False False\n"
+    assert done.stdout == "0\nTrue\n"

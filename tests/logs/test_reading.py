@@ -9,13 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from partita.formats.claude_code import branches, conversation
-from partita.formats.log import links, thread_builder
-from partita.logs.facts import thread_of
-from partita.logs.formats import log_format
-from partita.logs.reading import AT_ONCE, LogReading
+from partita.formats.log import message_tree, thread_builder
+from partita.logs.reading import TAKE_EVERY, LogReading
+from partita.logs.sources.registry import log_format
 from partita.types.json import JsonObject, dumps, loads
 from partita.types.messages import Message
-from partita.types.tools import TextOutput
+from partita.types.parts import TextOutput
 from tests.logs.claude_session import SESSION, Session, lines_of, read, rich, use
 from tests.tables import each_row
 
@@ -52,10 +51,10 @@ def test_reading_goes_on_from_between_any_two_turns(repeated: int) -> None:
         before, after = read(data[: state["offset"]]), read(data[state["offset"] :], state=state)
         assert before.by_id | after.by_id == at_once.by_id
         assert [turn.id for turn in after.turns] == [
-            turn.id for turn in at_once.turns if turn.place.offset >= state["offset"]
+            turn.id for turn in at_once.turns if turn.position.offset >= state["offset"]
         ]
         assert after.log.facts == at_once.log.facts
-        assert thread_of(after.log) == thread_of(at_once.log)
+        assert after.log.thread == at_once.log.thread
 
 
 def test_places_are_counted_from_the_start_of_the_file() -> None:
@@ -92,7 +91,7 @@ def test_bytes_in_any_pieces_give_the_same_messages(cuts: list[int], take: bool)
         if take:
             found |= {message.id: message for message in log.take().messages}
     assert found | whole(log) == read(data).by_id
-    assert log.findings == read(data).log.findings
+    assert log.unknown_records == read(data).log.unknown_records
 
 
 def test_a_message_comes_out_as_soon_as_nothing_more_is_expected_for_it() -> None:
@@ -125,7 +124,7 @@ def test_a_line_that_is_not_finished_is_waited_for() -> None:
     assert {message.id for message in log.finish(followed=True).messages} == {"u-1", "msg-u-1", "u-3"}
     assert log.unfinished
     assert log.offset == len(lines_of(session.records[:3]))
-    assert not log.findings
+    assert not log.unknown_records
 
 
 def test_raw_lines_are_kept_with_their_run_when_somebody_wants_them() -> None:
@@ -176,7 +175,7 @@ def test_a_long_log_takes_little_memory() -> None:
 def test_a_longer_log_takes_no_more_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is remembered of lines, answers and calls is bounded; here the bounds are soon reached."""
     monkeypatch.setattr(branches, "RECENT", 50)
-    monkeypatch.setattr(links, "KEPT", 50)
+    monkeypatch.setattr(message_tree, "REMEMBERED", 50)
     monkeypatch.setattr(conversation, "RESPONSES", 10)
     monkeypatch.setattr(thread_builder, "REMEMBERED_CALLS", 20)
     size, peak = peak_of(lambda: turns(60, 600))
@@ -188,8 +187,8 @@ def test_a_longer_log_takes_no_more_memory(monkeypatch: pytest.MonkeyPatch) -> N
 def test_a_turn_without_end_comes_out_piece_by_piece() -> None:
     """One prompt, then thousands of steps: nobody takes, and yet what is whole is put aside."""
     session = Session().prompt("Bake")
-    for number in range(2 * AT_ONCE):
+    for number in range(2 * TAKE_EVERY):
         session.answer(calls=[use(f"c{number}")]).result(f"c{number}")
     reading = read(session)
-    assert len(reading.answers) == 2 * AT_ONCE
+    assert len(reading.answers) == 2 * TAKE_EVERY
     assert {call.output for call in reading.calls.values()} == {TextOutput("done")}

@@ -9,11 +9,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import partita
+import partita.logs
 from partita.types.json import Json, JsonObject
 from partita.types.messages import Message, ToolCallPart
-from partita.types.parts import StepStartPart
-from partita.types.tools import InterruptedOutput, TextOutput
-from tests.store.log_files import SESSION, Talk
+from partita.types.parts import InterruptedOutput, StepStartPart, TextOutput
+from tests.importers.log_files import SESSION, Talk
 from tests.tables import each_row
 
 THREAD = "019a2b3c-4d5e-7f80-9a1b-2c3d4e5f6071"
@@ -99,7 +99,7 @@ def test_a_log_keeps_every_call(name: str, make: Callable[[], bytes]) -> None:
     with TemporaryDirectory() as folder:
         path = Path(folder) / name
         path.write_bytes(make())
-        messages = partita.parse_log_file(path).messages
+        messages = partita.logs.parse_log_file(path).messages
     assert calls_of(messages) == [
         ({"path": "0"}, "found 0"),
         ({"path": "1"}, None),
@@ -208,9 +208,9 @@ async def test_messages_of_the_ai_sdk_keep_every_call_in_the_store() -> None:
     ]
     messages = loaded("ai-sdk-ui-v7", raw)
     async with await partita.open_store("memory:") as store:
-        await store.create_thread("t")
-        await store.save_messages(messages, thread_id="t")
-        stored = (await store.list_messages("t")).items
+        await store.threads.create("t")
+        await store.messages.save(messages, thread_id="t")
+        stored = (await store.messages.list("t")).items
     assert calls_of(stored) == [({"path": str(turn)}, f"found {turn}") for turn in TURNS]
 
 

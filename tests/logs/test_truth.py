@@ -35,7 +35,7 @@ FINDINGS: dict[str, dict[str, int]] = {
     "claude-code/malformed/torn-lines.jsonl": {
         "record cut off": 1,
         "not JSON": 1,
-        "a line that is no object": 1,
+        "a line that is not an object": 1,
     },
     "claude-code/single/v2.1.140-every-record.jsonl": {"unknown record type 'hologram'": 1},
     "codex/single/v0.150.0-every-record.jsonl": {"unknown record type 'hologram'": 1},
@@ -45,7 +45,7 @@ FINDINGS: dict[str, dict[str, int]] = {
     },
     "claude-code/malformed/pretty-printed-not-jsonl.jsonl": {  # see above
         "not JSON": 248,
-        "on one line with something that is no record": 6,
+        "on one line with something that is not a record": 6,
         "value over several lines": 50,
     },
     # Arguments that somebody blacked out before publishing; they are kept as the texts they are.
@@ -139,9 +139,9 @@ def test_every_file_of_a_known_agent_is_read_and_no_other() -> None:
 
 def test_what_is_not_understood_is_known() -> None:
     found = {
-        name_of(name): {finding.what: finding.times for finding in log.findings}
+        name_of(name): {finding.what: finding.times for finding in log.unknown_records}
         for name, log in parsed().items()
-        if log is not None and log.findings
+        if log is not None and log.unknown_records
     }
     assert found == {name: FINDINGS[name] for name in map(name_of, parsed()) if name in FINDINGS}
 

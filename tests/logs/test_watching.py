@@ -17,12 +17,9 @@ import watchfiles
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from partita.logs.watching import file_systems, listening, watcher
-from partita.logs.watching.file_systems import silent_file_system
-from partita.logs.watching.inventory import Inventory
-from partita.logs.watching.listening import Told
-from partita.logs.watching.watcher import Watcher, Way
-from partita.logs.watching.watching import watch
+from partita.logs.watching import changes, watcher
+from partita.logs.watching.changes import EventListener, Events, FileIndex, silent_file_system
+from partita.logs.watching.watcher import Watcher, WatchMethod, watch
 
 PATIENCE = 60.0
 """How many seconds a change may take on a very busy machine before it counts as missed."""
@@ -37,11 +34,11 @@ class Following:
 
     def __init__(self) -> None:
         self.told: list[frozenset[Path]] = []
-        self.ways: list[Way] = []
+        self.methods: list[WatchMethod] = []
         self._news = asyncio.Condition()
 
     async def take(self, roots: list[Path], **options: Any) -> None:
-        async for changed in watch(roots, on_way=self.ways.append, **options):
+        async for changed in watch(roots, on_method=self.methods.append, **options):
             async with self._news:
                 self.told.append(changed)
                 self._news.notify_all()
@@ -94,7 +91,9 @@ async def test_files_that_come_grow_and_go_are_told(tmp_path: Path, options: dic
         await follower.sees(old)
         new.unlink()
         await follower.sees(new)
-    assert [way.name for way in follower.ways] == ["polling" if options["force_polling"] else "events"]
+    assert [method.name for method in follower.methods] == [
+        "polling" if options["force_polling"] else "events"
+    ]
 
 
 async def test_a_file_that_is_replaced_is_told(tmp_path: Path, options: dict[str, Any]) -> None:
@@ -271,7 +270,7 @@ async def test_it_polls_when_it_cannot_listen(
 
     monkeypatch.setattr(watchfiles, "watch", fail)
     async with following(tmp_path, poll_interval=0.05) as follower:
-        assert follower.ways == [Way("polling", str(failure))]
+        assert follower.methods == [WatchMethod("polling", str(failure))]
         (tmp_path / "x").write_text("x")
         await follower.sees(tmp_path / "x")
 
@@ -292,7 +291,7 @@ async def test_it_polls_when_listening_fails_later(tmp_path: Path, monkeypatch: 
         await follower.sees(tmp_path / "x")
         (tmp_path / "x").write_text("more")
         await follower.sees(tmp_path / "x")
-        assert follower.ways == [Way("events"), Way("polling", "full")]
+        assert follower.methods == [WatchMethod("events"), WatchMethod("polling", "full")]
 
 
 async def test_it_polls_on_a_file_system_that_does_not_tell(
@@ -300,13 +299,15 @@ async def test_it_polls_on_a_file_system_that_does_not_tell(
 ) -> None:
     mounts, root = tmp_path / "mounts", tmp_path / "root"
     mounts.write_text(f"1 0 0:1 / {os.path.realpath(root)} rw - nfs4 server:/home rw\n")
-    monkeypatch.setattr(file_systems, "MOUNTS", mounts)
+    monkeypatch.setattr(changes, "MOUNTS", mounts)
     async with following(root, poll_interval=0.05) as follower:
-        assert follower.ways == [Way("events")]
+        assert follower.methods == [WatchMethod("events")]
         root.mkdir()
         (root / "x").write_text("x")
         await follower.sees(root / "x")
-        assert follower.ways[1:] == [Way("polling", f"{root} is on nfs4, which does not tell of changes")]
+        assert follower.methods[1:] == [
+            WatchMethod("polling", f"{root} is on nfs4, which does not report changes")
+        ]
 
 
 async def test_a_lost_event_is_found_by_looking_again(
@@ -316,42 +317,42 @@ async def test_a_lost_event_is_found_by_looking_again(
     async with following(tmp_path, poll_interval=0.05, rescan_interval=0.2) as follower:
         (tmp_path / "x").write_text("x")
         await follower.sees(tmp_path / "x")
-        assert follower.ways == [Way("events")]
+        assert follower.methods == [WatchMethod("events")]
 
 
-class Hearing:
-    """A listener that hears what a test lets it hear."""
+class ScriptedListener:
+    """A listener with the events that a test sets."""
 
     def __init__(self) -> None:
         self.failure: BaseException | None = None
-        self.told: set[str] = set()
+        self.paths: set[str] = set()
 
-    def take(self) -> Told:
-        told, self.told = frozenset(self.told), set()
-        return Told(told, frozenset())
+    def take(self) -> Events:
+        paths, self.paths = frozenset(self.paths), set()
+        return Events(paths, frozenset())
 
     def close(self) -> None:
         """Nothing to stop."""
 
 
 class Scene:
-    """A watcher, what it hears, and what time it is."""
+    """A watcher, its events, and a clock."""
 
     def __init__(self, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         self.now = 0.0
-        self.hearing = Hearing()
-        monkeypatch.setattr(watcher, "Listener", self._listen)
+        self.listener = ScriptedListener()
+        monkeypatch.setattr(watcher, "EventListener", self._listen)
         monkeypatch.setattr(watcher, "time", SimpleNamespace(monotonic=lambda: self.now))
         self.watcher = Watcher([str(root)], rescan_interval=30, force_polling=False, wake=lambda: None)
-        self.watcher.begin()
+        self.watcher.start()
 
-    def _listen(self, *_: object) -> Hearing:
-        return self.hearing
+    def _listen(self, *_: object) -> ScriptedListener:
+        return self.listener
 
-    def look(self, after: float, *heard: Path) -> set[Path]:
+    def scan(self, after: float, *events: Path) -> set[Path]:
         self.now += after
-        self.hearing.told.update(map(str, heard))
-        return set(map(Path, self.watcher.look()))
+        self.listener.paths.update(map(str, events))
+        return set(map(Path, self.watcher.scan()))
 
 
 def test_it_polls_once_events_stay_away(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -359,14 +360,14 @@ def test_it_polls_once_events_stay_away(tmp_path: Path, monkeypatch: pytest.Monk
     path.write_text("x")
     scene = Scene(tmp_path, monkeypatch)
     path.write_text("more")
-    assert scene.look(1) == set()
-    assert scene.look(30) == {path}
-    assert scene.look(1) == set()
-    assert scene.watcher.way == Way("events")
-    scene.look(2)
-    assert scene.watcher.way == Way("polling", f"no event told of a change of {path}")
+    assert scene.scan(1) == set()
+    assert scene.scan(30) == {path}
+    assert scene.scan(1) == set()
+    assert scene.watcher.method == WatchMethod("events")
+    scene.scan(2)
+    assert scene.watcher.method == WatchMethod("polling", f"no event for a change of {path}")
     path.write_text("even more")
-    assert scene.look(0.1) == {path}
+    assert scene.scan(0.1) == {path}
 
 
 @pytest.mark.parametrize("told", ["", "x"], ids=["of its folder", "of itself"])
@@ -377,10 +378,10 @@ def test_an_event_that_comes_late_is_no_reason_to_poll(
     path.write_text("x")
     scene = Scene(tmp_path, monkeypatch)
     path.write_text("more")
-    assert scene.look(30) == {path}
-    assert scene.look(1, tmp_path / told) == set()
-    scene.look(10)
-    assert scene.watcher.way == Way("events")
+    assert scene.scan(30) == {path}
+    assert scene.scan(1, tmp_path / told) == set()
+    scene.scan(10)
+    assert scene.watcher.method == WatchMethod("events")
 
 
 def test_a_new_file_without_an_event_is_no_reason_to_poll(
@@ -388,29 +389,29 @@ def test_a_new_file_without_an_event_is_no_reason_to_poll(
 ) -> None:
     scene = Scene(tmp_path, monkeypatch)
     (tmp_path / "x").write_text("x")  # as in a folder that the system did not listen to yet
-    assert scene.look(30) == {tmp_path / "x"}
-    scene.look(10)
-    assert scene.watcher.way == Way("events")
+    assert scene.scan(30) == {tmp_path / "x"}
+    scene.scan(10)
+    assert scene.watcher.method == WatchMethod("events")
 
 
 def test_a_new_folder_is_looked_into_once_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = tmp_path / "folder"
     scene = Scene(tmp_path, monkeypatch)
     folder.mkdir()
-    assert scene.look(0.1, folder) == set()
+    assert scene.scan(0.1, folder) == set()
     (folder / "x").write_text("after the look, and before the system listens")
-    assert scene.look(0.1) == set()
-    assert scene.look(1) == {folder / "x"}
+    assert scene.scan(0.1) == set()
+    assert scene.scan(1) == {folder / "x"}
     (folder / "y").write_text("later, and told of by the system")
-    assert scene.look(1) == set()
-    assert scene.look(1, folder / "y") == {folder / "y"}
+    assert scene.scan(1) == set()
+    assert scene.scan(1, folder / "y") == {folder / "y"}
 
 
 def test_a_closed_watcher_finds_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     scene = Scene(tmp_path, monkeypatch)
     scene.watcher.close()
     (tmp_path / "x").write_text("x")
-    assert scene.look(30, tmp_path / "x") == set()
+    assert scene.scan(30, tmp_path / "x") == set()
 
 
 def test_setting_up_is_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -421,7 +422,7 @@ def test_setting_up_is_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
     monkeypatch.setattr(watchfiles, "watch", slow)
     woken = threading.Event()
-    listener = listening.Listener([str(tmp_path)], woken.set)
+    listener = EventListener([str(tmp_path)], woken.set)
     assert woken.wait(PATIENCE)
     assert listener.take().paths == {str(tmp_path / "x")}
     listener.close()
@@ -455,7 +456,7 @@ def test_which_file_systems_do_not_tell(folder: str, expected: str | None) -> No
 
 
 def test_a_system_without_a_list_of_mounts_tells(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(file_systems, "MOUNTS", tmp_path / "missing")
+    monkeypatch.setattr(changes, "MOUNTS", tmp_path / "missing")
     assert silent_file_system(str(tmp_path)) is None
 
 
@@ -473,7 +474,7 @@ def test_looking_where_something_happened_finds_what_looking_at_everything_finds
     tmp_path_factory: pytest.TempPathFactory, rounds: list[list[tuple[str, str]]]
 ) -> None:
     root = tmp_path_factory.mktemp("inventory")
-    told, everywhere = Inventory([str(root)]), Inventory([str(root)])
+    told, everywhere = FileIndex([str(root)]), FileIndex([str(root)])
     size = 0
     for round_ in rounds:
         touched: set[str] = set()
@@ -490,5 +491,5 @@ def test_looking_where_something_happened_finds_what_looking_at_everything_finds
                 if path.is_dir():
                     shutil.rmtree(path)
             touched.add(str(path))
-        assert told.look(touched) == everywhere.rescan()
+        assert told.scan(touched) == everywhere.rescan()
     assert told.rescan() == {}

@@ -5,8 +5,7 @@ from collections.abc import Iterator
 from partita.formats.anthropic.stream import AnthropicDecoder
 from partita.types.json import Json, JsonObject, is_array, is_object
 from partita.types.messages import AssistantMessage, ToolCallPart
-from partita.types.parts import CustomPart, ReasoningPart, TextPart, UrlCitationSource
-from partita.types.tools import JsonOutput
+from partita.types.parts import CustomPart, JsonOutput, ReasoningPart, TextPart, UrlCitationSource
 
 
 def decoder(family: str) -> AnthropicDecoder:

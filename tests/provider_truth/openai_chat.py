@@ -7,8 +7,7 @@ from partita.formats.openai_chat.stream import ChatDecoder
 from partita.types.codec import to_json
 from partita.types.json import Json, JsonObject, is_array, is_object
 from partita.types.messages import AssistantMessage, ToolCallPart
-from partita.types.parts import FilePart, ReasoningPart, SourceUrlPart, TextPart
-from partita.types.tools import JsonOutput
+from partita.types.parts import FilePart, JsonOutput, ReasoningPart, SourceUrlPart, TextPart
 from tests.provider_truth.reading import call_of, input_of
 
 

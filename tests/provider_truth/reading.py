@@ -30,7 +30,7 @@ FAMILIES: Final[Mapping[str, str]] = {
     "cohere": "cohere",
 }
 
-BODIES: Final[Mapping[str, str]] = {"bedrock": "bedrock-converse-answer", "cohere": "cohere-answer"}
+BODIES: Final[Mapping[str, str]] = {"bedrock": "bedrock-converse-response", "cohere": "cohere-response"}
 """Families whose bodies are read by a format, not by the decoder of their streams."""
 
 

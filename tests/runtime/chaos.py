@@ -13,12 +13,11 @@ from random import Random
 
 from partita.errors import BusyError
 from partita.runtime.agent.agent import Agent
-from partita.runtime.scripted.script import Script, as_script
-from partita.runtime.scripted.service import ScriptedService
+from partita.runtime.scripted import Script, ScriptedService, as_script
 from partita.runtime.session.session import Session
 from partita.runtime.tools.tool import tool
-from partita.store.facade.store import Store
 from partita.store.opening import open_store
+from partita.store.store import Store
 from partita.types.json import Json, JsonObject, dumps
 
 WHOLE = "PARTITA_CHAOS" in os.environ

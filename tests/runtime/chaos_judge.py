@@ -4,14 +4,15 @@ import asyncio
 from collections import defaultdict
 from pathlib import Path
 
-from partita.runtime.folding import fold_run
+from partita.runtime.run_fold import fold_run
 from partita.runtime.session.session import Session
 from partita.store.doctor.examination import examine
-from partita.store.facade.store import Store
+from partita.store.store import Store
+from partita.store.values import MessageFilter, RunFilter
 from partita.types.codec import encode
 from partita.types.json import loads
 from partita.types.messages import text_of
-from partita.types.runs import Run
+from partita.types.threads import Run
 from tests.runtime.chaos import LEASE
 from tests.store.chaos_judge import settle
 
@@ -32,12 +33,13 @@ async def judge_round(store: Store, file: Path) -> int:
             case other:
                 raise AssertionError(other)
     for run_id, chunks in shown.items():
-        log = await store.read_log(run_id)
+        log = await store.logs.read(run_id)
         stored = {record.seq: encode(record.chunk) for record in log if record.chunk is not None}
         assert {seq: stored.get(seq) for seq in chunks} == chunks, f"run {run_id}"
     for thread_id, expected in begun.items():
         said = [
-            text_of(message) for message in await store.list_messages(thread_id, limit=None, branch="all")
+            text_of(message)
+            for message in await store.messages.list(thread_id, MessageFilter(branch="all"), limit=None)
         ]
         waiting = [str(run.metadata) for run in await _at_work(store, thread_id)]
         for words in expected:
@@ -52,7 +54,7 @@ def _answers_only(said: list[str], expected: set[str]) -> bool:
 
 
 async def _at_work(store: Store, thread_id: str | None = None) -> tuple[Run, ...]:
-    page = await store.list_runs(thread_id=thread_id, status=("pending", "running"), limit=10_000)
+    page = await store.runs.list(RunFilter(thread_id=thread_id, status=("pending", "running")), limit=10_000)
     return page.items
 
 
@@ -61,10 +63,10 @@ async def judge_end(store: Store) -> dict[str, int]:
     async with Session(store, lease=LEASE):
         while await _at_work(store):
             await asyncio.sleep(0.1)  # until the last leases are over
-    while await store.seal_runs(limit=1000):
+    while await store.logs.seal_ended(limit=1000):
         pass
     statuses: defaultdict[str, int] = defaultdict(int)
-    page = await store.list_runs(limit=1_000_000)
+    page = await store.runs.list(limit=1_000_000)
     for run in page.items:
         statuses[run.status] += 1
         await _judge_run(store, run)
@@ -76,8 +78,8 @@ async def judge_end(store: Store) -> dict[str, int]:
 
 
 async def _judge_run(store: Store, run: Run) -> None:
-    log = await store.read_log(run.id)
-    stored = await store.get_message(run.thread_id, run.message_id or "")
+    log = await store.logs.read(run.id)
+    stored = await store.messages.get(run.thread_id, run.message_id or "")
     if not log and run.started_at is None:
         return  # it never began
     assert stored is not None, run

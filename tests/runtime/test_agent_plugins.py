@@ -8,8 +8,7 @@ import pytest
 from partita.errors import AgentError
 from partita.runtime import registry
 from partita.runtime.registry import agent_names, get_agent
-from partita.runtime.scripted.script import as_script
-from partita.runtime.scripted.service import ScriptedService
+from partita.runtime.scripted import ScriptedService, as_script
 
 PARROT = ScriptedService(as_script({"scenes": []}))
 
@@ -24,10 +23,10 @@ def installed(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     values = {"broken": "no_such_module:make", "parrot": f"{__name__}:make_parrot"}
     entries = EntryPoints([EntryPoint(name, value, registry.ENTRY_POINTS) for name, value in values.items()])
     monkeypatch.setattr(registry, "entry_points", entries.select)
-    registry._foreign.cache_clear()  # pyright: ignore[reportPrivateUsage] # what was installed has changed
+    registry._plugins.cache_clear()  # pyright: ignore[reportPrivateUsage] # what was installed has changed
     yield
     monkeypatch.undo()
-    registry._foreign.cache_clear()  # pyright: ignore[reportPrivateUsage]
+    registry._plugins.cache_clear()  # pyright: ignore[reportPrivateUsage]
 
 
 def test_a_broken_agent_keeps_no_other_from_working() -> None:

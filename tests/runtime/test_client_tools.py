@@ -7,20 +7,19 @@ import pytest
 
 from partita.errors import AgentError
 from partita.formats.format import ToolSpec
+from partita.runtime.adapters.agent_request import AgentRequest
+from partita.runtime.adapters.as_agent import as_agent
 from partita.runtime.agent.agent import Agent
 from partita.runtime.network.network import Network
-from partita.runtime.plugged.agent_request import AgentRequest
-from partita.runtime.plugged.as_agent import as_agent
 from partita.runtime.registry import get_agent
-from partita.runtime.scripted.script import Script
-from partita.runtime.scripted.service import ScriptedService
-from partita.runtime.service import AgentService, Options
+from partita.runtime.scripted import Script, ScriptedService
+from partita.runtime.service import AgentService, InvokeOptions
 from partita.runtime.session.session import Session
 from partita.store.opening import open_store
 from tests.runtime.agent.models import Model, reply
 from tests.tables import each_row
 
-BROUGHT = Options(tools=(ToolSpec("where", "Where the user is."),))
+BROUGHT = InvokeOptions(tools=(ToolSpec("where", "Where the user is."),))
 
 
 class Own:
@@ -31,8 +30,8 @@ class Own:
 
 
 def graph() -> AgentService:
-    from tests.runtime.plugged.graphs import Model as GraphModel
-    from tests.runtime.plugged.graphs import graph_of
+    from tests.runtime.adapters.graphs import Model as GraphModel
+    from tests.runtime.adapters.graphs import graph_of
 
     return as_agent(graph_of(GraphModel(answers=[["Hello"]])))
 
@@ -55,7 +54,7 @@ async def test_an_agent_that_would_leave_them_out_refuses(make: Callable[[], Age
     async with open_store("memory:") as store, Session(store) as session:
         with pytest.raises(AgentError, match="takes no tools from a client"):
             await session.start(make(), "t1", "Hi", options=BROUGHT)
-        assert (await store.list_runs()).items == ()
+        assert (await store.runs.list()).items == ()
 
 
 async def test_the_tools_reach_the_model_of_an_agent() -> None:
@@ -72,7 +71,7 @@ async def test_a_function_finds_them_in_its_request() -> None:
 
     async with open_store("memory:") as store, Session(store) as session:
         run = await session.wait((await session.start(as_agent(poet), "t1", "Hi", options=BROUGHT)).id)
-        assert "['where'] 1" in str(await store.get_message("t1", run.message_id or ""))
+        assert "['where'] 1" in str(await store.messages.get("t1", run.message_id or ""))
 
 
 def test_a_program_has_no_use_for_tools_of_an_agent() -> None:

@@ -5,16 +5,15 @@ from pathlib import Path
 
 import pytest
 
-from partita.cli.serving.agents import agents_of
-from partita.runtime import known_agents
-from partita.runtime.known_agents import KNOWN, UnavailableAgent
-from partita.runtime.registry import get_agent
-from partita.types.events import ErrorEvent
+from partita.cli.serve_setup import agents_of
+from partita.runtime import registry
+from partita.runtime.registry import KNOWN_AGENTS, UnavailableAgent, get_agent
+from partita.types.chunks import ErrorEvent
 
 
 def missing(environment: Mapping[str, str], programs: tuple[str, ...] = ()) -> dict[str, str | None]:
     """What each known agent lacks."""
-    found = known_agents.known_agents(environment, lambda name: f"/bin/{name}" if name in programs else None)
+    found = registry.known_agents(environment, lambda name: f"/bin/{name}" if name in programs else None)
     return {name: getattr(agent, "missing", None) for name, agent in found.items()}
 
 
@@ -57,31 +56,31 @@ def test_what_is_there_can_be_asked_and_comes_first(
     told = missing(environment, programs)
     assert [name for name, lack in told.items() if lack is None] == usable
     assert list(told)[: len(usable)] == usable
-    assert len(told) == len(KNOWN)
+    assert len(told) == len(KNOWN_AGENTS)
 
 
 def test_a_package_that_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     def nothing(_: str) -> None:
         return None
 
-    monkeypatch.setattr(known_agents, "find_spec", nothing)
+    monkeypatch.setattr(registry, "find_spec", nothing)
     assert missing({"ANTHROPIC_API_KEY": "k"})["anthropic"] == "pip install 'partita[anthropic]'"
 
 
 def test_a_known_agent_has_its_name_words_and_model(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "k")
-    agent = known_agents.known_agents({"OPENAI_API_KEY": "k"}, lambda _: None)["openai"]
+    agent = registry.known_agents({"OPENAI_API_KEY": "k"}, lambda _: None)["openai"]
     assert (agent.name, getattr(agent, "model", None)) == ("openai", "gpt-5")
     assert getattr(agent, "description", "").startswith("GPT")
 
 
 async def test_an_agent_that_is_missing_says_so_when_asked() -> None:
     events = [event async for event in UnavailableAgent("codex", "install codex").invoke("hello")]
-    assert events == [ErrorEvent(message="codex cannot be asked: install codex", name="unavailable")]
+    assert events == [ErrorEvent(message="codex is not available: install codex", name="unavailable")]
 
 
-@pytest.mark.parametrize("known", KNOWN, ids=lambda known: known.name)
-def test_the_registry_knows_them_all(known: known_agents.Known, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("known", KNOWN_AGENTS, ids=lambda known: known.name)
+def test_the_registry_knows_them_all(known: registry.KnownAgent, monkeypatch: pytest.MonkeyPatch) -> None:
     for key in known.keys:
         monkeypatch.setenv(key, "k")
     assert get_agent(known.agent).name
@@ -90,7 +89,7 @@ def test_the_registry_knows_them_all(known: known_agents.Known, monkeypatch: pyt
 def test_a_server_without_names_has_the_demo_first_and_all_others(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    for known in KNOWN:
+    for known in KNOWN_AGENTS:
         for key in known.keys:
             monkeypatch.delenv(key, raising=False)
     monkeypatch.setenv("MISTRAL_API_KEY", "k")

@@ -4,37 +4,39 @@ import pytest
 
 from partita import (
     AssistantMessage,
-    Chunk,
     ConflictError,
     FormatError,
     InterruptedOutput,
     JsonOutput,
     Message,
-    MessageFinish,
-    MessageList,
-    MessageStart,
     NotFoundError,
     SourceUrlPart,
-    StepFinish,
-    StepStart,
     StreamError,
-    TextDelta,
-    TextEnd,
     TextOutput,
     TextPart,
+    ToolCallPart,
+    ToolMessage,
+    ToolOutput,
+    ToolResultPart,
+    UserMessage,
+)
+from partita.agents import MessageList
+from partita.chunks import (
+    Chunk,
+    MessageFinish,
+    MessageStart,
+    StepFinish,
+    StepStart,
+    TextDelta,
+    TextEnd,
     TextStart,
     ToolApprovalRequest,
     ToolApprovalResponse,
-    ToolCallPart,
     ToolInputAvailable,
     ToolInputStart,
-    ToolMessage,
-    ToolOutput,
     ToolOutputAvailable,
-    ToolResultPart,
-    UserMessage,
-    text_of,
 )
+from partita.types import text_of
 from partita.types.json import JsonObject
 
 UI = [
@@ -112,7 +114,7 @@ def test_the_models_view_says_what_was_mended() -> None:
     call = ToolCallPart(id="c", name="look", state="input-available", input={})
     messages = MessageList([AssistantMessage(id="a", content=[call])])
     view = messages.model()
-    assert [repair.why for repair in view.repairs] == ["the call never got an answer"]
+    assert [repair.why for repair in view.repairs] == ["the call never got a result"]
     answered = ToolCallPart(
         id="c", name="look", state="output-available", input={}, output=TextOutput("seen")
     )

@@ -5,19 +5,24 @@ import socket
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, TypeAlias
 
 import httpx
 import pytest
 import uvicorn
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from partita.runtime.principal import Principal
-from partita.runtime.scripted.script import as_script
-from partita.runtime.scripted.service import ScriptedService
+from partita.runtime.scripted import ScriptedService, as_script
+from partita.server.access import EVERYTHING
 from partita.server.app import PartitaApp, asgi
-from partita.server.auth.user import Connection
-from partita.store.facade.store import Store
+from partita.server.callers import CALLER, CallerView
+from partita.server.endpoints import Endpoint
+from partita.server.guard.auth import Connection
+from partita.server.routing import Router
 from partita.store.opening import open_store
+from partita.store.store import Store
 from tests.store.empty_store import empty_store
 
 HERE = "http://localhost"
@@ -59,6 +64,18 @@ async def app(store: Store) -> AsyncIterator[PartitaApp]:
 async def client(app: PartitaApp) -> AsyncIterator[httpx.AsyncClient]:
     async with client_of(app) as client:
         yield client
+
+
+def routed(*endpoints: Endpoint) -> ASGIApp:
+    """The routes of these endpoints, for a caller who may use all of them."""
+    router = Router(endpoints)
+    state: Any = SimpleNamespace(published=EVERYTHING)
+    caller = CallerView(state, Principal("tester", "admin"))
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        await router({**scope, CALLER: caller}, receive, send)
+
+    return app
 
 
 @asynccontextmanager

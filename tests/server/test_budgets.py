@@ -1,8 +1,9 @@
 """Budgets over HTTP: what is refused, and what a client receives of a run that is stopped."""
 
-from partita import Agent, Budget, Budgets, Principal
+from partita import Agent
+from partita.agents import Budget, Budgets, Principal
 from partita.server.app import asgi
-from partita.store.facade.store import Store
+from partita.store.store import Store
 from partita.types.json import JsonObject
 from partita.types.usage import Usage
 from tests.runtime.agent.models import Model, reply

@@ -6,10 +6,12 @@ from typing import Any
 import httpx
 import pytest
 
-from partita import Agent, AgentRequest, Principal, ToolContext, tool
+from partita import Agent, tool
+from partita.agents import AgentRequest, Principal, ToolContext
 from partita.server.app import asgi
-from partita.server.auth.user import Connection
-from partita.store.facade.store import Store
+from partita.server.guard.auth import Connection
+from partita.store.store import Store
+from partita.store.values import MessageFilter
 from partita.types.json import JsonObject
 from tests.runtime.agent.models import Model, reply
 from tests.server.conftest import client_of
@@ -70,7 +72,7 @@ async def client(store: Store) -> AsyncIterator[httpx.AsyncClient]:
     @tool
     async def look(context: ToolContext) -> Any:
         """Look at the request."""
-        threads = await context.store.list_threads() if context.store else None
+        threads = await context.store.threads.list() if context.store else None
         return {
             "owner": context.owner,
             "claims": context.caller.claims,
@@ -80,7 +82,7 @@ async def client(store: Store) -> AsyncIterator[httpx.AsyncClient]:
             "key": context.conversation_key,
         }
 
-    await store.scoped("bob").create_thread("hidden")
+    await store.scoped("bob").threads.create("hidden")
     app = asgi(Agent(model, tools=[look], name="agent"), store=store, user=user, routes="all")
     headers = {"x-user": "ada", "x-tenant": "harbour"}
     async with app.lifespan(), client_of(app, headers=headers) as client:
@@ -90,7 +92,7 @@ async def client(store: Store) -> AsyncIterator[httpx.AsyncClient]:
 async def test_a_tool_knows_its_caller(client: httpx.AsyncClient, store: Store) -> None:
     body = {"id": "c1", "messages": [HELLO], "mode": "fast"}
     assert (await client.post("/api/chat", json=body)).status_code == 200
-    page = await store.scoped("ada").list_messages("c1", roles=("assistant",))
+    page = await store.scoped("ada").messages.list("c1", MessageFilter(roles=("assistant",)))
     (part, _) = [one for one in page.items[0].parts if one.type in ("tool-call", "text")]
     seen: JsonObject = part.output.value  # type: ignore[union-attr] # the call
     assert seen.pop("key")

@@ -5,6 +5,7 @@ from collections.abc import MutableMapping
 from typing import Any
 
 from partita.server.app import PartitaApp
+from partita.store.values import RunFilter
 from partita.types.json import dumps
 
 CHATS = 20
@@ -52,7 +53,7 @@ class _Request:
 
     async def receive(self) -> dict[str, Any]:
         if self._asked:
-            (run,) = (await self._hub.store.list_runs(thread_id=self._chat)).items
+            (run,) = (await self._hub.store.runs.list(RunFilter(thread_id=self._chat))).items
             await self._hub.session.wait(run.id)
             return {"type": "http.disconnect"}
         self._asked = True

@@ -11,9 +11,8 @@ import httpx
 import pytest
 
 from partita.server.app import PartitaApp
-from partita.server.feed import Feed, events
-from partita.server.progress import ImportProgress
-from partita.store.facade.store import Store
+from partita.server.feed import Feed, ImportProgress, events
+from partita.store.store import Store
 from partita.types.json import Json, loads
 from partita.types.threads import Thread
 from tests.server.conftest import Serve
@@ -23,7 +22,7 @@ QUICK = 0.01
 
 @pytest.fixture
 async def feed(store: Store) -> AsyncIterator[Feed]:
-    feed = Feed(store, every=QUICK)
+    feed = Feed(store, interval=QUICK)
     yield feed
     feed.close()
 
@@ -51,38 +50,38 @@ async def until(stream: AsyncGenerator[bytes, None], name: str) -> Any:
 
 
 async def test_it_tells_of_threads_and_runs(feed: Feed, store: Store) -> None:
-    await store.create_thread("quiet")
+    await store.threads.create("quiet")
     async with aclosing(listen(feed)) as stream:
         assert (await until(stream, "import"))["state"] == "idle"
         await _watching(feed)
-        await store.create_thread("t")
+        await store.threads.create("t")
         (told,) = (await until(stream, "threads"))["items"]
-        thread = await store.get_thread_by_id("t")
+        thread = await store.threads.get("t")
         assert thread is not None
         assert thread.updated_at is not None
         assert told == {"id": "t", "updatedAt": thread.updated_at.isoformat()}
-        await store.open_run("t", id="r", status="running")
+        await store.runs.open("t", id="r", status="running")
         assert (await until(stream, "runs"))["items"] == [{"id": "r", "threadId": "t", "status": "running"}]
-        await store.finish_run("r")
+        await store.runs.finish("r")
         assert (await until(stream, "runs"))["items"] == [{"id": "r", "threadId": "t", "status": "completed"}]
 
 
 async def test_it_tells_of_what_says_nothing_new(feed: Feed, store: Store) -> None:
     long_ago = datetime(2024, 5, 5, tzinfo=UTC)
-    await store.save_thread(Thread(id="t", created_at=long_ago))
+    await store.threads.save(Thread(id="t", created_at=long_ago))
     async with aclosing(listen(feed)) as stream:
         await until(stream, "import")
         await _watching(feed)
         told = {"items": [{"id": "t", "updatedAt": long_ago.isoformat()}]}
-        await store.set_title("t", "Lamps")
+        await store.threads.set_title("t", "Lamps")
         assert await until(stream, "threads") == told
-        await store.update_metadata("t", {"pinned": True})
+        await store.threads.update_metadata("t", {"pinned": True})
         assert await until(stream, "threads") == told
 
 
 async def _watching(feed: Feed) -> None:
     """Wait until the feed knows what was there before."""
-    while not feed.looks:
+    while not feed.polls:
         await asyncio.sleep(0)
 
 
@@ -91,19 +90,19 @@ async def test_who_has_a_resource_hears_of_its_own(feed: Feed, store: Store) -> 
         await until(ada, "import")
         await until(all_of_it, "import")
         await _watching(feed)
-        await store.scoped("bob").create_thread("bobs")
+        await store.scoped("bob").threads.create("bobs")
         assert [one["id"] for one in (await until(all_of_it, "threads"))["items"]] == ["bobs"]
-        await store.scoped("ada").create_thread("adas")
+        await store.scoped("ada").threads.create("adas")
         assert [one["id"] for one in (await until(ada, "threads"))["items"]] == ["adas"]
-        feed.tell_deleted("bob", "bobs")
-        feed.tell_deleted("ada", "adas")
+        feed.report_deleted("bob", "bobs")
+        feed.report_deleted("ada", "adas")
         assert await until(ada, "deleted") == {"items": ["adas"]}
         assert await until(all_of_it, "deleted") == {"items": ["bobs", "adas"]}
 
 
 async def test_an_import_is_told(feed: Feed) -> None:
     progress = ImportProgress()
-    progress.tell("reading", files=1, all_files=9)
+    progress.update("reading", files=1, all_files=9)
     async with aclosing(listen(feed, "ada", progress)) as stream:
         assert await until(stream, "import") == {
             "state": "reading",
@@ -112,8 +111,8 @@ async def test_an_import_is_told(feed: Feed) -> None:
             "sessions": 0,
             "messages": 0,
         }
-        progress.tell("reading", files=2, all_files=9, sessions=1, messages=40)
-        progress.tell("done", files=9, all_files=9, sessions=3, messages=90)
+        progress.update("reading", files=2, all_files=9, sessions=1, messages=40)
+        progress.update("done", files=9, all_files=9, sessions=3, messages=90)
         assert (await until(stream, "import"))["state"] == "done"
 
 
@@ -140,9 +139,9 @@ async def test_nobody_looks_when_nobody_listens(feed: Feed) -> None:
     async with aclosing(listen(feed)) as stream:
         await anext(stream)
         await _watching(feed)
-    looks = feed.looks
+    looks = feed.polls
     await asyncio.sleep(5 * QUICK)
-    assert feed.looks == looks
+    assert feed.polls == looks
 
 
 async def test_a_server_that_stops_ends_it(app: PartitaApp, serve: Serve) -> None:
@@ -156,7 +155,7 @@ async def test_a_server_that_stops_ends_it(app: PartitaApp, serve: Serve) -> Non
 
 
 async def test_whoever_deletes_over_http_tells_it(app: PartitaApp, serve: Serve, store: Store) -> None:
-    await store.create_thread("t")
+    await store.threads.create("t")
     address = await serve(app)
     async with httpx.AsyncClient() as client, client.stream("GET", f"{address}/api/feed") as reply:
         pieces = reply.aiter_bytes()

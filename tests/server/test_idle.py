@@ -7,14 +7,13 @@ from pathlib import Path
 import pytest
 
 from partita.runtime.session.session import Session
-from partita.server.feed import Feed, events
-from partita.server.progress import ImportProgress
+from partita.server.feed import Feed, ImportProgress, events
 from partita.store.engines import sqlite
 from partita.store.opening import open_store
 from tests.store.empty_store import empty_store
 
 REST = 0.4
-SETTLED = sqlite.SETTLED / 1e9
+SETTLED = sqlite.MTIME_STEP / 1e9
 
 
 class Counts:
@@ -60,7 +59,7 @@ async def test_a_page_that_watches_costs_no_query_while_nothing_is_written(
     counts = Counts(monkeypatch)
     url = empty_store(tmp_path)
     async with open_store(url) as store, open_store(url) as other:
-        feed = Feed(store, every=0.01)
+        feed = Feed(store, interval=0.01)
         stream = events(feed, ImportProgress(), None, keep_alive=5.0, seconds=None)
         async with aclosing(stream), asyncio.timeout(20):
             assert b"event: import" in await anext(stream)
@@ -68,7 +67,7 @@ async def test_a_page_that_watches_costs_no_query_while_nothing_is_written(
             counts.clear()
             await asyncio.sleep(REST)
             assert (counts.versions, counts.transactions) == (0, 0)
-            await other.create_thread("written-by-another")
+            await other.threads.create("written-by-another")
             assert b"written-by-another" in await anext(stream)
         feed.close()
 
@@ -85,5 +84,5 @@ async def test_a_follower_asks_the_database_only_if_a_file_has_changed(
             await asyncio.sleep(REST)
             assert counts.versions <= 1  # the times of the files are trusted for a second
             news.clear()
-            await other.create_thread("t")
+            await other.threads.create("t")
             assert await news.wait(2)

@@ -8,11 +8,11 @@ import pytest
 
 from partita.runtime.principal import Principal
 from partita.server.app import asgi
-from partita.server.auth.user import Connection
-from partita.store.facade.store import Store
+from partita.server.guard.auth import Connection
+from partita.store.store import Store
 from partita.types.json import JsonObject
 from partita.types.messages import AssistantMessage, ToolCallPart
-from partita.types.tools import Approval
+from partita.types.parts import Approval
 from tests.server.conftest import client_of, says, scripted
 
 PLACE = "/api/threads/t1/messages"
@@ -35,8 +35,8 @@ async def clerk(store: Store) -> AsyncIterator[httpx.AsyncClient]:
     """Somebody who may write in a thread where a call waits."""
     asked = ToolCallPart("c1", "pay", "approval-requested", {"sum": 9}, approval=Approval("p1"))
     mine = store.scoped("u1")
-    await mine.create_thread("t1")
-    await mine.save_messages([AssistantMessage(id="m1", content=[asked])], thread_id="t1")
+    await mine.threads.create("t1")
+    await mine.messages.save([AssistantMessage(id="m1", content=[asked])], thread_id="t1")
     app = asgi(scripted([says("Yes.")]), store=store, user=by_header, routes="all")
     async with app.lifespan(), client_of(app) as client:
         yield client
@@ -64,13 +64,13 @@ TAKEN: dict[str, JsonObject] = {
 
 
 async def test_who_may_write_cannot_plant_a_call_that_waits(clerk: httpx.AsyncClient, store: Store) -> None:
-    before = await store.list_messages("t1")
+    before = await store.messages.list("t1")
     for name, body in REFUSED.items():
         for method in ("POST", "PUT"):
             answer = await clerk.request(method, PLACE, json=[body])
             assert answer.status_code == 400, name
             assert "only an agent" in answer.text
-    assert await store.list_messages("t1") == before
+    assert await store.messages.list("t1") == before
     for name, body in TAKEN.items():
         assert (await clerk.post(PLACE, json=body)).status_code == 200, name
 

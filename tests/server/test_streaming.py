@@ -4,9 +4,9 @@ import asyncio
 from collections.abc import AsyncGenerator
 
 import pytest
+from starlette.types import Message
 
-from partita.server.plain import Event
-from partita.server.streaming import EventStream
+from partita.server.responses import EventStream
 
 
 class Body:
@@ -24,15 +24,15 @@ class Body:
             self.closed = True
 
 
-async def never() -> Event:
+async def never() -> Message:
     await asyncio.Event().wait()
     raise AssertionError("nobody wakes this")
 
 
 async def test_who_takes_nothing_is_cut_off() -> None:
-    body, sent = Body(), list[Event]()
+    body, sent = Body(), list[Message]()
 
-    async def stuck(event: Event) -> None:
+    async def stuck(event: Message) -> None:
         sent.append(event)
         if event["type"] == "http.response.body":
             await asyncio.Event().wait()
@@ -46,7 +46,7 @@ async def test_who_takes_nothing_is_cut_off() -> None:
 async def test_who_takes_something_now_and_then_is_not() -> None:
     body, taken = Body(), 0
 
-    async def slow(event: Event) -> None:
+    async def slow(event: Message) -> None:
         nonlocal taken
         taken += 1
         await asyncio.sleep(0.02)
@@ -61,11 +61,11 @@ async def test_who_takes_something_now_and_then_is_not() -> None:
 async def test_who_goes_ends_it() -> None:
     body, gone = Body(), asyncio.Event()
 
-    async def receive() -> Event:
+    async def receive() -> Message:
         await gone.wait()
         return {"type": "http.disconnect"}
 
-    async def send(event: Event) -> None:
+    async def send(event: Message) -> None:
         if event["type"] == "http.response.body":
             gone.set()
 
@@ -81,7 +81,7 @@ async def test_a_large_piece_is_handed_over_in_small_ones() -> None:
     async def large() -> AsyncGenerator[bytes, None]:
         yield b"a" * 200_000
 
-    async def send(event: Event) -> None:
+    async def send(event: Message) -> None:
         sent.append(event.get("body", b""))
 
     await EventStream(large())({}, never, send)

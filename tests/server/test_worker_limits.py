@@ -19,7 +19,7 @@ from partita.server.app import asgi
 from partita.server.settings import MEBIBYTE, Limits
 from partita.server.worker_pool import Job, SingleProcess, WorkerPool
 from partita.server.worker_process import WorkerError
-from partita.store.facade.store import Store
+from partita.store.store import Store
 from tests.sampling import FULL
 from tests.server.conftest import Serve, client_of
 from tests.tables import each_row
@@ -177,7 +177,7 @@ def test_where_there_is_no_fork_each_job_has_a_process(monkeypatch: pytest.Monke
     monkeypatch.setattr(worker_pool, "ForkedProcess", SingleProcess)
     assert list(Job(Limits()).items(divmod, 7, 2)) == [(3, 1)]
     assert list(Job(Limits()).items(iter, [1, 2])) == [1, 2]
-    monkeypatch.setattr(worker_pool, "PATIENCE", 1.0)
+    monkeypatch.setattr(worker_pool, "WALL_TIME", 1.0)
     with pytest.raises(worker_pool.Problem, match="CPU time"):
         list(Job(Limits(cpu_seconds=0.3)).items(signal.pause))
 

@@ -14,21 +14,21 @@ from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from functools import partial
-from importlib import import_module
 from random import Random
 from typing import TypeAlias
 
 from partita.errors import ConflictError
-from partita.store import saving
 from partita.store.data.runner import MIGRATIONS, migrate
-from partita.store.facade.store import Store
-from partita.store.log.run_log import LogEntry
+from partita.store.logs.run_log import LogEntry
+from partita.store.messages import writer as saving
+from partita.store.messages.prepared import prepare
 from partita.store.opening import open_store
-from partita.store.prepared import prepare
-from partita.store.transaction import Transaction
+from partita.store.sql.transaction import Transaction
+from partita.store.store import Store
+from partita.store.values import RunFilter
 from partita.types.json import Json, JsonObject, dumps, loads
 from partita.types.messages import Message
-from partita.types.tools import TextOutput
+from partita.types.parts import TextOutput
 from tests.store.examples import answer, ask, failed, with_output, worked
 from tests.store.older import CALL, REASONING, network, second
 
@@ -90,7 +90,7 @@ async def save_batches(store: Store, seed: str, tell: Tell) -> None:
 async def _with_threads(store: Store, ids: Sequence[str]) -> None:
     for name in ids:
         with suppress(ConflictError):  # of an earlier round, or of the other worker
-            await store.create_thread(name, title=f"Thread {name}")
+            await store.threads.create(name, title=f"Thread {name}")
 
 
 async def _save_forever(store: Store, writer: str, tell: Tell) -> None:
@@ -101,17 +101,17 @@ async def _save_forever(store: Store, writer: str, tell: Tell) -> None:
             told: list[Json] = [thread, batch, size, version]
             tell({"trying": told})
             made = [message_of(batch, place, version) for place in range(size)]
-            saved = await store.save_messages(made, thread_id=thread)
+            saved = await store.messages.save(made, thread_id=thread)
             tell({"saved": [*told, [message.seq for message in saved]]})
 
 
 async def append_to_runs(store: Store, seed: str, tell: Tell) -> None:
     """Append to new runs, and to runs that others left open, from several tasks at once."""
     await _with_threads(store, ("log",))
-    known = await store.list_runs(thread_id="log", status=("running",), limit=2)
+    known = await store.runs.list(RunFilter(thread_id="log", status=("running",)), limit=2)
     runs = [run.id for run in known]
     for _ in range(2):
-        run = await store.open_run("log")
+        run = await store.runs.open("log")
         tell({"opened": run.id})
         runs.append(run.id)
     tell({"ready": True})
@@ -130,14 +130,14 @@ async def _append(store: Store, run_id: str, writer: str, number: int, size: int
     told: list[Json] = [run_id, writer, number, size]
     tell({"trying": told})
     entries = [LogEntry(MOMENT, raw=raw_of(writer, number, place, size)) for place in range(size)]
-    last = await store.append(run_id, entries)
+    last = await store.logs.append(run_id, entries)
     tell({"appended": [*told, last]})
 
 
 async def seal_runs(store: Store, seed: str, tell: Tell) -> None:
     """Open a run, fill its log, end it, seal it; first of all, seal what others left."""
     await _with_threads(store, ("log",))
-    for report in await store.seal_runs():
+    for report in await store.logs.seal_ended():
         tell({"sealed": report.run_id})
     tell({"ready": True})
     await asyncio.gather(*(_seal_forever(store, f"{seed}.{writer}", tell) for writer in range(WRITERS)))
@@ -146,13 +146,13 @@ async def seal_runs(store: Store, seed: str, tell: Tell) -> None:
 async def _seal_forever(store: Store, writer: str, tell: Tell) -> None:
     numbers = itertools.count()
     while True:
-        run = await store.open_run("log")
+        run = await store.runs.open("log")
         tell({"opened": run.id})
         for _ in range(5):
             await _append(store, run.id, writer, next(numbers), 8, tell=tell)
-        await store.finish_run(run.id)
+        await store.runs.finish(run.id)
         tell({"finished": run.id})
-        await store.seal_run(run.id)
+        await store.logs.seal(run.id)
         tell({"sealed": run.id})
 
 
@@ -225,8 +225,6 @@ def fork(name: str, url: str, seed: str) -> int:
 
 def main() -> None:
     """Start workers as told, round after round."""
-    import_module("alembic.command")  # now, not in every worker
-
     for line in sys.stdin:
         pids = [fork(*arguments) for arguments in loads(line)]
         for pid in pids:

@@ -10,11 +10,12 @@ from sqlalchemy import select, text
 from partita.store.data import records
 from partita.store.data.runner import MIGRATIONS, list_migrations, migrate
 from partita.store.doctor.examination import examine
-from partita.store.facade.store import Store
-from partita.store.log.run_log import raw_lines
+from partita.store.logs.run_log import raw_lines
 from partita.store.opening import open_store
-from partita.store.tables import messages, runs
-from partita.store.transaction import Transaction
+from partita.store.schema import messages, runs
+from partita.store.sql.transaction import Transaction
+from partita.store.store import Store
+from partita.store.values import MessageFilter
 from partita.types.messages import Message
 from tests.store.chaos import OLD, THREADS, message_of, raw_of, write_old_rows
 
@@ -46,12 +47,12 @@ async def settle(store: Store) -> None:
     """Wait until a server has noticed that its clients are dead: what they sent may still be done."""
     others = 1
     while others:
-        others = await store.read(lambda tx: 0 if tx.lite else tx.run(text(OTHERS)).scalar_one())
+        others = await store.read(lambda tx: 0 if tx.is_sqlite else tx.run(text(OTHERS)).scalar_one())
         await asyncio.sleep(0.01)
 
 
 def _sound(tx: Transaction) -> None:
-    if tx.lite:
+    if tx.is_sqlite:
         assert tx.sql("PRAGMA integrity_check").all() == [("ok",)]
         assert tx.sql("PRAGMA foreign_key_check").all() == []
     strays = "SELECT count(*) FROM parts WHERE message NOT IN (SELECT key FROM messages)"
@@ -63,9 +64,9 @@ async def judge_messages(store: Store, said: Sequence[Said]) -> None:
     tried, saved = _batches(said)
     expected = {(thread, batch) for thread, batch, _ in tried}
     for thread in THREADS:
-        stored = await store.list_messages(thread, limit=None, branch="all")
+        stored = await store.messages.list(thread, MessageFilter(branch="all"), limit=None)
         assert [message.seq for message in stored] == list(range(1, len(stored) + 1))
-        row = await store.get_thread_by_id(thread)
+        row = await store.threads.get(thread)
         assert row is not None
         assert row.message_count == len(stored)
         found: defaultdict[str, list[Message]] = defaultdict(list)
@@ -173,7 +174,7 @@ async def migrated_forms() -> dict[str, list[str]]:
     """The contents that a row of every kind has, one after the other, when nothing goes wrong."""
     forms: dict[str, list[str]] = {kind: [] for kind in OLD}
     async with open_store("memory:") as store:
-        await store.create_thread("old")
+        await store.threads.create("old")
         await write_old_rows(store, "form", 1)
         for names in ([], *([name] for name in MIGRATIONS)):
             if names:

@@ -20,8 +20,8 @@ import pytest
 
 from partita.store.engines.engine import Engine
 from partita.store.engines.location import locate
-from partita.store.facade.store import Store
 from partita.store.opening import open_engine, open_store
+from partita.store.store import Store
 from tests.store.empty_store import empty_store
 
 from .databases import Databases, ask, with_database

@@ -8,9 +8,9 @@ from typing import Any, TypeVar
 
 from sqlalchemy import Connection, text
 
+from partita.store.context import StoreContext
 from partita.store.engines.engine import Engine
 from partita.store.engines.sqlite import SqliteEngine
-from partita.store.facade.facade import Facade
 from tests.sampling import sampled
 from tests.store.conftest import IN_MEMORY, ON_POSTGRES
 
@@ -32,7 +32,7 @@ def in_empty_store(test: Test) -> Test:
 
     @wraps(test)
     async def run(**arguments: Any) -> None:
-        engines = [one.engine for one in arguments.values() if isinstance(one, Facade)]
+        engines = [one.engine for one in arguments.values() if isinstance(one, StoreContext)]
         await empty(engines[0] if engines else arguments["engine"])
         await test(**arguments)
 
@@ -54,7 +54,7 @@ def left_out(engine: Engine, name: str) -> bool:
 
 async def empty(engine: Engine) -> None:
     """Remove all rows; the numbers that the database gives begin again."""
-    await engine.make(_empty)
+    await engine.change_schema(_empty)
 
 
 def _empty(connection: Connection) -> None:

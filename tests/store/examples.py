@@ -1,8 +1,7 @@
 """Messages of our own to store."""
 
 from partita.types.messages import AssistantMessage, Message, ToolCallPart, UserMessage
-from partita.types.parts import FilePart, ReasoningPart, TextPart
-from partita.types.tools import ErrorTextOutput, JsonOutput, TextOutput
+from partita.types.parts import ErrorTextOutput, FilePart, JsonOutput, ReasoningPart, TextOutput, TextPart
 
 
 def ask(id: str, text: str = "How tall is the lighthouse?", **fields: object) -> Message:

@@ -6,9 +6,9 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from partita.store.consumptions import COUNTS
-from partita.store.facade.store import Store
-from partita.store.transaction import Transaction
+from partita.store.sql.transaction import Transaction
+from partita.store.store import Store
+from partita.store.usage import COUNTS
 from partita.store.values import ConsumptionRecord, UsageTotals
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)

@@ -5,10 +5,10 @@ from typing import Any
 
 from sqlalchemy import select, text
 
-from partita.store.content_schema import unchecked
-from partita.store.facade.store import Store
-from partita.store.tables import metadata
-from partita.store.transaction import Transaction
+from partita.store import schema
+from partita.store.schema import metadata
+from partita.store.sql.transaction import Transaction
+from partita.store.store import Store
 from partita.types.json import Json, JsonObject, dumps
 from tests.store.examples import answer, ask
 
@@ -58,10 +58,10 @@ FILE: JsonObject = {"type": "file", "mimeType": "image/png", "data": "iVBORw0KGg
 
 async def with_rows(store: Store, rows: Mapping[str, tuple[str, str]], thread: str = "t1") -> None:
     """Messages whose content column holds these texts, by id: role and text."""
-    if await store.get_thread_by_id(thread) is None:
-        await store.create_thread(thread)
+    if await store.threads.get(thread) is None:
+        await store.threads.create(thread)
     made = [ask(name, "?") if role == "user" else answer(name, "?") for name, (role, _) in rows.items()]
-    await store.save_messages(made, thread_id=thread)
+    await store.messages.save(made, thread_id=thread)
     for name, (_, content) in rows.items():
         await set_content(store, name, content, thread)
 
@@ -76,7 +76,9 @@ async def everything(store: Store, *left_out: str) -> dict[str, list[tuple[Any, 
     """All rows of all tables, but for those and for those columns that are left out."""
 
     def dump(tx: Transaction) -> dict[str, list[tuple[Any, ...]]]:
-        tables = [table for table in metadata.sorted_tables if not tx.lite or table.name != "write_tokens"]
+        tables = [
+            table for table in metadata.sorted_tables if not tx.is_sqlite or table.name != "write_tokens"
+        ]
         found = {
             table.name: sorted(
                 (
@@ -96,7 +98,7 @@ async def everything(store: Store, *left_out: str) -> dict[str, list[tuple[Any, 
 
 def without_checks(tx: Transaction, statement: str, parameters: tuple[Any, ...] = ()) -> None:
     """Run a statement as a database would have that does not check roles and types yet."""
-    off, on = unchecked(lite=tx.lite)
+    off, on = schema.without_checks(tx.connection.dialect.name)
     tx.sql(off)
     tx.sql(statement, parameters)
     tx.sql(on)

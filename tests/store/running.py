@@ -1,22 +1,26 @@
-"""What tests of runs and their logs begin with."""
+"""Runs and their logs, for tests."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
+from functools import partial
 
-from partita.store import runs, threads
+from partita.store.context import StoreContext
 from partita.store.engines.engine import Engine
-from partita.store.facade.facade import Facade
-from partita.store.log import run_log
-from partita.store.log.run_log import Appended, Batch, LogEntry, encode_entries
-from partita.store.transaction import Transaction
-from partita.types.runs import Run, RunStatus
-from partita.types.threads import Thread
+from partita.store.logs.appender import Appender, Batch, RunName, append
+from partita.store.logs.run_log import LogEntry, encode_entries
+from partita.store.runs import rows as runs
+from partita.store.runs.rows import RunEnd
+from partita.store.sql.transaction import Transaction
+from partita.store.store import Store
+from partita.store.threads import rows as threads
+from partita.types.threads import Run, RunStatus, Thread
 
+COMPLETED = RunEnd("completed")
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
 
 class Clock:
-    """A clock that goes on when it is told to."""
+    """A clock that a test moves."""
 
     def __init__(self) -> None:
         self.now = NOON
@@ -25,30 +29,38 @@ class Clock:
         return self.now
 
     def advance(self, seconds: float) -> None:
-        """Let so many seconds pass."""
+        """Move it forward."""
         self.now += timedelta(seconds=seconds)
 
 
-def scoped(engine: Engine, owner: str | None = "u1", clock: Clock | None = None) -> Facade:
+def scoped(engine: Engine, owner: str | None = "u1", clock: Clock | None = None) -> Store:
     """The store of an owner."""
-    return Facade(engine, clock=clock or Clock(), owner=owner)
+    return Store(engine, clock=clock or Clock(), owner=owner, appender=Appender(engine))
 
 
-async def with_thread(engine: Engine, owner: str = "u1", clock: Clock | None = None) -> Facade:
+async def with_thread(engine: Engine, owner: str = "u1", clock: Clock | None = None) -> StoreContext:
     """The store of an owner who has a thread `t1`."""
     store = scoped(engine, owner, clock)
     await store.write(threads.create, Thread(id="t1"))
     return store
 
 
-async def start(store: Facade, id: str = "r1", status: RunStatus = "running") -> Run:
+async def start(store: StoreContext, id: str = "r1", status: RunStatus = "running") -> Run:
     """A run in thread `t1`."""
     return await store.write(runs.open_run, Run(id=id, thread_id="t1", status=status))
 
 
-def batch(run_id: str, entries: Sequence[LogEntry], owner: str | None = "u1") -> Batch:
-    """Entries on their way."""
-    return Batch(owner, run_id, len(entries), encode_entries(entries))
+async def append_to_all(engine: Engine, entries: dict[RunName, Sequence[LogEntry]]) -> dict[RunName, int]:
+    """Append to the logs of several runs with one statement; the number of the last entry of each."""
+    return await engine.write_statement(partial(append, batches=batches_of(entries)))
+
+
+def batches_of(entries: dict[RunName, Sequence[LogEntry]]) -> dict[RunName, Batch]:
+    """Entries for several runs, encoded."""
+    batches = {run: Batch() for run in entries}
+    for run, batch in batches.items():
+        batch.add(len(entries[run]), encode_entries(entries[run]))
+    return batches
 
 
 def raws(*lines: bytes) -> list[LogEntry]:
@@ -57,18 +69,17 @@ def raws(*lines: bytes) -> list[LogEntry]:
 
 
 def log_rows(tx: Transaction) -> str:
-    """The table that holds what was added last."""
-    return "log_tail" if tx.lite else "run_log"
+    """The table with the newest rows of logs."""
+    return "log_tail" if tx.is_sqlite else "run_log"
 
 
-async def tail_rows(store: Facade) -> int:
-    """How many rows are in the tail, swept or not; where there is none, none."""
+async def tail_rows(store: StoreContext) -> int:
+    """The number of rows in `log_tail` of SQLite, folded or not."""
     count = "SELECT count(*) FROM log_tail"
-    return await store.read(lambda tx: int(tx.sql(count).scalar_one()) if tx.lite else 0)
+    return await store.read(lambda tx: int(tx.sql(count).scalar_one()) if tx.is_sqlite else 0)
 
 
-async def log(store: Facade, run_id: str, entries: Sequence[LogEntry]) -> int:
-    """Write entries as one batch; the number of the last."""
-    (result,) = await store.write(run_log.append_many, [batch(run_id, entries, store.owner)])
-    assert isinstance(result, Appended), result
-    return result.last_seq
+async def log(store: StoreContext, run_id: str, entries: Sequence[LogEntry]) -> int:
+    """Append entries in one row; the number of the last one."""
+    run = (store.owner, run_id)
+    return (await append_to_all(store.engine, {run: entries}))[run]

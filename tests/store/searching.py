@@ -7,11 +7,11 @@ from typing import TypeVar
 from sqlalchemy import Connection, insert
 
 from partita.store.engines.engine import Engine
-from partita.store.search import search
-from partita.store.search.search import Hit, SearchEntry
-from partita.store.search.text import SearchFields, fields_of
-from partita.store.tables import messages, parts, threads
-from partita.store.transaction import Transaction
+from partita.store.schema import messages, parts, threads
+from partita.store.search import index as search_index
+from partita.store.search.fields import SearchEntry, SearchFields, fields_of
+from partita.store.sql.transaction import Transaction
+from partita.store.values import SearchHit
 from partita.types.codec import encode
 from partita.types.messages import Message, ToolCallPart, UserMessage
 
@@ -37,7 +37,7 @@ def put_thread(
     counters = {"next_seq": 1, "message_count": 0, "error_count": 0}
     tx.run(insert(threads).values(**row, **counters, created_at=tx.now, updated_at=tx.now))
     if title:
-        search.index(tx, [SearchEntry(owner, -key, title, NO_FIELDS)])
+        search_index.add(tx, [SearchEntry(owner, -key, title, NO_FIELDS)])
     return key
 
 
@@ -63,7 +63,7 @@ def put_message(
         name = part.name if isinstance(part, ToolCallPart) else None
         place = {"owner": owner, "message": key, "number": number, "path": str(number)}
         tx.run(insert(parts).values(**place, type="part", tool_name=name))
-    search.index(tx, [SearchEntry(owner, key, "", fields_of(message))])
+    search_index.add(tx, [SearchEntry(owner, key, "", fields_of(message))])
     return key
 
 
@@ -86,6 +86,6 @@ def undone(connection: Connection, work: Callable[[Transaction], T]) -> T:
         savepoint.rollback()
 
 
-def shown(hit: Hit) -> list[str]:
+def shown(hit: SearchHit) -> list[str]:
     """The highlighted words of a hit."""
     return [hit.snippet[start:end] for start, end in hit.highlights]

@@ -8,14 +8,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from partita.errors import NotFoundError
-from partita.store.facade.store import Store
-from partita.store.run_stats import RunOrder
-from partita.store.stat_sources import StatFilter
-from partita.store.stat_threads import MOST_IDS
-from partita.store.thread_stats import ThreadOrder
-from partita.store.transaction import Transaction
+from partita.store.sql.transaction import Transaction
+from partita.store.stats.measures import MAX_IDS
+from partita.store.stats.rankings import RunOrder, ThreadOrder
+from partita.store.store import Store
+from partita.store.values import StatFilter
 from partita.types.messages import AssistantMessage, ToolCallPart
-from partita.types.tools import ErrorTextOutput, ExecutionDeniedOutput, InterruptedOutput, TextOutput
+from partita.types.parts import ErrorTextOutput, ExecutionDeniedOutput, InterruptedOutput, TextOutput
 from partita.types.usage import Usage
 from tests.store.examples import ask
 from tests.store.ledger import NOON, took
@@ -27,9 +26,9 @@ DAY = timedelta(days=1)
 @pytest.fixture
 async def filled(store: Store) -> Store:
     """Three threads of two agents, two days, three tools, three runs."""
-    await store.create_thread("red", title="Red", agent="claude", project="/red")
-    await store.create_thread("blue", title="Blue", agent="codex", project="/blue")
-    await store.create_thread("quiet")
+    await store.threads.create("red", title="Red", agent="claude", project="/red")
+    await store.threads.create("blue", title="Blue", agent="codex", project="/blue")
+    await store.threads.create("quiet")
     calls = [
         ToolCallPart("c1", "read", "output-available", {}, output=TextOutput("done")),
         ToolCallPart("c2", "read", "output-error", {}, output=ErrorTextOutput("gone")),
@@ -40,15 +39,15 @@ async def filled(store: Store) -> Store:
         ToolCallPart("c5", "run", "output-error", {}, output=InterruptedOutput("aborted")),
         ToolCallPart("c6", "ask", "output-available", {}, output=TextOutput("done")),
     ]
-    await store.save_messages(
+    await store.messages.save(
         [ask("m1", created_at=NOON), AssistantMessage(id="m2", content=calls, created_at=NOON)],
         thread_id="red",
     )
-    await store.save_messages(
+    await store.messages.save(
         [AssistantMessage(id="b1", content=later, created_at=NOON + DAY)], thread_id="blue"
     )
-    await store.save_messages([ask("q1", created_at=NOON)], thread_id="quiet")
-    await store.record_consumptions(
+    await store.messages.save([ask("q1", created_at=NOON)], thread_id="quiet")
+    await store.usage.record(
         [
             took("red", "a", 10, message_id="m2", run_id="first", model="large", cost=1.0),
             took("red", "b", 30, minute=1, message_id="inner", model="small", cost=0.5, agent="helper"),
@@ -72,9 +71,9 @@ async def _runs(store: Store) -> None:
         ("second", "blue", None),
         ("open", "red", "small"),
     ):
-        await store.open_run(thread, id=name, model=model, agent="keeper" if name == "open" else None)
-    await store.finish_run("first")
-    await store.fail_run("second", "broke", usage=Usage(input_tokens=70, output_tokens=700), cost=0.75)
+        await store.runs.open(thread, id=name, model=model, agent="keeper" if name == "open" else None)
+    await store.runs.finish("first")
+    await store.runs.fail("second", "broke", usage=Usage(input_tokens=70, output_tokens=700), cost=0.75)
 
     def set_times(tx: Transaction) -> None:
         for name, begun, seconds in (
@@ -93,40 +92,40 @@ async def _runs(store: Store) -> None:
 
 
 async def test_statistics_count_runs(filled: Store) -> None:
-    assert [(stat.key, stat.runs) for stat in await filled.stats()] == [((), 3)]
-    by_day = await filled.stats(by="day")
+    assert [(stat.key, stat.runs) for stat in await filled.stats.totals()] == [((), 3)]
+    by_day = await filled.stats.totals(by="day")
     assert [(stat.key[0], stat.runs) for stat in by_day] == [("2026-03-01", 1), ("2026-03-02", 2)]
-    by_agent = {stat.key[0]: stat.runs for stat in await filled.stats(by="agent")}
+    by_agent = {stat.key[0]: stat.runs for stat in await filled.stats.totals(by="agent")}
     assert by_agent == {"claude": 1, "codex": 1, "keeper": 1, "helper": 0, None: 0}
-    by_model = {stat.key[0]: stat.runs for stat in await filled.stats(by="model")}
+    by_model = {stat.key[0]: stat.runs for stat in await filled.stats.totals(by="model")}
     assert by_model == {"large": 1, "small": 1, None: 1}
-    assert {stat.runs for stat in await filled.stats(by="tool")} == {0}
-    (large,) = await filled.stats(model="large")
+    assert {stat.runs for stat in await filled.stats.totals(by="tool")} == {0}
+    (large,) = await filled.stats.totals(StatFilter(model="large"))
     assert large.runs == 1
 
 
 async def test_threads_are_counted_once_wherever_they_are_told_of(store: Store) -> None:
     """One thread has messages alone, another consumed alone, a third was asked alone."""
     for thread in ("talk", "ledger", "run"):
-        await store.create_thread(thread)
-    await store.save_messages([ask("m1", created_at=NOON)], thread_id="talk")
-    await store.record_consumptions([took("ledger", "a")])
-    await store.open_run("run", id="r1")
-    (stat,) = await store.stats(with_ids=True)
+        await store.threads.create(thread)
+    await store.messages.save([ask("m1", created_at=NOON)], thread_id="talk")
+    await store.usage.record([took("ledger", "a")])
+    await store.runs.open("run", id="r1")
+    (stat,) = await store.stats.totals(with_ids=True)
     assert (stat.threads, stat.thread_ids) == (3, ("talk", "ledger", "run"))
-    (unnamed,) = await store.stats()
+    (unnamed,) = await store.stats.totals()
     assert (unnamed.threads, unnamed.thread_ids) == (3, None)
 
 
 async def test_too_many_threads_are_not_named(store: Store) -> None:
-    for number in range(MOST_IDS + 1):
-        await store.create_thread(f"t{number}", project="few" if number else "one")
-    await store.record_consumptions([took(f"t{number}", f"k{number}") for number in range(MOST_IDS + 1)])
-    (stat,) = await store.stats(with_ids=True)
-    assert (stat.threads, stat.thread_ids) == (MOST_IDS + 1, None)
-    named = {stat.key[0]: stat.thread_ids for stat in await store.stats(by="project", with_ids=True)}
+    for number in range(MAX_IDS + 1):
+        await store.threads.create(f"t{number}", project="few" if number else "one")
+    await store.usage.record([took(f"t{number}", f"k{number}") for number in range(MAX_IDS + 1)])
+    (stat,) = await store.stats.totals(with_ids=True)
+    assert (stat.threads, stat.thread_ids) == (MAX_IDS + 1, None)
+    named = {stat.key[0]: stat.thread_ids for stat in await store.stats.totals(by="project", with_ids=True)}
     assert named["one"] == ("t0",)
-    assert len(named["few"] or ()) == MOST_IDS
+    assert len(named["few"] or ()) == MAX_IDS
 
 
 # Calls, errors, denied, interrupted; timed, total, median, 95 %, longest; threads and those with errors.
@@ -161,7 +160,7 @@ TOOLS: dict[str, tuple[dict[str, Any], dict[str, tuple[Any, ...]]]] = {
 
 @each_row(("question", "expected"), TOOLS.values(), ids=TOOLS)
 async def test_tools(filled: Store, question: dict[str, Any], expected: dict[str, tuple[Any, ...]]) -> None:
-    found = await filled.tool_stats(StatFilter(**question))
+    found = await filled.stats.tools(StatFilter(**question))
     told = {
         stat.tool: (
             *(stat.calls, stat.errors, stat.denied, stat.interrupted),
@@ -177,10 +176,10 @@ async def test_tools(filled: Store, question: dict[str, Any], expected: dict[str
 
 
 async def test_tools_come_to_the_statistics(filled: Store) -> None:
-    tools = {stat.tool: (stat.calls, stat.errors, stat.threads) for stat in await filled.tool_stats()}
+    tools = {stat.tool: (stat.calls, stat.errors, stat.threads) for stat in await filled.stats.tools()}
     assert tools == {
         stat.key[0]: (stat.tool_calls, stat.tool_errors, stat.threads)
-        for stat in await filled.stats(by="tool")
+        for stat in await filled.stats.totals(by="tool")
     }
 
 
@@ -191,11 +190,11 @@ async def test_percentiles_are_the_nearest_rank(store: Store, seconds: list[int]
         ToolCallPart(f"c{number}", "run", "output-available", {}, output=TextOutput("done"))
         for number in range(len(seconds))
     ]
-    await store.delete_thread("t")
-    await store.create_thread("t")
-    await store.save_messages([AssistantMessage(id="m", content=calls)], thread_id="t")
+    await store.threads.delete("t")
+    await store.threads.create("t")
+    await store.messages.save([AssistantMessage(id="m", content=calls)], thread_id="t")
     await store.write(_times, {f"c{number}": one for number, one in enumerate(seconds)})
-    (stat,) = await store.tool_stats()
+    (stat,) = await store.stats.tools()
     ranked = sorted(seconds)
     assert stat.median_seconds == ranked[-(-len(ranked) * 50 // 100) - 1]
     assert stat.p95_seconds == ranked[-(-len(ranked) * 95 // 100) - 1]
@@ -211,12 +210,12 @@ RUNS: dict[RunOrder, list[str]] = {
 
 @each_row("order", RUNS)
 async def test_the_runs_that_took_most_come_first(filled: Store, order: RunOrder) -> None:
-    assert [run.id for run in await filled.run_stats(order=order)] == RUNS[order]
-    assert [run.id for run in await filled.run_stats(order=order, limit=1)] == RUNS[order][:1]
+    assert [run.id for run in await filled.stats.runs(order=order)] == RUNS[order]
+    assert [run.id for run in await filled.stats.runs(order=order, limit=1)] == RUNS[order][:1]
 
 
 async def test_what_a_run_took(filled: Store) -> None:
-    first, second, unfinished = await filled.run_stats()
+    first, second, unfinished = await filled.stats.runs()
     assert (first.cost, first.input_tokens, first.output_tokens, first.seconds) == (1.0, 100, 10, 3.0)
     assert (first.thread_id, first.title, first.agent, first.model) == ("red", "Red", "claude", "large")
     assert (second.cost, second.input_tokens, second.output_tokens) == (0.75, 70, 700)
@@ -235,7 +234,7 @@ FILTERED: dict[str, tuple[dict[str, Any], list[str]]] = {
 
 @each_row(("question", "expected"), FILTERED.values(), ids=FILTERED)
 async def test_some_runs(filled: Store, question: dict[str, Any], expected: list[str]) -> None:
-    assert [run.id for run in await filled.run_stats(StatFilter(**question))] == expected
+    assert [run.id for run in await filled.stats.runs(StatFilter(**question))] == expected
 
 
 THREADS: dict[ThreadOrder, list[str]] = {
@@ -248,20 +247,20 @@ THREADS: dict[ThreadOrder, list[str]] = {
 
 @each_row("order", THREADS)
 async def test_the_threads_that_took_most_come_first(filled: Store, order: ThreadOrder) -> None:
-    found = await filled.thread_stats(order=order)
+    found = await filled.stats.threads(order=order)
     assert [one.id for one in found] == THREADS[order]
     red = found[0]
     assert (red.title, red.agent, red.project) == ("Red", "claude", "/red")
     assert (red.messages, red.runs, red.input_tokens, red.output_tokens) == (2, 2, 200, 40)
     assert (red.cost, red.tool_calls, red.tool_errors) == (1.5, 3, 1)
-    assert [one.id for one in await filled.thread_stats(order=order, limit=2)] == THREADS[order][:2]
+    assert [one.id for one in await filled.stats.threads(order=order, limit=2)] == THREADS[order][:2]
 
 
 async def test_threads_come_to_the_total(filled: Store) -> None:
     questions: list[dict[str, Any]] = [{}, {"since": NOON + DAY}, {"agent": "claude"}, {"model": "large"}]
     for question in questions:
-        (total,) = await filled.stats(**question)
-        found = await filled.thread_stats(StatFilter(**question))
+        (total,) = await filled.stats.totals(StatFilter(**question))
+        found = await filled.stats.threads(StatFilter(**question))
         assert len(found) == total.threads
         assert sum(one.cost or 0 for one in found) == (total.cost or 0)
         for name in ("messages", "runs", "input_tokens", "output_tokens", "tool_calls", "tool_errors"):
@@ -269,39 +268,39 @@ async def test_threads_come_to_the_total(filled: Store) -> None:
 
 
 async def test_growth(filled: Store) -> None:
-    first, second = await filled.growth_of_thread("red")
+    first, second = await filled.stats.growth("red")
     assert (first.message_id, first.seq, first.time) == ("m2", 2, NOON)
     assert (first.input_tokens, first.output_tokens, first.cost) == (100, 10, 1.0)
     assert (first.total_tokens, first.total_cost) == (110, 1.0)
     assert (second.message_id, second.seq, second.agent, second.model) == ("inner", None, "helper", "small")
     assert (second.total_tokens, second.total_cost) == (240, 1.5)
-    assert await filled.growth_of_thread("quiet") == ()
+    assert await filled.stats.growth("quiet") == ()
     with pytest.raises(NotFoundError):
-        await filled.growth_of_thread("nowhere")
+        await filled.stats.growth("nowhere")
 
 
 async def test_growth_tells_what_the_thread_shares_and_what_has_no_price(store: Store) -> None:
     for thread in ("t", "fork"):
-        await store.create_thread(thread)
-    await store.record_consumptions([took("t", "a", cost=None), took("fork", "a", cost=None)])
+        await store.threads.create(thread)
+    await store.usage.record([took("t", "a", cost=None), took("fork", "a", cost=None)])
     for thread in ("t", "fork"):
-        (point,) = await store.growth_of_thread(thread)
+        (point,) = await store.stats.growth(thread)
         assert (point.total_tokens, point.total_cost) == (110, None)
 
 
 async def test_an_owner_is_told_of_his_own(store: Store) -> None:
     for owner in ("ada", "bob"):
         mine = store.scoped(owner)
-        await mine.create_thread("t", title=owner)
+        await mine.threads.create("t", title=owner)
         call = ToolCallPart("c", f"tool-of-{owner}", "output-available", {}, output=TextOutput("done"))
-        await mine.save_messages([AssistantMessage(id="m", content=[call])], thread_id="t")
-        await mine.open_run("t", id="r")
+        await mine.messages.save([AssistantMessage(id="m", content=[call])], thread_id="t")
+        await mine.runs.open("t", id="r")
         cost = 1.0 if owner == "ada" else 2.0
-        await mine.record_consumptions([took("t", "k", message_id="m", run_id="r", cost=cost)])
+        await mine.usage.record([took("t", "k", message_id="m", run_id="r", cost=cost)])
     for owner, cost in (("ada", 1.0), ("bob", 2.0)):
         mine = store.scoped(owner)
-        assert [stat.tool for stat in await mine.tool_stats()] == [f"tool-of-{owner}"]
-        assert [(run.title, run.cost) for run in await mine.run_stats()] == [(owner, cost)]
-        assert [(one.title, one.cost) for one in await mine.thread_stats()] == [(owner, cost)]
-        assert [point.cost for point in await mine.growth_of_thread("t")] == [cost]
-    assert len(await store.run_stats()) == len(await store.thread_stats()) == 2
+        assert [stat.tool for stat in await mine.stats.tools()] == [f"tool-of-{owner}"]
+        assert [(run.title, run.cost) for run in await mine.stats.runs()] == [(owner, cost)]
+        assert [(one.title, one.cost) for one in await mine.stats.threads()] == [(owner, cost)]
+        assert [point.cost for point in await mine.stats.growth("t")] == [cost]
+    assert len(await store.stats.runs()) == len(await store.stats.threads()) == 2

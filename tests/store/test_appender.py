@@ -9,22 +9,21 @@ import pytest
 from sqlalchemy import Connection
 
 from partita.errors import ConflictError, NotFoundError, StoreError, UnavailableError
-from partita.store import runs
-from partita.store.engines.engine import Engine
+from partita.store.engines.engine import Engine, Listener
 from partita.store.engines.location import locate
-from partita.store.engines.wake import News
-from partita.store.facade.store import Store
-from partita.store.log import run_log
-from partita.store.log.appender import Appender
-from partita.store.log.following import follow
-from partita.store.log.run_log import LogEntry, LogRecord
+from partita.store.logs import run_log
+from partita.store.logs.appender import Appender
+from partita.store.logs.run_log import LogEntry, LogRecord, follow
 from partita.store.opening import open_engine
+from partita.store.runs import rows as runs
+from partita.store.runs.rows import RunEnd
+from partita.store.store import Store
 from tests.store.emptying import in_empty_store
 from tests.store.engines import in_a_file_and_on_a_server
 from tests.store.workers import PROCESSES, append_what_comes, exit_code, started
 from tests.tables import each_row
 
-from .running import NOON, log, raws, scoped, start, with_thread
+from .running import COMPLETED, NOON, log, raws, scoped, start, with_thread
 
 T = TypeVar("T")
 SOON = 30.0
@@ -50,17 +49,22 @@ class Counting:
         await self.leave.wait()
         return await self._engine.write(work, urgent=urgent)
 
-    async def make(self, work: Callable[[Connection], None]) -> None:
-        await self._engine.make(work)
+    async def write_statement(self, work: Callable[[Connection], T]) -> T:
+        self.writes += 1
+        await self.leave.wait()
+        return await self._engine.write_statement(work)
 
-    async def alone(self, work: Callable[[Connection], T]) -> T:
-        return await self._engine.alone(work)
+    async def change_schema(self, work: Callable[[Connection], None]) -> None:
+        await self._engine.change_schema(work)
 
-    def listen(self, topic: str) -> AbstractContextManager[News]:
+    async def autocommit(self, work: Callable[[Connection], T]) -> T:
+        return await self._engine.autocommit(work)
+
+    def listen(self, topic: str) -> AbstractContextManager[Listener]:
         return self._engine.listen(topic)
 
-    def tell(self, topic: str) -> None:
-        self._engine.tell(topic)
+    def notify(self, topic: str) -> None:
+        self._engine.notify(topic)
 
     def change_mark(self) -> object | None:
         return self._engine.change_mark()
@@ -142,7 +146,7 @@ async def test_a_run_that_takes_nothing_stops_only_its_own_writers(engine: Engin
     store = await with_thread(engine)
     await start(store, "good")
     await start(store, "over")
-    await store.write(runs.cancel_run, "over")
+    await store.write(runs.end, "over", RunEnd("cancelled"))
     appender = Appender(engine)
     results = await asyncio.gather(
         appender.append("u1", "good", raws(b"1")),
@@ -199,7 +203,7 @@ async def test_who_brings_too_much_waits_in_line(engine: Engine) -> None:
     await start(await with_thread(engine))
     counting = Counting(engine)
     counting.leave.clear()
-    appender = Appender(counting, most_waiting=1000)
+    appender = Appender(counting, max_waiting=1000)
     sizes = [300, 300, 900, 10, 5000, 10, 700]
     tasks = [
         asyncio.create_task(appender.append("u1", "r1", raws(b"%d" % n * size)))
@@ -280,8 +284,8 @@ async def test_following_brings_what_is_there_and_what_comes(engine: Engine) -> 
     for number in range(3, 30):
         await appender.append("u1", "r1", raws(b"%d" % number))
     assert not any(follower.done() for follower in followers)
-    await store.write(runs.finish_run, "r1")
-    engine.tell("r1")
+    await store.write(runs.end, "r1", COMPLETED)
+    engine.notify("r1")
     for after, follower in zip((0, 1, 4), followers, strict=True):
         records = await follower
         assert [record.seq for record in records] == list(range(after + 1, 30))
@@ -292,21 +296,21 @@ async def test_following_brings_what_is_there_and_what_comes(engine: Engine) -> 
 async def test_who_follows_is_told_at_once_that_a_run_has_ended(
     store: Store, end: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("partita.store.log.following.LOOK_AGAIN", 10 * SOON)
-    thread = await store.create_thread()
-    run = await store.open_run(thread.id)
-    follower = asyncio.create_task(anext(aiter(store.follow(run.id)), None))
+    monkeypatch.setattr("partita.store.logs.run_log.POLL_SECONDS", 10 * SOON)
+    thread = await store.threads.create()
+    run = await store.runs.open(thread.id)
+    follower = asyncio.create_task(anext(aiter(store.logs.follow(run.id)), None))
     await asyncio.sleep(0.1)
     assert not follower.done()
     match end:
         case "finish":
-            await store.finish_run(run.id)
+            await store.runs.finish(run.id)
         case "fail":
-            await store.fail_run(run.id, "no")
+            await store.runs.fail(run.id, "no")
         case "cancel":
-            await store.cancel_run(run.id)
+            await store.runs.cancel(run.id)
         case _:
-            await store.interrupt_run(run.id, "gone")
+            await store.runs.interrupt(run.id, "gone")
     assert await asyncio.wait_for(follower, SOON) is None
 
 
@@ -314,7 +318,7 @@ async def test_following_a_run_that_has_ended_ends(engine: Engine) -> None:
     store = await with_thread(engine)
     await start(store)
     await log(store, "r1", raws(*[b"x"] * 2500))
-    await store.write(runs.fail_run, "r1", "no")
+    await store.write(runs.end, "r1", RunEnd("failed", "no"))
     assert len(await followed(engine)) == 2500
     assert await followed(engine, after=2500) == []
 
@@ -366,9 +370,9 @@ async def test_a_stream_hands_over_without_waiting(engine: Engine) -> None:
 async def test_what_is_handed_over_too_fast_is_refused(engine: Engine) -> None:
     store = await with_thread(engine)
     await start(store)
-    appender = Appender(engine, most_waiting=100)
+    appender = Appender(engine, max_waiting=100)
     first = appender.submit("u1", "r1", [LogEntry(NOON, raw=b"x" * 200)])
-    with pytest.raises(UnavailableError, match="too much waits"):
+    with pytest.raises(UnavailableError, match="too many log entries wait"):
         appender.submit("u1", "r1", [LogEntry(NOON, raw=b"y")])
     assert await first == 1
     await appender.close()

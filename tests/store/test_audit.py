@@ -6,7 +6,7 @@ from partita.store.data.runner import migrate
 from partita.store.doctor.audit import audit
 from partita.store.doctor.examination import examine
 from partita.store.doctor.report import AuditEntry
-from partita.store.facade.store import Store
+from partita.store.store import Store
 from partita.types.json import Json, JsonObject, dumps
 from partita.types.messages import (
     AssistantContent,
@@ -16,13 +16,15 @@ from partita.types.messages import (
     ToolMessage,
     UserMessage,
 )
-from partita.types.parts import DataPart, ReasoningPart, TextPart
-from partita.types.tools import (
+from partita.types.parts import (
     ContentOutput,
+    DataPart,
     ErrorJsonOutput,
     ErrorTextOutput,
     JsonOutput,
+    ReasoningPart,
     TextOutput,
+    TextPart,
     ToolOutput,
     ToolResultPart,
 )
@@ -126,8 +128,8 @@ async def audited(store: Store) -> list[AuditEntry]:
 async def test_what_is_certain_is_parsed(
     store: Store, message: Message, kind: str, path: str, parsed: Message
 ) -> None:
-    await store.create_thread("t")
-    await store.save_messages([message], thread_id="t")
+    await store.threads.create("t")
+    await store.messages.save([message], thread_id="t")
     (entry,) = await audited(store)
     assert (entry.kind, entry.condition, entry.count, entry.messages) == (kind, "whole", 1, 1)
     assert entry.migration == PARSED
@@ -135,7 +137,7 @@ async def test_what_is_certain_is_parsed(
     assert entry.is_problem
     (report,) = await migrate(store, [PARSED])
     assert (report.changed, report.failed, report.wrong, report.lost) == (1, 0, 0, 0)
-    found = await store.get_message("t", "m")
+    found = await store.messages.get("t", "m")
     assert found is not None
     assert (found.content, found.type) == (parsed.content, parsed.type)
     assert await audited(store) == []
@@ -175,14 +177,14 @@ LEFT: dict[str, tuple[Message, str, str]] = {
 async def test_what_would_be_a_guess_is_reported_and_left(
     store: Store, message: Message, kind: str, condition: str
 ) -> None:
-    await store.create_thread("t")
-    (before,) = await store.save_messages([message], thread_id="t")
+    await store.threads.create("t")
+    (before,) = await store.messages.save([message], thread_id="t")
     (entry,) = await audited(store)
     assert (entry.kind, entry.condition, entry.migration) == (kind, condition, None)
     assert entry.advice.startswith("no migration")
     assert not entry.is_problem
     await migrate(store, [PARSED])
-    assert await store.get_message("t", "m") == before
+    assert await store.messages.get("t", "m") == before
 
 
 NOT_JSON: dict[str, Message] = {
@@ -198,16 +200,16 @@ NOT_JSON: dict[str, Message] = {
 @each_row("message", NOT_JSON.values(), ids=NOT_JSON)
 @in_empty_store
 async def test_text_is_text(store: Store, message: Message) -> None:
-    await store.create_thread("t")
-    await store.save_messages([message], thread_id="t")
+    await store.threads.create("t")
+    await store.messages.save([message], thread_id="t")
     assert await audited(store) == []
 
 
 async def test_a_store_full_of_network_strings_is_not_healthy(store: Store) -> None:
-    await store.create_thread("t")
+    await store.threads.create("t")
     whole = [AssistantMessage(id=f"n{number}", content=network(str(number))) for number in range(5)]
     inside = said(call(children=(AssistantMessage(id="in", content=network()),)))
-    await store.save_messages([*whole, inside], thread_id="t")
+    await store.messages.save([*whole, inside], thread_id="t")
     assert not (await examine(store)).healthy  # without the audit, too
     entries = {(one.kind, one.condition, one.migration): one for one in await audited(store)}
     assert set(entries) == {("network", "whole", NETWORKS), ("network", "whole", PARSED)}
@@ -216,7 +218,7 @@ async def test_a_store_full_of_network_strings_is_not_healthy(store: Store) -> N
     await migrate(store)
     assert await audited(store) == []
     assert (await examine(store, audit=True)).healthy
-    found = await store.get_message("t", "m")
+    found = await store.messages.get("t", "m")
     assert isinstance(found, AssistantMessage)
     (part,) = found.parts
     assert isinstance(part, ToolCallPart)
@@ -226,8 +228,8 @@ async def test_a_store_full_of_network_strings_is_not_healthy(store: Store) -> N
 
 
 async def test_a_network_string_that_was_cut_is_damage(store: Store) -> None:
-    await store.create_thread("t")
-    await store.save_messages([AssistantMessage(id="m", content=network()[:-20])], thread_id="t")
+    await store.threads.create("t")
+    await store.messages.save([AssistantMessage(id="m", content=network()[:-20])], thread_id="t")
     (entry,) = await audited(store)
     assert (entry.kind, entry.condition, entry.migration) == ("network", "cut off", None)
     await migrate(store)
@@ -235,8 +237,8 @@ async def test_a_network_string_that_was_cut_is_damage(store: Store) -> None:
 
 
 async def test_a_content_in_a_string_is_named_too(store: Store) -> None:
-    await store.create_thread("t")
-    await store.save_messages([said(TextPart("?"))], thread_id="t")
+    await store.threads.create("t")
+    await store.messages.save([said(TextPart("?"))], thread_id="t")
     content = dumps({"format": 2, "parts": [{"type": "text", "text": "hi"}]}).decode()
     await set_content(store, "m", dumps(content).decode(), "t")
     (entry,) = await audited(store)

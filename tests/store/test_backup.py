@@ -21,10 +21,10 @@ from partita.store.backup.reading import check
 from partita.store.backup.restoring import restore
 from partita.store.data.runner import migrate
 from partita.store.doctor.examination import examine
-from partita.store.facade.store import Store
 from partita.store.opening import open_store
-from partita.store.tables import metadata
-from partita.store.transaction import Transaction
+from partita.store.schema import metadata
+from partita.store.sql.transaction import Transaction
+from partita.store.store import Store
 from partita.store.values import ConsumptionRecord, Source
 from partita.types.parts import TextPart
 from tests.store.workers import die_in_a_backup, exit_code, started
@@ -43,26 +43,26 @@ async def fill(store: Store) -> None:
     """Something of everything: owners, branches, blobs, logs in every state, a ledger, keys."""
     for owner in ("ada", "bo"):
         mine = store.scoped(owner)
-        await mine.create_thread("t1", title="A title with a lighthouse", metadata={"label": 1, "deep": [1]})
-        await mine.save_messages([ask("m1"), worked("m2", output="x" * 40_000), failed("m3")], thread_id="t1")
-        await mine.save_messages([ask("b1", "Rather not.", parent_id="m1")], thread_id="t1")
-    await store.create_thread("t2", title="☃ snow\u2028line", agent="codex")
-    await store.save_messages(
+        await mine.threads.create("t1", title="A title with a lighthouse", metadata={"label": 1, "deep": [1]})
+        await mine.messages.save([ask("m1"), worked("m2", output="x" * 40_000), failed("m3")], thread_id="t1")
+        await mine.messages.save([ask("b1", "Rather not.", parent_id="m1")], thread_id="t1")
+    await store.threads.create("t2", title="☃ snow\u2028line", agent="codex")
+    await store.messages.save(
         [with_file("f1", f"data:image/png;base64,{PICTURE}"), ask("gone")], thread_id="t2"
     )
-    await store.delete_messages("t2", ["gone"])
-    await store.open_run("t2", id="sealed")
-    await store.append("sealed", raws(b'{"data":"' + PICTURE.encode() + b'"}', b"\xff\x00 no text"))
-    await store.finish_run("sealed", agent_result={"turns": 3})
-    await store.seal_run("sealed")
-    await store.open_run("t2", id="at-work", lease_owner="w1", lease_seconds=60)
+    await store.messages.delete("t2", ["gone"])
+    await store.runs.open("t2", id="sealed")
+    await store.logs.append("sealed", raws(b'{"data":"' + PICTURE.encode() + b'"}', b"\xff\x00 no text"))
+    await store.runs.finish("sealed", agent_result={"turns": 3})
+    await store.logs.seal("sealed")
+    await store.runs.open("t2", id="at-work", lease_owner="w1", lease_seconds=60)
     for number in range(5):
-        await store.append("at-work", raws(b"line %d" % number))
-    await store.record_consumptions(
+        await store.logs.append("at-work", raws(b"line %d" % number))
+    await store.usage.record(
         [ConsumptionRecord(thread_id="t2", key="k", model="m", time=NOON, output_tokens=2**40, cost=0.1)]
     )
-    await store.save_source(Source(path="/logs/ä.jsonl", offset=7, state={"a": [1]}))
-    await store.create_key("admin", name="for a test")
+    await store.sources.save(Source(path="/logs/ä.jsonl", offset=7, state={"a": [1]}))
+    await store.keys.create("admin", name="for a test")
     await migrate(store)
 
 
@@ -70,7 +70,7 @@ async def contents(store: Store) -> dict[str, Any]:
     """All that a store holds, in values of Python."""
     told = await store.read(_rows)
     told["log"] = [
-        (run.id, await store.read_log(run.id)) for run in sorted((await store.list_runs()).items, key=str)
+        (run.id, await store.logs.read(run.id)) for run in sorted((await store.runs.list()).items, key=str)
     ]
     for query in QUERIES:
         hits = (await store.search(query, limit=100)).items
@@ -150,13 +150,13 @@ async def test_a_file_comes_back_on_a_server(archive: Path, postgres_url: str) -
 
 async def test_rows_from_before_types_were_checked_come_back(place: str, tmp_path: Path) -> None:
     async with open_store(tmp_path / "old.db") as store:
-        await store.create_thread("t")
-        await store.save_messages([ask("m1"), ask("m2")], thread_id="t")
+        await store.threads.create("t")
+        await store.messages.save([ask("m1"), ask("m2")], thread_id="t")
         await store.write(without_checks, "UPDATE messages SET type = 'v2' WHERE id = 'm1'")
         await back_up(store, tmp_path / "old.backup")
     async with open_store(place) as store:
         await restore(store, tmp_path / "old.backup")
-        assert [message.type for message in await store.list_messages("t")] == ["v2", "text"]
+        assert [message.type for message in await store.messages.list("t")] == ["v2", "text"]
         with pytest.raises(StoreError, match=r"messages_type|CHECK"):
             await store.write(lambda tx: tx.sql("UPDATE messages SET type = 'v2' WHERE id = 'm2'") and None)
 
@@ -165,12 +165,12 @@ async def test_a_store_that_came_back_goes_on(place: str, archive: Path) -> None
     async with open_store(place) as store:
         await restore(store, archive)
         known = {row[0] for row in await store.read(_keys)}
-        await store.create_thread("new")
-        await store.save_messages([ask("n1", "Something new under the sun.")], thread_id="new")
+        await store.threads.create("new")
+        await store.messages.save([ask("n1", "Something new under the sun.")], thread_id="new")
         fresh = {row[0] for row in await store.read(_keys)} - known
         assert min(fresh) > max(known) + 1  # the number of the message that was deleted is not given again
-        await store.append("at-work", raws(b"one more"))
-        assert [record.raw for record in await store.read_log("at-work")] == [
+        await store.logs.append("at-work", raws(b"one more"))
+        assert [record.raw for record in await store.logs.read("at-work")] == [
             *(b"line %d" % number for number in range(5)),
             b"one more",
         ]
@@ -184,9 +184,9 @@ def _keys(tx: Transaction) -> Any:
 
 async def test_what_is_damaged_comes_back_as_it_is(tmp_path: Path) -> None:
     async with open_store(tmp_path / "a.db") as store:
-        await store.create_thread("t1")
+        await store.threads.create("t1")
         large = worked("m1", output="a lighthouse " * 5000)
-        await store.save_messages([large, ask("m2", "A second lighthouse.")], thread_id="t1")
+        await store.messages.save([large, ask("m2", "A second lighthouse.")], thread_id="t1")
         await store.write(lambda tx: tx.sql("UPDATE blobs SET data = ?", (b"no zstd",)))
         await back_up(store, tmp_path / "a.backup")
     async with open_store(tmp_path / "b.db") as store:
@@ -202,15 +202,15 @@ async def test_what_was_acknowledged_before_is_in_it_and_nothing_is_torn(place: 
     acknowledged = 0
     done = asyncio.Event()
     async with open_store(place) as store:
-        await store.create_thread("t1")
-        await store.open_run("t1", id="r1")
+        await store.threads.create("t1")
+        await store.runs.open("t1", id="r1")
 
         async def write() -> None:
             nonlocal acknowledged
             while not done.is_set():
                 number = acknowledged
-                await store.save_messages([ask(f"q{number}"), answer(f"a{number}")], thread_id="t1")
-                await store.append("r1", raws(b"%d" % number))
+                await store.messages.save([ask(f"q{number}"), answer(f"a{number}")], thread_id="t1")
+                await store.logs.append("r1", raws(b"%d" % number))
                 acknowledged += 1
 
         writer = asyncio.create_task(write())
@@ -225,8 +225,8 @@ async def test_what_was_acknowledged_before_is_in_it_and_nothing_is_torn(place: 
     for number, before in enumerate(counts):
         async with open_store(tmp_path / f"restored-{number}.db") as store:
             await restore(store, tmp_path / f"{number}.backup")
-            ids = {message.id for message in (await store.list_messages("t1", limit=None)).items}
-            entries = [record.raw for record in await store.read_log("r1")]
+            ids = {message.id for message in (await store.messages.list("t1", limit=None)).items}
+            entries = [record.raw for record in await store.logs.read("r1")]
             assert ids >= {f"{kind}{one}" for one in range(before) for kind in "qa"}
             assert entries[:before] == [b"%d" % one for one in range(before)]
             assert len(ids) % 2 == 0
@@ -252,8 +252,8 @@ async def test_a_file_that_is_there_stays(archive: Path, tmp_path: Path) -> None
 
 async def test_who_is_interrupted_leaves_nothing(tmp_path: Path) -> None:
     async with open_store(tmp_path / "a.db") as store:
-        await store.create_thread("t1")
-        await store.save_messages([ask(f"m{number}") for number in range(600)], thread_id="t1")
+        await store.threads.create("t1")
+        await store.messages.save([ask(f"m{number}") for number in range(600)], thread_id="t1")
         loop = asyncio.get_running_loop()
 
         def stop(_done: int, _total: int) -> None:
@@ -268,8 +268,8 @@ async def test_who_is_interrupted_leaves_nothing(tmp_path: Path) -> None:
 
 async def test_a_process_that_dies_leaves_no_file_of_that_name(tmp_path: Path) -> None:
     async with open_store(tmp_path / "a.db") as store:
-        await store.create_thread("t1")
-        await store.save_messages([ask(f"m{number}") for number in range(600)], thread_id="t1")
+        await store.threads.create("t1")
+        await store.messages.save([ask(f"m{number}") for number in range(600)], thread_id="t1")
     assert await exit_code(started(die_in_a_backup, tmp_path)) == -9
     assert not (tmp_path / "a.backup").exists()
     assert [path.suffix for path in tmp_path.glob(".a.backup.*")] == [".part"]
@@ -331,7 +331,7 @@ def test_a_backup_that_is_not_there(tmp_path: Path) -> None:
 
 async def test_a_store_that_is_not_empty_stays_as_it_is(archive: Path, tmp_path: Path) -> None:
     async with open_store(tmp_path / "a.db") as store:
-        await store.create_key("admin")
+        await store.keys.create("admin")
         before = await contents(store)
         with pytest.raises(StoreError, match="not empty: it has api keys") as told:
             await restore(store, archive)
@@ -438,7 +438,7 @@ async def test_a_backup_of_an_older_schema_gets_what_the_schema_says(archive: Pa
     old = rewritten(archive, tmp_path / "old.backup", older)
     async with open_store(tmp_path / "a.db") as store:
         await restore(store, old)
-        assert len((await store.list_threads()).items) == 3
+        assert len((await store.threads.list()).items) == 3
         never = await store.read(lambda tx: {row[0] for row in tx.sql("SELECT changed_at FROM threads")})
         assert never == {0}
 

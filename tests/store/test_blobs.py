@@ -10,16 +10,23 @@ import pytest
 from sqlalchemy import func, select
 
 from partita.errors import NotFoundError, StoreError
-from partita.store import blobs as blob_files
-from partita.store.blob_moves import THRESHOLD
-from partita.store.facade.store import Store
-from partita.store.tables import blob_refs, blobs, messages
-from partita.store.transaction import Transaction
+from partita.store.blobs import blobs as blob_files
+from partita.store.blobs.moves import THRESHOLD
+from partita.store.schema import blob_refs, blobs, messages
+from partita.store.sql.transaction import Transaction
+from partita.store.store import Store
 from partita.types.codec import to_json
 from partita.types.json import Json
 from partita.types.messages import AssistantMessage, ToolCallPart, UserMessage
-from partita.types.parts import FilePart, ImagePart, TextPart
-from partita.types.tools import ContentOutput, ErrorTextOutput, JsonOutput, TextOutput
+from partita.types.parts import (
+    ContentOutput,
+    ErrorTextOutput,
+    FilePart,
+    ImagePart,
+    JsonOutput,
+    TextOutput,
+    TextPart,
+)
 from tests.store.emptying import in_empty_store
 from tests.store.examples import ask, with_file, with_output
 from tests.tables import each_row
@@ -31,7 +38,7 @@ LONG = "lantern " * 5_000
 
 @pytest.fixture
 async def thread(store: Store) -> str:
-    await store.create_thread("t1")
+    await store.threads.create("t1")
     return "t1"
 
 
@@ -92,11 +99,11 @@ LARGE: dict[str, tuple[Any, int]] = {
 @each_row(("message", "moved"), LARGE.values(), ids=LARGE)
 @in_empty_store
 async def test_large_values_come_back_exactly(store: Store, message: Any, moved: int) -> None:
-    await store.create_thread("t1")
-    saved = (await store.save_messages([message], thread_id="t1"))[0]
+    await store.threads.create("t1")
+    saved = (await store.messages.save([message], thread_id="t1"))[0]
     assert saved.content == message.content
     assert await count(store, blobs) == moved
-    found = await store.get_message("t1", "m1")
+    found = await store.messages.get("t1", "m1")
     assert found is not None
     assert found.content == message.content
     assert to_json(found.content) == to_json(message.content)
@@ -107,80 +114,80 @@ async def test_large_values_come_back_exactly(store: Store, message: Any, moved:
 @each_row(("message", "moved"), LARGE.values(), ids=LARGE)
 @in_empty_store
 async def test_references_can_be_saved_again(store: Store, message: Any, moved: int) -> None:
-    await store.create_thread("t1")
-    await store.save_messages([message], thread_id="t1")
-    page = await store.list_messages("t1", blobs="reference")
+    await store.threads.create("t1")
+    await store.messages.save([message], thread_id="t1")
+    page = await store.messages.list("t1", blobs="reference")
     assert moved == 0 or b"blob:sha256:" in str(to_json(page.items)).encode("utf-8", "replace")
-    await store.save_messages(page.items)
-    found = await store.get_message("t1", "m1")
+    await store.messages.save(page.items)
+    found = await store.messages.get("t1", "m1")
     assert found is not None
     assert found.content == message.content
     assert await count(store, blobs) == moved
 
 
 async def test_small_values_stay(store: Store, thread: str) -> None:
-    await store.save_messages([with_output("m1", TextOutput("x" * 1000))], thread_id=thread)
+    await store.messages.save([with_output("m1", TextOutput("x" * 1000))], thread_id=thread)
     assert await count(store, blobs) == 0
 
 
 async def test_text_that_looks_like_a_reference_is_text(store: Store, thread: str) -> None:
     fake = f"blob:sha256:{'0' * 64}#text"
-    await store.save_messages([with_output("m1", TextOutput(fake)), with_file("m2", fake)], thread_id=thread)
-    first, second = (await store.list_messages(thread)).items
+    await store.messages.save([with_output("m1", TextOutput(fake)), with_file("m2", fake)], thread_id=thread)
+    first, second = (await store.messages.list(thread)).items
     assert first.content == with_output("m1", TextOutput(fake)).content
     assert second.content == with_file("m2", fake).content
 
 
 async def test_what_many_hold_is_kept_once_until_the_last_is_gone(store: Store) -> None:
     for thread_id in ("a", "b"):
-        await store.create_thread(thread_id)
-        await store.save_messages([with_file("m1", PICTURE), with_file("m2", PICTURE)], thread_id=thread_id)
+        await store.threads.create(thread_id)
+        await store.messages.save([with_file("m1", PICTURE), with_file("m2", PICTURE)], thread_id=thread_id)
     assert (await count(store, blobs), await count(store, blob_refs)) == (1, 4)
-    await store.delete_messages("a", ["m1"])
-    await store.delete_thread("a")
+    await store.messages.delete("a", ["m1"])
+    await store.threads.delete("a")
     assert (await count(store, blobs), await count(store, blob_refs)) == (1, 2)
-    await store.save_messages([ask("m1", "no picture any more")], thread_id="b")
+    await store.messages.save([ask("m1", "no picture any more")], thread_id="b")
     assert (await count(store, blobs), await count(store, blob_refs)) == (1, 1)
-    await store.delete_messages("b", ["m2"])
+    await store.messages.delete("b", ["m2"])
     assert (await count(store, blobs), await count(store, blob_refs)) == (0, 0)
 
 
 async def test_bytes_are_kept_by_their_hash(store: Store) -> None:
-    blob = await store.put_blob(NOISE, media_type="image/png")
+    blob = await store.blobs.put(NOISE, media_type="image/png")
     assert blob.url == f"blob:sha256:{sha256(NOISE).hexdigest()}"
     assert (blob.size, blob.media_type) == (len(NOISE), "image/png")
-    assert await store.get_blob(blob.url) == NOISE
-    assert await store.describe_blob(blob.url) == blob
-    assert (await store.put_blob(NOISE)).url == blob.url
-    assert await store.get_blob((await store.put_blob(b"")).url) == b""
+    assert await store.blobs.get(blob.url) == NOISE
+    assert await store.blobs.describe(blob.url) == blob
+    assert (await store.blobs.put(NOISE)).url == blob.url
+    assert await store.blobs.get((await store.blobs.put(b"")).url) == b""
 
 
 async def test_an_uploaded_blob_may_stand_in_a_message(store: Store, thread: str) -> None:
-    blob = await store.put_blob(NOISE, media_type="image/png")
-    await store.save_messages([with_file("m1", blob.url)], thread_id=thread)
-    found = await store.get_message(thread, "m1")
+    blob = await store.blobs.put(NOISE, media_type="image/png")
+    await store.messages.save([with_file("m1", blob.url)], thread_id=thread)
+    found = await store.messages.get(thread, "m1")
     assert found is not None
     assert found.content == with_file("m1", PICTURE).content
-    await store.delete_thread(thread)
+    await store.threads.delete(thread)
     with pytest.raises(NotFoundError):
-        await store.get_blob(blob.url)
+        await store.blobs.get(blob.url)
 
 
 @each_row("given", ["", "blob:sha256:xyz", "blob:sha256:" + "g" * 64, "' OR 1=1 --"])
 async def test_what_is_no_blob_url_is_told(store: Store, given: str) -> None:
     with pytest.raises(StoreError, match="no blob url"):
-        await store.get_blob(given)
+        await store.blobs.get(given)
 
 
 async def test_a_missing_blob_leaves_its_reference(store: Store, thread: str) -> None:
-    await store.save_messages([with_output("m1", TextOutput(LONG))], thread_id=thread)
+    await store.messages.save([with_output("m1", TextOutput(LONG))], thread_id=thread)
 
     def lose(tx: Transaction) -> None:
         tx.sql("DELETE FROM blob_refs")
         tx.sql("DELETE FROM blobs")
 
     await store.write(lose)
-    found = await store.get_message(thread, "m1")
+    found = await store.messages.get(thread, "m1")
     assert found is not None
     value: Json = to_json(found)["content"]["parts"][0]["output"]["value"]
     assert value.startswith("blob:sha256:")
@@ -196,7 +203,7 @@ async def test_ranges_of_large_files_are_read_without_the_rest(
     plain = await store.write(blob_files.put_file, BytesIO(data), len(data), digest, "text/plain", None)
     again = await store.write(blob_files.put_file, BytesIO(data), len(data), digest, "text/plain", None)
     assert (plain, plain.size) == (again, len(data))
-    compressed = await store.put_blob(data + b"!")  # as values of messages are
+    compressed = await store.blobs.put(data + b"!")  # as values of messages are
     small = await store.write(blob_files.put_file, BytesIO(b"abc"), 3, sha256(b"abc").hexdigest(), None, None)
     for start, end in [(0, 1), (0, len(data)), (299, 301), (1500, 2900), (len(data) - 1, len(data))]:
         assert await store.read(blob_files.read_range, plain.url, start, end) == data[start:end]
@@ -206,4 +213,4 @@ async def test_ranges_of_large_files_are_read_without_the_rest(
             await store.read(blob_files.copy, blob.url, start, end, file)
             assert file.getvalue() == data[start:end]
     assert await store.read(blob_files.read_range, small.url, 1, 3) == b"bc"
-    assert await store.get_blob(plain.url) == data
+    assert await store.blobs.get(plain.url) == data

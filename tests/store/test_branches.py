@@ -3,21 +3,22 @@
 import pytest
 
 from partita.errors import ConflictError, NotFoundError
-from partita.store.facade.store import Store
+from partita.store.store import Store
+from partita.store.values import MessageFilter
 from tests.store.examples import answer, ask, worked
 
 
 @pytest.fixture
 async def thread(store: Store) -> str:
     """A question, two answers to it; the second answer was asked about."""
-    await store.create_thread("t1", title="Towers")
-    await store.save_messages([ask("q1"), answer("a1"), ask("q2"), answer("a2")], thread_id="t1")
-    await store.save_messages([answer("b1", parent_id="q1"), ask("r2")], thread_id="t1")
+    await store.threads.create("t1", title="Towers")
+    await store.messages.save([ask("q1"), answer("a1"), ask("q2"), answer("a2")], thread_id="t1")
+    await store.messages.save([answer("b1", parent_id="q1"), ask("r2")], thread_id="t1")
     return "t1"
 
 
 async def branch(store: Store, thread_id: str, which: str = "active") -> list[str]:
-    return [m.id for m in await store.list_messages(thread_id, branch=which)]  # type: ignore[arg-type]
+    return [m.id for m in await store.messages.list(thread_id, MessageFilter(branch=which))]  # type: ignore[arg-type]
 
 
 async def test_another_answer_begins_another_branch(store: Store, thread: str) -> None:
@@ -26,78 +27,78 @@ async def test_another_answer_begins_another_branch(store: Store, thread: str) -
 
 
 async def test_branches_are_switched(store: Store, thread: str) -> None:
-    switched = await store.switch_branch(thread, "a1")
+    switched = await store.threads.switch_branch(thread, "a1")
     assert switched.active_leaf_id == "a2"  # the latest below
     assert await branch(store, thread) == ["q1", "a1", "q2", "a2"]
-    await store.save_messages([ask("q3")], thread_id=thread)  # goes on from there
+    await store.messages.save([ask("q3")], thread_id=thread)  # goes on from there
     assert await branch(store, thread) == ["q1", "a1", "q2", "a2", "q3"]
-    await store.switch_branch(thread, "r2")
+    await store.threads.switch_branch(thread, "r2")
     assert await branch(store, thread) == ["q1", "b1", "r2"]
     with pytest.raises(NotFoundError, match="nobody"):
-        await store.switch_branch(thread, "nobody")
+        await store.threads.switch_branch(thread, "nobody")
 
 
 async def test_the_first_message_can_be_edited(store: Store, thread: str) -> None:
-    await store.save_messages([ask("q1-edited", parent_id=""), answer("c1")], thread_id=thread)
+    await store.messages.save([ask("q1-edited", parent_id=""), answer("c1")], thread_id=thread)
     assert await branch(store, thread) == ["q1-edited", "c1"]
-    await store.switch_branch(thread, "a1")
+    await store.threads.switch_branch(thread, "a1")
     assert await branch(store, thread) == ["q1", "a1", "q2", "a2"]
 
 
 async def test_changing_a_message_leaves_the_branches(store: Store, thread: str) -> None:
-    await store.save_messages([answer("a1", "Thirty.")], thread_id=thread)
+    await store.messages.save([answer("a1", "Thirty.")], thread_id=thread)
     assert await branch(store, thread) == ["q1", "b1", "r2"]
 
 
 async def test_a_message_moved_to_another_parent(store: Store, thread: str) -> None:
-    await store.save_messages([ask("r2", parent_id="a2")], thread_id=thread)
+    await store.messages.save([ask("r2", parent_id="a2")], thread_id=thread)
     assert await branch(store, thread) == ["q1", "a1", "q2", "a2", "r2"]
 
 
 async def test_parents_in_a_circle_or_missing_end_the_way(store: Store) -> None:
-    await store.create_thread("t1")
-    await store.save_messages([ask("x", parent_id="y"), ask("y", parent_id="x")], thread_id="t1")
+    await store.threads.create("t1")
+    await store.messages.save([ask("x", parent_id="y"), ask("y", parent_id="x")], thread_id="t1")
     assert sorted(await branch(store, "t1")) == ["x", "y"]
-    assert (await store.switch_branch("t1", "x")).active_leaf_id in ("x", "y")
-    await store.save_messages([ask("z", parent_id="gone")], thread_id="t1")
+    assert (await store.threads.switch_branch("t1", "x")).active_leaf_id in ("x", "y")
+    await store.messages.save([ask("z", parent_id="gone")], thread_id="t1")
     assert await branch(store, "t1") == ["z"]
 
 
 async def test_deleting_the_leaf_goes_back_one(store: Store, thread: str) -> None:
-    await store.delete_messages(thread, ["r2"])
+    await store.messages.delete(thread, ["r2"])
     assert await branch(store, thread) == ["q1", "b1"]
-    await store.delete_messages(thread, ["q1"])
+    await store.messages.delete(thread, ["q1"])
     assert await branch(store, thread) == ["b1"]
     assert await branch(store, thread, "all") == ["a1", "q2", "a2", "b1"]
 
 
 async def test_a_clone_has_everything_and_lives_alone(store: Store, thread: str) -> None:
-    await store.save_messages([worked("big", output="x" * 100_000)], thread_id=thread)
-    copy = await store.clone_thread(thread, title="Copy")
+    await store.messages.save([worked("big", output="x" * 100_000)], thread_id=thread)
+    copy = await store.threads.clone(thread, title="Copy")
     assert (copy.title, copy.metadata, copy.message_count) == ("Copy", {"clone": {"threadId": "t1"}}, 7)
     assert await branch(store, copy.id) == await branch(store, thread)
     assert await branch(store, copy.id, "all") == await branch(store, thread, "all")
-    await store.delete_thread(thread)
-    big = await store.get_message(copy.id, "big")
+    await store.threads.delete(thread)
+    big = await store.messages.get(copy.id, "big")
     assert big is not None
     assert big.content == worked("big", output="x" * 100_000).content
 
 
 async def test_a_clone_keeps_the_branch_that_was_active(store: Store, thread: str) -> None:
-    await store.switch_branch(thread, "a2")
-    copy = await store.clone_thread(thread, new_id="copy")
+    await store.threads.switch_branch(thread, "a2")
+    copy = await store.threads.clone(thread, new_id="copy")
     assert copy.active_leaf_id == "a2"
     assert await branch(store, "copy") == ["q1", "a1", "q2", "a2"]
     with pytest.raises(ConflictError):
-        await store.clone_thread(thread, new_id="copy")
+        await store.threads.clone(thread, new_id="copy")
 
 
 async def test_a_fork_has_what_led_to_a_message(store: Store, thread: str) -> None:
-    copy = await store.fork_thread(thread, "q2")
+    copy = await store.threads.fork(thread, "q2")
     assert copy.metadata == {"clone": {"threadId": "t1", "messageId": "q2"}}
     assert await branch(store, copy.id, "all") == ["q1", "a1", "q2"]
-    await store.save_messages([answer("other")], thread_id=copy.id)
+    await store.messages.save([answer("other")], thread_id=copy.id)
     assert await branch(store, copy.id) == ["q1", "a1", "q2", "other"]
     assert await branch(store, thread) == ["q1", "b1", "r2"]
     with pytest.raises(NotFoundError):
-        await store.fork_thread(thread, "nobody")
+        await store.threads.fork(thread, "nobody")

@@ -119,7 +119,7 @@ async def test_killed_while_it_is_opened(pit: Pit, place: str) -> None:
         left = await in_database(url, tables)
         async with open_store(url) as store:
             await settle(store)
-            await store.create_thread("t1")
+            await store.threads.create("t1")
         whole = await in_database(url, tables)
         assert left == whole or (left == set() and not said)
 
@@ -129,7 +129,7 @@ async def in_database(url: str, work: Callable[[Connection], T]) -> T:
     location = locate(url)
     engine = SqliteEngine(location.path) if location.path else PostgresEngine(location.url)
     try:
-        return await engine.alone(work)
+        return await engine.autocommit(work)
     finally:
         await engine.close()
 

@@ -5,7 +5,7 @@ import sqlite3
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from partita.store.engines.checkpoints import EVERY, Checkpoints
+from partita.store.engines.sqlite import COMMITS_PER_CHECKPOINT, Checkpoints
 
 
 def test_after_enough_commits_the_file_holds_what_was_committed(tmp_path: Path) -> None:
@@ -26,12 +26,12 @@ def test_after_enough_commits_the_file_holds_what_was_committed(tmp_path: Path) 
 
     threads = ThreadPoolExecutor(1)
     checkpoints = Checkpoints(lambda: sqlite3.connect(file, check_same_thread=False), threads)
-    for number in range(EVERY):
+    for number in range(COMMITS_PER_CHECKPOINT):
         assert held() == 0
         writer.execute("INSERT INTO words VALUES (?)", (str(number),))
-        checkpoints.count()
+        checkpoints.count_commit()
     threads.shutdown()
-    assert held() == EVERY
+    assert held() == COMMITS_PER_CHECKPOINT
     checkpoints.close()
     writer.close()
 
@@ -39,6 +39,6 @@ def test_after_enough_commits_the_file_holds_what_was_committed(tmp_path: Path) 
 def test_a_file_that_cannot_be_opened_stops_nobody(tmp_path: Path) -> None:
     with ThreadPoolExecutor(1) as threads:
         checkpoints = Checkpoints(lambda: sqlite3.connect(tmp_path / "none" / "a.db"), threads)
-        for _ in range(2 * EVERY):
-            checkpoints.count()
+        for _ in range(2 * COMMITS_PER_CHECKPOINT):
+            checkpoints.count_commit()
     checkpoints.close()

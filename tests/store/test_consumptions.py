@@ -11,14 +11,16 @@ from hypothesis import strategies as st
 from msgspec.structs import asdict
 
 from partita.errors import ConflictError, NotFoundError, StoreError
-from partita.store import consumptions, copying, threads
 from partita.store.doctor.examination import examine
-from partita.store.facade.store import Store
 from partita.store.opening import open_store
-from partita.store.transaction import Transaction
-from partita.store.values import ConsumptionRecord, UsageTotals
+from partita.store.sql.transaction import Transaction
+from partita.store.store import Store
+from partita.store.threads import copies as copying
+from partita.store.threads import rows as threads
+from partita.store.usage import record_usage
+from partita.store.values import ConsumptionRecord, StatFilter, UsageTotals
 from partita.types.messages import AssistantMessage, ToolCallPart
-from partita.types.tools import TextOutput
+from partita.types.parts import TextOutput
 from tests.store.emptying import in_empty_store
 from tests.store.examples import answer, ask
 from tests.store.ledger import NOON, NaiveLedger, counted, sums, took
@@ -39,12 +41,12 @@ async def ledger(store: Store) -> Store:
 
 async def fill(store: Store) -> None:
     for thread in THREADS:
-        await store.create_thread(thread)
+        await store.threads.create(thread)
 
 
 async def total(store: Store) -> UsageTotals:
     """What all threads consumed."""
-    (stat,) = await store.stats()
+    (stat,) = await store.stats.totals()
     fields = {name: value for name, value in asdict(stat).items() if name in UsageTotals.__struct_fields__}
     return UsageTotals(**fields)
 
@@ -87,18 +89,18 @@ async def test_who_is_counted(
 ) -> None:
     await fill(store)
     for batch in batches:
-        await store.record_consumptions(
+        await store.usage.record(
             [took(thread, key, tokens, minute=minute) for thread, key, tokens, minute in batch]
         )
     assert await counted(store) == where
     assert (await total(store)).output_tokens == output
-    assert (await store.usage_of_thread("t1")).output_tokens == of_first
+    assert (await store.usage.of_thread("t1")).output_tokens == of_first
 
 
 async def test_a_later_word_of_the_same_size_is_the_last_one(ledger: Store) -> None:
-    await ledger.record_consumptions([took("t1", "a", model="old", cost=1.0)])
-    await ledger.record_consumptions([took("t1", "a", model="new")])
-    assert [stat.key for stat in await ledger.stats(by="model")] == [("new",)]
+    await ledger.usage.record([took("t1", "a", model="old", cost=1.0)])
+    await ledger.usage.record([took("t1", "a", model="new")])
+    assert [stat.key for stat in await ledger.stats.totals(by="model")] == [("new",)]
     assert await total(ledger) == sums([took("t1", "a")])
 
 
@@ -120,7 +122,7 @@ async def test_everything_that_is_recorded_is_kept(ledger: Store) -> None:
         cost=0.25,
         price={"perMillion": {"input": 3.0}},
     )
-    await ledger.record_consumptions([one])
+    await ledger.usage.record([one])
     (row,) = (await everything(ledger))["consumptions"]
     price = b'{"perMillion":{"input":3.0}}'.decode()
     expected = ("", "t1", one.key, True, "m1", "r1", "claude", "anthropic", "claude-x", NOON)
@@ -129,17 +131,17 @@ async def test_everything_that_is_recorded_is_kept(ledger: Store) -> None:
 
 async def test_without_a_time_it_was_now(url: str) -> None:
     async with open_store(url, clock=lambda: NOON) as store:
-        await store.create_thread("t1")
-        await store.record_consumptions([took("t1", "a", time=None)])
-        assert [stat.key for stat in await store.stats(by="day")] == [("2026-03-01",)]
+        await store.threads.create("t1")
+        await store.usage.record([took("t1", "a", time=None)])
+        assert [stat.key for stat in await store.stats.totals(by="day")] == [("2026-03-01",)]
 
 
 async def test_a_cost_that_is_not_known_is_not_nothing(ledger: Store) -> None:
-    await ledger.record_consumptions([took("t1", "a"), took("t1", "b")])
-    usage = await ledger.usage_of_thread("t1")
+    await ledger.usage.record([took("t1", "a"), took("t1", "b")])
+    usage = await ledger.usage.of_thread("t1")
     assert (usage.cost, usage.unpriced) == (None, 2)
-    await ledger.record_consumptions([took("t1", "c", cost=0.5), took("t1", "d", cost=0.0)])
-    usage = await ledger.usage_of_thread("t1")
+    await ledger.usage.record([took("t1", "c", cost=0.5), took("t1", "d", cost=0.0)])
+    usage = await ledger.usage.of_thread("t1")
     assert (usage.cost, usage.unpriced, usage.responses) == (0.5, 2, 4)
 
 
@@ -160,36 +162,36 @@ async def test_what_is_wrong_is_refused_and_nothing_is_written(
     ledger: Store, wrong: ConsumptionRecord, error: type[StoreError], what: str
 ) -> None:
     with pytest.raises(error, match=what):
-        await ledger.record_consumptions([took("t1", "good"), wrong])
+        await ledger.usage.record([took("t1", "good"), wrong])
     assert await total(ledger) == sums([])
 
 
 async def test_the_usage_of_a_thread_that_is_not_there(ledger: Store) -> None:
     with pytest.raises(NotFoundError):
-        await ledger.usage_of_thread("t9")
+        await ledger.usage.of_thread("t9")
     with pytest.raises(NotFoundError):
-        await ledger.stats(thread_id="t9")
+        await ledger.stats.totals(StatFilter(thread_id="t9"))
 
 
 # Deleting, copying
 
 
 async def test_a_deleted_thread_hands_over_what_it_shared(ledger: Store) -> None:
-    await ledger.record_consumptions([took("t1", "a", 9), took("t1", "b", 1)])
-    await ledger.record_consumptions([took("t2", "a", 7, minute=5), took("t3", "a", 7)])
-    await ledger.delete_thread("t1")
+    await ledger.usage.record([took("t1", "a", 9), took("t1", "b", 1)])
+    await ledger.usage.record([took("t2", "a", 7, minute=5), took("t3", "a", 7)])
+    await ledger.threads.delete("t1")
     assert await counted(ledger) == {"a": "t3"}
     assert (await total(ledger)).output_tokens == 7
-    await ledger.delete_thread("t3")
-    await ledger.delete_thread("t2")
+    await ledger.threads.delete("t3")
+    await ledger.threads.delete("t2")
     assert await total(ledger) == sums([])
     assert (await everything(ledger))["consumptions"] == []
 
 
 async def test_deleted_messages_were_paid_for(ledger: Store) -> None:
-    await ledger.save_messages([ask("m1"), answer("m2")], thread_id="t1")
-    await ledger.record_consumptions([took("t1", "a", message_id="m2")])
-    await ledger.delete_messages("t1", ["m2"])
+    await ledger.messages.save([ask("m1"), answer("m2")], thread_id="t1")
+    await ledger.usage.record([took("t1", "a", message_id="m2")])
+    await ledger.messages.delete("t1", ["m2"])
     assert (await total(ledger)).output_tokens == 10
 
 
@@ -199,28 +201,28 @@ async def with_sub_agent(store: Store) -> None:
         "c1", "task", "output-available", {}, output=TextOutput("done"), children=(answer("inner"),)
     )
     talk = [ask("m1"), answer("m2"), AssistantMessage(id="m3", content=[call]), answer("m4")]
-    await store.save_messages(talk, thread_id="t1")
+    await store.messages.save(talk, thread_id="t1")
     places = {"a": "m2", "b": "m3", "b2": "inner", "c": "m4", "d": None}
-    await store.record_consumptions([took("t1", key, message_id=place) for key, place in places.items()])
+    await store.usage.record([took("t1", key, message_id=place) for key, place in places.items()])
 
 
 async def test_a_clone_consumed_nothing_but_tells_the_same(ledger: Store) -> None:
     await with_sub_agent(ledger)
     before = await total(ledger)
-    await ledger.clone_thread("t1", new_id="copy")
-    assert await ledger.usage_of_thread("copy") == await ledger.usage_of_thread("t1")
+    await ledger.threads.clone("t1", new_id="copy")
+    assert await ledger.usage.of_thread("copy") == await ledger.usage.of_thread("t1")
     assert await total(ledger) == before
     assert set((await counted(ledger)).values()) == {"t1"}
-    await ledger.delete_thread("t1")
+    await ledger.threads.delete("t1")
     assert await total(ledger) == before
 
 
 async def test_a_fork_tells_what_its_messages_took(ledger: Store) -> None:
     await with_sub_agent(ledger)
-    await ledger.fork_thread("t1", "m3", new_id="copy")
-    assert (await ledger.usage_of_thread("copy")).responses == 3
+    await ledger.threads.fork("t1", "m3", new_id="copy")
+    assert (await ledger.usage.of_thread("copy")).responses == 3
     assert (await total(ledger)).responses == 5
-    await ledger.delete_thread("t1")
+    await ledger.threads.delete("t1")
     assert sorted(await counted(ledger)) == ["a", "b", "b2"]
 
 
@@ -230,32 +232,32 @@ async def test_a_fork_tells_what_its_messages_took(ledger: Store) -> None:
 async def test_the_same_response_of_two_owners_is_counted_for_each(store: Store) -> None:
     ada, bob = store.scoped("ada"), store.scoped("bob")
     for mine in (ada, bob):
-        await mine.create_thread("t1")
-        await mine.record_consumptions([took("t1", "a")])
+        await mine.threads.create("t1")
+        await mine.usage.record([took("t1", "a")])
     assert (await total(ada), await total(bob)) == (sums([took("t1", "a")]),) * 2
     assert (await total(store)).responses == 2
     with pytest.raises(ConflictError, match="several owners"):
-        await store.record_consumptions([took("t1", "b")])
+        await store.usage.record([took("t1", "b")])
     with pytest.raises(ConflictError, match="several owners"):
-        await store.usage_of_thread("t1")
-    await store.record_consumptions([took("t1", "b")], resource_id="ada")
+        await store.usage.of_thread("t1")
+    await store.usage.record([took("t1", "b")], resource_id="ada")
     assert (await total(ada)).responses == 2
     assert (await total(bob)).responses == 1
 
 
 async def test_nobody_sees_or_touches_what_others_consumed(store: Store) -> None:
     ada, bob = store.scoped("ada"), store.scoped("bob")
-    await ada.create_thread("t1")
-    await ada.record_consumptions([took("t1", "a")])
+    await ada.threads.create("t1")
+    await ada.usage.record([took("t1", "a")])
     for attempt in (
-        bob.record_consumptions([took("t1", "a", 99)]),
-        bob.record_consumptions([took("t1", "a", 99)], resource_id="ada"),
-        bob.usage_of_thread("t1"),
-        bob.stats(thread_id="t1"),
+        bob.usage.record([took("t1", "a", 99)]),
+        bob.usage.record([took("t1", "a", 99)], resource_id="ada"),
+        bob.usage.of_thread("t1"),
+        bob.stats.totals(StatFilter(thread_id="t1")),
     ):
         with pytest.raises(NotFoundError):
             await attempt
-    await bob.delete_thread("t1")
+    await bob.threads.delete("t1")
     assert await total(bob) == sums([])
     assert await total(ada) == sums([took("t1", "a")])
 
@@ -266,12 +268,12 @@ async def test_nobody_sees_or_touches_what_others_consumed(store: Store) -> None
 async def test_many_who_tell_the_same_responses(store: Store) -> None:
     names = [f"t{number}" for number in range(8)]
     for thread in names:
-        await store.create_thread(thread)
+        await store.threads.create(thread)
     keys = [f"k{number}" for number in range(20)]
 
     async def write(thread: str) -> None:
         for key in keys if int(thread[1:]) % 2 else reversed(keys):
-            await store.record_consumptions([took(thread, key, int(thread[1:]))])
+            await store.usage.record([took(thread, key, int(thread[1:]))])
 
     await asyncio.gather(*map(write, names))
     assert await counted(store) == dict.fromkeys(keys, "t7")
@@ -281,17 +283,17 @@ async def test_many_who_tell_the_same_responses(store: Store) -> None:
 async def test_some_write_while_others_delete(store: Store) -> None:
     names = [f"t{number}" for number in range(8)]
     for thread in names:
-        await store.create_thread(thread)
-    await store.record_consumptions([took(thread, "k", 9) for thread in names[:4]])
+        await store.threads.create(thread)
+    await store.usage.record([took(thread, "k", 9) for thread in names[:4]])
 
     async def write(thread: str) -> None:
-        await store.record_consumptions([took(thread, "k", 5), took(thread, f"own-{thread}", 1)])
+        await store.usage.record([took(thread, "k", 5), took(thread, f"own-{thread}", 1)])
 
     await asyncio.gather(
         *(
             work
             for pair in zip(names[:4], names[4:], strict=True)
-            for work in (store.delete_thread(pair[0]), write(pair[1]))
+            for work in (store.threads.delete(pair[0]), write(pair[1]))
         )
     )
     assert sorted(await counted(store)) == ["k", *(f"own-{thread}" for thread in names[4:])]
@@ -301,23 +303,23 @@ async def test_some_write_while_others_delete(store: Store) -> None:
 
 IN_BETWEEN: dict[str, tuple[Work, Work, dict[str, str]]] = {
     "told again while its thread is deleted": (
-        lambda tx: consumptions.record(tx, [took("t2", "a", 5)]),
+        lambda tx: record_usage(tx, [took("t2", "a", 5)]),
         lambda tx: threads.delete_thread(tx, "t1"),
         {"a": "t2"},
     ),
     "deleted while it is told again": (
         lambda tx: threads.delete_thread(tx, "t1"),
-        lambda tx: consumptions.record(tx, [took("t2", "a", 5)]),
+        lambda tx: record_usage(tx, [took("t2", "a", 5)]),
         {"a": "t2"},
     ),
     "copied while it is deleted": (
-        lambda tx: copying.clone(tx, "t1", "copy", None),
+        lambda tx: copying.clone(tx, "t1", new_id="copy"),
         lambda tx: threads.delete_thread(tx, "t1"),
         {"a": "copy"},
     ),
     "told by two at once": (
-        lambda tx: consumptions.record(tx, [took("t2", "b", 5)]),
-        lambda tx: consumptions.record(tx, [took("t3", "b", 7)]),
+        lambda tx: record_usage(tx, [took("t2", "b", 5)]),
+        lambda tx: record_usage(tx, [took("t3", "b", 7)]),
         {"a": "t1", "b": "t3"},
     ),
 }
@@ -338,8 +340,8 @@ async def test_what_one_does_before_the_other_is_done(
 
     async with open_store(postgres_url) as store:
         for thread in THREADS:
-            await store.create_thread(thread)
-        await store.record_consumptions([took("t1", "a", 9)])
+            await store.threads.create(thread)
+        await store.usage.record([took("t1", "a", 9)])
         waiting = asyncio.create_task(store.write(slowly))
         await written.wait()
         await store.write(second)
@@ -369,7 +371,7 @@ DAMAGE = {
 async def test_the_doctor_settles_the_ledger(store: Store, name: str) -> None:
     damage, check, findings = DAMAGE[name]
     await fill(store)
-    await store.record_consumptions([took("t1", "a", 9), took("t2", "a", 7), took("t2", "b", 1)])
+    await store.usage.record([took("t1", "a", 9), took("t2", "a", 7), took("t2", "b", 1)])
     await damage(store)
     assert problems(await examine(store)).get(check) == findings
     mended = await examine(store, repair=True)
@@ -379,7 +381,7 @@ async def test_the_doctor_settles_the_ledger(store: Store, name: str) -> None:
 
 
 async def test_a_price_that_cannot_be_read_is_told(ledger: Store) -> None:
-    await ledger.record_consumptions([took("t1", "a", price={"x": 1})])
+    await ledger.usage.record([took("t1", "a", price={"x": 1})])
     await sql("UPDATE consumptions SET price = 'nonsense'")(ledger)
     health = await examine(ledger)
     (finding,) = next(check for check in health.checks if check.name == "columns").findings
@@ -387,7 +389,7 @@ async def test_a_price_that_cannot_be_read_is_told(ledger: Store) -> None:
 
 
 async def test_rebuild_settles_the_ledger(ledger: Store) -> None:
-    await ledger.record_consumptions([took("t1", "a", 9), took("t2", "a", 7), took("t2", "b", 1)])
+    await ledger.usage.record([took("t1", "a", 9), took("t2", "a", 7), took("t2", "b", 1)])
     await sql("UPDATE consumptions SET counted = false")(ledger)
     await ledger.rebuild()
     assert await counted(ledger) == {"a": "t1", "b": "t2"}
@@ -395,8 +397,8 @@ async def test_rebuild_settles_the_ledger(ledger: Store) -> None:
 
 async def test_a_scoped_doctor_looks_at_its_own_ledger_only(store: Store) -> None:
     for owner in ("ada", "bob"):
-        await store.scoped(owner).create_thread("t1")
-        await store.scoped(owner).record_consumptions([took("t1", "a")])
+        await store.scoped(owner).threads.create("t1")
+        await store.scoped(owner).usage.record([took("t1", "a")])
     await sql("UPDATE consumptions SET counted = false")(store)
     await examine(store.scoped("ada"), repair=True)
     assert await counted(store.scoped("ada")) == {"a": "t1"}
@@ -433,25 +435,25 @@ async def test_totals_are_those_of_a_naive_ledger(
     naive = NaiveLedger()
     there: set[str] = set(THREADS)
     for thread in THREADS:
-        await mine.create_thread(thread)
+        await mine.threads.create(thread)
     for step in steps:
         match step:
             case ("delete", str(thread)):
-                await mine.delete_thread(thread)
+                await mine.threads.delete(thread)
                 naive.delete(thread)
                 there.discard(thread)
             case ("clone", str(thread)):
                 if thread in there and "copy" not in there:
-                    await mine.clone_thread(thread, new_id="copy")
+                    await mine.threads.clone(thread, new_id="copy")
                     naive.clone(thread, "copy")
                     there.add("copy")
             case batch:
                 known = [
                     one for one in batch if isinstance(one, ConsumptionRecord) and one.thread_id in there
                 ]
-                await mine.record_consumptions(known)
+                await mine.usage.record(known)
                 naive.record(known)
     assert await total(mine) == naive.total()
     assert await counted(mine) == naive.counted
     for thread in there:
-        assert await mine.usage_of_thread(thread) == naive.of_thread(thread)
+        assert await mine.usage.of_thread(thread) == naive.of_thread(thread)

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from partita.errors import StoreError
-from partita.store.facade.store import Store
-from partita.store.transaction import Transaction
+from partita.store.sql.transaction import Transaction
+from partita.store.store import Store
 from partita.types.json import Json, dumps
 from partita.types.messages import AssistantMessage
 from partita.types.parts import DataPart, TextPart
@@ -39,13 +39,13 @@ async def write(store: Store, statement: str) -> None:
 
 @in_a_file_and_on_a_server
 async def test_roles_and_types_are_checked_and_ids_and_times_filled_in(store: Store) -> None:
-    await store.create_thread("t")
-    (first,) = await store.save_messages([ask("m1")], thread_id="t")
+    await store.threads.create("t")
+    (first,) = await store.messages.save([ask("m1")], thread_id="t")
     for bad in ({"role": "ghost", "type": "text"}, {"role": "user", "type": "v2"}):
         with pytest.raises(StoreError):
             await write(store, INSERT.format(**bad))
     await write(store, INSERT.format(role="user", type="text"))
-    (_, found) = (await store.list_messages("t")).items
+    (_, found) = (await store.messages.list("t")).items
     assert len(found.id) == 36
     assert found.created_at is not None
     assert first.created_at is not None
@@ -67,19 +67,19 @@ ESCAPED: dict[str, tuple[str, str]] = {
 @each_row(("text", "shown"), ESCAPED.values(), ids=ESCAPED)
 @on_a_server
 async def test_the_view_shows_any_text(store: Store, text: str, shown: str) -> None:
-    if await store.get_thread_by_id("t") is None:
-        await store.create_thread("t")
-    await store.save_messages([AssistantMessage(id="m", content=[TextPart(text)])], thread_id="t")
+    if await store.threads.get("t") is None:
+        await store.threads.create("t")
+    await store.messages.save([AssistantMessage(id="m", content=[TextPart(text)])], thread_id="t")
     assert await rows(store, "SELECT content #>> '{parts,0,text}' FROM message_contents") == [(shown,)]
-    found = await store.get_message("t", "m")
+    found = await store.messages.get("t", "m")
     assert found is not None
     assert found.content.parts == (TextPart(text),)  # as it was
 
 
 @on_a_server
 async def test_what_is_not_json_is_a_json_string(store: Store) -> None:
-    await store.create_thread("t")
-    await store.save_messages([ask("m1")], thread_id="t")
+    await store.threads.create("t")
+    await store.messages.save([ask("m1")], thread_id="t")
     for content in ("Just words.", '{"format":2,"parts":[{', ""):
         await set_content(store, "m1", content, "t")
         assert await rows(store, "SELECT content FROM message_contents") == [(content,)]
@@ -87,9 +87,9 @@ async def test_what_is_not_json_is_a_json_string(store: Store) -> None:
 
 @on_a_server
 async def test_contents_are_found_by_an_index(store: Store) -> None:
-    await store.create_thread("t")
+    await store.threads.create("t")
     data = AssistantMessage(id="m3", content=[DataPart(name="weather", data={"city": "Turku", "rain": True})])
-    await store.save_messages([ask("m1"), worked("m2"), data], thread_id="t")
+    await store.messages.save([ask("m1"), worked("m2"), data], thread_id="t")
     wanted: dict[str, Json] = {
         "m2": {"parts": [{"type": "tool-call", "name": "measure", "input": {"what": "lighthouse"}}]},
         "m3": {"parts": [{"data": {"rain": True}}]},

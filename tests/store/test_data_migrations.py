@@ -15,15 +15,15 @@ from partita.store.data.migration import StoredRow
 from partita.store.data.report import MigrationReport
 from partita.store.data.runner import MIGRATIONS, list_migrations, migrate
 from partita.store.data.words import lost_words
-from partita.store.facade.store import Store
-from partita.store.older import upgraded
+from partita.store.messages.legacy_content import upgrade
 from partita.store.opening import open_store
-from partita.store.transaction import Transaction
+from partita.store.sql.transaction import Transaction
+from partita.store.store import Store
+from partita.store.values import PartFilter
 from partita.types.codec import decode_message, encode, to_json
 from partita.types.json import JsonObject
 from partita.types.messages import AssistantMessage, Message, ToolCallPart, UserMessage
-from partita.types.parts import DataPart, FilePart, ReasoningPart, SourceUrlPart, TextPart
-from partita.types.tools import JsonOutput
+from partita.types.parts import DataPart, FilePart, JsonOutput, ReasoningPart, SourceUrlPart, TextPart
 from tests.canonical import messages as any_message
 from tests.store.emptying import in_empty_store
 from tests.store.examples import ask, worked
@@ -60,7 +60,7 @@ CHANGED = {"plain-text": 4, "version-4-content": 3, "network-strings": 1, "strin
 
 
 async def get(store: Store, id: str) -> Message:
-    found = await store.get_message("t1", id)
+    found = await store.messages.get("t1", id)
     assert found is not None
     return found
 
@@ -71,12 +71,12 @@ def counts(reports: list[MigrationReport]) -> dict[str, tuple[int, int, int, int
 
 async def test_all_of_them_bring_old_rows_to_todays_form(store: Store) -> None:
     await with_rows(store, ROWS)
-    before = {message.id: message for message in await store.list_messages("t1")}
+    before = {message.id: message for message in await store.messages.list("t1")}
     reports = await migrate(store)
     assert counts(reports) == {name: (10, CHANGED[name], 0, 10, 0) for name in NAMES}
     assert [report.state for report in reports] == ["done"] * len(NAMES)
     assert all(report.ok for report in reports)
-    after = {message.id: message for message in await store.list_messages("t1")}
+    after = {message.id: message for message in await store.messages.list("t1")}
     for name in ("id", "seq", "parent_id", "created_at", "run_id"):
         kept = [getattr(message, name) for message in after.values()]
         assert kept == [getattr(message, name) for message in before.values()]
@@ -133,7 +133,7 @@ async def test_parts_of_version_4_become_todays(store: Store) -> None:
     era = await get(store, "era")
     assert era.content.parts == (TextPart("Until six."),)
     assert era.content.metadata == {"annotations": ["checked"]}
-    assert (await store.find_parts(tool="hours")).items[0].message_id == "parts"
+    assert (await store.messages.find_parts(PartFilter(tool="hours"))).items[0].message_id == "parts"
 
 
 async def test_older_parts_are_read_before_anything_is_migrated(store: Store) -> None:
@@ -290,8 +290,8 @@ async def test_a_run_that_was_killed_goes_on_where_it_was(
     async with open_store("memory:") as uninterrupted:
         await with_rows(uninterrupted, ROWS)
         await migrate(uninterrupted)
-        expected = [message.content for message in await uninterrupted.list_messages("t1")]
-    assert [message.content for message in await store.list_messages("t1")] == expected
+        expected = [message.content for message in await uninterrupted.messages.list("t1")]
+    assert [message.content for message in await store.messages.list("t1")] == expected
     assert (await everything(store))["data_migrations"] != []
     assert all(len(row[0]) < 20 for row in (await everything(store))["data_migrations"])
 
@@ -373,15 +373,15 @@ async def test_a_message_that_someone_changed_since_is_no_fault(store: Store) ->
     migration = MIGRATIONS["plain-text"]
     await store.write(records.start, migration.name, again=False)
     await store.write(batches.migrate_next, migration, 200, True)
-    await store.save_messages([ask("m", "Something else.")], thread_id="t1")
+    await store.messages.save([ask("m", "Something else.")], thread_id="t1")
     (report,) = await migrate(store, ["plain-text"])
     assert (report.verified, report.wrong) == (1, 0)
 
 
 async def test_large_values_stay_where_they_are(store: Store) -> None:
-    await store.create_thread("t1")
+    await store.threads.create("t1")
     output = "word " * 10_000
-    await store.save_messages([worked("m", output=output)], thread_id="t1")
+    await store.messages.save([worked("m", output=output)], thread_id="t1")
     before = await everything(store, "updated_at")
     content = next(row for row in before["messages"] if "m" in row)[7]
     changed = content.replace('"parts":[', f'"parts":[{second(SOURCE)[21:-2]},', 1)
@@ -402,9 +402,9 @@ async def test_large_values_stay_where_they_are(store: Store) -> None:
 
 async def test_threads_keep_their_place_in_the_list(store: Store) -> None:
     await with_rows(store, ROWS)
-    before = await store.get_thread_by_id("t1")
+    before = await store.threads.get("t1")
     await migrate(store)
-    assert await store.get_thread_by_id("t1") == before
+    assert await store.threads.get("t1") == before
 
 
 async def test_an_owner_migrates_their_own_messages_only(store: Store) -> None:
@@ -498,5 +498,5 @@ _texts = st.one_of(
 def test_any_text_in_the_column_can_be_read(text: str, role: str) -> None:
     """Whatever stands there, reading it gives a content, and what was said is in it."""
 
-    found = upgraded(role, text)
+    found = upgrade(role, text)
     assert lost_words(value_of(text), to_json(found.content), found.losses) == []

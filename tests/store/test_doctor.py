@@ -14,10 +14,11 @@ from partita.store.doctor.examination import examine
 from partita.store.doctor.report import CheckResult, Health
 from partita.store.engines.engine import Engine
 from partita.store.engines.sqlite import SqliteEngine
-from partita.store.facade.store import Store
-from partita.store.log.run_log import LogEntry
+from partita.store.logs.appender import Appender
+from partita.store.logs.run_log import LogEntry
 from partita.store.opening import open_store, utc_now
-from partita.store.transaction import Transaction
+from partita.store.sql.transaction import Transaction
+from partita.store.store import Store
 from partita.types.messages import AssistantMessage, Message, ToolCallPart
 from tests.canonical import messages as any_message
 from tests.store.emptying import in_empty_store, left_out
@@ -38,23 +39,23 @@ async def filled(store: Store) -> Store:
 
 async def filled_again(engine: Engine) -> Store:
     """Such a store on an empty engine; a new one, because it remembers the runs that it appends to."""
-    store = Store(engine, clock=utc_now)
+    store = Store(engine, clock=utc_now, appender=Appender(engine))
     await fill(store)
     return store
 
 
 async def fill(store: Store) -> None:
-    await store.create_thread("t1", title="The lighthouse", metadata={"topic": "height", "tags": []})
-    await store.create_thread("t2")
-    await store.save_messages(
+    await store.threads.create("t1", title="The lighthouse", metadata={"topic": "height", "tags": []})
+    await store.threads.create("t2")
+    await store.messages.save(
         [ask("m1"), worked("m2", output=LONG), failed("m3"), ask("m4"), answer("m5")], thread_id="t1"
     )
-    await store.save_messages([answer("m6", parent_id="m1")], thread_id="t1")
-    await store.save_messages([ask("m1")], thread_id="t2")
-    await store.open_run("t1", id="r1", agent="keeper")
+    await store.messages.save([answer("m6", parent_id="m1")], thread_id="t1")
+    await store.messages.save([ask("m1")], thread_id="t2")
+    await store.runs.open("t1", id="r1", agent="keeper")
     for _ in range(3):
-        await store.append("r1", [LogEntry(datetime.now(UTC), None, b"line")] * 2)
-    await store.finish_run("r1")
+        await store.logs.append("r1", [LogEntry(datetime.now(UTC), None, b"line")] * 2)
+    await store.runs.finish("r1")
 
 
 def of_before(statement: str) -> Damage:
@@ -72,8 +73,8 @@ def sql(*statements: str) -> Damage:
     async def damage(store: Store) -> None:
         def work(tx: Transaction) -> None:
             for statement in statements:
-                own = statement.replace("{bytes}", "BLOB" if tx.lite else "BYTEA")
-                tx.sql(own.replace("{log}", "log_tail" if tx.lite else "run_log"))
+                own = statement.replace("{bytes}", "BLOB" if tx.is_sqlite else "BYTEA")
+                tx.sql(own.replace("{log}", "log_tail" if tx.is_sqlite else "run_log"))
 
         await store.write(work)
 
@@ -85,9 +86,9 @@ def torn(*statements: str) -> Damage:
 
     async def damage(store: Store) -> None:
         if isinstance(store.engine, SqliteEngine):
-            await store.engine.alone(lambda c: c.exec_driver_sql("PRAGMA foreign_keys = OFF") and None)
+            await store.engine.autocommit(lambda c: c.exec_driver_sql("PRAGMA foreign_keys = OFF") and None)
             await sql(*statements)(store)
-            await store.engine.alone(lambda c: c.exec_driver_sql("PRAGMA foreign_keys = ON") and None)
+            await store.engine.autocommit(lambda c: c.exec_driver_sql("PRAGMA foreign_keys = ON") and None)
         else:
             await sql("SET LOCAL session_replication_role = replica", *statements)(store)
 
@@ -117,7 +118,7 @@ async def test_a_healthy_store_has_no_findings(filled: Store) -> None:
 async def test_a_sealed_run_is_no_notice(filled: Store) -> None:
     health = await examine(filled, repair=True, full=True)
     assert (health.repaired, notices(health)) == (1, {})
-    assert [entry.raw for entry in await filled.read_log("r1")] == [b"line"] * 6
+    assert [entry.raw for entry in await filled.logs.read("r1")] == [b"line"] * 6
 
 
 REPAIRABLE: dict[str, tuple[Damage, str, str]] = {
@@ -194,14 +195,14 @@ async def test_a_repair_gives_back_what_was_there(engine: Engine, name: str) -> 
 
 
 async def test_a_thread_that_is_made_again_has_its_messages(filled: Store) -> None:
-    before = await filled.list_messages("t1")
+    before = await filled.messages.list("t1")
     await torn("DELETE FROM threads WHERE id = 't1'")(filled)
     await examine(filled, repair=True)
-    assert (await filled.list_messages("t1")).items == before.items
-    thread = await filled.get_thread_by_id("t1")
+    assert (await filled.messages.list("t1")).items == before.items
+    thread = await filled.threads.get("t1")
     assert thread is not None
     assert (thread.message_count, thread.active_leaf_id, thread.title) == (6, "m6", None)
-    await filled.save_messages([ask("m7")], thread_id="t1")
+    await filled.messages.save([ask("m7")], thread_id="t1")
 
 
 UNREPAIRABLE: dict[str, tuple[Damage, str, str]] = {
@@ -287,13 +288,13 @@ OPEN = ToolCallPart(id="c8", name="ask", state="approval-requested", input={})
 
 
 async def test_open_calls_are_told_unless_someone_may_answer(store: Store) -> None:
-    await store.create_thread("t")
-    await store.open_run("t", id="r")
-    await store.save_messages([ask("a"), AssistantMessage(id="b", content=[OPEN], run_id="r")], thread_id="t")
+    await store.threads.create("t")
+    await store.runs.open("t", id="r")
+    await store.messages.save([ask("a"), AssistantMessage(id="b", content=[OPEN], run_id="r")], thread_id="t")
     assert notices(await examine(store)) == {}
-    await store.finish_run("r")
+    await store.runs.finish("r")
     assert notices(await examine(store))["open-calls"] == 1
-    await store.save_messages([ask("c"), AssistantMessage(id="d", content=[OPEN])], thread_id="t")
+    await store.messages.save([ask("c"), AssistantMessage(id="d", content=[OPEN])], thread_id="t")
     health = await examine(store, repair=True)
     assert notices(health) == {"open-calls": 1, "repeated-calls": 1}
     assert health.healthy
@@ -315,7 +316,7 @@ async def test_blobs_nobody_uses_go_after_a_day(url: str) -> None:
     now = datetime(2026, 1, 1, tzinfo=UTC)
     async with open_store(url, clock=lambda: now) as store:
         await fill(store)
-        await store.put_blob(b"waiting")
+        await store.blobs.put(b"waiting")
         health = await examine(store, repair=True)
         assert notices(health) == {"unused-blobs": 1}
         now += timedelta(days=2)
@@ -328,8 +329,8 @@ async def test_blobs_nobody_uses_go_after_a_day(url: str) -> None:
 async def test_a_run_whose_owner_went_away(url: str) -> None:
     now = datetime(2026, 1, 1, tzinfo=UTC)
     async with open_store(url, clock=lambda: now) as store:
-        await store.create_thread("t")
-        await store.open_run("t", id="r", lease_owner="worker-7", lease_seconds=30)
+        await store.threads.create("t")
+        await store.runs.open("t", id="r", lease_owner="worker-7", lease_seconds=30)
         assert (await examine(store)).healthy
         now += timedelta(seconds=31)
         health = await examine(store, repair=True)
@@ -352,14 +353,14 @@ async def test_a_scoped_store_examines_its_own_rows_only(store: Store) -> None:
 
 
 async def fill_scoped(store: Store) -> None:
-    await store.create_thread("t1", title="Mine")
-    await store.save_messages([ask("m1"), worked("m2")], thread_id="t1")
+    await store.threads.create("t1", title="Mine")
+    await store.messages.save([ask("m1"), worked("m2")], thread_id="t1")
 
 
 async def test_a_sample_finds_what_is_everywhere(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("partita.store.doctor.examination.MESSAGES_LOOKED_INTO", 2)
-    await store.create_thread("t")
-    await store.save_messages([ask(f"m{number}") for number in range(20)], thread_id="t")
+    await store.threads.create("t")
+    await store.messages.save([ask(f"m{number}") for number in range(20)], thread_id="t")
     await sql("UPDATE messages SET preview = 'x'")(store)
     assert problems(await examine(store)) == {"derived": 2}
     assert problems(await examine(store, full=True)) == {"derived": 20}
@@ -369,8 +370,8 @@ async def test_a_sample_finds_what_is_everywhere(store: Store, monkeypatch: pyte
 
 
 async def test_many_findings_are_counted_and_a_hundred_kept(store: Store) -> None:
-    await store.create_thread("t")
-    await store.save_messages([ask(f"m{number}") for number in range(450)], thread_id="t")
+    await store.threads.create("t")
+    await store.messages.save([ask(f"m{number}") for number in range(450)], thread_id="t")
     await of_before("UPDATE messages SET role = 'ghost'")(store)
     contents = result_of(await examine(store), "contents")
     assert (contents.problems, len(contents.findings)) == (450, 100)
@@ -388,7 +389,7 @@ async def test_a_damaged_file_is_told(tmp_path: Any) -> None:
     path = tmp_path / "store.db"
     async with open_store(path) as store:
         await fill(store)
-        await store.save_messages([ask(f"x{number}", LONG) for number in range(20)], thread_id="t2")
+        await store.messages.save([ask(f"x{number}", LONG) for number in range(20)], thread_id="t2")
     data = bytearray(path.read_bytes())
     middle = len(data) // 4096 // 2 * 4096
     data[middle : middle + 8192] = b"\xff" * 8192
@@ -407,11 +408,11 @@ _saved = st.tuples(any_message(), _ids, st.none() | st.just("") | _ids)
 async def test_whatever_is_saved_is_healthy(batches: list[list[tuple[Message, str, str | None]]]) -> None:
     """A store that only we have written to has no damage, whatever follows what."""
     async with open_store("memory:") as store:
-        await store.create_thread("t", title="Any")
+        await store.threads.create("t", title="Any")
         for batch in batches:
             fields = {"thread_id": None, "resource_id": None, "run_id": None}
             messages = [
                 replace(message, id=name, parent_id=parent, **fields) for message, name, parent in batch
             ]
-            await store.save_messages(messages, thread_id="t")
+            await store.messages.save(messages, thread_id="t")
         assert problems(await examine(store, full=True)) == {}

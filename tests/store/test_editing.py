@@ -9,11 +9,11 @@ from msgspec.structs import replace
 
 from partita.errors import BusyError, NotFoundError, StoreError
 from partita.store.doctor.examination import examine
-from partita.store.facade.store import Store
 from partita.store.opening import open_store
-from partita.store.values import ConsumptionRecord
+from partita.store.store import Store
+from partita.store.values import ConsumptionRecord, MessageFilter, ThreadFilter
 from partita.types.messages import Message
-from partita.types.tools import TextOutput
+from partita.types.parts import TextOutput
 from tests.canonical import messages as any_message
 from tests.store.examples import answer, ask, failed, with_output, worked
 
@@ -21,13 +21,13 @@ from tests.store.examples import answer, ask, failed, with_output, worked
 @pytest.fixture
 async def thread(store: Store) -> str:
     """Two questions and their answers; the second answer has work in it."""
-    await store.create_thread("t1", title="Towers")
-    await store.save_messages([ask("q1"), answer("a1"), ask("q2", "How old?"), worked("a2")], thread_id="t1")
+    await store.threads.create("t1", title="Towers")
+    await store.messages.save([ask("q1"), answer("a1"), ask("q2", "How old?"), worked("a2")], thread_id="t1")
     return "t1"
 
 
 async def branch(store: Store, which: str = "active", thread_id: str = "t1") -> list[Message]:
-    page = await store.list_messages(thread_id, branch=which, internal=None, limit=None)  # type: ignore[arg-type]
+    page = await store.messages.list(thread_id, MessageFilter(branch=which, internal=None), limit=None)  # type: ignore[arg-type]
     return list(page)
 
 
@@ -37,10 +37,10 @@ async def assert_healthy(store: Store) -> None:
 
 
 async def test_the_edit_has_the_id_and_the_old_message_has_another(store: Store, thread: str) -> None:
-    edited = await store.edit_message(thread, ask("q2", "How wide?"))
+    edited = await store.messages.edit(thread, ask("q2", "How wide?"))
     assert (edited.id, edited.parent_id, edited.seq) == ("q2", "a1", 5)
     assert [message.id for message in await branch(store)] == ["q1", "a1", "q2"]
-    assert await store.get_message(thread, "q2") == edited
+    assert await store.messages.get(thread, "q2") == edited
     everything = await branch(store, "all")
     assert [message.seq for message in everything] == [1, 2, 3, 4, 5]
     old, below = everything[2], everything[3]
@@ -51,10 +51,10 @@ async def test_the_edit_has_the_id_and_the_old_message_has_another(store: Store,
 
 
 async def test_the_old_branch_can_be_gone_back_to(store: Store, thread: str) -> None:
-    await store.edit_message(thread, ask("q2", "How wide?"))
-    await store.save_messages([answer("wide", "Nine metres.")], thread_id=thread)
+    await store.messages.edit(thread, ask("q2", "How wide?"))
+    await store.messages.save([answer("wide", "Nine metres.")], thread_id=thread)
     assert [message.id for message in await branch(store)] == ["q1", "a1", "q2", "wide"]
-    switched = await store.switch_branch(thread, "a2")
+    switched = await store.threads.switch_branch(thread, "a2")
     assert switched.active_leaf_id == "a2"
     way = await branch(store)
     assert [message.content for message in way[2:]] == [
@@ -67,12 +67,12 @@ async def test_the_old_branch_can_be_gone_back_to(store: Store, thread: str) -> 
 
 
 async def test_the_first_message_gives_a_second_root(store: Store, thread: str) -> None:
-    edited = await store.edit_message(thread, ask("q1", "How many?"))
+    edited = await store.messages.edit(thread, ask("q1", "How many?"))
     assert edited.parent_id is None
     assert [message.id for message in await branch(store)] == ["q1"]
     roots = [message for message in await branch(store, "all") if message.parent_id is None]
     assert [message.seq for message in roots] == [1, 5]
-    found = await store.get_message(thread, "a1")
+    found = await store.messages.get(thread, "a1")
     assert found is not None
     assert found.parent_id == roots[0].id
     await assert_healthy(store)
@@ -80,77 +80,77 @@ async def test_the_first_message_gives_a_second_root(store: Store, thread: str) 
 
 async def test_the_leaf_may_be_edited_again_and_again(store: Store, thread: str) -> None:
     for number in range(3):
-        await store.edit_message(thread, answer("a2", f"Version {number}."))
+        await store.messages.edit(thread, answer("a2", f"Version {number}."))
     everything = await branch(store, "all")
     assert len(everything) == 7
     assert [message.id for message in await branch(store)] == ["q1", "a1", "q2", "a2"]
     assert {message.parent_id for message in everything[3:]} == {"q2"}
     assert everything[-1].content == answer("a2", "Version 2.").content
-    found = await store.get_thread_by_id(thread)
+    found = await store.threads.get(thread)
     assert found is not None
     assert (found.active_leaf_id, found.message_count) == ("a2", 7)
     await assert_healthy(store)
 
 
 async def test_a_message_off_the_active_branch(store: Store, thread: str) -> None:
-    await store.save_messages([ask("other", parent_id="a1"), answer("end")], thread_id=thread)
-    await store.edit_message(thread, ask("q2", "How wide?"))
+    await store.messages.save([ask("other", parent_id="a1"), answer("end")], thread_id=thread)
+    await store.messages.edit(thread, ask("q2", "How wide?"))
     assert [message.id for message in await branch(store)] == ["q1", "a1", "q2"]
     await assert_healthy(store)
 
 
 async def test_runs_and_what_was_consumed_stay_with_the_old_message(store: Store, thread: str) -> None:
-    run = await store.open_run(thread)
-    await store.finish_run(run.id, message_id="a2")
+    run = await store.runs.open(thread)
+    await store.runs.finish(run.id, message_id="a2")
     record = ConsumptionRecord(thread_id=thread, key="resp-1", message_id="a2", input_tokens=5)
-    await store.record_consumptions([record])
-    before = await store.usage_of_thread(thread)
-    stored = await store.get_message(thread, "a2")
+    await store.usage.record([record])
+    before = await store.usage.of_thread(thread)
+    stored = await store.messages.get(thread, "a2")
     assert stored is not None
-    edited = await store.edit_message(
+    edited = await store.messages.edit(
         thread, replace(stored, content=answer("a2", "Old.").content, run_id=run.id)
     )
     assert edited.run_id is None
     old = next(message for message in await branch(store, "all") if message.seq == stored.seq)
-    found = await store.get_run(run.id)
+    found = await store.runs.get(run.id)
     assert found is not None
     assert found.message_id == old.id != "a2"
     named = await store.read(lambda tx: tx.sql("SELECT message_id FROM consumptions").scalars().all())
     assert named == [old.id]
-    assert await store.usage_of_thread(thread) == before
+    assert await store.usage.of_thread(thread) == before
     await assert_healthy(store)
 
 
 async def test_large_values_and_counters(store: Store, thread: str) -> None:
     large = with_output("big", TextOutput("word " * 20_000))
-    await store.save_messages([large, failed("bad")], thread_id=thread)
-    await store.edit_message(thread, replace(large, content=failed("big").content))
-    await store.edit_message(thread, answer("bad", "It went well."))
+    await store.messages.save([large, failed("bad")], thread_id=thread)
+    await store.messages.edit(thread, replace(large, content=failed("big").content))
+    await store.messages.edit(thread, answer("bad", "It went well."))
     everything = await branch(store, "all")
     assert large.content in [message.content for message in everything]
-    assert len(await store.list_threads(has_errors=True)) == 1
+    assert len(await store.threads.list(ThreadFilter(has_errors=True))) == 1
     await assert_healthy(store)
 
 
 async def test_only_this_thread_is_touched(store: Store, thread: str) -> None:
-    await store.create_thread("t2")
-    await store.save_messages([ask("q1"), ask("q2")], thread_id="t2")
-    await store.scoped("ada").create_thread("t1")
-    await store.scoped("ada").save_messages([ask("q1"), ask("q2")], thread_id="t1")
+    await store.threads.create("t2")
+    await store.messages.save([ask("q1"), ask("q2")], thread_id="t2")
+    await store.scoped("ada").threads.create("t1")
+    await store.scoped("ada").messages.save([ask("q1"), ask("q2")], thread_id="t1")
     before = await branch(store, "all", "t2"), await branch(store.scoped("ada"), "all")
-    await store.scoped("").edit_message(thread, ask("q2", "How wide?"))
+    await store.scoped("").messages.edit(thread, ask("q2", "How wide?"))
     assert (await branch(store, "all", "t2"), await branch(store.scoped("ada"), "all")) == before
-    await store.scoped("ada").edit_message("t1", ask("q2", "Mine."))
+    await store.scoped("ada").messages.edit("t1", ask("q2", "Mine."))
     assert len(await branch(store.scoped(""), "all")) == 5
     assert len(await branch(store.scoped("ada"), "all")) == 3
 
 
 async def test_what_belongs_to_another_does_not_exist(store: Store, thread: str) -> None:
     for edit in (
-        store.scoped("bob").edit_message(thread, ask("q2")),
-        store.edit_message(thread, ask("q2", resource_id="bob")),
-        store.edit_message(thread, ask("nobody")),
-        store.edit_message("nowhere", ask("q2")),
+        store.scoped("bob").messages.edit(thread, ask("q2")),
+        store.messages.edit(thread, ask("q2", resource_id="bob")),
+        store.messages.edit(thread, ask("nobody")),
+        store.messages.edit("nowhere", ask("q2")),
     ):
         with pytest.raises(NotFoundError):
             await edit
@@ -159,19 +159,19 @@ async def test_what_belongs_to_another_does_not_exist(store: Store, thread: str)
 
 async def test_no_id_is_an_error(store: Store, thread: str) -> None:
     with pytest.raises(StoreError):
-        await store.edit_message(thread, ask(""))
+        await store.messages.edit(thread, ask(""))
 
 
 @pytest.mark.parametrize("status", ["running", "pending"])
 async def test_a_run_at_work_is_not_disturbed(
     store: Store, thread: str, status: Literal["pending", "running"]
 ) -> None:
-    run = await store.open_run(thread, status=status)
+    run = await store.runs.open(thread, status=status)
     with pytest.raises(BusyError, match=run.id):
-        await store.edit_message(thread, ask("q2", "How wide?"))
+        await store.messages.edit(thread, ask("q2", "How wide?"))
     assert len(await branch(store, "all")) == 4
-    await store.cancel_run(run.id)
-    await store.edit_message(thread, ask("q2", "How wide?"))
+    await store.runs.cancel(run.id)
+    await store.messages.edit(thread, ask("q2", "How wide?"))
 
 
 _ids = st.sampled_from([f"m{number}" for number in range(5)])
@@ -185,9 +185,9 @@ async def test_whatever_is_edited_nothing_is_lost(
     saved: list[tuple[Message, str, str | None]], edits: list[tuple[Message, str]]
 ) -> None:
     async with open_store("memory:") as store:
-        await store.create_thread("t1")
+        await store.threads.create("t1")
         own = {"thread_id": None, "resource_id": None, "run_id": None}
-        await store.save_messages(
+        await store.messages.save(
             [replace(message, id=name, parent_id=parent, **own) for message, name, parent in saved],
             thread_id="t1",
         )
@@ -196,7 +196,7 @@ async def test_whatever_is_edited_nothing_is_lost(
             if name not in known:
                 continue
             before = await branch(store, "all")
-            edited = await store.edit_message("t1", replace(message, id=name, parent_id=None, **own))
+            edited = await store.messages.edit("t1", replace(message, id=name, parent_id=None, **own))
             after = await branch(store, "all")
             assert [one.content for one in after[:-1]] == [one.content for one in before]
             assert (after[-1], (await branch(store))[-1]) == (edited, edited)

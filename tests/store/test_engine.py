@@ -12,8 +12,8 @@ from sqlalchemy import text
 from partita.store.engines import sqlite
 from partita.store.engines.engine import Engine
 from partita.store.engines.location import locate
-from partita.store.facade.store import Store
 from partita.store.opening import open_engine
+from partita.store.store import Store
 from tests.store.engines import in_memory_and_in_a_file
 
 
@@ -60,7 +60,7 @@ async def test_a_sign_of_life_does_not_wait_in_line(store: Store) -> None:
         done.append("work")
 
     async def beat() -> None:
-        await store.beat("holder", 15)
+        await store.runs.renew_leases("holder", 15)
         done.append("beat")
 
     writes = [asyncio.create_task(store.engine.write(work)) for _ in range(IN_LINE)]

@@ -16,9 +16,9 @@ from sqlalchemy import Connection
 
 from partita.errors import StoreError, UnavailableError
 from partita.store.doctor.examination import examine
-from partita.store.engines.failures import SQLITE, explained
-from partita.store.facade.store import Store
+from partita.store.engines.driver_errors import SQLITE, store_error
 from partita.store.opening import open_store
+from partita.store.store import Store
 from tests.store.examples import ask
 from tests.store.running import raws
 from tests.store.workers import PROCESSES, fill_as_nobody, fill_with_a_limit, started
@@ -42,9 +42,11 @@ PAGE = 4096
 async def small(tmp_path: Path) -> AsyncIterator[Store]:
     """A store whose disk is about to be full."""
     async with open_store(tmp_path / "store.db") as store:
-        await store.create_thread("t1")
-        await store.save_messages([ask("before")], thread_id="t1")
-        await store.engine.alone(lambda connection: pages(connection, 0))  # what it has, and no page more
+        await store.threads.create("t1")
+        await store.messages.save([ask("before")], thread_id="t1")
+        await store.engine.autocommit(
+            lambda connection: pages(connection, 0)
+        )  # what it has, and no page more
         yield store
 
 
@@ -56,27 +58,27 @@ def pages(connection: Connection, most: int) -> None:
 @pytest.mark.parametrize("writers", [1, 20])
 async def test_a_full_disk(small: Store, writers: int) -> None:
     """Alone or committed together with others, everybody hears of the disk; later, all is well again."""
-    attempts = (small.save_messages([ask(f"m{n}", "x" * 9000)], thread_id="t1") for n in range(writers))
+    attempts = (small.messages.save([ask(f"m{n}", "x" * 9000)], thread_id="t1") for n in range(writers))
     for error in await asyncio.gather(*attempts, return_exceptions=True):
         assert isinstance(error, UnavailableError)
         assert error.what == "the disk is full"
         assert error.where == small.engine.where
         assert "free some space" in error.hint
-    assert [message.id for message in await small.list_messages("t1")] == ["before"]
-    await small.engine.alone(lambda connection: pages(connection, 100_000))
-    await small.save_messages([ask("after")], thread_id="t1")
-    assert [message.id for message in await small.list_messages("t1")] == ["before", "after"]
+    assert [message.id for message in await small.messages.list("t1")] == ["before"]
+    await small.engine.autocommit(lambda connection: pages(connection, 100_000))
+    await small.messages.save([ask("after")], thread_id="t1")
+    assert [message.id for message in await small.messages.list("t1")] == ["before", "after"]
     assert (await examine(small, full=True)).healthy
 
 
 async def test_a_full_disk_is_told_to_those_who_append(small: Store) -> None:
-    await small.engine.alone(lambda connection: pages(connection, 100_000))
-    run = await small.open_run("t1")
-    await small.engine.alone(lambda connection: pages(connection, 0))
+    await small.engine.autocommit(lambda connection: pages(connection, 100_000))
+    run = await small.runs.open("t1")
+    await small.engine.autocommit(lambda connection: pages(connection, 0))
     with pytest.raises(UnavailableError, match="the disk is full"):
-        await asyncio.gather(*(small.append(run.id, raws(b"x" * 9000)) for _ in range(5)))
-    await small.engine.alone(lambda connection: pages(connection, 100_000))
-    assert await small.append(run.id, raws(b"y")) == 1
+        await asyncio.gather(*(small.logs.append(run.id, raws(b"x" * 9000)) for _ in range(5)))
+    await small.engine.autocommit(lambda connection: pages(connection, 100_000))
+    assert await small.logs.append(run.id, raws(b"y")) == 1
 
 
 def told_by(work: Callable[[str, Any], None], place: Path) -> str:
@@ -94,11 +96,11 @@ def told_by(work: Callable[[str, Any], None], place: Path) -> str:
 async def test_a_disk_that_takes_no_more_bytes(tmp_path: Path) -> None:
     path = tmp_path / "store.db"
     async with open_store(path) as store:
-        await store.create_thread("t1")
+        await store.threads.create("t1")
     assert told_by(fill_with_a_limit, path).startswith("UnavailableError the disk ")
     async with open_store(path) as store:
         assert (await examine(store, full=True)).healthy
-        await store.save_messages([ask("after")], thread_id="t1")
+        await store.messages.save([ask("after")], thread_id="t1")
 
 
 @pytest.fixture
@@ -114,7 +116,7 @@ def shared() -> Iterator[Path]:
 async def made(path: Path) -> None:
     """A store with a thread."""
     async with open_store(path) as store:
-        await store.create_thread("t1")
+        await store.threads.create("t1")
 
 
 READ_ONLY = "UnavailableError the store can only be read"
@@ -140,8 +142,8 @@ async def test_what_may_not_be_written(shared: Path, folder: int, file: int | No
     assert f" (at {path}); hint: " in said
     if file is not None:
         async with open_store(path) as store:
-            assert await store.count_threads() == 1
-            assert len(await store.list_messages("t1")) == 0
+            assert await store.threads.count() == 1
+            assert len(await store.messages.list("t1")) == 0
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can become nobody")
@@ -161,12 +163,12 @@ async def test_a_file_that_another_process_holds(tmp_path: Path) -> None:
     with closing(sqlite3.connect(path, isolation_level=None)) as other:
         async with open_store(path, patience=0.2) as store:
             other.execute("BEGIN EXCLUSIVE")
-            with pytest.raises(UnavailableError, match="another process is holding the store") as caught:
-                await store.save_messages([ask("m1")], thread_id="t1")
+            with pytest.raises(UnavailableError, match="another process has locked the store") as caught:
+                await store.messages.save([ask("m1")], thread_id="t1")
             assert caught.value.where == str(path)
-            assert await store.count_threads() == 1  # readers do not wait for a writer
+            assert await store.threads.count() == 1  # readers do not wait for a writer
             other.execute("COMMIT")
-            await store.save_messages([ask("m1")], thread_id="t1")
+            await store.messages.save([ask("m1")], thread_id="t1")
 
 
 async def test_a_new_file_that_another_process_holds(tmp_path: Path) -> None:
@@ -175,7 +177,7 @@ async def test_a_new_file_that_another_process_holds(tmp_path: Path) -> None:
         other.execute("BEGIN EXCLUSIVE")
         error = await opening(path)
         other.execute("COMMIT")
-    assert error.what == "another process is holding the store"
+    assert error.what == "another process has locked the store"
     await made(path)
 
 
@@ -240,7 +242,7 @@ async def test_a_damaged_file(tmp_path: Path) -> None:
     path.write_bytes(content)
     async with open_store(path) as store:
         with pytest.raises(UnavailableError, match="the store is damaged") as caught:
-            await store.list_messages("t1", limit=None)
+            await store.messages.list("t1", limit=None)
         assert caught.value.where == str(path)
         assert ".recover" in caught.value.hint
         assert not (await examine(store, full=True)).healthy
@@ -257,7 +259,7 @@ async def long_store(folder: Path) -> Path:
     path = folder / "store.db"
     await made(path)
     async with open_store(path) as store:
-        await store.save_messages([ask(f"m{n}", f"{n} " * 500) for n in range(400)], thread_id="t1")
+        await store.messages.save([ask(f"m{n}", f"{n} " * 500) for n in range(400)], thread_id="t1")
     return path
 
 
@@ -267,19 +269,19 @@ async def long_store(folder: Path) -> Path:
 def uses(store: Store) -> list[Callable[[], Awaitable[Any]]]:
     """Every way into the engine."""
     return [
-        store.count_threads,
-        lambda: store.create_thread("t2"),
-        lambda: store.append("r1", raws(b"x")),
-        lambda: anext(aiter(store.follow("r1"))),
+        store.threads.count,
+        lambda: store.threads.create("t2"),
+        lambda: store.logs.append("r1", raws(b"x")),
+        lambda: anext(aiter(store.logs.follow("r1"))),
         store.compact,
-        lambda: store.scoped("u1").count_threads(),
+        store.scoped("u1").threads.count,
     ]
 
 
 async def test_a_closed_store_says_so(url: str) -> None:
     async with open_store(url) as store:
-        await store.create_thread("t1")
-        await store.open_run("t1", id="r1")
+        await store.threads.create("t1")
+        await store.runs.open("t1", id="r1")
     for use in uses(store):
         with pytest.raises(StoreError, match="is closed") as caught:
             await use()
@@ -289,18 +291,18 @@ async def test_a_closed_store_says_so(url: str) -> None:
 
 
 async def test_what_cannot_be_done_in_a_transaction(store: Store) -> None:
-    await store.create_thread("t1")
-    await store.save_messages([ask("m1")], thread_id="t1")
+    await store.threads.create("t1")
+    await store.messages.save([ask("m1")], thread_id="t1")
     await store.compact()
-    await store.save_messages([ask("m2")], thread_id="t1")
-    assert [message.seq for message in await store.list_messages("t1")] == [1, 2]
+    await store.messages.save([ask("m2")], thread_id="t1")
+    assert [message.seq for message in await store.messages.list("t1")] == [1, 2]
 
 
 @each_row("name", SQLITE)
 def test_what_sqlite_says_is_explained(name: str) -> None:
     error = sqlite3.OperationalError("driver talk")
     error.sqlite_errorname = f"{name}_OF_SOME_KIND"
-    shown = explained(error, "store.db")
+    shown = store_error(error, "store.db")
     assert (shown.what, shown.hint) == SQLITE[name]
     assert isinstance(shown, UnavailableError)
 
@@ -322,7 +324,7 @@ def test_a_missing_driver_says_how_to_install_it() -> None:
         [sys.executable, "-c", NO_DRIVER], capture_output=True, text=True, timeout=60, check=False
     )
     assert result.stderr == ""
-    assert "the PostgreSQL driver is not installed" in result.stdout
+    assert "PostgreSQL needs partita[postgres], which is not installed" in result.stdout
     assert "pip install 'partita[postgres]'" in result.stdout
 
 
@@ -335,15 +337,15 @@ async def test_a_file_that_is_deleted_while_it_is_open_is_noticed(replaced: bool
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "store.db"
         async with open_store(path) as store:
-            await store.create_thread("t1")
+            await store.threads.create("t1")
             path.rename(path.with_suffix(".old"))
             if replaced:
                 async with open_store(path):
                     pass
             for attempt in (
-                store.create_thread("t2"),
-                store.save_messages([ask("lost")], thread_id="t1"),
-                store.list_threads(),
+                store.threads.create("t2"),
+                store.messages.save([ask("lost")], thread_id="t1"),
+                store.threads.list(),
             ):
                 with pytest.raises(UnavailableError, match="deleted or replaced") as caught:
                     await attempt

@@ -7,7 +7,7 @@ from sqlalchemy import Connection, text
 from sqlalchemy.ext.asyncio import create_async_engine
 
 from partita.errors import StoreError, UnavailableError
-from partita.store.engines.failures import POSTGRES
+from partita.store.engines.driver_errors import POSTGRES
 from partita.store.engines.location import Location, locate, without_password
 from partita.store.opening import open_store
 from tests.store.server import Server, running_server
@@ -49,12 +49,12 @@ async def test_who_may_come_in(server: Server) -> None:
     await engine.dispose()
     host = f"@/postgres?host={server.folder}"
     async with open_store(f"postgresql://guarded:{PASSWORD}{host}") as store:
-        assert await store.count_threads() == 0
+        assert await store.threads.count() == 0
     wrong = await opening(f"postgresql://guarded:{PASSWORD}x{host}")
     assert isinstance(wrong, UnavailableError)
     assert (wrong.what, wrong.where) == ("the password is wrong", f"postgresql://guarded{host}")
     stranger = await opening(f"postgresql://stranger:{PASSWORD}{host}")
-    assert stranger.what == "the server does not let this user in"
+    assert stranger.what == "the server does not accept this user"
 
 
 async def test_a_database_that_is_not_there(server: Server) -> None:
@@ -67,7 +67,7 @@ async def test_a_database_that_is_not_there(server: Server) -> None:
 async def test_nobody_listens(address: str) -> None:
     error = await opening(f"postgresql://u:{PASSWORD}@{address}")
     assert isinstance(error, UnavailableError)
-    assert error.what == "the server does not answer"
+    assert error.what == "the server does not respond"
     assert error.where.startswith("postgresql://u@")
 
 
@@ -84,7 +84,7 @@ async def test_what_a_server_says_is_explained(postgres_url: str, code: str) -> 
             await store.engine.write(fail)
         assert (caught.value.what, caught.value.hint) == POSTGRES[code]
         assert caught.value.where == without_password(postgres_url)
-        assert await store.count_threads() == 0
+        assert await store.threads.count() == 0
 
 
 async def test_a_database_that_is_something_else(postgres_url: str) -> None:

@@ -3,6 +3,7 @@
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 import pytest
@@ -11,15 +12,14 @@ from hypothesis import strategies as st
 from sqlalchemy import inspect
 
 from partita.errors import PartitaError, StoreError
-from partita.store.cursors import to_cursor
-from partita.store.facade.store import Store
 from partita.store.opening import open_store
-from partita.store.texts import UNSTORABLE as NO_TEXT
-from partita.store.values import Source
+from partita.store.sql.pages import to_cursor
+from partita.store.sql.texts import UNSTORABLE as NO_TEXT
+from partita.store.store import Store
+from partita.store.values import PartFilter, RunFilter, SearchFilter, Source, ThreadFilter
 from partita.types.messages import AssistantMessage, ToolCallPart
-from partita.types.parts import TextPart
+from partita.types.parts import TextOutput, TextPart
 from partita.types.threads import Thread
-from partita.types.tools import TextOutput
 from tests.store.emptying import in_empty_store, left_out
 from tests.store.examples import ask, worked
 from tests.store.running import raws
@@ -95,12 +95,12 @@ def only(found: Any) -> Any:
 async def test_threads(store: Store) -> None:
     texts = some_of(DISTINCT, store)
     for text in texts:
-        await store.create_thread(
+        await store.threads.create(
             text, title=text, agent=text, project=text, resource_id=text, metadata={text: text, "all": text}
         )
-    assert await store.count_threads() == len(texts)
+    assert await store.threads.count() == len(texts)
     for text in texts:
-        thread = await store.get_thread_by_id(text)
+        thread = await store.threads.get(text)
         assert thread is not None
         known = (thread.id, thread.title, thread.agent, thread.project, thread.resource_id, thread.metadata)
         assert known == (text, text, text, text, text, {text: text, "all": text})
@@ -112,20 +112,20 @@ async def test_threads(store: Store) -> None:
             {"metadata": {"all": text}},
         ]
         for wanted in filters:
-            assert only(await store.list_threads(**wanted)).id == text, wanted
+            assert only(await store.threads.list(ThreadFilter(**wanted))).id == text, wanted
         scoped = store.scoped(text)
-        assert await scoped.count_threads() == 1
-        assert (await scoped.set_title(text, f"{text}!")).title == f"{text}!"
-        assert (await scoped.update_metadata(text, {"all": None})).metadata == {text: text}
-        copy = await scoped.clone_thread(text, new_id=f"{text}2")
+        assert await scoped.threads.count() == 1
+        assert (await scoped.threads.set_title(text, f"{text}!")).title == f"{text}!"
+        assert (await scoped.threads.update_metadata(text, {"all": None})).metadata == {text: text}
+        copy = await scoped.threads.clone(text, new_id=f"{text}2")
         assert copy.metadata is not None
-        assert await scoped.delete_thread(copy.id)
-    assert await store.count_threads() == len(texts)
+        assert await scoped.threads.delete(copy.id)
+    assert await store.threads.count() == len(texts)
 
 
 async def test_messages_and_parts(store: Store) -> None:
     texts = some_of(DISTINCT, store)
-    await store.create_thread("t1")
+    await store.threads.create("t1")
     made = [
         AssistantMessage(
             id=text,
@@ -139,27 +139,27 @@ async def test_messages_and_parts(store: Store) -> None:
         )
         for text in texts
     ]
-    await store.save_messages(made, thread_id="t1")
+    await store.messages.save(made, thread_id="t1")
     for message in made:
         assert message.id is not None
-        stored = await store.get_message("t1", message.id)
+        stored = await store.messages.get("t1", message.id)
         assert stored is not None
         assert (stored.id, stored.content, stored.run_id) == (message.id, message.content, message.run_id)
-        part = only(await store.find_parts(tool=message.id))
+        part = only(await store.messages.find_parts(PartFilter(tool=message.id)))
         assert (part.message_id, part.tool_name, part.call_id) == (message.id, message.id, message.id)
-        near = await store.list_messages("t1", around=message.id, previous=0, following=0)
+        near = await store.messages.around("t1", message.id, previous=0, following=0)
         assert only(near).id == message.id
-    assert await store.find_parts(types=list(HOSTILE), states=list(HOSTILE)) == await store.find_parts(
-        tool="no"
-    )
-    assert await store.delete_messages("t1", texts) == len(texts)
+    assert await store.messages.find_parts(
+        PartFilter(types=list(HOSTILE), states=list(HOSTILE))
+    ) == await store.messages.find_parts(PartFilter(tool="no"))
+    assert await store.messages.delete("t1", texts) == len(texts)
 
 
 async def test_runs(store: Store) -> None:
     texts = some_of(DISTINCT, store)
-    await store.create_thread("t1")
+    await store.threads.create("t1")
     for text in texts:
-        await store.open_run(
+        await store.runs.open(
             "t1",
             id=text,
             agent=text,
@@ -169,47 +169,47 @@ async def test_runs(store: Store) -> None:
             lease_owner=text,
             lease_seconds=60,
         )
-        assert await store.append(text, raws(text.encode())) == 1
+        assert await store.logs.append(text, raws(text.encode())) == 1
     for text in texts:
-        run = only(await store.list_runs(agent=text))
+        run = only(await store.runs.list(RunFilter(agent=text)))
         known = (run.id, run.agent, run.model, run.message_id, run.metadata, run.lease_owner)
         assert known == (text, text, text, text, {text: text}, text)
-        assert (await store.heartbeat(text, text, 60)).lease_owner == text
-        assert only(await store.read_log(text)).raw == text.encode()
-        assert (await store.fail_run(text, text)).error == text
-        await store.seal_run(text)
-        assert only(await store.read_log(text)).raw == text.encode()
+        assert (await store.runs.renew_lease(text, text, 60)).lease_owner == text
+        assert only(await store.logs.read(text)).raw == text.encode()
+        assert (await store.runs.fail(text, text)).error == text
+        await store.logs.seal(text)
+        assert only(await store.logs.read(text)).raw == text.encode()
 
 
 async def test_sources_and_blobs(store: Store) -> None:
     texts = some_of(DISTINCT, store)
     for text in texts:
         source = Source(path=text, identity=text, agent=text, thread_id=text, hash=text, state={text: text})
-        await store.save_source(source)
-        blob = await store.put_blob(text.encode(), media_type=text)
-        assert await store.get_blob(blob.url) == text.encode()
-        assert (await store.describe_blob(blob.url)).media_type == text
+        await store.sources.save(source)
+        blob = await store.blobs.put(text.encode(), media_type=text)
+        assert await store.blobs.get(blob.url) == text.encode()
+        assert (await store.blobs.describe(blob.url)).media_type == text
         with pytest.raises(StoreError, match="no blob url"):
-            await store.get_blob(text)
+            await store.blobs.get(text)
     for text in texts:
-        found = await store.get_source(text)
+        found = await store.sources.get(text)
         assert found is not None
         known = (found.path, found.identity, found.agent, found.thread_id, found.hash, found.state)
         assert known == (text, text, text, text, text, {text: text})
-        assert [source.path for source in await store.list_sources(agent=text)] == [text]
-        assert await store.forget_source(text)
+        assert [source.path for source in await store.sources.list(agent=text)] == [text]
+        assert await store.sources.delete(text)
 
 
 async def test_search(store: Store) -> None:
     """Whatever is typed finds words, or nothing; what stands between words does not hide them."""
-    await store.create_thread("t1", title="Lights")
-    await store.save_messages(
+    await store.threads.create("t1", title="Lights")
+    await store.messages.save(
         [ask(f"m{n}", f"lantern {text} harbour") for n, text in enumerate(DISTINCT)], thread_id="t1"
     )
     for text in (*DISTINCT[::3], *UNSTORABLE):
         for query in (text, f"{text} harbour", f'"{text}"', f"-{text}", f"{text}*", f"zebra {text}"):
             await store.search(query)
-            await store.list_threads(text=query)
+            await store.threads.list(ThreadFilter(text=query))
     for wildcard in ("%", "_", "?", "*", ".", "$", "''", '""'):
         assert len(await store.search(wildcard)) == 0, wildcard
     assert len(await store.search("zebra' OR '1'='1")) == 0
@@ -220,10 +220,10 @@ async def test_search(store: Store) -> None:
 Lists = dict[str, Callable[[Store, str], Awaitable[Any]]]
 
 LISTS: Lists = {
-    "threads": lambda store, cursor: store.list_threads(cursor=cursor),
-    "messages": lambda store, cursor: store.list_messages("t1", cursor=cursor),
-    "parts": lambda store, cursor: store.find_parts(cursor=cursor),
-    "runs": lambda store, cursor: store.list_runs(cursor=cursor),
+    "threads": lambda store, cursor: store.threads.list(cursor=cursor),
+    "messages": lambda store, cursor: store.messages.list("t1", cursor=cursor),
+    "parts": lambda store, cursor: store.messages.find_parts(cursor=cursor),
+    "runs": lambda store, cursor: store.runs.list(cursor=cursor),
     "search": lambda store, cursor: store.search("lantern", cursor=cursor),
 }
 
@@ -231,12 +231,12 @@ LISTS: Lists = {
 @each_row("kind", LISTS)
 @in_empty_store
 async def test_cursors(store: Store, kind: str) -> None:
-    """A text that is no cursor is refused; a forged one finds what its owner may see, or is refused."""
+    """A text that is not a cursor is refused; a forged one finds what its owner may see, or is refused."""
     texts = some_of(DISTINCT, store)
-    await store.create_thread("t1")
+    await store.threads.create("t1")
     for text in (*texts, *UNSTORABLE):
         if not text.isdigit():  # the cursor of messages is the number of one
-            with pytest.raises(StoreError, match="no cursor"):
+            with pytest.raises(StoreError, match="not a cursor"):
                 await LISTS[kind](store, text)
     numbers = (0, -1, 2**62, 2**70)
     forged = [
@@ -246,92 +246,92 @@ async def test_cursors(store: Store, kind: str) -> None:
         *(to_cursor(text) for text in texts),
     ]
     for cursor in forged:
-        await harmless(LISTS[kind](store, cursor))
+        await harmless(partial(LISTS[kind], store, cursor))
 
 
-async def harmless(attempt: Awaitable[Any]) -> None:
+async def harmless(call: Callable[[], Awaitable[Any]]) -> None:
     """Wait for what works, or is refused with a clear error."""
     with suppress(PartitaError):
-        await attempt
+        await call()
 
 
 CALLS: Lists = {
-    "create_thread id": lambda store, text: store.create_thread(text),
-    "create_thread title": lambda store, text: store.create_thread(title=text),
-    "create_thread agent": lambda store, text: store.create_thread(agent=text),
-    "create_thread project": lambda store, text: store.create_thread(project=text),
-    "create_thread owner": lambda store, text: store.create_thread(resource_id=text),
-    "save_thread": lambda store, text: store.save_thread(Thread(id=text, title=text)),
-    "get_thread": lambda store, text: store.get_thread_by_id(text),
-    "set_title": lambda store, text: store.set_title("t1", text),
-    "set_title id": lambda store, text: store.set_title(text, "x"),
-    "delete_thread": lambda store, text: store.delete_thread(text + "x"),
-    "clone_thread": lambda store, text: store.clone_thread("t1", new_id=text),
-    "fork_thread": lambda store, text: store.fork_thread("t1", text),
-    "fork_thread title": lambda store, text: store.fork_thread("t1", "m1", title=text),
-    "switch_branch": lambda store, text: store.switch_branch("t1", text),
-    "list_threads agent": lambda store, text: store.list_threads(agent=text),
-    "list_threads project": lambda store, text: store.list_threads(project=text),
-    "list_threads owner": lambda store, text: store.list_threads(resource_id=text),
-    "list_threads text": lambda store, text: store.list_threads(text=text),
-    "list_threads label": lambda store, text: store.list_threads(metadata={text: text}),
-    "scoped": lambda store, text: store.scoped(text).count_threads(),
-    "scoped write": lambda store, text: store.scoped(text).create_thread(),
-    "save_messages id": lambda store, text: store.save_messages([ask(text)], thread_id="t1"),
-    "save_messages thread": lambda store, text: store.save_messages([ask("m")], thread_id=text),
-    "save_messages parent": lambda store, text: store.save_messages(
+    "create_thread id": lambda store, text: store.threads.create(text),
+    "create_thread title": lambda store, text: store.threads.create(title=text),
+    "create_thread agent": lambda store, text: store.threads.create(agent=text),
+    "create_thread project": lambda store, text: store.threads.create(project=text),
+    "create_thread owner": lambda store, text: store.threads.create(resource_id=text),
+    "save_thread": lambda store, text: store.threads.save(Thread(id=text, title=text)),
+    "get_thread": lambda store, text: store.threads.get(text),
+    "set_title": lambda store, text: store.threads.set_title("t1", text),
+    "set_title id": lambda store, text: store.threads.set_title(text, "x"),
+    "delete_thread": lambda store, text: store.threads.delete(text + "x"),
+    "clone_thread": lambda store, text: store.threads.clone("t1", new_id=text),
+    "fork_thread": lambda store, text: store.threads.fork("t1", text),
+    "fork_thread title": lambda store, text: store.threads.fork("t1", "m1", title=text),
+    "switch_branch": lambda store, text: store.threads.switch_branch("t1", text),
+    "list_threads agent": lambda store, text: store.threads.list(ThreadFilter(agent=text)),
+    "list_threads project": lambda store, text: store.threads.list(ThreadFilter(project=text)),
+    "list_threads owner": lambda store, text: store.threads.list(ThreadFilter(resource_id=text)),
+    "list_threads text": lambda store, text: store.threads.list(ThreadFilter(text=text)),
+    "list_threads label": lambda store, text: store.threads.list(ThreadFilter(metadata={text: text})),
+    "scoped": lambda store, text: store.scoped(text).threads.count(),
+    "scoped write": lambda store, text: store.scoped(text).threads.create(),
+    "save_messages id": lambda store, text: store.messages.save([ask(text)], thread_id="t1"),
+    "save_messages thread": lambda store, text: store.messages.save([ask("m")], thread_id=text),
+    "save_messages parent": lambda store, text: store.messages.save(
         [ask("m", parent_id=text)], thread_id="t1"
     ),
-    "save_messages run": lambda store, text: store.save_messages([ask("m", run_id=text)], thread_id="t1"),
-    "save_messages owner": lambda store, text: store.save_messages(
+    "save_messages run": lambda store, text: store.messages.save([ask("m", run_id=text)], thread_id="t1"),
+    "save_messages owner": lambda store, text: store.messages.save(
         [ask("m", resource_id=text)], thread_id="t1"
     ),
-    "save_messages tool": lambda store, text: store.save_messages(
+    "save_messages tool": lambda store, text: store.messages.save(
         [worked("w", tool=text, call=text, output=text)], thread_id="t1"
     ),
-    "get_message": lambda store, text: store.get_message("t1", text),
-    "get_message thread": lambda store, text: store.get_message(text, "m1"),
-    "list_messages": lambda store, text: store.list_messages(text),
-    "list_messages around": lambda store, text: store.list_messages("t1", around=text),
-    "update_part": lambda store, text: store.update_part("t1", text, 0, TextPart(text=text)),
-    "delete_messages": lambda store, text: store.delete_messages("t1", [text]),
-    "find_parts thread": lambda store, text: store.find_parts(thread_id=text),
-    "find_parts tool": lambda store, text: store.find_parts(tool=text),
-    "find_parts type": lambda store, text: store.find_parts(types=[text], states=[text]),
-    "find_parts agent": lambda store, text: store.find_parts(agent=text, project=text),
+    "get_message": lambda store, text: store.messages.get("t1", text),
+    "get_message thread": lambda store, text: store.messages.get(text, "m1"),
+    "list_messages": lambda store, text: store.messages.list(text),
+    "list_messages around": lambda store, text: store.messages.around("t1", text),
+    "update_part": lambda store, text: store.messages.update_part("t1", text, 0, TextPart(text=text)),
+    "delete_messages": lambda store, text: store.messages.delete("t1", [text]),
+    "find_parts thread": lambda store, text: store.messages.find_parts(PartFilter(thread_id=text)),
+    "find_parts tool": lambda store, text: store.messages.find_parts(PartFilter(tool=text)),
+    "find_parts type": lambda store, text: store.messages.find_parts(PartFilter(types=[text], states=[text])),
+    "find_parts agent": lambda store, text: store.messages.find_parts(PartFilter(agent=text, project=text)),
     "search": lambda store, text: store.search(text),
-    "search thread": lambda store, text: store.search("tall", thread_id=text),
-    "search tool": lambda store, text: store.search("tall", tool=text),
-    "search agent": lambda store, text: store.search("tall", agent=text, project=text),
-    "search field": lambda store, text: store.search("tall", fields=[text]),
-    "open_run id": lambda store, text: store.open_run("t1", id=text),
-    "open_run thread": lambda store, text: store.open_run(text),
-    "open_run agent": lambda store, text: store.open_run("t1", agent=text),
-    "open_run model": lambda store, text: store.open_run("t1", model=text, message_id=text),
-    "open_run lease": lambda store, text: store.open_run("t1", lease_owner=text, lease_seconds=1),
-    "open_run owner": lambda store, text: store.open_run("t1", resource_id=text),
-    "get_run": lambda store, text: store.get_run(text),
-    "list_runs thread": lambda store, text: store.list_runs(thread_id=text),
-    "list_runs agent": lambda store, text: store.list_runs(agent=text),
-    "append": lambda store, text: store.append(text, raws(b"x")),
-    "scoped append": lambda store, text: store.scoped(text).append("r1", raws(b"x")),
-    "read_log": lambda store, text: store.read_log(text),
-    "follow": lambda store, text: anext(aiter(store.follow(text))),
-    "finish_run": lambda store, text: store.finish_run("r1", message_id=text),
-    "fail_run": lambda store, text: store.fail_run(text, text),
-    "cancel_run": lambda store, text: store.cancel_run("r1", text),
-    "take_lease": lambda store, text: store.take_lease("r1", text, 1),
-    "heartbeat": lambda store, text: store.heartbeat(text, text, 1),
-    "seal_run": lambda store, text: store.seal_run(text),
-    "put_blob": lambda store, text: store.put_blob(b"x", media_type=text, resource_id=text),
-    "get_blob": lambda store, text: store.get_blob(text),
-    "describe_blob": lambda store, text: store.describe_blob(f"blob:sha256:{text}"),
-    "save_source": lambda store, text: store.save_source(Source(path=text, state=text)),
-    "save_source fields": lambda store, text: store.save_source(Source(path="p", identity=text, hash=text)),
-    "save_source owner": lambda store, text: store.save_source(Source(path="p"), resource_id=text),
-    "get_source": lambda store, text: store.get_source(text),
-    "list_sources": lambda store, text: store.list_sources(agent=text),
-    "forget_source": lambda store, text: store.forget_source(text),
+    "search thread": lambda store, text: store.search("tall", SearchFilter(thread_id=text)),
+    "search tool": lambda store, text: store.search("tall", SearchFilter(tool=text)),
+    "search agent": lambda store, text: store.search("tall", SearchFilter(agent=text, project=text)),
+    "search field": lambda store, text: store.search("tall", SearchFilter(fields=[text])),
+    "open_run id": lambda store, text: store.runs.open("t1", id=text),
+    "open_run thread": lambda store, text: store.runs.open(text),
+    "open_run agent": lambda store, text: store.runs.open("t1", agent=text),
+    "open_run model": lambda store, text: store.runs.open("t1", model=text, message_id=text),
+    "open_run lease": lambda store, text: store.runs.open("t1", lease_owner=text, lease_seconds=1),
+    "open_run owner": lambda store, text: store.runs.open("t1", resource_id=text),
+    "get_run": lambda store, text: store.runs.get(text),
+    "list_runs thread": lambda store, text: store.runs.list(RunFilter(thread_id=text)),
+    "list_runs agent": lambda store, text: store.runs.list(RunFilter(agent=text)),
+    "append": lambda store, text: store.logs.append(text, raws(b"x")),
+    "scoped append": lambda store, text: store.scoped(text).logs.append("r1", raws(b"x")),
+    "read_log": lambda store, text: store.logs.read(text),
+    "follow": lambda store, text: anext(aiter(store.logs.follow(text))),
+    "finish_run": lambda store, text: store.runs.finish("r1", message_id=text),
+    "fail_run": lambda store, text: store.runs.fail(text, text),
+    "cancel_run": lambda store, text: store.runs.cancel("r1", text),
+    "take_lease": lambda store, text: store.runs.take_lease("r1", text, 1),
+    "heartbeat": lambda store, text: store.runs.renew_lease(text, text, 1),
+    "seal_run": lambda store, text: store.logs.seal(text),
+    "put_blob": lambda store, text: store.blobs.put(b"x", media_type=text, resource_id=text),
+    "get_blob": lambda store, text: store.blobs.get(text),
+    "describe_blob": lambda store, text: store.blobs.describe(f"blob:sha256:{text}"),
+    "save_source": lambda store, text: store.sources.save(Source(path=text, state=text)),
+    "save_source fields": lambda store, text: store.sources.save(Source(path="p", identity=text, hash=text)),
+    "save_source owner": lambda store, text: store.sources.save(Source(path="p"), resource_id=text),
+    "get_source": lambda store, text: store.sources.get(text),
+    "list_sources": lambda store, text: store.sources.list(agent=text),
+    "forget_source": lambda store, text: store.sources.delete(text),
 }
 
 
@@ -339,29 +339,29 @@ CALLS: Lists = {
 async def test_every_argument_is_harmless(store: Store, texts: tuple[str, ...]) -> None:
     """It works or is refused clearly, and afterwards all tables and the old rows are there."""
     before = await tables(store)
-    await store.create_thread("t1")
-    await store.save_messages([ask("m1")], thread_id="t1")
-    await store.open_run("t1", id="r1")
+    await store.threads.create("t1")
+    await store.messages.save([ask("m1")], thread_id="t1")
+    await store.runs.open("t1", id="r1")
     for name, call in CALLS.items():
         for text in texts:
             try:
-                await harmless(call(store, text))
+                await harmless(partial(call, store, text))
             except Exception as error:
                 raise AssertionError(f"{name} with {text!r}: {error!r}") from error
     assert await tables(store) == before
-    assert await store.get_message("t1", "m1") is not None
+    assert await store.messages.get("t1", "m1") is not None
 
 
 @each_row("text", UNSTORABLE, ids=ascii)
 @in_empty_store
 async def test_what_no_database_holds_is_kept_inside_json_or_refused(store: Store, text: str) -> None:
-    await store.create_thread("t1", metadata={text: text})
-    thread = await store.get_thread_by_id("t1")
+    await store.threads.create("t1", metadata={text: text})
+    thread = await store.threads.get("t1")
     assert thread is not None
     assert thread.metadata == {text: text}
     message = worked("m1", output=text)
-    await store.save_messages([message], thread_id="t1")
-    stored = await store.get_message("t1", "m1")
+    await store.messages.save([message], thread_id="t1")
+    stored = await store.messages.get("t1", "m1")
     assert stored is not None
     assert stored.content == message.content
     for refused in (
@@ -382,7 +382,7 @@ async def test_any_text(text: str) -> None:
         await store.search(text)
         if NO_TEXT.search(text):
             with pytest.raises(StoreError, match="holds a NUL or half a surrogate pair"):
-                await store.create_thread(text)
+                await store.threads.create(text)
             return
-        await store.create_thread(text, title=text, agent=text, metadata={text: text})
-        assert only(await store.list_threads(agent=text, metadata={text: text})).title == text
+        await store.threads.create(text, title=text, agent=text, metadata={text: text})
+        assert only(await store.threads.list(ThreadFilter(agent=text, metadata={text: text}))).title == text

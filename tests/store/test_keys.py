@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from partita.errors import NotFoundError, StoreError
 from partita.store import keys
-from partita.store.facade.store import Store
 from partita.store.opening import open_store
+from partita.store.store import Store
 from tests.store.older import everything
 from tests.tables import each_row
 
@@ -36,35 +36,35 @@ def clock() -> Clock:
 
 async def test_a_new_key_opens_the_door(url: str, clock: Clock) -> None:
     async with open_store(url, clock=clock) as store:
-        made = await store.create_key("ada", "read", name="her laptop", expires_at=NOW + DAY)
+        made = await store.keys.create("ada", "read", name="her laptop", expires_at=NOW + DAY)
         assert re.fullmatch(r"pk_[0-9a-f]{16}_[A-Za-z0-9_-]{43}", made.text)
         assert made.text.startswith(f"pk_{made.key.id}_")
         key = made.key
         assert (key.resource_id, key.role, key.name) == ("ada", "read", "her laptop")
         assert (key.created_at, key.expires_at, key.revoked_at) == (NOW, NOW + DAY, None)
-        assert await store.check_key(made.text) == key
-        assert await store.list_keys() == (key,)
+        assert await store.keys.check(made.text) == key
+        assert await store.keys.list() == (key,)
 
 
 async def test_an_admin_may_see_every_resource(store: Store) -> None:
-    made = await store.create_key(role="admin")
-    found = await store.check_key(made.text)
+    made = await store.keys.create(role="admin")
+    found = await store.keys.check(made.text)
     assert found is not None
     assert (found.resource_id, found.role) == (None, "admin")
 
 
 async def test_the_secret_is_neither_stored_nor_shown(store: Store) -> None:
-    made = await store.create_key("ada")
+    made = await store.keys.create("ada")
     secret = made.text.removeprefix(f"pk_{made.key.id}_")
     assert secret not in repr(await everything(store))
-    for shown in (made, made.key, await store.list_keys(), keys.new_text()):
+    for shown in (made, made.key, await store.keys.list(), keys.new_text()):
         assert secret not in repr(shown)
     text = keys.new_text()
     assert text.secret not in repr(text)
 
 
 async def test_texts_never_repeat(store: Store) -> None:
-    made = [await store.create_key("ada") for _ in range(5)]
+    made = [await store.keys.create("ada") for _ in range(5)]
     assert len({one.text[-43:] for one in made}) == len({one.key.id for one in made}) == 5
 
 
@@ -92,9 +92,9 @@ WRONG: dict[str, Callable[[str], str]] = {
 
 @each_row("change", WRONG.values(), ids=WRONG)
 async def test_a_wrong_text_is_none(store: Store, change: Callable[[str], str]) -> None:
-    made = await store.create_key("ada")
-    assert await store.check_key(change(made.text)) is None
-    assert await store.check_key(made.text) == made.key
+    made = await store.keys.create("ada")
+    assert await store.keys.check(change(made.text)) is None
+    assert await store.keys.check(made.text) == made.key
 
 
 @given(text=st.text())
@@ -103,29 +103,29 @@ def test_no_text_but_a_key_is_taken_for_one(text: str) -> None:
 
 
 async def test_the_hash_of_one_key_opens_no_other(store: Store) -> None:
-    one, other = await store.create_key("ada"), await store.create_key("bob")
-    assert await store.check_key(one.text[:20] + other.text[20:]) is None
+    one, other = await store.keys.create("ada"), await store.keys.create("bob")
+    assert await store.keys.check(one.text[:20] + other.text[20:]) is None
 
 
 async def test_a_key_expires(url: str, clock: Clock) -> None:
     async with open_store(url, clock=clock) as store:
-        made = await store.create_key("ada", expires_at=NOW + DAY)
+        made = await store.keys.create("ada", expires_at=NOW + DAY)
         clock.now = NOW + DAY - timedelta(microseconds=1)
-        assert await store.check_key(made.text) == made.key
+        assert await store.keys.check(made.text) == made.key
         clock.now = NOW + DAY
-        assert await store.check_key(made.text) is None
-        assert await store.list_keys() == (made.key,)
+        assert await store.keys.check(made.text) is None
+        assert await store.keys.list() == (made.key,)
 
 
 async def test_a_key_is_revoked_once(url: str, clock: Clock) -> None:
     async with open_store(url, clock=clock) as store:
-        made, other = await store.create_key("ada"), await store.create_key("ada")
+        made, other = await store.keys.create("ada"), await store.keys.create("ada")
         clock.now = NOW + DAY
-        assert (await store.revoke_key(made.key.id)).revoked_at == NOW + DAY
+        assert (await store.keys.revoke(made.key.id)).revoked_at == NOW + DAY
         clock.now = NOW + 2 * DAY
-        assert (await store.revoke_key(made.key.id)).revoked_at == NOW + DAY
-        assert await store.check_key(made.text) is None
-        assert await store.check_key(other.text) == other.key
+        assert (await store.keys.revoke(made.key.id)).revoked_at == NOW + DAY
+        assert await store.keys.check(made.text) is None
+        assert await store.keys.check(other.text) == other.key
 
 
 async def test_keys_are_listed_newest_first(url: str, clock: Clock) -> None:
@@ -133,44 +133,44 @@ async def test_keys_are_listed_newest_first(url: str, clock: Clock) -> None:
         made: list[str] = []
         for number in range(3):
             clock.now = NOW + number * DAY
-            made.insert(0, (await store.create_key("ada", name=str(number))).key.id)
-        assert [key.id for key in await store.list_keys()] == made
+            made.insert(0, (await store.keys.create("ada", name=str(number))).key.id)
+        assert [key.id for key in await store.keys.list()] == made
 
 
 async def test_a_scoped_store_has_its_own_keys_only(store: Store) -> None:
     ada, bob = store.scoped("ada"), store.scoped("bob")
-    hers, his = await ada.create_key(), await bob.create_key("bob", "admin")
-    everyones = await store.create_key(role="admin")
+    hers, his = await ada.keys.create(), await bob.keys.create("bob", "admin")
+    everyones = await store.keys.create(role="admin")
     assert hers.key.resource_id == "ada"
-    assert await ada.list_keys() == (hers.key,)
-    assert len(await store.list_keys()) == 3
+    assert await ada.keys.list() == (hers.key,)
+    assert len(await store.keys.list()) == 3
     for text in (his.text, everyones.text):
-        assert await ada.check_key(text) is None
+        assert await ada.keys.check(text) is None
     for key_id in (his.key.id, everyones.key.id):
         with pytest.raises(NotFoundError):
-            await ada.revoke_key(key_id)
+            await ada.keys.revoke(key_id)
     with pytest.raises(NotFoundError):
-        await ada.create_key("bob")
-    assert await store.check_key(his.text) == his.key
+        await ada.keys.create("bob")
+    assert await store.keys.check(his.text) == his.key
 
 
 REFUSED: dict[str, tuple[Callable[[Store], Awaitable[Any]], str]] = {
-    "every resource for a writer": (lambda store: store.create_key(), "every resource"),
-    "every resource for a reader": (lambda store: store.create_key(role="read"), "every resource"),
-    "the empty resource": (lambda store: store.create_key("", "admin"), "no resource id"),
-    "rows of nobody": (lambda store: store.scoped("").create_key(role="admin"), "no resource id"),
-    "no such role": (lambda store: store.create_key("ada", "owner"), "no role 'owner'"),  # type: ignore[arg-type]
+    "every resource for a writer": (lambda store: store.keys.create(), "every resource"),
+    "every resource for a reader": (lambda store: store.keys.create(role="read"), "every resource"),
+    "the empty resource": (lambda store: store.keys.create("", "admin"), "no resource id"),
+    "rows of nobody": (lambda store: store.scoped("").keys.create(role="admin"), "no resource id"),
+    "no such role": (lambda store: store.keys.create("ada", "owner"), "no role 'owner'"),  # type: ignore[arg-type]
     "a time without a zone": (
-        lambda store: store.create_key("ada", expires_at=datetime(2099, 1, 1)),  # noqa: DTZ001
+        lambda store: store.keys.create("ada", expires_at=datetime(2099, 1, 1)),  # noqa: DTZ001
         "no zone",
     ),
     "a time that has passed": (
-        lambda store: store.create_key("ada", expires_at=datetime(2001, 1, 1, tzinfo=UTC)),
+        lambda store: store.keys.create("ada", expires_at=datetime(2001, 1, 1, tzinfo=UTC)),
         "expired already",
     ),
-    "a NUL in the resource": (lambda store: store.create_key("a\x00"), "NUL"),
-    "a NUL in the name": (lambda store: store.create_key("ada", name="a\x00"), "NUL"),
-    "a key that is not there": (lambda store: store.revoke_key("nobody"), "no key 'nobody'"),
+    "a NUL in the resource": (lambda store: store.keys.create("a\x00"), "NUL"),
+    "a NUL in the name": (lambda store: store.keys.create("ada", name="a\x00"), "NUL"),
+    "a key that is not there": (lambda store: store.keys.revoke("nobody"), "no key 'nobody'"),
 }
 
 
@@ -181,4 +181,4 @@ async def test_what_makes_no_sense_is_refused(
     with pytest.raises(StoreError, match=told) as caught:
         await work(store)
     assert caught.value.hint
-    assert await store.list_keys() == ()
+    assert await store.keys.list() == ()

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from partita.errors import NotFoundError, StoreError
-from partita.store.facade.store import Store
 from partita.store.opening import open_store
+from partita.store.store import Store
+from partita.store.values import MessageFilter, ThreadFilter
 from partita.types.codec import encode, read_message, to_json
 from partita.types.messages import (
     AssistantMessage,
@@ -21,8 +22,7 @@ from partita.types.messages import (
     UserContent,
     UserMessage,
 )
-from partita.types.parts import DataPart, TextPart
-from partita.types.tools import TextOutput, ToolResultPart
+from partita.types.parts import DataPart, TextOutput, TextPart, ToolResultPart
 from partita.types.value import Extra
 from tests.canonical import messages as any_message
 from tests.store.emptying import in_empty_store
@@ -37,7 +37,7 @@ async def thread(store: Store) -> str:
 
 async def thread_in(store: Store) -> str:
     """The id of a new thread."""
-    await store.create_thread("t1")
+    await store.threads.create("t1")
     return "t1"
 
 
@@ -46,71 +46,70 @@ def ids(messages: object) -> list[str]:
 
 
 async def test_messages_come_back_as_they_were_stored(store: Store, thread: str) -> None:
-    saved = await store.save_messages([ask("m1"), worked("m2"), failed("m3")], thread_id=thread)
+    saved = await store.messages.save([ask("m1"), worked("m2"), failed("m3")], thread_id=thread)
     assert [message.seq for message in saved] == [1, 2, 3]
     assert [message.parent_id for message in saved] == [None, "m1", "m2"]
-    assert (await store.list_messages(thread)).items == saved
-    assert await store.get_message(thread, "m2") == saved[1]
-    assert await store.get_message(thread, "m9") is None
-    found = await store.get_thread_by_id(thread)
+    assert (await store.messages.list(thread)).items == saved
+    assert await store.messages.get(thread, "m2") == saved[1]
+    assert await store.messages.get(thread, "m9") is None
+    found = await store.threads.get(thread)
     assert found is not None
     assert (found.message_count, found.active_leaf_id) == (3, "m3")
 
 
 async def test_the_order_is_that_of_arrival_not_of_clocks(store: Store, thread: str) -> None:
     late, early = datetime(2030, 1, 1, tzinfo=UTC), datetime(1999, 1, 1, tzinfo=UTC)
-    await store.save_messages([ask("m1", created_at=late)], thread_id=thread)
-    await store.save_messages([answer("m2", created_at=early), ask("m3", created_at=early)], thread_id=thread)
-    assert ids(await store.list_messages(thread)) == ["m1", "m2", "m3"]
+    await store.messages.save([ask("m1", created_at=late)], thread_id=thread)
+    await store.messages.save([answer("m2", created_at=early), ask("m3", created_at=early)], thread_id=thread)
+    assert ids(await store.messages.list(thread)) == ["m1", "m2", "m3"]
 
 
 async def test_a_known_id_is_changed_in_its_place(store: Store, thread: str) -> None:
-    saved = await store.save_messages([ask("m1"), answer("m2"), ask("m3")], thread_id=thread)
-    again = (await store.save_messages([answer("m2", "Forty-one.")], thread_id=thread))[0]
+    saved = await store.messages.save([ask("m1"), answer("m2"), ask("m3")], thread_id=thread)
+    again = (await store.messages.save([answer("m2", "Forty-one.")], thread_id=thread))[0]
     assert (again.seq, again.created_at, again.parent_id) == (2, saved[1].created_at, "m1")
-    assert (await store.list_messages(thread)).items == (saved[0], again, saved[2])
-    assert (await store.get_thread_by_id(thread)).message_count == 3  # type: ignore[union-attr]
+    assert (await store.messages.list(thread)).items == (saved[0], again, saved[2])
+    assert (await store.threads.get(thread)).message_count == 3  # type: ignore[union-attr]
 
 
 async def test_of_two_with_one_id_in_a_batch_the_later_is_the_last_word(store: Store, thread: str) -> None:
-    await store.save_messages([ask("m1", "a"), answer("m2"), ask("m1", "b")], thread_id=thread)
-    page = await store.list_messages(thread)
+    await store.messages.save([ask("m1", "a"), answer("m2"), ask("m1", "b")], thread_id=thread)
+    page = await store.messages.list(thread)
     assert [(m.id, m.seq) for m in page] == [("m1", 1), ("m2", 2)]
     assert page.items[0].content.parts == (TextPart("b"),)
 
 
 async def test_all_or_none(store: Store, thread: str) -> None:
     with pytest.raises(StoreError, match="NUL"):
-        await store.save_messages([ask("m1"), answer("nul\x00")], thread_id=thread)
+        await store.messages.save([ask("m1"), answer("nul\x00")], thread_id=thread)
     with pytest.raises(NotFoundError, match="nowhere"):
-        await store.save_messages([ask("m1", thread_id=thread), ask("m2", thread_id="nowhere")])
-    assert len(await store.list_messages(thread)) == 0
+        await store.messages.save([ask("m1", thread_id=thread), ask("m2", thread_id="nowhere")])
+    assert len(await store.messages.list(thread)) == 0
 
 
 async def test_a_message_goes_to_the_thread_it_names(store: Store) -> None:
-    await store.create_thread("a")
-    await store.create_thread("b")
-    await store.save_messages([ask("m1", thread_id="b"), ask("m1", thread_id="a"), ask("m2", thread_id="b")])
-    assert ids(await store.list_messages("a")) == ["m1"]
-    assert ids(await store.list_messages("b")) == ["m1", "m2"]
+    await store.threads.create("a")
+    await store.threads.create("b")
+    await store.messages.save([ask("m1", thread_id="b"), ask("m1", thread_id="a"), ask("m2", thread_id="b")])
+    assert ids(await store.messages.list("a")) == ["m1"]
+    assert ids(await store.messages.list("b")) == ["m1", "m2"]
     with pytest.raises(StoreError, match="thread id"):
-        await store.save_messages([ask("m3")])
+        await store.messages.save([ask("m3")])
 
 
 async def test_a_message_of_another_thread_is_refused(store: Store, thread: str) -> None:
-    mine = await store.save_messages([ask("m1")], thread_id=thread)
+    mine = await store.messages.save([ask("m1")], thread_id=thread)
     other = ask("m1", "Moved?", thread_id="elsewhere")
     for write in (
-        store.save_messages([ask("m0"), other], thread_id=thread),
-        store.begin_turn(thread, [other]),
-        store.start_turn(thread, [other]),
-        store.edit_message(thread, other),
+        store.messages.save([ask("m0"), other], thread_id=thread),
+        store.runs.start_turn(thread, [other]),
+        store.messages.edit(thread, other),
     ):
         with pytest.raises(StoreError, match="'m1' belongs to thread 'elsewhere'") as refused:
             await write
         assert refused.value.where == "$.threadId"
-    assert (await store.list_messages(thread)).items == mine
-    assert not (await store.list_runs()).items
+    assert (await store.messages.list(thread)).items == mine
+    assert not (await store.runs.list()).items
 
 
 CALL = ToolCallPart(id="c1", name="measure", state="input-available", input={})
@@ -185,39 +184,39 @@ UNREADABLE = {
 @each_row("case", UNREADABLE.values(), ids=UNREADABLE)
 async def test_what_cannot_be_read_back_is_refused(store: Store, thread: str, case: Refused) -> None:
     for write in (
-        store.save_messages([ask("m0"), case.message], thread_id=thread),
-        store.start_turn(thread, [case.message]),
+        store.messages.save([ask("m0"), case.message], thread_id=thread),
+        store.runs.start_turn(thread, [case.message]),
     ):
         with pytest.raises(StoreError) as refused:
             await write
         assert refused.value.where == case.where
         assert case.what in refused.value.what
-    assert len(await store.list_messages(thread)) == 0
+    assert len(await store.messages.list(thread)) == 0
 
 
 async def test_metadata_that_cannot_be_read_back_is_refused(store: Store, thread: str) -> None:
     never = {"a": [float("nan")]}
     for write in (
-        store.create_thread("t2", metadata=never),
-        store.open_run(thread, metadata=never),
-        store.start_turn(thread, [ask("m1")], metadata=never),
+        store.threads.create("t2", metadata=never),
+        store.runs.open(thread, metadata=never),
+        store.runs.start_turn(thread, [ask("m1")], metadata=never),
     ):
         with pytest.raises(StoreError) as refused:
             await write
         assert refused.value.where == "$.metadata.a[0]"
-    assert await store.get_thread_by_id("t2") is None
+    assert await store.threads.get("t2") is None
 
 
 async def test_tuples_and_halves_of_pairs_are_json(store: Store, thread: str) -> None:
     kept = DataPart(name="d", data={"pair": (1, 2), "half": "\ud83d", "large": 10**30})
-    await store.save_messages([AssistantMessage(id="m", content=[kept])], thread_id=thread)
-    found = await store.get_message(thread, "m")
+    await store.messages.save([AssistantMessage(id="m", content=[kept])], thread_id=thread)
+    found = await store.messages.get(thread, "m")
     assert found is not None
     assert encode(found.content.parts[0]) == encode(kept)
 
 
 async def test_nothing_to_save_is_no_error(store: Store) -> None:
-    assert await store.save_messages([]) == ()
+    assert await store.messages.save([]) == ()
 
 
 START = datetime(2026, 3, 1, tzinfo=UTC)
@@ -236,7 +235,7 @@ async def fill(store: Store, thread: str) -> None:
     messages[8] = SystemMessage(
         id="notice", content="compacted", type="event", created_at=messages[8].created_at
     )
-    await store.save_messages(messages, thread_id=thread)
+    await store.messages.save(messages, thread_id=thread)
 
 
 LISTS: dict[str, tuple[dict[str, object], list[str]]] = {
@@ -271,7 +270,15 @@ LISTS: dict[str, tuple[dict[str, object], list[str]]] = {
 @in_empty_store
 async def test_lists(store: Store, wanted: dict[str, object], expected: list[str]) -> None:
     await fill(store, await thread_in(store))
-    assert ids(await store.list_messages("t1", **wanted)) == expected  # type: ignore[arg-type]
+    options = {name: wanted[name] for name in ("order", "limit", "previous", "following") if name in wanted}
+    rest = {name: value for name, value in wanted.items() if name not in (*options, "around")}
+    filter_ = MessageFilter(**rest)  # type: ignore[arg-type]
+    found: object
+    if isinstance(around := wanted.get("around"), str):
+        found = await store.messages.around("t1", around, filter_, **options)  # type: ignore[arg-type]
+    else:
+        found = await store.messages.list("t1", filter_, **options)  # type: ignore[arg-type]
+    assert ids(found) == expected
 
 
 @each_row("order", ["asc", "desc"])
@@ -279,11 +286,11 @@ async def test_lists(store: Store, wanted: dict[str, object], expected: list[str
 async def test_pages_cover_everything_once(store: Store, order: str) -> None:
     thread = await thread_in(store)
     await fill(store, thread)
-    whole = ids(await store.list_messages(thread, order=order))  # type: ignore[arg-type]
+    whole = ids(await store.messages.list(thread, order=order))  # type: ignore[arg-type]
     seen: list[str] = []
     cursor: str | None = None
     while True:
-        page = await store.list_messages(thread, limit=3, order=order, cursor=cursor)  # type: ignore[arg-type]
+        page = await store.messages.list(thread, limit=3, order=order, cursor=cursor)  # type: ignore[arg-type]
         seen += ids(page)
         cursor = page.next
         if cursor is None:
@@ -293,35 +300,35 @@ async def test_pages_cover_everything_once(store: Store, order: str) -> None:
 
 async def test_messages_of_nowhere(store: Store, thread: str) -> None:
     with pytest.raises(NotFoundError, match="nowhere"):
-        await store.list_messages("nowhere")
+        await store.messages.list("nowhere")
     with pytest.raises(NotFoundError, match="m9"):
-        await store.list_messages(thread, around="m9")
-    assert await store.get_message("nowhere", "m1") is None
+        await store.messages.around(thread, "m9")
+    assert await store.messages.get("nowhere", "m1") is None
     with pytest.raises(StoreError, match="cursor"):
-        await store.list_messages(thread, cursor="seven")
+        await store.messages.list(thread, cursor="seven")
 
 
 async def test_one_part_is_changed(store: Store, thread: str) -> None:
-    await store.save_messages([worked("m1")], thread_id=thread)
-    changed = await store.update_part(thread, "m1", 2, TextPart("It is 42 metres tall."))
+    await store.messages.save([worked("m1")], thread_id=thread)
+    changed = await store.messages.update_part(thread, "m1", 2, TextPart("It is 42 metres tall."))
     assert changed.content.parts[2] == TextPart("It is 42 metres tall.")
-    assert await store.get_message(thread, "m1") == changed
+    assert await store.messages.get(thread, "m1") == changed
     with pytest.raises(StoreError, match="no part 3"):
-        await store.update_part(thread, "m1", 3, TextPart("x"))
+        await store.messages.update_part(thread, "m1", 3, TextPart("x"))
     with pytest.raises(NotFoundError):
-        await store.update_part(thread, "m2", 0, TextPart("x"))
+        await store.messages.update_part(thread, "m2", 0, TextPart("x"))
 
 
 async def test_deleted_messages_leave_a_whole_thread(store: Store, thread: str) -> None:
-    await store.save_messages([ask("m1"), failed("m2"), ask("m3"), answer("m4")], thread_id=thread)
-    assert await store.delete_messages(thread, ["m2", "m4", "unknown"]) == 2
-    left = await store.list_messages(thread)
+    await store.messages.save([ask("m1"), failed("m2"), ask("m3"), answer("m4")], thread_id=thread)
+    assert await store.messages.delete(thread, ["m2", "m4", "unknown"]) == 2
+    left = await store.messages.list(thread)
     assert [(m.id, m.seq, m.parent_id) for m in left] == [("m1", 1, None), ("m3", 3, "m1")]
-    found = await store.get_thread_by_id(thread)
+    found = await store.threads.get(thread)
     assert found is not None
     assert (found.message_count, found.active_leaf_id) == (2, "m3")
-    assert [t.id for t in await store.list_threads(has_errors=True)] == []
-    new = (await store.save_messages([answer("m5")], thread_id=thread))[0]
+    assert [t.id for t in await store.threads.list(ThreadFilter(has_errors=True))] == []
+    new = (await store.messages.save([answer("m5")], thread_id=thread))[0]
     assert (new.seq, new.parent_id) == (5, "m3")
 
 
@@ -335,8 +342,8 @@ async def test_tool_messages_and_unknown_fields_survive(store: Store, thread: st
             "content": {"format": 2, "parts": [{"type": "hologram", "depth": 3}], "mood": "calm"},
         }
     )
-    saved = await store.save_messages([tool, odd], thread_id=thread)
-    listed = (await store.list_messages(thread)).items
+    saved = await store.messages.save([tool, odd], thread_id=thread)
+    listed = (await store.messages.list(thread)).items
     assert listed == saved
     plain = to_json(listed[1])
     assert plain["colour"] == "teal"
@@ -356,9 +363,9 @@ async def test_any_message_survives(messages: list[Message]) -> None:
         for number, m in enumerate(messages)
     ]
     async with open_store("memory:") as store:
-        await store.create_thread("t")
-        await store.save_messages(storable, thread_id="t")
-        listed = await store.list_messages("t", internal=None, branch="all")
+        await store.threads.create("t")
+        await store.messages.save(storable, thread_id="t")
+        listed = await store.messages.list("t", MessageFilter(internal=None, branch="all"))
         assert list(map(settled, listed)) == list(map(settled, storable))
 
 
@@ -369,16 +376,16 @@ ODD = ["\x00", "\ud800 half", "emoji 🏮", "ünïcödé", "'; DROP TABLE messag
 @in_empty_store
 async def test_any_text_survives(store: Store, text: str) -> None:
     thread = await thread_in(store)
-    saved = await store.save_messages([UserMessage(id="m1", content=text)], thread_id=thread)
-    assert (await store.list_messages(thread)).items == saved
-    again = await store.get_message(thread, "m1")
+    saved = await store.messages.save([UserMessage(id="m1", content=text)], thread_id=thread)
+    assert (await store.messages.list(thread)).items == saved
+    again = await store.messages.get(thread, "m1")
     assert isinstance(again, UserMessage)
     assert again.content.parts == (TextPart(text),)
 
 
 async def test_the_type_of_a_message_is_kept(store: Store, thread: str) -> None:
     event = AssistantMessage(id="m1", content="interrupted", type="event", internal=True)
-    await store.save_messages([event], thread_id=thread)
-    found = await store.get_message(thread, "m1")
+    await store.messages.save([event], thread_id=thread)
+    found = await store.messages.get(thread, "m1")
     assert found is not None
     assert (found.type, found.internal) == ("event", True)

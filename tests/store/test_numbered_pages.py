@@ -6,10 +6,11 @@ from typing import Any
 import pytest
 
 from partita.errors import ConflictError, NotFoundError
-from partita.store.excerpts import Excerpt
-from partita.store.facade.store import Store
-from partita.store.numbered_messages import Included, NumberedQuery
-from partita.store.numbered_pages import NumberedPage
+from partita.store.messages.queries import Included, NumberedQuery
+from partita.store.sql.pages import NumberedPage
+from partita.store.store import Store
+from partita.store.threads.copies import Excerpt
+from partita.store.values import MessageFilter, ThreadFilter
 from partita.types.json import Json
 from partita.types.messages import AssistantMessage, Message, UserContent, UserMessage, text_of
 from partita.types.parts import TextPart
@@ -33,13 +34,13 @@ async def ada(store: Store) -> Store:
     """Two threads of Ada's and one of Bob's; the first one's third and fourth message are of one time."""
     mine, other = store.scoped("ada"), store.scoped("bob")
     for owner, thread, topic in ((mine, "t1", "lamps"), (mine, "t2", "boats"), (other, "t3", "lamps")):
-        await owner.create_thread(thread, metadata={"topic": topic})
+        await owner.threads.create(thread, metadata={"topic": topic})
     reply = AssistantMessage(id="m2", created_at=at(2), content="m2")
     note = AssistantMessage(id="n", created_at=at(2), type="event", internal=True, content="n")
     talk: list[Message] = [said("m1", 1, n=1), reply, note, said("m3", 3, n=True), said("m4", 3)]
-    await mine.save_messages(talk, thread_id="t1")
-    await mine.save_messages([said("o1", 1), said("o2", 4)], thread_id="t2")
-    await other.save_messages([said("b1", 1)], thread_id="t3")
+    await mine.messages.save(talk, thread_id="t1")
+    await mine.messages.save([said("o1", 1), said("o2", 4)], thread_id="t2")
+    await other.messages.save([said("b1", 1)], thread_id="t3")
     return mine
 
 
@@ -74,22 +75,22 @@ FOUND: dict[str, tuple[NumberedQuery, list[str], tuple[int, int]]] = {
 
 async def test_messages_by_number(ada: Store) -> None:
     for name, (wanted, ids, counts) in FOUND.items():
-        found = await ada.list_messages_by_number("t1", wanted)
+        found = await ada.messages.page("t1", wanted)
         assert [message.id for message in found.items] == ids, name
         assert (found.total, found.own) == counts, name
 
 
 async def test_threads_by_number(store: Store, ada: Store) -> None:
     async def listed(of: Store, *page: int, **how: Any) -> tuple[list[str], int]:
-        found = await of.list_threads_by_number(NumberedPage(*page), **how)
+        found = await of.threads.page(NumberedPage(*page), **how)
         return [thread.id for thread in found.items], found.total
 
     assert await listed(ada) == (["t2", "t1"], 2)
     assert await listed(store, 1, 2) == (["t1"], 3)
-    assert await listed(store, order="asc", resource_id="ada") == (["t1", "t2"], 2)
-    assert await listed(store, metadata={"topic": "lamps"}) == (["t3", "t1"], 2)
-    await ada.set_title("t2", "Lamps")  # which says nothing in it
-    await ada.save_messages([ask("m9", "And now?")], thread_id="t1")
+    assert await listed(store, filter=ThreadFilter(resource_id="ada"), order="asc") == (["t1", "t2"], 2)
+    assert await listed(store, filter=ThreadFilter(metadata={"topic": "lamps"})) == (["t3", "t1"], 2)
+    await ada.threads.set_title("t2", "Lamps")  # which says nothing in it
+    await ada.messages.save([ask("m9", "And now?")], thread_id="t1")
     assert await listed(store, by="updated_at") == (["t1", "t3", "t2"], 3)
 
 
@@ -104,25 +105,25 @@ EXCERPTS: dict[str, tuple[Excerpt, list[str]]] = {
 
 async def test_excerpts(store: Store, ada: Store) -> None:
     for name, (wanted, texts) in EXCERPTS.items():
-        copy = await ada.copy_excerpt("t1", wanted, new_id=name, title="Copy", metadata={"a": 1})
+        copy = await ada.threads.copy_excerpt("t1", wanted, new_id=name, title="Copy", metadata={"a": 1})
         assert (copy.id, copy.title, copy.resource_id) == (name, "Copy", "ada")
         assert copy.metadata is not None
         assert {key: copy.metadata[key] for key in ("topic", "a")} == {"topic": "lamps", "a": 1}
         assert copy.metadata["clone"]["threadId"] == "t1"
-        page = await ada.list_messages(name, internal=None)
+        page = await ada.messages.list(name, MessageFilter(internal=None))
         assert [text_of(message) for message in page] == texts, name
         assert not {message.id for message in page} & {"m1", "m2", "n", "m3", "m4"}
     with pytest.raises(NotFoundError):
-        await store.scoped("bob").copy_excerpt("t1", Excerpt())
+        await store.scoped("bob").threads.copy_excerpt("t1", Excerpt())
 
 
 async def test_messages_are_deleted_by_id_wherever_they_are(store: Store, ada: Store) -> None:
     bob = store.scoped("bob")
-    assert await bob.delete_messages_by_id(["m1", "o1"]) == 0
-    assert await ada.delete_messages_by_id(["m1", "o1", "b1", "nobody", "m1"]) == 2
-    await ada.save_messages([said("m4", 9)], thread_id="t2")
+    assert await bob.messages.delete_by_id(["m1", "o1"]) == 0
+    assert await ada.messages.delete_by_id(["m1", "o1", "b1", "nobody", "m1"]) == 2
+    await ada.messages.save([said("m4", 9)], thread_id="t2")
     with pytest.raises(ConflictError):
-        await ada.delete_messages_by_id(["m4"])
-    assert await ada.delete_messages_by_id(["m4"], thread_id="t2") == 1
-    left = await store.list_messages("t1")
+        await ada.messages.delete_by_id(["m4"])
+    assert await ada.messages.delete_by_id(["m4"], thread_id="t2") == 1
+    left = await store.messages.list("t1")
     assert [message.id for message in left] == ["m2", "m3", "m4"]

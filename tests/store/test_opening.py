@@ -1,67 +1,71 @@
-"""Opening a store: a newer schema is refused, an older one brought up to date, and never by halves."""
+"""Opening a store: which schemas are accepted, and that a failed upgrade changes nothing."""
 
 import asyncio
+import gzip
+import re
 import sqlite3
+from collections.abc import Callable, Iterator
 from contextlib import closing
-from importlib.resources import files
 from pathlib import Path
 
 import pytest
-from sqlalchemy import Connection, create_engine, inspect, text
+from sqlalchemy import Connection, inspect, text
 
 from partita.errors import StoreError
-from partita.store import changes, role_schema
-from partita.store.content_schema import SQLITE_COLUMNS
+from partita.store.backup.restoring import restore
+from partita.store.doctor.examination import examine
 from partita.store.engines.engine import Engine
 from partita.store.engines.location import locate
+from partita.store.logs.run_log import LogEntry
+from partita.store.migrations import CURRENT, HEAD, Schema, Step
 from partita.store.opening import open_engine, open_store
-from partita.store.schema import NEWEST, Schema, revision_of, run_scripts
-from partita.store.tables import metadata
+from partita.store.schema import metadata
+from partita.store.sql.transaction import Transaction
 from partita.types.messages import text_of
+from tests.store.databases import ask as ask_server
 from tests.store.emptying import empty, new_folder
 from tests.store.engines import in_a_file_and_on_a_server
 from tests.store.examples import ask
 from tests.store.workers import PROCESSES, exit_code, open_together, started
 from tests.tables import each_row
 
-OURS = "from partita.store.migrations.versions.{} import down_revision, revision, upgrade\n"
-LATER = f"{int(NEWEST.head) + 1:04}"
-NEXT = f"""
-from alembic import op
+from .running import NOON
 
-revision = "{LATER}"
-down_revision = "{NEWEST.head}"
+FIXTURES = Path(__file__).parents[1] / "fixtures" / "store"
+LATER = f"{int(HEAD) + 1:04}"
+ADD_MOOD = ("ALTER TABLE threads ADD COLUMN mood TEXT", "UPDATE threads SET mood = 'calm'")
 
 
-def upgrade() -> None:
-    op.execute("ALTER TABLE threads ADD COLUMN mood TEXT")
-    op.execute("UPDATE threads SET mood = 'calm'")
-"""
-BROKEN = NEXT + '    op.execute("UPDATE nonsense SET mood = 1")\n'
-FAILING = NEXT + '    raise KeyError("mood")\n'
+def add_mood(dialect: str) -> Iterator[str]:
+    yield from ADD_MOOD
 
 
-def next_schema(folder: Path, script: str = NEXT) -> Schema:
-    """The schema of a later version of this program."""
-    scripts = folder / "scripts"
-    (scripts / "versions").mkdir(parents=True)
-    environment = files("partita.store.migrations") / "env.py"
-    (scripts / "env.py").write_text(environment.read_text())
-    for ours in (files("partita.store.migrations") / "versions").iterdir():
-        if ours.name.startswith("v"):
-            (scripts / "versions" / ours.name).write_text(OURS.format(ours.name.removesuffix(".py")))
-    (scripts / "versions" / f"v{LATER}.py").write_text(script)
-    return Schema(LATER, str(scripts))
+def with_mood(dialect: str) -> Iterator[str]:
+    yield from CURRENT.create(dialect)
+    yield ADD_MOOD[0]
+
+
+def add_mood_to_no_table(dialect: str) -> Iterator[str]:
+    yield from (*ADD_MOOD, "UPDATE nonsense SET mood = 1")
+
+
+def add_mood_and_fail(dialect: str) -> Iterator[str]:
+    yield from ADD_MOOD
+    raise KeyError("mood")
+
+
+LATER_SCHEMA = Schema(with_mood, CURRENT.oldest, (*CURRENT.upgrades, Step(LATER, add_mood)))
+"""The schema of a later version of this program."""
 
 
 async def with_message(url: str) -> None:
     """Put a message into a store."""
     async with open_store(url) as store:
-        await store.create_thread("t1", title="Lighthouses")
-        await store.save_messages([ask("m1", "How tall?")], thread_id="t1")
+        await store.threads.create("t1", title="Lighthouses")
+        await store.messages.save([ask("m1", "How tall?")], thread_id="t1")
 
 
-async def later(url: str, schema: Schema) -> Engine:
+async def later(url: str, schema: Schema = LATER_SCHEMA) -> Engine:
     """A store as a later version opens it."""
     return await open_engine(locate(url), schema=schema)
 
@@ -79,13 +83,13 @@ def content(path: Path) -> bytes:
 @in_a_file_and_on_a_server
 async def test_a_newer_schema_is_refused(url: str, tmp_path: Path) -> None:
     await with_message(url)
-    engine = await later(url, next_schema(tmp_path))
+    engine = await later(url)
     assert await engine.read(moods) == ["calm"]
     await engine.close()
     path = locate(url).path
     before = content(path) if path else b""
     with pytest.raises(
-        StoreError, match=rf"the store has schema {LATER}, and Partita \S+ knows up to {NEWEST.head}"
+        StoreError, match=rf"the store has schema {LATER}, and Partita \S+ knows up to {HEAD}"
     ) as caught:
         await open_store(url)
     assert caught.value.hint == "a newer Partita wrote it: upgrade with pip install -U partita"
@@ -96,147 +100,164 @@ async def test_a_newer_schema_is_refused(url: str, tmp_path: Path) -> None:
 async def test_an_older_file_is_copied_then_brought_up_to_date(tmp_path: Path) -> None:
     path = tmp_path / "store.db"
     await with_message(str(path))
-    engine = await later(str(path), next_schema(tmp_path))
+    engine = await later(str(path))
     assert await engine.read(moods) == ["calm"]
     await engine.close()
-    async with open_store(
-        tmp_path / f"store.db.schema-{NEWEST.head}.bak"
-    ) as copy:  # as it was, for today's version
-        assert [message.id for message in await copy.list_messages("t1")] == ["m1"]
-        thread = await copy.get_thread_by_id("t1")
+    async with open_store(tmp_path / f"store.db.schema-{HEAD}.bak") as copy:  # as it was, for today's version
+        assert [message.id for message in await copy.messages.list("t1")] == ["m1"]
+        thread = await copy.threads.get("t1")
         assert thread is not None
         assert thread.title == "Lighthouses"
         assert len(await copy.search("tall")) == 1
     assert [found.name for found in tmp_path.glob("*.part")] == []
 
 
-UNDONE = {
-    "0007": ["DROP TABLE counters"],
-    "0005": ["DROP INDEX messages_with_tool_calls"],
-    "0004": ["ALTER TABLE runs DROP COLUMN agent_result"],
-    "0003": ["DROP INDEX threads_by_change", "ALTER TABLE threads DROP COLUMN changed_at"],
-    "0002": ["DROP TABLE api_keys"],
-}
-"""What takes each schema away, the newest first."""
-
-
-def undo_roles(connection: Connection) -> None:
-    """Take the role `chat` away, which the sixth schema added."""
-    if connection.dialect.name == "sqlite":
-        now, then = (one.replace("'", "''") for one in (role_schema.ROLES, role_schema.BEFORE))
-        connection.exec_driver_sql("PRAGMA writable_schema = ON")
-        connection.exec_driver_sql(f"UPDATE sqlite_master SET sql = replace(sql, '{now}', '{then}')")
-        connection.exec_driver_sql("PRAGMA writable_schema = RESET")
-    else:
-        connection.exec_driver_sql("ALTER TABLE api_keys DROP CONSTRAINT api_keys_role_check")
-        connection.exec_driver_sql(
-            f"ALTER TABLE api_keys ADD CONSTRAINT api_keys_role_check CHECK ({role_schema.BEFORE})"
-        )
-
-
-def undo_contents(connection: Connection) -> None:
-    """Take away the checks, defaults and views of the fifth schema, whose statements differ by engine."""
-    if connection.dialect.name == "sqlite":
-        declared = "sql"
-        for before, after in SQLITE_COLUMNS.items():
-            now, then = (one.replace("'", "''") for one in (after, before))
-            declared = f"replace({declared}, '{now}', '{then}')"
-        connection.exec_driver_sql("PRAGMA writable_schema = ON")
-        connection.exec_driver_sql(f"UPDATE sqlite_master SET sql = {declared} WHERE type = 'table'")
-        connection.exec_driver_sql("PRAGMA writable_schema = RESET")
-    else:
-        connection.exec_driver_sql("DROP FUNCTION partita_jsonb CASCADE")
-        for name in ("messages_role", "messages_type"):
-            connection.exec_driver_sql(f"ALTER TABLE messages DROP CONSTRAINT {name}")
-    # A row that such a database could hold, and that the new checks would refuse.
-    connection.exec_driver_sql("UPDATE messages SET type = 'v2', content = 'Only words.' WHERE id = 'old'")
-
-
 @in_a_file_and_on_a_server
-@each_row("version", ["0001", "0002", "0003", "0004", "0005", "0006"])
-async def test_a_store_of_every_earlier_version_is_brought_up_to_date(url: str, version: str) -> None:
+@each_row("version", ["0001", "0004", "0006"])
+async def test_a_store_of_a_development_version_is_refused_and_not_changed(url: str, version: str) -> None:
     engine = await open_engine(locate(url))
     await empty(engine)
     await engine.close()
     await with_message(url)
+    await set_version(url, version)
+    path = locate(url).path
+    before = content(path) if path else b""
+    with pytest.raises(StoreError, match=f"has schema {version} of a development version") as caught:
+        await open_store(url)
+    assert f"supports {CURRENT.oldest} and later" in caught.value.what
+    assert "nothing was changed; keep it, and import your sessions again" in caught.value.hint
+    assert caught.value.where
+    assert (content(path) if path else b"") == before
+    assert path is None or [found.name for found in path.parent.iterdir()] == [path.name]
+    await set_version(url, HEAD)
     async with open_store(url) as store:
-        await store.save_messages([ask("old")], thread_id="t1")
-    expected = "Only words." if version < "0005" else text_of(ask("old"))
+        assert [text_of(one) for one in await store.messages.list("t1")] == ["How tall?"]
 
-    def undo(connection: Connection) -> None:
-        if version < "0006":
-            undo_roles(connection)
-        if version < "0005":
-            undo_contents(connection)
-        later = [statements for revision, statements in UNDONE.items() if revision > version]
-        for statement in (one for statements in later for one in statements):
-            connection.execute(text(statement))
-        connection.execute(text(f"UPDATE alembic_version SET version_num = '{version}'"))
 
-    engine = await open_engine(locate(url))
-    await engine.make(undo)
-    await engine.close()
+async def set_version(url: str, version: str) -> None:
+    """Write a version into a database that no store has open."""
+    statement = f"UPDATE alembic_version SET version_num = '{version}'"
+    path = locate(url).path
+    if path is None:
+        await asyncio.to_thread(ask_server, url, statement)
+        return
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute(statement)
+        connection.commit()
+
+
+async def test_a_file_with_schema_0007_is_upgraded(tmp_path: Path) -> None:
+    path = old_file(tmp_path)
+    before = rows_of(path)
+    async with open_store(path) as store:
+        assert [text_of(one) for one in await store.messages.list("t1")] == ["How tall?", "Thirty metres."]
+        assert [hit.message_id for hit in await store.search("metres")] == ["m2"]
+        assert [key.role for key in await store.keys.list()] == ["chat"]
+        logs = {run: await store.logs.read(run) for run in ("r1", "r2", "r3", "r4")}
+        assert [len(logs[run]) for run in ("r1", "r2")] == [1, 1]
+        assert [entry.raw for entry in logs["r3"]] == [b"line %d\n" % number for number in range(130)]
+        assert [len(entry.raw or b"") for entry in logs["r4"]] == [2, 3, 3, 3, 3, 9000, 3, 3, 3, 3, 4, 4, 4]
+        for run, entries in logs.items():
+            if run != "r1":  # which has ended
+                entry = entries[-1]
+                number = await store.logs.append(run, [LogEntry(entry.time, entry.chunk, entry.raw)])
+                assert number == len(entries) + 1
+                await store.runs.finish(run, agent_result=[2])
+            await store.logs.seal(run)
+            assert (await store.logs.read(run))[: len(entries)] == entries
+        assert (await examine(store, full=True)).healthy
+    async with open_store(tmp_path / "new.db"):
+        pass
+    assert made(path) == made(tmp_path / "new.db")
+    assert rows_of(tmp_path / "store.db.schema-0007.bak") == before
+
+
+@pytest.mark.parametrize("version", ["0001", "0006"])
+async def test_a_real_file_of_a_development_version_stays_as_it_is(tmp_path: Path, version: str) -> None:
+    path = old_file(tmp_path)
+    await set_version(str(path), version)
+    before = content(path)
+    with pytest.raises(StoreError, match=f"has schema {version} of a development version") as caught:
+        await open_store(path)
+    assert caught.value.where == str(path)
+    assert content(path) == before
+    assert [found.name for found in tmp_path.iterdir()] == [path.name]
+
+
+async def test_a_server_with_schema_0007_is_upgraded(postgres_url: str) -> None:
+    await with_message(postgres_url)
+    async with open_store(postgres_url) as store:
+        run = await store.runs.open("t1")
+        for line in (b"1", b"2"):
+            await store.logs.append(run.id, [LogEntry(NOON, raw=line)])
+        described = await store.read(describe_server)
+        await store.write(make_schema_0007)
+    async with open_store(postgres_url) as store:
+        assert await store.read(describe_server) == described
+        assert await store.logs.append(run.id, [LogEntry(NOON, raw=b"3")]) == 3
+        assert [entry.raw for entry in await store.logs.read(run.id)] == [b"1", b"2", b"3"]
+        assert [text_of(one) for one in await store.messages.list("t1")] == ["How tall?"]
+
+
+def make_schema_0007(tx: Transaction) -> None:
+    """Give a server the schema 0007, and the rows that it has there."""
+    tx.sql("ALTER TABLE runs ADD COLUMN tail BIGINT, ADD COLUMN tail_rows INTEGER")
+    tx.sql("UPDATE run_log SET encoding = 'plain', data = '\\xdd00000001'::bytea || data")
+    tx.sql("UPDATE alembic_version SET version_num = '0007'")
+
+
+@in_a_file_and_on_a_server
+async def test_a_backup_with_schema_0007_is_restored(url: str) -> None:
     async with open_store(url) as store:
-        assert [text_of(one) for one in await store.list_messages("t1")] == ["How tall?", expected]
-        with pytest.raises(StoreError, match=r"messages_role|CHECK"):
-            await store.write(
-                lambda tx: tx.sql("UPDATE messages SET role = 'ghost' WHERE id = 'm1'") and None
-            )
-        await store.create_key("ada", "chat")
-        assert [key.role for key in await store.list_keys()] == ["chat"]
-        seen = await store.read(changes.begin)
-        await store.set_title("t1", "Lamps")
-        assert [one.id for one in (await store.read(changes.look, seen)).threads] == ["t1"]
-        run = await store.open_run("t1")
-        assert (await store.finish_run(run.id, agent_result=[1])).agent_result == [1]
-    engine = await open_engine(locate(url))
-    assert await engine.read(revision_of) == NEWEST.head
-    await engine.close()
+        report = await restore(store, FIXTURES / "schema-0007.backup")
+        assert (report.schema, report.rows["messages"]) == ("0007", 2)
+        assert [hit.message_id for hit in await store.search("metres")] == ["m2"]
+        assert [len(await store.logs.read(run)) for run in ("r1", "r2")] == [1, 1]
 
 
 async def test_a_copy_never_takes_the_place_of_another(tmp_path: Path) -> None:
     path = tmp_path / "store.db"
     await with_message(str(path))
-    (tmp_path / f"store.db.schema-{NEWEST.head}.bak").write_text("mine")
-    (tmp_path / f"store.db.schema-{NEWEST.head}-2.bak.part").write_text("of one who was killed")
-    engine = await later(str(path), next_schema(tmp_path))
+    (tmp_path / f"store.db.schema-{HEAD}.bak").write_text("mine")
+    (tmp_path / f"store.db.schema-{HEAD}-2.bak.part").write_text("of one who was killed")
+    engine = await later(str(path))
     await engine.close()
-    assert (tmp_path / f"store.db.schema-{NEWEST.head}.bak").read_text() == "mine"
-    async with open_store(tmp_path / f"store.db.schema-{NEWEST.head}-2.bak") as copy:
-        assert await copy.count_threads() == 1
+    assert (tmp_path / f"store.db.schema-{HEAD}.bak").read_text() == "mine"
+    async with open_store(tmp_path / f"store.db.schema-{HEAD}-2.bak") as copy:
+        assert await copy.threads.count() == 1
 
 
 @in_a_file_and_on_a_server
 @pytest.mark.parametrize(
-    ("script", "reason"), [(BROKEN, "nonsense"), (FAILING, "mood")], ids=["broken SQL", "an error"]
+    ("statements", "reason"),
+    [(add_mood_to_no_table, "nonsense"), (add_mood_and_fail, "mood")],
+    ids=["broken SQL", "an error"],
 )
 async def test_a_migration_that_fails_leaves_everything_as_it_was(
-    url: str, tmp_path: Path, script: str, reason: str
+    url: str, statements: Callable[[str], Iterator[str]], reason: str
 ) -> None:
     await with_message(url)
     path = locate(url).path
     before = content(path) if path else b""
-    with pytest.raises(
-        StoreError, match=f"the schema cannot be brought from {NEWEST.head} to {LATER}"
-    ) as caught:
-        await later(url, next_schema(tmp_path, script))
+    with pytest.raises(StoreError, match=f"the schema cannot be upgraded from {HEAD} to {LATER}") as caught:
+        await later(url, CURRENT._replace(upgrades=(*CURRENT.upgrades, Step(LATER, statements))))
     assert reason in caught.value.what
     assert caught.value.where
     assert caught.value.hint.startswith("nothing was changed")
     if path is not None:
-        copy = path.with_name(f"{path.name}.schema-{NEWEST.head}.bak")
+        copy = path.with_name(f"{path.name}.schema-{HEAD}.bak")
         assert caught.value.hint.endswith(f"a copy from before is {copy}")
         assert copy.exists()
         assert content(path) == before
     async with open_store(url) as store:
-        assert [message.id for message in await store.list_messages("t1")] == ["m1"]
+        assert [message.id for message in await store.messages.list("t1")] == ["m1"]
 
 
 @each_row("name", ["memory:", "new.db"])
 async def test_a_new_database_needs_no_copy(tmp_path: Path, name: str) -> None:
     folder = new_folder(tmp_path)
     place = name if name == "memory:" else str(folder / name)
-    engine = await later(place, next_schema(folder))
+    engine = await later(place)
     assert await engine.read(moods) == []
     await engine.close()
     assert list(folder.glob("*.bak")) == []
@@ -246,7 +267,7 @@ async def test_a_new_database_needs_no_copy(tmp_path: Path, name: str) -> None:
 async def test_processes_that_open_a_new_database_at_the_same_moment(url: str, tmp_path: Path) -> None:
     if url.startswith("postgresql"):
         engine = await open_engine(locate(url))
-        await engine.make(_empty)
+        await engine.change_schema(_empty)
         await engine.close()
     else:
         url = f"sqlite:///{tmp_path / 'new.db'}"
@@ -254,18 +275,17 @@ async def test_processes_that_open_a_new_database_at_the_same_moment(url: str, t
     openers = [started(open_together, url, f"p{number}", everybody) for number in range(3)]
     assert await asyncio.gather(*map(exit_code, openers)) == [0, 0, 0]
     async with open_store(url) as store:
-        assert await store.count_threads() == 3
+        assert await store.threads.count() == 3
 
 
 async def test_an_old_file_that_two_open_at_the_same_moment_is_copied_once(tmp_path: Path) -> None:
     path = tmp_path / "store.db"
     await with_message(str(path))
-    schema = next_schema(tmp_path)
-    engines = await asyncio.gather(*(later(str(path), schema) for _ in range(3)))
+    engines = await asyncio.gather(*(later(str(path)) for _ in range(3)))
     for engine in engines:
         assert await engine.read(moods) == ["calm"]
         await engine.close()
-    assert [found.name for found in tmp_path.glob("*.bak")] == [f"store.db.schema-{NEWEST.head}.bak"]
+    assert [found.name for found in tmp_path.glob("*.bak")] == [f"store.db.schema-{HEAD}.bak"]
 
 
 def _empty(connection: Connection) -> None:
@@ -288,19 +308,69 @@ async def test_the_tables_are_as_statements_are_built_from_them(engine: Engine) 
         assert set(real[name]) - set(described[name]) <= {"key"}, name  # which SQLite fills in by itself
 
 
-async def test_tables_made_at_once_are_those_that_the_scripts_make(tmp_path: Path) -> None:
-    async with open_store(tmp_path / "store.db"):
-        pass
-    scripted = create_engine(f"sqlite:///{tmp_path / 'scripted.db'}")
-    with scripted.begin() as connection:
-        run_scripts(connection, Schema("head", NEWEST.scripts))
-    scripted.dispose()
-    assert made(tmp_path / "store.db") == made(tmp_path / "scripted.db")
+async def test_a_new_database_on_a_server_has_the_tables_that_are_described(postgres_url: str) -> None:
+    async with open_store(postgres_url) as store:
+        found = await store.read(describe_server)
+    expected = (FIXTURES / f"schema-{HEAD}.postgresql.txt").read_text()
+    assert "\n".join(found) + "\n" == expected
+
+
+def describe_server(tx: Transaction) -> list[str]:
+    """All tables, columns, indexes, constraints, views and functions of a server."""
+    return [row[0] for row in tx.sql(DESCRIBE_POSTGRES)]
+
+
+def old_file(folder: Path) -> Path:
+    """A store that an earlier version wrote, with schema 0007. The runs `r2` to `r4` are active."""
+    path = folder / "store.db"
+    path.write_bytes(gzip.decompress((FIXTURES / "schema-0007.db.gz").read_bytes()))
+    return path
 
 
 def made(path: Path) -> tuple[list[tuple[str, str]], list[tuple[str]]]:
-    """What a file was told to make, and the version that it says it has."""
+    """The statements that created the tables of a file, without spaces; and its version."""
     with closing(sqlite3.connect(path)) as connection:
-        made = connection.execute("SELECT name, sql FROM sqlite_master ORDER BY name").fetchall()
+        created = connection.execute("SELECT name, sql FROM sqlite_master ORDER BY name").fetchall()
         version = connection.execute("SELECT version_num FROM alembic_version").fetchall()
-    return [(name, "".join(str(sql).split())) for name, sql in made], version
+    return [(name, _normalized(str(sql))) for name, sql in created], version
+
+
+def rows_of(path: Path) -> dict[str, list[tuple[object, ...]]]:
+    """All rows of a file."""
+    with closing(sqlite3.connect(path)) as connection:
+        tables = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
+        return {name: connection.execute(f'SELECT * FROM "{name}"').fetchall() for (name,) in tables}
+
+
+def _normalized(sql: str) -> str:
+    sql = re.sub(r"CONSTRAINT messages_\w+ ", "", sql).replace(
+        " REAL ", " DOUBLE PRECISION "
+    )  # the same in SQLite
+    return "".join(sql.split())
+
+
+DESCRIBE_POSTGRES = """
+SELECT line FROM (
+    SELECT concat('column ', attrelid::regclass, '.', attname, ' ', format_type(atttypid, atttypmod),
+        CASE WHEN attnotnull THEN ' NOT NULL' END, ' ' || pg_get_expr(adbin, adrelid),
+        CASE WHEN attidentity <> '' THEN ' IDENTITY' END) AS line
+    FROM pg_attribute JOIN pg_class ON pg_class.oid = attrelid
+    LEFT JOIN pg_attrdef ON adrelid = attrelid AND adnum = attnum
+    WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'v') AND attnum > 0 AND NOT attisdropped
+UNION ALL
+    SELECT concat('table ', oid::regclass, ' ', reloptions) FROM pg_class
+    WHERE relnamespace = 'public'::regnamespace AND relkind = 'r'
+UNION ALL
+    SELECT indexdef FROM pg_indexes WHERE schemaname = 'public'
+UNION ALL
+    SELECT concat('constraint ', conrelid::regclass, ' ', conname, ' ',
+        replace(pg_get_constraintdef(oid), ' NOT VALID', ''))
+    FROM pg_constraint WHERE connamespace = 'public'::regnamespace AND contype <> 'n'
+UNION ALL
+    SELECT concat('view ', viewname) FROM pg_views WHERE schemaname = 'public'
+UNION ALL
+    SELECT concat('function ', proname, ' ', md5(prosrc)) FROM pg_proc
+    WHERE pronamespace = 'public'::regnamespace
+) AS described (line)
+ORDER BY line COLLATE "C"
+"""

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from partita.errors import NotFoundError
-from partita.store.facade.store import Store
-from partita.store.outline import Outline, outline
+from partita.store.store import Store
+from partita.store.threads.branches import Outline
 from partita.types.codec import encode
 from partita.types.messages import AssistantMessage
 from tests.tables import each_row
@@ -23,7 +23,7 @@ NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 async def talk(store: Store) -> None:
     """Two answers to the first question, the second of which goes on; an internal turn; another's thread."""
     store.clock = lambda: NOON
-    await store.create_thread("t1")
+    await store.threads.create("t1")
     said = [
         ask("m1", created_at=NOON - timedelta(hours=1)),
         answer("a1", "Ein Leuchtturm, älter als das Fest: 🗼", parent_id="m1"),
@@ -31,14 +31,14 @@ async def talk(store: Store) -> None:
         AssistantMessage(id="i1", content="Route it.", internal=True, parent_id="a2"),
         worked("w1", parent_id="i1"),
     ]
-    await store.save_messages(said, thread_id="t1")
+    await store.messages.save(said, thread_id="t1")
     bob = store.scoped("bob")
-    await bob.create_thread("t2")
-    await bob.save_messages([ask("m1"), answer("b1")], thread_id="t2")
+    await bob.threads.create("t2")
+    await bob.messages.save([ask("m1"), answer("b1")], thread_id="t2")
 
 
 async def of(store: Store, **how: Any) -> Outline:
-    return await store.read(outline, "t1", **how)
+    return await store.threads.outline("t1", **how)
 
 
 BRANCHES: Mapping[str, tuple[dict[str, Any], list[str]]] = {
@@ -65,7 +65,7 @@ async def test_what_is_said_of_a_message(store: Store) -> None:
 
 async def test_a_size_is_one_of_bytes(store: Store) -> None:
     for row in (await of(store, through="a1")).rows:
-        message = await store.get_message("t1", row.id)
+        message = await store.messages.get("t1", row.id)
         assert message is not None
         assert row.size == len(encode(message.content))
 
@@ -73,7 +73,7 @@ async def test_a_size_is_one_of_bytes(store: Store) -> None:
 async def test_another_version(store: Store) -> None:
     before = {row.id: row.version for row in (await of(store)).rows}
     store.clock = lambda: NOON + timedelta(microseconds=1)
-    await store.save_messages([answer("a2", "Fifty metres.")], thread_id="t1")
+    await store.messages.save([answer("a2", "Fifty metres.")], thread_id="t1")
     after = {row.id: row.version for row in (await of(store)).rows}
     assert {name for name in before if before[name] != after[name]} == {"a2"}
 
@@ -84,20 +84,20 @@ async def test_messages_beside_each_other(store: Store, how: dict[str, Any], sho
 
 
 async def test_roots_beside_each_other(store: Store) -> None:
-    await store.save_messages([ask("m2", "Or the tower?", parent_id="")], thread_id="t1")
+    await store.messages.save([ask("m2", "Or the tower?", parent_id="")], thread_id="t1")
     found = await of(store)
     assert [row.id for row in found.rows] == ["m2"]
     assert found.siblings == {"m2": ["m1", "m2"]}
 
 
 async def test_a_circle_of_parents_ends_the_way(store: Store) -> None:
-    await store.save_messages([ask("m1", parent_id="w1")], thread_id="t1")
+    await store.messages.save([ask("m1", parent_id="w1")], thread_id="t1")
     assert {row.id for row in (await of(store, through="a2")).rows} == {"m1", "a2", "w1"}
 
 
 async def test_the_models_that_answered_most_come_first(store: Store) -> None:
     used = {"k1": "small", "k2": "large", "k3": "large", "k4": "also"}
-    await store.record_consumptions([took("t1", key, model=model) for key, model in used.items()])
+    await store.usage.record([took("t1", key, model=model) for key, model in used.items()])
     assert (await of(store)).models == ["large", "also", "small"]
 
 
@@ -109,5 +109,5 @@ async def test_nothing_is_told_to_others(store: Store) -> None:
 
 
 async def test_a_thread_without_messages(store: Store) -> None:
-    await store.create_thread("empty")
-    assert await store.read(outline, "empty") == Outline([], {}, [])
+    await store.threads.create("empty")
+    assert await store.threads.outline("empty") == Outline([], {}, [])

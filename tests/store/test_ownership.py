@@ -7,13 +7,11 @@ from typing import Any
 import pytest
 
 from partita.errors import NotFoundError, StoreError
-from partita.store.facade.store import Store
-from partita.store.log.run_log import LogEntry
-from partita.store.values import Source
-from partita.types.parts import TextPart
-from partita.types.runs import Run
-from partita.types.threads import Thread
-from partita.types.tools import TextOutput
+from partita.store.logs.run_log import LogEntry
+from partita.store.store import Store
+from partita.store.values import MessageFilter, PartFilter, RunFilter, SearchFilter, Source, ThreadFilter
+from partita.types.parts import TextOutput, TextPart
+from partita.types.threads import Run, Thread
 from tests.store.examples import ask, failed, with_output, worked
 from tests.tables import each_row
 
@@ -25,14 +23,14 @@ SECRET = "the vault opens at nine"
 async def ada(store: Store) -> Store:
     """Ada's store, with a thread, a blob, a run and a source in it."""
     mine = store.scoped("ada")
-    await mine.create_thread("t1", title="Ada's vault", agent="claude", project="vault")
-    await mine.save_messages(
+    await mine.threads.create("t1", title="Ada's vault", agent="claude", project="vault")
+    await mine.messages.save(
         [ask("m1", SECRET), worked("m2"), failed("m3"), with_output("m4", TextOutput(SECRET * 2000))],
         thread_id="t1",
     )
-    await mine.open_run("t1", id="r1", lease_owner="worker", lease_seconds=60)
-    await mine.append("r1", [LogEntry(NOW, raw=b"secret line")])
-    await mine.save_source(Source(path="log.jsonl", agent="claude"))
+    await mine.runs.open("t1", id="r1", lease_owner="worker", lease_seconds=60)
+    await mine.logs.append("r1", [LogEntry(NOW, raw=b"secret line")])
+    await mine.sources.save(Source(path="log.jsonl", agent="claude"))
     return mine
 
 
@@ -43,40 +41,40 @@ async def bob(store: Store, ada: Store) -> Store:
 
 
 async def blob_url(ada: Store) -> str:
-    page = await ada.list_messages("t1", blobs="reference")
+    page = await ada.messages.list("t1", blobs="reference")
     return str(page.items[3].content.parts[0].output.value).partition("#")[0]  # type: ignore[union-attr]
 
 
 NOT_FOUND: dict[str, Callable[[Store], Awaitable[Any]]] = {
-    "list messages": lambda store: store.list_messages("t1"),
-    "list around": lambda store: store.list_messages("t1", around="m1"),
-    "save messages": lambda store: store.save_messages([ask("m1", "mine now")], thread_id="t1"),
-    "save messages as ada": lambda store: store.save_messages(
+    "list messages": lambda store: store.messages.list("t1"),
+    "list around": lambda store: store.messages.around("t1", "m1"),
+    "save messages": lambda store: store.messages.save([ask("m1", "mine now")], thread_id="t1"),
+    "save messages as ada": lambda store: store.messages.save(
         [ask("m1", "x", resource_id="ada")], thread_id="t1"
     ),
-    "update part": lambda store: store.update_part("t1", "m1", 0, TextPart("mine now")),
-    "delete messages": lambda store: store.delete_messages("t1", ["m1"]),
-    "set title": lambda store: store.set_title("t1", "mine now"),
-    "update metadata": lambda store: store.update_metadata("t1", {"a": 1}),
-    "save thread as ada": lambda store: store.save_thread(Thread(id="t1", resource_id="ada", title="x")),
-    "create thread as ada": lambda store: store.create_thread("t9", resource_id="ada"),
-    "clone": lambda store: store.clone_thread("t1"),
-    "fork": lambda store: store.fork_thread("t1", "m1"),
-    "switch branch": lambda store: store.switch_branch("t1", "m1"),
-    "open run": lambda store: store.open_run("t1"),
-    "save run": lambda store: store.save_run(Run(id="r1", thread_id="t1", status="running", agent="x")),
-    "append": lambda store: store.append("r1", [LogEntry(NOW, raw=b"mine now")]),
-    "read log": lambda store: store.read_log("r1"),
-    "finish run": lambda store: store.finish_run("r1"),
-    "fail run": lambda store: store.fail_run("r1", "x"),
-    "cancel run": lambda store: store.cancel_run("r1"),
-    "interrupt run": lambda store: store.interrupt_run("r1", "x"),
-    "heartbeat": lambda store: store.heartbeat("r1", "worker", 60),
-    "take lease": lambda store: store.take_lease("r1", "bob", 60),
-    "release lease": lambda store: store.release_lease("r1", "worker"),
-    "seal run": lambda store: store.seal_run("r1"),
-    "put a blob as ada": lambda store: store.put_blob(b"x", resource_id="ada"),
-    "save a source as ada": lambda store: store.save_source(Source(path="log.jsonl"), resource_id="ada"),
+    "update part": lambda store: store.messages.update_part("t1", "m1", 0, TextPart("mine now")),
+    "delete messages": lambda store: store.messages.delete("t1", ["m1"]),
+    "set title": lambda store: store.threads.set_title("t1", "mine now"),
+    "update metadata": lambda store: store.threads.update_metadata("t1", {"a": 1}),
+    "save thread as ada": lambda store: store.threads.save(Thread(id="t1", resource_id="ada", title="x")),
+    "create thread as ada": lambda store: store.threads.create("t9", resource_id="ada"),
+    "clone": lambda store: store.threads.clone("t1"),
+    "fork": lambda store: store.threads.fork("t1", "m1"),
+    "switch branch": lambda store: store.threads.switch_branch("t1", "m1"),
+    "open run": lambda store: store.runs.open("t1"),
+    "save run": lambda store: store.runs.save(Run(id="r1", thread_id="t1", status="running", agent="x")),
+    "append": lambda store: store.logs.append("r1", [LogEntry(NOW, raw=b"mine now")]),
+    "read log": lambda store: store.logs.read("r1"),
+    "finish run": lambda store: store.runs.finish("r1"),
+    "fail run": lambda store: store.runs.fail("r1", "x"),
+    "cancel run": lambda store: store.runs.cancel("r1"),
+    "interrupt run": lambda store: store.runs.interrupt("r1", "x"),
+    "heartbeat": lambda store: store.runs.renew_lease("r1", "worker", 60),
+    "take lease": lambda store: store.runs.take_lease("r1", "bob", 60),
+    "release lease": lambda store: store.runs.release_lease("r1", "worker"),
+    "seal run": lambda store: store.logs.seal("r1"),
+    "put a blob as ada": lambda store: store.blobs.put(b"x", resource_id="ada"),
+    "save a source as ada": lambda store: store.sources.save(Source(path="log.jsonl"), resource_id="ada"),
 }
 
 
@@ -92,34 +90,34 @@ async def test_what_is_another_s_is_not_there(
 
 async def snapshot(ada: Store) -> list[Any]:
     return [
-        await ada.list_threads(),
-        await ada.list_messages("t1", branch="all", internal=None),
-        await ada.get_run("r1"),
-        await ada.read_log("r1"),
-        await ada.list_sources(),
-        await ada.find_parts(),
+        await ada.threads.list(),
+        await ada.messages.list("t1", MessageFilter(branch="all", internal=None)),
+        await ada.runs.get("r1"),
+        await ada.logs.read("r1"),
+        await ada.sources.list(),
+        await ada.messages.find_parts(),
     ]
 
 
 EMPTY: dict[str, Callable[[Store], Awaitable[Any]]] = {
-    "thread": lambda store: store.get_thread_by_id("t1"),
-    "message": lambda store: store.get_message("t1", "m1"),
-    "run": lambda store: store.get_run("r1"),
-    "source": lambda store: store.get_source("log.jsonl"),
-    "threads": lambda store: store.list_threads(),
-    "threads of ada": lambda store: store.list_threads(resource_id="ada"),
-    "threads by text": lambda store: store.list_threads(text="vault"),
-    "runs": lambda store: store.list_runs(),
-    "runs of the thread": lambda store: store.list_runs(thread_id="t1"),
-    "sources": lambda store: store.list_sources(),
-    "parts": lambda store: store.find_parts(),
-    "parts of the thread": lambda store: store.find_parts(thread_id="t1"),
+    "thread": lambda store: store.threads.get("t1"),
+    "message": lambda store: store.messages.get("t1", "m1"),
+    "run": lambda store: store.runs.get("r1"),
+    "source": lambda store: store.sources.get("log.jsonl"),
+    "threads": lambda store: store.threads.list(),
+    "threads of ada": lambda store: store.threads.list(ThreadFilter(resource_id="ada")),
+    "threads by text": lambda store: store.threads.list(ThreadFilter(text="vault")),
+    "runs": lambda store: store.runs.list(),
+    "runs of the thread": lambda store: store.runs.list(RunFilter(thread_id="t1")),
+    "sources": lambda store: store.sources.list(),
+    "parts": lambda store: store.messages.find_parts(),
+    "parts of the thread": lambda store: store.messages.find_parts(PartFilter(thread_id="t1")),
     "words": lambda store: store.search("vault"),
-    "words of the thread": lambda store: store.search("vault", thread_id="t1"),
-    "abandoned runs": lambda store: store.abandoned_runs(),
-    "count": lambda store: store.count_threads(),
-    "delete thread": lambda store: store.delete_thread("t1"),
-    "forget source": lambda store: store.forget_source("log.jsonl"),
+    "words of the thread": lambda store: store.search("vault", SearchFilter(thread_id="t1")),
+    "abandoned runs": lambda store: store.runs.abandoned(),
+    "count": lambda store: store.threads.count(),
+    "delete thread": lambda store: store.threads.delete("t1"),
+    "forget source": lambda store: store.sources.delete("log.jsonl"),
 }
 
 
@@ -135,46 +133,46 @@ async def test_what_is_another_s_is_not_seen(
 
 async def test_blobs_are_each_owner_s_own(ada: Store, bob: Store) -> None:
     url = await blob_url(ada)
-    for attempt in (bob.get_blob, bob.describe_blob):
+    for attempt in (bob.blobs.get, bob.blobs.describe):
         with pytest.raises(NotFoundError):
             await attempt(url)
     # A reference to another's blob is only text, and never turns into what is behind it.
-    await bob.create_thread("t1")
-    await bob.save_messages([with_output("m1", TextOutput(f"{url}#text"))], thread_id="t1")
-    found = await bob.get_message("t1", "m1")
+    await bob.threads.create("t1")
+    await bob.messages.save([with_output("m1", TextOutput(f"{url}#text"))], thread_id="t1")
+    found = await bob.messages.get("t1", "m1")
     assert found is not None
     assert found.content == with_output("m1", TextOutput(f"{url}#text")).content
 
 
 async def test_following_another_s_run_is_refused(ada: Store, bob: Store) -> None:
     with pytest.raises(NotFoundError):
-        async for _ in bob.follow("r1"):
+        async for _ in bob.logs.follow("r1"):
             pass
 
 
 async def test_the_same_ids_are_other_rows(ada: Store, bob: Store) -> None:
-    await bob.create_thread("t1", title="Bob's own")
-    await bob.save_messages([ask("m1", "hello")], thread_id="t1")
+    await bob.threads.create("t1", title="Bob's own")
+    await bob.messages.save([ask("m1", "hello")], thread_id="t1")
     assert (await bob.search("vault")).items == ()
-    theirs = await ada.get_message("t1", "m1")
+    theirs = await ada.messages.get("t1", "m1")
     assert theirs is not None
     assert theirs.content.parts == (TextPart(SECRET),)
-    assert await bob.delete_thread("t1")
-    assert len(await ada.list_messages("t1")) == 4
+    assert await bob.threads.delete("t1")
+    assert len(await ada.messages.list("t1")) == 4
 
 
 async def test_without_an_owner_everything_is_seen(store: Store, ada: Store, bob: Store) -> None:
-    await bob.create_thread("t2")
-    assert {(t.id, t.resource_id) for t in await store.list_threads()} == {("t1", "ada"), ("t2", "bob")}
-    assert len(await store.list_messages("t1")) == 4
-    assert [t.id for t in await store.list_threads(resource_id="bob")] == ["t2"]
-    await store.save_messages([ask("m9", "from above")], thread_id="t1")
-    found = await ada.get_message("t1", "m9")
+    await bob.threads.create("t2")
+    assert {(t.id, t.resource_id) for t in await store.threads.list()} == {("t1", "ada"), ("t2", "bob")}
+    assert len(await store.messages.list("t1")) == 4
+    assert [t.id for t in await store.threads.list(ThreadFilter(resource_id="bob"))] == ["t2"]
+    await store.messages.save([ask("m9", "from above")], thread_id="t1")
+    found = await ada.messages.get("t1", "m9")
     assert found is not None
     assert found.resource_id == "ada"
-    await bob.create_thread("t1")
+    await bob.threads.create("t1")
     with pytest.raises(StoreError, match="several owners"):
-        await store.list_messages("t1")
+        await store.messages.list("t1")
 
 
 async def test_rebuilding_one_owner_leaves_the_others(ada: Store, bob: Store) -> None:

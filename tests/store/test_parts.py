@@ -5,13 +5,13 @@ from typing import Any
 
 import pytest
 
-from partita.store.facade.store import Store
-from partita.store.log.run_log import LogEntry
-from partita.store.transaction import Transaction
+from partita.store.logs.run_log import LogEntry
+from partita.store.sql.transaction import Transaction
+from partita.store.store import Store
+from partita.store.values import PartFilter
 from partita.types.chunks import ToolInputAvailable, ToolOutputAvailable
 from partita.types.messages import AssistantMessage, ToolCallPart
-from partita.types.parts import TextPart
-from partita.types.tools import InterruptedOutput, TextOutput
+from partita.types.parts import InterruptedOutput, TextOutput, TextPart
 from tests.store.examples import ask, failed, worked
 from tests.tables import each_row
 
@@ -20,9 +20,9 @@ START = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
 @pytest.fixture
 async def filled(store: Store) -> Store:
-    await store.create_thread("a", agent="claude", project="alpha")
-    await store.create_thread("b", agent="codex", project="beta")
-    await store.save_messages([ask("m1"), worked("m2", call="c2"), failed("m3")], thread_id="a")
+    await store.threads.create("a", agent="claude", project="alpha")
+    await store.threads.create("b", agent="codex", project="beta")
+    await store.messages.save([ask("m1"), worked("m2", call="c2"), failed("m3")], thread_id="a")
     sub = worked("inner", tool="dig", call="c-inner")
     nested = AssistantMessage(
         id="m1",
@@ -45,7 +45,7 @@ async def filled(store: Store) -> Store:
             ),
         ],
     )
-    await store.save_messages([nested], thread_id="b")
+    await store.messages.save([nested], thread_id="b")
 
     def time(tx: Transaction) -> None:
         for call, seconds in (("c2", 5), ("c-inner", 90)):
@@ -77,32 +77,32 @@ QUERIES: dict[str, tuple[dict[str, Any], list[str]]] = {
 
 @each_row(("wanted", "expected"), QUERIES.values(), ids=QUERIES)
 async def test_queries(filled: Store, wanted: dict[str, Any], expected: list[str]) -> None:
-    page = await filled.find_parts(**wanted)
+    page = await filled.messages.find_parts(PartFilter(**wanted))
     assert [f"{part.thread_id}/{part.message_id}/{part.path}" for part in page] == expected
 
 
 async def test_pages_cover_everything_once(filled: Store) -> None:
-    whole = (await filled.find_parts()).items
+    whole = (await filled.messages.find_parts()).items
     seen: list[Any] = []
-    page = await filled.find_parts(limit=2)
+    page = await filled.messages.find_parts(limit=2)
     seen += page.items
     while page.next is not None:
-        page = await filled.find_parts(limit=2, cursor=page.next)
+        page = await filled.messages.find_parts(limit=2, cursor=page.next)
         seen += page.items
     assert tuple(seen) == whole
     assert len(whole) == 11
 
 
 async def test_durations_and_errors_are_told(filled: Store) -> None:
-    (slow,) = await filled.find_parts(tool="dig")
+    (slow,) = await filled.messages.find_parts(PartFilter(tool="dig"))
     assert slow.duration == timedelta(seconds=90)
-    (broken,) = await filled.find_parts(tool="measure", has_error=True)
+    (broken,) = await filled.messages.find_parts(PartFilter(tool="measure", has_error=True))
     assert (broken.error, broken.state, broken.duration) == ("tape too short", "output-error", None)
 
 
 async def test_times_survive_a_change_of_the_message(filled: Store) -> None:
-    await filled.save_messages([worked("m2", call="c2", output="changed")], thread_id="a")
-    (part,) = await filled.find_parts(tool="measure", has_error=False)
+    await filled.messages.save([worked("m2", call="c2", output="changed")], thread_id="a")
+    (part,) = await filled.messages.find_parts(PartFilter(tool="measure", has_error=False))
     assert part.duration == timedelta(seconds=5)
 
 
@@ -126,7 +126,7 @@ async def everything(store: Store) -> list[Any]:
 
 
 async def test_what_is_derived_can_be_rebuilt(filled: Store) -> None:
-    await filled.create_thread("c", title="A title", metadata={"pinned": True})
+    await filled.threads.create("c", title="A title", metadata={"pinned": True})
     before = await everything(filled)
 
     def forget(tx: Transaction) -> None:
@@ -150,14 +150,14 @@ async def test_what_is_derived_can_be_rebuilt(filled: Store) -> None:
 
 
 async def test_the_end_of_a_run_tells_how_long_its_calls_took(store: Store) -> None:
-    await store.create_thread("t")
-    run = await store.open_run("t")
-    await store.save_messages([worked("m1", call="c1", run_id=run.id)], thread_id="t")
+    await store.threads.create("t")
+    run = await store.runs.open("t")
+    await store.messages.save([worked("m1", call="c1", run_id=run.id)], thread_id="t")
     log = [
         LogEntry(START, ToolInputAvailable("c1", "measure", {})),
         LogEntry(START + timedelta(seconds=7), ToolOutputAvailable("c1", "41 m")),
     ]
-    await store.append(run.id, log)
-    await store.finish_run(run.id)
-    (part,) = await store.find_parts(tool="measure")
+    await store.logs.append(run.id, log)
+    await store.runs.finish(run.id)
+    (part,) = await store.messages.find_parts(PartFilter(tool="measure"))
     assert (part.started_at, part.duration) == (START, timedelta(seconds=7))

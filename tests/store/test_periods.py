@@ -7,10 +7,10 @@ from zoneinfo import ZoneInfo
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from partita.store.facade.store import Store
-from partita.store.periods import Period, changes, name_of
-from partita.store.stats import PERIODS
-from partita.store.transaction import Transaction
+from partita.store.sql.transaction import Transaction
+from partita.store.stats.periods import Period, changes, period_of
+from partita.store.stats.stats import PERIODS
+from partita.store.store import Store
 from tests.store.emptying import in_empty_store
 from tests.store.ledger import took
 from tests.tables import each_row
@@ -41,13 +41,13 @@ def named(moment: datetime, period: Period, zone: tzinfo) -> str:
 
 async def told(store: Store, moments: list[datetime], period: Period, zone: tzinfo) -> list[str]:
     """The names of the periods of moments, as the database reckons."""
-    await store.create_thread("t")
-    await store.record_consumptions(
+    await store.threads.create("t")
+    await store.usage.record(
         [took("t", f"{number:09}", time=moment) for number, moment in enumerate(moments)]
     )
 
     def work(tx: Transaction) -> list[str]:
-        name = name_of(tx, period, "time", changes(zone, min(moments), max(moments)))
+        name = period_of(tx, period, "time", changes(zone, min(moments), max(moments)))
         rows = tx.sql(f"SELECT {name} AS name FROM consumptions WHERE owner = ? ORDER BY key", (store.owner,))
         return [row.name for row in rows]
 

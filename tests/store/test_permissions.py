@@ -15,7 +15,7 @@ from partita.store.doctor.examination import examine
 from partita.store.engines.location import default_path
 from partita.store.opening import open_store
 from tests.store.examples import ask
-from tests.store.test_opening import later, next_schema, with_message
+from tests.store.test_opening import later, with_message
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="there are no modes")
 
@@ -35,8 +35,8 @@ def modes(folder: Path) -> dict[str, int]:
 
 async def test_a_store_and_its_write_ahead_log_are_created_for_the_owner_alone(tmp_path: Path) -> None:
     async with open_store(tmp_path / "new" / "inner" / "store.db") as store:
-        await store.create_thread("t1")
-        await store.save_messages([ask("m1")], thread_id="t1")
+        await store.threads.create("t1")
+        await store.messages.save([ask("m1")], thread_id="t1")
         assert modes(tmp_path) == {
             "new": 0o700,
             "new/inner": 0o700,
@@ -76,7 +76,7 @@ async def test_the_copy_before_an_upgrade_is_private_even_while_it_is_written(tm
     watching = threading.Thread(target=look)
     watching.start()
     try:
-        engine = await later(str(path), next_schema(tmp_path))
+        engine = await later(str(path))
         await engine.close()
     finally:
         stop.set()

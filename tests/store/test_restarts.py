@@ -12,10 +12,10 @@ from sqlalchemy import text
 from sqlalchemy.ext.asyncio import create_async_engine
 
 from partita.errors import UnavailableError
-from partita.server.observing.readiness import Readiness
+from partita.server.app_state import Readiness
 from partita.store.engines.location import locate
-from partita.store.facade.store import Store
 from partita.store.opening import open_store
+from partita.store.store import Store
 from partita.types.json import JsonObject
 from tests.sampling import FULL
 from tests.store.chaos import WRITERS, append_to_runs, save_batches
@@ -134,7 +134,7 @@ async def test_an_outage_is_not_ready_and_logged_once(
 ) -> None:
     direct = await fresh_database(server, "readiness")
     async with line_to(direct) as (line, url), open_store(url, patience=0.2) as store:
-        readiness = Readiness(store, kept=0)
+        readiness = Readiness(store, cached=0)
         assert await readiness.check()
         line.take_down()
         assert [await readiness.check() for _ in range(3)] == [False] * 3
@@ -152,23 +152,23 @@ async def test_an_outage_is_not_ready_and_logged_once(
 async def test_patience_that_ends_is_told_and_the_store_works_again(server: Server) -> None:
     direct = await fresh_database(server, "patience")
     async with line_to(direct) as (line, url), open_store(url, patience=0.3) as store:
-        await store.create_thread("t1")
-        run = await store.open_run("t1")
+        await store.threads.create("t1")
+        run = await store.runs.open("t1")
         line.take_down()
         attempts: list[Callable[[], Awaitable[object]]] = [
-            store.count_threads,
-            lambda: store.save_messages([ask("m1")], thread_id="t1"),
-            lambda: store.append(run.id, raws(b"lost")),
+            store.threads.count,
+            lambda: store.messages.save([ask("m1")], thread_id="t1"),
+            lambda: store.logs.append(run.id, raws(b"lost")),
             store.compact,
         ]
         for attempt in attempts:
-            with pytest.raises(UnavailableError, match="the server does not answer") as caught:
+            with pytest.raises(UnavailableError, match="the server does not respond") as caught:
                 await attempt()
             assert caught.value.where == url.replace("postgres:@", "postgres@")
             assert caught.value.hint == "is it running, and reachable from here?"
         line.bring_up()
-        await store.save_messages([ask("m2")], thread_id="t1")
-        assert [message.id for message in await store.list_messages("t1")] == ["m2"]
+        await store.messages.save([ask("m2")], thread_id="t1")
+        assert [message.id for message in await store.messages.list("t1")] == ["m2"]
 
 
 async def fresh_database(server: Server, name: str) -> str:

@@ -6,27 +6,26 @@ import pytest
 from sqlalchemy import func, select
 
 from partita.errors import NotFoundError
-from partita.store import runs
+from partita.store.context import StoreContext
 from partita.store.engines.engine import Engine
-from partita.store.facade.facade import Facade
-from partita.store.log import run_log, sealing
-from partita.store.log.following import follow
-from partita.store.log.retention import Retention, RetentionReport, drop_logs
-from partita.store.log.run_log import LogEntry
-from partita.store.prepared import prepare
-from partita.store.saving import save
-from partita.store.tables import messages, parts
+from partita.store.logs import maintenance, run_log
+from partita.store.logs.maintenance import Retention, RetentionReport, drop_logs
+from partita.store.logs.run_log import LogEntry, follow
+from partita.store.messages.prepared import prepare
+from partita.store.messages.writer import save
+from partita.store.runs import rows as runs
+from partita.store.schema import messages, parts
 from partita.types.chunks import ToolInputAvailable, ToolOutputAvailable
 from partita.types.messages import AssistantMessage, ToolCallPart
 from tests.store.emptying import in_empty_store
 from tests.tables import each_row
 
-from .running import NOON, Clock, log, raws, start, with_thread
+from .running import COMPLETED, NOON, Clock, log, raws, start, with_thread
 
 DAY = 24 * 3600
 
 
-async def aged(engine: Engine) -> tuple[Facade, Clock]:
+async def aged(engine: Engine) -> tuple[StoreContext, Clock]:
     """Runs that ended 3, 2 and 1 days ago, each with a log of some 1000 bytes, and one at work for 4 days."""
     clock = Clock()
     store = await with_thread(engine, clock=clock)
@@ -36,7 +35,7 @@ async def aged(engine: Engine) -> tuple[Facade, Clock]:
         clock.advance(DAY)
         await start(store, run_id)
         await log(store, run_id, raws(bytes(990)))
-        await store.write(runs.finish_run, run_id)
+        await store.write(runs.end, run_id, COMPLETED)
     clock.advance(DAY)
     return store, clock
 
@@ -69,11 +68,11 @@ async def test_policy(engine: Engine, policy: Retention, dropped: list[str]) -> 
     for run_id in dropped:
         with pytest.raises(NotFoundError, match=rf"dropped on {clock.now:%Y-%m-%d %H:%M} UTC"):
             await store.read(run_log.read_log, run_id)
-        assert (await store.read(runs.get_run, run_id)).status == "completed"
+        assert (await store.read(runs.find, run_id)).status == "completed"
     assert (await store.write(drop_logs, policy)) == RetentionReport()
 
 
-async def left(store: Facade) -> int:
+async def left(store: StoreContext) -> int:
     return await store.read(
         lambda tx: int(tx.run(select(func.count(func.distinct(run_log.every_row(tx).c.run_id)))).scalar_one())
     )
@@ -91,8 +90,8 @@ async def test_a_limit_says_when_there_is_more(engine: Engine) -> None:
 async def test_a_dropped_log_is_neither_sealed_nor_followed(engine: Engine) -> None:
     store, _ = await aged(engine)
     await store.write(drop_logs, Retention(max_bytes=0))
-    assert await store.read(sealing.runs_to_seal) == []
-    assert (await store.write(sealing.seal_run, "old")).blocks == 0
+    assert await store.read(maintenance.runs_to_seal) == []
+    assert (await store.write(maintenance.seal_run, "old")).blocks == 0
     with pytest.raises(NotFoundError, match="was dropped"):
         async for _ in follow(engine, "u1", "old"):
             pass
@@ -107,8 +106,8 @@ async def test_messages_and_the_times_of_calls_stay(engine: Engine) -> None:
     begun = ToolInputAvailable(tool_call_id="c", tool_name="sum", input={})
     ended = ToolOutputAvailable(tool_call_id="c", output=3)
     await log(store, "r1", [LogEntry(NOON, begun), LogEntry(later, ended)])
-    await store.write(runs.finish_run, "r1")
-    await store.write(sealing.seal_run, "r1")
+    await store.write(runs.end, "r1", COMPLETED)
+    await store.write(maintenance.seal_run, "r1")
     assert (await store.write(drop_logs, Retention(max_bytes=0))).run_ids == ("r1",)
     query = select(messages.c.id, parts.c.started_at, parts.c.ended_at).join(
         parts, parts.c.message == messages.c.key

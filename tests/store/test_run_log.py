@@ -1,20 +1,16 @@
 """The log of a run: numbered without a gap, every byte as it came."""
 
-from datetime import UTC, datetime, timedelta, timezone
+from datetime import datetime, timedelta, timezone
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from partita.errors import ConflictError, NotFoundError, StoreError
-from partita.store import runs
+from partita.errors import StoreError
 from partita.store.engines.engine import Engine
-from partita.store.log import run_log
-from partita.store.log.blocks import Stored, blocks, head, row, seal, unpack
-from partita.store.log.run_log import Appended, LogEntry, encode_entries
-from partita.store.microseconds import to_microseconds
-from partita.store.transaction import Transaction
+from partita.store.logs import run_log
+from partita.store.logs.run_log import LogEntry, encode_entries
+from partita.store.runs import rows as runs
+from partita.store.sql.transaction import Transaction
 from partita.types.chunks import (
     ChildChunk,
     Chunk,
@@ -29,7 +25,7 @@ from partita.types.value import Extra
 from tests.store.emptying import in_empty_store
 from tests.tables import each_row
 
-from .running import NOON, batch, log, log_rows, raws, scoped, start, with_thread
+from .running import COMPLETED, NOON, append_to_all, log, log_rows, raws, scoped, start, with_thread
 
 CHUNKS: list[Chunk] = [
     TextDelta(id="t", delta="a NUL \x00, half a pair \ud800, Ж, 🜂"),
@@ -50,44 +46,6 @@ RAWS = [
     bytes(range(256)) * 300,
 ]
 
-stored = st.builds(
-    Stored,
-    st.integers(-(2**62), 2**62),
-    st.none() | st.binary(max_size=50),
-    st.none() | st.binary(max_size=50),
-    st.just(()),
-)
-
-
-@given(st.lists(stored, min_size=1))
-def test_a_block_gives_back_its_entries(entries: list[Stored]) -> None:
-    assert unpack(*seal(entries)) == entries
-    assert unpack("plain", row(entries)) == entries
-
-
-@given(st.lists(stored), st.integers(1, 5))
-def test_cutting_into_blocks_keeps_the_order(entries: list[Stored], times: int) -> None:
-    entries = entries * times
-    assert [entry for block in blocks(entries) for entry in block] == entries
-
-
-@given(
-    st.lists(
-        st.builds(
-            LogEntry,
-            st.datetimes(timezones=st.sampled_from([UTC, timezone(timedelta(hours=-7))])),
-            st.none() | st.sampled_from(CHUNKS),
-            st.none() | st.binary(),
-        )
-    )
-)
-def test_a_row_gives_back_its_entries(entries: list[LogEntry]) -> None:
-    data = head(len(entries)) + encode_entries(entries)
-    assert unpack("plain", data) == [
-        Stored(to_microseconds(time), None if chunk is None else encode(chunk), raw)
-        for time, chunk, raw in entries
-    ]
-
 
 async def test_chunks_and_bytes_come_back_as_they_were(engine: Engine) -> None:
     store = await with_thread(engine)
@@ -107,7 +65,7 @@ async def test_chunks_and_bytes_come_back_as_they_were(engine: Engine) -> None:
 BAD_ENTRIES: dict[str, Any] = {
     "time without a zone": LogEntry(datetime(2026, 1, 1)),  # noqa: DTZ001 # the point
     "raw data must be bytes": LogEntry(NOON, raw="text"),  # type: ignore[arg-type] # the point
-    "this is no chunk": LogEntry(NOON, {"type": "text-end"}),  # type: ignore[arg-type] # the point
+    "not a chunk": LogEntry(NOON, {"type": "text-end"}),  # type: ignore[arg-type] # the point
 }
 
 
@@ -117,40 +75,40 @@ def test_a_bad_entry_is_refused(what: str, entry: LogEntry) -> None:
         encode_entries([LogEntry(NOON), entry])
 
 
-async def test_batches_of_many_runs_go_in_at_once(engine: Engine) -> None:
-    """Several of the same run follow each other; one that cannot be written does not stop the others."""
+async def test_runs_are_appended_to_together(engine: Engine) -> None:
+    """A run that takes no entries does not stop the others; one with two names gets the entries of both."""
     store = await with_thread(engine)
     for run_id in ("a", "b", "over"):
         await start(store, run_id)
-    await store.write(runs.finish_run, "over")
-    results = await scoped(engine, None).write(
-        run_log.append_many,
-        [
-            batch("b", raws(b"b1", b"b2")),
-            batch("over", raws(b"late")),
-            batch("a", raws(b"a1")),
-            batch("b", raws(b"b3")),
-            batch("missing", raws(b"x")),
-            batch("b", raws(b"b4", b"b5"), owner=None),
-            batch("a", raws(b"y"), owner="u2"),
-        ],
+    await store.write(runs.end, "over", COMPLETED)
+    ends = await append_to_all(
+        engine,
+        {
+            ("u1", "b"): raws(b"b1", b"b2"),
+            ("u1", "over"): raws(b"late"),
+            ("u1", "a"): raws(b"a1"),
+            ("u1", "missing"): raws(b"x"),
+            (None, "b"): raws(b"b3", b"b4"),
+            ("u2", "a"): raws(b"y"),
+        },
     )
-    assert [result.last_seq if isinstance(result, Appended) else type(result) for result in results] == [
-        *(2, ConflictError, 1, 3, NotFoundError, 5, NotFoundError)
-    ]
-    assert "'over' has ended: completed" in str(results[1])
-    assert await log(store, "b", raws(b"b6")) == 6
-    kept = {
+    assert ends == {("u1", "b"): 2, ("u1", "a"): 1, (None, "b"): 4}
+    assert await log(store, "b", raws(b"b5")) == 5
+    stored = {
         run_id: [record.raw for record in await store.read(run_log.read_log, run_id)]
         for run_id in ("a", "b", "over")
     }
-    assert kept == {"a": [b"a1"], "b": [b"b1", b"b2", b"b3", b"b4", b"b5", b"b6"], "over": []}
+    assert stored == {"a": [b"a1"], "b": [b"b1", b"b2", b"b3", b"b4", b"b5"], "over": []}
     assert await store.read(run_log.status_of, "over") == ("completed", 0)
 
 
-async def test_nothing_appended_changes_nothing(engine: Engine) -> None:
-    store = await with_thread(engine)
-    assert await store.write(run_log.append_many, []) == []
+async def test_a_run_of_several_owners_is_not_appended_to_without_an_owner(engine: Engine) -> None:
+    for owner in ("u1", "u2"):
+        await start(await with_thread(engine, owner))
+    assert await append_to_all(engine, {(None, "r1"): raws(b"x"), ("u2", "r1"): raws(b"y")}) == {
+        ("u2", "r1"): 1
+    }
+    assert await scoped(engine, "u1").read(run_log.read_log, "r1") == []
 
 
 WINDOWS = {
@@ -185,8 +143,9 @@ async def test_a_window_of_the_log(engine: Engine, window: dict[str, int]) -> No
 async def test_many_rows_are_read_page_by_page(engine: Engine) -> None:
     store = await with_thread(engine)
     await start(store)
-    count = run_log.ROWS_AT_ONCE * 2 + 1
-    await store.write(lambda tx: [run_log.append_many(tx, [batch("r1", raws(b"x"))]) for _ in range(count)])
+    count = run_log.ROWS_PER_QUERY * 2 + 1
+    for _ in range(count):
+        await log(store, "r1", raws(b"x"))
     assert [record.seq for record in await store.read(run_log.read_log, "r1")] == list(range(1, count + 1))
 
 
@@ -194,7 +153,7 @@ def lose_row(tx: Transaction, first: int) -> None:
     tx.sql(f"DELETE FROM {log_rows(tx)} WHERE first_seq = ?", (first,))
 
 
-async def test_a_missing_row_is_told(engine: Engine) -> None:
+async def test_a_missing_row_is_an_error(engine: Engine) -> None:
     store = await with_thread(engine)
     await start(store)
     for _ in range(3):
@@ -207,7 +166,7 @@ async def test_a_missing_row_is_told(engine: Engine) -> None:
 
 @each_row("data", [b"", b"\xdd\x00\x00\x00\x00", b"\xc1", b"\x93\x01\x02\x03"])
 @in_empty_store
-async def test_a_damaged_row_is_told(engine: Engine, data: bytes) -> None:
+async def test_a_damaged_row_is_an_error(engine: Engine, data: bytes) -> None:
     store = await with_thread(engine)
     await start(store)
     await log(store, "r1", raws(b"one", b"two"))
@@ -216,10 +175,10 @@ async def test_a_damaged_row_is_told(engine: Engine, data: bytes) -> None:
         await store.read(run_log.read_log, "r1")
 
 
-async def test_what_is_no_chunk_is_told_with_its_number(engine: Engine) -> None:
+async def test_an_entry_that_is_not_a_chunk_is_reported_with_its_number(engine: Engine) -> None:
     store = await with_thread(engine)
     await start(store)
     await log(store, "r1", [LogEntry(NOON, CHUNKS[0]), LogEntry(NOON, b'{"type":')])
-    with pytest.raises(StoreError, match=r"this is no chunk: .* \(at run r1, entry 2\)"):
+    with pytest.raises(StoreError, match=r"not a chunk: .* \(at run r1, entry 2\)"):
         await store.read(run_log.read_log, "r1")
     assert len(await store.read(run_log.read_log, "r1", limit=1)) == 1

@@ -9,26 +9,28 @@ import pytest
 from msgspec import UNSET
 
 from partita.errors import ConflictError, NotFoundError, StoreError
-from partita.store import runs
 from partita.store.engines.engine import Engine
-from partita.store.facade.store import Store
-from partita.store.log import retention, run_log, sealing, timings
-from partita.store.log.run_log import LogEntry
+from partita.store.logs import maintenance, run_log, timings
+from partita.store.logs.run_log import LogEntry
+from partita.store.runs import rows as runs
+from partita.store.runs.rows import RunEnd
+from partita.store.store import Store
+from partita.store.values import RunFilter
 from partita.types.json import Json
-from partita.types.runs import Run, RunStatus
+from partita.types.threads import Run, RunStatus
 from partita.types.usage import Usage
 from partita.types.value import Extra
 from tests.store.emptying import in_empty_store
 from tests.tables import each_row
 
-from .running import NOON, Clock, batch, log, raws, scoped, start, with_thread
+from .running import COMPLETED, NOON, Clock, log, raws, scoped, start, with_thread
 
 
 async def test_an_opened_run_is_at_work_from_now_on(engine: Engine) -> None:
     store = await with_thread(engine)
     run = await start(store)
     assert run == Run(id="r1", thread_id="t1", status="running", created_at=NOON, started_at=NOON)
-    assert await store.read(runs.get_run, "r1") == run
+    assert await store.read(runs.get, "r1") == run
 
 
 async def test_a_pending_run_has_not_started(engine: Engine) -> None:
@@ -55,28 +57,28 @@ async def test_every_field_comes_back(engine: Engine) -> None:
         extra=Extra({"retries": 2}),
     )
     assert await store.write(runs.open_run, run) == run
-    assert await store.read(runs.get_run, "r1") == run
+    assert await store.read(runs.get, "r1") == run
 
 
 @each_row("result", [None, {"turns": 3, "text": "a\x00b"}, "done", []])
 @in_empty_store
 async def test_the_result_of_an_agent_is_kept(store: Store, result: Json) -> None:
-    await store.create_thread("t1")
-    run = await store.open_run("t1")
+    await store.threads.create("t1")
+    run = await store.runs.open("t1")
     assert run.agent_result is UNSET
-    await store.finish_run(run.id, agent_result=result)
-    found = await store.get_run(run.id)
+    await store.runs.finish(run.id, agent_result=result)
+    found = await store.runs.get(run.id)
     assert found is not None
     assert found.agent_result == result
 
 
 async def test_a_result_that_cannot_be_read_back_is_refused(store: Store) -> None:
-    await store.create_thread("t1")
-    run = await store.open_run("t1")
+    await store.threads.create("t1")
+    run = await store.runs.open("t1")
     with pytest.raises(StoreError) as refused:
-        await store.finish_run(run.id, agent_result={"score": float("inf")})
+        await store.runs.finish(run.id, agent_result={"score": float("inf")})
     assert refused.value.where == "$.agentResult.score"
-    assert (await store.get_run(run.id)) == run
+    assert (await store.runs.get(run.id)) == run
 
 
 BAD_RUNS = {
@@ -106,7 +108,7 @@ async def test_an_id_is_taken_once(engine: Engine) -> None:
     first = await start(store)
     with pytest.raises(ConflictError, match="already"):
         await store.write(runs.open_run, Run(id="r1", thread_id="t1", status="pending", agent="other"))
-    assert await store.read(runs.get_run, "r1") == first
+    assert await store.read(runs.get, "r1") == first
 
 
 async def test_a_run_needs_a_thread_of_its_owner(engine: Engine) -> None:
@@ -125,9 +127,9 @@ async def test_without_an_owner_the_run_belongs_to_the_owner_of_its_thread(engin
         await everyone.write(runs.open_run, run)
     for owner in ("u1", "u2"):
         await everyone.write(runs.open_run, run, resource_id=owner)
-        assert (await scoped(engine, owner).read(runs.get_run, "r1")).id == "r1"
+        assert (await scoped(engine, owner).read(runs.find, "r1")).id == "r1"
     with pytest.raises(ConflictError, match="several owners"):
-        await everyone.read(runs.get_run, "r1")
+        await everyone.read(runs.get, "r1")
 
 
 async def test_runs_are_listed_newest_first_page_by_page(engine: Engine) -> None:
@@ -151,7 +153,7 @@ async def test_a_list_can_be_narrowed(engine: Engine) -> None:
     await store.write(runs.open_run, Run(id="a", thread_id="t1", status="running", agent="coder"))
     await store.write(runs.open_run, Run(id="b", thread_id="t1", status="pending"))
     await start(store, "c")
-    await store.write(runs.finish_run, "c")
+    await store.write(runs.end, "c", COMPLETED)
     for wanted, found in (
         ({"status": ["completed", "pending"]}, ["c", "b"]),
         ({"agent": "coder"}, ["a"]),
@@ -159,14 +161,14 @@ async def test_a_list_can_be_narrowed(engine: Engine) -> None:
         ({"thread_id": "t2"}, []),
     ):
         arguments: dict[str, Any] = dict(wanted)
-        page = await store.read(runs.list_runs, **arguments)
+        page = await store.read(runs.list_runs, RunFilter(**arguments))
         assert [run.id for run in page] == found
         assert page.next is None
 
 
 async def test_a_cursor_of_another_list_is_refused(engine: Engine) -> None:
     store = await with_thread(engine)
-    with pytest.raises(StoreError, match="no cursor of this list"):
+    with pytest.raises(StoreError, match="not a cursor of this list"):
         await store.read(runs.list_runs, cursor="WzFd")
 
 
@@ -180,7 +182,7 @@ async def test_saving_changes_what_a_run_says_of_itself(engine: Engine) -> None:
     assert saved.status == "running"
     assert saved.started_at == NOON + timedelta(seconds=5)
     assert (saved.model, saved.extra, saved.created_at) == ("small", Extra({"x": 1}), NOON)
-    assert await store.read(runs.get_run, "r1") == saved
+    assert await store.read(runs.get, "r1") == saved
 
 
 REFUSED = {
@@ -197,14 +199,14 @@ async def test_saving_neither_ends_nor_moves_a_run(engine: Engine, run: Run) -> 
     before = await start(store)
     with pytest.raises(ConflictError):
         await store.write(runs.save_run, run)
-    assert await store.read(runs.get_run, "r1") == before
+    assert await store.read(runs.get, "r1") == before
 
 
-ENDS: dict[RunStatus, tuple[Callable[..., Run], tuple[str, ...]]] = {
-    "completed": (runs.finish_run, ()),
-    "failed": (runs.fail_run, ("out of \x00 tokens",)),
-    "cancelled": (runs.cancel_run, ("no longer needed",)),
-    "interrupted": (runs.interrupt_run, ("its owner went away",)),
+ENDS: dict[RunStatus, RunEnd] = {
+    "completed": COMPLETED,
+    "failed": RunEnd("failed", "out of \x00 tokens"),
+    "cancelled": RunEnd("cancelled", "no longer needed"),
+    "interrupted": RunEnd("interrupted", "its owner went away"),
 }
 
 
@@ -215,19 +217,18 @@ async def test_a_run_ends_once(engine: Engine, before: RunStatus, status: RunSta
     store = await with_thread(engine, clock=clock)
     run = Run(id="r1", thread_id="t1", status=before)
     await store.write(runs.open_run, run, lease_owner="p1", lease_seconds=10)
-    end, arguments = ENDS[status]
     clock.advance(3)
-    ended = await store.write(end, "r1", *arguments)
+    ended = await store.write(runs.end, "r1", ENDS[status])
     assert (ended.status, ended.finished_at) == (status, clock.now)
-    assert ended.error == (arguments[0] if arguments else None)
+    assert ended.error == ENDS[status].reason
     assert (ended.lease_owner, ended.lease_expires_at) == (None, None)
     clock.advance(3)
-    assert await store.write(end, "r1", *arguments) == ended
-    for other, (another_end, others) in ENDS.items():
+    assert await store.write(runs.end, "r1", ENDS[status]) == ended
+    for other, ending in ENDS.items():
         if other != status:
             with pytest.raises(ConflictError, match=f"is {status}, it does not become {other}"):
-                await store.write(another_end, "r1", *others)
-    assert await store.read(runs.get_run, "r1") == ended
+                await store.write(runs.end, "r1", ending)
+    assert await store.read(runs.get, "r1") == ended
 
 
 async def test_an_end_tells_what_the_run_took_and_gave(engine: Engine) -> None:
@@ -237,8 +238,8 @@ async def test_an_end_tells_what_the_run_took_and_gave(engine: Engine) -> None:
         await store.write(runs.open_run, run)
     usage = Usage(output_tokens=7)
     for ended in (
-        await store.write(runs.finish_run, "well", usage=usage, message_id="m1"),
-        await store.write(runs.fail_run, "badly", "no", usage=usage, message_id="m1"),
+        await store.write(runs.end, "well", RunEnd("completed", usage=usage), message_id="m1"),
+        await store.write(runs.end, "badly", RunEnd("failed", "no", usage), message_id="m1"),
     ):
         assert (ended.usage, ended.cost, ended.message_id) == (usage, 0.5, "m1")
 
@@ -253,10 +254,10 @@ async def held(engine: Engine, seconds: float | None = 10) -> tuple[Any, Clock]:
 
 # What happens to a lease of p1 over ten seconds: who does what, after how long, and who holds the run then.
 LEASES = {
-    "renewed in time": (runs.heartbeat, "p1", 9, "p1"),
-    "renewed late, when nobody took it": (runs.heartbeat, "p1", 60, "p1"),
-    "renewed by another": (runs.heartbeat, "p2", 9, None),
-    "renewed by another, late": (runs.heartbeat, "p2", 60, None),
+    "renewed in time": (runs.renew_lease, "p1", 9, "p1"),
+    "renewed late, when nobody took it": (runs.renew_lease, "p1", 60, "p1"),
+    "renewed by another": (runs.renew_lease, "p2", 9, None),
+    "renewed by another, late": (runs.renew_lease, "p2", 60, None),
     "taken by its owner": (runs.take_lease, "p1", 9, "p1"),
     "taken by another in time": (runs.take_lease, "p2", 9.999999, None),
     "taken by another when it has run out": (runs.take_lease, "p2", 10, "p2"),
@@ -273,18 +274,18 @@ async def test_lease(
     if holder is None:
         with pytest.raises(ConflictError, match=r"held by 'p1'.*hint"):
             await store.write(act, "r1", who, 30)
-        assert (await store.read(runs.get_run, "r1")).lease_owner == "p1"
+        assert (await store.read(runs.get, "r1")).lease_owner == "p1"
     else:
         run = await store.write(act, "r1", who, 30)
         assert (run.lease_owner, run.lease_expires_at) == (holder, clock.now + timedelta(seconds=30))
 
 
-async def test_who_was_taken_over_learns_it_by_the_next_heartbeat(engine: Engine) -> None:
+async def test_who_was_taken_over_learns_it_when_renewing_the_lease(engine: Engine) -> None:
     store, clock = await held(engine)
     clock.advance(11)
     await store.write(runs.take_lease, "r1", "p2", 10)
     with pytest.raises(ConflictError, match="held by 'p2'"):
-        await store.write(runs.heartbeat, "r1", "p1", 10)
+        await store.write(runs.renew_lease, "r1", "p1", 10)
 
 
 async def test_a_lease_without_end_is_never_abandoned(engine: Engine) -> None:
@@ -295,21 +296,21 @@ async def test_a_lease_without_end_is_never_abandoned(engine: Engine) -> None:
         await store.write(runs.take_lease, "r1", "p2", 10)
 
 
-async def test_what_was_given_back_can_be_taken(engine: Engine) -> None:
+async def test_a_released_lease_can_be_taken(engine: Engine) -> None:
     store, _ = await held(engine)
-    with pytest.raises(ConflictError, match="only who holds"):
+    with pytest.raises(ConflictError, match="only the owner of a lease"):
         await store.write(runs.release_lease, "r1", "p2")
     for _ in range(2):
         assert (await store.write(runs.release_lease, "r1", "p1")).lease_owner is None
-    with pytest.raises(ConflictError, match="nobody holds"):
-        await store.write(runs.heartbeat, "r1", "p1", 10)
+    with pytest.raises(ConflictError, match="has no lease"):
+        await store.write(runs.renew_lease, "r1", "p1", 10)
     assert (await store.write(runs.take_lease, "r1", "p2", 10)).lease_owner == "p2"
 
 
 async def test_nobody_holds_a_run_that_has_ended(engine: Engine) -> None:
     store, _ = await held(engine)
-    await store.write(runs.finish_run, "r1")
-    for act in (runs.heartbeat, runs.take_lease):
+    await store.write(runs.end, "r1", COMPLETED)
+    for act in (runs.renew_lease, runs.take_lease):
         with pytest.raises(ConflictError, match="has ended"):
             await store.write(act, "r1", "p1", 10)
     assert (await store.write(runs.release_lease, "r1", "p1")).lease_owner is None
@@ -326,26 +327,23 @@ async def test_abandoned_runs_are_those_at_work_whose_lease_ran_out(engine: Engi
             lease_seconds=seconds,
         )
     await start(store, "free")
-    await store.write(runs.cancel_run, "ended")
+    await store.write(runs.end, "ended", RunEnd("cancelled"))
     clock.advance(15)
     assert [run.id for run in await store.read(runs.abandoned_runs)] == ["first", "second"]
     assert [run.id for run in await store.read(runs.abandoned_runs, limit=1)] == ["first"]
 
 
 OTHERS: dict[str, tuple[Callable[..., object], tuple[Any, ...]]] = {
-    "get": (runs.get_run, ("r1",)),
+    "find": (runs.find, ("r1",)),
     "save": (runs.save_run, (Run(id="r1", thread_id="t1", status="running"),)),
-    "finish": (runs.finish_run, ("r1",)),
-    "fail": (runs.fail_run, ("r1", "no")),
-    "cancel": (runs.cancel_run, ("r1",)),
-    "interrupt": (runs.interrupt_run, ("r1", "no")),
-    "heartbeat": (runs.heartbeat, ("r1", "p1", 10)),
+    "end": (runs.end, ("r1", COMPLETED)),
+    "renew the lease": (runs.renew_lease, ("r1", "p1", 10)),
     "take the lease": (runs.take_lease, ("r1", "p1", 10)),
     "release the lease": (runs.release_lease, ("r1", "p1")),
     "status of": (run_log.status_of, ("r1",)),
     "read the log": (run_log.read_log, ("r1",)),
     "read raw lines": (run_log.raw_lines, ("r1",)),
-    "seal": (sealing.seal_run, ("r1",)),
+    "seal": (maintenance.seal_run, ("r1",)),
     "record timings": (timings.record_timings, ("r1",)),
 }
 
@@ -361,7 +359,7 @@ async def test_runs_of_others_do_not_exist(
     for other in ("u2", ""):
         with pytest.raises(NotFoundError, match="no run 'r1'"):
             await scoped(engine, other).write(act, *arguments)
-    assert await store.read(runs.get_run, "r1") == before
+    assert await store.read(runs.get, "r1") == before
 
 
 async def test_lists_hold_nothing_of_others(engine: Engine) -> None:
@@ -372,18 +370,16 @@ async def test_lists_hold_nothing_of_others(engine: Engine) -> None:
     )
     await start(store, "r2")
     await log(store, "r2", raws(b"mine"))
-    await store.write(runs.finish_run, "r2")
+    await store.write(runs.end, "r2", COMPLETED)
     clock.advance(10)
     other = scoped(engine, "u2", clock)
     assert not (await other.read(runs.list_runs)).items
     assert not await other.read(runs.abandoned_runs)
-    assert not await other.read(sealing.runs_to_seal)
-    everything = retention.Retention(max_bytes=0)
-    assert not (await other.write(retention.drop_logs, everything)).run_ids
-    for given in ("u1", "u2", None):
-        (result,) = await other.write(
-            run_log.append_many, [batch("r1", [LogEntry(NOON, raw=b"not mine")], given)]
-        )
-        assert isinstance(result, NotFoundError)
+    assert not await other.read(maintenance.runs_to_seal)
+    everything = maintenance.Retention(max_bytes=0)
+    assert not (await other.write(maintenance.drop_logs, everything)).run_ids
+    for owner in ("u2", ""):
+        with pytest.raises(NotFoundError, match="no run 'r1'"):
+            await scoped(engine, owner, clock).logs.append("r1", [LogEntry(NOON, raw=b"not mine")])
     assert (await store.read(run_log.status_of, "r1")).last_seq == 0
     assert list(await store.read(lambda tx: list(run_log.raw_lines(tx, "r2")))) == [b"mine"]

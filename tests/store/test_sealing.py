@@ -11,23 +11,23 @@ from sqlalchemy import func, select, update
 
 from partita import demo
 from partita.errors import ConflictError, NotFoundError, StoreError
-from partita.store import runs
-from partita.store.compress import packed
+from partita.store.compress import compress
+from partita.store.context import StoreContext
 from partita.store.doctor.examination import examine
 from partita.store.engines.engine import Engine
-from partita.store.facade.facade import Facade
-from partita.store.facade.store import Store
-from partita.store.log import blocks, run_log, sealing
-from partita.store.log.blocks import BLOCK_BYTES, BLOCK_ENTRIES, Stored
-from partita.store.log.retention import Retention
-from partita.store.log.run_log import LogEntry, LogRecord
-from partita.store.tables import run_log as log_table
-from partita.store.transaction import Transaction
+from partita.store.logs import blocks, maintenance, run_log
+from partita.store.logs.blocks import BLOCK_BYTES, BLOCK_ENTRIES, StoredEntry
+from partita.store.logs.maintenance import Retention
+from partita.store.logs.run_log import LogEntry, LogRecord
+from partita.store.runs import rows as runs
+from partita.store.schema import run_log as log_table
+from partita.store.sql.transaction import Transaction
+from partita.store.store import Store
 from partita.types.chunks import TextDelta
 from partita.types.json import dumps
 from tests.recordings import files, is_own
 
-from .running import NOON, Clock, log, log_rows, raws, start, tail_rows, with_thread
+from .running import COMPLETED, NOON, Clock, log, log_rows, raws, start, tail_rows, with_thread
 
 
 def line(number: int) -> bytes:
@@ -41,7 +41,7 @@ def line(number: int) -> bytes:
     return dumps({"session": "0c0e", "cwd": "/home/someone/project", "message": said})
 
 
-async def written(store: Facade, sizes: list[int], run_id: str = "r1") -> list[LogRecord]:
+async def written(store: StoreContext, sizes: list[int], run_id: str = "r1") -> list[LogRecord]:
     """A run that has ended, its log written in batches of these sizes."""
     await start(store, run_id)
     number = 0
@@ -55,11 +55,11 @@ async def written(store: Facade, sizes: list[int], run_id: str = "r1") -> list[L
             for place in range(size)
         ]
         number = await log(store, run_id, entries)
-    await store.write(runs.finish_run, run_id)
+    await store.write(runs.end, run_id, COMPLETED)
     return await store.read(run_log.read_log, run_id)
 
 
-async def rows_of(store: Facade) -> list[tuple[int, int, str]]:
+async def rows_of(store: StoreContext) -> list[tuple[int, int, str]]:
     def rows(tx: Transaction) -> list[tuple[int, int, str]]:
         found = run_log.every_row(tx).c
         query = select(found.first_seq, found.last_seq, found.encoding).order_by(found.first_seq)
@@ -79,7 +79,7 @@ SIZES = {
 async def test_a_sealed_log_gives_the_same_records(engine: Engine, sizes: list[int]) -> None:
     store = await with_thread(engine)
     before = await written(store, sizes)
-    report = await store.write(sealing.seal_run, "r1")
+    report = await store.write(maintenance.seal_run, "r1")
     rows = await rows_of(store)
     assert await store.read(run_log.read_log, "r1") == before
     assert (report.entries, report.blocks) == (sum(sizes), len(rows))
@@ -93,47 +93,47 @@ async def test_a_sealed_log_gives_the_same_records(engine: Engine, sizes: list[i
 async def test_sealing_twice_changes_nothing(engine: Engine) -> None:
     store = await with_thread(engine)
     before = await written(store, [40])
-    await store.write(sealing.seal_run, "r1")
+    await store.write(maintenance.seal_run, "r1")
     rows = await rows_of(store)
-    assert (await store.write(sealing.seal_run, "r1")).blocks == 0
+    assert (await store.write(maintenance.seal_run, "r1")).blocks == 0
     assert await rows_of(store) == rows
     assert await store.read(run_log.read_log, "r1") == before
 
 
-async def test_a_run_at_work_is_not_sealed(engine: Engine) -> None:
+async def test_an_active_run_is_not_sealed(engine: Engine) -> None:
     store = await with_thread(engine)
     await start(store)
     await log(store, "r1", raws(b"line"))
     with pytest.raises(ConflictError, match="is running"):
-        await store.write(sealing.seal_run, "r1")
+        await store.write(maintenance.seal_run, "r1")
     assert await log(store, "r1", raws(b"line")) == 2
 
 
 async def test_runs_to_seal_have_ended_and_are_not_sealed(engine: Engine) -> None:
     clock = Clock()
     store = await with_thread(engine, clock=clock)
-    for run_id in ("late", "early", "at work", "sealed"):
+    for run_id in ("late", "early", "active", "sealed"):
         await start(store, run_id)
     for run_id in ("sealed", "early", "late"):
         clock.advance(1)
-        await store.write(runs.finish_run, run_id)
-    await store.write(sealing.seal_run, "sealed")
-    assert await store.read(sealing.runs_to_seal) == ["early", "late"]
-    assert await store.read(sealing.runs_to_seal, 1) == ["early"]
+        await store.write(runs.end, run_id, COMPLETED)
+    await store.write(maintenance.seal_run, "sealed")
+    assert await store.read(maintenance.runs_to_seal) == ["early", "late"]
+    assert await store.read(maintenance.runs_to_seal, 1) == ["early"]
 
 
 async def test_an_empty_log_is_sealed_too(engine: Engine) -> None:
     store = await with_thread(engine)
     assert await written(store, []) == []
-    assert (await store.write(sealing.seal_run, "r1")).blocks == 0
-    assert await store.read(sealing.runs_to_seal) == []
+    assert (await store.write(maintenance.seal_run, "r1")).blocks == 0
+    assert await store.read(maintenance.runs_to_seal) == []
     assert await store.read(run_log.read_log, "r1") == []
 
 
-async def test_a_record_takes_its_own_block_and_no_other(engine: Engine) -> None:
+async def test_reading_a_record_decompresses_only_its_block(engine: Engine) -> None:
     store = await with_thread(engine)
     before = await written(store, [BLOCK_ENTRIES * 3])
-    await store.write(sealing.seal_run, "r1")
+    await store.write(maintenance.seal_run, "r1")
     _, second, *_, last = await rows_of(store)
     others = log_table.c.first_seq != second[0]
     await store.write(lambda tx: tx.run(update(log_table).where(others).values(data=b"\x00 damaged")))
@@ -143,38 +143,38 @@ async def test_a_record_takes_its_own_block_and_no_other(engine: Engine) -> None
         await store.read(run_log.read_log, "r1", after=last[0], limit=1)
 
 
-async def test_a_damaged_log_is_left_as_it_is(engine: Engine) -> None:
+async def test_a_damaged_log_is_not_changed(engine: Engine) -> None:
     store = await with_thread(engine)
     await written(store, [BLOCK_ENTRIES, 5, 5])
     damage = "UPDATE {} SET data = ? WHERE first_seq = ?"
     await store.write(lambda tx: tx.sql(damage.format(log_rows(tx)), (b"\xc1", BLOCK_ENTRIES + 6)))
     rows = await rows_of(store)
     with pytest.raises(StoreError, match="damaged"):
-        await store.write(sealing.seal_run, "r1")
+        await store.write(maintenance.seal_run, "r1")
     assert await rows_of(store) == rows
-    assert await store.read(sealing.runs_to_seal) == ["r1"]
+    assert await store.read(maintenance.runs_to_seal) == ["r1"]
 
 
 def test_a_changed_byte_is_noticed() -> None:
-    encoding, data = blocks.seal([Stored(0, None, line(number)) for number in range(100)])
+    encoding, data = blocks.encode_block([StoredEntry(0, None, line(number)) for number in range(100)])
     generator = random.Random(7)
     for _ in range(200):
         place = generator.randrange(len(data))
         changed = data[:place] + bytes([data[place] ^ generator.randrange(1, 256)]) + data[place + 1 :]
         with pytest.raises(StoreError, match="damaged"):
-            blocks.unpack(encoding, changed)
+            blocks.decode(encoding, changed, 100)
 
 
-def test_what_cannot_be_made_smaller_stays_open() -> None:
-    entry = Stored(0, None, random.Random(7).randbytes(1000))
-    encoding, data = blocks.seal([entry])
+def test_data_that_does_not_compress_is_stored_plain() -> None:
+    entry = StoredEntry(0, None, random.Random(7).randbytes(1000))
+    encoding, data = blocks.encode_block([entry])
     assert encoding == "plain"
-    assert blocks.unpack(encoding, data) == [entry]
+    assert blocks.decode(encoding, data, 1) == [entry]
 
 
 def test_a_block_ends_when_it_is_full() -> None:
-    big, small = Stored(0, None, bytes(BLOCK_BYTES)), Stored(0, b"{}", None)
-    assert [len(block) for block in blocks.blocks([small, big, big, small])] == [2, 1, 1]
+    big, small = StoredEntry(0, None, bytes(BLOCK_BYTES)), StoredEntry(0, b"{}", None)
+    assert [len(block) for block in blocks.split_blocks([small, big, big, small])] == [2, 1, 1]
 
 
 DEMO = Path(demo.__file__).parent / "archive"
@@ -194,31 +194,31 @@ def test_sealed_logs_of_agents_are_smaller_than_their_file_in_one_piece(agent: s
     original = sealed = whole = 0
     for text in logs_of(agent):
         entries = [
-            Stored(number * 1000, None, raw) for number, raw in enumerate(text.splitlines(keepends=True))
+            StoredEntry(number * 1000, None, raw) for number, raw in enumerate(text.splitlines(keepends=True))
         ]
         original += len(text)
-        whole += len(packed(text)[1])
-        sealed += sum(len(blocks.seal(block)[1]) for block in blocks.blocks(entries))
+        whole += len(compress(text)[1])
+        sealed += sum(len(blocks.encode_block(block)[1]) for block in blocks.split_blocks(entries))
     assert sealed < whole
     assert sealed < original * 0.27
 
 
-async def test_pictures_in_a_log_are_kept_once_and_go_with_it(store: Store) -> None:
+async def test_files_in_a_log_are_stored_once_and_deleted_with_it(store: Store) -> None:
     picture = b64encode(random.Random(5).randbytes(30_000))
     line = b'{"a":"' + picture + b'","b":"' + picture + b'"}'
-    await store.create_thread("t")
+    await store.threads.create("t")
     for id_ in ("r1", "r2"):
-        await store.open_run("t", id=id_)
-        await store.append(id_, [LogEntry(NOON, raw=line), LogEntry(NOON, raw=b"short"), LogEntry(NOON)])
-        await store.finish_run(id_)
-        assert (await store.seal_run(id_)).bytes_after < 2000
-        assert [r.raw for r in await store.read_log(id_)] == [line, b"short", None]
+        await store.runs.open("t", id=id_)
+        await store.logs.append(id_, [LogEntry(NOON, raw=line), LogEntry(NOON, raw=b"short"), LogEntry(NOON)])
+        await store.runs.finish(id_)
+        assert (await store.logs.seal(id_)).bytes_after < 2000
+        assert [r.raw for r in await store.logs.read(id_)] == [line, b"short", None]
     url = f"blob:sha256:{sha256(b64decode(picture)).hexdigest()}"
-    assert (await store.describe_blob(url)).size == 30_000
+    assert (await store.blobs.describe(url)).size == 30_000
     health = await examine(store, full=True)
     assert health.healthy
-    await store.drop_logs(Retention(max_bytes=0), limit=1)
-    assert [r.raw for r in await store.read_log("r2")] == [line, b"short", None]
-    await store.delete_thread("t")
+    await store.logs.drop(Retention(max_bytes=0), limit=1)
+    assert [r.raw for r in await store.logs.read("r2")] == [line, b"short", None]
+    await store.threads.delete("t")
     with pytest.raises(NotFoundError):
-        await store.describe_blob(url)
+        await store.blobs.describe(url)

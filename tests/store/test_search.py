@@ -8,16 +8,17 @@ from typing import Any
 import pytest
 
 from partita.errors import StoreError
-from partita.store import blobs
-from partita.store.cursors import to_cursor
+from partita.store.blobs import blobs
 from partita.store.engines.engine import Engine
-from partita.store.search import search
-from partita.store.search.search import find, forget, index, thread_ids_matching
-from partita.store.search.text import SearchFields
-from partita.store.transaction import Transaction
+from partita.store.search import index as search_index
+from partita.store.search.fields import SearchEntry, SearchFields
+from partita.store.search.index import thread_ids_matching
+from partita.store.search.search import search
+from partita.store.sql.pages import to_cursor
+from partita.store.sql.transaction import Transaction
+from partita.store.values import SearchFilter
 from partita.types.messages import AssistantMessage, Message, SystemMessage, ToolCallPart
-from partita.types.parts import ReasoningPart, TextPart
-from partita.types.tools import TextOutput
+from partita.types.parts import ReasoningPart, TextOutput, TextPart
 from tests.store.emptying import in_empty_store
 from tests.tables import each_row
 
@@ -148,7 +149,7 @@ async def test_queries_find_the_same_on_every_engine(engine: Engine) -> None:
     def found(tx: Transaction, query: str) -> set[str]:
         return {
             "greetings" if hit.message_id is None or hit.seq is None else names[hit.seq]
-            for hit in find(tx, query)
+            for hit in search(tx, query)
         }
 
     def all_found(tx: Transaction) -> dict[str, set[str]]:
@@ -164,13 +165,13 @@ async def test_a_hit_tells_where_it_is(engine: Engine) -> None:
         return put_message(tx, said, owner="u", at=NOW - timedelta(days=1))
 
     key = await write(engine, fill_one)
-    (hit,) = await read(engine, lambda tx: find(tx, "rose"))
+    (hit,) = await read(engine, lambda tx: search(tx, "rose"))
     assert (hit.thread_id, hit.message_id, hit.seq, hit.role) == ("t", "m", key, "system")
     assert (hit.resource_id, hit.title, hit.field) == ("u", "On gardens", "text")
     assert (hit.snippet, shown(hit)) == ("Water the roses at dawn", ["roses"])
     assert hit.created_at == NOW - timedelta(days=1)
     assert 0 < hit.score < 1
-    (title,) = await read(engine, lambda tx: find(tx, "garden"))
+    (title,) = await read(engine, lambda tx: search(tx, "garden"))
     assert (title.thread_id, title.message_id, title.seq, title.role) == ("t", None, None, None)
     assert (title.field, title.snippet, shown(title), title.created_at) == (
         "title",
@@ -206,7 +207,9 @@ async def test_a_field_can_be_searched_alone(engine: Engine) -> None:
     await write(engine, fill)
 
     def all_found(tx: Transaction) -> dict[Any, str | None]:
-        pages = {(query, fields): find(tx, query, fields=fields).items for query, fields in FIELDS}
+        pages = {
+            (query, fields): search(tx, query, SearchFilter(fields=fields)).items for query, fields in FIELDS
+        }
         return {asked: hits[0].field if hits else None for asked, hits in pages.items()}
 
     assert await read(engine, all_found) == FIELDS
@@ -245,7 +248,7 @@ async def test_filters_narrow(engine: Engine) -> None:
 
     def all_found(tx: Transaction) -> dict[str, set[str | None]]:
         return {
-            name: {hit.message_id for hit in find(tx, "plum", **narrowing)}
+            name: {hit.message_id for hit in search(tx, "plum", SearchFilter(**narrowing))}
             for name, (narrowing, _) in NARROWED.items()
         }
 
@@ -262,8 +265,10 @@ BAD: dict[str, dict[str, Any]] = {
 
 @each_row("asked", BAD.values(), ids=BAD)
 async def test_bad_arguments_are_told(engine: Engine, asked: dict[str, Any]) -> None:
+    asked = dict(asked)
+    cursor = asked.pop("cursor", None)
     with pytest.raises(StoreError):
-        await read(engine, lambda tx: find(tx, "plum", **asked))
+        await read(engine, lambda tx: search(tx, "plum", SearchFilter(**asked), cursor=cursor))
 
 
 async def test_titles_come_first_and_the_better_match_before_the_worse(engine: Engine) -> None:
@@ -275,7 +280,7 @@ async def test_titles_come_first_and_the_better_match_before_the_worse(engine: E
         put_message(tx, AssistantMessage(id="worse", content="of owls and of " + "many other birds " * 20))
 
     await write(engine, work)
-    hits = (await read(engine, lambda tx: find(tx, "owls"))).items
+    hits = (await read(engine, lambda tx: search(tx, "owls"))).items
     assert [hit.message_id for hit in hits][:2] == [None, "best"]
     assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
     assert len(hits) == 4
@@ -287,7 +292,7 @@ async def test_of_equals_the_newest_comes_first(engine: Engine) -> None:
         return [put_message(tx, "same words") for _ in range(5)]
 
     keys = await write(engine, work)
-    hits = await read(engine, lambda tx: find(tx, "same"))
+    hits = await read(engine, lambda tx: search(tx, "same"))
     assert [hit.seq for hit in hits] == keys[::-1]
 
 
@@ -305,18 +310,18 @@ async def test_an_owner_finds_only_what_is_theirs(engine: Engine) -> None:
     }
     for owner in ("ann", "ben", "", "eve", "' OR ''='"):
         for narrowing in asked.values():
-            hits = await read(engine, lambda tx, n=narrowing: find(tx, "secret", **n), owner)  # type: ignore[misc] # bound now
+            hits = await read(engine, lambda tx, n=narrowing: search(tx, "secret", SearchFilter(**n)), owner)  # type: ignore[misc] # bound now
             assert {hit.resource_id for hit in hits} <= {owner or None}
             assert len(hits) == (0 if "e" in owner[:1] or "'" in owner else 2 - ("fields" in narrowing))
         threads = await read(engine, lambda tx: thread_ids_matching(tx, "secret"), owner)
         assert {found for found, _ in threads} <= {owner}
-    assert len(await read(engine, lambda tx: find(tx, "secret"))) == 6
+    assert len(await read(engine, lambda tx: search(tx, "secret"))) == 6
 
 
 async def test_other_owners_do_not_crowd_out_the_candidates(
     engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(search, "CANDIDATES", 3)
+    monkeypatch.setattr(search_index, "CANDIDATES", 3)
 
     def work(tx: Transaction) -> None:
         for owner in ("ann", "ben"):  # ben's are newer
@@ -325,8 +330,8 @@ async def test_other_owners_do_not_crowd_out_the_candidates(
                 put_message(tx, "owls", owner=owner)
 
     await write(engine, work)
-    assert len(await read(engine, lambda tx: find(tx, "owls"), "ann")) == 1 + 3
-    assert len(await read(engine, lambda tx: find(tx, "owls"))) == 2 + 3
+    assert len(await read(engine, lambda tx: search(tx, "owls"), "ann")) == 1 + 3
+    assert len(await read(engine, lambda tx: search(tx, "owls"))) == 2 + 3
 
 
 async def test_what_is_forgotten_is_not_found(engine: Engine) -> None:
@@ -337,15 +342,15 @@ async def test_what_is_forgotten_is_not_found(engine: Engine) -> None:
     keys = await write(engine, fill_three)
 
     async def found() -> int:
-        return await read(engine, lambda tx: len(find(tx, "owls")))
+        return await read(engine, lambda tx: len(search(tx, "owls")))
 
-    await write(engine, lambda tx: forget(tx, [("ann", key) for key in keys]), owner="ben")
-    await write(engine, lambda tx: forget(tx, [("ben", key) for key in keys]))
-    await write(engine, lambda tx: forget(tx, [("ann", 12345), ("ann", -12345)]))
+    await write(engine, lambda tx: search_index.delete(tx, [("ann", key) for key in keys]), owner="ben")
+    await write(engine, lambda tx: search_index.delete(tx, [("ben", key) for key in keys]))
+    await write(engine, lambda tx: search_index.delete(tx, [("ann", 12345), ("ann", -12345)]))
     assert await found() == 3
-    await write(engine, lambda tx: forget(tx, [("ann", keys[1])]), owner="ann")
+    await write(engine, lambda tx: search_index.delete(tx, [("ann", keys[1])]), owner="ann")
     assert await found() == 2
-    await write(engine, lambda tx: forget(tx, [("ann", key) for key in keys]))
+    await write(engine, lambda tx: search_index.delete(tx, [("ann", key) for key in keys]))
     assert await found() == 0
     assert await read(engine, lambda tx: thread_ids_matching(tx, "owls")) == []
 
@@ -354,12 +359,12 @@ async def test_what_is_indexed_again_is_found_by_its_new_words(engine: Engine) -
     def work(tx: Transaction) -> None:
         put_thread(tx, "t")
         key = put_message(tx, "herons")
-        forget(tx, [("", key)])
-        index(tx, [search.SearchEntry("", key, "", SearchFields("cranes", "", "", ""))])
+        search_index.delete(tx, [("", key)])
+        search_index.add(tx, [SearchEntry("", key, "", SearchFields("cranes", "", "", ""))])
 
     await write(engine, work)
-    assert len(await read(engine, lambda tx: find(tx, "cranes"))) == 1
-    assert len(await read(engine, lambda tx: find(tx, "herons"))) == 0
+    assert len(await read(engine, lambda tx: search(tx, "cranes"))) == 1
+    assert len(await read(engine, lambda tx: search(tx, "herons"))) == 0
 
 
 async def test_a_row_that_is_gone_never_shows(engine: Engine) -> None:
@@ -367,11 +372,13 @@ async def test_a_row_that_is_gone_never_shows(engine: Engine) -> None:
         put_thread(tx, "t", "herons")
         put_message(tx, "herons")
         entries = [("", 777), ("", -777), ("eve", 1), ("eve", -1)]
-        strays = [entry for entry in entries if not tx.lite or abs(entry[1]) == 777]  # one row a key there
-        index(tx, [search.SearchEntry(owner, key, "herons", NO_FIELDS) for owner, key in strays])
+        strays = [
+            entry for entry in entries if not tx.is_sqlite or abs(entry[1]) == 777
+        ]  # one row a key there
+        search_index.add(tx, [SearchEntry(owner, key, "herons", NO_FIELDS) for owner, key in strays])
 
     await write(engine, work)
-    assert len(await read(engine, lambda tx: find(tx, "herons"))) == 2
+    assert len(await read(engine, lambda tx: search(tx, "herons"))) == 2
     assert await read(engine, lambda tx: thread_ids_matching(tx, "herons")) == [("", "t")]
 
 
@@ -389,7 +396,7 @@ async def test_pages_hold_every_hit_once(engine: Engine, size: int) -> None:
     cursor: str | None = None
     scores: list[float] = []
     while True:
-        page = await read(engine, lambda tx, at=cursor: find(tx, "owls", limit=size, cursor=at))  # type: ignore[misc] # bound now
+        page = await read(engine, lambda tx, at=cursor: search(tx, "owls", limit=size, cursor=at))  # type: ignore[misc] # bound now
         seen.extend((hit.thread_id, hit.seq) for hit in page)
         scores.extend(hit.score for hit in page)
         assert len(page) == size or page.next is None
@@ -403,14 +410,14 @@ async def test_pages_hold_every_hit_once(engine: Engine, size: int) -> None:
 
 
 async def test_only_the_newest_candidates_are_ranked(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(search, "CANDIDATES", 10)
+    monkeypatch.setattr(search_index, "CANDIDATES", 10)
 
     def work(tx: Transaction) -> list[int]:
         put_thread(tx, "t")
         return [put_message(tx, "owls " * (20 - number)) for number in range(15)]
 
     keys = await write(engine, work)
-    hits = await read(engine, lambda tx: find(tx, "owls", limit=100))
+    hits = await read(engine, lambda tx: search(tx, "owls", limit=100))
     assert {hit.seq for hit in hits} == set(keys[5:])
 
 
@@ -440,15 +447,15 @@ async def test_many_entries_are_indexed_at_once(engine: Engine) -> None:
     def work(tx: Transaction) -> None:
         put_thread(tx, "t")
         keys = [put_message(tx, "") for _ in range(50)]
-        forget(tx, [("", key) for key in keys])
-        index(
-            tx, [search.SearchEntry("", key, "", SearchFields(f"number {key}", "", "", "")) for key in keys]
+        search_index.delete(tx, [("", key) for key in keys])
+        search_index.add(
+            tx, [SearchEntry("", key, "", SearchFields(f"number {key}", "", "", "")) for key in keys]
         )
-        index(tx, [])
-        forget(tx, [])
+        search_index.add(tx, [])
+        search_index.delete(tx, [])
 
     await write(engine, work)
-    assert len(await read(engine, lambda tx: find(tx, "number", limit=100))) == 50
+    assert len(await read(engine, lambda tx: search(tx, "number", limit=100))) == 50
 
 
 @each_row("numbers", [(10**30, 10**30, 10**30), (-5, 10**30, 10**30), (0, -1, -(10**30))])
@@ -456,7 +463,7 @@ async def test_many_entries_are_indexed_at_once(engine: Engine) -> None:
 async def test_a_made_up_cursor_does_no_harm(engine: Engine, numbers: tuple[int, int, int]) -> None:
     await write(engine, fill_two)
     cursor = to_cursor(*numbers)
-    assert len(await read(engine, lambda tx: find(tx, "plum", cursor=cursor))) in (0, 4)
+    assert len(await read(engine, lambda tx: search(tx, "plum", cursor=cursor))) in (0, 4)
 
 
 BIRDS = b"herons and owls"
@@ -483,5 +490,5 @@ async def test_a_moved_output_is_shown_from_its_blob_or_by_the_name_of_its_tool(
         put_message(tx, listed(BIRDS.decode()), kept=listed(f"blob:sha256:{HASH}#text"), blobs=MOVES)
 
     await write(engine, work)
-    (hit,) = await read(engine, lambda tx: find(tx, "herons", fields=fields))
+    (hit,) = await read(engine, lambda tx: search(tx, "herons", SearchFilter(fields=fields)))
     assert (hit.snippet, shown(hit)) == (("herons and owls", ["herons"]) if there else ("list_birds", []))

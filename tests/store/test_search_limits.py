@@ -7,14 +7,15 @@ from hypothesis import strategies as st
 from sqlalchemy import Connection
 
 from partita.store.engines.engine import Engine
-from partita.store.search.query import LONGEST_PHRASE
-from partita.store.search.search import find, thread_ids_matching
-from partita.store.search.text import MOST
-from partita.store.search.words import pieces_of, words_of
-from partita.store.transaction import Transaction
+from partita.store.search.fields import MAX_FIELD
+from partita.store.search.index import thread_ids_matching
+from partita.store.search.query import MAX_PHRASE
+from partita.store.search.search import search
+from partita.store.search.tokens import subwords_of, tokens_of
+from partita.store.sql.transaction import Transaction
+from partita.store.values import SearchFilter
 from partita.types.messages import AssistantMessage, ToolCallPart
-from partita.types.parts import ReasoningPart, TextPart
-from partita.types.tools import JsonOutput
+from partita.types.parts import JsonOutput, ReasoningPart, TextPart
 from tests.store.emptying import in_empty_store
 from tests.tables import each_row
 
@@ -51,9 +52,9 @@ async def test_any_query_gives_a_page(engine: Engine, query: str, fields: tuple[
     def work(connection: Connection) -> None:
         def ask(tx: Transaction) -> None:
             fill(tx)
-            assert len(find(tx, query, fields=fields)) <= 2
+            assert len(search(tx, query, SearchFilter(fields=fields))) <= 2
             assert len(thread_ids_matching(tx, query)) <= 1
-            assert len(find(tx, "owls")) == 2
+            assert len(search(tx, "owls")) == 2
 
         undone(connection, ask)
 
@@ -64,8 +65,8 @@ async def test_any_query_gives_a_page(engine: Engine, query: str, fields: tuple[
 @in_empty_store
 async def test_no_query_reaches_what_it_should_not(engine: Engine, query: str) -> None:
     await write(engine, fill)
-    assert len(await read(engine, lambda tx: find(tx, query))) == 0
-    assert len(await read(engine, lambda tx: find(tx, "owls"))) == 2
+    assert len(await read(engine, lambda tx: search(tx, query))) == 0
+    assert len(await read(engine, lambda tx: search(tx, "owls"))) == 2
 
 
 IDENTIFIERS = st.from_regex(
@@ -80,11 +81,11 @@ TEXTS = st.lists(PLAIN | IDENTIFIERS | HAN_AND_KANA, min_size=1, max_size=8).map
 def queries_of(text: str, data: st.DataObject) -> list[str]:
     """Some words, pieces and parts of a text, as someone may type them who looks for it."""
     queries: list[str] = []
-    words = words_of(text)
+    words = tokens_of(text)
     if words:
         start = data.draw(st.integers(0, len(words) - 1))
         queries += [words[start], f'"{" ".join(words[start : start + 5])}"', " ".join(words[-8:])]
-    queries += pieces_of(text)
+    queries += subwords_of(text)
     for run in text.split():
         if all("\u3041" <= char <= "\u9fff" for char in run):
             start = data.draw(st.integers(0, len(run) - 1))
@@ -102,7 +103,7 @@ async def test_a_text_is_found_by_its_words_and_pieces(
         def ask(tx: Transaction) -> dict[str, int]:
             put_thread(tx, "t")
             put_message(tx, text)
-            return {query: len(find(tx, query)) for query in queries}
+            return {query: len(search(tx, query)) for query in queries}
 
         return undone(connection, ask)
 
@@ -112,8 +113,8 @@ async def test_a_text_is_found_by_its_words_and_pieces(
 def long_message() -> AssistantMessage:
     """A message of over a megabyte, with something to find at either end of each field."""
     filler = " ".join(f"filler{number % 5000} the" for number in range(20_000))
-    text = f"alpha first {filler[: MOST - 40]} last omega"
-    output = JsonOutput(value=[f"begin {filler[: MOST - 60]}", "東京" * 8, "closing remark"])
+    text = f"alpha first {filler[: MAX_FIELD - 40]} last omega"
+    output = JsonOutput(value=[f"begin {filler[: MAX_FIELD - 60]}", "東京" * 8, "closing remark"])
     call = ToolCallPart(id="c", name="n", state="output-available", input={"x": text}, output=output)
     return AssistantMessage(id="long", content=[TextPart(text=text), ReasoningPart(text=text[::-1]), call])
 
@@ -153,34 +154,36 @@ async def test_a_long_message_is_found_as_a_short_one_is(engine: Engine) -> None
     await write(engine, work)
 
     def ask(tx: Transaction) -> dict[str, bool]:
-        return {query: len(find(tx, query, **asked)) == 1 for query, (asked, _) in LONG.items()}
+        return {
+            query: len(search(tx, query, SearchFilter(**asked))) == 1 for query, (asked, _) in LONG.items()
+        }
 
     assert await read(engine, ask) == {query: found for query, (_, found) in LONG.items()}
-    (hit,) = await read(engine, lambda tx: find(tx, "omega"))
+    (hit,) = await read(engine, lambda tx: search(tx, "omega"))
     assert shown(hit) == ["omega"]
 
 
 WIDE = {
-    "one word over and over": "again " * (MOST // 6),
-    "characters over and over": "東" * MOST,
-    "words of the longest": " ".join(f"{number:064}" for number in range(MOST // 65)),
+    "one word over and over": "again " * (MAX_FIELD // 6),
+    "characters over and over": "東" * MAX_FIELD,
+    "words of the longest": " ".join(f"{number:064}" for number in range(MAX_FIELD // 65)),
     "wide characters": " ".join(
-        chr(0x10400 + number % 40) * 64 + str(number) for number in range(MOST // 70)
+        chr(0x10400 + number % 40) * 64 + str(number) for number in range(MAX_FIELD // 70)
     ),
-    "one word without end": "x" * MOST,
-    "different words": " ".join(f"w{number}" for number in range(MOST // 7)),
+    "one word without end": "x" * MAX_FIELD,
+    "different words": " ".join(f"w{number}" for number in range(MAX_FIELD // 7)),
 }
 
 
 @each_row("text", WIDE.values(), ids=WIDE)
 @in_empty_store
 async def test_texts_at_the_limit_are_indexed(engine: Engine, text: str) -> None:
-    last = words_of(text[-200:])[-1]
+    last = tokens_of(text[-200:])[-1]
 
     def work(tx: Transaction) -> int:
         put_thread(tx, "t")
         put_message(tx, f"{text} {text}")  # capped
-        return len(find(tx, f'"{last}"'))
+        return len(search(tx, f'"{last}"'))
 
     assert await write(engine, work) == 1
 
@@ -191,8 +194,8 @@ async def test_phrases_are_found_wherever_a_long_text_is_cut(engine: Engine) -> 
     def work(tx: Transaction) -> list[int]:
         put_thread(tx, "t")
         put_message(tx, " ".join(words))
-        starts = range(0, len(words) - LONGEST_PHRASE, LONGEST_PHRASE - 1)
-        phrases = {start: " ".join(words[start : start + LONGEST_PHRASE]) for start in starts}
+        starts = range(0, len(words) - MAX_PHRASE, MAX_PHRASE - 1)
+        phrases = {start: " ".join(words[start : start + MAX_PHRASE]) for start in starts}
         return [start for start, phrase in phrases.items() if not thread_ids_matching(tx, f'"{phrase}"')]
 
     assert await write(engine, work) == []
@@ -210,6 +213,6 @@ async def test_endless_queries_are_answered(engine: Engine) -> None:
             "oWl" * 5000,
             "owl" * 9,
         )
-        return [len(find(tx, query)) for query in queries]
+        return [len(search(tx, query)) for query in queries]
 
     assert await write(engine, work) == [1, 1, 1, 1, 0, 0]

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from partita.store.search.query import LONGEST_PHRASE, MOST_TERMS, Phrase, Query, Term, parse
+from partita.store.search.query import MAX_PHRASE, MAX_TERMS, Phrase, Query, Term, parse
 from tests.tables import each_row
 
 
@@ -48,13 +48,13 @@ def test_parse(text: str, expected: tuple[tuple[Term, ...], tuple[Term, ...]]) -
 @given(st.text() | st.text(' "-*ab'))
 def test_any_text_is_a_query(text: str) -> None:
     query = parse(text)
-    assert all(phrase.words for one in (*query.wanted, *query.unwanted) for phrase in one.phrases)
+    assert all(phrase.tokens for one in (*query.required, *query.excluded) for phrase in one.phrases)
 
 
 def test_endless_queries_are_cut() -> None:
     query = parse("word " * 1000 + "-gone " * 1000)
-    assert len(query.wanted) == MOST_TERMS
-    (one,) = parse(f'"{"word " * 1000}"').wanted
-    assert one == Term((Phrase(("word",) * LONGEST_PHRASE),))
-    (one,) = parse("a." * 1000 + "word").wanted
-    assert one == Term((Phrase(("a",) * LONGEST_PHRASE),))
+    assert len(query.required) == MAX_TERMS
+    (one,) = parse(f'"{"word " * 1000}"').required
+    assert one == Term((Phrase(("word",) * MAX_PHRASE),))
+    (one,) = parse("a." * 1000 + "word").required
+    assert one == Term((Phrase(("a",) * MAX_PHRASE),))

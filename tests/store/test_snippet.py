@@ -5,13 +5,13 @@ from hypothesis import strategies as st
 
 from partita.store.search.query import parse
 from partita.store.search.snippet import BLOCK, LENGTH, SLACK, snippet
-from partita.store.search.words import words_of
+from partita.store.search.tokens import tokens_of
 from tests.tables import each_row
 
 
 def marked(text: str, query: str) -> str:
     """The snippet with brackets around its highlights."""
-    drawn, highlights = snippet(text, parse(query).wanted)
+    drawn, highlights = snippet(text, parse(query).required)
     for start, end in reversed(highlights):
         drawn = f"{drawn[:start]}[{drawn[start:end]}]{drawn[end:]}"
     return drawn
@@ -86,7 +86,7 @@ def test_a_word_cut_by_a_block_is_no_other_word() -> None:
 
 
 def test_a_word_without_end_is_cut() -> None:
-    drawn, highlights = snippet("fox" + "x" * 10_000, parse("foxx").wanted)
+    drawn, highlights = snippet("fox" + "x" * 10_000, parse("foxx").required)
     assert len(drawn) <= LENGTH + 2
     assert highlights == ((0, LENGTH),)
 
@@ -96,7 +96,7 @@ TEXTS = st.text(st.sampled_from("ab é東京\n.-_AB\u0301")) | st.text()
 
 @given(TEXTS, TEXTS)
 def test_any_text_and_any_words_give_a_snippet(text: str, query: str) -> None:
-    drawn, highlights = snippet(text, parse(query).wanted)
+    drawn, highlights = snippet(text, parse(query).required)
     assert len(drawn) <= max(LENGTH, 2 * len(query)) + SLACK + 2
     ends = [0, *(place for pair in highlights for place in pair), len(drawn)]
     assert ends == sorted(ends)
@@ -104,7 +104,7 @@ def test_any_text_and_any_words_give_a_snippet(text: str, query: str) -> None:
 
 @given(st.text(min_size=1), st.data())
 def test_every_word_of_a_text_is_highlighted(text: str, data: st.DataObject) -> None:
-    words = words_of(text)
+    words = tokens_of(text)
     if words:
         word = data.draw(st.sampled_from(words))
-        assert snippet(text, parse(f'"{word}"').wanted)[1]
+        assert snippet(text, parse(f'"{word}"').required)[1]

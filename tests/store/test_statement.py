@@ -6,13 +6,13 @@ from typing import Any
 from sqlalchemy import bindparam, select, update
 from sqlalchemy.sql.selectable import ExecutableReturnsRows
 
-from partita.store import runs
 from partita.store.engines.engine import Engine
-from partita.store.statement import Statement
-from partita.store.tables import messages, threads
-from partita.store.tables import runs as run_table
-from partita.store.transaction import Transaction
-from partita.types.runs import Run
+from partita.store.runs import rows as runs
+from partita.store.schema import messages, threads
+from partita.store.schema import runs as run_table
+from partita.store.sql.statement import Statement
+from partita.store.sql.transaction import Transaction
+from partita.types.threads import Run
 from tests.store.emptying import in_empty_store
 from tests.tables import each_row
 

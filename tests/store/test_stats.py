@@ -10,13 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from partita.errors import DecodeError, StoreError
-from partita.store.facade.store import Store
-from partita.store.stat_sources import StatFilter
-from partita.store.stats import stats
-from partita.store.transaction import Transaction
-from partita.store.values import By, Stat
+from partita.store.sql.transaction import Transaction
+from partita.store.stats.stats import usage_stats
+from partita.store.store import Store
+from partita.store.values import GroupBy, StatFilter, UsageStat
 from partita.types.messages import AssistantMessage, Message, ToolCallPart
-from partita.types.tools import (
+from partita.types.parts import (
     ErrorTextOutput,
     ExecutionDeniedOutput,
     InterruptedOutput,
@@ -52,14 +51,14 @@ def works(id: str, at: datetime, *calls: ToolCallPart) -> Message:
 @pytest.fixture
 async def filled(store: Store) -> Store:
     """Two projects and two agents on two days; a sub-agent; a fork that repeats the first answer."""
-    await store.create_thread("red", agent="claude", project="/red")
-    await store.create_thread("fork", agent="claude", project="/red")
-    await store.create_thread("blue", agent="codex", project="/blue")
-    await store.create_thread("plain")
+    await store.threads.create("red", agent="claude", project="/red")
+    await store.threads.create("fork", agent="claude", project="/red")
+    await store.threads.create("blue", agent="codex", project="/blue")
+    await store.threads.create("plain")
     inner = works("inner", NOON, call("i1", "read"), call("i2", "read", ErrorTextOutput("gone")))
     first = works("m2", NOON, call("c1", "task", None, inner), call("c2", "run", ErrorTextOutput("broke")))
-    await store.save_messages([ask("m1", created_at=NOON), first], thread_id="red")
-    await store.save_messages(
+    await store.messages.save([ask("m1", created_at=NOON), first], thread_id="red")
+    await store.messages.save(
         [
             ask("m1", created_at=NOON),
             first,
@@ -69,9 +68,9 @@ async def filled(store: Store) -> Store:
         thread_id="fork",
     )
     stopped = call("c4", "run", InterruptedOutput("aborted")), call("c5", "run", InterruptedOutput("timeout"))
-    await store.save_messages([works("b1", NOON + DAY, *stopped)], thread_id="blue")
-    await store.save_messages([ask("p1", created_at=NOON)], thread_id="plain")
-    await store.record_consumptions(
+    await store.messages.save([works("b1", NOON + DAY, *stopped)], thread_id="blue")
+    await store.messages.save([ask("p1", created_at=NOON)], thread_id="plain")
+    await store.usage.record(
         [
             took("red", "a", 10, message_id="m2", model="large", cost=1.0, cached_input_tokens=60),
             took("red", "a2", 1, message_id="inner", model="small", cost=0.25),
@@ -85,13 +84,20 @@ async def filled(store: Store) -> Store:
     return store
 
 
-def brief(stat: Stat) -> tuple[Any, ...]:
+def brief(stat: UsageStat) -> tuple[Any, ...]:
     """Threads, messages, responses, output, cost, unpriced; calls, errors, denied, interrupted."""
     consumed = (stat.threads, stat.messages, stat.responses, stat.output_tokens, stat.cost, stat.unpriced)
     return (*consumed, stat.tool_calls, stat.tool_errors, stat.denied, stat.interrupted)
 
 
 # What is asked, and what is told: the key, then as in `brief`.
+async def totals(store: Store, question: dict[str, Any]) -> tuple[UsageStat, ...]:
+    """Statistics by the options and the filter in one question."""
+    options = {name: question[name] for name in ("by", "zone", "with_ids") if name in question}
+    rest = {name: value for name, value in question.items() if name not in options}
+    return await store.stats.totals(StatFilter(**rest), **options)
+
+
 QUESTIONS: dict[str, tuple[dict[str, Any], list[tuple[tuple[str | None, ...], tuple[Any, ...]]]]] = {
     "all": ({}, [((), (4, 7, 4, 71, 3.25, 1, 7, 2, 1, 2))]),
     "by day": (
@@ -190,23 +196,23 @@ QUESTIONS: dict[str, tuple[dict[str, Any], list[tuple[tuple[str | None, ...], tu
 async def test_statistics(
     filled: Store, question: dict[str, Any], expected: list[tuple[tuple[str | None, ...], tuple[Any, ...]]]
 ) -> None:
-    assert [(stat.key, brief(stat)) for stat in await filled.stats(**question)] == expected
+    assert [(stat.key, brief(stat)) for stat in await totals(filled, question)] == expected
 
 
 async def test_an_empty_store_has_a_row_of_nothing(store: Store) -> None:
-    (stat,) = await store.stats()
+    (stat,) = await store.stats.totals()
     assert brief(stat) == (0, 0, 0, 0, None, 0, 0, 0, 0, 0)
-    assert await store.stats(by=("day", "tool")) == ()
+    assert await store.stats.totals(by=("day", "tool")) == ()
 
 
 async def test_a_row_has_all_counts(filled: Store) -> None:
-    (stat,) = await filled.stats(project="/red")
+    (stat,) = await filled.stats.totals(StatFilter(project="/red"))
     counts = (stat.input_tokens, stat.cached_input_tokens, stat.cache_write_tokens, stat.reasoning_tokens)
     assert counts == (300, 60, 0, 5)
 
 
 async def test_a_name_asked_twice_or_beside_the_total_is_asked_once(filled: Store) -> None:
-    assert await filled.stats(by=("day", "total", "day")) == await filled.stats(by="day")
+    assert await filled.stats.totals(by=("day", "total", "day")) == await filled.stats.totals(by="day")
 
 
 REFUSED: dict[str, tuple[dict[str, Any], type[Exception], str]] = {
@@ -226,40 +232,40 @@ async def test_what_cannot_be_asked(
     store: Store, question: dict[str, Any], error: type[Exception], what: str
 ) -> None:
     with pytest.raises(error, match=what):
-        await store.stats(**question)
+        await totals(store, question)
 
 
 async def test_an_owner_is_told_of_his_own(store: Store) -> None:
     for owner, calls in (("ada", 1), ("bob", 2)):
         mine = store.scoped(owner)
-        await mine.create_thread("t", project="/p")
-        await mine.save_messages(
+        await mine.threads.create("t", project="/p")
+        await mine.messages.save(
             [works(f"m{number}", NOON, call("c", "run")) for number in range(calls)], thread_id="t"
         )
-        await mine.record_consumptions([took("t", f"k{number}") for number in range(calls)])
+        await mine.usage.record([took("t", f"k{number}") for number in range(calls)])
     for asked, expected in (
         (store.scoped("ada"), (1, 1, 1, 1)),
         (store.scoped("bob"), (1, 2, 2, 2)),
         (store, (2, 3, 3, 3)),
     ):
-        (stat,) = await asked.stats(by="project")
+        (stat,) = await asked.stats.totals(by="project")
         assert (stat.threads, stat.messages, stat.responses, stat.tool_calls) == expected
 
 
 async def test_a_call_is_counted_with_the_first_response_of_its_message(store: Store) -> None:
     """A turn of several responses, told again by a fork that went on with it and has more of the second."""
     for thread in ("t1", "t2"):
-        await store.create_thread(thread)
-        await store.save_messages(
+        await store.threads.create(thread)
+        await store.messages.save(
             [works("turn", NOON, call("c1", "run"), call("c2", "run"))], thread_id=thread
         )
         answers = [("k1", 5, "large"), ("k2", 5 if thread == "t1" else 9, "small")]
-        await store.record_consumptions(
+        await store.usage.record(
             [took(thread, key, output, message_id="turn", model=model) for key, output, model in answers]
         )
-    (stat,) = await store.stats()
+    (stat,) = await store.stats.totals()
     assert (stat.output_tokens, stat.tool_calls) == (14, 2)
-    assert [(stat.key, stat.tool_calls) for stat in await store.stats(by="model")] == [
+    assert [(stat.key, stat.tool_calls) for stat in await store.stats.totals(by="model")] == [
         (("small",), 0),
         (("large",), 2),
     ]
@@ -267,17 +273,17 @@ async def test_a_call_is_counted_with_the_first_response_of_its_message(store: S
 
 async def test_calls_without_a_response_in_the_ledger_are_counted_where_they_stand(store: Store) -> None:
     for thread in ("t1", "t2"):
-        await store.create_thread(thread)
-        await store.save_messages([works("m1", NOON, call("c1", "run"))], thread_id=thread)
-    (stat,) = await store.stats()
+        await store.threads.create(thread)
+        await store.messages.save([works("m1", NOON, call("c1", "run"))], thread_id=thread)
+    (stat,) = await store.stats.totals()
     assert stat.tool_calls == 2
 
 
 async def test_what_goes_on_after_midnight_has_a_thread(store: Store) -> None:
-    await store.create_thread("t")
-    await store.save_messages([ask("m1", created_at=NOON)], thread_id="t")
-    await store.record_consumptions([took("t", "a", minute=13 * 60)])
-    assert [(stat.key[0], stat.threads, stat.messages) for stat in await store.stats(by="day")] == [
+    await store.threads.create("t")
+    await store.messages.save([ask("m1", created_at=NOON)], thread_id="t")
+    await store.usage.record([took("t", "a", minute=13 * 60)])
+    assert [(stat.key[0], stat.threads, stat.messages) for stat in await store.stats.totals(by="day")] == [
         ("2026-03-01", 1, 1),
         ("2026-03-02", 1, 0),
     ]
@@ -298,8 +304,8 @@ async def test_messages_themselves_are_not_read(store: Store) -> None:
 
         watched = Watched(tx.connection, tx.owner, tx.now)
         watched.told = explained  # type: ignore[method-assign] # to look over its shoulder
-        stats(watched, ("day", "tool"), StatFilter(since=NOON))
-        stats(watched, ("project",), StatFilter())
+        usage_stats(watched, StatFilter(since=NOON), by=("day", "tool"))
+        usage_stats(watched, by="project")
         return told
 
     for asked in (store, store.scoped("ada")):
@@ -336,21 +342,21 @@ _owners = count(1)
 
 
 @settings(max_examples=25)
-@given(talks=TALKS, by=st.lists(st.sampled_from(get_args(By)), min_size=1, max_size=2))
-async def test_the_rows_come_to_the_total(store: Store, talks: list[Any], by: Sequence[By]) -> None:
+@given(talks=TALKS, by=st.lists(st.sampled_from(get_args(GroupBy)), min_size=1, max_size=2))
+async def test_the_rows_come_to_the_total(store: Store, talks: list[Any], by: Sequence[GroupBy]) -> None:
     mine = store.scoped(f"owner-{next(_owners)}")
     for thread, project in (("red", "/one"), ("blue", "/two"), ("grey", None)):
-        await mine.create_thread(thread, project=project, agent=thread[0])
+        await mine.threads.create(thread, project=project, agent=thread[0])
     records = [
         took(thread, f"k{number}", number, minute=hours * 60, model=model, message_id=f"m{number}", cost=cost)
         for number, (thread, hours, model, _, cost) in enumerate(talks)
     ]
-    await mine.record_consumptions(records)
+    await mine.usage.record(records)
     for number, (thread, hours, _, tools, _) in enumerate(talks):
         calls = [call(f"c{place}", tool) for place, tool in enumerate(tools)]
         message = works(f"m{number}", NOON + timedelta(hours=hours), *calls)
-        await mine.save_messages([message], thread_id=thread)
-    rows = await mine.stats(by=by)
+        await mine.messages.save([message], thread_id=thread)
+    rows = await mine.stats.totals(by=by)
     expected = sums(records)
     assert sum(stat.tool_calls for stat in rows) == sum(len(tools) for *_, tools, _ in talks)
     if "tool" not in by:

@@ -6,13 +6,15 @@ from typing import Any
 
 import pytest
 
-from partita.store import changes, facets, thread_filter
-from partita.store.facade.store import Store
-from partita.store.facets import Facets, FacetValue
+from partita.store import changes
+from partita.store.store import Store
+from partita.store.threads import facets
+from partita.store.threads import filter as thread_filter
+from partita.store.threads.facets import Facets, FacetValue
 from partita.store.values import ThreadFilter
 from partita.types.messages import AssistantMessage, ToolCallPart
+from partita.types.parts import Approval
 from partita.types.threads import Thread
-from partita.types.tools import Approval
 from tests.tables import each_row
 
 from .examples import answer, ask, failed, worked
@@ -32,15 +34,15 @@ async def harbour(store: Store) -> Store:
         "old": {"project": "lamps", "metadata": {"pinned": False}},
     }
     for name, days in ages.items():
-        await store.save_thread(Thread(id=name, **fields[name]))
-        await store.save_messages([ask(f"{name}-1", f"About {name}?")], thread_id=name)
+        await store.threads.save(Thread(id=name, **fields[name]))
+        await store.messages.save([ask(f"{name}-1", f"About {name}?")], thread_id=name)
         if name in ("new", "month"):
-            await store.save_messages([worked(f"{name}-2", call=f"{name}-c")], thread_id=name)
+            await store.messages.save([worked(f"{name}-2", call=f"{name}-c")], thread_id=name)
         if name == "old":
-            await store.save_messages([failed("old-2", tool="saw")], thread_id=name)
+            await store.messages.save([failed("old-2", tool="saw")], thread_id=name)
         moment = NOW - timedelta(days=days, hours=1)
-        await store.save_thread(Thread(id=name, updated_at=moment, **fields[name]))
-    await store.record_consumptions(
+        await store.threads.save(Thread(id=name, updated_at=moment, **fields[name]))
+    await store.usage.record(
         [
             took("new", "r1", model="opus", cost=0.5),
             took("new", "r2", model="haiku"),
@@ -48,8 +50,8 @@ async def harbour(store: Store) -> Store:
             took("week", "r4", model="haiku"),
         ]
     )
-    await store.scoped("bob").save_thread(Thread(id="new", agent="bobs", metadata={"pinned": True}))
-    await store.scoped("bob").save_messages([worked("b1", tool="row")], thread_id="new")
+    await store.scoped("bob").threads.save(Thread(id="new", agent="bobs", metadata={"pinned": True}))
+    await store.scoped("bob").messages.save([worked("b1", tool="row")], thread_id="new")
     store.clock = lambda: NOW
     return store.scoped("")
 
@@ -72,19 +74,21 @@ LISTED: Mapping[str, tuple[ThreadFilter, list[str]]] = {
 async def test_which_threads_are_listed(harbour: Store, monkeypatch: pytest.MonkeyPatch, few: int) -> None:
     monkeypatch.setattr(thread_filter, "FEW_CALLS", few)
     found = {
-        name: [one.thread.id for one in await harbour.list_summaries(wanted)]
+        name: [one.thread.id for one in await harbour.threads.summaries(wanted)]
         for name, (wanted, _) in LISTED.items()
     }
     assert found == {name: ids for name, (_, ids) in LISTED.items()}
 
 
 async def test_threads_are_listed_by_the_same_filters(harbour: Store) -> None:
-    found = await harbour.list_threads(model="opus", tool="measure", pinned=False, ids=["new", "month"])
+    found = await harbour.threads.list(
+        ThreadFilter(model="opus", tool="measure", pinned=False, ids=["new", "month"])
+    )
     assert [one.id for one in found] == ["new"]
 
 
 async def test_a_summary_says_what_a_list_shows(harbour: Store) -> None:
-    new, week, month, old = await harbour.list_summaries()
+    new, week, month, old = await harbour.threads.summaries()
     assert (new.models, new.input_tokens, new.output_tokens, new.cost) == (("opus", "haiku"), 300, 30, 0.75)
     assert (week.models, week.cost, week.pinned) == (("haiku",), None, True)
     assert (month.models, month.pinned, month.errors) == ((), False, 0)
@@ -94,27 +98,27 @@ async def test_a_summary_says_what_a_list_shows(harbour: Store) -> None:
 
 
 async def test_pages_of_summaries_go_on_where_they_ended(harbour: Store) -> None:
-    first = await harbour.list_summaries(limit=3)
-    second = await harbour.list_summaries(limit=3, cursor=first.next)
+    first = await harbour.threads.summaries(limit=3)
+    second = await harbour.threads.summaries(limit=3, cursor=first.next)
     assert [one.thread.id for one in (*first, *second)] == ["new", "week", "month", "old"]
     assert second.next is None
 
 
 async def test_a_summary_knows_the_run_at_work(harbour: Store) -> None:
-    await harbour.open_run("week", id="r", status="running")
-    await harbour.open_run("old", id="s", status="running")
-    await harbour.finish_run("s")
-    summaries = {one.thread.id: one for one in await harbour.list_summaries()}
+    await harbour.runs.open("week", id="r", status="running")
+    await harbour.runs.open("old", id="s", status="running")
+    await harbour.runs.finish("s")
+    summaries = {one.thread.id: one for one in await harbour.threads.summaries()}
     assert (summaries["week"].run_id, summaries["week"].run_status) == ("r", "running")
     assert summaries["old"].run_id is None
 
 
 async def test_a_summary_waits_when_its_last_message_asks(harbour: Store) -> None:
     call = ToolCallPart(id="c9", name="saw", state="approval-requested", input={}, approval=Approval(id="a9"))
-    await harbour.save_messages([AssistantMessage(id="q", content=[call])], thread_id="week")
-    await harbour.save_messages([AssistantMessage(id="q2", content=[call])], thread_id="old")
-    await harbour.save_messages([answer("q3")], thread_id="old")
-    assert {one.thread.id for one in await harbour.list_summaries() if one.waiting} == {"week"}
+    await harbour.messages.save([AssistantMessage(id="q", content=[call])], thread_id="week")
+    await harbour.messages.save([AssistantMessage(id="q2", content=[call])], thread_id="old")
+    await harbour.messages.save([answer("q3")], thread_id="old")
+    assert {one.thread.id for one in await harbour.threads.summaries() if one.waiting} == {"week"}
 
 
 def counts(values: tuple[FacetValue, ...]) -> dict[str, int]:
@@ -122,7 +126,7 @@ def counts(values: tuple[FacetValue, ...]) -> dict[str, int]:
 
 
 async def test_facets_count_threads(harbour: Store) -> None:
-    found = await harbour.thread_facets()
+    found = await harbour.threads.facets()
     assert (found.threads, found.errors, found.pinned, found.complete) == (4, 1, 1, True)
     assert counts(found.agents) == {"keeper": 2, "smith": 1}
     assert counts(found.projects) == {"harbour": 2, "lamps": 2}
@@ -133,7 +137,7 @@ async def test_facets_count_threads(harbour: Store) -> None:
 
 async def test_a_facet_leaves_out_its_own_condition_alone(harbour: Store) -> None:
     async def under(**wanted: Any) -> Facets:
-        return await harbour.thread_facets(ThreadFilter(**wanted))
+        return await harbour.threads.facets(ThreadFilter(**wanted))
 
     by_agent = await under(agent="smith")
     assert (by_agent.threads, counts(by_agent.agents)) == (1, {"keeper": 2, "smith": 1})
@@ -151,9 +155,9 @@ async def test_a_facet_leaves_out_its_own_condition_alone(harbour: Store) -> Non
 
 
 async def test_facets_are_bounded(harbour: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, most in {"MOST_THREADS": 3, "MOST_SEARCHED": 1, "MOST_VALUES": 1}.items():
+    for name, most in {"MAX_THREADS": 3, "MAX_SEARCHED": 1, "MAX_VALUES": 1}.items():
         monkeypatch.setattr(facets, name, most)
-    found = await harbour.thread_facets()
+    found = await harbour.threads.facets()
     assert (found.threads, found.complete, found.searched) == (3, False, 1)
     assert (counts(found.agents), counts(found.models)) == ({"keeper": 2}, {"haiku": 1})
 
@@ -177,9 +181,9 @@ NARROW: list[dict[str, Any]] = [
 @each_row("asked", NARROW, ids=lambda asked: ", ".join(asked) or "nothing")
 async def test_a_facet_tells_what_choosing_would_leave(harbour: Store, asked: dict[str, Any]) -> None:
     async def left(**chosen: Any) -> int:
-        return len((await harbour.list_summaries(ThreadFilter(**{**asked, **chosen}))).items)
+        return len((await harbour.threads.summaries(ThreadFilter(**{**asked, **chosen}))).items)
 
-    found = await harbour.thread_facets(ThreadFilter(**asked))
+    found = await harbour.threads.facets(ThreadFilter(**asked))
     assert found.threads == found.searched == await left()
     assert found.errors == await left(has_errors=True)
     assert found.pinned == await left(pinned=True)
@@ -202,19 +206,19 @@ async def test_a_facet_tells_what_choosing_would_leave(harbour: Store, asked: di
 async def test_what_changed_is_told_once(store: Store) -> None:
     moment = NOW
     store.clock = lambda: moment
-    await store.create_thread("before")
+    await store.threads.create("before")
     moment += timedelta(seconds=10)
     seen = await store.read(changes.begin)
     assert await store.read(changes.look, seen) == changes.News([], [])
     moment += timedelta(seconds=1)
-    await store.set_title("before", "Changed")
-    await store.save_thread(Thread(id="ancient", updated_at=NOW - timedelta(days=900)))
+    await store.threads.set_title("before", "Changed")
+    await store.threads.save(Thread(id="ancient", updated_at=NOW - timedelta(days=900)))
     news = await store.read(changes.look, seen)
     assert {one.id for one in news.threads} == {"before", "ancient"}
     for _ in range(3):
         assert await store.read(changes.look, seen) == changes.News([], [])
         moment += timedelta(seconds=2)
-    await store.set_title("before", "Again")
+    await store.threads.set_title("before", "Again")
     assert [one.id for one in (await store.read(changes.look, seen)).threads] == ["before"]
 
 
@@ -225,7 +229,7 @@ async def test_many_changes_are_told_in_several_looks(store: Store, monkeypatch:
     seen = await store.read(changes.begin)
     for number in range(7):
         moment += timedelta(milliseconds=1)
-        await store.create_thread(f"t{number}")
+        await store.threads.create(f"t{number}")
     told: set[str] = set()
     for _ in range(8):
         told |= {one.id for one in (await store.read(changes.look, seen)).threads}
@@ -233,17 +237,17 @@ async def test_many_changes_are_told_in_several_looks(store: Store, monkeypatch:
 
 
 async def test_runs_are_told_when_they_begin_and_when_they_end(store: Store) -> None:
-    await store.create_thread("t")
+    await store.threads.create("t")
     seen = await store.read(changes.begin)
-    await store.open_run("t", id="r", status="pending")
+    await store.runs.open("t", id="r", status="pending")
 
     async def told() -> list[tuple[str, str | None]]:
         return [(one.id, one.status) for one in (await store.read(changes.look, seen)).runs]
 
     assert [await told(), await told()] == [[("r", "pending")], []]
-    await store.finish_run("r")
+    await store.runs.finish("r")
     assert [await told(), await told()] == [[("r", "completed")], []]
-    await store.open_run("t", id="s", status="running")
+    await store.runs.open("t", id="s", status="running")
     assert await told() == [("s", "running")]
-    await store.delete_thread("t")
+    await store.threads.delete("t")
     assert await told() == [("s", None)]

@@ -5,7 +5,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from partita.errors import ConflictError, NotFoundError, StoreError
-from partita.store.facade.store import Store
+from partita.store.store import Store
+from partita.store.values import ThreadFilter
 from partita.types.json import Json
 from partita.types.threads import Thread
 from tests.store.emptying import in_empty_store
@@ -14,58 +15,58 @@ from tests.tables import each_row
 
 
 async def test_a_thread_is_found_by_its_id(store: Store) -> None:
-    made = await store.create_thread("t1", title="Lighthouses", metadata={"pinned": True}, agent="claude")
-    assert await store.get_thread_by_id("t1") == made
+    made = await store.threads.create("t1", title="Lighthouses", metadata={"pinned": True}, agent="claude")
+    assert await store.threads.get("t1") == made
     assert (made.title, made.metadata, made.agent, made.message_count) == (
         "Lighthouses",
         {"pinned": True},
         "claude",
         0,
     )
-    assert await store.get_thread_by_id("t2") is None
+    assert await store.threads.get("t2") is None
 
 
 async def test_new_ids_are_given_when_none_is(store: Store) -> None:
-    first, second = await store.create_thread(), await store.create_thread()
+    first, second = await store.threads.create(), await store.threads.create()
     assert first.id < second.id  # what is made later sorts later
 
 
 async def test_a_taken_id_is_refused(store: Store) -> None:
-    await store.create_thread("t1")
+    await store.threads.create("t1")
     with pytest.raises(ConflictError, match="t1"):
-        await store.create_thread("t1")
+        await store.threads.create("t1")
 
 
 async def test_saving_changes_or_makes(store: Store) -> None:
-    await store.save_thread(Thread(id="t1", title="One"))
-    saved = await store.save_thread(Thread(id="t1", title="Two", metadata={"a": [1, {"b": None}]}))
+    await store.threads.save(Thread(id="t1", title="One"))
+    saved = await store.threads.save(Thread(id="t1", title="Two", metadata={"a": [1, {"b": None}]}))
     assert (saved.title, saved.metadata) == ("Two", {"a": [1, {"b": None}]})
-    assert await store.count_threads() == 1
+    assert await store.threads.count() == 1
 
 
 async def test_unknown_fields_of_a_thread_survive(store: Store) -> None:
     from partita.types.codec import decode
 
     thread = decode(b'{"id": "t1", "colour": "teal"}', Thread)
-    await store.save_thread(thread)
-    found = await store.get_thread_by_id("t1")
+    await store.threads.save(thread)
+    found = await store.threads.get("t1")
     assert found is not None
     assert dict(found.extra or {}) == {"colour": "teal"}
 
 
 async def test_title_and_metadata_change_alone(store: Store) -> None:
-    await store.create_thread("t1", title="Old", metadata={"keep": 1, "drop": 2})
-    await store.set_title("t1", "New")
-    changed = await store.update_metadata("t1", {"drop": None, "add": "x"})
+    await store.threads.create("t1", title="Old", metadata={"keep": 1, "drop": 2})
+    await store.threads.set_title("t1", "New")
+    changed = await store.threads.update_metadata("t1", {"drop": None, "add": "x"})
     assert (changed.title, changed.metadata) == ("New", {"keep": 1, "add": "x"})
     with pytest.raises(NotFoundError):
-        await store.set_title("nowhere", "x")
+        await store.threads.set_title("nowhere", "x")
 
 
 async def fill(store: Store, count: int = 12) -> None:
     start = datetime(2026, 1, 1, tzinfo=UTC)
     for number in range(count):
-        await store.save_thread(
+        await store.threads.save(
             Thread(
                 id=f"t{number:02}",
                 title=f"Thread number {number}",
@@ -80,15 +81,15 @@ async def fill(store: Store, count: int = 12) -> None:
 async def test_pages_cover_everything_once_newest_first(store: Store) -> None:
     await fill(store)
     seen: list[str] = []
-    page = await store.list_threads(limit=5)
+    page = await store.threads.list(limit=5)
     seen += [thread.id for thread in page]
     while page.next is not None:
-        page = await store.list_threads(limit=5, cursor=page.next)
+        page = await store.threads.list(limit=5, cursor=page.next)
         seen += [thread.id for thread in page]
     assert seen == [f"t{number:02}" for number in reversed(range(12))]
-    oldest = await store.list_threads(limit=3, order="asc")
+    oldest = await store.threads.list(limit=3, order="asc")
     assert [thread.id for thread in oldest] == ["t00", "t01", "t02"]
-    assert [t.id for t in await store.list_threads(limit=2, order="asc", cursor=oldest.next)] == [
+    assert [t.id for t in await store.threads.list(limit=2, order="asc", cursor=oldest.next)] == [
         "t03",
         "t04",
     ]
@@ -97,9 +98,9 @@ async def test_pages_cover_everything_once_newest_first(store: Store) -> None:
 async def test_threads_that_changed_at_one_moment_are_all_listed(store: Store) -> None:
     moment = datetime(2026, 5, 5, tzinfo=UTC)
     for number in range(7):
-        await store.save_thread(Thread(id=f"t{number}", updated_at=moment))
-    first = await store.list_threads(limit=4)
-    rest = await store.list_threads(limit=4, cursor=first.next)
+        await store.threads.save(Thread(id=f"t{number}", updated_at=moment))
+    first = await store.threads.list(limit=4)
+    rest = await store.threads.list(limit=4, cursor=first.next)
     assert sorted(thread.id for thread in (*first, *rest)) == [f"t{number}" for number in range(7)]
 
 
@@ -123,20 +124,20 @@ FILTERS: dict[str, tuple[dict[str, object], list[int]]] = {
 @in_empty_store
 async def test_filters(store: Store, wanted: dict[str, object], numbers: list[int]) -> None:
     await fill(store)
-    page = await store.list_threads(**wanted)  # type: ignore[arg-type]
+    page = await store.threads.list(ThreadFilter(**wanted))  # type: ignore[arg-type]
     assert [thread.id for thread in page] == [f"t{number:02}" for number in numbers]
 
 
 async def test_threads_by_what_their_messages_say_and_by_errors(store: Store) -> None:
     for thread_id in ("good", "bad"):
-        await store.create_thread(thread_id)
-    await store.save_messages([ask("m1"), worked("m2", output="a walrus was here")], thread_id="good")
-    await store.save_messages([ask("m1"), failed("m2")], thread_id="bad")
-    assert [t.id for t in await store.list_threads(text="walrus")] == ["good"]
-    assert [t.id for t in await store.list_threads(has_errors=True)] == ["bad"]
-    assert [t.id for t in await store.list_threads(has_errors=False)] == ["good"]
-    await store.save_messages([answer("m2")], thread_id="bad")  # the error is mended
-    assert [t.id for t in await store.list_threads(has_errors=True)] == []
+        await store.threads.create(thread_id)
+    await store.messages.save([ask("m1"), worked("m2", output="a walrus was here")], thread_id="good")
+    await store.messages.save([ask("m1"), failed("m2")], thread_id="bad")
+    assert [t.id for t in await store.threads.list(ThreadFilter(text="walrus"))] == ["good"]
+    assert [t.id for t in await store.threads.list(ThreadFilter(has_errors=True))] == ["bad"]
+    assert [t.id for t in await store.threads.list(ThreadFilter(has_errors=False))] == ["good"]
+    await store.messages.save([answer("m2")], thread_id="bad")  # the error is mended
+    assert [t.id for t in await store.threads.list(ThreadFilter(has_errors=True))] == []
 
 
 BAD: dict[str, dict[str, object]] = {
@@ -149,15 +150,16 @@ BAD: dict[str, dict[str, object]] = {
 
 @each_row("options", BAD.values(), ids=BAD)
 async def test_bad_questions_are_told(store: Store, options: dict[str, object]) -> None:
+    rest = {name: value for name, value in options.items() if name != "metadata"}
     with pytest.raises(StoreError) as caught:
-        await store.list_threads(**options)  # type: ignore[arg-type]
+        await store.threads.list(ThreadFilter(metadata=options.get("metadata", {})), **rest)  # type: ignore[arg-type]
     assert caught.value.hint
 
 
 @each_row("id", ["", "nul\x00", "half\ud800"])
 async def test_ids_no_database_can_hold_are_refused(store: Store, id: str) -> None:
     with pytest.raises(StoreError):
-        await store.create_thread(id)
+        await store.threads.create(id)
 
 
 METADATA: dict[str, Json] = {
@@ -171,7 +173,7 @@ METADATA: dict[str, Json] = {
 @each_row("metadata", METADATA.values(), ids=METADATA)
 @in_empty_store
 async def test_any_metadata_survives(store: Store, metadata: dict[str, Json]) -> None:
-    await store.create_thread("t1", metadata=metadata)
-    found = await store.get_thread_by_id("t1")
+    await store.threads.create("t1", metadata=metadata)
+    found = await store.threads.get("t1")
     assert found is not None
     assert found.metadata == metadata

@@ -4,13 +4,13 @@ from datetime import timedelta
 
 from sqlalchemy import select
 
-from partita.store import runs
 from partita.store.engines.engine import Engine
-from partita.store.log.run_log import LogEntry
-from partita.store.log.timings import record_timings, timings
-from partita.store.prepared import prepare
-from partita.store.saving import save
-from partita.store.tables import parts
+from partita.store.logs.run_log import LogEntry
+from partita.store.logs.timings import record_timings, timings
+from partita.store.messages.prepared import prepare
+from partita.store.messages.writer import save
+from partita.store.runs import rows as runs
+from partita.store.schema import parts
 from partita.types.chunks import (
     ChildChunk,
     Chunk,
@@ -25,7 +25,7 @@ from partita.types.chunks import (
 )
 from partita.types.messages import AssistantMessage, ToolCallPart
 
-from .running import NOON, log, start, with_thread
+from .running import COMPLETED, NOON, log, start, with_thread
 
 
 def begin(call: str) -> Chunk:
@@ -107,7 +107,7 @@ async def test_times_are_kept_beside_the_parts(engine: Engine) -> None:
         "r1",
         [LogEntry(NOON + timedelta(seconds=number), chunk) for number, chunk in enumerate(chunks)],
     )
-    await store.write(runs.finish_run, "r1")
+    await store.write(runs.end, "r1", COMPLETED)
     assert await store.write(record_timings, "r1") == 2
     query = select(parts.c.path, parts.c.started_at, parts.c.ended_at).order_by(parts.c.number)
     assert [tuple(row) for row in await store.read(lambda tx: tx.rows(query))] == [

@@ -5,8 +5,8 @@ import asyncio
 import pytest
 
 from partita.errors import BusyError, StoreError
-from partita.store.facade.store import Store
-from partita.store.turns import Ending
+from partita.store.runs.rows import RunEnd
+from partita.store.store import Store
 from partita.types.json import JsonObject
 from partita.types.messages import AssistantMessage, UserMessage
 from tests.store.emptying import in_empty_store
@@ -18,17 +18,17 @@ def said(id: str, text: str = "What grows there?") -> UserMessage:
 
 
 async def test_a_turn_makes_its_thread(store: Store) -> None:
-    begun = await store.scoped("u1").start_turn("t1", [said("m1")], agent="gardener", lease_owner="me")
-    thread = await store.scoped("u1").get_thread_by_id("t1")
+    begun = await store.scoped("u1").runs.start_turn("t1", [said("m1")], agent="gardener", lease_owner="me")
+    thread = await store.scoped("u1").threads.get("t1")
     assert thread is not None
     assert (thread.resource_id, thread.agent, thread.message_count) == ("u1", "gardener", 1)
-    assert begun.run == await store.get_run(begun.run.id)
+    assert begun.run == await store.runs.get(begun.run.id)
     assert begun.run.status == "running"
 
 
 async def test_a_turn_comes_with_what_was_said_before_it(store: Store) -> None:
-    await store.create_thread("t1")
-    await store.save_messages(
+    await store.threads.create("t1")
+    await store.messages.save(
         [
             said("m1"),
             AssistantMessage(id="m2", content="Beans."),
@@ -37,34 +37,34 @@ async def test_a_turn_comes_with_what_was_said_before_it(store: Store) -> None:
         ],
         thread_id="t1",
     )
-    begun = await store.start_turn("t1", [said("m3")])
-    history = (await store.list_messages("t1", limit=None)).items
+    begun = await store.runs.start_turn("t1", [said("m3")])
+    history = (await store.messages.list("t1", limit=None)).items
     assert begun.history == history
     assert [message.id for message in history] == ["m1", "m2", "m3"]
 
 
 async def test_a_thread_of_somebody_else_is_not_gone_on_with(store: Store) -> None:
-    await store.scoped("u1").start_turn("t1", [said("m1")])
-    begun = await store.scoped("u2").start_turn("t1", [said("m2")])
+    await store.scoped("u1").runs.start_turn("t1", [said("m1")])
+    begun = await store.scoped("u2").runs.start_turn("t1", [said("m2")])
     assert [message.id for message in begun.history or ()] == ["m2"]
-    mine = await store.scoped("u1").list_messages("t1")
+    mine = await store.scoped("u1").messages.list("t1")
     assert [message.id for message in mine.items] == ["m1"]
 
 
 async def test_a_turn_that_is_refused_leaves_nothing(store: Store) -> None:
-    first = await store.start_turn("t1", [said("m1")])
+    first = await store.runs.start_turn("t1", [said("m1")])
     with pytest.raises(BusyError):
-        await store.start_turn("t1", [said("m2")])
+        await store.runs.start_turn("t1", [said("m2")])
     with pytest.raises(StoreError):
-        await store.start_turn("t2", [said("m\x00")])
-    assert await store.get_thread_by_id("t2") is None
-    assert [message.id for message in (await store.list_messages("t1")).items] == ["m1"]
-    assert [run.id for run in (await store.list_runs()).items] == [first.run.id]
+        await store.runs.start_turn("t2", [said("m\x00")])
+    assert await store.threads.get("t2") is None
+    assert [message.id for message in (await store.messages.list("t1")).items] == ["m1"]
+    assert [run.id for run in (await store.runs.list()).items] == [first.run.id]
 
 
 async def test_a_turn_that_waits_comes_with_nothing(store: Store) -> None:
-    await store.start_turn("t1", [said("m1")], agent="a", metadata={"note": "yes"})
-    begun = await store.start_turn("t1", [said("m2")], busy="queue", agent="a", recall="note")
+    await store.runs.start_turn("t1", [said("m1")], agent="a", metadata={"note": "yes"})
+    begun = await store.runs.start_turn("t1", [said("m2")], busy="queue", agent="a", recall="note")
     assert (begun.run.status, begun.history, begun.recalled) == ("pending", None, None)
 
 
@@ -83,14 +83,14 @@ async def test_what_an_earlier_run_noted_is_recalled(
     store: Store, earlier: list[tuple[str, JsonObject | None]], recalled: str | None
 ) -> None:
     for agent, metadata in earlier:
-        begun = await store.start_turn("t1", agent=agent, metadata=metadata)
-        await store.end_turn(begun.run.id, [], Ending("completed"))
-    assert (await store.start_turn("t1", agent="a", recall="note")).recalled == recalled
+        begun = await store.runs.start_turn("t1", agent=agent, metadata=metadata)
+        await store.runs.end_turn(begun.run.id, [], RunEnd("completed"))
+    assert (await store.runs.start_turn("t1", agent="a", recall="note")).recalled == recalled
 
 
 async def test_of_two_turns_that_make_one_thread_one_begins(store: Store) -> None:
     told = await asyncio.gather(
-        *(store.start_turn("t1", [said(f"m{number}")]) for number in range(4)), return_exceptions=True
+        *(store.runs.start_turn("t1", [said(f"m{number}")]) for number in range(4)), return_exceptions=True
     )
-    assert sorted(type(one).__name__ for one in told) == ["Begun", "BusyError", "BusyError", "BusyError"]
-    assert len((await store.list_messages("t1")).items) == 1
+    assert sorted(type(one).__name__ for one in told) == [*["BusyError"] * 3, "StartedTurn"]
+    assert len((await store.messages.list("t1")).items) == 1

@@ -15,16 +15,17 @@ from pathlib import Path
 from typing import Any
 
 from partita.errors import StoreError
-from partita.store import runs
 from partita.store.backup.making import back_up
+from partita.store.context import StoreContext
 from partita.store.engines.location import locate
-from partita.store.facade.facade import Facade
-from partita.store.log.appender import Appender
-from partita.store.log.run_log import LogEntry
+from partita.store.logs.appender import Appender
+from partita.store.logs.run_log import LogEntry
 from partita.store.opening import open_engine, open_store
+from partita.store.runs import rows as runs
+from partita.store.runs.rows import RunEnd
 from partita.types.messages import UserMessage
 
-for name in ("alembic.command", "asyncpg", "partita.store.engines.postgres", "sqlalchemy.dialects.sqlite"):
+for name in ("asyncpg", "partita.store.engines.postgres", "sqlalchemy.dialects.sqlite"):
     import_module(name)  # now, not in every process
 
 PROCESSES = multiprocessing.get_context("forkserver")
@@ -52,7 +53,7 @@ def write_messages(url: str, name: str, threads: int, each: int) -> None:
         async with open_store(url) as store:
             for number in range(each):
                 message = UserMessage(id=f"{name}-{number}", content="x")
-                await store.save_messages([message], thread_id=f"t{number % threads}")
+                await store.messages.save([message], thread_id=f"t{number % threads}")
 
     asyncio.run(main())
 
@@ -63,8 +64,8 @@ def open_together(url: str, name: str, everybody: Barrier) -> None:
     async def main() -> None:
         everybody.wait(60)
         async with open_store(url) as store:
-            await store.create_thread(name)
-            await store.save_messages([UserMessage(id="m1", content="x")], thread_id=name)
+            await store.threads.create(name)
+            await store.messages.save([UserMessage(id="m1", content="x")], thread_id=name)
 
     asyncio.run(main())
 
@@ -77,7 +78,9 @@ def append_what_comes(url: str, lines: Connection) -> None:
         appender = Appender(engine)
         while line := lines.recv_bytes():
             await appender.append("u1", "r1", [LogEntry(datetime.now(UTC), raw=line)])
-        await Facade(engine, clock=lambda: datetime.now(UTC), owner="u1").write(runs.finish_run, "r1")
+        await StoreContext(engine, clock=lambda: datetime.now(UTC), owner="u1").write(
+            runs.end, "r1", RunEnd("completed")
+        )
         await engine.close()
 
     asyncio.run(main())
@@ -116,7 +119,7 @@ async def _fill(place: str, told: Connection | None = None, limit: int = 0) -> N
                 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
                 resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
             for number in range(200):
-                await store.save_messages([UserMessage(id=f"m{number}", content="x" * 5000)], thread_id="t1")
+                await store.messages.save([UserMessage(id=f"m{number}", content="x" * 5000)], thread_id="t1")
     except StoreError as error:
         if told is not None:
             told.send(f"{type(error).__name__} {error}")

@@ -5,10 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from partita.errors import StreamError
-from partita.stream.accumulator import Accumulator
+from partita.stream.accumulator import Accumulator, accumulate
 from partita.stream.checkpoint import Checkpoint
-from partita.stream.messages import accumulate
-from partita.stream.rules import Version
+from partita.stream.state import Version
 from partita.types.chunks import (
     ChildChunk,
     ChildMessage,
@@ -52,16 +51,19 @@ from partita.types.messages import (
     ToolCallPart,
     UserMessage,
 )
-from partita.types.parts import DataPart, ReasoningPart, StepStartPart, TextPart
-from partita.types.tools import (
+from partita.types.parts import (
     Approval,
     ContentOutput,
+    DataPart,
     ErrorJsonOutput,
     ErrorTextOutput,
     ExecutionDeniedOutput,
     InterruptedOutput,
     JsonOutput,
+    ReasoningPart,
+    StepStartPart,
     TextOutput,
+    TextPart,
     ToolOutput,
 )
 from partita.types.value import Extra

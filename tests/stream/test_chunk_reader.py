@@ -5,9 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from partita.errors import DecodeError, PartitaError, StreamError
-from partita.stream.chunk_reader import ChunkReader
 from partita.stream.encoder import SseEncoder
-from partita.stream.sse import frame
+from partita.stream.sse import ChunkReader, frame
 from partita.types.chunks import Chunk, TextDelta, TextStart
 from partita.types.codec import read_chunk
 from partita.types.json import JsonObject

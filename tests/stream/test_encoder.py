@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from partita.errors import DecodeError, FormatError
 from partita.formats.ai_sdk.ui.format import dump
+from partita.stream.accumulator import accumulate, accumulate_messages
 from partita.stream.encoder import SseEncoder
-from partita.stream.messages import accumulate, accumulate_messages
-from partita.stream.secure_json import secure_loads
+from partita.stream.partial_json import secure_loads
 from partita.stream.sse import DONE, SseDecoder
 from partita.stream.targets import DENIED, Target
 from partita.types import chunks as c

@@ -5,28 +5,28 @@ import pytest
 from partita import (
     Accumulator,
     AssistantMessage,
+    StreamError,
+    TextPart,
+    ToolCallPart,
+    UserMessage,
+    accumulate,
+)
+from partita.chunks import (
     Chunk,
     DataChunk,
     ErrorChunk,
     MessageFinish,
-    MessagesAccumulator,
     MessageStart,
     NetworkExecutionEnd,
     NetworkExecutionStart,
-    NetworkResult,
-    StreamError,
     TextDelta,
     TextEnd,
-    TextPart,
     TextStart,
-    ToolCallPart,
     ToolInputAvailable,
     ToolOutputAvailable,
-    UserMessage,
-    accumulate,
-    accumulate_messages,
-    text_of,
 )
+from partita.stream import MessagesAccumulator, accumulate_messages
+from partita.types import NetworkResult, text_of
 
 
 def said(text: str, block: str = "t") -> list[Chunk]:

@@ -8,8 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from partita.errors import DecodeError, FormatError
-from partita.stream.partial_json import Parsed, PartialJson, parse_partial_json
-from partita.stream.secure_json import secure_loads
+from partita.stream.partial_json import Parsed, PartialJson, parse_partial_json, secure_loads
 from partita.types.json import Json, JsonObject, is_array, is_object
 from tests.recordings import at_least, cases
 from tests.tables import each_row

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from partita.errors import DecodeError, StreamError
-from partita.stream.secure_json import secure_loads
+from partita.stream.partial_json import secure_loads
 from partita.stream.sse import DONE, HEADERS, SseDecoder, comment, frame
 from tests.recordings import at_least, cases
 from tests.tables import each_row

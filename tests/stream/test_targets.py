@@ -12,13 +12,17 @@ from partita.types.chunks import Chunk
 from partita.types.codec import to_json
 from partita.types.json import Json, is_object
 from partita.types.messages import UserMessage
-from partita.types.parts import Citation, FilePart, TextPart, UnknownPart, UrlCitationSource
-from partita.types.tools import (
+from partita.types.parts import (
+    Citation,
     ContentOutput,
     ErrorJsonOutput,
     ExecutionDeniedOutput,
+    FilePart,
     InterruptedOutput,
     TextOutput,
+    TextPart,
+    UnknownPart,
+    UrlCitationSource,
 )
 from partita.types.value import Extra
 from tests import canonical

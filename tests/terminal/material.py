@@ -5,16 +5,15 @@ from pathlib import Path
 
 from partita.demo.archive import load_archive
 from partita.runtime.agent.agent import Agent
-from partita.runtime.scripted.service import ScriptedService
-from partita.store.facade.store import Store
+from partita.runtime.scripted import ScriptedService
 from partita.store.opening import open_store
+from partita.store.store import Store
 from partita.types.json import Json, dumps
 from partita.types.messages import AssistantMessage, ToolCallPart, UserMessage
-from partita.types.parts import ReasoningPart, TextPart
-from partita.types.tools import TextOutput
-from tests.runtime.replay.recordings import SCRIPT, launch, launched, told, weather
-from tests.store.import_examples import MASTRA, make_sqlite
-from tests.store.log_files import Talk, gardening
+from partita.types.parts import ReasoningPart, TextOutput, TextPart
+from tests.importers.database_examples import MASTRA, make_sqlite
+from tests.importers.log_files import Talk, gardening
+from tests.runtime.replay.example_runs import SCRIPT, launch, launched, run_turn, weather
 from tests.store.older import second, with_rows
 
 EVIL = "evil\x1b]0;owned\x07\x1b[2J\x1b[7mloud\x1b[0m\x9b1mc1\x08\x7f \u202eesrever\u202c end"
@@ -53,19 +52,19 @@ async def _fill(path: Path) -> None:
         await _evil(store)
         agent = Agent(ScriptedService(SCRIPT), tools=[weather, launch], store=store)
         await launched(agent, "moon")
-        await told(agent, "sky", "weather?")
-        await told(agent, "sky", EVIL)
+        await run_turn(agent, "sky", "weather?")
+        await run_turn(agent, "sky", EVIL)
         await agent.session.close()
 
 
 async def _evil(store: Store) -> None:
-    await store.create_thread(THREAD, title=EVIL, agent=EVIL, project=f"/srv/{EVIL}")
+    await store.threads.create(THREAD, title=EVIL, agent=EVIL, project=f"/srv/{EVIL}")
     call = ToolCallPart(
         id="c1", name=EVIL, state="output-available", input={EVIL: EVIL}, output=TextOutput(value=EVIL)
     )
     answer = AssistantMessage(id="e2", content=[ReasoningPart(EVIL), call, TextPart(EVIL)])
-    await store.save_messages([UserMessage(id="e1", content=EVIL), answer], thread_id=THREAD)
-    await store.create_key(EVIL, "write", EVIL)
+    await store.messages.save([UserMessage(id="e1", content=EVIL), answer], thread_id=THREAD)
+    await store.keys.create(EVIL, "write", EVIL)
     await with_rows(
         store,
         {

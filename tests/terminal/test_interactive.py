@@ -10,8 +10,8 @@ from pathlib import Path
 import httpx
 import pytest
 
+from tests.importers.log_files import SESSION, gardening
 from tests.processes import CTRL_C, CTRL_D, Terminal
-from tests.store.log_files import SESSION, gardening
 
 from .cases import HELLO
 from .desk import Desk

@@ -16,9 +16,9 @@ import httpx
 import pytest
 
 from partita.types.json import loads
+from tests.importers.log_files import SESSION, gardening
 from tests.processes import Ended, Piped
 from tests.sampling import FULL
-from tests.store.log_files import SESSION, gardening
 
 from .desk import Desk
 from .works import STORE, WORKS, Work

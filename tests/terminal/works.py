@@ -10,14 +10,15 @@ from pathlib import Path
 
 from partita.demo.archive import load_archive
 from partita.runtime.agent.agent import Agent
-from partita.runtime.scripted.service import ScriptedService
+from partita.runtime.scripted import ScriptedService
 from partita.store.backup.making import back_up
-from partita.store.facade.store import Store
 from partita.store.opening import open_store
+from partita.store.store import Store
+from partita.store.values import MessageFilter
 from partita.types.codec import encode
-from tests.runtime.replay.recordings import SCRIPT, launch, launched, told, weather
-from tests.store.import_examples import MASTRA, make_sqlite, mastra_message
-from tests.store.log_files import Talk
+from tests.importers.database_examples import MASTRA, make_sqlite, mastra_message
+from tests.importers.log_files import Talk
+from tests.runtime.replay.example_runs import SCRIPT, launch, launched, run_turn, weather
 from tests.store.older import second, with_rows
 
 STORE = "store.db"
@@ -66,7 +67,7 @@ async def _archive(store: Store) -> None:
     await load_archive(store)
     agent = Agent(ScriptedService(SCRIPT), tools=[weather, launch], store=store)
     await launched(agent, "moon")
-    await told(agent, "sky", "weather?")
+    await run_turn(agent, "sky", "weather?")
     await agent.session.close()
 
 
@@ -104,8 +105,10 @@ def threads(folder: Path) -> object:
     async def work() -> list[tuple[str, list[bytes]]]:
         async with open_store(str(folder / STORE)) as store:
             found: list[tuple[str, list[bytes]]] = []
-            for thread in await store.list_threads(limit=500):
-                page = await store.list_messages(thread.id, limit=None, branch="all", internal=None)
+            for thread in await store.threads.list(limit=500):
+                page = await store.messages.list(
+                    thread.id, MessageFilter(branch="all", internal=None), limit=None
+                )
                 found.append((thread.id, [encode(message) for message in page]))
             return sorted(found)
 
@@ -124,7 +127,7 @@ def titles(folder: Path) -> object:
     async def work() -> set[str]:
         async with open_store(str(folder / STORE)) as store:
             return {
-                f"{thread.title} {thread.message_count}" for thread in await store.list_threads(limit=500)
+                f"{thread.title} {thread.message_count}" for thread in await store.threads.list(limit=500)
             }
 
     return asyncio.run(work())

@@ -10,13 +10,18 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from partita.errors import AgentError
-from partita.formats.agent_decoder import Decoding
-from partita.runtime.service import Decision, Options, Prompt, Question
+from partita.formats.call_decoder import CallDecoder
+from partita.runtime.service import ApprovalDecision, ApprovalRequest, InvokeOptions, Prompt
 from partita.types.chunks import (
+    AgentStreamEvent,
     Chunk,
+    ChunkEvent,
+    CompleteEvent,
     DataChunk,
+    ErrorEvent,
     MessageFinish,
     MessageStart,
+    RawEvent,
     ReasoningStart,
     StepFinish,
     StepStart,
@@ -30,17 +35,10 @@ from partita.types.chunks import (
     ToolOutputDenied,
 )
 from partita.types.codec import encode
-from partita.types.events import (
-    AgentStreamEvent,
-    ChunkEvent,
-    CompleteEvent,
-    ErrorEvent,
-    RawEvent,
-)
 from partita.types.json import JsonObject
 
 Events = AsyncGenerator[AgentStreamEvent, None]
-Answer = Callable[[Prompt, Options], Events]
+Answer = Callable[[Prompt, InvokeOptions], Events]
 
 HELLO: tuple[Chunk, ...] = (
     MessageStart(),
@@ -67,20 +65,20 @@ class Service:
         *,
         cwd: Path | None = None,
         session_id: str | None = None,
-        options: Options | None = None,
+        options: InvokeOptions | None = None,
     ) -> AsyncIterator[AgentStreamEvent]:
-        return self._answer(prompt, options or Options())
+        return self._answer(prompt, options or InvokeOptions())
 
 
 def decoded(chunks: Sequence[Chunk] = HELLO) -> list[AgentStreamEvent]:
     """What an agent says whose lines are chunks."""
-    decoding = Decoding("ai-sdk-chunks", "lines")
+    decoding = CallDecoder("ai-sdk-chunks", "lines")
     lines = b"".join(encode(chunk) + b"\n" for chunk in chunks)
-    return [*decoding.begin(), *decoding.feed(lines), *decoding.finish()]
+    return [*decoding.start(), *decoding.feed(lines), *decoding.finish()]
 
 
 def telling(*events: AgentStreamEvent) -> Answer:
-    async def answer(prompt: Prompt, options: Options) -> Events:
+    async def answer(prompt: Prompt, options: InvokeOptions) -> Events:
         for event in events:
             await asyncio.sleep(0)
             yield event
@@ -93,34 +91,34 @@ def saying(*chunks: Chunk) -> Answer:
     return telling(*decoded(chunks), CompleteEvent())
 
 
-def without_end(prompt: Prompt, options: Options) -> Events:
+def without_end(prompt: Prompt, options: InvokeOptions) -> Events:
     return telling(*decoded())(prompt, options)
 
 
-async def that_raises(prompt: Prompt, options: Options) -> Events:
+async def that_raises(prompt: Prompt, options: InvokeOptions) -> Events:
     for event in decoded():
         yield event
     raise OSError("the line went dead")
 
 
-async def that_raises_at_once(prompt: Prompt, options: Options) -> Events:
+async def that_raises_at_once(prompt: Prompt, options: InvokeOptions) -> Events:
     raise AgentError("the agent is not there")
     yield RawEvent()
 
 
-async def silent(prompt: Prompt, options: Options) -> Events:
+async def silent(prompt: Prompt, options: InvokeOptions) -> Events:
     for event in decoded():
         yield event
     await asyncio.Event().wait()
 
 
-async def for_words_only(prompt: Prompt, options: Options) -> Events:
+async def for_words_only(prompt: Prompt, options: InvokeOptions) -> Events:
     assert isinstance(prompt, str), "words are all it knows"
     for event in (*decoded(), CompleteEvent()):
         yield event
 
 
-async def that_changes_its_words(prompt: Prompt, options: Options) -> Events:
+async def that_changes_its_words(prompt: Prompt, options: InvokeOptions) -> Events:
     said: JsonObject = {"mood": "calm"}
     for chunk in (MessageStart(None, said), *HELLO[1:]):
         await asyncio.sleep(0)
@@ -129,7 +127,7 @@ async def that_changes_its_words(prompt: Prompt, options: Options) -> Events:
     said["mood"] = "cross"
 
 
-async def that_leaves_a_task(prompt: Prompt, options: Options) -> Events:
+async def that_leaves_a_task(prompt: Prompt, options: InvokeOptions) -> Events:
     HELD.append(asyncio.create_task(asyncio.sleep(3600), name="forgotten"))
     for event in (*decoded(), CompleteEvent()):
         await asyncio.sleep(0)
@@ -142,7 +140,7 @@ HELD: list["asyncio.Task[None]"] = []
 PROCESSES: list[asyncio.subprocess.Process] = []
 
 
-async def that_leaves_a_process(prompt: Prompt, options: Options) -> Events:
+async def that_leaves_a_process(prompt: Prompt, options: InvokeOptions) -> Events:
     PROCESSES.append(
         await asyncio.create_subprocess_exec(sys.executable, "-c", "import time; time.sleep(3600)")
     )
@@ -151,22 +149,22 @@ async def that_leaves_a_process(prompt: Prompt, options: Options) -> Events:
         yield event
 
 
-async def that_hears_no_cancellation(prompt: Prompt, options: Options) -> Events:
+async def that_hears_no_cancellation(prompt: Prompt, options: InvokeOptions) -> Events:
     for event in (*decoded(), CompleteEvent()):
         with suppress(asyncio.CancelledError):
             await asyncio.sleep(0.01)
         yield event
 
 
-async def that_waits_for_a_desk(prompt: Prompt, options: Options) -> Events:
+async def that_waits_for_an_approval(prompt: Prompt, options: InvokeOptions) -> Events:
     for event in decoded():
         yield event
-    if options.desk is not None:
-        await options.desk.ask(Question("a", "c", "open", {}))
+    if options.approvals is not None:
+        await options.approvals.request(ApprovalRequest("a", "c", "open", {}))
     yield CompleteEvent()
 
 
-async def that_waits_when_closed(prompt: Prompt, options: Options) -> Events:
+async def that_waits_when_closed(prompt: Prompt, options: InvokeOptions) -> Events:
     try:
         for event in (*decoded(), CompleteEvent()):
             await asyncio.sleep(0)
@@ -195,16 +193,16 @@ class UnclosableService(Service):
         *,
         cwd: Path | None = None,
         session_id: str | None = None,
-        options: Options | None = None,
+        options: InvokeOptions | None = None,
     ) -> AsyncIterator[AgentStreamEvent]:
-        return Unclosable(self._answer(prompt, options or Options()))
+        return Unclosable(self._answer(prompt, options or InvokeOptions()))
 
 
 def sharing() -> Service:
     """A service with one list for all its answers."""
     words: list[str] = []
 
-    async def answer(prompt: Prompt, options: Options) -> Events:
+    async def answer(prompt: Prompt, options: InvokeOptions) -> Events:
         words.clear()
         for word in ("Good ", "morning."):
             words.append(word)
@@ -240,7 +238,7 @@ DOOR = "Open the door."
 def asking(*, asks: bool = True, shows: bool = True, heeds: bool = True, about: str = "open") -> Answer:
     """An answer that asks whether a door may be opened."""
 
-    async def answer(prompt: Prompt, options: Options) -> Events:
+    async def answer(prompt: Prompt, options: InvokeOptions) -> Events:
         if prompt != DOOR:
             async for event in saying(*HELLO)(prompt, options):
                 yield event
@@ -250,9 +248,9 @@ def asking(*, asks: bool = True, shows: bool = True, heeds: bool = True, about: 
             before.append(ToolApprovalRequest("a", "c"))
         for chunk in before:
             yield ChunkEvent(chunk=chunk)
-        decision = Decision(True)
-        if asks and options.desk is not None:
-            decision = await options.desk.ask(Question("a", "c", about, {}))
+        decision = ApprovalDecision(True)
+        if asks and options.approvals is not None:
+            decision = await options.approvals.request(ApprovalRequest("a", "c", about, {}))
         done = ToolOutputAvailable("c", "open")
         after = [done if decision.approved or not heeds else ToolOutputDenied("c"), *HELLO[6:]]
         for chunk in after:

@@ -8,8 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from partita.runtime.recordings.files import origin_of, write_recording
-from partita.runtime.recordings.recording import Exchange, Recording, Request, Response
+from partita.runtime.recordings.recording import (
+    Exchange,
+    Recording,
+    Request,
+    Response,
+    origin_of,
+    write_recording,
+)
 from partita.types.json import JsonObject
 
 TESTS = """

@@ -12,27 +12,34 @@ from msgspec.structs import replace
 
 from partita.errors import AgentError, DecodeError
 from partita.runtime.agent.agent import Agent
-from partita.runtime.recordings.cleaning import clean
-from partita.runtime.recordings.files import origin_of, parse_recording, read_recording, write_recording
-from partita.runtime.recordings.making import exchanges_in
-from partita.runtime.recordings.recording import Exchange, Recording, Response, response_of
-from partita.runtime.replay.lineage import Recorded
-from partita.runtime.requests import Asked, Lengthening, Shortening, note_of
-from partita.runtime.scripted.service import ScriptedService
+from partita.runtime.model_calls import ModelRequest, RequestCompressor, RequestExpander, request_marker
+from partita.runtime.recordings.recording import (
+    Exchange,
+    Recording,
+    Response,
+    origin_of,
+    parse_recording,
+    read_recording,
+    response_of,
+    write_recording,
+)
+from partita.runtime.recordings.redaction import clean
+from partita.runtime.recordings.run_recording import exchanges_in
+from partita.runtime.replay.recorded_run import Recorded
+from partita.runtime.scripted import ScriptedService
 from partita.runtime.service import AgentService
-from partita.store.log.run_log import LogRecord
+from partita.store.logs.run_log import LogRecord
 from partita.store.opening import open_store
 from partita.testing import Endpoint, RecordingError, Replay
 from partita.testing.providers import get_provider, kept_path
 from partita.testing.replay import Mode
-from partita.types.chunks import DataChunk, MessageStart
-from partita.types.events import AgentStreamEvent, ErrorEvent
+from partita.types.chunks import AgentStreamEvent, DataChunk, ErrorEvent, MessageStart
 from partita.types.json import Json, JsonObject, dumps, loads
 from partita.types.messages import text_of
-from partita.types.runs import Run
+from partita.types.threads import Run
 from tests.runtime.playback import JSON, Play, Playback
 from tests.runtime.providers.families import FAMILIES
-from tests.runtime.replay.recordings import SCRIPT, weather
+from tests.runtime.replay.example_runs import SCRIPT, weather
 from tests.tables import each_row
 
 from .stand_in import stand_in
@@ -355,10 +362,10 @@ def test_requests_are_kept_by_what_changed() -> None:
     first: JsonObject = {"model": "m", "messages": [{"a": 1}], "tools": [1, 2]}
     second = {**first, "messages": [{"a": 1}, {"b": 2}], "temperature": 0}
     third = {"model": "n", "messages": [{"c": 3}], "tools": [1]}
-    asked = [Asked("openai-chat", "/chat/completions", body) for body in (first, second, third)]
-    other = Asked("anthropic", "/v1/messages", first)
-    shortening, reading = Shortening(), Lengthening()
-    notes = [shortening.shortened(note_of(one)) for one in [*asked, other]]
+    asked = [ModelRequest("openai-chat", "/chat/completions", body) for body in (first, second, third)]
+    other = ModelRequest("anthropic", "/v1/messages", first)
+    compressor, reading = RequestCompressor(), RequestExpander()
+    notes = [compressor.compress(request_marker(one)) for one in [*asked, other]]
     assert [reading.read(note) for note in notes] == [*asked, other]
     assert notes[1].data == {
         "changes": {
@@ -372,16 +379,16 @@ def test_requests_are_kept_by_what_changed() -> None:
         list(second),
         list(third),
     ]
-    assert Lengthening().read(notes[1]) is None
+    assert RequestExpander().read(notes[1]) is None
 
 
-def reading_of(notes: list[DataChunk]) -> list[Asked]:
-    reading = Lengthening()
+def reading_of(notes: list[DataChunk]) -> list[ModelRequest]:
+    reading = RequestExpander()
     return [asked for note in notes if (asked := reading.read(note)) is not None]
 
 
 def test_a_request_that_got_no_answer_is_kept() -> None:
-    note = note_of(Asked("anthropic", "/v1/messages", {"model": "m"}))
+    note = request_marker(ModelRequest("anthropic", "/v1/messages", {"model": "m"}))
     run = Run(id="r", thread_id="t", status="failed", error="no connection")
     moment = datetime(2026, 3, 1, tzinfo=UTC)
     records = [LogRecord(1, moment, note, None), LogRecord(2, moment, MessageStart("m"), None)]

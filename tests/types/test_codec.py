@@ -9,8 +9,16 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from partita.errors import DecodeError
-from partita.types import reading, writing
-from partita.types.chunks import ChildChunk, Chunk, DataChunk, TextDelta, UnknownChunk
+from partita.types import codec
+from partita.types.chunks import (
+    AgentStreamEvent,
+    ChildChunk,
+    Chunk,
+    ChunkEvent,
+    DataChunk,
+    TextDelta,
+    UnknownChunk,
+)
 from partita.types.codec import (
     CHUNK,
     EVENT,
@@ -25,7 +33,6 @@ from partita.types.codec import (
     read_message,
     to_json,
 )
-from partita.types.events import AgentStreamEvent, ChunkEvent
 from partita.types.json import Json, JsonObject, dumps, loads
 from partita.types.messages import (
     AssistantMessage,
@@ -36,10 +43,18 @@ from partita.types.messages import (
     ToolMessage,
     UserMessage,
 )
-from partita.types.parts import Citation, DataPart, ForeignPart, ReasoningPart, TextPart, UnknownPart
-from partita.types.runs import Run
-from partita.types.threads import Thread
-from partita.types.tools import JsonOutput, TextOutput, ToolOutput
+from partita.types.parts import (
+    Citation,
+    DataPart,
+    ForeignPart,
+    JsonOutput,
+    ReasoningPart,
+    TextOutput,
+    TextPart,
+    ToolOutput,
+    UnknownPart,
+)
+from partita.types.threads import Run, Thread
 from partita.types.usage import Usage
 from partita.types.value import Extra, Value
 from tests.canonical import (
@@ -126,8 +141,8 @@ def test_known_data_never_takes_the_slow_path(kind: Any, family: Any, data: st.D
     value = data.draw(values_of(kind, KNOWN))
     assume(not _has_inner_data_chunk(value))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(reading, "read", _fail)
-        patch.setattr(writing, "plain", _fail)
+        patch.setattr(codec, "read", _fail)
+        patch.setattr(codec, "to_plain", _fail)
         assert decoder(family)(encode(value)) == value
 
 
@@ -315,7 +330,7 @@ def test_a_part_that_a_role_may_not_hold_is_refused(role: str, part: JsonObject)
         assert caught.value.where == "$.content.parts[0].type"
         assert part["type"] in caught.value.found
         assert part["type"] not in caught.value.expected.split(" or ")
-        assert "may not stand here" in caught.value.hint
+        assert "is not allowed here" in caught.value.hint
 
 
 DEEP = "[" * 10_000 + "]" * 10_000

@@ -12,7 +12,6 @@ from hypothesis.strategies import DrawFn, SearchStrategy
 from msgspec.structs import replace
 
 from partita.types.codec import encode
-from partita.types.fold import SETTLED, expand, fold, state_after
 from partita.types.json import JsonObject
 from partita.types.messages import (
     AssistantContent,
@@ -27,20 +26,24 @@ from partita.types.messages import (
     ToolPart,
     UserMessage,
 )
-from partita.types.parts import ForeignPart, StepStartPart, TextPart, UnknownPart
-from partita.types.tools import (
+from partita.types.parts import (
     Approval,
     ContentOutput,
     ErrorJsonOutput,
     ErrorTextOutput,
     ExecutionDeniedOutput,
+    ForeignPart,
     InterruptedOutput,
     JsonOutput,
+    StepStartPart,
     TextOutput,
+    TextPart,
     ToolOutput,
     ToolResultPart,
     ToolState,
+    UnknownPart,
 )
+from partita.types.tool_results import FINISHED_STATES, expand, fold, state_after
 from partita.types.usage import Usage
 from partita.types.value import Extra
 from tests.canonical import CALL_IDS, COHERENT, messages, tool_outputs
@@ -282,7 +285,7 @@ STATES: dict[str, tuple[ToolOutput, ToolState]] = {
 
 
 @each_row(("output", "state"), STATES.values(), ids=STATES)
-@each_row("before", [state for state in get_args(ToolState) if state not in SETTLED])
+@each_row("before", [state for state in get_args(ToolState) if state not in FINISHED_STATES])
 def test_an_open_call_is_settled_by_its_result(
     output: ToolOutput, state: ToolState, before: ToolState
 ) -> None:
@@ -320,7 +323,7 @@ def test_a_state_that_says_something_else_than_the_output_survives(
     merged = [assistant("a", ToolCallPart("c", "search", state, {}, output=output))]
     view = expand(merged)
     assert fold(view) == merged
-    assert (view == merged) == (state not in SETTLED)  # an open call keeps its output
+    assert (view == merged) == (state not in FINISHED_STATES)  # an open call keeps its output
 
 
 def test_metadata_of_the_result_goes_with_the_output() -> None:

@@ -12,10 +12,10 @@ from partita.types.json import (
     Json,
     dumps,
     has_surrogates,
-    heal,
     indented,
     is_array,
     is_object,
+    join_surrogates,
     kind_of,
     loads,
     walk,
@@ -104,14 +104,14 @@ HEALED: dict[str, tuple[str, str]] = {
 
 @each_row(("text", "healed"), HEALED.values(), ids=HEALED)
 def test_halves_of_surrogate_pairs_that_meet_are_joined(text: str, healed: str) -> None:
-    assert heal(text) == healed
+    assert join_surrogates(text) == healed
 
 
 @given(st.text())
 def test_text_cut_between_any_two_utf_16_units_is_healed(text: str) -> None:
     units = text.encode("utf-16-le")
     halves = "".join(chr(int.from_bytes(units[i : i + 2], "little")) for i in range(0, len(units), 2))
-    assert heal(halves) == text
+    assert join_surrogates(halves) == text
     assert has_surrogates(halves) == any(ord(character) > 0xFFFF for character in text)
 
 

@@ -252,7 +252,7 @@ UNREADABLE: dict[str, tuple[JsonObject, str]] = {
     "two contents": (old("user", [{"type": "text", "text": "x"}]), "expected object or string, found array"),
     "a kind of today": (
         old("assistant", {"type": "reasoning", "text": "x"}),
-        "'reasoning' may not stand here",
+        "'reasoning' is not allowed here",
     ),
     "a content without its field": (old("user", {"type": "text"}), "missing field `text` (at $.content)"),
 }

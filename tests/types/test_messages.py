@@ -31,8 +31,7 @@ from partita.types.messages import (
     UserMessage,
     derive_type,
 )
-from partita.types.parts import StepStartPart, TextPart, UnknownPart
-from partita.types.tools import TextOutput, ToolOutput, ToolResultPart
+from partita.types.parts import StepStartPart, TextOutput, TextPart, ToolOutput, ToolResultPart, UnknownPart
 from tests.canonical import moments
 from tests.sampling import FULL
 from tests.tables import each_row
@@ -137,7 +136,7 @@ CODE = """
 from partita.types.messages import AssistantMessage, Message, SystemMessage, ToolMessage, UserMessage
 from partita.types.messages import ToolCallPart
 from partita.types.parts import ImagePart, ReasoningPart, StepStartPart, TextPart
-from partita.types.tools import TextOutput, ToolOutput, ToolResultPart
+from partita.types.parts import TextOutput, ToolOutput, ToolResultPart
 
 call = ToolCallPart("c", "search", "input-available")
 result = ToolResultPart("c", "search", TextOutput("found"))

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import partita
+import partita.types
 from partita import (
     AssistantMessage,
     ContentOutput,
@@ -16,7 +17,6 @@ from partita import (
     ImagePart,
     JsonOutput,
     Message,
-    MessageList,
     ReasoningPart,
     SourceDocumentPart,
     SourceUrlPart,
@@ -30,6 +30,7 @@ from partita import (
     Usage,
     UserMessage,
 )
+from partita.agents import MessageList
 from partita.formats.mastra.notes import strip_notes
 from partita.types.json import Json
 from tests.leaves import changed, leaves
@@ -142,7 +143,7 @@ PARTS: dict[str, tuple[dict[str, Any], Any]] = {
 
 
 def decoded(message: dict[str, Any]) -> Sequence[Message]:
-    return [partita.decode_message(json.dumps(message))]
+    return [partita.types.decode_message(json.dumps(message))]
 
 
 def listed(message: dict[str, Any]) -> Sequence[Message]:
@@ -153,7 +154,7 @@ def listed(message: dict[str, Any]) -> Sequence[Message]:
 def converted(message: dict[str, Any]) -> Sequence[Message]:
     result = partita.convert([message], "canonical", "canonical")
     assert result.losses == ()
-    return [partita.read_message(raw) for raw in result.payload]
+    return [partita.types.read_message(raw) for raw in result.payload]
 
 
 WAYS: dict[str, Callable[[dict[str, Any]], Sequence[Message]]] = {
@@ -198,14 +199,14 @@ def test_a_part_that_is_not_in_a_known_form_is_kept_whole() -> None:
     for raw in (invocation(state="failed"), {"type": "source"}, {"type": "tool-invocation", "x": 1}):
         (message,) = decoded(stored(raw))
         assert isinstance(message.parts[0], UnknownPart)
-        assert partita.to_json(message)["content"]["parts"] == [raw]
+        assert partita.types.to_json(message)["content"]["parts"] == [raw]
 
 
 def test_members_without_a_field_are_kept() -> None:
     raw = invocation(args={}, state="call", step=2, title=7)
     (message,) = decoded(stored(raw))
-    assert partita.to_json(message.parts[0])["step"] == 2
-    assert partita.to_json(message.parts[0])["foreign:title"] == 7
+    assert partita.types.to_json(message.parts[0])["step"] == 2
+    assert partita.types.to_json(message.parts[0])["foreign:title"] == 7
 
 
 IMAGE = {"type": "image", "data": "iVBORw0KGgo=", "mediaType": "image/png", "name": "dot"}
@@ -245,7 +246,7 @@ PICTURE = ImagePart("data:image/png;base64,iVBORw0KGgo=", "image/png", "dot")
 
 def test_messages_with_a_timestamp_and_a_list_of_parts() -> None:
     read = MessageList().add(DATED)
-    assert read == tuple(map(partita.read_message, DATED))
+    assert read == tuple(map(partita.types.read_message, DATED))
     system, user, assistant, tool = read
     assert {message.created_at for message in read} == {MOMENT}
     assert not any(message.extra for message in read)
@@ -271,7 +272,7 @@ def test_a_string_is_not_a_deprecated_content() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         for message in DATED:
-            assert MessageList().add([message]) == (partita.read_message(message),)
+            assert MessageList().add([message]) == (partita.types.read_message(message),)
 
 
 @each_row("raw", [raw for raw, _ in PARTS.values()], ids=PARTS)
@@ -304,5 +305,5 @@ OUTPUTS: list[dict[str, Any]] = [
 @each_row("output", OUTPUTS)
 def test_every_kind_of_output_is_read(output: dict[str, Any]) -> None:
     raw = {**DATED[3], "content": [{"type": "tool-result", "id": "c", "name": "look", "output": output}]}
-    (part,) = partita.read_message(raw).parts
-    assert partita.to_json(part)["output"] == output
+    (part,) = partita.types.read_message(raw).parts
+    assert partita.types.to_json(part)["output"] == output

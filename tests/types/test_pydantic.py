@@ -10,16 +10,13 @@ import pytest
 from hypothesis import given
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
-from partita.types.chunks import Chunk, DataChunk, UnknownChunk
+from partita.types.chunks import AgentStreamEvent, Chunk, DataChunk, UnknownChunk
 from partita.types.codec import encode, to_json
-from partita.types.events import AgentStreamEvent
 from partita.types.json import Json, JsonObject, loads
 from partita.types.messages import AssistantMessage, Message, Part, ToolCallPart, UserMessage
-from partita.types.parts import ReasoningPart, TextPart, UnknownPart
-from partita.types.runs import Run
+from partita.types.parts import ReasoningPart, TextOutput, TextPart, ToolOutput, UnknownPart
 from partita.types.schema import references, schema_components
-from partita.types.threads import Thread
-from partita.types.tools import TextOutput, ToolOutput
+from partita.types.threads import Run, Thread
 from partita.types.usage import Usage
 from partita.types.value import Extra, Value
 from tests.canonical import agent_events, chunks, messages, runs, threads, tool_outputs, values_of
@@ -162,13 +159,13 @@ REFUSED: dict[str, tuple[TypeAdapter[Any], Json, str, str]] = {
         MESSAGE,
         {"role": "user", "id": "1", "content": [{"type": "step-start"}]},
         "UserMessage",
-        "hint: 'step-start' may not stand here",
+        "hint: 'step-start' is not allowed here",
     ),
     "a missing role": (
         MESSAGE,
         {"id": "1", "content": "x"},
         "SystemMessage",
-        "expected 'system', found null (at $.role); hint: SystemMessage takes 'system' alone",
+        "expected 'system', found null (at $.role); hint: SystemMessage only accepts 'system'",
     ),
     "a known type is not unknown": (
         PART,

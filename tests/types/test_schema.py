@@ -12,14 +12,12 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from partita.errors import DecodeError
-from partita.types.chunks import Chunk, DataChunk, UnknownChunk
+from partita.types.chunks import AgentStreamEvent, Chunk, DataChunk, UnknownChunk
 from partita.types.codec import Codec, encode, to_json
-from partita.types.events import AgentStreamEvent
 from partita.types.json import Json, JsonObject, is_array, is_object, loads
 from partita.types.legacy import LegacyMessage
 from partita.types.messages import AssistantMessage, Message, Part, UserMessage
-from partita.types.parts import TextPart, UnknownPart
-from partita.types.runs import Run
+from partita.types.parts import TextPart, ToolOutput, UnknownPart
 from partita.types.schema import (
     DIALECT,
     UNIONS,
@@ -30,8 +28,7 @@ from partita.types.schema import (
     references,
     schema_components,
 )
-from partita.types.threads import Thread
-from partita.types.tools import ToolOutput
+from partita.types.threads import Run, Thread
 from partita.types.usage import Usage
 from partita.types.value import EXTRA_NAME
 from tests.canonical import KNOWN, junk_fields, values_of

@@ -8,9 +8,8 @@ from pathlib import Path
 from partita.types.chunks import DataChunk
 from partita.types.codec import encode
 from partita.types.messages import AssistantMessage, ToolCallPart, UserMessage
-from partita.types.parts import DataPart, ForeignPart, ReasoningPart, TextPart
+from partita.types.parts import ContentOutput, DataPart, ForeignPart, ReasoningPart, TextPart
 from partita.types.schema import UNIONS, public_values
-from partita.types.tools import ContentOutput
 from partita.types.typescript import typescript
 from partita.types.value import Extra
 from tests.node import node
@@ -168,7 +167,7 @@ def test_every_public_value_and_union_is_declared() -> None:
 
 def test_a_declaration_says_all_there_is_to_a_value() -> None:
     assert """\
-/** Words for the reader. */
+/** Text for the user. */
 export interface TextPart {
   readonly type: "text";
   readonly text: string;

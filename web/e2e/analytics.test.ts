@@ -13,7 +13,7 @@ from datetime import UTC, datetime, timedelta
 from partita.store.opening import open_store
 from partita.store.values import ConsumptionRecord
 from partita.types.messages import AssistantMessage, ToolCallPart, UserMessage
-from partita.types.tools import ErrorTextOutput, TextOutput
+from partita import ErrorTextOutput, TextOutput
 
 DAY = timedelta(days=1)
 MARCH = datetime(2026, 3, 2, 12, tzinfo=UTC)
@@ -23,7 +23,7 @@ def call(id, tool, bad=False):
     return ToolCallPart(id, tool, "output-error" if bad else "output-available", {}, output=output)
 
 async def session(store, id, title, agent, project, at, answers):
-    await store.create_thread(id, title=title, agent=agent, project=project)
+    await store.threads.create(id, title=title, agent=agent, project=project)
     messages, records = [UserMessage(id=f"{id}-q", content="Go on.", created_at=at)], []
     for number, (model, given, cached, out, thought, cost, calls) in enumerate(answers):
         moment = at + timedelta(minutes=number)
@@ -31,10 +31,10 @@ async def session(store, id, title, agent, project, at, answers):
         records.append(ConsumptionRecord(thread_id=id, key=f"{id}-{number}", message_id=f"{id}-{number}",
             run_id=f"run-{id}", model=model, time=moment, input_tokens=given, cached_input_tokens=cached,
             output_tokens=out, reasoning_tokens=thought, cost=cost))
-    await store.save_messages(messages, thread_id=id)
-    await store.record_consumptions(records)
-    await store.open_run(id, id=f"run-{id}", model=answers[0][0])
-    await store.finish_run(f"run-{id}")
+    await store.messages.save(messages, thread_id=id)
+    await store.usage.record(records)
+    await store.runs.open(id, id=f"run-{id}", model=answers[0][0])
+    await store.runs.finish(f"run-{id}")
     def times(tx):
         begun = tx.instant(at), tx.instant(at), tx.instant(at + timedelta(seconds=90))
         tx.sql("UPDATE runs SET created_at = ?, started_at = ?, finished_at = ? WHERE id = ?", (*begun, f"run-{id}"))

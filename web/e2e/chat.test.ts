@@ -121,6 +121,28 @@ describe("a chat", () => {
     expect(await answers(page).innerText()).toBe(said);
   });
 
+  it("shows what a call is while the answer is streamed, and the same when it is stored", async () => {
+    const page = await ask(site, "edit the range");
+    const kinds = () =>
+      page
+        .locator("[data-tool-kind]")
+        .evaluateAll((cards) => cards.map((card) => (card as HTMLElement).dataset.toolKind));
+    const shell = page.getByRole("group", { name: /^Shell pytest -q tests\/test_lamp\.py/ });
+    await shell.waitFor();
+    expect(await page.getByText("at work", { exact: true }).count()).toBe(1);
+    await page
+      .getByRole("group", { name: /^Edit / })
+      .first()
+      .waitFor();
+    await idle(page);
+    const live = await kinds();
+    expect(live).toContain("command");
+    expect(live).toContain("edit");
+    await page.reload();
+    await shell.waitFor();
+    await expect.poll(kinds).toEqual(live);
+  });
+
   it("goes on when a call is allowed", async () => {
     const page = await ask(site, "approve it");
     await page.getByRole("button", { name: "Approve", exact: true }).click();

@@ -46,27 +46,27 @@ const RUNS = `
 import asyncio, sys
 from datetime import UTC, datetime, timedelta
 from partita.store.opening import open_store
-from partita.store.log.run_log import LogEntry
+from partita.store.logs.run_log import LogEntry
 from partita.types.chunks import MessageStart, TextDelta, TextEnd, TextStart
 from partita.types.messages import AssistantMessage, UserMessage
 
 async def main(url):
     noon = datetime(2026, 3, 1, 12, tzinfo=UTC)
     async with open_store(url) as store:
-        await store.create_thread("ours", title="A run of ours", agent="scripted")
-        run = await store.open_run("ours", id="run-1")
+        await store.threads.create("ours", title="A run of ours", agent="scripted")
+        run = await store.runs.open("ours", id="run-1")
         said = [MessageStart("m1"), TextStart("t"), TextDelta("t", "One"), TextEnd("t"),
                 MessageStart("m2"), TextStart("t"), TextDelta("t", "Two"), TextEnd("t")]
-        await store.append(run.id, [
+        await store.logs.append(run.id, [
             LogEntry(noon + timedelta(seconds=n), chunk, b'{"event": %d, "words": "as sent"}\\n' % n)
             for n, chunk in enumerate(said)
         ])
-        await store.save_messages([
+        await store.messages.save([
             UserMessage(id="u1", content="Count"),
             AssistantMessage(id="m1", content="One", run_id=run.id),
             AssistantMessage(id="m2", content="Two", run_id=run.id),
         ], thread_id="ours")
-        await store.finish_run(run.id, message_id="m2")
+        await store.runs.finish(run.id, message_id="m2")
 
 asyncio.run(main(sys.argv[1]))
 `;

@@ -128,10 +128,10 @@ import sys
 from partita import AssistantMessage, ToolCallPart, TextOutput, open_store_sync
 
 with open_store_sync(sys.argv[1]) as store:
-    thread = store.create_thread(id="large", title="Large")
+    thread = store.threads.create(id="large", title="Large")
     call = ToolCallPart(id="c", name="Bash", state="output-available", input={"command": "cat"},
                         output=TextOutput(value="<b>x</b> " * (int(sys.argv[2]) * 1000000 // 9)))
-    store.save_messages([AssistantMessage(id="big", content=[call])], thread_id="large")
+    store.messages.save([AssistantMessage(id="big", content=[call])], thread_id="large")
 `;
 
 /** Opens whatever can be opened below an element. */

@@ -324,12 +324,12 @@ describe("a replay", () => {
     await python(
       `import asyncio, sys
 from datetime import timedelta
-from partita.store.log.retention import Retention
+from partita.store.logs.retention import Retention
 from partita.store.opening import open_store
 
 async def drop():
     async with open_store(sys.argv[1]) as store:
-        await store.drop_logs(Retention(max_age=timedelta(0)))
+        await store.logs.drop(Retention(max_age=timedelta(0)))
 
 asyncio.run(drop())`,
       `sqlite:///${site.folder}/store.db`,

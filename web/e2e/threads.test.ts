@@ -310,13 +310,13 @@ const SEED_MANY = `
 import asyncio, sys
 from datetime import UTC, datetime, timedelta
 from partita.store.opening import open_store
-from partita.store import threads
+from partita.store.threads import rows
 from partita.types.threads import Thread
 
 def many(tx, count):
     for number in range(count):
         moment = tx.now - timedelta(hours=1, minutes=number)
-        threads.create(tx, Thread(id=f"log-{number}", title=f"Log {number} of the station", updated_at=moment))
+        rows.create(tx, Thread(id=f"log-{number}", title=f"Log {number} of the station", updated_at=moment))
 
 async def main():
     async with open_store(sys.argv[1]) as store:

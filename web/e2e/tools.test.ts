@@ -16,10 +16,10 @@ texts = {
 }
 with open_store_sync(sys.argv[1]) as store:
     for name, text in texts.items():
-        store.create_thread(id=name, title=name)
+        store.threads.create(id=name, title=name)
         call = ToolCallPart(id="c", name="Bash", state="output-available", input={"command": f"cat {name}"},
                             output=TextOutput(value=text))
-        store.save_messages([AssistantMessage(id=f"{name}-1", content=[call])], thread_id=name)
+        store.messages.save([AssistantMessage(id=f"{name}-1", content=[call])], thread_id=name)
 `;
 
 const card = (page: Page, name: RegExp): Locator => page.getByRole("group", { name }).first();

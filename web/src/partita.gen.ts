@@ -1,29 +1,29 @@
 // Generated from the Python types. Do not edit; run this instead:
 //     python -m partita.types.typescript > web/src/partita.gen.ts
 //
-// The declarations say what Partita writes. It reads more: a message may come with a string or a list of
-// parts for its content, and without the fields that are derived.
+// The declarations describe what Partita writes. It also reads messages whose content is a string or a list
+// of parts, and messages without the fields that are derived.
 
 declare const unknownTag: unique symbol;
 
 /**
- * A type that these declarations do not know: any string when the program runs. The brand keeps it apart
- * from every known type, so that comparing `type` narrows a union that has an open end.
+ * A type that these declarations do not know: any string at run time. The brand distinguishes it from every
+ * known type, so that comparing `type` narrows the union.
  */
 export type UnknownTag = `${string & { readonly [unknownTag]: true }}`;
 
-/** What kind of message it is; an event is a notice, not talk. */
+/** The kind of a message; an event is a notice, not part of the conversation. */
 export type MessageType =
   | "text"
   | "tool"
   | "event";
 
-/** Whether a text is still coming. */
+/** Whether a text is still streaming. */
 export type PartState =
   | "streaming"
   | "done";
 
-/** How far a tool call has come. */
+/** The state of a tool call. */
 export type ToolState =
   | "input-streaming"
   | "input-available"
@@ -33,19 +33,19 @@ export type ToolState =
   | "output-error"
   | "output-denied";
 
-/** Why a call never gave an output. */
+/** Why a call has no output. */
 export type Interruption =
   | "aborted"
   | "timeout"
   | "lost";
 
-/** What a network may choose to run. */
+/** The kind of a primitive of a network. */
 export type PrimitiveType =
   | "agent"
   | "workflow"
   | "tool";
 
-/** How far a run has come. */
+/** The status of a run. */
 export type RunStatus =
   | "pending"
   | "running"
@@ -54,12 +54,26 @@ export type RunStatus =
   | "cancelled"
   | "interrupted";
 
-/** Who spoke, in the old shape. */
+/** The role of a legacy message. */
 export type LegacyRole =
   | "system"
   | "user"
   | "assistant"
   | "tool";
+
+/** The status of an item of a to-do list. */
+export type TodoStatus =
+  | "pending"
+  | "in_progress"
+  | "completed"
+  | "cancelled"
+  | "blocked";
+
+/** What happened to a file. */
+export type ChangeKind =
+  | "add"
+  | "update"
+  | "delete";
 
 /** Instructions to the model. */
 export interface SystemMessage {
@@ -77,7 +91,7 @@ export interface SystemMessage {
   readonly [key: string]: unknown;
 }
 
-/** What a system message says. */
+/** The content of a system message. */
 export interface SystemContent {
   readonly parts: readonly SystemPart[];
   readonly format: 2;
@@ -87,7 +101,7 @@ export interface SystemContent {
   readonly [key: string]: unknown;
 }
 
-/** Words for the reader. */
+/** Text for the user. */
 export interface TextPart {
   readonly type: "text";
   readonly text: string;
@@ -97,7 +111,7 @@ export interface TextPart {
   readonly [key: string]: unknown;
 }
 
-/** Which words of a text rest on which source. */
+/** A range of a text and the source that it cites. */
 export interface Citation {
   readonly source: UrlCitationSource | DocumentCitationSource;
   readonly startIndex?: number;
@@ -129,7 +143,7 @@ export interface DocumentCitationSource {
   readonly [key: string]: unknown;
 }
 
-/** Data of the application, by name; with an id it is replaced in place. */
+/** Named data of the application. Data with the same name and id replaces it. */
 export interface DataPart {
   readonly type: "data";
   readonly name: string;
@@ -139,7 +153,7 @@ export interface DataPart {
   readonly [key: string]: unknown;
 }
 
-/** A part of another format that fits nowhere in this one, kept whole. */
+/** A part of another format that has no canonical equivalent, kept unchanged. */
 export interface ForeignPart {
   readonly type: "foreign";
   readonly format: string;
@@ -148,13 +162,13 @@ export interface ForeignPart {
   readonly [key: string]: unknown;
 }
 
-/** A part whose type this version does not know, kept whole. */
+/** A part of an unknown type, kept unchanged. */
 export interface UnknownPart {
   readonly type: UnknownTag;
   readonly [key: string]: unknown;
 }
 
-/** What a person said. */
+/** A message of the user. */
 export interface UserMessage {
   readonly role: "user";
   readonly id: string;
@@ -170,7 +184,7 @@ export interface UserMessage {
   readonly [key: string]: unknown;
 }
 
-/** What a user says. */
+/** The content of a user message. */
 export interface UserContent {
   readonly parts: readonly UserPart[];
   readonly format: 2;
@@ -180,7 +194,7 @@ export interface UserContent {
   readonly [key: string]: unknown;
 }
 
-/** A picture. The url is `https:`, `data:` or `blob:sha256:…`. */
+/** An image. The url is `https:`, `data:` or `blob:sha256:…`. */
 export interface ImagePart {
   readonly type: "image";
   readonly url: string;
@@ -201,7 +215,7 @@ export interface FilePart {
   readonly [key: string]: unknown;
 }
 
-/** A file the model made while reasoning. */
+/** A file that the model generated while reasoning. */
 export interface ReasoningFilePart {
   readonly type: "reasoning-file";
   readonly url: string;
@@ -211,7 +225,7 @@ export interface ReasoningFilePart {
   readonly [key: string]: unknown;
 }
 
-/** What an agent said and did. */
+/** A message of the assistant: texts, reasoning, tool calls, files. */
 export interface AssistantMessage {
   readonly role: "assistant";
   readonly id: string;
@@ -227,7 +241,7 @@ export interface AssistantMessage {
   readonly [key: string]: unknown;
 }
 
-/** What an assistant says and does. */
+/** The content of an assistant message. */
 export interface AssistantContent {
   readonly parts: readonly AssistantPart[];
   readonly usage?: Usage;
@@ -239,7 +253,7 @@ export interface AssistantContent {
   readonly [key: string]: unknown;
 }
 
-/** Words the model wrote for itself. `thinking` is read as this too. */
+/** Reasoning of the model. The type `thinking` is read as this, too. */
 export interface ReasoningPart {
   readonly type: "reasoning";
   readonly text: string;
@@ -250,7 +264,7 @@ export interface ReasoningPart {
   readonly [key: string]: unknown;
 }
 
-/** A call and, once there is one, its output: the merged view that is stored and shown. */
+/** A tool call and, if there is one, its output, merged as they are stored and shown. */
 export interface ToolCallPart {
   readonly type: "tool-call";
   readonly id: string;
@@ -291,7 +305,7 @@ export interface JsonOutput {
   readonly [key: string]: unknown;
 }
 
-/** The tool failed and said so in words. */
+/** The tool failed with an error text. */
 export interface ErrorTextOutput {
   readonly type: "error-text";
   readonly value: string;
@@ -299,7 +313,7 @@ export interface ErrorTextOutput {
   readonly [key: string]: unknown;
 }
 
-/** The tool failed and said so in JSON. */
+/** The tool failed with an error as JSON. */
 export interface ErrorJsonOutput {
   readonly type: "error-json";
   readonly value: unknown;
@@ -307,7 +321,7 @@ export interface ErrorJsonOutput {
   readonly [key: string]: unknown;
 }
 
-/** Someone did not allow the call. */
+/** The call was denied. */
 export interface ExecutionDeniedOutput {
   readonly type: "execution-denied";
   readonly reason?: string;
@@ -315,7 +329,7 @@ export interface ExecutionDeniedOutput {
   readonly [key: string]: unknown;
 }
 
-/** Text, images and files, for the model to look at. */
+/** Text, images and files for the model. */
 export interface ContentOutput {
   readonly type: "content";
   readonly value: readonly ContentItem[];
@@ -323,7 +337,7 @@ export interface ContentOutput {
   readonly [key: string]: unknown;
 }
 
-/** The call never ended. A timeout reported as a refusal would mislead the model. */
+/** The call did not finish. Reporting a timeout as a denial would mislead the model. */
 export interface InterruptedOutput {
   readonly type: "interrupted";
   readonly reason: Interruption;
@@ -332,7 +346,7 @@ export interface InterruptedOutput {
   readonly [key: string]: unknown;
 }
 
-/** The question whether a call may run, and the answer once there is one. */
+/** An approval request for a tool call, and the response if there is one. */
 export interface Approval {
   readonly id: string;
   readonly approved?: boolean;
@@ -347,7 +361,7 @@ export interface Approval {
   readonly [key: string]: unknown;
 }
 
-/** Results of tools, apart from their calls: the model's view. */
+/** Results of tools, separate from their calls. */
 export interface ToolMessage {
   readonly role: "tool";
   readonly id: string;
@@ -363,7 +377,7 @@ export interface ToolMessage {
   readonly [key: string]: unknown;
 }
 
-/** What tools gave back. */
+/** The content of a tool message. */
 export interface ToolContent {
   readonly parts: readonly ToolPart[];
   readonly format: 2;
@@ -373,7 +387,7 @@ export interface ToolContent {
   readonly [key: string]: unknown;
 }
 
-/** The output of one call, in the model's view, where calls and results stand apart. */
+/** The output of one call, where calls and results are separate (see `tool_results`). */
 export interface ToolResultPart {
   readonly type: "tool-result";
   readonly id: string;
@@ -383,14 +397,14 @@ export interface ToolResultPart {
   readonly [key: string]: unknown;
 }
 
-/** The boundary of one model call. */
+/** The start of a step (one model call). */
 export interface StepStartPart {
   readonly type: "step-start";
   readonly providerMetadata?: Readonly<Record<string, unknown>>;
   readonly [key: string]: unknown;
 }
 
-/** A web page the answer rests on. */
+/** A web page that the response is based on. */
 export interface SourceUrlPart {
   readonly type: "source-url";
   readonly sourceId: string;
@@ -400,7 +414,7 @@ export interface SourceUrlPart {
   readonly [key: string]: unknown;
 }
 
-/** A document the answer rests on. */
+/** A document that the response is based on. */
 export interface SourceDocumentPart {
   readonly type: "source-document";
   readonly sourceId: string;
@@ -411,7 +425,7 @@ export interface SourceDocumentPart {
   readonly [key: string]: unknown;
 }
 
-/** Content of one provider, `provider.kind`; its payload lives in the provider metadata. */
+/** Provider-specific content of kind `provider.kind`; its payload is in the provider metadata. */
 export interface CustomPart {
   readonly type: "custom";
   readonly kind: string;
@@ -419,7 +433,7 @@ export interface CustomPart {
   readonly [key: string]: unknown;
 }
 
-/** What the user said while the agent was at work. */
+/** What the user sent while the agent was running. */
 export interface SteeringMessagePart {
   readonly type: "steering-message";
   readonly id: string;
@@ -428,7 +442,7 @@ export interface SteeringMessagePart {
   readonly [key: string]: unknown;
 }
 
-/** Token counts. `raw` is the provider's object, unchanged. */
+/** Token counts. `raw` is the provider's usage object, unchanged. */
 export interface Usage {
   readonly inputTokens?: number;
   readonly outputTokens?: number;
@@ -440,7 +454,7 @@ export interface Usage {
   readonly [key: string]: unknown;
 }
 
-/** One turn of a network: what the router chose, why, and what came of it. */
+/** One iteration of a network: what the router selected, why, and the result. */
 export interface NetworkExecution {
   readonly primitiveType: PrimitiveType;
   readonly primitiveId: string;
@@ -451,7 +465,7 @@ export interface NetworkExecution {
   readonly [key: string]: unknown;
 }
 
-/** What the chosen primitive returned, or why it failed. While it runs or waits for a client, there are `messages` and nothing else. */
+/** What the selected primitive returned, or why it failed. While it runs or waits for a client, only `messages` is set. */
 export interface NetworkResult {
   readonly text?: string;
   readonly toolCalls?: readonly ToolCallPart[];
@@ -471,7 +485,7 @@ export interface TextDelta {
   readonly [key: string]: unknown;
 }
 
-/** The next piece of reasoning. */
+/** The next piece of a reasoning. */
 export interface ReasoningDelta {
   readonly type: "reasoning-delta";
   readonly id: string;
@@ -480,7 +494,7 @@ export interface ReasoningDelta {
   readonly [key: string]: unknown;
 }
 
-/** The next piece of a call's input, as text. */
+/** The next piece of the input of a call, as text. */
 export interface ToolInputDelta {
   readonly type: "tool-input-delta";
   readonly toolCallId: string;
@@ -488,7 +502,7 @@ export interface ToolInputDelta {
   readonly [key: string]: unknown;
 }
 
-/** A message begins, or goes on under the same id. */
+/** A message starts, or continues if it has the id of the current one. */
 export interface MessageStart {
   readonly type: "start";
   readonly messageId?: string;
@@ -496,7 +510,7 @@ export interface MessageStart {
   readonly [key: string]: unknown;
 }
 
-/** The message is whole. */
+/** The message is complete. */
 export interface MessageFinish {
   readonly type: "finish";
   readonly finishReason?: string;
@@ -504,7 +518,7 @@ export interface MessageFinish {
   readonly [key: string]: unknown;
 }
 
-/** The work was stopped. What came so far stays. */
+/** The stream was aborted. The parts so far stay in the message. */
 export interface MessageAbort {
   readonly type: "abort";
   readonly reason?: string;
@@ -518,32 +532,32 @@ export interface MessageMetadata {
   readonly [key: string]: unknown;
 }
 
-/** Something failed. It is reported beside the message, never inside it. */
+/** An error. It is not part of the message. */
 export interface ErrorChunk {
   readonly type: "error";
   readonly errorText: string;
   readonly [key: string]: unknown;
 }
 
-/** One model call begins. */
+/** A step (one model call) starts. */
 export interface StepStart {
   readonly type: "start-step";
   readonly [key: string]: unknown;
 }
 
-/** One model call has ended. */
+/** A step is complete. */
 export interface StepFinish {
   readonly type: "finish-step";
   readonly [key: string]: unknown;
 }
 
-/** Forget what the current step has brought: it is tried again. */
+/** Remove the parts of the current step, because it is retried. */
 export interface StepReset {
   readonly type: "reset-step";
   readonly [key: string]: unknown;
 }
 
-/** A text begins. */
+/** A text starts. */
 export interface TextStart {
   readonly type: "text-start";
   readonly id: string;
@@ -551,7 +565,7 @@ export interface TextStart {
   readonly [key: string]: unknown;
 }
 
-/** A text is whole. */
+/** A text is complete. */
 export interface TextEnd {
   readonly type: "text-end";
   readonly id: string;
@@ -560,7 +574,7 @@ export interface TextEnd {
   readonly [key: string]: unknown;
 }
 
-/** A piece of reasoning begins. */
+/** A reasoning starts. */
 export interface ReasoningStart {
   readonly type: "reasoning-start";
   readonly id: string;
@@ -568,7 +582,7 @@ export interface ReasoningStart {
   readonly [key: string]: unknown;
 }
 
-/** A piece of reasoning is whole. Signatures often come here. */
+/** A reasoning is complete. Signatures often arrive here. */
 export interface ReasoningEnd {
   readonly type: "reasoning-end";
   readonly id: string;
@@ -576,7 +590,7 @@ export interface ReasoningEnd {
   readonly [key: string]: unknown;
 }
 
-/** A file the model made. */
+/** A file that the model generated. */
 export interface FileChunk {
   readonly type: "file";
   readonly url: string;
@@ -585,7 +599,7 @@ export interface FileChunk {
   readonly [key: string]: unknown;
 }
 
-/** A file the model made while reasoning. */
+/** A file that the model generated while reasoning. */
 export interface ReasoningFileChunk {
   readonly type: "reasoning-file";
   readonly url: string;
@@ -594,7 +608,7 @@ export interface ReasoningFileChunk {
   readonly [key: string]: unknown;
 }
 
-/** A web page the answer rests on. */
+/** A web page that the response is based on. */
 export interface SourceUrlChunk {
   readonly type: "source-url";
   readonly sourceId: string;
@@ -604,7 +618,7 @@ export interface SourceUrlChunk {
   readonly [key: string]: unknown;
 }
 
-/** A document the answer rests on. */
+/** A document that the response is based on. */
 export interface SourceDocumentChunk {
   readonly type: "source-document";
   readonly sourceId: string;
@@ -615,7 +629,7 @@ export interface SourceDocumentChunk {
   readonly [key: string]: unknown;
 }
 
-/** Content of one provider. */
+/** Provider-specific content. */
 export interface CustomChunk {
   readonly type: "custom";
   readonly kind: string;
@@ -623,7 +637,7 @@ export interface CustomChunk {
   readonly [key: string]: unknown;
 }
 
-/** What the user said while the agent was at work. */
+/** What the user sent while the agent was running. */
 export interface SteeringMessageChunk {
   readonly type: "steering-message";
   readonly id: string;
@@ -631,7 +645,7 @@ export interface SteeringMessageChunk {
   readonly [key: string]: unknown;
 }
 
-/** The model begins to write the input of a call. */
+/** The input of a call starts. */
 export interface ToolInputStart {
   readonly type: "tool-input-start";
   readonly toolCallId: string;
@@ -645,7 +659,7 @@ export interface ToolInputStart {
   readonly [key: string]: unknown;
 }
 
-/** The input of a call is whole. */
+/** The input of a call is complete. */
 export interface ToolInputAvailable {
   readonly type: "tool-input-available";
   readonly toolCallId: string;
@@ -659,7 +673,7 @@ export interface ToolInputAvailable {
   readonly [key: string]: unknown;
 }
 
-/** The input of a call is no good. */
+/** The input of a call is invalid. */
 export interface ToolInputError {
   readonly type: "tool-input-error";
   readonly toolCallId: string;
@@ -674,7 +688,7 @@ export interface ToolInputError {
   readonly [key: string]: unknown;
 }
 
-/** May this call run? */
+/** A call needs approval. */
 export interface ToolApprovalRequest {
   readonly type: "tool-approval-request";
   readonly approvalId: string;
@@ -687,7 +701,7 @@ export interface ToolApprovalRequest {
   readonly [key: string]: unknown;
 }
 
-/** The answer to an approval request. */
+/** The response to an approval request. */
 export interface ToolApprovalResponse {
   readonly type: "tool-approval-response";
   readonly approvalId: string;
@@ -698,7 +712,7 @@ export interface ToolApprovalResponse {
   readonly [key: string]: unknown;
 }
 
-/** What the tool gave back; a preliminary output is followed by another. */
+/** The output of a tool. A preliminary output is followed by another. */
 export interface ToolOutputAvailable {
   readonly type: "tool-output-available";
   readonly toolCallId: string;
@@ -723,14 +737,14 @@ export interface ToolOutputError {
   readonly [key: string]: unknown;
 }
 
-/** The call was not allowed to run. */
+/** The call was denied. */
 export interface ToolOutputDenied {
   readonly type: "tool-output-denied";
   readonly toolCallId: string;
   readonly [key: string]: unknown;
 }
 
-/** What came of a call, typed: content to look at, a refusal and its reason, an interruption. */
+/** A typed output: content, a denial with its reason, or an interruption. */
 export interface ToolOutputChunk {
   readonly type: "tool-output-typed";
   readonly toolCallId: string;
@@ -742,7 +756,7 @@ export interface ToolOutputChunk {
   readonly [key: string]: unknown;
 }
 
-/** A network has chosen what runs next. */
+/** A network has selected the primitive that runs next. */
 export interface NetworkExecutionStart {
   readonly type: "network-execution-start";
   readonly primitiveType: PrimitiveType;
@@ -753,14 +767,14 @@ export interface NetworkExecutionStart {
   readonly [key: string]: unknown;
 }
 
-/** What the chosen primitive gave back. */
+/** The result of the selected primitive. */
 export interface NetworkExecutionEnd {
   readonly type: "network-execution-end";
   readonly finalResult?: NetworkResult;
   readonly [key: string]: unknown;
 }
 
-/** A chunk for the message of a sub-agent, found by the calls that lead to it. */
+/** A chunk for the message of a sub-agent. `path` has the ids of the calls that lead to it. */
 export interface ChildChunk {
   readonly type: "child";
   readonly path: readonly string[];
@@ -768,7 +782,7 @@ export interface ChildChunk {
   readonly [key: string]: unknown;
 }
 
-/** A whole message of a sub-agent: the prompt it was given, for one. */
+/** A whole message of a sub-agent, such as its prompt. */
 export interface ChildMessage {
   readonly type: "child-message";
   readonly path: readonly string[];
@@ -776,13 +790,13 @@ export interface ChildMessage {
   readonly [key: string]: unknown;
 }
 
-/** A chunk whose type this version does not know, kept whole. */
+/** A chunk of an unknown type, kept unchanged. */
 export interface UnknownChunk {
   readonly type: UnknownTag;
   readonly [key: string]: unknown;
 }
 
-/** Data of the application. Its type is open: `data-NAME`. */
+/** Data of the application, of type `data-NAME`. */
 export interface DataChunk {
   readonly type: `data-${string}`;
   readonly data?: unknown;
@@ -791,7 +805,7 @@ export interface DataChunk {
   readonly [key: string]: unknown;
 }
 
-/** One more chunk. */
+/** A chunk. */
 export interface ChunkEvent {
   readonly type: "chunk";
   readonly chunk: Chunk;
@@ -800,7 +814,7 @@ export interface ChunkEvent {
   readonly [key: string]: unknown;
 }
 
-/** The agent said something that amounts to no chunk: it is kept all the same. */
+/** A message of the agent without a chunk, such as a ping. */
 export interface RawEvent {
   readonly type: "raw";
   readonly rawAgentMessage?: unknown;
@@ -819,7 +833,7 @@ export interface ErrorEvent {
   readonly [key: string]: unknown;
 }
 
-/** The agent is done. */
+/** The agent has completed. */
 export interface CompleteEvent {
   readonly type: "complete";
   readonly agentType?: string;
@@ -830,7 +844,7 @@ export interface CompleteEvent {
   readonly [key: string]: unknown;
 }
 
-/** Someone stopped the agent. */
+/** The agent was stopped. */
 export interface CancelledEvent {
   readonly type: "cancelled";
   readonly reason?: string;
@@ -839,14 +853,14 @@ export interface CancelledEvent {
   readonly [key: string]: unknown;
 }
 
-/** Words, in the old shape. */
+/** Text of a legacy message. */
 export interface LegacyText {
   readonly type: "text";
   readonly text: string;
   readonly [key: string]: unknown;
 }
 
-/** Words the model wrote for itself, in the old shape. */
+/** Reasoning of a legacy message. */
 export interface LegacyThinking {
   readonly type: "thinking";
   readonly reasoning: string;
@@ -854,7 +868,7 @@ export interface LegacyThinking {
   readonly [key: string]: unknown;
 }
 
-/** A picture, in the old shape: a url, or bare base64. */
+/** An image of a legacy message: a URL or base64. */
 export interface LegacyImage {
   readonly type: "image";
   readonly data: string;
@@ -863,7 +877,7 @@ export interface LegacyImage {
   readonly [key: string]: unknown;
 }
 
-/** A file, in the old shape: a url, or bare base64. */
+/** A file of a legacy message: a URL or base64. */
 export interface LegacyFile {
   readonly type: "file";
   readonly data: string;
@@ -872,7 +886,7 @@ export interface LegacyFile {
   readonly [key: string]: unknown;
 }
 
-/** A call of a tool, in the old shape. */
+/** A tool call of a legacy message. */
 export interface LegacyToolCall {
   readonly type: "tool-call";
   readonly id: string;
@@ -881,7 +895,7 @@ export interface LegacyToolCall {
   readonly [key: string]: unknown;
 }
 
-/** What a tool gave back, in the old shape: a typed output, or any JSON in even older data. */
+/** The result of a tool in a legacy message: a typed output, or any JSON in older data. */
 export interface LegacyToolResult {
   readonly type: "tool-result";
   readonly id: string;
@@ -890,7 +904,7 @@ export interface LegacyToolResult {
   readonly [key: string]: unknown;
 }
 
-/** A conversation: who owns it, what it is about, and which branch is the current one. */
+/** A conversation: its owner, title and metadata, and its active branch. */
 export interface Thread {
   readonly id: string;
   readonly resourceId?: string;
@@ -905,7 +919,7 @@ export interface Thread {
   readonly [key: string]: unknown;
 }
 
-/** A run: what is at work, for which thread, who holds it, and how it ended. */
+/** One execution of an agent in a thread: its status, lease, usage and result. */
 export interface Run {
   readonly id: string;
   readonly threadId: string;
@@ -927,7 +941,7 @@ export interface Run {
 }
 
 /**
- * A message with one content. Deprecated: `upgrade` makes the message of its role.
+ * A message with a single content item. Deprecated: `upgrade` converts it.
  * @deprecated Use `Message`. Removed in version 1.0.
  */
 export interface LegacyMessage {
@@ -940,21 +954,292 @@ export interface LegacyMessage {
   readonly [key: string]: unknown;
 }
 
-/** A message, told apart by its role. */
+/** A command of a shell, or code that was run. */
+export interface CommandView {
+  readonly kind: "command";
+  readonly command?: string;
+  readonly description?: string;
+  readonly directory?: string;
+  readonly exitCode?: number;
+  readonly output?: ToolText;
+  readonly errors?: ToolText;
+  readonly status?: string;
+  readonly title: string;
+  readonly subject?: string;
+  readonly subjectIsCode?: boolean;
+  readonly notes?: readonly string[];
+  readonly failed?: boolean;
+  readonly failure?: string;
+  readonly seconds?: number;
+  readonly shownItems?: readonly number[];
+  readonly [key: string]: unknown;
+}
+
+/** A text of a call: the text itself, or where the call holds it. `path` leads to a member of the call's JSON. The path `["output"]` is the text of the output; texts of a content output are joined by line breaks. The text begins after `skip_lines` lines and has `line_count` lines, if that is given. With a `separator`, each line begins with its number and that separator, which are not part of the text; a line without the separator is empty. */
+export interface ToolText {
+  readonly text?: string;
+  readonly path?: readonly (string | number)[];
+  readonly skipLines?: number;
+  readonly lineCount?: number;
+  readonly separator?: string;
+  readonly [key: string]: unknown;
+}
+
+/** Files that were changed or written. */
+export interface EditView {
+  readonly kind: "edit";
+  readonly changes?: readonly FileChange[];
+  readonly title: string;
+  readonly subject?: string;
+  readonly subjectIsCode?: boolean;
+  readonly notes?: readonly string[];
+  readonly failed?: boolean;
+  readonly failure?: string;
+  readonly seconds?: number;
+  readonly shownItems?: readonly number[];
+  readonly [key: string]: unknown;
+}
+
+/** What happened to one file. */
+export interface FileChange {
+  readonly path: string;
+  readonly change?: ChangeKind;
+  readonly movedTo?: string;
+  readonly hunks?: readonly Hunk[];
+  readonly added?: number;
+  readonly removed?: number;
+  readonly [key: string]: unknown;
+}
+
+/** Consecutive lines of a change, and where they begin in the old and the new file, if that is known. */
+export interface Hunk {
+  readonly lines?: readonly string[];
+  readonly text?: ToolText;
+  readonly oldStart?: number;
+  readonly newStart?: number;
+  readonly [key: string]: unknown;
+}
+
+/** A file that was read. */
+export interface ReadView {
+  readonly kind: "read";
+  readonly path?: string;
+  readonly text?: ToolText;
+  readonly firstLine?: number;
+  readonly remark?: string;
+  readonly title: string;
+  readonly subject?: string;
+  readonly subjectIsCode?: boolean;
+  readonly notes?: readonly string[];
+  readonly failed?: boolean;
+  readonly failure?: string;
+  readonly seconds?: number;
+  readonly shownItems?: readonly number[];
+  readonly [key: string]: unknown;
+}
+
+/** A search in files, a search for files, or a list of a directory. */
+export interface SearchView {
+  readonly kind: "search";
+  readonly pattern?: string;
+  readonly files?: readonly FoundFile[];
+  readonly remarks?: readonly string[];
+  readonly total?: number;
+  readonly title: string;
+  readonly subject?: string;
+  readonly subjectIsCode?: boolean;
+  readonly notes?: readonly string[];
+  readonly failed?: boolean;
+  readonly failure?: string;
+  readonly seconds?: number;
+  readonly shownItems?: readonly number[];
+  readonly [key: string]: unknown;
+}
+
+/** A file that was found, and the lines found in it. */
+export interface FoundFile {
+  readonly path: string;
+  readonly matches?: readonly Match[];
+  readonly count?: number;
+  readonly [key: string]: unknown;
+}
+
+/** A line that was found, or a line around one. */
+export interface Match {
+  readonly text: string;
+  readonly line?: number;
+  readonly context?: boolean;
+  readonly [key: string]: unknown;
+}
+
+/** A to-do list. */
+export interface TodoView {
+  readonly kind: "todos";
+  readonly todos?: readonly Todo[];
+  readonly explanation?: string;
+  readonly title: string;
+  readonly subject?: string;
+  readonly subjectIsCode?: boolean;
+  readonly notes?: readonly string[];
+  readonly failed?: boolean;
+  readonly failure?: string;
+  readonly seconds?: number;
+  readonly shownItems?: readonly number[];
+  readonly [key: string]: unknown;
+}
+
+/** An item of a to-do list. */
+export interface Todo {
+  readonly text: string;
+  readonly status?: TodoStatus;
+  readonly [key: string]: unknown;
+}
+
+/** A plan that was presented to the user, in Markdown. */
+export interface PlanView {
+  readonly kind: "plan";
+  readonly plan?: ToolText;
+  readonly title: string;
+  readonly subject?: string;
+  readonly subjectIsCode?: boolean;
+  readonly notes?: readonly string[];
+  readonly failed?: boolean;
+  readonly failure?: string;
+  readonly seconds?: number;
+  readonly shownItems?: readonly number[];
+  readonly [key: string]: unknown;
+}
+
+/** Questions to the user. */
+export interface QuestionView {
+  readonly kind: "question";
+  readonly questions?: readonly Question[];
+  readonly title: string;
+  readonly subject?: string;
+  readonly subjectIsCode?: boolean;
+  readonly notes?: readonly string[];
+  readonly failed?: boolean;
+  readonly failure?: string;
+  readonly seconds?: number;
+  readonly shownItems?: readonly number[];
+  readonly [key: string]: unknown;
+}
+
+/** A question to the user, and the answer if there is one. */
+export interface Question {
+  readonly text: string;
+  readonly choices?: readonly Choice[];
+  readonly answer?: string;
+  readonly [key: string]: unknown;
+}
+
+/** A choice of a question. */
+export interface Choice {
+  readonly label: string;
+  readonly description?: string;
+  readonly [key: string]: unknown;
+}
+
+/** A web page that was fetched. */
+export interface FetchView {
+  readonly kind: "fetch";
+  readonly url?: string;
+  readonly prompt?: string;
+  readonly title: string;
+  readonly subject?: string;
+  readonly subjectIsCode?: boolean;
+  readonly notes?: readonly string[];
+  readonly failed?: boolean;
+  readonly failure?: string;
+  readonly seconds?: number;
+  readonly shownItems?: readonly number[];
+  readonly [key: string]: unknown;
+}
+
+/** A web search. */
+export interface WebSearchView {
+  readonly kind: "web-search";
+  readonly links?: readonly Link[];
+  readonly title: string;
+  readonly subject?: string;
+  readonly subjectIsCode?: boolean;
+  readonly notes?: readonly string[];
+  readonly failed?: boolean;
+  readonly failure?: string;
+  readonly seconds?: number;
+  readonly shownItems?: readonly number[];
+  readonly [key: string]: unknown;
+}
+
+/** A result of a web search. */
+export interface Link {
+  readonly url: string;
+  readonly title?: string;
+  readonly text?: string;
+  readonly [key: string]: unknown;
+}
+
+/** A sub-agent. What it did is in the `children` of the call. */
+export interface AgentView {
+  readonly kind: "agent";
+  readonly agent?: string;
+  readonly description?: string;
+  readonly prompt?: ToolText;
+  readonly title: string;
+  readonly subject?: string;
+  readonly subjectIsCode?: boolean;
+  readonly notes?: readonly string[];
+  readonly failed?: boolean;
+  readonly failure?: string;
+  readonly seconds?: number;
+  readonly shownItems?: readonly number[];
+  readonly [key: string]: unknown;
+}
+
+/** A turn of a network of agents, which the call's tool metadata describes under `networkExecution`. */
+export interface NetworkView {
+  readonly kind: "network";
+  readonly prompt?: ToolText;
+  readonly title: string;
+  readonly subject?: string;
+  readonly subjectIsCode?: boolean;
+  readonly notes?: readonly string[];
+  readonly failed?: boolean;
+  readonly failure?: string;
+  readonly seconds?: number;
+  readonly shownItems?: readonly number[];
+  readonly [key: string]: unknown;
+}
+
+/** Any other tool: it is drawn as its input and its output. */
+export interface OtherView {
+  readonly kind: "other";
+  readonly title: string;
+  readonly subject?: string;
+  readonly subjectIsCode?: boolean;
+  readonly notes?: readonly string[];
+  readonly failed?: boolean;
+  readonly failure?: string;
+  readonly seconds?: number;
+  readonly shownItems?: readonly number[];
+  readonly [key: string]: unknown;
+}
+
+/** A message. The role determines its type. */
 export type Message =
   | SystemMessage
   | UserMessage
   | AssistantMessage
   | ToolMessage;
 
-/** What a system message may hold. */
+/** The parts of a system message. */
 export type SystemPart =
   | TextPart
   | DataPart
   | ForeignPart
   | UnknownPart;
 
-/** What a user message may hold. */
+/** The parts of a user message. */
 export type UserPart =
   | TextPart
   | ImagePart
@@ -964,7 +1249,7 @@ export type UserPart =
   | ForeignPart
   | UnknownPart;
 
-/** What an assistant message may hold. */
+/** The parts of an assistant message. */
 export type AssistantPart =
   | TextPart
   | ReasoningPart
@@ -981,7 +1266,7 @@ export type AssistantPart =
   | ForeignPart
   | UnknownPart;
 
-/** What a tool message may hold. */
+/** The parts of a tool message. */
 export type ToolPart =
   | ToolResultPart
   | ForeignPart
@@ -1005,7 +1290,7 @@ export type Part =
   | SteeringMessagePart
   | ToolResultPart;
 
-/** What a tool may give back for the model to look at. */
+/** An item of the content that a tool returns for the model. */
 export type ContentItem =
   | TextPart
   | ImagePart
@@ -1013,7 +1298,7 @@ export type ContentItem =
   | ForeignPart
   | UnknownPart;
 
-/** What a tool gave back. */
+/** The output of a tool. */
 export type ToolOutput =
   | TextOutput
   | JsonOutput
@@ -1023,7 +1308,7 @@ export type ToolOutput =
   | ContentOutput
   | InterruptedOutput;
 
-/** One piece of a stream, told apart by its type. */
+/** A chunk of a stream. The type determines its members. */
 export type Chunk =
   | TextDelta
   | ReasoningDelta
@@ -1062,7 +1347,7 @@ export type Chunk =
   | UnknownChunk
   | DataChunk;
 
-/** What an agent service says while it works. */
+/** An event of an agent service. */
 export type AgentStreamEvent =
   | ChunkEvent
   | RawEvent
@@ -1070,7 +1355,7 @@ export type AgentStreamEvent =
   | CompleteEvent
   | CancelledEvent;
 
-/** The one content of a message of the old shape. */
+/** The content of a legacy message. */
 export type LegacyContent =
   | LegacyText
   | LegacyThinking
@@ -1079,3 +1364,18 @@ export type LegacyContent =
   | LegacyToolCall
   | LegacyToolResult
   | UnknownPart;
+
+/** What a tool call is and did. */
+export type ToolView =
+  | CommandView
+  | EditView
+  | ReadView
+  | SearchView
+  | TodoView
+  | PlanView
+  | QuestionView
+  | FetchView
+  | WebSearchView
+  | AgentView
+  | NetworkView
+  | OtherView;

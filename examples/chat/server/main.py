@@ -6,7 +6,8 @@ from pathlib import Path
 
 from fastapi import FastAPI
 
-from partita import Agent, Connection, asgi, tool
+from partita import Agent, asgi, tool
+from partita.server import Connection
 
 SCRIPT = Path(__file__).with_name("script.json")
 MODEL = os.environ.get("MODEL", f"scripted:{SCRIPT}")  # a script needs no key; or anthropic:claude-sonnet-4-5

@@ -1,6 +1,9 @@
 """Partita's agent, with whatever model it is given."""
 
-from partita import Agent, AgentService, Store, text_of
+from partita import Agent
+from partita.agents import AgentService
+from partita.store import Store
+from partita.types import text_of
 
 from .weather import weather
 

@@ -56,18 +56,18 @@ def agents(as_json: bool) -> None:
     """
     rows = _rows()
     if as_json:
-        from .printing import write_json
+        from .output import print_json_line
 
         for row in rows:
-            write_json(row.to_json())
+            print_json_line(row.to_json())
     else:
         _print(rows)
 
 
 def _rows() -> list[Row]:
     """The agents, those that can be asked first."""
-    from partita.logs.places.places import discover, homes
-    from partita.runtime.known_agents import KNOWN, missing_for
+    from partita.logs.files import discover, homes
+    from partita.runtime.registry import KNOWN_AGENTS, missing_for
 
     places = homes()
     counts = Counter(file.agent for file in discover())
@@ -83,7 +83,7 @@ def _rows() -> list[Row]:
                 or places.get(known.name, ())[:1],
                 counts[known.name] if known.name in places else None,
             )
-            for known in KNOWN
+            for known in KNOWN_AGENTS
         ),
         *(Row(name, name, "From another package.", None, (), None) for name in _foreign()),
     ]
@@ -94,16 +94,16 @@ def _foreign() -> list[str]:
     """Agents that other packages bring. They are not loaded for that."""
     from importlib.metadata import entry_points
 
-    from partita.runtime.registry import ENTRY_POINTS, OWN
+    from partita.runtime.registry import BUILTIN, ENTRY_POINTS
 
-    return sorted({entry.name for entry in entry_points(group=ENTRY_POINTS)} - OWN.keys())
+    return sorted({entry.name for entry in entry_points(group=ENTRY_POINTS)} - BUILTIN.keys())
 
 
 def _print(rows: list[Row]) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    from .printing import show
+    from .view.console import show
     from .view.look import short_path
     from .view.text import one_line
 

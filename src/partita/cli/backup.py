@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from partita.cli.ending.interrupting import run as run_async
+from partita.cli.blocking import run_async
 
 from .options import store_option
-from .output import print_json, say
-from .progress import Bar
+from .output import Bar, print_json, print_notice
 
 if TYPE_CHECKING:  # the store is loaded when a command needs it
     from partita.store.backup.report import BackupReport
@@ -113,15 +112,15 @@ def _checked(source: Path) -> "BackupReport":
 
 
 def _tell(report: "BackupReport", what: str, *, as_json: bool) -> None:
-    from .view.text import counted, size_of
+    from partita.views.text import counted, size_of
 
     if as_json:
         print_json(report.to_json())
         return
     told = ", ".join(counted(report.rows.get(name, 0), name.removesuffix("s")) for name in TOLD)
-    say(f"{what}: {told}; {size_of(report.size)}, made {report.made_at} by Partita {report.partita}")
+    print_notice(f"{what}: {told}; {size_of(report.size)}, made {report.made_at} by Partita {report.partita}")
     if report.unfindable:
-        say(
+        print_notice(
             f"{counted(report.unfindable, 'message')} cannot be read, and so cannot be searched:"
             " partita doctor tells more"
         )

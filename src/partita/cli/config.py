@@ -1,4 +1,4 @@
-"""`partita config`: every setting, its value, and where that comes from."""
+"""`partita config`: the settings, their values and sources."""
 
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 from click.shell_completion import CompletionItem
 
-from .output import print_json, say
+from .output import print_json, print_notice
 
 if TYPE_CHECKING:  # the settings and rich are loaded when the command is run
     from pathlib import Path
 
-    from partita.config.config import Config, Found
+    from partita.config.config import Config, ResolvedSetting
     from partita.config.settings import Value
     from partita.types.json import JsonObject
 
@@ -22,7 +22,7 @@ class SettingType(click.ParamType[str]):
     name = "key"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """The key itself, if there is one."""
+        """The key, if the setting exists."""
         from partita.config.settings import BY_KEY
 
         if value not in BY_KEY:
@@ -34,7 +34,7 @@ class SettingType(click.ParamType[str]):
     def shell_complete(
         self, ctx: click.Context, param: click.Parameter, incomplete: str
     ) -> list[CompletionItem[str]]:
-        """The keys that begin so."""
+        """The keys with this prefix."""
         from partita.config.settings import SETTINGS
 
         return [
@@ -44,13 +44,13 @@ class SettingType(click.ParamType[str]):
 
 @click.group(
     invoke_without_command=True,
-    short_help="Show the settings, and where each comes from.",
+    short_help="Show the settings and their sources.",
     epilog="""\b
 Examples:
   partita config                    every setting
   partita config get serve.port     one value, for a script
-  partita config path               the files that are looked for
-  PARTITA_PORT=8000 partita serve   for once
+  partita config path               the files that are read
+  PARTITA_PORT=8000 partita serve   for one command
 \b
 In partita.toml:
   store = "messages.db"
@@ -61,10 +61,11 @@ In partita.toml:
 @click.option("--json", "as_json", is_flag=True, help="The settings as JSON.")
 @click.pass_context
 def config(ctx: click.Context, as_json: bool) -> None:
-    """Show every setting, its value, and where that comes from.
+    """Show every setting, its value and its source.
 
-    What counts: an option of a command, then the environment, then partita.toml in this folder or the nearest
-    one above it, then your own partita.toml, then the default. Passwords in the URL of a store are not shown.
+    The first of these that is set wins: a command-line option, an environment variable, partita.toml in this
+    folder or the nearest parent folder, your user partita.toml, the default. Passwords in the URL of a store
+    are not shown.
     """
     if ctx.invoked_subcommand is not None:
         return
@@ -78,9 +79,9 @@ def config(ctx: click.Context, as_json: bool) -> None:
         _print(found)
     for one in found:
         if one.refused is not None:
-            say(str(one.refused))
+            print_notice(str(one.refused))
     for name in settings.unknown_variables():
-        say(f"nothing reads the variable {name}{_near_variable(name)}")
+        print_notice(f"unknown environment variable {name}{_near_variable(name)}")
 
 
 @config.command(
@@ -95,9 +96,9 @@ Examples:
 @click.option("--json", "as_json", is_flag=True, help="The value as JSON.")
 @click.pass_context
 def get(ctx: click.Context, key: str, as_json: bool) -> None:
-    """Print the value of the setting KEY, whole: passwords too. A list has one line for each item.
+    """Print the complete value of the setting KEY, including passwords. Lists are printed one item per line.
 
-    Exit code: 1 when it has no value.
+    Exit code: 1 if it has no value.
     """
     from partita.config.config import Config
 
@@ -114,11 +115,11 @@ def get(ctx: click.Context, key: str, as_json: bool) -> None:
     ctx.exit(1 if value is None else 0)
 
 
-class Place(NamedTuple):
-    """A file of settings: where it is or would be, and whether it counts."""
+class SettingsFile(NamedTuple):
+    """A possible settings file: its path, whose it is, and whether it is read."""
 
     path: "Path"
-    whose: str
+    kind: str
     state: str
 
 
@@ -132,78 +133,82 @@ Examples:
 )
 @click.option("--json", "as_json", is_flag=True, help="The files as JSON, one object a line.")
 def path(as_json: bool) -> None:
-    """List the files that are looked for, what counts most first, and which of them are there."""
+    """List the files that are read, what counts most first, and which of them are there."""
     from partita.config.config import Config
 
-    for place in _places(Config()):
+    for file in _settings_files(Config()):
         if as_json:
-            from .printing import write_json
+            from .output import print_json_line
 
-            write_json({"path": str(place.path), "whose": place.whose, "state": place.state})
+            print_json_line({"path": str(file.path), "whose": file.kind, "state": file.state})
         else:
-            click.echo(f"{place.path}  ({place.whose}: {place.state})")
+            click.echo(f"{file.path}  ({file.kind}: {file.state})")
 
 
 @config.command(
     short_help="Trust the partita.toml of a project.",
     epilog="""\b
 Examples:
-  partita config trust                 the file of the project you are in
-  partita config trust ~/lamp          the file of another one
-  partita config trust --revoke        no longer
+  partita config trust                 the file of the current project
+  partita config trust ~/lamp          the file of another project
+  partita config trust --revoke        revoke it
 """,
 )
 @click.argument("folder", required=False, type=click.Path(exists=True, file_okay=False))
-@click.option("--revoke", is_flag=True, help="Trust it no longer.")
+@click.option("--revoke", is_flag=True, help="Revoke the trust.")
 def trust(folder: str | None, revoke: bool) -> None:
-    """Trust the partita.toml of FOLDER, or the nearest one from here, with the content that it has now.
+    """Trust the partita.toml of FOLDER, or the nearest one, with its current content.
 
-    It may then choose the store, the agents that run, and who can reach the server. When the file changes,
-    it has to be trusted again. Read it first.
+    It can then select the store, the agents that run, and who can reach the server. Read the file first.
+    After a change it must be trusted again.
     """
     from pathlib import Path
 
-    from partita.config import trust as trusting
+    from partita.config import trust as trust_files
     from partita.config.config import Config, project_file
-    from partita.config.surroundings import here
+    from partita.config.environment import current_environment
     from partita.errors import ConfigError
 
-    surroundings = here()
+    environment = current_environment()
     if folder is not None:
-        surroundings = surroundings._replace(folder=Path(folder).absolute())
-    file = project_file(surroundings)
+        environment = environment._replace(folder=Path(folder).absolute())
+    file = project_file(environment)
     if file is None:
         raise ConfigError(
-            "there is no partita.toml", where=str(surroundings.folder or ""), hint="name the project's folder"
+            "there is no partita.toml", where=str(environment.folder or ""), hint="name the project's folder"
         )
     if revoke:
-        found = trusting.revoke(file.path, surroundings)
-        say(f"{'trusted no longer' if found else 'was not trusted'}: {file.path}")
+        found = trust_files.revoke(file.path, environment)
+        print_notice(f"{'trust revoked' if found else 'was not trusted'}: {file.path}")
         return
-    trusting.approve(file, surroundings)
-    settings = Config(surroundings)
+    trust_files.approve(file, environment)
+    settings = Config(environment)
     for key in file.values:
         one = settings.find(key)
-        if one.setting.guarded and one.source.kind == "project":
-            say(f"{key} = {_text(_shown(one))}")
-    say(f"trusted until it changes: {file.path}")
+        if one.setting.trust_reason and one.source.kind == "project":
+            print_notice(f"{key} = {_text(_shown(one))}")
+    print_notice(f"trusted until it changes: {file.path}")
 
 
-def _places(settings: "Config") -> list[Place]:
+def _settings_files(settings: "Config") -> list[SettingsFile]:
     from partita.config.config import exists
 
-    places: list[Place] = []
-    nearer = False
-    for file in settings.surroundings.project_files():
-        there = exists(file)
-        state = "not read, a nearer one counts" if there and nearer else "read" if there else "not there"
-        places.append(Place(file, "project", state))
-        nearer = nearer or there
-    own = settings.surroundings.own
-    return [*places, Place(own, "yours", "read" if exists(own) else "not there")]
+    files: list[SettingsFile] = []
+    has_nearer = False
+    for path in settings.environment.project_files():
+        is_there = exists(path)
+        state = "not read, a nearer file exists" if is_there and has_nearer else _state(is_there)
+        files.append(SettingsFile(path, "project", state))
+        has_nearer = has_nearer or is_there
+    user_file = settings.environment.user_file
+    return [*files, SettingsFile(user_file, "user", _state(exists(user_file)))]
 
 
-def _object(settings: "Config", found: "list[Found]") -> "JsonObject":
+def _state(is_there: bool) -> str:
+    return "read" if is_there else "does not exist"
+
+
+def _object(settings: "Config", found: "list[ResolvedSetting]") -> "JsonObject":
     return {
         "settings": [
             {
@@ -221,11 +226,11 @@ def _object(settings: "Config", found: "list[Found]") -> "JsonObject":
     }
 
 
-def _print(found: "list[Found]") -> None:
+def _print(found: "list[ResolvedSetting]") -> None:
     from rich.table import Table
     from rich.text import Text
 
-    from .printing import show
+    from .view.console import show
     from .view.text import one_line
 
     table = Table(box=None, pad_edge=False, header_style="dim")
@@ -234,15 +239,17 @@ def _print(found: "list[Found]") -> None:
     for one in found:
         value = _shown(one)
         empty = value is None or value == ()
-        text = Text(one.setting.unset or "none", style="dim") if empty else Text(one_line(_text(value)))
+        text = (
+            Text(one.setting.default_text or "none", style="dim") if empty else Text(one_line(_text(value)))
+        )
         source = f"{one.source}{' (not trusted)' if one.refused is not None else ''}"
         style = "dim" if one.source.kind == "default" else "red" if one.refused is not None else ""
         table.add_row(Text(one.setting.key, style="yellow"), text, Text(one_line(source), style=style))
     show([table])
 
 
-def _shown(found: "Found") -> "Value":
-    """A value that others may see over one's shoulder."""
+def _shown(found: "ResolvedSetting") -> "Value":
+    """The value to display: without a password."""
     if found.setting.key != "store":
         return found.value
     if found.value is None:

@@ -1,4 +1,4 @@
-"""`partita convert`: messages of one format in another, with every loss told."""
+"""`partita convert`: converts messages and lists what the conversion drops."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -6,27 +6,27 @@ from typing import BinaryIO, Final, get_args
 
 import click
 
-from partita.formats.answers.model_view import OpenCalls
 from partita.formats.conversion import convert as convert_payload
 from partita.formats.losses import Loss, Severity
+from partita.formats.model_view import OpenCalls
 from partita.types.json import is_array
 
-from .completing import formats
+from .completion import complete_formats
 from .options import losses_json_option
-from .output import print_json, print_lines, print_losses, print_text, say, write_losses
+from .output import print_json, print_json_line, print_losses, print_notice, print_text, write_losses
 from .source import open_source
 
 DATA_STREAM: Final = "ai-sdk-data-stream-v4"
 
 
 @click.command(
-    short_help="Rewrite messages in another format.",
+    short_help="Convert messages to another format.",
     epilog="""\b
 Examples:
   partita convert chat.json --to model
   partita convert request.json --to anthropic --losses
   partita convert old.jsonl --from ai-sdk-ui-v4 --to ui --carry > new.jsonl
-  partita formats          shows every format by name
+  partita formats          lists all formats
 """,
 )
 @click.argument("file", type=click.File("rb"), default="-")
@@ -34,24 +34,29 @@ Examples:
     "--from",
     "source",
     metavar="FORMAT",
-    shell_complete=formats,
-    help="The format of FILE; guessed when not given.",
+    shell_complete=complete_formats,
+    help="The format of FILE. Default: detected.",
 )
 @click.option(
-    "--to", "target", metavar="FORMAT", required=True, shell_complete=formats, help="The format to write."
+    "--to",
+    "target",
+    metavar="FORMAT",
+    required=True,
+    shell_complete=complete_formats,
+    help="The format to write.",
 )
 @click.option(
     "--carry",
     is_flag=True,
-    help="Put what the target has no place for into its metadata, where it has some.",
+    help="Keep what the target format cannot hold in its metadata, if it has any.",
 )
 @click.option(
     "--repair",
     type=click.Choice(get_args(OpenCalls)),
-    help="Give every tool call exactly one result, as models require. Calls without a result are answered or"
-    " removed.",
+    help="Give every tool call exactly one result, as models require: add a result to calls without one, or"
+    " remove them.",
 )
-@click.option("--losses", is_flag=True, help="Tell on stderr what could not be carried, one line each.")
+@click.option("--losses", is_flag=True, help="List on stderr what the conversion drops, one line each.")
 @losses_json_option
 def convert(
     file: BinaryIO,
@@ -63,10 +68,10 @@ def convert(
     losses: bool,
     losses_json: BinaryIO | None,
 ) -> None:
-    """Rewrite the messages of FILE in another format.
+    """Convert the messages of FILE to another format.
 
-    FILE is JSON, JSON lines, server-sent events or ChatML (or - for a pipe): messages, a request, an answer
-    or a recorded stream. JSON lines in, JSON lines out.
+    FILE is JSON, JSON lines, server-sent events or ChatML (or - for a pipe): messages, a request, a
+    response or a recorded stream. JSON lines are converted to JSON lines.
     """
     opened = open_source(file)
     if source is None and opened.shape == "data-stream-v4":
@@ -74,11 +79,12 @@ def convert(
     payload = opened.payload()
     converted = convert_payload(payload, source, target, carry=carry, repair=repair)
     if converted.guess is not None:
-        say(f"read as {converted.guess.explained()}")
+        print_notice(f"read as {converted.guess.explained()}")
     if isinstance(converted.payload, str):
         print_text(converted.payload)
     elif opened.shape == "lines" and is_array(converted.payload):
-        print_lines(converted.payload)
+        for item in converted.payload:
+            print_json_line(item)
     else:
         print_json(converted.payload)
     if losses_json is not None:
@@ -86,11 +92,11 @@ def convert(
     if losses:
         print_losses(converted.losses)
     elif converted.losses:
-        say(f"{summed(converted.losses)} on the way; --losses lists them")
+        print_notice(f"{summarize(converted.losses)} in the conversion; --losses lists them")
 
 
-def summed(losses: Sequence[Loss]) -> str:
-    """How many losses there are of each severity, the worst first."""
+def summarize(losses: Sequence[Loss]) -> str:
+    """Return how many losses there are of each severity, the worst first."""
     counted = Counter(loss.severity for loss in losses)
     severities: tuple[Severity, ...] = get_args(Severity)
     return ", ".join(f"{counted[one]} {one}" for one in severities if counted[one])

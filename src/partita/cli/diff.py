@@ -2,8 +2,8 @@
 
 import click
 
-from .completing import run_ids
-from .opened import opened
+from .blocking import opened_store
+from .completion import complete_runs
 from .options import resource_option, store_option
 
 
@@ -15,8 +15,8 @@ Examples:
   partita diff 0198a3c2 last --json | jq .facts
 """,
 )
-@click.argument("a", metavar="RUN", shell_complete=run_ids)
-@click.argument("b", metavar="RUN", shell_complete=run_ids)
+@click.argument("a", metavar="RUN", shell_complete=complete_runs)
+@click.argument("b", metavar="RUN", shell_complete=complete_runs)
 @store_option
 @click.option("--json", "as_json", is_flag=True, help="The comparison as JSON.")
 @click.option("--pager/--no-pager", default=True, help="Stop after each page.")
@@ -27,11 +27,11 @@ def diff(a: str, b: str, url: str | None, as_json: bool, pager: bool, resource: 
     Steps are aligned by what they are: a call of a tool beside a call of the same tool, a text beside a
     text, and texts word by word. Marks: = alike, ~ differs, - only the first has it, + only the second.
     """
-    from partita.runtime.replay.diff import diff_runs, to_object
+    from partita.runtime.compare.run_diff import diff_runs, to_object
 
-    from .run_lookup import find_run, short_run_ids
+    from .lookup import find_run, short_run_ids
 
-    with opened(url, resource) as (store, wait):
+    with opened_store(url, resource) as (store, wait):
         one, other = wait(find_run(store, a)), wait(find_run(store, b))
         found = wait(diff_runs(store, one.id, other.id))
         ids = wait(short_run_ids(store, [one.id, other.id]))
@@ -40,7 +40,7 @@ def diff(a: str, b: str, url: str | None, as_json: bool, pager: bool, resource: 
 
         print_json(to_object(found))
         return
-    from .printing import console, show
+    from .view.console import console, show
     from .view.run_diff import draw_diff
 
     show(draw_diff(found, ids, colour=console().is_terminal), pager=pager)

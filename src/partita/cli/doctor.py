@@ -4,12 +4,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from partita.cli.ending.interrupting import run as run_async
+from partita.cli.blocking import run_async
 
 from .options import store_option
-from .output import print_json
-from .progress import Bar
-from .telling import tell
+from .output import Bar, echo, print_json
 
 if TYPE_CHECKING:  # the store is loaded when a command needs it
     from partita.store.doctor.report import AuditEntry, CheckResult, Finding, Health
@@ -75,40 +73,40 @@ def _print_check(check: "CheckResult") -> None:
         told.append(f"{check.repaired:,} repaired")
     mark, colour = ("!", "red") if check.problems else ("·", "yellow") if check.notices else ("✓", "green")
     said = f": {', '.join(told)}" if told else ""
-    tell(f" {check.title}{said}", mark=mark, colour=colour)
+    echo(f" {check.title}{said}", mark=mark, colour=colour)
     for finding in check.findings[:SHOWN]:
         _print_finding(finding)
     count = check.problems + check.notices
     if count > SHOWN:
-        tell(f"    … and {count - SHOWN:,} more")
+        echo(f"    … and {count - SHOWN:,} more")
 
 
 def _print_finding(finding: "Finding") -> None:
     where = f"  ({finding.where})" if finding.where else ""
-    tell(f"    {finding.what}{where}")
+    echo(f"    {finding.what}{where}")
     if finding.hint:
-        tell(f"      → {finding.hint}")
+        echo(f"      → {finding.hint}")
 
 
 def _print_entry(entry: "AuditEntry") -> None:
     mark, colour = ("!", "red") if entry.is_problem else ("·", "yellow")
     messages = f"{entry.messages:,} {'message' if entry.messages == 1 else 'messages'}"
     where = {"whole": "", "inside": ", inside a value", "cut off": ", cut off"}[entry.condition]
-    tell(f" JSON in a string: {entry.kind}{where}: {entry.count:,} in {messages}", mark=mark, colour=colour)
+    echo(f" JSON in a string: {entry.kind}{where}: {entry.count:,} in {messages}", mark=mark, colour=colour)
     for sample in entry.samples:
         text = " ".join(sample.text.split())
-        tell(f"    {sample.thread_id} / {sample.message_id} {sample.path}: {text}", hang=6)
-    tell(f"      → {entry.advice}")
+        echo(f"    {sample.thread_id} / {sample.message_id} {sample.path}: {text}", indent=6)
+    echo(f"      → {entry.advice}")
 
 
 def _print_end(health: "Health", *, full: bool) -> None:
     problems = health.problems
     repaired = f"; {health.repaired:,} repaired" if health.repaired else ""
     if problems:
-        tell(f"\n{problems:,} {'problem' if problems == 1 else 'problems'}{repaired}")
+        echo(f"\n{problems:,} {'problem' if problems == 1 else 'problems'}{repaired}")
     else:
         sample = "" if full else "; --full looks at more than a sample"
-        tell(f"\nThe store is healthy{repaired}{sample}.")
+        echo(f"\nThe store is healthy{repaired}{sample}.")
 
 
 COMMAND = doctor

@@ -14,30 +14,28 @@ from partita.types.codec import to_json
 from partita.types.json import Json, dumps
 from partita.types.messages import Message, Part, ToolCallPart
 from partita.types.parts import (
+    ContentOutput,
     CustomPart,
     DataPart,
+    ErrorJsonOutput,
+    ErrorTextOutput,
+    ExecutionDeniedOutput,
     FilePart,
     ForeignPart,
     ImagePart,
+    InterruptedOutput,
+    JsonOutput,
     ReasoningFilePart,
     ReasoningPart,
     SourceDocumentPart,
     SourceUrlPart,
     SteeringMessagePart,
     StepStartPart,
-    TextPart,
-    UnknownPart,
-)
-from partita.types.tools import (
-    ContentOutput,
-    ErrorJsonOutput,
-    ErrorTextOutput,
-    ExecutionDeniedOutput,
-    InterruptedOutput,
-    JsonOutput,
     TextOutput,
+    TextPart,
     ToolOutput,
     ToolResultPart,
+    UnknownPart,
 )
 
 COLOURS = {

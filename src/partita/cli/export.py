@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from .completing import Items, starting, thread_ids
-from .opened import Wait, opened
+from .blocking import Wait, opened_store
+from .completion import Items, complete_threads, matching
 from .options import (
     agent_option,
     project_option,
@@ -18,10 +18,8 @@ from .options import (
 )
 
 if TYPE_CHECKING:  # the store and the server's parts are loaded when a command needs them
-    from partita.cli.exporting.choice import Filter
-    from partita.cli.exporting.file import Wanted
-    from partita.cli.exporting.report import Talk
-    from partita.store.facade.store import Store
+    from partita.cli.export_files import Filter, Talk, Wanted
+    from partita.store.store import Store
 
 BY_ENDING = {".html": "html", ".htm": "html", ".jsonl": "jsonl", ".json": "fixture"}
 OTHERWISE = "markdown"
@@ -33,7 +31,7 @@ def formats(ctx: click.Context, param: click.Parameter, incomplete: str) -> Item
     from partita.formats.registry import all_formats
 
     writable = [(name, one.title) for name, one in all_formats().items() if one.dump is not None]
-    return starting([*((name, None) for name in SHARED), *writable], incomplete)
+    return matching([*((name, None) for name in SHARED), *writable], incomplete)
 
 
 @click.command(
@@ -48,7 +46,7 @@ Examples:
   partita export --all --format raw -o logs/  what agents wrote, byte for byte
 """,
 )
-@click.argument("threads", nargs=-1, metavar="[THREAD]…", shell_complete=thread_ids)
+@click.argument("threads", nargs=-1, metavar="[THREAD]…", shell_complete=complete_threads)
 @store_option
 @click.option(
     "--format",
@@ -124,8 +122,7 @@ def export(
 
     Exit code: 0, or 1 when one of several files could not be written or was there already.
     """
-    from partita.cli.exporting.choice import Filter
-    from partita.cli.exporting.file import wanted_file
+    from partita.cli.export_files import Filter, wanted_file
 
     chosen = Filter(agent, project, since, until, every=every)
     if bool(threads) == bool(chosen):
@@ -139,8 +136,8 @@ def export(
     wanted = wanted_file(
         name, redact=redact, kinds=kinds, also=also, leave_out=leave_out, branch=branch, internal=internal
     )
-    with opened(url, resource) as (store, wait):
-        from partita.cli.exporting.report import Talk
+    with opened_store(url, resource) as (store, wait):
+        from partita.cli.export_files import Talk
 
         talk = Talk(as_json=as_json, several=several)
         if several:
@@ -162,8 +159,7 @@ def _write_one(
     *,
     force: bool,
 ) -> None:
-    from partita.cli.exporting.choice import file_name
-    from partita.cli.exporting.file import make_file, print_file, save_file
+    from partita.cli.export_files import file_name, make_file, print_file, save_file
 
     from .lookup import find_thread
 
@@ -191,11 +187,10 @@ def _write_all(
     force: bool,
 ) -> None:
     """A file for each thread; one that cannot be written is told, and the others go on."""
-    from partita.cli.exporting.choice import chosen_threads, file_name, threads_named
-    from partita.cli.exporting.file import make_file, save_file
+    from partita.cli.export_files import chosen_threads, file_name, make_file, save_file, threads_named
     from partita.errors import PartitaError, StoreError
 
-    from .progress import Bar
+    from .output import Bar
 
     if folder.exists() and not folder.is_dir():
         raise StoreError("this is no folder", where=str(folder), hint="several threads go to a folder")

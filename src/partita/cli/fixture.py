@@ -8,14 +8,14 @@ import click
 
 from partita.errors import PartitaError, StoreError
 
-from .completing import run_ids
-from .opened import opened
+from .blocking import opened_store
+from .completion import complete_runs
 from .options import resource_option, store_option
-from .output import print_json, say
+from .output import print_json, print_notice
 from .view.text import json_escaped
 
 if TYPE_CHECKING:
-    from partita.runtime.recordings.cleaning import Cleaned
+    from partita.runtime.recordings.redaction import Cleaned
     from partita.types.json import JsonObject
 
 
@@ -28,7 +28,7 @@ Examples:
   partita fixture last -o weather.json --json     and what was done, as JSON
 """,
 )
-@click.argument("run", shell_complete=run_ids)
+@click.argument("run", shell_complete=complete_runs)
 @click.option(
     "-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="The file; without it, stdout."
 )
@@ -55,15 +55,15 @@ def fixture(
         raise click.UsageError("--json tells of a file: say where it shall be, with -o")
     from partita.formats.redaction.custom import Custom
     from partita.formats.redaction.redactor import Rules
-    from partita.runtime.recordings.cleaning import clean
-    from partita.runtime.recordings.files import write_recording, written
-    from partita.runtime.recordings.making import record_run
+    from partita.runtime.recordings.recording import write_recording, written
+    from partita.runtime.recordings.redaction import clean
+    from partita.runtime.recordings.run_recording import record_run
 
-    from .run_lookup import find_run
+    from .lookup import find_run
 
     if output is not None:
         _check(output)
-    with opened(url, resource) as (store, wait):
+    with opened_store(url, resource) as (store, wait):
         recording = wait(record_run(store, wait(find_run(store, run))))
     cleaned = clean(recording, Rules(custom=tuple(Custom(text) for text in hide)))
     if output is None:
@@ -79,7 +79,7 @@ def fixture(
 
 def _check(path: Path) -> None:
     """Refuse to write over what is no recording."""
-    from partita.runtime.recordings.files import read_recording
+    from partita.runtime.recordings.recording import read_recording
 
     if not path.exists():
         return
@@ -95,11 +95,11 @@ def _tell(cleaned: "Cleaned", output: Path | None) -> None:
     recording = cleaned.recording
     count = len(recording.exchanges)
     where = "" if output is None else f"{output}: "
-    say(f"{where}{count} {'answer' if count == 1 else 'answers'} of run {recording.origin.id}")
+    print_notice(f"{where}{count} {'answer' if count == 1 else 'answers'} of run {recording.origin.id}")
     for finding in cleaned.findings:
-        say(f"replaced {finding.preview} by {finding.mark}, {finding.times} times")
+        print_notice(f"replaced {finding.preview} by {finding.mark}, {finding.times} times")
     if not recording.is_http:
-        say("it serves as a model only: no API was asked, or what was asked was not kept")
+        print_notice("it serves as a model only: no API was asked, or what was asked was not kept")
 
 
 def _report(cleaned: "Cleaned", output: Path | None) -> "JsonObject":

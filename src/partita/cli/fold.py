@@ -7,16 +7,16 @@ from typing import BinaryIO, get_args
 import click
 
 from partita.errors import FormatError
-from partita.formats.events import fold_events
+from partita.formats.detection.guess import SAMPLE_SIZE, guess_format
+from partita.formats.event_streams import fold_events
 from partita.formats.format import Decoder
 from partita.formats.registry import get_format
-from partita.formats.sniff import LOOKED_AT, guess_format
-from partita.stream.rules import Version
+from partita.stream.state import Version
 from partita.types.json import Json
 
-from .completing import formats
+from .completion import complete_formats
 from .options import losses_json_option
-from .output import print_json, print_losses, say, write_losses
+from .output import print_json, print_losses, print_notice, write_losses
 from .source import Source, open_source
 
 VIEWS = {"ui": "ai-sdk-ui-v{}", "model": "ai-sdk-model-v{}", "canonical": "canonical"}
@@ -46,7 +46,7 @@ Examples:
     "--from",
     "source_format",
     metavar="FORMAT",
-    shell_complete=formats,
+    shell_complete=complete_formats,
     help="The stream's format, if the guess is wrong.",
 )
 @click.option("--lenient", is_flag=True, help="Skip chunks that do not fit, and report them on stderr.")
@@ -74,9 +74,9 @@ def fold(
     for document in [dumped.payload] if view == "model" else dumped.payload:
         print_json(document)
     for text in folded.errors:
-        say(f"the stream reports an error: {text}")
+        print_notice(f"the stream reports an error: {text}")
     for diagnostic in folded.diagnostics:
-        say(f"chunk {diagnostic.chunk}: {diagnostic.what}")
+        print_notice(f"chunk {diagnostic.chunk}: {diagnostic.what}")
     lost = [*folded.losses, *dumped.losses]
     if losses_json is not None:
         write_losses(losses_json, lost)
@@ -89,7 +89,7 @@ def _decoder_for(source: Source, name: str | None) -> tuple[Decoder, Iterator[Js
     if name is None and source.shape == "data-stream-v4":
         name = "ai-sdk-data-stream-v4"
     if name is None:
-        head = list(islice(items, LOOKED_AT))
+        head = list(islice(items, SAMPLE_SIZE))
         items = chain(head, items)
         name = guess_format(head).format
     format_ = get_format(name)

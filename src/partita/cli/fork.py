@@ -5,15 +5,16 @@ from typing import TYPE_CHECKING
 import click
 
 from partita.errors import NotFoundError
+from partita.store.values import MessageFilter
 from partita.types.codec import encode
 
-from .completing import thread_ids
-from .opened import opened
+from .blocking import opened_store
+from .completion import complete_threads
 from .options import resource_option, store_option
-from .output import say
+from .output import print_notice
 
 if TYPE_CHECKING:
-    from partita.store.facade.store import Store
+    from partita.store.store import Store
     from partita.types.messages import Message
     from partita.types.threads import Thread
 
@@ -26,7 +27,7 @@ Examples:
   partita fork 0198a3c2 last --title "again"  all of it, under another title
 """,
 )
-@click.argument("thread", shell_complete=thread_ids)
+@click.argument("thread", shell_complete=complete_threads)
 @click.argument("message")
 @click.option("--title", metavar="TITLE", help="The title of the new thread; without it, the same.")
 @store_option
@@ -42,24 +43,28 @@ def fork(
     """
     from .lookup import find_thread
 
-    with opened(url, resource) as (store, wait):
+    with opened_store(url, resource) as (store, wait):
         found = wait(find_thread(store, thread))
         named = wait(_find_message(store, found, message))
-        forked = wait(store.fork_thread(found.id, named.id, title=title))
+        forked = wait(store.threads.fork(found.id, named.id, title=title))
     if as_json:
-        from .printing import write_line
+        from .output import print_json_bytes
 
-        write_line(encode(forked))
+        print_json_bytes(encode(forked))
     else:
         click.echo(forked.id)
     count = forked.message_count or 0
-    say(f"{count} {'message' if count == 1 else 'messages'}, up to #{named.seq}; partita show {forked.id}")
+    print_notice(
+        f"{count} {'message' if count == 1 else 'messages'}, up to #{named.seq}; partita show {forked.id}"
+    )
 
 
 async def _find_message(store: "Store", thread: "Thread", given: str) -> "Message":
     """The message that is meant: by its number, its id, or as the last one."""
-    page = await store.list_messages(thread.id, limit=None, branch="all", internal=None, blobs="reference")
-    active = await store.list_messages(thread.id, limit=None, blobs="reference")
+    page = await store.messages.list(
+        thread.id, MessageFilter(branch="all", internal=None), limit=None, blobs="reference"
+    )
+    active = await store.messages.list(thread.id, limit=None, blobs="reference")
     if given == "last" and active.items:
         return active.items[-1]
     number = given.removeprefix("#")

@@ -1,14 +1,13 @@
-"""`partita formats`: what can be read and written."""
+"""`partita formats`: the formats that can be read and written."""
 
 import click
 
 from .options import json_option
-from .output import print_lines, say
-from .telling import tell
+from .output import echo, print_json_line, print_notice
 
 
 @click.command(
-    short_help="List everything that can be read and written.",
+    short_help="List the formats that can be read and written.",
     epilog="""\b
 Examples:
   partita formats
@@ -18,50 +17,31 @@ Examples:
 @json_option
 def formats(as_json: bool) -> None:
     """List every format, and whether it can be read, written or streamed."""
-    from partita.formats.registry import broken_formats
+    from partita.formats.registry import ALIASES, all_formats, broken_formats
 
-    if as_json:
-        _print_json()
-    else:
-        _print()
-    for name, broken in broken_formats().items():
-        say(f"{name} of the package {broken.package} cannot be used: {broken.why}")
-
-
-def _print_json() -> None:
-    from partita.formats.registry import ALIASES, all_formats
-
-    short = {full: alias for alias, full in ALIASES.items()}
-    print_lines(
-        {
-            "name": name,
-            "alias": short.get(name),
-            "title": format_.title,
+    aliases = {full: alias for alias, full in ALIASES.items()}
+    for name, format_ in all_formats().items():
+        abilities = {
             "read": format_.load is not None,
             "written": format_.dump is not None,
             "streamed": format_.decoder is not None,
-            "carries": format_.slot is not None,
         }
-        for name, format_ in all_formats().items()
-    )
-
-
-def _print() -> None:
-    from partita.formats.registry import ALIASES, all_formats
-
-    short = {full: alias for alias, full in ALIASES.items()}
-    for name, format_ in all_formats().items():
-        does = [
-            word
-            for word, can in (
-                ("read", format_.load),
-                ("written", format_.dump),
-                ("streamed", format_.decoder),
+        if as_json:
+            print_json_line(
+                {
+                    "name": name,
+                    "alias": aliases.get(name),
+                    "title": format_.title,
+                    **abilities,
+                    "carries": format_.slot is not None,
+                }
             )
-            if can
-        ]
-        alias = f"  (or: {short[name]})" if name in short else ""
-        tell(f"{name:24} {', '.join(does):23} {format_.title}{alias}", hang=49)
+            continue
+        listed = ", ".join(word for word, able in abilities.items() if able)
+        alias = f"  (or: {aliases[name]})" if name in aliases else ""
+        echo(f"{name:24} {listed:23} {format_.title}{alias}", indent=49)
+    for name, broken in broken_formats().items():
+        print_notice(f"{name} of the package {broken.package} cannot be used: {broken.why}")
 
 
 COMMAND = formats

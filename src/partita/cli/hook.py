@@ -107,7 +107,7 @@ def _notice(agent: str, data: bytes) -> Notice:
 
 def _log_of(agent: str, session: str) -> Path:
     """The log of a session in the places of its agent; the one that was written to last."""
-    from partita.logs.places.places import discover
+    from partita.logs.files import discover
 
     # Gemini CLI names a file by the beginning of the session's id.
     names = {session, session[:8]} if agent == "gemini-cli" else {session}
@@ -127,9 +127,9 @@ def _log_of(agent: str, session: str) -> Path:
 
 def _store(notice: Notice, url: str | None, resource: str | None) -> list[str]:
     """Import a session with its sub-agents; returns what went wrong."""
-    from partita.logs.importing.live import sessions_of
-    from partita.logs.importing.runner import import_logs
-    from partita.logs.places.finding import find_logs
+    from partita.importers.logs.importer import import_logs
+    from partita.importers.logs.watch import sessions_of
+    from partita.logs.files import find_logs
     from partita.store.opening import open_store
 
     found = find_logs([notice.transcript])

@@ -2,7 +2,7 @@
 
 import click
 
-from .completing import Items, formats, log_agents, starting
+from .completion import Items, complete_formats, complete_log_agents, matching
 from .options import is_given, store_option
 
 SYSTEMS = ("mastra", "cherry", "smithers")
@@ -20,7 +20,10 @@ ONE_SOURCE = "with --from, name one source, and neither --agent, --workers nor -
 
 def _sources(ctx: click.Context, param: click.Parameter, incomplete: str) -> Items:
     """What may be named with --from."""
-    return [*starting(((name, None) for name in SYSTEMS), incomplete), *formats(ctx, param, incomplete)]
+    return [
+        *matching(((name, None) for name in SYSTEMS), incomplete),
+        *complete_formats(ctx, param, incomplete),
+    ]
 
 
 @click.command(
@@ -57,7 +60,7 @@ Examples:
     "agents",
     multiple=True,
     metavar="NAME",
-    shell_complete=log_agents,
+    shell_complete=complete_log_agents,
     help="Logs: only of this agent.",
 )
 @click.option("--workers", metavar="N", type=click.IntRange(min=1), help="Logs: how many processes read.")
@@ -110,22 +113,24 @@ def import_anything(
     Exit code: 0 when all went well, 1 when something could not be brought in.
     """
     if demo:
-        from partita.cli.importing.demo import run as run_demo
+        from partita.cli.import_files import import_demo
 
         _refuse(
             ctx, DEMO_ALONE, "paths", "system", "resource", *FOR_LOGS, *FOR_ROWS, *FOR_MESSAGES, "dry_run"
         )
-        code = run_demo(url=url, as_json=as_json)
+        code = import_demo(url=url, as_json=as_json)
     elif system is None:
-        from partita.cli.importing.logs import run as run_logs
+        from partita.cli.import_logs import import_log_files
 
         _refuse(ctx, NO_LOGS, *FOR_ROWS, *FOR_MESSAGES, "dry_run")
-        code = run_logs(paths, url=url, resource=resource, agents=agents, workers=workers, as_json=as_json)
+        code = import_log_files(
+            paths, url=url, resource=resource, agents=agents, workers=workers, as_json=as_json
+        )
     elif system not in SYSTEMS:
-        from partita.cli.importing.messages import run as run_messages
+        from partita.cli.import_files import import_messages_file
 
         _refuse(ctx, ONE_FILE, *FOR_LOGS, *FOR_ROWS, unless=len(paths) == 1)
-        code = run_messages(
+        code = import_messages_file(
             paths[0],
             system,
             url=url,
@@ -136,10 +141,10 @@ def import_anything(
             as_json=as_json,
         )
     else:
-        from partita.cli.importing.rows import run as run_rows
+        from partita.cli.import_files import import_rows_source
 
         _refuse(ctx, ONE_SOURCE, *FOR_LOGS, *FOR_MESSAGES, unless=len(paths) == 1)
-        code = run_rows(
+        code = import_rows_source(
             paths[0],
             system,
             url=url,

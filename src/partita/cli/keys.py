@@ -1,4 +1,4 @@
-"""`partita keys`: what lets programs use the server."""
+"""`partita keys`: API keys of the server."""
 
 import sys
 from collections.abc import Sequence
@@ -9,11 +9,11 @@ import click
 
 from partita.types.codec import encode
 from partita.types.json import loads
+from partita.types.times import AGO, SECONDS, parse_time_expression
 
-from .moments import AGO, SECONDS, parse_moment
-from .opened import opened
+from .blocking import opened_store
 from .options import json_option, store_option
-from .output import say
+from .output import print_notice
 
 if TYPE_CHECKING:  # the store is loaded when a command needs it
     from partita.store.values import ApiKey, KeyRole
@@ -22,22 +22,22 @@ NAMES = ("id", "resource", "role", "name", "made", "until", "")
 
 
 class ExpiryType(click.ParamType[datetime]):
-    """`30d`, `12h`, `2w` from now, or a date."""
+    """A time in the future: `30d`, `12h`, `2w` from now, or a date."""
 
     name = "time"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> datetime:
-        """The moment in UTC."""
+        """Return the time in UTC."""
         moment = value if isinstance(value, datetime) else _expiry(str(value), datetime.now().astimezone())
         if moment is None:
-            self.fail(f"{value!r} is no time; say 30d, 12h or 2030-01-01", param, ctx)
+            self.fail(f"{value!r} is not a time; use 30d, 12h or 2030-01-01", param, ctx)
         return moment
 
 
 def _expiry(text: str, now: datetime) -> datetime | None:
     match = AGO.fullmatch(text.strip().lower())
     if match is None or "ago" in match[0]:
-        return parse_moment(text, now)
+        return parse_time_expression(text, now)
     try:
         return (now + timedelta(seconds=int(match["count"]) * SECONDS[match["unit"]])).astimezone(UTC)
     except OverflowError:
@@ -45,42 +45,46 @@ def _expiry(text: str, now: datetime) -> datetime | None:
 
 
 @click.group(
-    short_help="Make, list and revoke keys for the server.",
+    short_help="Create, list and revoke API keys of the server.",
     epilog="""\b
 Examples:
   partita keys create --resource ada --name laptop --expires 30d
-  partita keys create --role admin           for every resource
+  partita keys create --role admin           for all owners
   partita keys list
   partita keys revoke 5f1c0a9be2d47733
 """,
 )
 def keys() -> None:
-    """Keys that programs show to the server: `Authorization: Bearer pk_…`.
+    """Manage API keys. Clients send them as `Authorization: Bearer pk_…`.
 
-    The store keeps a hash of a key, not the key: copy it when it is made.
+    The store keeps only a hash of a key: copy the key when you create it.
     """
 
 
 @keys.command(
-    short_help="Make a key, and print it this once.",
+    short_help="Create a key and print it once.",
     epilog="""\b
 Examples:
   partita keys create --resource ada --name laptop --expires 30d
-  partita keys create --role admin > key.txt    for every resource
+  partita keys create --role admin > key.txt    for all owners
 """,
 )
 @store_option
-@click.option("--resource", metavar="ID", help="Whose data it is for; without it everybody's (role admin).")
+@click.option(
+    "--resource",
+    metavar="ID",
+    help="The owner whose data it gives access to. Default: all owners (role admin).",
+)
 @click.option(
     "--role",
     type=click.Choice(["read", "chat", "write", "admin"]),
     default="write",
     show_default=True,
-    help="What it may do: chat is for end users.",
+    help="What it allows. Use chat for end users.",
 )
-@click.option("--name", help="What you will know it by.")
-@click.option("--expires", type=ExpiryType(), help="When it ends: 30d, 12h, 2030-01-01; else never.")
-@click.option("--json", "as_json", is_flag=True, help="The key and what is known of it as JSON.")
+@click.option("--name", help="A name to recognise it by.")
+@click.option("--expires", type=ExpiryType(), help="When it expires: 30d, 12h, 2030-01-01. Default: never.")
+@click.option("--json", "as_json", is_flag=True, help="Print the key and its details as JSON.")
 def create(
     *,
     url: str | None,
@@ -90,16 +94,16 @@ def create(
     expires: datetime | None,
     as_json: bool,
 ) -> None:
-    """Make a key. Its text goes to stdout, once."""
-    with opened(url) as (store, wait):
-        made = wait(store.create_key(resource, role, name, expires))
+    """Create a key and print it to stdout. It cannot be shown again."""
+    with opened_store(url) as (store, wait):
+        made = wait(store.keys.create(resource, role, name, expires))
     if as_json:
-        from .printing import write_json
+        from .output import print_json_line
 
-        write_json({"key": made.text, **loads(encode(made.key))})
+        print_json_line({"key": made.text, **loads(encode(made.key))})
     else:
         click.echo(made.text)
-    say(f"key {made.key.id}; it is shown this once, and it is not stored")
+    print_notice(f"created key {made.key.id}; it cannot be shown again")
 
 
 @keys.command(
@@ -114,18 +118,18 @@ Examples:
 @store_option
 @json_option
 def list_keys(*, url: str | None, as_json: bool) -> None:
-    """List the keys, also those that have expired or were revoked. Their texts are not known."""
-    with opened(url) as (store, wait):
-        found = wait(store.list_keys())
+    """List all keys, also expired and revoked ones. The keys themselves are not stored."""
+    with opened_store(url) as (store, wait):
+        found = wait(store.keys.list())
     if as_json:
-        from .printing import write_line
+        from .output import print_json_bytes
 
         for key in found:
-            write_line(encode(key))
+            print_json_bytes(encode(key))
     elif found:
         _print(found, datetime.now(UTC))
     else:
-        say("no keys yet; partita keys create makes one")
+        print_notice("no keys yet; `partita keys create` creates one")
 
 
 def _print(found: "Sequence[ApiKey]", now: datetime) -> None:
@@ -140,10 +144,10 @@ def _print(found: "Sequence[ApiKey]", now: datetime) -> None:
 
 
 def _show(rows: Sequence[tuple[str, ...]]) -> None:
-    """The same, as wide as the terminal."""
+    """Print a table that fits the terminal."""
     from rich.table import Table
 
-    from .printing import show
+    from .view.console import show
 
     table = Table(*rows[0], box=None, pad_edge=False, header_style="dim")
     for column in table.columns:
@@ -159,7 +163,7 @@ def _cells(key: "ApiKey", now: datetime) -> tuple[str, ...]:
     expired = key.expires_at is not None and key.expires_at <= now
     return (
         key.id,
-        "(every)" if key.resource_id is None else one_line(key.resource_id, 40),
+        "(all)" if key.resource_id is None else one_line(key.resource_id, 40),
         key.role,
         one_line(key.name or "", 40),
         "" if key.created_at is None else f"{key.created_at:%Y-%m-%d}",
@@ -169,7 +173,7 @@ def _cells(key: "ApiKey", now: datetime) -> tuple[str, ...]:
 
 
 @keys.command(
-    short_help="Let nobody in any more who shows a key.",
+    short_help="Revoke a key.",
     epilog="""\b
 Examples:
   partita keys revoke 5f1c0a9be2d47733  the id that `partita keys list` shows
@@ -178,10 +182,10 @@ Examples:
 @store_option
 @click.argument("id")
 def revoke(*, url: str | None, id: str) -> None:
-    """Revoke the key of that ID; servers refuse it within two seconds."""
-    with opened(url) as (store, wait):
-        wait(store.revoke_key(id))
-    say(f"key {id} is revoked")
+    """Revoke the key with this ID. Running servers reject it within two seconds."""
+    with opened_store(url) as (store, wait):
+        wait(store.keys.revoke(id))
+    print_notice(f"key {id} is revoked")
 
 
 COMMAND = keys

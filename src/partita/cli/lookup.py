@@ -1,33 +1,35 @@
-"""Which thread is meant: by its id, by the beginning of its id, or as the last one."""
+"""Finding the thread or run that an argument names: an id, the beginning of one, or `last`."""
 
 from collections.abc import Collection, Mapping, Sequence
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, NamedTuple
 
-from sqlalchemy import select
+from sqlalchemy import Table, select
 
 from partita.errors import ConflictError, NotFoundError, PartitaError, StoreError
-from partita.store.beginnings import threads_beginning_with
-from partita.store.tables import threads
-from partita.store.transaction import Transaction
+from partita.store.schema import runs, threads
+from partita.store.sql.transaction import Transaction
+from partita.store.values import ThreadFilter
 
 from .view.text import one_line
 
 if TYPE_CHECKING:
-    from partita.store.facade.store import Store
-    from partita.types.threads import Thread
+    from partita.store.store import Store
+    from partita.types.threads import Run, Thread
 
 LAST = "last"
 SHORTEST = 8
-"""How much of an id is shown at least."""
+"""The least number of characters of an id that is printed."""
 
 CANDIDATES = 8
+"""How many ids an error lists."""
+
 COMPARED = 20_000
-"""How many ids an unknown one is compared with."""
+"""How many ids an unknown id is compared with."""
 
 
-class Known(NamedTuple):
-    """A thread, as an error message names it."""
+class NamedThread(NamedTuple):
+    """A thread in the list of an error."""
 
     id: str
     title: str | None
@@ -37,91 +39,114 @@ class Known(NamedTuple):
 
 
 async def find_thread(store: "Store", given: str) -> "Thread":
-    """The thread that is meant; an error that names what may have been meant, if it is not clear."""
-    found = await _exact(store, given)
+    """Return the thread that an argument names; raises an error that lists similar threads."""
+    found = await _get_thread(store, given)
     if found is None and given == LAST:
-        page = await store.list_threads(limit=1)
+        page = await store.threads.list(limit=1)
         if not page.items:
-            raise NotFoundError("there are no threads yet", hint="partita import brings some in")
+            raise NotFoundError("there are no threads yet", hint="run `partita import`")
         return page.items[0]
     if found is None:
-        found = await _exact(store, await _whole_id(store, given))
-    if found is None:  # it went away in between
-        raise NotFoundError(f"no thread {given!r}", hint="partita threads lists them")
+        found = await _get_thread(store, await _complete_thread_id(store, given))
+    if found is None:  # it was deleted in between
+        raise NotFoundError(f"no thread {given!r}", hint="`partita threads` lists them")
     return found
 
 
-async def _exact(store: "Store", id: str) -> "Thread | None":
+async def _get_thread(store: "Store", id: str) -> "Thread | None":
     try:
-        return await store.get_thread_by_id(id)
+        return await store.threads.get(id)
     except ConflictError as error:
-        error.hint = "--resource OWNER says whose"
+        error.hint = "name the owner with --resource"
         raise
 
 
-async def _whole_id(store: "Store", given: str) -> str:
-    named = await store.read(threads_beginning_with, given, CANDIDATES + 1) if given else []
-    starting = [Known(*one) for one in named]
-    ids = {known.id for known in starting}
-    if len(ids) == 1:
-        return ids.pop()
-    if ids:
-        raise StoreError(
-            f"{given!r} begins the ids of {'many' if len(ids) > CANDIDATES else len(ids)} threads",
-            hint=_listed("give more of it", starting),
-        )
-    near = await _near(store, given)
-    hint = _listed("did you mean", near) if near else "partita threads lists them"
+async def _complete_thread_id(store: "Store", given: str) -> str:
+    named = await store.threads.starting_with(given, limit=CANDIDATES + 1) if given else []
+    found = {one.id: NamedThread(*one) for one in named}
+    if len(found) == 1:
+        return next(iter(found))
+    if found:
+        raise _ambiguous(given, "threads", list(map(str, found.values())))
+    similar = await _similar_threads(store, given)
+    hint = _list("did you mean", list(map(str, similar))) if similar else "`partita threads` lists them"
     raise NotFoundError(f"no thread {given!r}", hint=hint)
 
 
-async def _near(store: "Store", given: str) -> list[Known]:
-    """Threads with an id like the one given, and threads that a search for it finds."""
-    known = await store.read(_newest)
+async def _similar_threads(store: "Store", given: str) -> list[NamedThread]:
+    """Threads with a similar id, and threads that a search for the argument finds."""
+    known = await store.read(_newest_threads)
     close = get_close_matches(given, [one.id for one in known], n=3, cutoff=0.7)
-    alike = [one for one in known if one.id in close]
+    similar = [one for one in known if one.id in close]
     try:
-        page = await store.list_threads(text=given, limit=5)
-    except PartitaError:  # no text to search for: that is no second error
-        return alike
-    return alike + [Known(one.id, one.title) for one in page if one.id not in close]
+        page = await store.threads.list(ThreadFilter(text=given), limit=5)
+    except PartitaError:  # it cannot be searched for; the first error is the one to report
+        return similar
+    return similar + [NamedThread(one.id, one.title) for one in page if one.id not in close]
 
 
-def _newest(tx: Transaction) -> list[Known]:
-    query = select(threads.c.id, threads.c.title).where(tx.mine(threads))
+def _newest_threads(tx: Transaction) -> list[NamedThread]:
+    query = select(threads.c.id, threads.c.title).where(tx.owned(threads))
     rows = tx.rows(query.order_by(threads.c.updated_at.desc()).limit(COMPARED))
-    return [Known(row.id, row.title) for row in rows]
+    return [NamedThread(row.id, row.title) for row in rows]
 
 
-def _listed(words: str, known: Sequence[Known]) -> str:
-    lines = [f"\n       {one}" for one in known[:CANDIDATES]]
-    more = "\n       …" if len(known) > CANDIDATES else ""
-    return f"{words}:{''.join(lines)}{more}"
+async def find_run(store: "Store", given: str) -> "Run":
+    """Return the run that an argument names; raises an error that lists the runs that it may mean."""
+    if given == LAST:
+        page = await store.runs.list(limit=1)
+        if not page.items:
+            raise NotFoundError("there are no runs yet", hint="run `partita import`")
+        return page.items[0]
+    found = await store.read(_runs_beginning_with, given) if given else []
+    if given not in found and len(found) > 1:
+        raise _ambiguous(given, "runs", found)
+    run = await store.runs.get(given if given in found or not found else found[0])
+    if run is None:
+        raise NotFoundError(f"no run {given!r}", hint="`partita runs` lists them")
+    return run
 
 
-async def short_ids(store: "Store", ids: Collection[str]) -> Mapping[str, str]:
-    """By id, as much of it as `find_thread` needs to know it from all others."""
-    every = sorted(set(await store.read(_all_ids)) | set(ids))
+def _runs_beginning_with(tx: Transaction, start: str) -> list[str]:
+    query = select(runs.c.id).where(tx.owned(runs), runs.c.id.startswith(start, autoescape=True))
+    return [row.id for row in tx.rows(query.distinct().order_by(runs.c.id).limit(CANDIDATES + 1))]
+
+
+def _ambiguous(given: str, what: str, found: Sequence[str]) -> StoreError:
+    count = "many" if len(found) > CANDIDATES else len(found)
+    return StoreError(f"{given!r} begins the ids of {count} {what}", hint=_list("give more of it", found))
+
+
+def _list(title: str, items: Sequence[str]) -> str:
+    lines = [f"\n       {item}" for item in items[:CANDIDATES]]
+    more = "\n       …" if len(items) > CANDIDATES else ""
+    return f"{title}:{''.join(lines)}{more}"
+
+
+async def short_thread_ids(store: "Store", ids: Collection[str]) -> Mapping[str, str]:
+    """Return for each id the shortest beginning by which `find_thread` finds it."""
+    return await store.read(_short_ids, threads, ids)
+
+
+async def short_run_ids(store: "Store", ids: Collection[str]) -> Mapping[str, str]:
+    """Return for each id the shortest beginning by which `find_run` finds it."""
+    return await store.read(_short_ids, runs, ids)
+
+
+def _short_ids(tx: Transaction, table: Table, ids: Collection[str]) -> dict[str, str]:
+    # In lower case, because SQLite ignores the case when it compares beginnings.
+    stored = {row.id.lower() for row in tx.rows(select(table.c.id).where(tx.owned(table)))}
+    every = sorted(stored | {one.lower() for one in ids})
     places = {known: place for place, known in enumerate(every)}
-    return {known: _unlike(known, every, places[known]) for known in ids}
+    short: dict[str, str] = {}
+    for one in ids:
+        place = places[one.lower()]
+        neighbours = [every[other] for other in (place - 1, place + 1) if 0 <= other < len(every)]
+        lengths = [_common_length(one.lower(), other) + 1 for other in neighbours]
+        short[one] = one[: max([SHORTEST, *lengths])]
+    return short
 
 
-def _all_ids(tx: Transaction) -> list[str]:
-    return [row.id for row in tx.rows(select(threads.c.id).where(tx.mine(threads)))]
-
-
-def _unlike(id: str, every: Sequence[str], place: int) -> str:
-    """The beginning of an id that its neighbours in the sorted list do not have."""
-    length = SHORTEST
-    for other in (place - 1, place + 1):
-        if 0 <= other < len(every):
-            shared = _shared(id, every[other])
-            length = max(length, shared + 1)
-    return id[:length]
-
-
-def _shared(one: str, other: str) -> int:
-    for place, (mine, its) in enumerate(zip(one, other, strict=False)):
-        if mine.lower() != its.lower():  # as SQLite compares beginnings
-            return place
-    return min(len(one), len(other))
+def _common_length(one: str, other: str) -> int:
+    pairs = zip(one, other, strict=False)
+    return next((place for place, (a, b) in enumerate(pairs) if a != b), min(len(one), len(other)))

@@ -6,19 +6,21 @@ import logging
 import os
 import signal
 import sys
+from functools import cached_property
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from partita.cli.ending.failing import exit_code_of
-from partita.cli.ending.leaving import INTERRUPTED, tell_interrupted
 from partita.version import __version__
 
-from .config_defaults import Defaults
+from .exit_codes import INTERRUPTED, exit_code_of, print_interrupted
+
+if TYPE_CHECKING:  # settings are read when an option needs them
+    from partita.config.config import Config, ResolvedSetting
 
 NO_LOG = logging.NullHandler()
-"""Commands print what goes wrong with the store themselves. `partita serve` adds a handler of its own."""
+"""Commands print errors of the store themselves. `partita serve` adds its own handler."""
 
 COMMANDS = {
     "agents": "agents",
@@ -40,7 +42,7 @@ COMMANDS = {
     "migrate": "migrate",
     "replay": "replay",
     "reproject": "reproject",
-    "runs": "run_list",
+    "runs": "runs",
     "search": "search",
     "serve": "serve",
     "show": "show",
@@ -49,21 +51,21 @@ COMMANDS = {
     "tour": "tour",
     "watch": "watch",
 }
-"""The sub-commands, by the module each lives in. A module is loaded when its command is asked for."""
+"""The module of each sub-command. It is imported when the command is used."""
 
-RARELY = (100_000, 20, 50)
-"""How often garbage is looked for: a command makes much that stays, and is soon over. A tenth of its time."""
+GC_THRESHOLDS = (100_000, 20, 50)
+"""Commands are short and keep most objects: with Python's thresholds a tenth of their time is collection."""
 
 
 class Commands(click.Group):
-    """The sub-commands, loaded when they are needed; what goes wrong is told in our way."""
+    """A group whose sub-commands are imported when they are used. It prints errors and sets the exit code."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """All names."""
+        """Return the names of all sub-commands."""
         return sorted(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """The command of that name."""
+        """Return the sub-command of that name."""
         if cmd_name not in COMMANDS:
             return None
         module = import_module(f"partita.cli.{COMMANDS[cmd_name]}")
@@ -73,14 +75,14 @@ class Commands(click.Group):
     def make_context(
         self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
     ) -> click.Context:
-        """Read the arguments. For a Ctrl-C meanwhile, click would print an empty line."""
+        """Parse the arguments. On Ctrl-C, click would print an empty line."""
         try:
             return super().make_context(info_name, args, parent, **extra)
         except KeyboardInterrupt:
             raise click.Abort from None
 
     def invoke(self, ctx: click.Context) -> None:
-        """Run a command. What goes wrong is told on stderr, and by the exit code."""
+        """Run a command. Errors are printed on stderr and set the exit code."""
         ctx.exit(exit_code_of(lambda: super(Commands, self).invoke(ctx)))
 
 
@@ -89,70 +91,116 @@ class Commands(click.Group):
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog="""\b
-Settings: partita config shows them, and where each comes from.
+Settings: `partita config` shows them, and where each comes from.
 Exit codes:
-  0 done, 1 failed or nothing found, 2 wrong use, 130 stopped by Ctrl-C
-  (serve, watch and mcp then end with 0), 70 a mistake in partita itself
+  0 done, 1 failed or nothing found, 2 usage error, 130 stopped by Ctrl-C
+  (serve, watch and mcp then exit with 0), 70 internal error
 """,
 )
 @click.version_option(__version__, "-V", "--version", message="partita %(version)s")
 @click.pass_context
 def cli(ctx: click.Context) -> None:
-    """Every message an AI agent sends or receives, kept whole.
+    """Read, search and serve every conversation of your AI agents.
 
-    Alone, it brings in the sessions of the agents on this machine and opens the page that shows them.
+    Without a command: import the sessions of the agents on this machine and open the web UI.
 
     \b
-    New here? Take the tour:        partita tour
-    A stream, folded to a message:  partita fold stream.jsonl
-    Messages in another format:     partita convert chat.json --to model --losses
-    Your coding agents' sessions:   partita import
-    Another system's rows:          partita import mastra.db --from mastra
-    What is in the store?           partita threads
-    One thread, as it went:         partita show last
-    Words anywhere in them:         partita search flaky test
-    A run again, as it went:        partita replay last
-    One to pass on, no secrets:     partita export last -o session.html
-    A run as a test:                partita fixture last -o tests/one.json
-    A memory for your agent:        partita mcp
-    All of it in one file:          partita backup
-    Is the archive healthy?         partita doctor
+    New here? Take the tour:            partita tour
+    Fold a stream into a message:       partita fold stream.jsonl
+    Convert messages:                   partita convert chat.json --to model
+    Import your coding agents' sessions: partita import
+    Import another system's database:   partita import mastra.db --from mastra
+    List threads:                       partita threads
+    Read a thread:                      partita show last
+    Search:                             partita search flaky test
+    Replay a run:                       partita replay last
+    Export without secrets:             partita export last -o session.html
+    Turn a run into a test:             partita fixture last -o tests/one.json
+    Give your agent a memory:           partita mcp
+    Back up the store:                  partita backup
+    Check the store:                    partita doctor
     """
     logging.getLogger("partita.store").addHandler(NO_LOG)
-    ctx.default_map = Defaults()
+    ctx.default_map = SettingDefaults()
     if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
         ctx.color = False
     if ctx.invoked_subcommand is None:
-        _alone(ctx)
+        _serve_by_default(ctx)
 
 
-def _alone(ctx: click.Context) -> None:
-    """Serve, for a person at a terminal. A pipe gets the help text: it would wait for ever."""
+def _serve_by_default(ctx: click.Context) -> None:
+    """Start the server, for a user at a terminal. In a pipe it would block: print the help text instead."""
     if not sys.stdout.isatty():
         click.echo(ctx.get_help())
-        click.echo("partita: this is no terminal, so nothing was started; partita serve serves", err=True)
+        click.echo("partita: not a terminal. Run `partita serve` to start the server.", err=True)
         ctx.exit(2)
     from .serve import serve
 
-    with serve.make_context("serve", [], parent=ctx) as alone:
-        if alone.params["opens"] is None:
-            alone.params["opens"] = True
-        serve.invoke(alone)
+    with serve.make_context("serve", [], parent=ctx) as context:
+        if context.params["opens"] is None:
+            context.params["opens"] = True
+        serve.invoke(context)
+
+
+class SettingDefaults(dict[str, Any]):
+    """Defaults of options from settings, by command: click's `default_map`."""
+
+    def get(self, key: str, default: Any = None) -> Any:
+        """Return the defaults of a command."""
+        return _CommandDefaults(key, self)
+
+    @cached_property
+    def config(self) -> "Config":
+        """The settings."""
+        from partita.config.config import Config
+
+        return Config()
+
+
+class _CommandDefaults(dict[str, Any]):
+    """The settings of a command's parameters. They are not read for a help text."""
+
+    def __init__(self, command: str, defaults: SettingDefaults) -> None:
+        super().__init__()
+        self._command = command
+        self._defaults = defaults
+
+    def get(self, key: str, default: Any = None) -> Any:
+        """Return the defaults of a nested sub-command: there are none."""
+        return default
+
+    def __contains__(self, key: object) -> bool:
+        if click.get_current_context().resilient_parsing:  # for a help text or shell completion
+            return False
+        found = self._find(str(key))
+        return found is not None and found.source.kind != "default"
+
+    def __getitem__(self, key: str) -> Any:
+        found = self._find(key)
+        if found is None:
+            raise KeyError(key)
+        return self._defaults.config.get(found.setting.key)
+
+    def _find(self, parameter: str) -> "ResolvedSetting | None":
+        from partita.config.settings import BY_OPTION
+
+        setting = BY_OPTION.get(f"{self._command}.{parameter}")
+        return None if setting is None else self._defaults.config.find(setting.key)
 
 
 def main() -> None:
-    """Run the command line, and end the process."""
-    gc.set_threshold(*RARELY)
-    atexit.register(signal.signal, signal.SIGINT, signal.SIG_IGN)  # the last of all: it is over
-    atexit.register(gc.freeze)  # else all that is left is looked through once more: a tenth of a second
+    """Run the command line and end the process."""
+    gc.set_threshold(*GC_THRESHOLDS)
+    atexit.register(signal.signal, signal.SIGINT, signal.SIG_IGN)  # runs last: nothing is left to interrupt
+    atexit.register(gc.freeze)  # a last collection would cost a tenth of a second
     code = _run()
 
     def end(*_: object) -> None:
         os._exit(code)
 
-    signal.signal(signal.SIGINT, end)  # a Ctrl-C while threads end is the end: all else is done and told
+    signal.signal(signal.SIGINT, end)  # Ctrl-C while threads end: everything is done and printed
     if code == INTERRUPTED:
-        end()  # threads may wait for what nobody wants any more
+        end()  # threads may be blocked by work that was cancelled
     sys.exit(code)
 
 
@@ -162,7 +210,7 @@ def _run() -> int:
     except click.ClickException as error:
         error.show()
         return error.exit_code
-    except click.Abort:  # a Ctrl-C before the command began, or while another one was reported
-        tell_interrupted()
+    except click.Abort:  # Ctrl-C before the command began, or while another Ctrl-C was handled
+        print_interrupted()
         return INTERRUPTED
     return code

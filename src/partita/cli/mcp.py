@@ -6,8 +6,7 @@ import sys
 
 import click
 
-from .options import agent_option, project_option, resource_option, store_option
-from .zones import MachineZone
+from .options import MachineZone, agent_option, project_option, resource_option, store_option
 
 
 @click.command(

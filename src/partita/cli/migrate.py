@@ -5,12 +5,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from partita.cli.ending.interrupting import run as run_async
+from partita.cli.blocking import run_async
 
 from .options import store_option
-from .output import print_json
-from .progress import Bar
-from .telling import tell
+from .output import Bar, echo, print_json
 
 if TYPE_CHECKING:  # the store is loaded when a command needs it
     from partita.store.data.report import MigrationReport, Place
@@ -101,23 +99,23 @@ def migrate(
 
 def _print_table(reports: "Sequence[MigrationReport]") -> None:
     changed = "would change" if any(report.dry_run for report in reports) else "changed"
-    tell(f"{'migration':20}{'state':9}{'seen':>10}{changed:>14}{'failed':>9}{'verified':>10}  what")
+    echo(f"{'migration':20}{'state':9}{'seen':>10}{changed:>14}{'failed':>9}{'verified':>10}  what")
     for report in reports:
         numbers = f"{report.seen:>10,}{report.changed:>14,}{report.failed:>9,}{report.verified:>10,}"
-        tell(f"{report.name:20}{report.state:9}{numbers}  {report.title}", hang=74)
+        echo(f"{report.name:20}{report.state:9}{numbers}  {report.title}", indent=74)
 
 
 def _print_details(report: "MigrationReport") -> None:
     threads = len(report.threads) + (1 if report.elsewhere else 0)
     if report.changed:
         more = " and more" if report.elsewhere else ""
-        tell(f"\n{report.name}: {report.changed:,} messages in {threads:,} threads{more}")
+        echo(f"\n{report.name}: {report.changed:,} messages in {threads:,} threads{more}")
         for what, count in report.done.items():
-            tell(f"  {count:>8,}  {what}")
+            echo(f"  {count:>8,}  {what}")
     for example in report.examples if report.dry_run else ():
-        tell(f"  {example.thread_id} / {example.message_id}")
-        tell(f"    before  {_short(example.before)}", hang=8)
-        tell(f"    after   {_short(example.after)}", hang=8)
+        echo(f"  {example.thread_id} / {example.message_id}")
+        echo(f"    before  {_short(example.before)}", indent=8)
+        echo(f"    after   {_short(example.after)}", indent=8)
     _print_places("lost on the way", report.lost, report.losses)
     _print_places("could not be changed, and are as they were", report.failed, report.failures)
     _print_places("are wrong after all", report.wrong, report.faults)
@@ -126,11 +124,11 @@ def _print_details(report: "MigrationReport") -> None:
 def _print_places(title: str, count: int, places: "Sequence[Place]") -> None:
     if not count:
         return
-    tell(f"\n  {count:,} {title}:")
+    echo(f"\n  {count:,} {title}:")
     for place in places[:SHOWN]:
-        tell(f"    {place.thread_id} / {place.message_id}: {_short(place.what)}")
+        echo(f"    {place.thread_id} / {place.message_id}: {_short(place.what)}")
     if count > SHOWN:
-        tell(f"    … and {count - SHOWN:,} more; --json names more of them")
+        echo(f"    … and {count - SHOWN:,} more; --json names more of them")
 
 
 def _short(text: str) -> str:

@@ -1,50 +1,105 @@
-"""Options that several commands have."""
+"""Options that several commands have, and the types of their values."""
 
+from datetime import UTC, datetime, timedelta, tzinfo
 from pathlib import Path
 from typing import Any
 
 import click
 from click.core import ParameterSource
 
-from .completing import log_agents
-from .moments import MOMENT
+from .completion import complete_log_agents
 
-store_option = click.option(
-    "--store", "url", metavar="URL", help="The store; without it, the one that `partita config` shows."
-)
-resource_option = click.option("--resource", metavar="ID", help="Only what belongs to this owner.")
-agent_option = click.option(
-    "--agent", metavar="NAME", shell_complete=log_agents, help="Only threads of this agent."
-)
-since_option = click.option("--since", type=MOMENT, help="Not before: 2026-03-01, today, 3h, 2d …")
-until_option = click.option("--until", type=MOMENT, help="Before that.")
-json_option = click.option("--json", "as_json", is_flag=True, help="JSON, one object a line.")
-losses_json_option = click.option(
-    "--losses-json",
-    metavar="FILE",
-    type=click.File("wb"),
-    help="Write what could not be carried to FILE, as JSON lines.",
-)
+
+class TimeType(click.ParamType[datetime]):
+    """A date, a time, `today`, `yesterday`, or how long ago: `90m`, `3h`, `2d`, `1w`."""
+
+    name = "time"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> datetime:
+        """Return the time in UTC. A time without a zone is in the zone of this machine."""
+        if isinstance(value, datetime):
+            return value
+        from partita.types.times import parse_time_expression
+
+        moment = parse_time_expression(str(value), datetime.now().astimezone())
+        if moment is None:
+            self.fail(
+                f"{value!r} is not a time; use 2026-03-01, 2026-03-01T14:00, today, 3h or 2d", param, ctx
+            )
+        return moment
+
+
+class ZoneType(click.ParamType[tzinfo]):
+    """The name of a time zone: `Europe/Berlin`, `UTC`."""
+
+    name = "zone"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tzinfo:
+        """Return the time zone of that name."""
+        if isinstance(value, tzinfo):
+            return value
+        from zoneinfo import ZoneInfo
+
+        try:
+            return ZoneInfo(str(value))
+        except (LookupError, ValueError, OSError):
+            self.fail(f"{value!r} is not a time zone; use Europe/Berlin or UTC", param, ctx)
+
+
+class MachineZone(tzinfo):
+    """The time zone of this machine, with daylight saving time."""
+
+    def fromutc(self, dt: datetime) -> datetime:
+        """Return the local time of a UTC time."""
+        return dt.replace(tzinfo=UTC).astimezone()
+
+    def utcoffset(self, dt: datetime | None) -> timedelta | None:
+        """Return the offset from UTC at a local time."""
+        return None if dt is None else dt.replace(tzinfo=None).astimezone().utcoffset()
+
+    def dst(self, dt: datetime | None) -> timedelta | None:
+        """Return `None`: how much of the offset is daylight saving time is not known."""
+        return None
+
+    def tzname(self, dt: datetime | None) -> str | None:
+        """Return the name of the zone at a local time."""
+        return None if dt is None else dt.replace(tzinfo=None).astimezone().tzname()
 
 
 class ProjectType(click.ParamType[str]):
-    """The folder of a project; one that is given as a way from here or from home is made whole."""
+    """The directory of a project. A path relative to here or to the home directory becomes absolute."""
 
     name = "path"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """The project as threads name it."""
+        """Return the project as threads name it."""
         text = str(value)
         if text.startswith(("~", ".")):
             return str(Path(text).expanduser().resolve())
         return text.rstrip("/") or text
 
 
+store_option = click.option(
+    "--store", "url", metavar="URL", help="The store. Default: the one that `partita config` shows."
+)
+resource_option = click.option("--resource", metavar="ID", help="Only data of this owner.")
+agent_option = click.option(
+    "--agent", metavar="NAME", shell_complete=complete_log_agents, help="Only threads of this agent."
+)
 project_option = click.option(
-    "--project", type=ProjectType(), help="Only threads of this project; . is the folder you are in."
+    "--project", type=ProjectType(), help="Only threads of this project. Use . for the current directory."
+)
+since_option = click.option("--since", type=TimeType(), help="Not before: 2026-03-01, today, 3h, 2d …")
+until_option = click.option("--until", type=TimeType(), help="Before this time.")
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON, one object per line.")
+losses_json_option = click.option(
+    "--losses-json",
+    metavar="FILE",
+    type=click.File("wb"),
+    help="Write everything that the conversion dropped to FILE, as JSON lines.",
 )
 
 
 def is_given(ctx: click.Context, parameter: str) -> bool:
-    """Whether a parameter stands on the command line, rather than in the settings."""
+    """Whether a parameter was given on the command line, rather than by a setting."""
     return ctx.get_parameter_source(parameter) is ParameterSource.COMMANDLINE

@@ -5,13 +5,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from .completing import run_ids
-from .opened import Wait, opened
+from .blocking import Wait, opened_store
+from .completion import complete_runs
 from .options import resource_option, store_option
 
 if TYPE_CHECKING:  # the store and rich are loaded when a command needs them
-    from partita.store.facade.store import Store
-    from partita.types.runs import Run
+    from partita.store.store import Store
+    from partita.types.threads import Run
 
     from .view.look import Look
 
@@ -28,7 +28,7 @@ Examples:
   partita replay last --json          its chunks, one a line
 """,
 )
-@click.argument("run", shell_complete=run_ids)
+@click.argument("run", shell_complete=complete_runs)
 @store_option
 @click.option(
     "--speed", metavar="N", type=click.FloatRange(min=0), help="2 is twice as fast as it was; 0 is at once."
@@ -69,9 +69,9 @@ def replay(
     """
     if sum((at_once, step, speed is not None)) > 1 or (step and as_json):
         raise click.UsageError("--step excludes --json, and --step, --at-once and --speed each other")
-    from .run_lookup import find_run
+    from .lookup import find_run
 
-    with opened(url, resource) as (store, wait):
+    with opened_store(url, resource) as (store, wait):
         found = wait(find_run(store, run))
         if as_json:
             wait(_print_chunks(store, found, speed, longest_pause, internal=internal))
@@ -80,7 +80,7 @@ def replay(
         if step:
             _step(store, wait, found, look)
             return
-        from .stage import play_run
+        from .view.replay import play_run
 
         slow = sys.stdout.isatty() and not at_once
         pace = (1.0 if speed is None else speed) if slow else None
@@ -90,7 +90,7 @@ def replay(
 async def _look(store: "Store", run: "Run", *, full: bool, internal: bool) -> "Look":
     from .view.look import Look
 
-    thread = await store.get_thread_by_id(run.thread_id)
+    thread = await store.threads.get(run.thread_id)
     return Look(
         full=full,
         internal=internal,
@@ -103,19 +103,19 @@ async def _look(store: "Store", run: "Run", *, full: bool, internal: bool) -> "L
 async def _print_chunks(
     store: "Store", run: "Run", speed: float | None, longest: float, *, internal: bool
 ) -> None:
-    from partita.runtime.replay.playing import play
+    from partita.runtime.replay.playback import play
 
-    from .printing import write_line
+    from .output import print_json_bytes
 
     async for seen in play(store, run.id, speed=speed, longest_pause=longest, notes=internal):
-        write_line(seen.json)
+        print_json_bytes(seen.json)
         sys.stdout.buffer.flush()
 
 
 def _step(store: "Store", wait: Wait, run: "Run", look: "Look") -> None:
-    from partita.runtime.replay.stepping import Stepper
+    from partita.runtime.replay.stepper import Stepper
 
-    from .stepping import step_through
+    from .view.replay import step_through
 
     step_through(wait(Stepper.open(store, run.id)), look)
 

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from .completing import run_ids
-from .opened import opened
+from .blocking import opened_store
+from .completion import complete_runs
 from .options import resource_option, store_option
-from .telling import tell
+from .output import echo
 
 if TYPE_CHECKING:
-    from partita.runtime.replay.reprojection import Changed, Outcome, Reprojected, ReprojectReport
+    from partita.runtime.rebuild.report import Changed, Outcome, Reprojected, ReprojectReport
 
 SHOWN = 8
 """How many differences of a message are shown."""
@@ -34,7 +34,7 @@ Examples:
   partita reproject 0198a3c2            one run, with those that went on
 """,
 )
-@click.argument("runs", nargs=-1, metavar="[RUN]…", shell_complete=run_ids)
+@click.argument("runs", nargs=-1, metavar="[RUN]…", shell_complete=complete_runs)
 @store_option
 @click.option("--all", "every", is_flag=True, help="All runs of the store.")
 @click.option("--dry-run", is_flag=True, help="Write nothing, and tell what would be changed.")
@@ -65,21 +65,21 @@ def reproject(
     """
     if every == bool(runs):
         raise click.UsageError("name the runs, or say --all")
-    from partita.runtime.replay.reproject import reproject as read_anew
+    from partita.runtime.rebuild.reproject import reproject as read_anew
 
-    from .progress import Bar
-    from .run_lookup import find_run
+    from .lookup import find_run
+    from .output import Bar
 
-    with opened(url, resource) as (store, wait), Bar("reading runs") as bar:
+    with opened_store(url, resource) as (store, wait), Bar("reading runs") as bar:
         ids = None if every else [wait(find_run(store, run)).id for run in runs]
         report = wait(
             read_anew(store, ids, dry_run=dry_run, force=force, tell=lambda done: bar(done, len(ids or ())))
         )
     if as_json:
-        from .printing import write_json
+        from .output import print_json_line
 
         for one in report.runs:
-            write_json(one.to_json())
+            print_json_line(one.to_json())
     else:
         _print(report, ids, dry_run=dry_run)
     left = any(one.outcome == "would-lose" and not one.written for one in report.runs)
@@ -97,7 +97,7 @@ def _print(report: "ReprojectReport", named: "Sequence[str] | None", *, dry_run:
         "would-lose": "would lose something",
     }
     told = [f"{counts[name]:,} {words.get(name, name)}" for name in MARKS if counts[name]]
-    tell(f"{_how_many(report)}: {', '.join(told)}" if told else "no runs")
+    echo(f"{_how_many(report)}: {', '.join(told)}" if told else "no runs")
     if named is None:
         _print_reasons(report.runs)
 
@@ -130,7 +130,7 @@ def _print_run(one: "Reprojected", *, dry_run: bool) -> None:
     if one.outcome == "would-lose":
         words = "written, with losses" if one.written else "would lose something: left as it is"
     why = f": {one_line(one.why)}" if one.why else ""
-    tell(f" run {one_line(one.run_id)}  {words}{why}", mark=mark, colour=colour)
+    echo(f" run {one_line(one.run_id)}  {words}{why}", mark=mark, colour=colour)
     for changed in one.messages:
         _print_message(changed)
 
@@ -138,14 +138,14 @@ def _print_run(one: "Reprojected", *, dry_run: bool) -> None:
 def _print_message(changed: "Changed") -> None:
     from .view.text import one_line
 
-    tell(f"    message {one_line(changed.message_id)}")
+    echo(f"    message {one_line(changed.message_id)}")
     for what in changed.lost:
-        tell(one_line(what), mark="      - ", colour="red", hang=2)
+        echo(one_line(what), mark="      - ", colour="red", indent=2)
     for difference in changed.differences[:SHOWN]:
-        tell(f"      {one_line(str(difference))}")
+        echo(f"      {one_line(str(difference))}")
     more = len(changed.differences) - SHOWN
     if more > 0:
-        tell(f"      … and {more:,} more; --json tells all")
+        echo(f"      … and {more:,} more; --json tells all")
 
 
 def _print_reasons(runs: "Sequence[Reprojected]") -> None:
@@ -153,7 +153,7 @@ def _print_reasons(runs: "Sequence[Reprojected]") -> None:
 
     why = Counter(one.why or "" for one in runs if one.outcome == "skipped")
     for reason, count in why.most_common(SHOWN):
-        tell(f"  {count:>6,} skipped: {one_line(reason, 160)}")
+        echo(f"  {count:>6,} skipped: {one_line(reason, 160)}")
 
 
 COMMAND = reproject

@@ -1,20 +1,97 @@
-"""The runs of a thread."""
+"""`partita runs`: what agents did, newest first."""
 
-from partita.store.facade.store import Store
-from partita.types.runs import Run
+import sys
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, get_args
 
-from .opened import Wait
+import click
 
-RUNS_AT_ONCE = 1000
+from partita.store.values import RunFilter
+from partita.types.codec import encode
+from partita.types.threads import RunStatus
+
+from .blocking import opened_store
+from .completion import complete_threads
+from .options import json_option, resource_option, store_option
+from .output import print_notice
+
+if TYPE_CHECKING:
+    from partita.types.threads import Run
 
 
-def runs_of(store: Store, wait: Wait, thread_id: str) -> list[Run]:
-    """The runs of a thread, in the order in which they were made."""
-    runs: list[Run] = []
-    cursor: str | None = None
-    while True:
-        page = wait(store.list_runs(thread_id=thread_id, limit=RUNS_AT_ONCE, cursor=cursor))
-        runs += page.items
-        cursor = page.next
-        if cursor is None:
-            return runs[::-1]
+@click.command(
+    "runs",
+    short_help="List the runs of agents, newest first.",
+    epilog="""\b
+Examples:
+  partita runs                     the newest
+  partita runs --thread last       of the newest thread
+  partita runs --status failed     those that failed
+""",
+)
+@store_option
+@click.option(
+    "--thread",
+    metavar="THREAD",
+    shell_complete=complete_threads,
+    help="Only of this thread: its id, the beginning of it, or last.",
+)
+@click.option("--agent", metavar="NAME", help="Only of this agent.")
+@click.option(
+    "--status", type=click.Choice(get_args(RunStatus)), multiple=True, help="Only runs that stand so."
+)
+@click.option(
+    "--limit",
+    metavar="N",
+    type=click.IntRange(min=1),
+    default=30,
+    show_default=True,
+    help="How many to list.",
+)
+@resource_option
+@json_option
+def runs(
+    *,
+    url: str | None,
+    thread: str | None,
+    agent: str | None,
+    status: tuple[RunStatus, ...],
+    limit: int,
+    resource: str | None,
+    as_json: bool,
+) -> None:
+    """List runs, newest first: who worked, how it ended, what it took.
+
+    The first column is as much of the id as `partita replay` needs; in a pipe it is the whole id.
+    """
+    from .lookup import find_thread, short_run_ids
+
+    with opened_store(url, resource) as (store, wait):
+        thread_id = None if thread is None else wait(find_thread(store, thread)).id
+        page = wait(store.runs.list(RunFilter(thread_id=thread_id, agent=agent, status=status), limit=limit))
+        ids = [run.id for run in page]
+        terminal = sys.stdout.isatty()
+        shown = wait(short_run_ids(store, ids)) if terminal else dict(zip(ids, ids, strict=True))
+    if as_json:
+        from .output import print_json_bytes
+
+        for run in page:
+            print_json_bytes(encode(run))
+    elif page.items:
+        _print(page.items, shown, terminal=terminal)
+    else:
+        print_notice("no runs")
+    if page.has_more:
+        print_notice("there are more; --limit lists them")
+
+
+def _print(runs: "Sequence[Run]", ids: Mapping[str, str], *, terminal: bool) -> None:
+    from .view.console import console, show
+    from .view.listing import WIDEST, draw_runs
+
+    width = console().width if terminal else WIDEST
+    show([draw_runs(runs, ids, now=datetime.now(UTC), width=width)], width=width)
+
+
+COMMAND = runs

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from partita.store.values import SEARCH_FIELDS, SearchFilter
 from partita.types.codec import encode
 
-from .completing import thread_ids
-from .opened import Wait, opened
+from .blocking import Wait, opened_store
+from .completion import complete_threads
 from .options import (
     agent_option,
     json_option,
@@ -20,16 +21,15 @@ from .options import (
     store_option,
     until_option,
 )
-from .output import say
+from .output import print_notice
 
 if TYPE_CHECKING:  # the store is loaded when a command needs it
     from rich.console import RenderableType
 
-    from partita.store.facade.store import Store
-    from partita.store.search.search import Hit
+    from partita.store.store import Store
+    from partita.store.values import SearchHit
 
 ROLES = ("system", "user", "assistant", "tool")
-FIELDS = ("title", "text", "reasoning", "tool-input", "tool-output")
 
 
 @click.command(
@@ -53,11 +53,15 @@ Examples:
 @click.option(
     "--thread",
     metavar="THREAD",
-    shell_complete=thread_ids,
+    shell_complete=complete_threads,
     help="Only in this thread: its id, the beginning of it, or last.",
 )
 @click.option(
-    "--field", "fields", type=click.Choice(FIELDS), multiple=True, help="Only in this part of a message."
+    "--field",
+    "fields",
+    type=click.Choice(SEARCH_FIELDS),
+    multiple=True,
+    help="Only in this part of a message.",
 )
 @click.option(
     "--limit",
@@ -78,6 +82,7 @@ def search(
     url: str | None,
     thread: str | None,
     resource: str | None,
+    limit: int,
     as_json: bool,
     **wanted: Any,
 ) -> None:
@@ -87,42 +92,44 @@ def search(
 
     Exit code: 0 when something was found, 1 when nothing was.
     """
-    with opened(url, resource) as (store, wait):
+    with opened_store(url, resource) as (store, wait):
         if thread is not None:
             from .lookup import find_thread
 
             wanted["thread_id"] = wait(find_thread(store, thread)).id
-        page = wait(store.search(" ".join(query), **wanted))
+        page = wait(store.search(" ".join(query), SearchFilter(**wanted), limit=limit))
         if not page.items:
-            say("nothing found" + (": try fewer words, or begin*" if len(query) > 1 else ""))
+            print_notice("nothing found" + (": try fewer words, or begin*" if len(query) > 1 else ""))
             ctx.exit(1)
         if as_json:
             _print_json(page.items)
         else:
             _print(store, wait, page.items)
         if page.has_more:
-            say("there is more; --limit shows it")
+            print_notice("there is more; --limit shows it")
 
 
-def _print_json(hits: Sequence["Hit"]) -> None:
-    from .printing import write_line
+def _print_json(hits: Sequence["SearchHit"]) -> None:
+    from .output import print_json_bytes
 
     for hit in hits:
-        write_line(encode(hit))
+        print_json_bytes(encode(hit))
 
 
-def _print(store: "Store", wait: Wait, hits: Sequence["Hit"]) -> None:
-    from .lookup import short_ids
-    from .printing import console, show
+def _print(store: "Store", wait: Wait, hits: Sequence["SearchHit"]) -> None:
+    from .lookup import short_thread_ids
+    from .view.console import console, show
 
     ids = list(dict.fromkeys(hit.thread_id for hit in hits))
-    shown = wait(short_ids(store, ids)) if sys.stdout.isatty() else dict(zip(ids, ids, strict=True))
+    shown = wait(short_thread_ids(store, ids)) if sys.stdout.isatty() else dict(zip(ids, ids, strict=True))
     coloured = console().color_system is not None and not console().no_color
     show(_drawn(hits, shown, coloured=coloured))
 
 
-def _drawn(hits: Sequence["Hit"], ids: Mapping[str, str], *, coloured: bool) -> "Iterator[RenderableType]":
-    from .view.hits import draw_hit
+def _drawn(
+    hits: Sequence["SearchHit"], ids: Mapping[str, str], *, coloured: bool
+) -> "Iterator[RenderableType]":
+    from .view.listing import draw_hit
 
     before: str | None = None
     for hit in hits:

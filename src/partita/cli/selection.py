@@ -1,68 +1,142 @@
-"""Which messages of a thread are meant: a branch, with or without what is hidden, from somewhere on."""
+"""Selecting messages of a thread: a branch, with or without internal messages, from a number on."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from partita.errors import NotFoundError
-from partita.store.facade.store import Store
+from partita.errors import NotFoundError, StoreError
+from partita.store.store import Store
+from partita.store.values import MessageFilter
 from partita.types.messages import Message
 from partita.types.threads import Thread
 
-from .opened import Wait
-from .output import say
-from .view.branches import Branches
+from .blocking import Wait
+from .output import print_notice
 from .view.text import one_line
 
 
 class Selection(NamedTuple):
-    """What was asked for."""
+    """Which messages the options of a command select."""
 
-    branch: str | None = None  # a message on it, by the beginning of its id; the active one without
+    branch: str | None = None  # the beginning of the id of a message on it; `None` for the active branch
     internal: bool = False
-    first: int | None = None  # the number to begin with
+    first: int | None = None  # the number of the first message
     last: int | None = None  # how many, counted from the end
 
 
-class Chosen(NamedTuple):
-    """The messages to show, large values left where they are, and the branches that leave them."""
+class SelectedMessages(NamedTuple):
+    """The selected messages, whose large values are references, and the branches that leave them."""
 
     thread: Thread
     messages: list[Message]
     others: dict[str, list[Message]]
-    left_out: int  # of the branch, before these
+    left_out: int  # how many messages of the branch come before
 
 
-def choose(store: Store, wait: Wait, thread: Thread, selection: Selection) -> Chosen:
-    """The messages that are asked for, in order."""
+def select_messages(store: Store, wait: Wait, thread: Thread, selection: Selection) -> SelectedMessages:
+    """Return the selected messages of a thread, in order."""
     every = wait(
-        store.list_messages(thread.id, limit=None, branch="all", internal=None, blobs="reference")
+        store.messages.list(
+            thread.id, MessageFilter(branch="all", internal=None), limit=None, blobs="reference"
+        )
     ).items
-    tree = Branches(every)
-    leaf = None if selection.branch is None else tree.find(selection.branch)
-    way = tree.way(thread.active_leaf_id) if leaf is None else tree.through(leaf)
+    tree = MessageTree(every)
+    start = None if selection.branch is None else tree.find(selection.branch)
+    path = tree.path_to(thread.active_leaf_id) if start is None else tree.branch_through(start)
     visible = {one.id: one for one in every if selection.internal or not one.internal}
-    branch = [one for one in way if one.id in visible]
+    branch = [one for one in path if one.id in visible]
     shown = branch
     if selection.first is not None:
-        shown = _beginning_with(selection.first, branch, every)
+        shown = _from_number(selection.first, branch, every)
     if selection.last is not None:
         shown = shown[-selection.last :]
-    return Chosen(thread, shown, tree.others(way, visible), len(branch) - len(shown))
+    return SelectedMessages(thread, shown, tree.other_branches(path, visible), len(branch) - len(shown))
 
 
-def _beginning_with(number: int, branch: list[Message], every: Sequence[Message]) -> list[Message]:
-    there = {one.seq for one in branch}
-    other = next((one for one in every if one.seq == number and number not in there), None)
+def _from_number(number: int, branch: list[Message], every: Sequence[Message]) -> list[Message]:
+    numbers = {one.seq for one in branch}
+    other = next((one for one in every if one.seq == number and number not in numbers), None)
     if other is not None:
-        hidden = (
-            "is hidden: --internal"
+        why = (
+            "is internal: --internal"
             if other.internal
-            else f"lies on another branch: --branch {one_line(other.id)}"
+            else f"is on another branch: --branch {one_line(other.id)}"
         )
-        say(f"message {number} {hidden} shows it")
+        print_notice(f"message {number} {why} shows it")
     shown = [one for one in branch if (one.seq or 0) >= number]
     if branch and not shown:
         raise NotFoundError(
-            f"no message {number} or later on this branch", hint=f"its last one is {branch[-1].seq}"
+            f"no message {number} or later on this branch", hint=f"the last one is {branch[-1].seq}"
         )
     return shown
+
+
+class MessageTree:
+    """The messages of a thread by their parents. A missing parent counts as none; a cycle is cut."""
+
+    def __init__(self, messages: Sequence[Message]) -> None:
+        self._by_id = {message.id: message for message in messages}
+        self._children: dict[str | None, list[Message]] = {}
+        for message in messages:  # in the order of their numbers
+            self._children.setdefault(self._parent(message), []).append(message)
+
+    def _parent(self, message: Message) -> str | None:
+        return message.parent_id if message.parent_id in self._by_id else None
+
+    def path_to(self, leaf: str | None) -> list[Message]:
+        """Return the messages from the first one to a leaf."""
+        found: dict[str, Message] = {}
+        at = leaf
+        while at is not None and at not in found and at in self._by_id:
+            found[at] = self._by_id[at]
+            at = self._parent(found[at])
+        return list(reversed(found.values()))
+
+    def branch_through(self, id: str) -> list[Message]:
+        """Return the branch that a message is on; below the message, the latest of its children."""
+        leaf, passed = id, {id}
+        while leaf in self._children and self._children[leaf][-1].id not in passed:
+            leaf = self._children[leaf][-1].id
+            passed.add(leaf)
+        return self.path_to(leaf)
+
+    def find(self, start: str) -> str:
+        """Return the id of the message whose id begins with this."""
+        if start in self._by_id:
+            return start
+        found = [known for known in self._by_id if known.startswith(start)]
+        if len(found) == 1:
+            return found[0]
+        if found:
+            hint = "give more of it: " + ", ".join(one_line(known) for known in found[:5])
+            raise StoreError(f"{start!r} begins the ids of {len(found)} messages", hint=hint)
+        raise NotFoundError(
+            f"no message {start!r} in this thread", hint="--json prints the ids of its messages"
+        )
+
+    def other_branches(
+        self, path: Sequence[Message], shown: Mapping[str, Message]
+    ) -> dict[str, list[Message]]:
+        """Return for shown messages of a path the first messages of the branches that leave just before."""
+        on_path = {message.id for message in path}
+        result: dict[str, list[Message]] = {}
+        waiting: list[Message] = []
+        for message in path:
+            siblings = [one for one in self._children[self._parent(message)] if one.id not in on_path]
+            waiting += [first for one in siblings if (first := self._first_shown(one, shown)) is not None]
+            if message.id in shown:
+                if waiting:
+                    result[message.id] = waiting
+                waiting = []
+        return result
+
+    def _first_shown(self, message: Message, shown: Mapping[str, Message]) -> Message | None:
+        """The first message, from this one down, that is shown."""
+        waiting, passed = [message], {message.id}
+        while waiting:
+            one = waiting.pop(0)
+            if one.id in shown:
+                return one
+            fresh = [child for child in self._children.get(one.id, ()) if child.id not in passed]
+            passed.update(child.id for child in fresh)
+            waiting += fresh
+        return None

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Literal
 import click
 from click.core import ParameterSource
 
-from .completing import served_agents
+from .completion import complete_served_agents
 from .options import store_option
-from .telling import tell
+from .output import echo
 
 if TYPE_CHECKING:  # the server is loaded when the command is run
     import socket
@@ -48,7 +48,7 @@ Examples:
     "names",
     multiple=True,
     metavar="NAME",
-    shell_complete=served_agents,
+    shell_complete=complete_served_agents,
     help="Who answers: anthropic:MODEL, module:attribute …",
 )
 @click.option("--keys/--no-keys", default=False, help="Only those may ask who have a key.")
@@ -145,9 +145,7 @@ def serve(
     of agents that are found here are brought in while the server runs; where there are none, and the store is
     empty, a few examples are put in it.
     """
-    from partita.cli.serving.agents import agents_of
-    from partita.cli.serving.examples import Examples
-    from partita.cli.serving.sessions import following, sessions_here, together
+    from partita.cli.serve_setup import Examples, agents_of, following, sessions_here, together
     from partita.server.app import asgi
     from partita.server.log_output import logging_to_stderr
     from partita.server.runner import serve_on
@@ -173,9 +171,9 @@ def serve(
         serve_on(
             app,
             sockets,
-            tell=lambda address: _tell(address, query, opens=bool(opens)),
+            on_listening=lambda address: _tell(address, query, opens=bool(opens)),
             before=None if examples is None else examples.put_in,
-            beside=together(
+            background=together(
                 *(() if examples is None else (examples.act,)),
                 *((following,) if imports else ()),
             ),
@@ -204,7 +202,7 @@ def _require_token(app: "PartitaApp", sockets: "list[socket.socket]", *, kept: b
     """The token that the application asks for from now on. That of a port which was chosen is kept."""
     import secrets
 
-    from partita.cli.serving.token import token_for
+    from partita.cli.serve_setup import token_for
     from partita.server.sockets import port_of
 
     token = token_for(port_of(sockets[0])) if kept else secrets.token_urlsafe(32)
@@ -213,7 +211,7 @@ def _require_token(app: "PartitaApp", sockets: "list[socket.socket]", *, kept: b
 
 
 def _tell(address: str, query: str, *, opens: bool) -> None:
-    tell(f"Partita is at {address}{query} (API docs: {address}/api/docs)")
+    echo(f"Partita is at {address}{query} (API docs: {address}/api/docs)")
     if opens and _has_desktop():
         import webbrowser
 

@@ -5,14 +5,17 @@ from typing import TYPE_CHECKING
 
 import click
 
-from .completing import formats, thread_ids
-from .opened import Wait, opened
+from partita.store.values import PartFilter
+
+from .blocking import Wait, opened_store
+from .completion import complete_formats, complete_threads
 from .options import resource_option, store_option
 
 if TYPE_CHECKING:  # the store and rich are loaded when a command needs them
-    from partita.store.facade.store import Store
+    from partita.store.store import Store
 
-    from .selection import Chosen
+    from .selection import SelectedMessages
+
 
 PARTS_AT_ONCE = 1000
 
@@ -28,7 +31,7 @@ Examples:
   partita show 0198a3c2 --raw | head  what the agent wrote, byte for byte
 """,
 )
-@click.argument("thread", shell_complete=thread_ids)
+@click.argument("thread", shell_complete=complete_threads)
 @store_option
 @click.option("--full", is_flag=True, help="Fold nothing: whole outputs, whole reasoning, sub-agents.")
 @click.option("--branch", metavar="MESSAGE", help="The branch through this message, not the active one.")
@@ -40,7 +43,7 @@ Examples:
     "--format",
     "format_name",
     metavar="NAME",
-    shell_complete=formats,
+    shell_complete=complete_formats,
     help="The messages in another format, as JSON.",
 )
 @click.option("--raw", is_flag=True, help="The logs of its runs, byte for byte.")
@@ -69,16 +72,16 @@ def show(
     if sum((as_json, format_name is not None, raw)) > 1:
         raise click.UsageError("--json, --format and --raw exclude each other")
     from .lookup import find_thread
-    from .selection import Selection, choose
+    from .selection import Selection, select_messages
 
-    with opened(url, resource) as (store, wait):
+    with opened_store(url, resource) as (store, wait):
         found = wait(find_thread(store, thread))
         if raw:
             from .thread_data import print_raw
 
             print_raw(store, wait, found)
             return
-        chosen = choose(store, wait, found, Selection(branch, internal, first, last))
+        chosen = select_messages(store, wait, found, Selection(branch, internal, first, last))
         if as_json:
             from .thread_data import print_messages
 
@@ -91,12 +94,13 @@ def show(
             _print(store, wait, chosen, full=full, internal=internal, pager=pager)
 
 
-def _print(store: "Store", wait: Wait, chosen: "Chosen", *, full: bool, internal: bool, pager: bool) -> None:
-    from .blobs import StoredBlobs
-    from .printing import show as show_drawings
-    from .runs import runs_of
-    from .view.conversation import draw_conversation
+def _print(
+    store: "Store", wait: Wait, chosen: "SelectedMessages", *, full: bool, internal: bool, pager: bool
+) -> None:
+    from .thread_data import StoredBlobs, runs_of
+    from .view.console import show as show_drawings
     from .view.look import Look
+    from .view.message import draw_conversation
 
     thread = chosen.thread
     look = Look(
@@ -120,10 +124,8 @@ def _durations(store: "Store", wait: Wait, thread_id: str) -> dict[str, timedelt
     cursor: str | None = None
     while True:
         page = wait(
-            store.find_parts(
-                thread_id=thread_id,
-                types=["tool-call"],
-                longer_than=timedelta(seconds=1),
+            store.messages.find_parts(
+                PartFilter(thread_id=thread_id, types=["tool-call"], longer_than=timedelta(seconds=1)),
                 limit=PARTS_AT_ONCE,
                 cursor=cursor,
             )

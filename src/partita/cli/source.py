@@ -7,7 +7,7 @@ from itertools import chain
 from typing import BinaryIO, Literal, TypeAlias
 
 from partita.errors import DecodeError
-from partita.stream.secure_json import secure_loads
+from partita.stream.partial_json import secure_loads
 from partita.stream.sse import SseDecoder
 from partita.types.json import Json, is_array, loads
 

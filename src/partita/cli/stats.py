@@ -6,12 +6,14 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import click
 
-from partita.store.values import By, Stat
+from partita.store.values import GroupBy, UsageStat
 from partita.types.codec import to_json
 from partita.types.json import JsonObject
 
-from .opened import opened
+from .blocking import opened_store
 from .options import (
+    MachineZone,
+    ZoneType,
     agent_option,
     json_option,
     project_option,
@@ -20,30 +22,31 @@ from .options import (
     store_option,
     until_option,
 )
-from .output import say
-from .zones import ZONE, MachineZone
+from .output import print_notice
 
 if TYPE_CHECKING:  # it is loaded when something is drawn
     from rich.console import RenderableType
 
-Told: TypeAlias = dict[tuple[By, ...], tuple[Stat, ...]]
+Told: TypeAlias = dict[tuple[GroupBy, ...], tuple[UsageStat, ...]]
 
-NAMES: tuple[By, ...] = ("total", "day", "week", "month", "project", "model", "agent", "tool")
+NAMES: tuple[GroupBy, ...] = ("total", "day", "week", "month", "project", "model", "agent", "tool")
 PERIODS = ("day", "week", "month")
-TOTAL: tuple[By, ...] = ("total",)
-OVERVIEW: tuple[tuple[By, ...], ...] = (TOTAL, ("day",), ("project",), ("model",), ("agent",), ("tool",))
+TOTAL: tuple[GroupBy, ...] = ("total",)
+OVERVIEW: tuple[tuple[GroupBy, ...], ...] = (TOTAL, ("day",), ("project",), ("model",), ("agent",), ("tool",))
 MOST = 2
 
 
-class ByType(click.ParamType[tuple[By, ...]]):
+class ByType(click.ParamType[tuple[GroupBy, ...]]):
     """`day`, `model`, `day,model`."""
 
     name = "what"
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[By, ...]:
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[GroupBy, ...]:
         """One thing or two to tell statistics by."""
         words = [word.strip() for word in str(value).split(",")]
-        by: tuple[By, ...] = tuple(name for word in words for name in NAMES if name == word)
+        by: tuple[GroupBy, ...] = tuple(name for word in words for name in NAMES if name == word)
         alone = len(by) == 1
         if len(set(by)) != len(words) or len(by) > MOST or ("total" in by and not alone):
             self.fail(f"{value!r}: say one of {', '.join(NAMES)}, or two as in day,model", param, ctx)
@@ -79,14 +82,14 @@ Examples:
     help="How many lines a table has.",
 )
 @click.option(
-    "--timezone", "zone", type=ZONE, help="Where days begin, such as Europe/Berlin; without it, here."
+    "--timezone", "zone", type=ZoneType(), help="Where days begin, such as Europe/Berlin; without it, here."
 )
 @resource_option
 @json_option
 def stats(
     *,
     url: str | None,
-    by: tuple[By, ...] | None,
+    by: tuple[GroupBy, ...] | None,
     limit: int,
     zone: tzinfo | None,
     resource: str | None,
@@ -100,39 +103,43 @@ def stats(
     Costs are estimates, by the list prices of the day: what you pay may be less. A + stands behind a cost
     that leaves out responses without a known price. Of periods the last are shown, of others the largest.
     """
-    asked: dict[str, Any] = {"since": since, "until": until, "zone": zone or MachineZone(), **wanted}
-    with opened(url, resource) as (store, wait):
-        told = {one: wait(store.stats(by=one, **asked)) for one in ([by] if by else OVERVIEW)}
+    from partita.store.values import StatFilter
+
+    wanted_filter = StatFilter(since=since, until=until, **wanted)
+    here = zone or MachineZone()
+    with opened_store(url, resource) as (store, wait):
+        groups = [by] if by else OVERVIEW
+        told = {one: wait(store.stats.totals(wanted_filter, by=one, zone=here)) for one in groups}
         if as_json:
             _print_json(told)
         elif not any(_says_something(stat) for rows in told.values() for stat in rows):
-            say(
+            print_notice(
                 "nothing to tell"
-                + ("" if wait(store.count_threads()) else " yet; partita import brings some in")
+                + ("" if wait(store.threads.count()) else " yet; partita import brings some in")
             )
         else:
             models = told.get(("model",))
             if models is None and any(stat.unpriced for rows in told.values() for stat in rows):
-                models = wait(store.stats(by="model", **asked))
+                models = wait(store.stats.totals(wanted_filter, by="model", zone=here))
             _print_tables(told, models or (), limit)
 
 
-def _says_something(stat: Stat) -> bool:
+def _says_something(stat: UsageStat) -> bool:
     return bool(stat.threads or stat.responses or stat.tool_calls)
 
 
 def _print_json(told: Told) -> None:
-    from .printing import write_json
+    from .output import print_json_line
 
     for by, rows in told.items():
         for stat in rows:
             fields: JsonObject = {"cost": None, **to_json(stat)}
             key = fields.pop("key")
-            write_json({"by": list(by), **dict(zip(by, key, strict=False)), **fields})
+            print_json_line({"by": list(by), **dict(zip(by, key, strict=False)), **fields})
 
 
-def _print_tables(told: Told, models: Sequence[Stat], limit: int) -> None:
-    from .printing import show
+def _print_tables(told: Told, models: Sequence[UsageStat], limit: int) -> None:
+    from .view.console import show
     from .view.statistics import ESTIMATED, draw_note, draw_table, draw_totals, draw_unpriced
 
     drawings: list[RenderableType] = []
@@ -153,7 +160,7 @@ def _print_tables(told: Told, models: Sequence[Stat], limit: int) -> None:
     show(drawings[1:])
 
 
-def _some(rows: Sequence[Stat], by: Sequence[By], limit: int) -> tuple[Sequence[Stat], int]:
+def _some(rows: Sequence[UsageStat], by: Sequence[GroupBy], limit: int) -> tuple[Sequence[UsageStat], int]:
     """The last of periods, the first of others; and how many are left out."""
     told = [stat for stat in rows if stat.responses] if "model" in by and "tool" not in by else rows
     shown = told[-limit:] if any(name in PERIODS for name in by) else told[:limit]

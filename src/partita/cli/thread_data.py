@@ -1,58 +1,61 @@
-"""A thread as data: canonical messages, another format, or the raw logs of its runs."""
+"""Reading a thread: its messages, runs, raw logs and blobs, and printing them as data."""
 
 import sys
 from collections.abc import Iterator
 
-from partita.errors import FormatError
+from partita.errors import FormatError, NotFoundError
 from partita.formats.registry import get_format
-from partita.store.facade.store import Store
+from partita.store.store import Store
+from partita.store.values import MessageFilter, RunFilter
 from partita.types.codec import encode
 from partita.types.messages import Message
-from partita.types.runs import Run
-from partita.types.threads import Thread
+from partita.types.threads import Run, Thread
+from partita.views.text import counted
 
-from .opened import Wait
-from .output import say
-from .printing import write_json, write_line
-from .runs import runs_of
-from .selection import Chosen
-from .view.text import counted, escaped
+from .blocking import Wait
+from .output import print_json_bytes, print_json_line, print_notice
+from .selection import SelectedMessages
+from .view.text import escaped
 
-MESSAGES_AT_ONCE = 50
-RECORDS_AT_ONCE = 1000
+MESSAGE_PAGE = 50
+RUN_PAGE = 1000
+RECORD_PAGE = 1000
 LOSSES_SHOWN = 10
 
 
-def print_messages(store: Store, wait: Wait, chosen: Chosen) -> None:
-    """Canonical messages, whole, one a line."""
-    for message in whole_messages(store, wait, chosen):
-        write_line(encode(message))
+def print_messages(store: Store, wait: Wait, selected: SelectedMessages) -> None:
+    """Print canonical messages, one per line."""
+    for message in read_messages(store, wait, selected):
+        print_json_bytes(encode(message))
 
 
-def print_format(store: Store, wait: Wait, chosen: Chosen, name: str) -> None:
-    """The messages in another format; what it cannot carry is told on stderr."""
+def print_format(store: Store, wait: Wait, selected: SelectedMessages, name: str) -> None:
+    """Print the messages in another format, and on stderr what that format cannot hold."""
     format_ = get_format(name)
     if format_.dump is None:
         raise FormatError(
-            f"{format_.name} can be read but not written", hint="partita formats tells which can"
+            f"{format_.name} can be read but not written", hint="`partita formats` lists those that can"
         )
-    dumped = format_.dump(list(whole_messages(store, wait, chosen)))
-    write_json(dumped.payload)
+    dumped = format_.dump(list(read_messages(store, wait, selected)))
+    print_json_line(dumped.payload)
     for loss in dumped.losses[:LOSSES_SHOWN]:
-        say(escaped(f"lost {loss}"))
+        print_notice(escaped(f"lost {loss}"))
     more = len(dumped.losses) - LOSSES_SHOWN
     if more > 0:
-        say(f"… and {counted(more, 'more loss', 'more losses')}; partita convert --losses tells all")
+        print_notice(f"… and {counted(more, 'more loss', 'more losses')}; partita convert --losses lists all")
 
 
-def whole_messages(store: Store, wait: Wait, chosen: Chosen) -> Iterator[Message]:
-    """The chosen messages with their large values in place, some at a time."""
-    wanted = {message.id for message in chosen.messages}
+def read_messages(store: Store, wait: Wait, selected: SelectedMessages) -> Iterator[Message]:
+    """Read the selected messages with their large values, page by page."""
+    wanted = {message.id for message in selected.messages}
     cursor: str | None = None
     while True:
         page = wait(
-            store.list_messages(
-                chosen.thread.id, limit=MESSAGES_AT_ONCE, cursor=cursor, branch="all", internal=None
+            store.messages.list(
+                selected.thread.id,
+                MessageFilter(branch="all", internal=None),
+                limit=MESSAGE_PAGE,
+                cursor=cursor,
             )
         )
         yield from (message for message in page if message.id in wanted)
@@ -62,7 +65,7 @@ def whole_messages(store: Store, wait: Wait, chosen: Chosen) -> Iterator[Message
 
 
 def print_raw(store: Store, wait: Wait, thread: Thread) -> None:
-    """What the agents wrote in all runs of a thread, in order; each entry ends its line."""
+    """Print the raw logs of all runs of a thread, in order. A line break is added where one is missing."""
     stdout = sys.stdout.buffer
     terminal = stdout.isatty()
     empty = True
@@ -72,12 +75,46 @@ def print_raw(store: Store, wait: Wait, thread: Thread) -> None:
             stdout.write(shown if shown.endswith(b"\n") else shown + b"\n")
             empty = False
     if empty:
-        say("no log of this thread is kept")
+        print_notice("the store has no log of this thread")
 
 
 def raw_entries(store: Store, wait: Wait, run: Run) -> Iterator[bytes]:
-    """What an agent wrote in a run, some entries at a time."""
+    """Read the raw entries of a run's log, page by page."""
     after = 0
-    while records := wait(store.read_log(run.id, after=after, limit=RECORDS_AT_ONCE)):
+    while records := wait(store.logs.read(run.id, after=after, limit=RECORD_PAGE)):
         yield from (record.raw for record in records if record.raw is not None)
         after = records[-1].seq
+
+
+def runs_of(store: Store, wait: Wait, thread_id: str) -> list[Run]:
+    """Return the runs of a thread, oldest first."""
+    runs: list[Run] = []
+    cursor: str | None = None
+    while True:
+        page = wait(store.runs.list(RunFilter(thread_id=thread_id), limit=RUN_PAGE, cursor=cursor))
+        runs += page.items
+        cursor = page.next
+        if cursor is None:
+            return runs[::-1]
+
+
+class StoredBlobs:
+    """The blobs of a store, which are read when they are drawn."""
+
+    def __init__(self, store: Store, wait: Wait) -> None:
+        self._store = store
+        self._wait = wait
+
+    def size(self, url: str) -> int | None:
+        """Return the number of bytes of a blob; `None` when it was deleted."""
+        try:
+            return self._wait(self._store.blobs.describe(url)).size
+        except NotFoundError:
+            return None
+
+    def read(self, url: str) -> bytes | None:
+        """Return the bytes of a blob; `None` when it was deleted."""
+        try:
+            return self._wait(self._store.blobs.get(url))
+        except NotFoundError:
+            return None

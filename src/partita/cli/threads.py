@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -9,7 +10,7 @@ import click
 
 from partita.types.codec import encode
 
-from .opened import Wait, opened
+from .blocking import Wait, opened_store
 from .options import (
     agent_option,
     json_option,
@@ -19,10 +20,10 @@ from .options import (
     store_option,
     until_option,
 )
-from .output import say
+from .output import print_notice
 
 if TYPE_CHECKING:  # the store is loaded when a command needs it
-    from partita.store.facade.store import Store
+    from partita.store.store import Store
     from partita.types.threads import Thread
 
 PAGE = 500
@@ -82,29 +83,31 @@ def threads(
     threads in which something went wrong.
     """
     wanted["has_errors"] = True if errors else None
-    with opened(url, resource) as (store, wait):
+    with opened_store(url, resource) as (store, wait):
         pages = _pages(store, wait, wanted, limit=None if every else limit, with_errors=not as_json)
         more = _print_json(pages) if as_json else _print_table(store, wait, pages, iso=iso)
     if more:
-        say("there are more; --limit or --all lists them")
+        print_notice("there are more; --limit or --all lists them")
 
 
 def _pages(
     store: "Store", wait: Wait, wanted: Mapping[str, Any], *, limit: int | None, with_errors: bool
 ) -> "Iterator[tuple[Sequence[Listed], bool]]":
     """Threads as they are asked for, and whether there are more after them."""
-    from partita.store.display_titles import with_display_titles
+    from partita.store.values import ThreadFilter
 
+    every = ThreadFilter(**wanted)
     cursor: str | None = None
     size = PAGE if limit is None else limit
     while True:
-        page = wait(store.list_threads(**wanted, limit=size, cursor=cursor))
+        page = wait(store.threads.list(every, limit=size, cursor=cursor))
         failed: set[str] = set()
         if with_errors and page.items:
             # In the same order: as many of those with errors cover all that are on this page.
-            with_trouble: dict[str, Any] = {**wanted, "has_errors": True}
-            failed = {one.id for one in wait(store.list_threads(**with_trouble, limit=size, cursor=cursor))}
-        shown = wait(store.read(with_display_titles, page.items))
+            with_errors_only = replace(every, has_errors=True)
+            listed = wait(store.threads.list(with_errors_only, limit=size, cursor=cursor))
+            failed = {one.id for one in listed}
+        shown = wait(store.threads.with_display_titles(page.items))
         yield [Listed(thread, thread.id in failed) for thread in shown], page.has_more
         cursor = page.next
         if cursor is None or limit is not None:
@@ -112,20 +115,20 @@ def _pages(
 
 
 def _print_json(pages: "Iterator[tuple[Sequence[Listed], bool]]") -> bool:
-    from .printing import write_line
+    from .output import print_json_bytes
 
     more = False
     for listed, more in pages:  # noqa: B007 # the last one counts
         for one in listed:
-            write_line(encode(one.thread))
+            print_json_bytes(encode(one.thread))
     return more
 
 
 def _print_table(
     store: "Store", wait: Wait, pages: "Iterator[tuple[Sequence[Listed], bool]]", *, iso: bool
 ) -> bool:
-    from .lookup import short_ids
-    from .printing import console, show
+    from .lookup import short_thread_ids
+    from .view.console import console, show
     from .view.listing import WIDEST, draw_threads
 
     listed: list[Listed] = []
@@ -133,11 +136,13 @@ def _print_table(
     for some, more in pages:  # noqa: B007 # the last one counts
         listed += some
     if not listed:
-        say("no threads" + ("" if wait(store.count_threads()) else " yet; partita import brings some in"))
+        print_notice(
+            "no threads" + ("" if wait(store.threads.count()) else " yet; partita import brings some in")
+        )
         return False
     terminal = sys.stdout.isatty()
     ids = [one.thread.id for one in listed]
-    shown = wait(short_ids(store, ids)) if terminal else dict(zip(ids, ids, strict=True))
+    shown = wait(short_thread_ids(store, ids)) if terminal else dict(zip(ids, ids, strict=True))
     width = console().width if terminal else WIDEST
     show([draw_threads(listed, shown, now=datetime.now(UTC), width=width, exact=iso)], width=width)
     return more

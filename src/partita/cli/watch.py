@@ -10,17 +10,16 @@ from typing import TYPE_CHECKING
 
 import click
 
-from partita.cli.importing.logs import check_agents, find
+from partita.cli.import_logs import check_agents, find
 
-from .completing import log_agents
+from .completion import complete_log_agents
 from .options import store_option
-from .output import print_json
-from .telling import tell
+from .output import echo, print_json
 
 if TYPE_CHECKING:  # what reads is loaded when a command needs it
-    from partita.logs.importing.report import LogImportReport
-    from partita.logs.places.log_file import LogFile
-    from partita.logs.watching.watcher import Way
+    from partita.importers.logs.plan import LogImportReport
+    from partita.logs.sources.source import LogFile
+    from partita.logs.watching.watcher import WatchMethod
 
 
 @click.command(
@@ -40,7 +39,7 @@ Examples:
     "agents",
     multiple=True,
     metavar="NAME",
-    shell_complete=log_agents,
+    shell_complete=complete_log_agents,
     help="Only logs of this agent.",
 )
 @click.option("--poll", is_flag=True, help="Look at the files again and again; do not wait for events.")
@@ -58,9 +57,9 @@ def watch(
 
     A last line that is only half written is waited for. Folders and files may come later.
     """
-    from partita.logs.importing.live import watch_logs
-    from partita.logs.importing.workers import Workers
-    from partita.logs.places.places import roots
+    from partita.importers.logs.watch import watch_logs
+    from partita.importers.logs.workers import Workers
+    from partita.logs.files import roots
     from partita.store.opening import open_store
 
     check_agents(agents)
@@ -78,8 +77,8 @@ def watch(
                     watched,
                     resource_id=resource,
                     workers=pool,
-                    tell=lambda report: _tell(report, as_json=as_json),
-                    on_way=_tell_way,
+                    on_import=lambda report: _tell(report, as_json=as_json),
+                    on_method=_print_method,
                     force_polling=poll,
                     stop=stop,
                 )
@@ -112,11 +111,11 @@ def _tell(report: "LogImportReport", *, as_json: bool) -> None:
     click.echo(f"{time}  {report.read:,} files, {counts.new:,} new messages, {counts.changed:,} changed")
     for path, problems in report.problems.items():
         for problem in problems:
-            tell(f"          {path}: {problem}", err=True)
+            echo(f"          {path}: {problem}", err=True)
 
 
-def _tell_way(way: "Way") -> None:
-    tell(f"watching by {way.name}{f' ({way.why})' if way.why else ''}", err=True)
+def _print_method(method: "WatchMethod") -> None:
+    echo(f"watching by {method.name}{f' ({method.why})' if method.why else ''}", err=True)
 
 
 COMMAND = watch

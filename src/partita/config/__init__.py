@@ -1,1 +1,1 @@
-"""Settings: what there is to set, where it is written, and what counts."""
+"""Settings: their table, files, environment variables, and which projects are trusted."""

@@ -1,4 +1,4 @@
-"""What counts: the environment, then the file of the project, then the user's own, then the default."""
+"""The settings in effect: from the environment, the project's file, the user's file, or the defaults."""
 
 from collections.abc import Iterator
 from functools import cached_property
@@ -7,17 +7,17 @@ from typing import Literal, NamedTuple
 
 from partita.errors import ConfigError
 
+from .environment import Environment, current_environment
 from .files import ConfigFile, read_file
-from .kinds import from_text
 from .settings import BY_KEY, SETTINGS, VARIABLES, Setting, Value
-from .surroundings import Surroundings, here
 from .trust import refusal
+from .values import from_text
 
 PREFIX = "PARTITA_"
 
 
 class Source(NamedTuple):
-    """Where a value comes from, and its name there: a variable, or the place in a file."""
+    """The source of a value: its kind, and the name of the variable or the location in the file."""
 
     kind: Literal["environment", "project", "user", "default"]
     name: str = ""
@@ -26,8 +26,8 @@ class Source(NamedTuple):
         return f"environment {self.name}" if self.kind == "environment" else self.name or self.kind
 
 
-class Found(NamedTuple):
-    """The value of a setting, where it comes from, and why it does not count if it does not."""
+class ResolvedSetting(NamedTuple):
+    """The value of a setting and its source. `refused` is the reason why the value must not be used."""
 
     setting: Setting
     value: Value
@@ -36,67 +36,67 @@ class Found(NamedTuple):
 
 
 class Config:
-    """The settings as they are in some surroundings. Files are read when they are needed."""
+    """The settings in an environment. Files are read on first use."""
 
-    def __init__(self, surroundings: Surroundings | None = None) -> None:
-        self.surroundings = surroundings or here()
+    def __init__(self, environment: Environment | None = None) -> None:
+        self.environment = environment or current_environment()
 
     def get(self, key: str) -> Value:
-        """The value of a setting; an error when nobody may rely on it."""
+        """The value of a setting. A value that is not trusted is a `ConfigError`."""
         found = self.find(key)
         if found.refused is not None:
             raise found.refused
         return found.value
 
-    def find(self, key: str) -> Found:
-        """The value of a setting and where it comes from."""
+    def find(self, key: str) -> ResolvedSetting:
+        """The value of a setting and its source."""
         setting = BY_KEY[key]
-        text = self.surroundings.environment.get(setting.environment)
+        text = self.environment.variables.get(setting.environment)
         if text:
-            return Found(
+            return ResolvedSetting(
                 setting, _from_environment(setting, text), Source("environment", setting.environment)
             )
         for file in self.files:
             if key in file.values:
-                source = Source(file.role, file.where(key))
-                return Found(setting, file.values[key], source, self._refusal(file, setting))
-        return Found(setting, setting.default, Source("default"))
+                source = Source(file.role, file.location(key))
+                return ResolvedSetting(setting, file.values[key], source, self._refusal(file, setting))
+        return ResolvedSetting(setting, setting.default, Source("default"))
 
-    def all(self) -> Iterator[Found]:
+    def all(self) -> Iterator[ResolvedSetting]:
         """Every setting."""
         return (self.find(setting.key) for setting in SETTINGS)
 
     @cached_property
     def files(self) -> tuple[ConfigFile, ...]:
-        """The files that are there: that of the project first."""
+        """The existing settings files, the project's file first."""
         return tuple(self._files())
 
     def _files(self) -> Iterator[ConfigFile]:
-        nearest = project_file(self.surroundings)
+        nearest = project_file(self.environment)
         if nearest is not None:
             yield nearest
-        own = self.surroundings.own
-        if exists(own) or self.surroundings.environment.get("PARTITA_CONFIG"):
-            yield read_file(own, "user")
+        user_file = self.environment.user_file
+        if exists(user_file) or self.environment.variables.get("PARTITA_CONFIG"):
+            yield read_file(user_file, "user")
 
     def _refusal(self, file: ConfigFile, setting: Setting) -> ConfigError | None:
         if file.role == "user":
             return None
         trusted = self.find("trusted").value
-        assert isinstance(trusted, tuple), "a list, by the table"
-        return refusal(file, setting, trusted, self.surroundings)
+        assert isinstance(trusted, tuple), "its kind is a list"
+        return refusal(file, setting, trusted, self.environment)
 
     def unknown_variables(self) -> list[str]:
-        """Variables that look like ours and that nobody reads."""
+        """Environment variables with the prefix `PARTITA_` that are not settings."""
         known = {setting.environment for setting in SETTINGS} | VARIABLES.keys()
         return sorted(
-            name for name in self.surroundings.environment if name.startswith(PREFIX) and name not in known
+            name for name in self.environment.variables if name.startswith(PREFIX) and name not in known
         )
 
 
-def project_file(surroundings: Surroundings) -> ConfigFile | None:
-    """The nearest file of a project, if there is one."""
-    nearest = next((path for path in surroundings.project_files() if exists(path)), None)
+def project_file(environment: Environment) -> ConfigFile | None:
+    """The nearest settings file of the project, if there is one."""
+    nearest = next((path for path in environment.project_files() if exists(path)), None)
     return None if nearest is None else read_file(nearest, "project")
 
 
@@ -109,7 +109,7 @@ def _from_environment(setting: Setting, text: str) -> Value:
 
 
 def exists(path: Path) -> bool:
-    """Whether something is at a path, as far as this user can see."""
+    """Whether a path exists and is accessible."""
     try:
         path.stat()
     except OSError:

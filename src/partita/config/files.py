@@ -1,4 +1,4 @@
-"""`partita.toml`: found, read, and checked against the table of settings."""
+"""Reading `partita.toml`, checked against the table of settings."""
 
 import re
 import tomllib
@@ -10,21 +10,20 @@ from typing import Any, Final, Literal, NamedTuple, TypeAlias, cast
 
 from partita.errors import ConfigError
 
-from .kinds import from_toml
-from .relative import beside
 from .settings import BY_KEY, Value
+from .values import from_toml, with_absolute_paths
 
 Role: TypeAlias = Literal["project", "user"]
 
-MOST_BYTES: Final = 1024 * 1024
+MAX_BYTES: Final = 1024 * 1024
 SECTIONS: Final = frozenset(key.partition(".")[0] for key in BY_KEY if "." in key)
 HEADER: Final = re.compile(r"\s*\[\s*([\w.-]+)\s*\]")
 ASSIGNMENT: Final = re.compile(r"\s*([\w.-]+)\s*=")
-PLACE: Final = re.compile(r" \(at line (\d+), column (\d+)\)$")
+TOML_POSITION: Final = re.compile(r" \(at line (\d+), column (\d+)\)$")
 
 
 class ConfigFile(NamedTuple):
-    """What a file says: the values by their keys, and the lines they are on as far as that is known."""
+    """The values of a settings file by key, and their line numbers if known."""
 
     path: Path
     role: Role
@@ -33,31 +32,33 @@ class ConfigFile(NamedTuple):
     digest: str
     """The SHA-256 hash of its content."""
 
-    def where(self, key: str) -> str:
-        """The place of a key: the file and, if it is known, the line."""
-        return place(self.path, self.lines.get(key))
+    def location(self, key: str) -> str:
+        """The location of a key: the path and, if known, the line."""
+        return file_location(self.path, self.lines.get(key))
 
 
-def place(path: Path, line: int | None) -> str:
-    """A place in a file, as editors and compilers write it."""
+def file_location(path: Path, line: int | None) -> str:
+    """A path with a line number, as editors and compilers write it."""
     return f"{path}:{line}" if line else str(path)
 
 
 def read_file(path: Path, role: Role) -> ConfigFile:
-    """What a file says; an error that names the place for what it may not say."""
+    """Read a settings file. An invalid setting is a `ConfigError` with its location."""
     content = _content(path)
     text = _text(path, content)
     lines = dict(_lines(text))
     values: dict[str, Value] = {}
     for key, raw in _flat(_parsed(path, text)):
-        where = place(path, lines.get(key) or lines.get(key.partition(".")[0]))
+        where = file_location(path, lines.get(key) or lines.get(key.partition(".")[0]))
         setting = BY_KEY.get(key)
         if setting is None:
-            raise ConfigError(f"there is no setting {key!r}", where=where, hint=_meant(key))
-        if setting.own and role == "project":
-            raise ConfigError(f"{key} is for your own file", where=where, hint="take it out of this one")
+            raise ConfigError(f"there is no setting {key!r}", where=where, hint=_suggestion(key))
+        if setting.user_only and role == "project":
+            raise ConfigError(
+                f"{key} can only be set in your user file", where=where, hint="remove it from this file"
+            )
         try:
-            values[key] = beside(path.parent, setting.kind, from_toml(setting, raw))
+            values[key] = with_absolute_paths(path.parent, setting.kind, from_toml(setting, raw))
         except ConfigError as error:
             error.where = where
             raise
@@ -67,15 +68,17 @@ def read_file(path: Path, role: Role) -> ConfigFile:
 def _content(path: Path) -> bytes:
     try:
         with path.open("rb") as file:
-            content = file.read(MOST_BYTES + 1)  # a link to a device could have no end
+            content = file.read(MAX_BYTES + 1)  # a link to a device could be endless
     except OSError as error:
         why = (error.strerror or type(error).__name__).lower()
         raise ConfigError(
             f"the settings cannot be read: {why}", where=str(path), hint=_readable(error)
         ) from None
-    if len(content) > MOST_BYTES:
+    if len(content) > MAX_BYTES:
         raise ConfigError(
-            f"the settings have more than {MOST_BYTES} bytes", where=str(path), hint="is it the right file?"
+            f"the settings have more than {MAX_BYTES} bytes",
+            where=str(path),
+            hint="check that it is the right file",
         )
     return content
 
@@ -93,22 +96,22 @@ def _readable(error: OSError) -> str:
 
 def _parsed(path: Path, text: str) -> dict[str, Any]:
     try:
-        return tomllib.loads(text + "\n")  # so that the place of what ends the file is told
+        return tomllib.loads(text + "\n")  # so that errors at the end of the file have a line number
     except tomllib.TOMLDecodeError as error:
-        told = str(error)
-        found = PLACE.search(told)
+        message = str(error)
+        found = TOML_POSITION.search(message)
         raise ConfigError(
-            f"this is not TOML: {PLACE.sub('', told)}",
+            f"invalid TOML: {TOML_POSITION.sub('', message)}",
             where=f"{path}:{found[1]}:{found[2]}" if found else str(path),
-            hint='texts stand in quotes: store = "messages.db"',
+            hint='strings need quotes: store = "messages.db"',
         ) from None
 
 
 def _flat(table: Mapping[str, Any]) -> Iterator[tuple[str, object]]:
-    """Each key with its section, and what it holds."""
+    """Each key with its section, and its value."""
     for name, raw in table.items():
         if isinstance(raw, dict) and (name in SECTIONS or name not in BY_KEY):
-            inner = cast("dict[str, Any]", raw)  # TOML has no other keys
+            inner = cast("dict[str, Any]", raw)  # TOML keys are strings
             yield from ((f"{name}.{key}", value) for key, value in inner.items())
             if not inner and name not in SECTIONS:
                 yield name, raw
@@ -117,7 +120,7 @@ def _flat(table: Mapping[str, Any]) -> Iterator[tuple[str, object]]:
 
 
 def _lines(text: str) -> Iterator[tuple[str, int]]:
-    """On which line each key is. It may be wrong where a text spans lines and looks like a key."""
+    """The line number of each key. It may be wrong after multi-line strings that look like keys."""
     section = ""
     seen: set[str] = set()
     for number, line in enumerate(text.splitlines(), 1):
@@ -131,8 +134,8 @@ def _lines(text: str) -> Iterator[tuple[str, int]]:
             yield key, number
 
 
-def _meant(key: str) -> str:
-    """What may have been meant: the same name in another section, or a name that is nearly the same."""
+def _suggestion(key: str) -> str:
+    """A hint for an unknown key: the same name in another section, or a similar name."""
     name = key.rpartition(".")[2]
     elsewhere = [known for known in BY_KEY if known.rpartition(".")[2] == name]
     near = elsewhere or get_close_matches(key, BY_KEY, n=1) or _close_name(name)

@@ -1,53 +1,53 @@
-"""Every setting: one table, from which reading, checking, `partita config` and its page come."""
+"""The table of settings, which reading, checking, `partita config` and the documentation use."""
 
 from collections.abc import Mapping
 from typing import Final, Literal, NamedTuple, TypeAlias
 
-Kind: TypeAlias = Literal["text", "place", "number", "seconds", "switch", "texts", "folders"]
-"""What a value is. A place is a store: the path of a file, or a URL."""
+Kind: TypeAlias = Literal["text", "store", "number", "seconds", "switch", "texts", "folders"]
+"""The type of a value. A store is the path of a file or a URL."""
 
 Value: TypeAlias = str | int | float | bool | tuple[str, ...] | None
 
-MOST_PORTS: Final = 65535
+MAX_PORT: Final = 65535
 
 
 class Setting(NamedTuple):
-    """Something that can be set."""
+    """A setting."""
 
     key: str
-    """How files name it: `serve.port` is `port` under `[serve]`."""
+    """The key in files: `serve.port` is `port` under `[serve]`."""
     environment: str
-    """The variable that sets it."""
+    """The environment variable."""
     kind: Kind
     meaning: str
     default: Value = None
-    unset: str = ""
-    """What holds without it, in words, where the default is no value."""
-    least: int | None = None
-    most: int | None = None
+    default_text: str = ""
+    """A description of the default, if there is no default value."""
+    minimum: int | None = None
+    maximum: int | None = None
     options: tuple[str, ...] = ()
-    """Whose default it is: `serve.port` is the parameter `port` of `partita serve`."""
-    guarded: str = ""
-    """Why a project's file sets it only if the user trusts the file; empty where any file may."""
-    own: bool = False
-    """Whether a project's file may not set it at all."""
+    """The command options that have it as their default: `serve.port` is `port` of `partita serve`."""
+    trust_reason: str = ""
+    """Why a project's file must be trusted to set it; empty if it need not be."""
+    user_only: bool = False
+    """Whether only the user's file can set it."""
 
 
 SETTINGS: Final = (
     Setting(
         key="store",
         environment="PARTITA_STORE",
-        kind="place",
-        meaning="Where everything is kept: the path of a file, or a URL.",
-        unset="a file in your data folder",
-        guarded="it chooses where your sessions are stored and read",
+        kind="store",
+        meaning="The store: the path of a file, or a URL.",
+        default_text="a file in your data folder",
+        trust_reason="it chooses where your sessions are stored and read",
     ),
     Setting(
         key="pager",
         environment="PARTITA_PAGER",
         kind="switch",
         default=True,
-        meaning="Stop after each page of what is long, on a terminal.",
+        meaning="Show long output in a pager on a terminal.",
         options=("show.pager", "diff.pager"),
     ),
     Setting(
@@ -55,26 +55,26 @@ SETTINGS: Final = (
         environment="PARTITA_TRUSTED",
         kind="folders",
         default=(),
-        meaning="Folders whose `partita.toml` may decide everything.",
-        own=True,
+        meaning="Folders whose `partita.toml` is trusted.",
+        user_only=True,
     ),
     Setting(
         key="serve.host",
         environment="PARTITA_HOST",
         kind="text",
         default="127.0.0.1",
-        meaning="Where the server listens.",
+        meaning="The address that the server listens on. Use `0.0.0.0` for all interfaces.",
         options=("serve.host",),
-        guarded="it decides who can reach the server",
+        trust_reason="it decides who can reach the server",
     ),
     Setting(
         key="serve.port",
         environment="PARTITA_PORT",
         kind="number",
         default=7272,
-        least=0,
-        most=MOST_PORTS,
-        meaning="Its port; 0 is any.",
+        minimum=0,
+        maximum=MAX_PORT,
+        meaning="The port of the server. 0 selects a free port.",
         options=("serve.port",),
     ),
     Setting(
@@ -82,62 +82,62 @@ SETTINGS: Final = (
         environment="PARTITA_SERVE_AGENTS",
         kind="texts",
         default=(),
-        unset="all that are known",
-        meaning="Who answers, as `--agent` names them.",
+        default_text="all available agents",
+        meaning="The agents that are served, as `--agent` names them.",
         options=("serve.names",),
-        guarded="it runs code",
+        trust_reason="it runs code",
     ),
     Setting(
         key="serve.keys",
         environment="PARTITA_SERVE_KEYS",
         kind="switch",
         default=False,
-        meaning="Only those may ask who have a key.",
+        meaning="Require an API key.",
         options=("serve.keys",),
-        guarded="it decides who can reach the server",
+        trust_reason="it decides who can reach the server",
     ),
     Setting(
         key="serve.token",
         environment="PARTITA_SERVE_TOKEN",
         kind="switch",
         default=True,
-        meaning="Without keys, serve only who has the token of the printed address.",
+        meaning="Without API keys, require the token in the printed address.",
         options=("serve.token",),
-        guarded="it decides who can reach the server",
+        trust_reason="it decides who can reach the server",
     ),
     Setting(
         key="serve.origins",
         environment="PARTITA_SERVE_ORIGINS",
         kind="texts",
         default=(),
-        meaning="Sites whose pages may ask.",
+        meaning="Origins of other sites that may call the server.",
         options=("serve.origins",),
-        guarded="it decides who can reach the server",
+        trust_reason="it decides who can reach the server",
     ),
     Setting(
         key="serve.allow_hosts",
         environment="PARTITA_SERVE_ALLOW_HOSTS",
         kind="texts",
         default=(),
-        meaning="Names that the server may have.",
+        meaning="Additional host names that the server accepts.",
         options=("serve.hosts",),
-        guarded="it decides who can reach the server",
+        trust_reason="it decides who can reach the server",
     ),
     Setting(
         key="serve.cwds",
         environment="PARTITA_SERVE_CWDS",
         kind="folders",
         default=(),
-        meaning="Folders in which clients may let an agent work, and in those below them.",
+        meaning="Folders in which clients may run an agent, including subfolders.",
         options=("serve.cwds",),
-        guarded="it decides where agents may work",
+        trust_reason="it decides where agents may work",
     ),
     Setting(
         key="serve.client",
         environment="PARTITA_SERVE_CLIENT",
         kind="text",
         default="7",
-        meaning="The version of the AI SDK that clients have.",
+        meaning="The AI SDK version of the clients.",
         options=("serve.client",),
     ),
     Setting(
@@ -145,16 +145,16 @@ SETTINGS: Final = (
         environment="PARTITA_SERVE_IMPORT",
         kind="switch",
         default=True,
-        meaning="Bring in the sessions of agents on this machine, and follow them.",
+        meaning="Import the sessions of coding agents on this machine, and follow them.",
         options=("serve.imports",),
-        guarded="it decides which of your sessions are imported",
+        trust_reason="it decides which of your sessions are imported",
     ),
     Setting(
         key="serve.demo",
         environment="PARTITA_SERVE_DEMO",
         kind="switch",
         default=True,
-        meaning="Put examples into an empty store.",
+        meaning="Add demo data to an empty store.",
         options=("serve.demo",),
     ),
     Setting(
@@ -162,7 +162,7 @@ SETTINGS: Final = (
         environment="PARTITA_LOG_FORMAT",
         kind="text",
         default="text",
-        meaning="How the server writes log lines: `text` or `json`.",
+        meaning="The format of log lines: `text` or `json`.",
         options=("serve.log_format",),
     ),
     Setting(
@@ -170,14 +170,14 @@ SETTINGS: Final = (
         environment="PARTITA_LOG_LEVEL",
         kind="text",
         default="warning",
-        meaning="The least important log lines it writes: `debug`, `info`, `warning` or `error`.",
+        meaning="The lowest level of log lines: `debug`, `info`, `warning` or `error`.",
         options=("serve.log_level",),
     ),
     Setting(
         key="serve.open",
         environment="PARTITA_SERVE_OPEN",
         kind="switch",
-        unset="only `partita` alone does",
+        default_text="off except for `partita`",
         meaning="Open the browser.",
         options=("serve.opens",),
     ),
@@ -186,8 +186,8 @@ SETTINGS: Final = (
         environment="PARTITA_SERVE_CPU_SECONDS",
         kind="seconds",
         default=10.0,
-        least=0,
-        meaning="CPU time for one request that converts, inspects, imports or shares.",
+        minimum=0,
+        meaning="CPU seconds for a request that converts, inspects, imports or shares.",
         options=("serve.cpu_seconds",),
     ),
     Setting(
@@ -195,8 +195,8 @@ SETTINGS: Final = (
         environment="PARTITA_SERVE_MEMORY_MB",
         kind="number",
         default=512,
-        least=16,
-        meaning="Memory for such a request, in megabytes.",
+        minimum=16,
+        meaning="Memory limit in megabytes for such a request.",
         options=("serve.memory_mb",),
     ),
     Setting(
@@ -204,8 +204,8 @@ SETTINGS: Final = (
         environment="PARTITA_SERVE_EXPANSION",
         kind="number",
         default=50,
-        least=1,
-        meaning="How many times as large as its body the content of a request may become.",
+        minimum=1,
+        meaning="Limit for the size of decompressed content, as a multiple of the request body.",
         options=("serve.expansion",),
     ),
     Setting(
@@ -213,27 +213,27 @@ SETTINGS: Final = (
         environment="PARTITA_IMPORT_AGENTS",
         kind="texts",
         default=(),
-        unset="all",
-        meaning="Whose sessions `import` and `watch` bring in.",
+        default_text="all",
+        meaning="The agents whose sessions `import` and `watch` import.",
         options=("import.agents", "watch.agents"),
-        guarded="it decides which of your sessions are imported",
+        trust_reason="it decides which of your sessions are imported",
     ),
     Setting(
         key="import.resource",
         environment="PARTITA_IMPORT_RESOURCE",
         kind="text",
-        unset="nobody in particular",
-        meaning="Whose the threads become that `import`, `watch` and `hook` bring in.",
+        default_text="no owner",
+        meaning="The owner of the threads that `import`, `watch` and `hook` import.",
         options=("import.resource", "watch.resource"),
-        guarded="it decides who owns imported sessions",
+        trust_reason="it decides who owns imported sessions",
     ),
     Setting(
         key="import.workers",
         environment="PARTITA_IMPORT_WORKERS",
         kind="number",
-        least=1,
-        unset="as many as there are cores",
-        meaning="How many processes read.",
+        minimum=1,
+        default_text="the number of CPU cores",
+        meaning="The number of processes that read logs.",
         options=("import.workers",),
     ),
     Setting(
@@ -241,7 +241,7 @@ SETTINGS: Final = (
         environment="PARTITA_WATCH_POLL",
         kind="switch",
         default=False,
-        meaning="Look at the files again and again; do not wait for events.",
+        meaning="Poll the files instead of waiting for file system events.",
         options=("watch.poll",),
     ),
     Setting(
@@ -249,8 +249,8 @@ SETTINGS: Final = (
         environment="PARTITA_REPLAY_LONGEST_PAUSE",
         kind="seconds",
         default=2.0,
-        least=0,
-        meaning="No pause of a replay is longer, in seconds.",
+        minimum=0,
+        meaning="The longest pause of a replay, in seconds.",
         options=("replay.longest_pause",),
     ),
 )
@@ -262,9 +262,9 @@ BY_OPTION: Final[Mapping[str, Setting]] = {
 }
 
 VARIABLES: Final[Mapping[str, str]] = {
-    "PARTITA_CONFIG": "The file to read in the place of your own `partita.toml`.",
-    "PARTITA_PAGE": "A folder with another build of the page.",
-    "PARTITA_REDACT_LIMIT": "How many characters are searched for secrets at once; 128000000 unless set.",
-    "PARTITA_TRACEBACK": "Set to 1: errors come with a traceback.",
+    "PARTITA_CONFIG": "A file to read instead of your user `partita.toml`.",
+    "PARTITA_PAGE": "A folder with another build of the web UI.",
+    "PARTITA_REDACT_LIMIT": "How many characters are searched for secrets at once. Default: 128000000.",
+    "PARTITA_TRACEBACK": "Set it to 1 to print errors with a traceback.",
 }
-"""Variables of the environment that no file can set."""
+"""Environment variables that cannot be set in files."""

@@ -1,7 +1,7 @@
-"""Which settings a project's `partita.toml` may decide: it comes with whatever the user clones.
+"""Which settings a project's `partita.toml` may set. The file may come from a cloned repository.
 
-Without trust, it decides only how things look and how fast they are. The rest applies once the user trusts
-the folder (`trusted` in the user's own file) or this file with its present content (`partita config trust`).
+An untrusted file can only set display and performance options. The rest applies once the user trusts the
+folder (`trusted` in the user's file) or this file with its current content (`partita config trust`).
 """
 
 import os
@@ -13,26 +13,26 @@ from typing import Final
 from partita.errors import ConfigError
 from partita.private_files import whole_file
 
+from .environment import Environment
 from .files import ConfigFile
 from .settings import Setting
-from .surroundings import Surroundings
 
 APPROVALS: Final = "trusted"
-"""The folder, next to the user's own file, with a file for each project file that is trusted."""
+"""The folder next to the user's file that contains a file for each trusted project file."""
 
 
 def refusal(
-    file: ConfigFile, setting: Setting, trusted: Sequence[str], surroundings: Surroundings
+    file: ConfigFile, setting: Setting, trusted: Sequence[str], environment: Environment
 ) -> ConfigError | None:
-    """Why a project's file may not decide a setting; `None` if it may."""
-    if file.role == "user" or _is_trusted(file.path.parent, trusted) or is_approved(file, surroundings):
+    """The error for a setting that a project's file must not set; `None` if it may."""
+    if file.role == "user" or _is_trusted(file.path.parent, trusted) or is_approved(file, environment):
         return None
-    why = "the file belongs to another user" if _is_foreign(file.path) else setting.guarded
+    why = "the file belongs to another user" if _is_foreign(file.path) else setting.trust_reason
     if not why:
         return None
     return ConfigError(
-        f"the file of a project sets {setting.key}, and it is not trusted: {why}",
-        where=file.where(setting.key),
+        f"the project's file sets {setting.key}, but is not trusted: {why}",
+        where=file.location(setting.key),
         hint="read the file; if you trust it, run: partita config trust. Or set it yourself: "
         f"{_alternative(setting)}",
     )
@@ -40,35 +40,35 @@ def refusal(
 
 def _alternative(setting: Setting) -> str:
     option = "--store, " if setting.key == "store" else ""
-    return f"{option}{setting.environment} or your own partita.toml"
+    return f"{option}{setting.environment} or your user partita.toml"
 
 
-def is_approved(file: ConfigFile, surroundings: Surroundings) -> bool:
-    """Whether the user trusts this file with the content that it has now."""
+def is_approved(file: ConfigFile, environment: Environment) -> bool:
+    """Whether the user trusts this file with its current content."""
     try:
-        return _approval(file.path, surroundings).read_text() == _statement(file)
+        return _approval(file.path, environment).read_text() == _statement(file)
     except (OSError, UnicodeDecodeError):
         return False
 
 
-def approve(file: ConfigFile, surroundings: Surroundings) -> None:
-    """Trust a file for as long as its content stays the same."""
-    with whole_file(_approval(file.path, surroundings), force=True) as approval:
+def approve(file: ConfigFile, environment: Environment) -> None:
+    """Trust a file until its content changes."""
+    with whole_file(_approval(file.path, environment), force=True) as approval:
         approval.write(_statement(file).encode("utf-8", "surrogateescape"))
 
 
-def revoke(path: Path, surroundings: Surroundings) -> bool:
-    """Trust a file no longer; returns whether it was trusted with some content."""
+def revoke(path: Path, environment: Environment) -> bool:
+    """Revoke the trust in a file; return whether it was trusted."""
     try:
-        _approval(path, surroundings).unlink()
+        _approval(path, environment).unlink()
     except FileNotFoundError:
         return False
     return True
 
 
-def _approval(path: Path, surroundings: Surroundings) -> Path:
+def _approval(path: Path, environment: Environment) -> Path:
     name = sha256(os.fsencode(path.resolve())).hexdigest()
-    return surroundings.config_folder / APPROVALS / name
+    return environment.config_folder / APPROVALS / name
 
 
 def _statement(file: ConfigFile) -> str:
@@ -81,7 +81,7 @@ def _is_trusted(folder: Path, trusted: Sequence[str]) -> bool:
 
 
 def _is_foreign(path: Path) -> bool:
-    """Whether another user could have put it there: neither this user nor the administrator owns it."""
+    """Whether a file belongs to another user than this one and root."""
     if not hasattr(os, "geteuid"):
         return False
     try:

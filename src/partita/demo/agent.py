@@ -18,8 +18,7 @@ What it does depends on a word in what it is asked:
 from typing import Final
 
 from partita.runtime.agent.agent import Agent
-from partita.runtime.scripted.script import as_script
-from partita.runtime.scripted.service import ScriptedService
+from partita.runtime.scripted import ScriptedService, as_script
 from partita.types.json import JsonObject
 
 from .scenes import PAUSE, call, reasoning, scene, step, text

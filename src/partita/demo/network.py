@@ -3,8 +3,7 @@
 from typing import Final
 
 from partita.runtime.network.network import Network
-from partita.runtime.scripted.script import as_script
-from partita.runtime.scripted.service import ScriptedService
+from partita.runtime.scripted import ScriptedService, as_script
 from partita.types.json import Json, JsonObject
 
 from .scenes import call, reasoning, scene, step, text

@@ -5,15 +5,17 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from partita.runtime.closing import closed
-from partita.runtime.folding import RunFold
-from partita.runtime.service import AgentService, Options, Prompt
+from partita.runtime.run_fold import RunFold
+from partita.runtime.service import AgentService, InvokeOptions, Prompt, closed
 from partita.store.ids import new_id
 from partita.types.chunks import (
+    AgentStreamEvent,
     ChildChunk,
     ChildMessage,
     Chunk,
+    ChunkEvent,
     DataChunk,
+    ErrorEvent,
     MessageFinish,
     MessageStart,
     ToolInputAvailable,
@@ -21,7 +23,6 @@ from partita.types.chunks import (
     ToolOutputAvailable,
     ToolOutputError,
 )
-from partita.types.events import AgentStreamEvent, ChunkEvent, ErrorEvent
 from partita.types.json import Json, is_object
 from partita.types.messages import UserMessage
 from partita.types.parts import TextPart
@@ -42,7 +43,7 @@ class Delegating:
         *,
         cwd: Path | None = None,
         session_id: str | None = None,
-        options: Options | None = None,
+        options: InvokeOptions | None = None,
     ) -> AsyncIterator[AgentStreamEvent]:
         """One answer; what the agents do comes in between, as chunks of children."""
         async with closed(self._model.invoke(prompt, cwd=cwd, options=options)) as events:
@@ -96,7 +97,7 @@ class _Work:
         message_id = new_id()
         yield ChunkEvent(chunk=ChildMessage(self._path, self._task))
         yield ChunkEvent(chunk=ChildChunk(self._path, MessageStart(message_id)))
-        options = Options(message_id=message_id)
+        options = InvokeOptions(message_id=message_id)
         async with closed(self._agent.invoke([self._task], cwd=cwd, options=options)) as events:
             async for event in events:
                 if isinstance(event, ErrorEvent):

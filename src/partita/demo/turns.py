@@ -30,9 +30,9 @@ async def take_turns(session: Session, agents: Mapping[str, AgentService]) -> in
     taken = 0
     for turn in TURNS:
         agent = agents.get(turn.agent)
-        if agent is None or await session.store.get_thread_by_id(turn.thread_id) is not None:
+        if agent is None or await session.store.threads.get(turn.thread_id) is not None:
             continue
-        await session.store.create_thread(
+        await session.store.threads.create(
             turn.thread_id, title=turn.title, agent=turn.agent, metadata={"demo": True}
         )
         run = await session.start(agent, turn.thread_id, turn.words)

@@ -7,7 +7,7 @@ new names.
 from collections.abc import Sequence
 from typing import Final
 
-from partita.formats.reasons import UNREAD
+from partita.formats.losses import UNREAD
 from partita.types.chunks import Chunk, ErrorChunk, MessageAbort, MessageFinish
 from partita.types.codec import MESSAGES, read_chunk, read_message, to_json
 from partita.types.json import Json, is_array, is_object

@@ -9,23 +9,22 @@ from typing import Final
 from msgspec.structs import replace as struct_replace
 
 from partita.errors import FormatError, PartitaError
-from partita.formats.reasons import NO_PLACE, SETTING
+from partita.formats.losses import NO_PLACE, SETTING
 from partita.types.codec import to_json
-from partita.types.fold import origins
 from partita.types.json import Json, is_array, limited_depth
 from partita.types.messages import Message, ToolMessage
-from partita.types.value import unkept
+from partita.types.tool_results import origins
+from partita.types.value import kept_fields
 
-from .answers.model_view import OpenCalls, repair_calls
-from .builtin import CHAT
 from .core.sidecar import embed, extract
 from .core.unread import Fact, message_facts, read_completely, read_events
-from .events import load_events
+from .detection.guess import FormatGuess, guess_format, sniff
+from .event_streams import load_events
 from .format import Dumped, Format, FoundLosses, Loaded, Request, ToolSpec
 from .log.session_file import SessionFacts
 from .losses import Loss, by_member, relocate
-from .registry import get_format
-from .sniff import Guess, guess_format, sniff
+from .model_view import OpenCalls, repair_calls
+from .registry import ALIASES, CHAT, get_format
 
 NOTES: Final = (".mastra:note", ".foreign:type")
 """Members that readers add: the form in which a value was written, and the type that a message had."""
@@ -42,7 +41,9 @@ class Converted(Dumped):
 
     __slots__ = ("guess", "source")
 
-    def __init__(self, payload: Json, losses: FoundLosses, source: str, guess: Guess | None = None) -> None:
+    def __init__(
+        self, payload: Json, losses: FoundLosses, source: str, guess: FormatGuess | None = None
+    ) -> None:
         """`source`: the format that it was read as; `guess`: how certain that is, if none was given."""
         super().__init__(payload, losses)
         self.source, self.guess = source, guess
@@ -74,13 +75,13 @@ def convert(
     return Converted(dumped.payload, lambda: (*loaded.losses, *dumped.losses), name, guess)
 
 
-def read_guessed(payload: Json, reader: Callable[[Format], Loaded]) -> tuple[Loaded, Guess]:
+def read_guessed(payload: Json, reader: Callable[[Format], Loaded]) -> tuple[Loaded, FormatGuess]:
     """What `reader` returns for the likeliest format that accepts the payload, and that guess.
 
     If all formats refuse the payload, the error is that of the likeliest.
     """
     guesses = (guess_format(payload), *sniff(payload)[1:])
-    refusals: list[tuple[Guess, PartitaError]] = []
+    refusals: list[tuple[FormatGuess, PartitaError]] = []
     for guess in guesses:
         try:
             loaded = reader(get_format(guess.format))
@@ -206,7 +207,7 @@ def _members(request: Request) -> Sequence[Loss]:
     return [
         Loss.of(f"$.tools[{index}].{name}", value, SETTING)
         for index, tool in enumerate(request.tools)
-        for name, value in unkept(tool.extra).items()
+        for name, value in kept_fields(tool.extra).items()
     ]
 
 
@@ -216,5 +217,5 @@ def _bare(request: Request) -> tuple[ToolSpec, ...]:
 
 def _is_same_api(one: str, other: str) -> bool:
     """Whether two formats are of one API. A response repeats settings of its request."""
-    one, other = one.removesuffix("-answer"), other.removesuffix("-answer")
-    return one == other or (one.startswith(CHAT) and other.startswith(CHAT))
+    apis = [ALIASES.get(name, name).removesuffix("-response") for name in (one, other)]
+    return apis[0] == apis[1] or all(api.startswith(CHAT) for api in apis)

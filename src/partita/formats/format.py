@@ -5,12 +5,12 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
-from partita.formats.reasons import NO_PLACE, UNREAD
+from partita.formats.losses import NO_PLACE, UNREAD
 from partita.types.chunks import Chunk
 from partita.types.codec import to_json
-from partita.types.fold import fold
 from partita.types.json import Json, JsonObject, limited_depth
 from partita.types.messages import Message
+from partita.types.tool_results import fold
 from partita.types.value import Value
 
 from .log.session_file import SessionFacts
@@ -27,7 +27,7 @@ class ToolSpec(Value):
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What a request to a model has besides its messages."""
+    """What a request to a model has in addition to its messages."""
 
     tools: tuple[ToolSpec, ...] = ()
     """Tools that any model can have."""
@@ -179,7 +179,7 @@ class HttpApi:
     base_url: str
     """The environment variable `NAME_BASE_URL`, after the name of the format, replaces it."""
     path: str
-    """Where requests go, behind the base URL. `{model}` in it is the model; otherwise the body names it."""
+    """The path of requests, after the base URL. `{model}` in it is the model; otherwise the body names it."""
     key_variable: str = ""
     """The environment variable that has the key; empty if the API has no keys."""
     headers: Mapping[str, str] = field(default_factory=lambda: {"authorization": "Bearer {key}"})

@@ -5,9 +5,9 @@ row is `left`, and kept in metadata by the formats that use this: so nothing of 
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import Any, Unpack, get_args
+from typing import Any, Final, Unpack, get_args
 
 from partita.errors import ConversionError
 from partita.formats.core.members import parsed
@@ -27,9 +27,12 @@ from partita.types.messages import (
     UserMessage,
     UserPart,
 )
-from partita.types.parts import ForeignPart, UnknownPart
-from partita.types.times import EPOCH, iso_text, read_time
+from partita.types.parts import DataPart, ForeignPart, TextPart, UnknownPart
+from partita.types.times import EPOCH, iso_text, parse_iso
 from partita.types.usage import Usage
+from partita.types.value import FOREIGN
+
+from .format import Format, Loaded
 
 ROLES: Mapping[str, tuple[type[Message], type[Any], tuple[type, ...]]] = {
     "system": (SystemMessage, SystemContent, get_args(SystemPart)),
@@ -141,7 +144,7 @@ def read_moment(value: Json) -> datetime | None:
     """The time in a column: ISO text, in UTC if it has no zone, or a number since 1970."""
     try:
         if isinstance(value, str):
-            return read_time(value)
+            return parse_iso(value)
         if isinstance(value, bool) or not isinstance(value, int | float):
             return None
         in_seconds = abs(value) < SECONDS_BELOW
@@ -178,3 +181,72 @@ def message_of(
 
 def _foreign(part: Part, origin: str) -> ForeignPart | UnknownPart:
     return ForeignPart(origin, to_json(part))
+
+
+# Rows of plain text, `{id, role, content, createdAt, …}` → messages of one part, marked as reconstructed.
+#
+# What the agent did besides writing text was not stored, so the metadata of each message has `reconstructed`,
+# and its origin as `from`. Columns without a place in a message are kept there too, under their own names.
+
+NAME: Final = "plain"
+RECONSTRUCTED: Final = "reconstructed"
+FROM: Final = "from"
+
+TEXTS: Final = ("content", "text")
+MOMENTS: Final = ("createdAt", "timestamp")
+THREADS: Final = ("threadId", "sessionId", "conversationId")
+
+
+def load_plain(payload: Json) -> Loaded:
+    """Rows of plain text, one or a list of them, as canonical messages."""
+    return Loaded(tuple(_load_row(row, index) for index, row in enumerate(rows_of(payload))))
+
+
+def reconstructed(
+    text: str | None,
+    *,
+    role: str,
+    origin: str,
+    aside: JsonObject | None = None,
+    more: Sequence[DataPart | ForeignPart] = (),
+    usage: Usage | None = None,
+    **envelope: Unpack[Envelope],
+) -> Message:
+    """A message made of plain text, and marked as reconstructed.
+
+    `origin`: what it was made of; `aside`: other columns; `more`: parts after the text. Only messages of the
+    assistant have usage.
+    """
+    parts = [*([] if text is None else [TextPart(text)]), *more]
+    return message_of(
+        role, parts, origin=origin, metadata=marks(origin, aside, made=True), usage=usage, **envelope
+    )
+
+
+def marks(origin: str, aside: JsonObject | None = None, *, made: bool) -> JsonObject:
+    """The metadata of a message of a row: whether it was reconstructed, its origin, and other columns."""
+    own: JsonObject = {**({RECONSTRUCTED: True} if made else {}), FROM: origin}
+    others = (aside or {}).items()
+    return own | {FOREIGN + key if key in (RECONSTRUCTED, FROM) else key: value for key, value in others}
+
+
+def _load_row(row: Row, index: int) -> Message:
+    role = row.take_role()
+    column = next((name for name in TEXTS if name in row), None)
+    if column is None:
+        raise ConversionError("a row without text", where=row.path, hint="give {id, role, content}")
+    content = row.take(column)
+    id_ = row.take_text("id")
+    envelope = Envelope(
+        id=f"message-{index + 1}" if id_ is None else id_,
+        thread_id=next(filter(None, map(row.take_text, THREADS)), None),
+        parent_id=row.take_text("parentId"),
+        created_at=next(filter(None, map(row.take_moment, MOMENTS)), None),
+    )
+    if isinstance(content, str):
+        return reconstructed(content, role=role, origin=NAME, aside=row.left, **envelope)
+    part = ForeignPart(NAME, content)
+    return reconstructed(None, role=role, origin=NAME, aside=row.left, more=[part], **envelope)
+
+
+PLAIN: Final = Format("plain", "rows of plain text, marked as reconstructed", load_plain, is_complete=True)

@@ -1,1 +1,36 @@
-"""Agent logs on disk: where they live, reading, following, importing."""
+"""Logs of agents on disk: finding, reading and following them."""
+
+from typing import TYPE_CHECKING
+
+from partita.lazy import lazy_exports
+
+if TYPE_CHECKING:
+    from partita.formats.log.sink import UnknownRecord as UnknownRecord
+
+    from .files import discover as discover
+    from .files import find_logs as find_logs
+    from .parsing import LogStream as LogStream
+    from .parsing import ParsedLog as ParsedLog
+    from .parsing import ToolCall as ToolCall
+    from .parsing import extract_tool_calls as extract_tool_calls
+    from .parsing import parse_log_file as parse_log_file
+    from .parsing import parse_log_stream as parse_log_stream
+    from .sources.source import LogFile as LogFile
+
+# The same names at run time, by the module that defines them: each module is imported on first use.
+EXPORTS: dict[str, tuple[str, ...]] = {
+    "partita.formats.log.sink": ("UnknownRecord",),
+    "partita.logs.files": ("discover", "find_logs"),
+    "partita.logs.parsing": (
+        "LogStream",
+        "ParsedLog",
+        "ToolCall",
+        "extract_tool_calls",
+        "parse_log_file",
+        "parse_log_stream",
+    ),
+    "partita.logs.sources.source": ("LogFile",),
+}
+
+if not TYPE_CHECKING:  # type checkers would accept every name of a module with `__getattr__`
+    __getattr__, __dir__, __all__ = lazy_exports(__name__, EXPORTS)

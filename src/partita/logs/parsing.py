@@ -1,36 +1,41 @@
-"""`parse_log_file` and `parse_log_stream`: the messages of an agent's log, whichever agent it is."""
+"""`parse_log_file` and `parse_log_stream`: the messages of a log of any agent, and the tool calls in them."""
 
-from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Awaitable, Iterator, Sequence
+from collections.abc import (
+    AsyncGenerator,
+    AsyncIterable,
+    AsyncIterator,
+    Awaitable,
+    Iterable,
+    Iterator,
+    Sequence,
+)
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
-
-import msgspec
+from typing import NamedTuple
 
 from partita.errors import FormatError
 from partita.formats.detection.agent_logs import CERTAIN, is_session_state
-from partita.formats.log.diagnostics import Finding
-from partita.logs.lines.blocks import AsyncReadable, open_log, read_blocks_async
-from partita.logs.lines.heads import LIMIT, WINDOW, has_whole_line, head_of, values_of
-from partita.logs.lines.recovery import is_blank
-from partita.logs.places.detection import AGENT_OF, Detected, detect
+from partita.formats.log.sink import UnknownRecord
 from partita.types.json import Json, is_array, is_object
-from partita.types.messages import Message
+from partita.types.messages import Message, ToolCallPart
+from partita.types.parts import ToolOutput, ToolState
 from partita.types.threads import Thread
 
-from .agents import Agents, agent_files
-from .facts import thread_of
-from .formats import EMPTY_LOG, log_format
-from .identity import session_id_of, thread_id_of
-from .log_format import LogFormat
-from .reading import Batch, LogReading
+from .detection import DetectedLog, detect, session_id_of, thread_id_of
+from .lines.blocks import AsyncReadable, read_blocks_async
+from .lines.heads import LIMIT, WINDOW, has_whole_line, head_of, values_of
+from .lines.recovery import is_blank
+from .reading import Batch, LogReading, agent_files, document_in
+from .sources.registry import EMPTY_LOG, LOG_FORMATS, log_format
+from .sources.source import LogFormat
 
 
 class ParsedLog:
-    """A log that is read when somebody looks: its messages, its thread, what was not understood.
+    """A log that is read lazily: its messages, its thread, what was not understood.
 
-    Iterating gives each message as soon as it is whole, and holds no more than the turn at hand; a message
-    whose last call ended late comes again, under the same id. `messages` gives each once, as it ends up.
+    Iterating yields each message as soon as it is complete, and holds only the current turn. A message whose
+    last call ended late is yielded again, with the same id. `messages` has each one once, in its last state.
     """
 
     def __init__(self, path: Path, format: LogFormat, thread_id: str, *, agents: bool) -> None:
@@ -43,20 +48,16 @@ class ParsedLog:
         self._reading: LogReading | None = None
 
     def __iter__(self) -> Iterator[Message]:
-        reading, agents = self._begin()
-        if (document := self._document()) is not None:
-            reading.read_records(document)
-        else:
-            for block in open_log(self.path):
-                reading.feed(block)
-                yield from reading.take().messages
-        agents.read_rest(reading)
+        reading = self._start()
+        for _ in reading.read_file(self.path):
+            yield from reading.take().messages
+        reading.read_sub_agents()
         yield from reading.finish().messages
         self._reading = reading
 
     @cached_property
     def messages(self) -> tuple[Message, ...]:
-        """All messages of the conversation, in order, each as it is in the end."""
+        """All messages of the conversation, in order, each in its last state."""
         found: dict[str, Message] = {}
         for message in self:
             found[message.id] = message
@@ -65,21 +66,21 @@ class ParsedLog:
     @property
     def thread(self) -> Thread:
         """What the log says about its conversation."""
-        return thread_of(self.reading)
+        return self.reading.thread
 
     @property
-    def findings(self) -> tuple[Finding, ...]:
+    def unknown_records(self) -> tuple[UnknownRecord, ...]:
         """What was not understood or is damaged, by kind, with line numbers."""
-        return self.reading.findings
+        return self.reading.unknown_records
 
     @property
     def orphans(self) -> dict[str, list[Message]]:
-        """The messages of sub-agents that no call claims, by the agent's name."""
-        return self.reading.assembly.orphans()
+        """The messages of sub-agents that are under no call, by the name of the agent."""
+        return self.reading.builder.orphans()
 
     @property
     def reading(self) -> LogReading:
-        """The reading, once all was read."""
+        """The finished reading."""
         if self._reading is None:
             _ = self.messages
         assert self._reading is not None, "reading everything leaves a reading"
@@ -87,25 +88,15 @@ class ParsedLog:
 
     def read_whole(self) -> tuple[LogReading, Batch]:
         """Everything at once: messages, turns with their raw lines, and what was consumed."""
-        reading, agents = self._begin(keep_lines=True)
-        if (document := self._document()) is not None:
-            reading.read_records(document)
-        else:
-            for block in open_log(self.path):
-                reading.feed(block)
-        agents.read_rest(reading)
+        reading = self._start(keep_lines=True)
+        for _ in reading.read_file(self.path):
+            pass
+        reading.read_sub_agents()
         return reading, reading.finish()
 
-    def _document(self) -> dict[str, Json] | None:
-        may_be = _may_be_document(self._format, self.path)
-        return _document(b"".join(open_log(self.path))) if may_be else None
-
-    def _begin(self, *, keep_lines: bool = False) -> tuple[LogReading, Agents]:
-        wanted = self._agents and self._format.has_agents
-        agents = Agents(agent_files(self.path) if wanted else ())
-        reading = LogReading(self._format, self._thread_id, elsewhere=agents.names, keep_lines=keep_lines)
-        agents.attend(reading)
-        return reading, agents
+    def _start(self, *, keep_lines: bool = False) -> LogReading:
+        agents = agent_files(self._format, self.path) if self._agents else ()
+        return LogReading(self._format, self._thread_id, agents=agents, keep_lines=keep_lines)
 
 
 def parse_log_file(
@@ -115,20 +106,20 @@ def parse_log_file(
     agents: bool = True,
     thread_id: str | None = None,
 ) -> ParsedLog:
-    """The log at `path`; the agent is found out unless `format` names one.
+    """The log at `path`; its format is detected unless `format` names it.
 
     `agents=False` leaves out sub-agents that have files of their own. `thread_id` is the thread of the
-    messages; without it, that of the session.
+    messages, by default that of the session.
     """
     file = Path(path)
     head = head_of(file)
     values = _values(head, cut=False)
-    kind = _format_of(format, values, file, head)
-    return ParsedLog(file, kind, thread_id or thread_id_of(file, kind.name, values), agents=agents)
+    found = _format_of(format, values, file, head)
+    return ParsedLog(file, found, thread_id or thread_id_of(file, found, values), agents=agents)
 
 
 class LogStream:
-    """The messages of a log that arrives in pieces. Iterate over it once; `findings` grows meanwhile."""
+    """The messages of a log that arrives in pieces. Iterate once; `unknown_records` grows meanwhile."""
 
     def __init__(self, blocks: AsyncIterator[bytes], format: str | None, path: Path) -> None:
         self._feeder = _Feeder(format, path)
@@ -145,9 +136,9 @@ class LogStream:
         await self._messages.aclose()
 
     @property
-    def findings(self) -> tuple[Finding, ...]:
+    def unknown_records(self) -> tuple[UnknownRecord, ...]:
         """What was not understood or is damaged so far, by kind, with line numbers."""
-        return self._feeder.findings
+        return self._feeder.unknown_records
 
     async def _read(self, blocks: AsyncIterator[bytes]) -> AsyncGenerator[Message, None]:
         async for block in blocks:
@@ -160,16 +151,16 @@ class LogStream:
 def parse_log_stream(
     source: AsyncIterable[bytes] | AsyncReadable, *, format: str | None = None, name: str = ""
 ) -> LogStream:
-    """The messages of a log that arrives in pieces, each as soon as it is whole.
+    """The messages of a log that arrives in pieces, each as soon as it is complete.
 
-    With `format` they come from the first line on; otherwise as soon as the records leave no doubt about the
-    format. `name` is the file name: it may give the agent and the thread, and is named in errors.
+    With `format` they are read from the first line on; otherwise as soon as the format is certain. `name` is
+    the file name: it may name the agent and the thread, and errors name it.
     """
     return LogStream(read_blocks_async(source, name), format, Path(name))
 
 
 class _Feeder:
-    """Bytes in, messages out. Bytes are held until the format is certain, or to the end of a document."""
+    """Bytes in, messages out. Bytes are held until the format is certain, or until the end of a document."""
 
     def __init__(self, format: str | None, path: Path) -> None:
         self._format = format
@@ -180,12 +171,12 @@ class _Feeder:
         self._is_document = False
 
     @property
-    def findings(self) -> tuple[Finding, ...]:
-        """The findings of what was read so far."""
-        return () if self._reading is None else self._reading.findings
+    def unknown_records(self) -> tuple[UnknownRecord, ...]:
+        """What was not understood so far."""
+        return () if self._reading is None else self._reading.unknown_records
 
     def feed(self, block: bytes) -> list[Message]:
-        """The messages that have become whole."""
+        """The messages that became complete."""
         if self._reading is not None:
             self._reading.feed(block)
         elif not self._hold(block):
@@ -193,21 +184,17 @@ class _Feeder:
         return [] if self._reading is None else self._reading.take().messages
 
     def finish(self) -> list[Message]:
-        """The messages that are left."""
+        """The remaining messages."""
         reading = self._reading
         if reading is None:
             data = b"".join(self._held)
             values = _values(data, cut=False)
-            reading = self._reading = self._begin(values, _format_of(self._format, values, self._path, data))
-            document = _document(data) if _may_be_document(reading.format, self._path) else None
-            if document is None:
-                reading.feed(data)
-            else:
-                reading.read_records(document)
+            reading = self._reading = self._start(values, _format_of(self._format, values, self._path, data))
+            reading.read_data(data, self._path)
         return reading.finish().messages
 
     def _hold(self, block: bytes) -> bool:
-        """Keep bytes until it is known how to read them; whether it is."""
+        """Keep bytes until it is known how to read them; returns whether it is."""
         self._held.append(block)
         self._bytes += len(block)
         lines, self._lines = self._lines, self._lines + block.count(b"\n")
@@ -219,19 +206,19 @@ class _Feeder:
         if not has_whole_line(data[:WINDOW].decode(errors="replace")) and self._bytes < WINDOW:
             return False  # one record over many lines
         values = _values(data[: data.rfind(b"\n") + 1] if not enough else data, cut=enough)
-        kind = self._decided(values, enough=enough)
-        if kind is None:
+        found = self._decide(values, enough=enough)
+        if found is None:
             return False
-        if _may_be_document(kind, self._path) and _begins_document(data):
+        if found.may_be_document(self._path) and _starts_document(data):
             self._is_document = True
             return False
         self._held.clear()
-        self._reading = self._begin(values, kind)
+        self._reading = self._start(values, found)
         self._reading.feed(data)
         return True
 
-    def _decided(self, values: Sequence[Json], *, enough: bool) -> LogFormat | None:
-        """The format, if it is certain and so is the session; or, after enough records, the likeliest."""
+    def _decide(self, values: Sequence[Json], *, enough: bool) -> LogFormat | None:
+        """The format, if it and the session are certain; after `enough` records, the most likely one."""
         if enough:
             return log_format(self._format or _detected(values, self._path).format)
         records = list(filter(is_object, values))
@@ -243,50 +230,79 @@ class _Feeder:
             if found is None or found.confidence < CERTAIN:
                 return None
             name, named = found.format, False
-        is_settled = named or session_id_of(self._path, name, records) is not None
-        return log_format(name) if is_settled else None
+        format_ = log_format(name)
+        is_certain = named or session_id_of(self._path, format_, records) is not None
+        return format_ if is_certain else None
 
-    def _begin(self, values: Sequence[Json], format: LogFormat) -> LogReading:
-        return LogReading(format, thread_id_of(self._path, format.name, values))
+    def _start(self, values: Sequence[Json], format: LogFormat) -> LogReading:
+        return LogReading(format, thread_id_of(self._path, format, values))
 
 
 def _values(data: bytes, *, cut: bool) -> list[Json]:
     return values_of(data[:WINDOW].decode(errors="replace"), cut=cut or len(data) >= WINDOW)
 
 
-def _begins_document(data: bytes) -> bool:
+def _starts_document(data: bytes) -> bool:
     """Whether the first line may be a whole document, or the first of one over many lines."""
-    first = _document(data[: data.find(b"\n") + 1])
+    first = document_in(data[: data.find(b"\n") + 1])
     return first is None or is_array(first.get("messages"))
 
 
 def _format_of(format: str | None, values: Sequence[Json], path: Path, data: bytes) -> LogFormat:
-    """The named format, else that of the records. A log without any record needs none."""
+    """The named format, else that of the records. A log without records does not need one."""
     if format is None and is_blank(data) and detect(values, path.name) is None:
         return EMPTY_LOG
     return log_format(format or _detected(values, path).format)
 
 
-def _detected(values: Sequence[Json], path: Path) -> Detected:
+def _detected(values: Sequence[Json], path: Path) -> DetectedLog:
     found = detect(values, path.name)
     if found is None:
         raise FormatError(
-            "this is no log that we know",
+            "this is not a log of a known agent",
             where=str(path),
-            hint=f"name its format: {', '.join(AGENT_OF)}",
+            hint=f"name its format: {', '.join(LOG_FORMATS)}",
         )
     return found
 
 
-def _may_be_document(format: LogFormat, path: Path) -> bool:
-    """Whether a log may be one document; the name tells when it is not."""
-    return format.records is not None and ".jsonl" not in path.name
+# Tool calls
 
 
-def _document(data: bytes) -> dict[str, Json] | None:
-    """The one document that a log is, or `None` if it is JSON lines."""
-    try:
-        found = msgspec.json.decode(data)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return None
-    return found if is_object(found) else None
+class ToolCall(NamedTuple):
+    """A call in a message. `path` has the calls that it is nested under, the outermost first."""
+
+    message_id: str
+    path: tuple[str, ...]
+    id: str
+    name: str
+    state: ToolState
+    part: ToolCallPart
+
+    @property
+    def input(self) -> object:
+        """The arguments of the tool."""
+        return self.part.input
+
+    @property
+    def output(self) -> ToolOutput | None:
+        """The result of the tool."""
+        return self.part.output
+
+    @property
+    def failed(self) -> bool:
+        """Whether it failed or was denied."""
+        return self.state in ("output-error", "output-denied")
+
+
+def extract_tool_calls(messages: Iterable[Message]) -> Iterator[ToolCall]:
+    """The calls of messages in order, each before the calls of the sub-agent that it started."""
+    return _calls(messages, ())
+
+
+def _calls(messages: Iterable[Message], path: tuple[str, ...]) -> Iterator[ToolCall]:
+    for message in messages:
+        for part in message.content.parts:
+            if isinstance(part, ToolCallPart):
+                yield ToolCall(message.id, path, part.id, part.name, part.state, part)
+                yield from _calls(part.children, (*path, part.id))

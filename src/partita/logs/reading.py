@@ -1,28 +1,46 @@
-"""A log that is being read: bytes in, messages out, with their runs, their raw lines, what they consumed.
+"""A log that is being read: bytes in; messages out, with their runs, their raw lines and what they consumed.
 
-One engine for all: a file read at once, a file that grows, a stream. It knows nothing of files or stores.
+One engine for all: a file read at once, a file that grows, a stream, sessions in a database. It knows nothing
+of stores. The logs of sub-agents are read as soon as a call is known to have started them.
 """
 
-from collections.abc import Generator, Iterable
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
-from typing import Any, NamedTuple
+from pathlib import Path
+from typing import Any, Final, NamedTuple, Protocol
 
+import msgspec
 from msgspec import UNSET
 
-from partita.formats.log.diagnostics import CUT_LAST_LINE, Diagnostics, Finding, Place
-from partita.formats.log.sink import Consumption, Fact, LinkChecker, LogDecoder
-from partita.formats.log.thread_builder import CallTimes, LogBuilder, SubAgentBuilder, Turn
-from partita.logs.lines.reader import UNFINISHED, Line, LineReader
+from partita.errors import PartitaError
+from partita.formats.log.records import NO_OBJECT
+from partita.formats.log.sink import (
+    CUT_LAST_LINE,
+    Consumption,
+    Fact,
+    LinkChecker,
+    LogDecoder,
+    Position,
+    ResumableDecoder,
+    UnknownRecord,
+)
+from partita.formats.log.thread_builder import CallTimes, LogBuilder, Turn
 from partita.types.json import Json, JsonObject, dumps, is_object
 from partita.types.messages import Message
+from partita.types.threads import Thread
 
-from .log_format import LogFormat, Resumable
+from .lines.blocks import open_log
+from .lines.heads import first_values
+from .lines.reader import UNFINISHED, Line, LineReader
+from .sources.registry import SOURCES
+from .sources.source import LogFormat, SubAgentFiles
 
-AT_ONCE = 256
-"""After so many lines, what has become whole is taken out."""
+TAKE_EVERY: Final = 256
+"""After so many lines, complete messages are taken from the builder."""
 
-NO_OBJECT = "a line that is no object"
+MAX_DEPTH: Final = 16
+"""How deep logs of sub-agents are read while another log is read; those below wait until it is done."""
 
 
 class RawLine(NamedTuple):
@@ -34,7 +52,7 @@ class RawLine(NamedTuple):
 
 
 class Batch(NamedTuple):
-    """What reading has brought since the last time."""
+    """What was read since the last batch."""
 
     messages: list[Message]
     turns: list[Turn]
@@ -44,7 +62,7 @@ class Batch(NamedTuple):
 
 
 class Checkpoint(NamedTuple):
-    """The last place between two turns: where to go on when more has come, and what must be known there."""
+    """The last place between two turns, from where reading can continue when the log has grown."""
 
     offset: int
     line: int
@@ -52,195 +70,327 @@ class Checkpoint(NamedTuple):
     mark: Any
 
 
+class AgentLog(Protocol):
+    """The own log of a sub-agent."""
+
+    @property
+    def name(self) -> str:
+        """The name of the sub-agent."""
+        ...
+
+    def lines(self) -> Iterable[Line]:
+        """Its lines."""
+        ...
+
+    def head(self) -> Sequence[Json]:
+        """Its first values."""
+        ...
+
+    def call(self) -> str | None:
+        """The call that started the sub-agent, if that is known without reading."""
+        ...
+
+
+class AgentFile(NamedTuple):
+    """The log file of a sub-agent."""
+
+    name: str
+    path: Path
+    call_id: str | None = None
+
+    def lines(self) -> Iterator[Line]:
+        """Its lines."""
+        return lines_in(open_log(self.path))
+
+    def head(self) -> Sequence[Json]:
+        """Its first values."""
+        return first_values(self.path)
+
+    def call(self) -> str | None:
+        """The call that a file beside the log names."""
+        return self.call_id
+
+
+def lines_in(blocks: Iterable[bytes]) -> Iterator[Line]:
+    """The lines of a whole log."""
+    reader = LineReader()
+    for block in blocks:
+        yield from reader.feed(block)
+    yield from reader.finish()
+
+
+def agent_files(format: LogFormat, session: Path) -> list[AgentFile]:
+    """The files of the sub-agents of a session."""
+    source = SOURCES.get(format.agent)
+    if source is None or source.sub_agents is None or format.kind == "stream":
+        return []
+    return [agent_file(source.sub_agents, path) for path in source.sub_agents.find(session)]
+
+
+def agent_file(files: SubAgentFiles, path: Path) -> AgentFile:
+    """The file of a sub-agent."""
+    return AgentFile(files.name(path), path, files.call(path))
+
+
+def document_in(data: bytes) -> JsonObject | None:
+    """The JSON document that a log is, or `None` if it is JSON lines."""
+    try:
+        found: Json = msgspec.json.decode(data)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return None
+    return found if is_object(found) else None
+
+
 class LogReading:
-    """The reading of one log, with the sub-agents that it names."""
+    """The reading of one log, with the logs of its sub-agents."""
 
     def __init__(
         self,
         format: LogFormat,
         thread_id: str,
         *,
+        agents: Iterable[AgentLog] = (),
         state: JsonObject | None = None,
-        elsewhere: frozenset[str] = frozenset(),
         keep_lines: bool = False,
         generation: int = 1,
     ) -> None:
-        """`state` is what `checkpoint` gave: the bytes then begin at its offset.
+        """`state` is what `checkpoint` returned: the bytes then start at its offset.
 
-        `generation` grows when a file was rewritten: its runs are then others than those read before.
+        `generation` grows when a file was rewritten: its runs then differ from those read before.
         """
         self.format = format
-        self.assembly = LogBuilder(thread_id, tail=None if state is None else state["tail"])
-        self.assembly.generation = generation
-        self.decoder: LogDecoder = (
-            format.decoder(self.assembly, elsewhere=elsewhere)
-            if format.tells_agents
-            else format.decoder(self.assembly)
-        )
+        self.builder = LogBuilder(thread_id, tail=None if state is None else state["tail"])
+        self.builder.generation = generation
+        self.decoder: LogDecoder = format.decoder(self.builder)
         offset, line = (0, 0) if state is None else (state["offset"], state["line"])
         self._reader = LineReader(offset, line)
         self._keep_lines = keep_lines
         self._lines: list[RawLine] = []
         self._messages: list[Message] = []
         self.known_agents: frozenset[str] = frozenset(() if state is None else state["agents"])
+        """The sub-agents that were linked before the state."""
         self.unfinished = False
-        self._cut: list[tuple[Place, str]] = []  # last lines that are cut, and the sub-agent whose they are
-        self._chained: list[tuple[LinkChecker, str]] = []
+        self._cut_lines: list[tuple[Position, str]] = []  # last lines that are cut, and their sub-agents
+        self._link_checkers: list[tuple[LinkChecker, str]] = []
         self.lines_read = 0
-        self.assembly.offset, self.assembly.line = offset, line + 1  # of the first line to come
-        if state is not None and isinstance(self.decoder, Resumable):
-            self.decoder.restore(state["decoder"])
-            self.assembly.facts.update(state["facts"])
-            self.assembly.first_time, self.assembly.last_time = map(_moment, state["times"])
-        self._resumable = self.decoder if isinstance(self.decoder, Resumable) else None
-        self._note_chain(self.decoder, "")
-        self.assembly.on_turn = self._mark
-        self.assembly.begin_turn()
+        self.builder.offset, self.builder.line = offset, line + 1  # of the first line to come
+        self._resumable = self.decoder if isinstance(self.decoder, ResumableDecoder) else None
+        if state is not None and self._resumable is not None:
+            self._resumable.restore(state["decoder"])
+            self.builder.facts.update(state["facts"])
+            self.builder.first_time, self.builder.last_time = map(_read_stamp, state["times"])
+        self._add_link_checker(self.decoder, "")
+        self._agents = _SubAgents(agents, self)
+        self.builder.on_turn = self._mark
+        self.builder.start_turn()
 
     # What is known of the log so far
 
     @property
     def thread_id(self) -> str:
         """The thread that the messages belong to."""
-        return self.assembly.thread_id or ""
+        return self.builder.thread_id or ""
 
     @property
     def facts(self) -> dict[Fact, Json]:
         """What the log says about its thread."""
-        return self.assembly.facts
+        return self.builder.facts
 
     @property
-    def diagnostics(self) -> Diagnostics:
-        """What was not understood."""
-        return self.assembly.diagnostics
+    def thread(self) -> Thread:
+        """The thread that the log is about, as far as it has been read."""
+        facts, builder = self.facts, self.builder
+        metadata: JsonObject = {
+            name: facts[fact] for fact, name in METADATA.items() if facts.get(fact) is not None
+        }
+        cwd = facts.get("cwd")
+        return Thread(
+            id=self.thread_id,
+            title=title_of(facts),
+            agent=self.format.agent,
+            project=cwd if isinstance(cwd, str) else None,
+            metadata=metadata or None,
+            created_at=builder.first_time,
+            updated_at=builder.last_time,
+        )
 
     @property
-    def findings(self) -> tuple[Finding, ...]:
-        """What was not understood, by kind."""
-        return tuple(self.assembly.diagnostics)
+    def unknown_records(self) -> tuple[UnknownRecord, ...]:
+        """What was not understood or is damaged, by kind."""
+        return tuple(self.builder.unknown_records)
+
+    @property
+    def problems(self) -> Sequence[PartitaError]:
+        """Why logs of sub-agents could not be read."""
+        return self._agents.problems
 
     @property
     def offset(self) -> int:
-        """How far the log has been read: the beginning of the first line that is not whole."""
+        """How far the log has been read: the start of the first line that is not complete."""
         return self._reader.offset
 
-    # Bytes in
+    # Bytes and records in
 
     def feed(self, data: bytes) -> None:
-        """Take the next bytes."""
-        self._take(self._reader.feed(data))
+        """Read the next bytes."""
+        self._read(self._reader.feed(data))
 
-    def finish(self, *, running: bool = False, followed: bool = False) -> Batch:
-        """There are no more bytes: everything that is left.
+    def read_file(self, path: Path) -> Iterator[int]:
+        """Read a file from the current offset on. Yields the number of bytes after each block."""
+        if self.format.may_be_document(path):
+            data = b"".join(open_log(path))
+            self.read_data(data, path)
+            yield len(data)
+            return
+        for block in open_log(path, self.offset):
+            self.feed(block)
+            yield len(block)
 
-        While the agent is running, what is open stays open; else calls without an output are lost.
-        `followed`: more bytes may come, so that a cut last line or a missing parent is no finding yet.
-        """
-        self._take(self._reader.finish())
-        with self.assembly.as_of():
-            self.decoder.finish()
-        if not followed:
-            self._report_ends()
-        if running:
-            self._messages += self.assembly.take() + self.assembly.pending()
+    def read_data(self, data: bytes, path: Path) -> None:
+        """Read all bytes of a log: one document, or lines. `path` may say which."""
+        document = document_in(data) if self.format.may_be_document(path) else None
+        if document is None:
+            self.feed(data)
         else:
-            self._messages += self.assembly.finish()
-        return self.take()
+            self.read_document(document)
 
-    def _report_ends(self) -> None:
-        """Report what is known to be wrong once nothing more comes."""
-        for place, log in self._cut:
-            self.assembly.diagnostics.add(CUT_LAST_LINE, place, log)
-        for decoder, log in self._chained:
-            with self._in(log, None):
-                decoder.check_links()
-        self._cut.clear()
-
-    def _note_chain(self, decoder: LogDecoder, log: str) -> None:
-        if isinstance(decoder, LinkChecker):
-            self._chained.append((decoder, log))
-
-    def read_records(self, document: JsonObject) -> None:
-        """Take a whole document: the records in it, one after the other."""
+    def read_document(self, document: JsonObject) -> None:
+        """Read the records in a whole document."""
         records = self.format.records
-        assert records is not None, "only a format of documents is given one"
-        for number, record in enumerate(records(document), 1):
+        assert records is not None, "the format has documents"
+        self.read_records(records(document))
+
+    def read_records(self, records: Iterable[JsonObject]) -> None:
+        """Read records that are not lines of a file."""
+        for number, record in enumerate(records, 1):
             self.read_record(number, record, dumps(record))
 
     def read_record(self, number: int, record: JsonObject, raw: bytes) -> None:
-        """Take a record that is no line of a file."""
-        self.assembly.line = self.assembly.offset = number
+        """Read a record that is not a line of a file."""
+        self.builder.line = self.builder.offset = number
         self.lines_read += 1
-        self._record(record, raw)
+        self._read_value(record, raw)
 
-    def read_agent(self, name: str, lines: Iterable[Line], decoder: LogDecoder, run_id: str) -> None:
-        """Take the lines of a sub-agent's own file, in a run of their own."""
-        for line in lines:
+    def read_sub_agents(self) -> None:
+        """Read the logs of sub-agents that no call has named. To be called before `finish`."""
+        self._agents.read_remaining()
+
+    def finish(self, *, running: bool = False, followed: bool = False) -> Batch:
+        """The log has ended: everything that is left.
+
+        While the agent is `running`, what is open stays open; otherwise calls without an output are lost.
+        `followed`: the log may grow, so that a cut last line or a missing parent is not reported yet.
+        """
+        self._read(self._reader.finish())
+        with self.builder.from_lines():
+            self.decoder.finish()
+        if not followed:
+            self._report_end()
+        if running:
+            self._messages += self.builder.take() + self.builder.unfinished_messages()
+        else:
+            self._messages += self.builder.finish()
+        return self.take()
+
+    def _read(self, lines: Iterable[Line]) -> None:
+        builder, feed, keep = self.builder, self.decoder.feed, self._keep_lines
+        number = 0
+        for number, line in enumerate(lines, 1):
+            builder.line = line.number
+            builder.offset = line.offset
+            value = line.value
+            if line.problem is None and is_object(value):
+                feed(value)
+                if keep:
+                    self._lines.append(RawLine(builder.run_id or "", builder.time, line.raw))
+            else:
+                self._read_damaged(line)
+            if number % TAKE_EVERY == 0:
+                self._messages += builder.take()
+        self.lines_read += number
+
+    def _read_damaged(self, line: Line) -> None:
+        """Read a line that is damaged or not an object."""
+        if line.problem is UNFINISHED:
+            self.unfinished = True
+            self._cut_lines.append((line.position, ""))
+            return
+        if line.problem is not None:
+            self.builder.report_unknown(line.problem)
+        self._read_value(line.value, line.raw)
+
+    def _read_value(self, value: Json, raw: bytes) -> None:
+        builder = self.builder
+        if is_object(value):
+            self.decoder.feed(value)
+        elif value is not UNSET:
+            builder.report_unknown(NO_OBJECT)
+            builder.add_record(f"{self.format.agent}-line", value)
+        if self._keep_lines:
+            self._lines.append(RawLine(builder.run_id or "", builder.time, raw))
+
+    def _report_end(self) -> None:
+        """Report what is known to be damaged once the log has ended."""
+        for position, log in self._cut_lines:
+            self.builder.unknown_records.add(CUT_LAST_LINE, position, log)
+        for decoder, log in self._link_checkers:
+            with self._in_log(log, None):
+                decoder.check_links()
+        self._cut_lines.clear()
+
+    def _add_link_checker(self, decoder: LogDecoder, log: str) -> None:
+        if isinstance(decoder, LinkChecker):
+            self._link_checkers.append((decoder, log))
+
+    # Logs of sub-agents
+
+    def read_agent(self, log: AgentLog) -> None:
+        """Read the log of a sub-agent, in a run of its own, and continue with the current one."""
+        builder, name = self.builder, log.name
+        decoder = self.format.decoder(builder.agent(name))
+        run_id = f"{self.thread_id}/{name}@0"
+        for line in log.lines():
             if line.problem is UNFINISHED:
-                self._cut.append((line.place, name))
+                self._cut_lines.append((line.position, name))
             elif line.problem is not None:
-                self.assembly.diagnostics.add(line.problem, line.place, name)
-            value = line.value if is_object(line.value) else None
-            if value is None and line.value is not UNSET:
-                self.assembly.diagnostics.add(NO_OBJECT, line.place, name)
-            self.read_agent_record(
-                line.number, value, decoder, run_id, line.raw, offset=line.offset, log=name
-            )
-        self._note_chain(decoder, name)
-        with self._in(name, ()):
+                builder.unknown_records.add(line.problem, line.position, name)
+            if line.value is not UNSET and not is_object(line.value):
+                builder.unknown_records.add(NO_OBJECT, line.position, name)
+            current = builder.run_id, builder.line, builder.offset, builder.time
+            builder.run_id, builder.line, builder.offset = run_id, line.number, line.offset
+            if is_object(line.value):
+                with self._in_log(name, None):
+                    decoder.feed(line.value)
+            if self._keep_lines:
+                self._lines.append(RawLine(run_id, builder.time, line.raw))
+            builder.run_id, builder.line, builder.offset, builder.time = current
+        self._add_link_checker(decoder, name)
+        with self._in_log(name, ()):
             decoder.finish()
 
-    def read_agent_record(
-        self,
-        number: int,
-        record: JsonObject | None,
-        decoder: LogDecoder,
-        run_id: str,
-        raw: bytes,
-        *,
-        offset: int | None = None,
-        log: str = "",
-    ) -> None:
-        """Take a record of a sub-agent, in a run of its own, and come back to the one at hand."""
-        assembly = self.assembly
-        here = assembly.run_id, assembly.line, assembly.offset, assembly.time
-        assembly.run_id, assembly.line = run_id, number
-        assembly.offset = number if offset is None else offset
-        if record is not None:
-            with self._in(log, None):
-                decoder.feed(record)
-        if self._keep_lines:
-            self._lines.append(RawLine(run_id, assembly.time, raw))
-        assembly.run_id, assembly.line, assembly.offset, assembly.time = here
-
     @contextmanager
-    def _in(self, log: str, source_lines: tuple[int, ...] | None) -> Generator[None, None, None]:
-        """While records of a sub-agent's own log are told, whatever is told of the one that called it."""
-        assembly = self.assembly
-        here = assembly.log, assembly.source_lines
-        assembly.log, assembly.source_lines = log, source_lines
+    def _in_log(self, log: str, source_lines: tuple[int, ...] | None) -> Generator[None, None, None]:
+        """What is reported inside is in the log of a sub-agent."""
+        builder = self.builder
+        current = builder.log, builder.source_lines
+        builder.log, builder.source_lines = log, source_lines
         try:
             yield
         finally:
-            assembly.log, assembly.source_lines = here
-
-    def agent(self, name: str) -> SubAgentBuilder:
-        """The sink for a sub-agent."""
-        return self.assembly.agent(name)
+            builder.log, builder.source_lines = current
 
     # Messages out
 
     def take(self) -> Batch:
-        """What has become whole since the last time."""
-        assembly = self.assembly
-        messages, self._messages = self._messages + assembly.take(), []
+        """What became complete since the last batch."""
+        builder = self.builder
+        messages, self._messages = self._messages + builder.take(), []
         lines, self._lines = self._lines, []
-        return Batch(messages, assembly.take_turns(), assembly.take_ledger(), assembly.take_times(), lines)
+        return Batch(messages, builder.take_turns(), builder.take_ledger(), builder.take_call_times(), lines)
 
     def checkpoint(self) -> JsonObject | None:
-        """Where to go on later, and what must be known there; `None`: only from the start."""
-        decoder = self.decoder
-        if not isinstance(decoder, Resumable):
+        """From where to continue later, and what is needed there; `None` if only from the start."""
+        if self._resumable is None:
             return None
         last = self._checkpoint
         return {
@@ -248,57 +398,123 @@ class LogReading:
             "line": last.line,
             "tail": last.tail,
             "facts": dict(self.facts),
-            "times": [_stamp(self.assembly.first_time), _stamp(self.assembly.last_time)],
-            "agents": sorted(self.known_agents | self.assembly.linked_agents),
-            "decoder": decoder.state(last.mark),
+            "times": [_stamp(self.builder.first_time), _stamp(self.builder.last_time)],
+            "agents": sorted(self.known_agents | self.builder.linked_agents),
+            "decoder": self._resumable.state(last.mark),
         }
 
     def _mark(self) -> None:
-        assembly = self.assembly
+        builder = self.builder
         mark = None if self._resumable is None else self._resumable.mark()
-        self._checkpoint = Checkpoint(assembly.offset, assembly.line - 1, assembly.tail, mark)
-
-    def _take(self, lines: Iterable[Line]) -> None:
-        assembly, feed, keep = self.assembly, self.decoder.feed, self._keep_lines
-        number = 0
-        for number, line in enumerate(lines, 1):
-            assembly.line = line.number
-            assembly.offset = line.offset
-            value = line.value
-            if line.problem is None and is_object(value):
-                feed(value)
-                if keep:
-                    self._lines.append(RawLine(assembly.run_id or "", assembly.time, line.raw))
-            else:
-                self._take_with_care(line)
-            if number % AT_ONCE == 0:
-                self._messages += assembly.take()
-        self.lines_read += number
-
-    def _take_with_care(self, line: Line) -> None:
-        """A line with which something is wrong, or that is no object."""
-        if line.problem is UNFINISHED:
-            self.unfinished = True
-            self._cut.append((line.place, ""))
-            return
-        if line.problem is not None:
-            self.assembly.report_unknown(line.problem)
-        self._record(line.value, line.raw)
-
-    def _record(self, value: Json, raw: bytes) -> None:
-        assembly = self.assembly
-        if is_object(value):
-            self.decoder.feed(value)
-        elif value is not UNSET:
-            assembly.report_unknown("a line that is no object")
-            assembly.note(f"{self.format.agent}-line", value)
-        if self._keep_lines:
-            self._lines.append(RawLine(assembly.run_id or "", assembly.time, raw))
+        self._checkpoint = Checkpoint(builder.offset, builder.line - 1, builder.tail, mark)
 
 
 def _stamp(time: datetime | None) -> str | None:
     return None if time is None else time.isoformat()
 
 
-def _moment(stamp: str | None) -> datetime | None:
+def _read_stamp(stamp: str | None) -> datetime | None:
     return None if stamp is None else datetime.fromisoformat(stamp)
+
+
+# Threads
+
+TITLES: Final[tuple[Fact, ...]] = ("title", "agentTitle", "summary", "prompt")
+"""The facts that may be the title of a thread, the best first."""
+
+MAX_TITLE: Final = 120
+
+METADATA: Final[dict[Fact, str]] = {
+    "sessionId": "sessionId",
+    "version": "agentVersion",
+    "gitBranch": "gitBranch",
+    "gitCommit": "gitCommit",
+    "gitRepository": "gitRepository",
+    "entrypoint": "entrypoint",
+    "model": "model",
+    "provider": "provider",
+    "agentName": "agentName",
+    "parentSessionId": "parentSessionId",
+    "forkedFrom": "forkedFrom",
+}
+"""The facts that become metadata of the thread, and their names there."""
+
+
+def title_of(facts: dict[Fact, Json]) -> str | None:
+    """The title of a thread: that of a person, of the agent, a summary, or the beginning of the prompt."""
+    for fact in TITLES:
+        text = facts.get(fact)
+        if isinstance(text, str) and text.strip():
+            line = " ".join(text.split())
+            return line if len(line) <= MAX_TITLE else f"{line[: MAX_TITLE - 1]}…"
+    return None
+
+
+# Sub-agents
+
+
+class _SubAgents:
+    """The logs of sub-agents of a log. Each is read when the call that started it is known."""
+
+    def __init__(self, logs: Iterable[AgentLog], reading: LogReading) -> None:
+        self.problems: list[PartitaError] = []
+        self._reading = reading
+        self._waiting = {log.name: log for log in logs}
+        self._signs: dict[str, Sequence[str]] = {}  # of those that wait, found when they are needed
+        self._depth = 0
+        builder = reading.builder
+        calls = {name: log.call() for name, log in self._waiting.items()}
+        builder.agents_with_logs = frozenset(self._waiting)
+        builder.claims = {call: name for name, call in calls.items() if call is not None}
+        builder.on_link = self.read
+        builder.on_find_agent = self._find
+
+    def read(self, name: str) -> None:
+        """Read the log of a sub-agent, unless it was read before."""
+        if self._depth == MAX_DEPTH:
+            return
+        log = self._waiting.pop(name, None)
+        if log is None:
+            return
+        self._depth += 1
+        try:
+            self._reading.read_agent(log)
+        except PartitaError as error:
+            self.problems.append(error)
+            what = "the file of a sub-agent that cannot be read"
+            self._reading.builder.unknown_records.add(what, Position(0, 0), str(error))
+        finally:
+            self._depth -= 1
+
+    def read_remaining(self) -> None:
+        """Read those that no result has named: under the call that expects one with their sign, or alone.
+
+        Those that were linked before the place where this reading started are left out.
+        """
+        while names := [name for name in self._waiting if name not in self._reading.known_agents]:
+            for name in names:
+                if name in self._waiting:
+                    self._claim(name)
+                    self.read(name)
+
+    def _claim(self, name: str) -> None:
+        builder = self._reading.builder
+        if name in builder.linked_agents:
+            return
+        for sign in self._signs_of(name):
+            if (call := builder.claim_call(sign)) is not None:
+                builder.link(name, call)
+                return
+
+    def _find(self, sign: str) -> str | None:
+        return next((name for name in self._waiting if sign and sign in self._signs_of(name)), None)
+
+    def _signs_of(self, name: str) -> Sequence[str]:
+        signs = self._signs.get(name)
+        if signs is None:
+            try:
+                signs = self._reading.format.agent_signs(self._waiting[name].head())
+            except PartitaError:
+                signs = ()
+            self._signs[name] = signs
+        return signs

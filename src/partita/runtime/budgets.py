@@ -1,4 +1,4 @@
-"""Limits on what runs may use: each run, and all runs of an owner within a period, in all processes."""
+"""Limits on the usage of each run, and of all runs of an owner within a period, in all processes."""
 
 import asyncio
 import math
@@ -9,9 +9,9 @@ from typing import Final, NamedTuple
 
 from partita.errors import BudgetError, StoreError
 from partita.logs.pricing.prices import price_of
-from partita.runtime.session.ledger import responses_in, steps_of, told_by
+from partita.runtime.session.usage_records import responses_in, steps_of, told_by
 from partita.store import counters
-from partita.store.facade.store import Store
+from partita.store.store import Store
 from partita.types.chunks import ChildChunk, Chunk, StepStart
 from partita.types.json import JsonObject
 from partita.types.usage import Usage
@@ -19,40 +19,40 @@ from partita.types.usage import Usage
 DAY: Final = 86_400.0
 
 STALE: Final = 1.0
-"""After how many seconds the totals of an owner are read from the store again, and written to it."""
+"""After how many seconds the totals of an owner are exchanged with the store."""
 
 SHARE: Final = 0.02
-"""Which part of a limit a process may use before it adds it to the totals of all processes."""
+"""The fraction of a limit that a process may use before it adds that to the totals of all processes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Budget:
-    """What may be used. `None`: no limit."""
+    """Limits. `None`: no limit."""
 
     steps: int | None = None
     """Calls of a model."""
     tokens: int | None = None
     """Input and output tokens."""
     cost: float | None = None
-    """US dollars, by the prices that are known. Models without a known price cost nothing."""
+    """US dollars. Models without a known price cost nothing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Budgets:
-    """Budgets of runs and of owners. Owners share one if there are none."""
+    """Budgets of runs and of owners. Runs without an owner share one."""
 
     run: Budget = field(default_factory=Budget)
-    """Of each run."""
+    """The budget of each run."""
     owner: Budget = field(default_factory=Budget)
-    """Of all runs of an owner within a period."""
+    """The budget of all runs of an owner within a period."""
     period: float = DAY
-    """In seconds. Periods begin at multiples of it, so that a day begins at midnight UTC."""
+    """Seconds. Periods start at multiples of it, so that a day starts at midnight UTC."""
     concurrent_runs: int | None = None
     """How many runs of an owner may be running or waiting at once."""
 
 
 class Used(NamedTuple):
-    """What was used."""
+    """Usage."""
 
     steps: int = 0
     tokens: int = 0
@@ -66,19 +66,19 @@ class Used(NamedTuple):
         """The difference."""
         return Used(self.steps - other.steps, self.tokens - other.tokens, self.cost - other.cost)
 
-    def reaches(self, budget: Budget, of: str) -> str | None:
-        """Which limit this has reached, as a text; `None` if a further step may begin."""
+    def limit_reached(self, budget: Budget, subject: str) -> str | None:
+        """Which limit this has reached, as a text; `None` if a further step may start."""
         if budget.steps is not None and self.steps >= budget.steps:
-            return f"{of} may use {budget.steps} steps"
+            return f"{subject} may use {budget.steps} steps"
         if budget.tokens is not None and self.tokens >= budget.tokens:
-            return f"{of} may use {budget.tokens} tokens and has used {self.tokens}"
+            return f"{subject} may use {budget.tokens} tokens and has used {self.tokens}"
         if budget.cost is not None and self.cost >= budget.cost:
-            return f"{of} may cost {budget.cost:.2f} USD and has cost {self.cost:.4f}"
+            return f"{subject} may cost {budget.cost:.2f} USD and has cost {self.cost:.4f}"
         return None
 
 
 class _Total:
-    """The total of an owner in a period: what all processes have reported, and what this one has not."""
+    """The total of an owner in a period: what all processes have added, and what is pending in this one."""
 
     def __init__(self, period: int) -> None:
         self.period = period
@@ -93,7 +93,7 @@ class _Total:
 
 
 class OwnerTotals:
-    """The totals of owners. All processes share them through the store, in batches."""
+    """The totals of owners. Processes share them through the store, in batches."""
 
     def __init__(self, store: Store, budgets: Budgets) -> None:
         self._store = store
@@ -103,23 +103,23 @@ class OwnerTotals:
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def check(self, owner: str | None) -> None:
-        """Raise if the budget of an owner is used up."""
+        """Raise a `BudgetError` if the budget of an owner is used up."""
         total = self._of(owner)
         if self._is_stale(total):
             await self._share(owner or "", total)
-        reason = total.used.reaches(self.budgets.owner, "this owner")
+        reason = total.used.limit_reached(self.budgets.owner, "this owner")
         if reason is not None:
             raise self._exhausted(reason)
 
     def add(self, owner: str | None, used: Used) -> str | None:
-        """Add what was used. Returns which limit the owner has reached, if any."""
+        """Add usage. Returns which limit the owner has reached, if any."""
         total = self._of(owner)
         total.pending = total.pending.plus(used)
         if not total.lock.locked() and (self._is_large(total.pending) or self._is_stale(total)):
             task = asyncio.create_task(self._share(owner or "", total))
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
-        return total.used.reaches(self.budgets.owner, "this owner")
+        return total.used.limit_reached(self.budgets.owner, "this owner")
 
     async def close(self) -> None:
         """Add what is pending to the totals of all processes."""
@@ -170,10 +170,10 @@ class OwnerTotals:
 
 
 class Meter:
-    """Counts what one run uses: steps as they begin, tokens and cost as soon as they are known.
+    """Counts the usage of one run: steps as they start, tokens and cost as soon as they are known.
 
-    Our own agents report each response of a model at once (`use`); of other agents, what their messages say
-    at their end counts, and what coding agents report of each response. Both may describe the same responses,
+    Our own agents report each response of a model at once (`use`). Other agents report usage at the end of
+    their messages, and coding agents for each response (`count_chunk`). Both may describe the same responses,
     so the larger sum counts.
     """
 
@@ -193,7 +193,7 @@ class Meter:
 
     @property
     def used(self) -> Used:
-        """What the run has used so far."""
+        """The usage of the run so far."""
         return Used(
             self._steps,
             max(self._live.tokens, self._reported.tokens),
@@ -201,8 +201,8 @@ class Meter:
         )
 
     def refusal(self) -> str | None:
-        """Why no further step may begin; `None` if one may."""
-        reason = self.used.reaches(self._totals.budgets.run, "a run") or self._owner_reason
+        """Why no further step may start; `None` if one may."""
+        reason = self.used.limit_reached(self._totals.budgets.run, "a run") or self._owner_reason
         return None if reason is None else f"the budget is used up: {reason}"
 
     def use(self, usage: Usage, model: str | None) -> None:
@@ -210,8 +210,8 @@ class Meter:
         self._live = self._live.plus(self._used_by(usage, model))
         self._count()
 
-    def see(self, chunk: Chunk) -> str | None:
-        """Count what a chunk reports. If it begins a step that may not begin, returns why."""
+    def count_chunk(self, chunk: Chunk) -> str | None:
+        """Count the usage that a chunk reports. If it starts a step that may not start, return the reason."""
         responses = responses_in(chunk)
         ending = told_by(chunk)
         if responses:
@@ -229,8 +229,8 @@ class Meter:
         self._count()
         return refused
 
-    def settle(self, tokens: int, cost: float | None) -> None:
-        """Count what is known at the end of the run."""
+    def count_totals(self, tokens: int, cost: float | None) -> None:
+        """Count the totals that are known at the end of the run."""
         self._reported = Used(0, max(tokens, self._reported.tokens), max(cost or 0.0, self._reported.cost))
         self._count()
 
@@ -240,9 +240,9 @@ class Meter:
             self._counted = self.used
             self._owner_reason = self._totals.add(self._owner, new)
 
-    def _sum(self, said: JsonObject) -> Used:
+    def _sum(self, metadata: JsonObject) -> Used:
         total = Used()
-        for step, usage in steps_of(said):
+        for step, usage in steps_of(metadata):
             model = step.get("model")
             total = total.plus(self._used_by(usage, model if isinstance(model, str) else None))
         return total
@@ -253,7 +253,7 @@ class Meter:
 
 
 def tokens_of(usage: Usage) -> int:
-    """Input and output tokens together."""
+    """Input and output tokens in total."""
     if usage.input_tokens is None and usage.output_tokens is None:
         return usage.total_tokens or 0
     return (usage.input_tokens or 0) + (usage.output_tokens or 0)

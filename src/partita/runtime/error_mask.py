@@ -13,9 +13,8 @@ from msgspec import UNSET, Struct, UnsetType
 from msgspec.structs import replace
 
 from partita.formats.mastra.network_payload import LEGACY_NETWORK, network_string
-from partita.runtime.folding import ENDED
-from partita.store.search.search import Hit
-from partita.store.values import StoredPart
+from partita.runtime.run_fold import ENDED
+from partita.store.values import SearchHit, StoredPart
 from partita.types.chunks import (
     ChildChunk,
     ChildMessage,
@@ -38,8 +37,8 @@ from partita.types.messages import (
     ToolCallPart,
     ToolMessage,
 )
-from partita.types.runs import Run
-from partita.types.tools import ErrorJsonOutput, ErrorTextOutput, ToolOutput, ToolResultPart
+from partita.types.parts import ErrorJsonOutput, ErrorTextOutput, ToolOutput, ToolResultPart
+from partita.types.threads import Run
 
 from .log_context import reference_of
 from .principal import Principal
@@ -244,7 +243,7 @@ def _masked(value: Any) -> Any:
             return make(items)
         case StoredPart(error=str()):
             return replace(value, error=masked_text("tool", value.message_id))
-        case Hit(role="assistant" | "tool"):
+        case SearchHit(role="assistant" | "tool"):
             return replace(value, snippet="", highlights=())  # it may quote an error
         case Struct():
             return replace(value, **_changed(value, value.__struct_fields__))

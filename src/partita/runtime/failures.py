@@ -1,6 +1,7 @@
-"""Exceptions of agents and tools: each is logged once with its traceback, and remembered for `on_error`."""
+"""Exceptions of agents and tools: each is logged once with its traceback, and kept for `on_error`."""
 
 import logging
+from collections import Counter
 from collections.abc import Awaitable, Callable
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -12,15 +13,28 @@ from partita.errors import PartitaError
 from .log_context import get_logger, reference_of
 
 if TYPE_CHECKING:
-    from .plugged.agent_request import AgentRequest
+    from .adapters.agent_request import AgentRequest
 
 LOG: Final = get_logger("partita.run")
 
 FailureKind: TypeAlias = Literal["agent", "tool", "store", "lease"]
-"""What failed: an agent, a tool, the store, or the lease of a run was lost."""
+"""What failed: an agent, a tool, the store, or the renewal of a lease."""
 
 OnError: TypeAlias = Callable[[BaseException, "AgentRequest"], str | Awaitable[str | None] | None]
 """Returns the error text that end users see, or `None` for the default text with a reference."""
+
+
+class RunCounts:
+    """Failures by kind, and runs that were recovered."""
+
+    def __init__(self) -> None:
+        self.failures: Counter[FailureKind] = Counter()
+        self.recovered = 0
+        """Runs of processes that ended without releasing them."""
+
+    def add(self, kind: FailureKind) -> None:
+        """Count a failure."""
+        self.failures[kind] += 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,7 +44,7 @@ class RunFailures:
     run_id: str
     agent: str
     message_id: Callable[[], str]
-    """The id of the message that is written now."""
+    """The id of the current message."""
     count: Callable[[FailureKind], None]
     exceptions: dict[str, BaseException] = field(default_factory=dict[str, BaseException])
     """By the id of the tool call, or of the run."""
@@ -49,7 +63,7 @@ class RunFailures:
         self.count("tool")
 
     def report_text(self, text: str) -> None:
-        """Log that the agent reported a failure, unless its exception was logged."""
+        """Log a failure that the agent reported, unless its exception was logged."""
         if self.run_id not in self.exceptions:
             self._log(logging.ERROR, f"agent {self.agent!r} failed: {text}", self.run_id, None)
             self.count("agent")
@@ -67,8 +81,8 @@ class RunFailures:
         )
 
 
-def described(error: BaseException) -> str:
-    """The text of an exception as a run stores it. The address of a database is not part of it."""
+def error_description(error: BaseException) -> str:
+    """The text of an exception as a run stores it, without the URL of a database."""
     try:
         text = str(error)
     except Exception:  # an exception whose own text fails still has a name

@@ -10,16 +10,15 @@ from contextvars import ContextVar
 from typing import Any, Final
 
 FIELDS: Final = ("request_id", "run_id", "thread_id", "agent", "tool", "tool_call_id", "reference")
-"""The fields that a log record may have."""
+"""The fields of log records."""
 
 _CURRENT: Final[ContextVar[Mapping[str, str]]] = ContextVar("partita_log_fields")
-
 
 REFERENCE_LENGTH: Final = 8
 
 
 def reference_of(id: str) -> str:
-    """The reference to a run or a message in error texts and in log lines: the end of its id."""
+    """The reference to a run or a message in error texts and log lines: the end of its id."""
     return id[-REFERENCE_LENGTH:]
 
 
@@ -27,13 +26,13 @@ class ContextLogger(logging.LoggerAdapter[logging.Logger]):
     """A logger that adds the fields of the current context."""
 
     def process(self, msg: Any, kwargs: MutableMapping[str, Any]) -> tuple[Any, MutableMapping[str, Any]]:
-        """The message, and the arguments with the fields."""
+        """Add the fields to the arguments of a log call."""
         kwargs["extra"] = {**log_fields(), **(kwargs.get("extra") or {})}
         return msg, kwargs
 
 
 def get_logger(name: str) -> ContextLogger:
-    """The logger of a name."""
+    """The logger with that name."""
     return ContextLogger(logging.getLogger(name), {})
 
 

@@ -1,4 +1,5 @@
-"""A conversation in memory: takes messages and streams of any format, gives any view, and knows what to save.
+"""A conversation in memory: reads messages and streams of any format, writes any view, and tracks what to
+save.
 
 It has no store, no agent and no clock. With a store: make it from the stored messages, `add` and `feed`, and
 save what `drain` returns.
@@ -12,15 +13,14 @@ from msgspec.structs import replace
 
 from partita.errors import ConflictError, FormatError, NotFoundError
 from partita.formats.ai_sdk.ui.format import dump as dump_ui
-from partita.formats.answers.model_view import View, model_view
 from partita.formats.conversion import read_guessed
 from partita.formats.format import Decoder, Dumped, Format, Loaded, losses_of
 from partita.formats.losses import Loss
+from partita.formats.model_view import View, model_view
 from partita.formats.registry import get_format
 from partita.store.ids import new_id
-from partita.stream.accumulator import close_message
-from partita.stream.messages import MessagesAccumulator, is_empty
-from partita.stream.rules import Version
+from partita.stream.accumulator import MessagesAccumulator, close_message, is_empty
+from partita.stream.state import Version
 from partita.types.chunks import (
     Chunk,
     ErrorChunk,
@@ -33,7 +33,6 @@ from partita.types.chunks import (
     ToolOutputDenied,
     ToolOutputError,
 )
-from partita.types.fold import fold, state_before
 from partita.types.json import Json, is_array, is_object
 from partita.types.messages import (
     AssistantMessage,
@@ -45,8 +44,8 @@ from partita.types.messages import (
     ToolPart,
     UserMessage,
 )
-from partita.types.parts import ReasoningPart, TextPart
-from partita.types.tools import InterruptedOutput, ToolResultPart
+from partita.types.parts import InterruptedOutput, ReasoningPart, TextPart, ToolResultPart
+from partita.types.tool_results import fold, state_before
 from partita.types.value import Value
 
 MESSAGE_TYPES: Final = (SystemMessage, UserMessage, AssistantMessage, ToolMessage)
@@ -58,7 +57,7 @@ Boundary: TypeAlias = Literal["part", "step", "message"]
 """What counts as complete in a message that is being streamed: closed parts, finished steps, or all of it."""
 
 _GENERATED: Final = re.compile(r"message-[0-9]+|instructions|system")
-"""The ids that formats make for messages without one."""
+"""The ids that formats generate for messages without one."""
 
 
 class MessageList:
@@ -67,10 +66,10 @@ class MessageList:
     messages = MessageList(stored)
     messages.add("What is the weather?", id="m1")
     messages.add(payload)                       # any format, detected
-    messages.feed(event, format="anthropic")    # the stream of an answer, event by event
+    messages.feed(event, format="anthropic")    # the stream of a response, event by event
     messages.end()
     messages.ui(version=6)
-    messages.drain()                            # what is to be saved
+    messages.drain()                            # the messages to save
     """
 
     def __init__(self, messages: Iterable[Message] = (), *, thread_id: str | None = None) -> None:
@@ -87,11 +86,11 @@ class MessageList:
         self._steps: dict[str, int] = {}  # by streamed message: how many parts its finished steps have
         self._continued: dict[str, frozenset[str]] = {}  # by streamed message: the calls it had before
         self._complete: set[str] = set()  # streamed messages that had their finish
-        self._unnamed = ""  # the id that a stream without an id of its own was given
+        self._unnamed = ""  # the id that was generated for a stream without one
         self.errors: list[str] = []
         """The texts of the error chunks of the streams."""
         self.losses: list[Loss] = []
-        """What of the payloads and of the streams that ended could not be kept."""
+        """What could not be carried over of the payloads, and of the streams that ended."""
 
     def __len__(self) -> int:
         return len(self._now())
@@ -101,7 +100,7 @@ class MessageList:
 
     @property
     def messages(self) -> tuple[Message, ...]:
-        """The canonical messages. A message that is being streamed is there as far as it came."""
+        """The canonical messages. A message that is being streamed is included as far as it was received."""
         return tuple(self._now().values())
 
     def _now(self) -> dict[str, Message]:
@@ -110,7 +109,7 @@ class MessageList:
         return {**self._messages, **{message.id: message for message in self._streamed()}}
 
     def _streamed(self) -> tuple[AssistantMessage, ...]:
-        """The messages of the stream, without one that has only the id it was given here."""
+        """The messages of the stream, without an empty one whose id was generated here."""
         messages = () if self._stream is None else self._stream.snapshot()
         return tuple([each for each in messages if each.id != self._unnamed or not is_empty(each)])
 
@@ -139,7 +138,7 @@ class MessageList:
             added = self._loaded(payload, format)
         for message in added:
             self._check_not_streamed(message.id)
-        self._settle()
+        self._store_streamed()
         for message in added:
             self._messages[message.id] = message
             self._sources[message.id] = source
@@ -173,7 +172,7 @@ class MessageList:
         return self._with_new_ids(loaded.messages, payload)
 
     def _with_new_ids(self, messages: Sequence[Message], payload: Json) -> Sequence[Message]:
-        """The messages; ids that the format made for them are replaced where the list has them already."""
+        """The messages; ids that the format generated are replaced if the list already has them."""
         items = payload if is_array(payload) else [payload]
         given = {item["id"] for item in items if is_object(item) and isinstance(item.get("id"), str)}
         known = self._now().keys() - given
@@ -196,7 +195,7 @@ class MessageList:
     # Results of tools
 
     def _merge_results(self, results: set[str]) -> None:
-        """Put results into their calls. A call that was given up takes a late result."""
+        """Put results into their calls. A call that was given up accepts a late result."""
         self._feed_results()
         open_calls = {
             part.id
@@ -238,7 +237,7 @@ class MessageList:
                 self._messages[message.id] = replace(message, content=content)
             else:
                 del self._messages[message.id], self._sources[message.id]
-        self._settle()
+        self._store_streamed()
 
     def _owner(self, call_id: str) -> str | None:
         """The id of the newest message that has a call."""
@@ -304,16 +303,16 @@ class MessageList:
                 return self._owner(call)
             case ToolApprovalResponse(approval_id=approval):
                 for message in reversed(self._now().values()):
-                    if any(_asks(part, approval) for part in message.parts):
+                    if any(_has_approval(part, approval) for part in message.parts):
                         return message.id
                 return None
             case _:
                 return None
 
     def end(self) -> AssistantMessage | None:
-        """End the stream and return the message it was at; `None` if there was no stream.
+        """End the stream and return its current message; `None` if there was no stream.
 
-        Without a `finish`, calls of the stream that have no output are given up: the stream was cut.
+        Without a `finish`, the stream was cut: its calls without an output are given up.
         """
         decoder, self._decoder = self._decoder, None
         if decoder is not None:
@@ -330,19 +329,19 @@ class MessageList:
             self._end_stream()
 
     def _end_stream(self) -> None:
-        self._settle()
+        self._store_streamed()
         for message in self._streamed():
             ended = close_message(message)
             if message.id not in self._complete:
-                ended = _given_up_but(ended, self._continued.get(message.id, frozenset()))
+                ended = _with_calls_given_up(ended, self._continued.get(message.id, frozenset()))
             self._messages[message.id] = ended
         self._stream = None
         self._steps.clear()
         self._continued.clear()
         self._complete.clear()
 
-    def _settle(self) -> None:
-        """Give the streamed messages their place in the list."""
+    def _store_streamed(self) -> None:
+        """Add the streamed messages to the list, or update them there."""
         for message in self._streamed():
             self._messages[message.id] = message
             self._sources.setdefault(message.id, "response")
@@ -367,24 +366,24 @@ class MessageList:
     def unsaved(self, at: Boundary = "message") -> tuple[Message, ...]:
         """The messages that are new or changed since the last `drain`, without those of source `context`.
 
-        `at` says how much of a message that is being streamed belongs to them: nothing before it is complete,
-        the steps that are finished, or every part that is closed.
+        `at` is how much of a message that is being streamed is included: nothing before it is complete, the
+        finished steps, or the closed parts.
         """
         return tuple(
             message
-            for message in map(self._placed, self._up_to(at))
+            for message in map(self._with_thread, self._up_to(at))
             if self._sources.get(message.id) != "context" and self._saved.get(message.id) != message
         )
 
     def drain(self, at: Boundary = "message") -> tuple[Message, ...]:
-        """The unsaved messages, which count as saved from now on. Saving one again replaces it by its id."""
+        """The unsaved messages, which then count as saved. Saving a message replaces the one with its id."""
         unsaved = self.unsaved(at)
         self._saved |= {message.id: message for message in unsaved}
         return unsaved
 
-    def _placed(self, message: Message) -> Message:
-        is_placed = message.thread_id is not None or self._thread_id is None
-        return message if is_placed else replace(message, thread_id=self._thread_id)
+    def _with_thread(self, message: Message) -> Message:
+        has_thread = message.thread_id is not None or self._thread_id is None
+        return message if has_thread else replace(message, thread_id=self._thread_id)
 
     def _up_to(self, at: Boundary) -> Iterator[Message]:
         streamed = {message.id for message in self._streamed()}
@@ -412,7 +411,7 @@ class MessageList:
         return dump_ui(self.canonical(source), version=version).payload
 
     def model(self, *, source: MessageSource | None = None) -> View:
-        """The messages as a model gets them, each call with one answer, and what was repaired for that."""
+        """The messages as a model receives them, each call with one output, and the repairs for that."""
         return model_view(self.canonical(source))
 
     def to(self, format: str, *, source: MessageSource | None = None, **options: Json) -> Dumped:
@@ -437,7 +436,7 @@ def _results_in(message: Message) -> Iterator[ToolResultPart]:
         yield from (part for part in message.parts if isinstance(part, ToolResultPart))
 
 
-def _asks(part: object, approval_id: str) -> bool:
+def _has_approval(part: object, approval_id: str) -> bool:
     return isinstance(part, ToolCallPart) and part.approval is not None and part.approval.id == approval_id
 
 
@@ -445,8 +444,8 @@ def _calls_in(message: Message) -> Iterator[str]:
     yield from (part.id for part in message.parts if isinstance(part, ToolCallPart))
 
 
-def _given_up_but(message: AssistantMessage, calls: frozenset[str]) -> AssistantMessage:
-    """A message whose stream was cut: its open calls get no output, but for those that were there before."""
+def _with_calls_given_up(message: AssistantMessage, calls: frozenset[str]) -> AssistantMessage:
+    """A message whose stream was cut: its open calls are given up, except for those that it had before."""
     closed = close_message(message, "lost")
     parts = tuple(
         before if isinstance(before, ToolCallPart) and before.id in calls else part
@@ -456,7 +455,7 @@ def _given_up_but(message: AssistantMessage, calls: frozenset[str]) -> Assistant
 
 
 def _given_up(message: AssistantMessage) -> set[str]:
-    """The calls whose output says only that none came."""
+    """The calls that were given up."""
     return {
         part.id
         for part in message.parts
@@ -465,7 +464,7 @@ def _given_up(message: AssistantMessage) -> set[str]:
 
 
 def _reopened(message: AssistantMessage, calls: set[str]) -> AssistantMessage:
-    """A message in which calls that were given up wait again."""
+    """A message in which calls that were given up wait for an output."""
     parts = tuple(
         replace(part, output=None, state=state_before(part))
         if isinstance(part, ToolCallPart) and part.id in calls and isinstance(part.output, InterruptedOutput)

@@ -1,4 +1,4 @@
-"""The caller of a request: whose data it is about, and what may be done with them."""
+"""The caller of a request: the owner of its data, and its permissions."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -30,13 +30,13 @@ PERMISSIONS: Final[Mapping[Role, frozenset[Permission]]] = {
 
 @dataclass(frozen=True, slots=True)
 class Principal:
-    """A caller and its role, by default that of an end user. Without `resource_id`: all data."""
+    """A caller and its role; by default that of an end user. `resource_id=None`: the data of all owners."""
 
     resource_id: str | None
     role: Role = "chat"
     key_id: str | None = None
     claims: JsonObject = field(default_factory=dict[str, Json], repr=False)
-    """What is known about the caller besides: for agents and tools, as the function `user` returned it."""
+    """What else is known about the caller, as the function `user` returned it: for agents and tools."""
 
     def __post_init__(self) -> None:
         if self.role not in PERMISSIONS:

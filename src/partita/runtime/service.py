@@ -1,29 +1,42 @@
-"""What an agent is: something that takes a prompt and answers with a stream of events."""
+"""The interface of agents: a prompt and options in, a stream of events out."""
 
 import hashlib
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias, TypeVar
 
+from partita.errors import AgentError
 from partita.formats.format import ToolSpec
-from partita.types.events import AgentStreamEvent
+from partita.types.chunks import AgentStreamEvent
 from partita.types.json import Json, JsonObject
-from partita.types.messages import Message
+from partita.types.messages import Message, SystemMessage, UserMessage
 from partita.types.usage import Usage
 
 from .principal import LOCAL, Principal
 
 if TYPE_CHECKING:
-    from partita.store.facade.store import Store  # heavy, and most agents do not use it
+    from partita.store.store import Store  # heavy, and most agents do not use it
 
 Prompt: TypeAlias = str | Sequence[Message]
-"""What an agent is asked: words, or a conversation whose last message asks."""
+"""A text, or messages of which the last is to be answered."""
 
 
-class Question(NamedTuple):
-    """May this call run? Asked by an agent in the middle of its work."""
+def prompt_messages(prompt: Prompt, instructions: str | None = None) -> list[Message]:
+    """The messages of a prompt, after the instructions."""
+    messages: list[Message] = (
+        [UserMessage(id="prompt", content=prompt)] if isinstance(prompt, str) else [*prompt]
+    )
+    if not messages:
+        hint = "give a text, or messages of which the last is to be answered"
+        raise AgentError("the prompt is empty", hint=hint)
+    return [SystemMessage(id="instructions", content=instructions), *messages] if instructions else messages
+
+
+class ApprovalRequest(NamedTuple):
+    """A tool call that an agent may only run once it is approved."""
 
     approval_id: str
     tool_call_id: str
@@ -32,8 +45,8 @@ class Question(NamedTuple):
     reason: str | None = None
 
 
-class Decision(NamedTuple):
-    """The answer to a question: who gave it, when and why."""
+class ApprovalDecision(NamedTuple):
+    """Whether a tool call may run, and who decided it, when and why."""
 
     approved: bool
     reason: str | None = None
@@ -41,43 +54,46 @@ class Decision(NamedTuple):
     at: datetime | None = None
 
 
-class Desk(Protocol):
-    """Where an agent's questions are answered."""
+class ApprovalGate(Protocol):
+    """Decides the approval requests of an agent."""
 
-    async def ask(self, question: Question) -> Decision:
-        """The decision, however long it takes. Those who watch learn of the question from the chunks."""
+    async def request(self, request: ApprovalRequest) -> ApprovalDecision:
+        """Wait for the decision, however long it takes.
+
+        The agent emits a `ToolApprovalRequest` chunk as well: clients learn of the request from it.
+        """
         ...
 
 
 class UsageMeter(Protocol):
-    """Counts what a run uses, and says whether it may use more."""
+    """Counts what a run uses, and decides whether it may use more."""
 
     def use(self, usage: Usage, model: str | None) -> None:
         """Count a response of a model."""
         ...
 
     def refusal(self) -> str | None:
-        """Why no further step may begin; `None` if one may."""
+        """Why no further step may start; `None` if one may."""
         ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Options:
-    """How an agent shall work. What it cannot heed it passes over, unless it would do harm."""
+class InvokeOptions:
+    """Options of an invocation. Agents ignore options that they do not support, unless that would do harm."""
 
     model: str | None = None
     instructions: str | None = None
     tools: tuple[ToolSpec, ...] = ()
     settings: JsonObject = field(default_factory=dict[str, Json])
-    """In the agent's own names: temperature, permission mode, and the like."""
-    desk: Desk | None = None
-    """Without one, every question is answered with no."""
+    """Named as in the agent's own API: temperature, permission mode, and the like."""
+    approvals: ApprovalGate | None = None
+    """Decides approval requests. Without one, every request is denied."""
     environment: Mapping[str, str] | None = None
-    """Variables for an agent that is a program, beside those of this process."""
+    """Variables for an agent that is a program, in addition to those of this process."""
     thread_id: str | None = None
     run_id: str | None = None
     message_id: str | None = None
-    """The id of the message that the answer will be."""
+    """The id of the message that the response will be."""
     owner: str | None = None
     """The owner of the thread. Thread ids are unique within an owner only."""
     caller: Principal = LOCAL
@@ -89,29 +105,29 @@ class Options:
     store: "Store | None" = None
     """The store, limited to the data that the caller may see."""
     meter: UsageMeter | None = None
-    """Where an agent that calls models reports each response, if the run has a budget."""
+    """Counts the responses of models, if the run has a budget."""
 
     @property
     def conversation_key(self) -> str | None:
-        """A key for the conversation that no other owner's thread has, for stores of an agent's own."""
+        """A key for the conversation that no other owner's thread has, for stores outside of Partita."""
         return None if self.thread_id is None else conversation_key(self.owner, self.thread_id)
 
 
 def conversation_key(owner: str | None, thread_id: str) -> str:
     """A key derived from an owner and a thread id: different pairs have different keys."""
-    named = "" if owner is None else f"{len(owner)}:{owner}"
-    return hashlib.sha256(f"{named}/{thread_id}".encode()).hexdigest()
+    prefix = "" if owner is None else f"{len(owner)}:{owner}"
+    return hashlib.sha256(f"{prefix}/{thread_id}".encode()).hexdigest()
 
 
 class AgentService(Protocol):
-    """An agent. Closing the stream, or cancelling who reads it, stops the agent and cleans up after it.
+    """An agent. Closing the stream, or cancelling its reader, stops the agent and cleans up.
 
-    A failure of the agent is an `ErrorEvent`; only wrong use of the service is raised.
+    A failure of the agent is an `ErrorEvent`. Only wrong use of the service raises an exception.
     """
 
     @property
     def name(self) -> str:
-        """What it is called: `anthropic`, `claude-code`."""
+        """The name of the agent, such as `anthropic` or `claude-code`."""
         ...
 
     def invoke(
@@ -120,10 +136,23 @@ class AgentService(Protocol):
         *,
         cwd: Path | None = None,
         session_id: str | None = None,
-        options: Options | None = None,
+        options: InvokeOptions | None = None,
     ) -> AsyncIterator[AgentStreamEvent]:
-        """The events of one answer, the last of them `complete`, `error` or `cancelled`.
+        """The events of one response, the last of them `complete`, `error` or `cancelled`.
 
-        `session_id` is the agent's own name for a conversation to go on with.
+        `session_id` is the agent's own id of a conversation to continue.
         """
         ...
+
+
+T = TypeVar("T")
+
+
+@asynccontextmanager
+async def closed(stream: AsyncIterator[T]) -> AsyncGenerator[AsyncIterator[T], None]:
+    """The stream, which is closed at the end of the block, so that the agent cleans up at once."""
+    try:
+        yield stream
+    finally:
+        if isinstance(stream, AsyncGenerator):
+            await stream.aclose()

@@ -1,7 +1,7 @@
 """Every route: the group that publishes it, and the permission that it needs.
 
-The whole policy is this table. A route that is missing here fails when the application is made, and
-`tests/server/security` compares the table with what each role really can do.
+This table is the whole policy. An application with a route that is missing here fails to start, and
+`tests/server/security` compares the table with what each role can really do.
 """
 
 from collections.abc import Collection, Iterable, Mapping
@@ -32,20 +32,20 @@ Group: TypeAlias = Literal[
     "health",
     "page",
 ]
-"""A group of routes that an application publishes, or does not: `asgi(routes=[…])`."""
+"""A group of routes that an application can publish: `asgi(routes=[…])`."""
 
 GROUPS: Final[tuple[Group, ...]] = get_args(Group)
 
 CHAT_APP: Final[frozenset[Group]] = frozenset(
     {"chat", "threads", "messages", "blobs", "agents", "runs", "health"}
 )
-"""What an application with `user` or `keys` publishes unless it names groups: a chat, and its history."""
+"""The default groups of an application with `user` or `keys`: a chat, and its history."""
 
 EVERYTHING: Final[frozenset[Group]] = frozenset(GROUPS)
-"""What `partita serve` publishes, and an application that serves this machine only."""
+"""The groups of `partita serve`, and the default of an application that serves this machine only."""
 
 OPEN: Final = None
-"""Instead of a permission: the route says nothing about anyone, and callers need not be known."""
+"""Instead of a permission: the route has no data of users, and callers need no key."""
 
 _MASTRA: Final[Mapping[str, Permission]] = {
     "GET {}/threads": "read",
@@ -61,7 +61,7 @@ _MASTRA: Final[Mapping[str, Permission]] = {
     "GET {}/threads/{{thread_id}}/working-memory": "read",
     "POST {}/threads/{{thread_id}}/working-memory": "write",
 }
-"""The routes of Mastra's memory, which older clients also find under `/api/memory/network`."""
+"""The routes of Mastra's memory, which older clients call under `/api/memory/network`."""
 
 ROUTES: Final[Mapping[Group, Mapping[str, Permission | None]]] = {
     "chat": {
@@ -82,6 +82,7 @@ ROUTES: Final[Mapping[Group, Mapping[str, Permission | None]]] = {
     "messages": {
         "GET /api/threads/{thread_id}/messages": "read",
         "GET /api/threads/{thread_id}/messages/{message_id}": "read",
+        "POST /api/tool-views": "read",
         "GET /api/threads/{thread_id}/outline": "logs",
     },
     "blobs": {
@@ -174,12 +175,11 @@ ROUTES: Final[Mapping[Group, Mapping[str, Permission | None]]] = {
         "GET /api/openapi.json": OPEN,
         "GET /api/docs": OPEN,
         "GET /api/docs/openapi.json": "read",
-        "GET /api/docs/{path}": "read",
     },
     "health": {"GET /healthz": OPEN, "GET /readyz": OPEN, "GET /metrics": "admin"},
     "page": {},
 }
-"""By group. The files of the page are served without routes, to everyone who may see the page."""
+"""By group. The files of the web UI are served without routes."""
 
 _GROUP_OF: Final[Mapping[str, Group]] = {name: group for group, names in ROUTES.items() for name in names}
 _PERMISSION_OF: Final = {name: needed for names in ROUTES.values() for name, needed in names.items()}
@@ -189,19 +189,19 @@ for _name, _group in _GROUP_OF.items():
 
 
 def permission_of(method: str, path: str) -> Permission | None:
-    """The permission that a route needs; `None` for one that is open to all. `path` is the template."""
+    """The permission that a route needs; `None` for one that is open to everyone. `path` is the template."""
     return "read" if method == "OPTIONS" else _PERMISSION_OF.get(f"{method} {path}", "admin")
 
 
 def is_published(method: str, path: str, groups: Collection[Group]) -> bool:
-    """Whether a route is in one of these groups; of `OPTIONS`, whether anything at its path is."""
+    """Whether a route is in one of these groups; for `OPTIONS`, whether any method of its path is."""
     if method == "OPTIONS":
         return not _GROUPS_AT.get(path, EVERYTHING).isdisjoint(groups)
     return _GROUP_OF.get(f"{method} {path}") in groups or EVERYTHING.issubset(groups)
 
 
 def check_known(routes: Iterable[tuple[str, str]]) -> None:
-    """Fail for routes, by method and path, that are not in the table."""
+    """Fail if routes, as pairs of method and path, differ from those in the table."""
     names = {f"{method} {path}" for method, path in routes if method != "OPTIONS"}
     assert names == set(_GROUP_OF), (
         f"add to or remove from server/access.py: {sorted(names ^ set(_GROUP_OF))}"
@@ -209,9 +209,9 @@ def check_known(routes: Iterable[tuple[str, str]]) -> None:
 
 
 def groups_of(routes: Iterable[str] | str | None, page: bool | None, *, has_users: bool) -> frozenset[Group]:
-    """The groups that an application publishes. `routes` names them, or is `all`; `None` chooses.
+    """The groups that an application publishes: those that `routes` names, all of them, or the default.
 
-    An application that serves this machine only publishes everything. One with users publishes a chat.
+    By default, an application that serves this machine only publishes everything, one with users a chat.
     """
     if routes is None:
         chosen = CHAT_APP if has_users else EVERYTHING
@@ -228,5 +228,5 @@ def groups_of(routes: Iterable[str] | str | None, page: bool | None, *, has_user
         chosen = frozenset(group for group in GROUPS if group in named)
     if page is None:
         return chosen
-    alone: frozenset[Group] = frozenset({"page"})
-    return chosen | alone if page else chosen - alone
+    web_ui: frozenset[Group] = frozenset({"page"})
+    return chosen | web_ui if page else chosen - web_ui

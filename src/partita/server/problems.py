@@ -1,14 +1,14 @@
-"""Errors as RFC 9457 problem details: what, where, and how to fix it; never how it looks inside."""
+"""Errors as RFC 9457 problem details: what is wrong, where, and how to fix it, without internal details."""
 
 import math
 import re
 from collections.abc import Mapping, Sequence
 from http import HTTPStatus
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
-from litestar import MediaType, Request, Response
-from litestar.exceptions import HTTPException, ValidationException
 from msgspec import DecodeError as MsgspecError
+from starlette.responses import Response
+from starlette.types import Scope
 
 from partita.errors import (
     AgentError,
@@ -18,6 +18,7 @@ from partita.errors import (
     ConversionError,
     DecodeError,
     FormatError,
+    MissingPackageError,
     NotFoundError,
     PartitaError,
     StoreError,
@@ -25,9 +26,58 @@ from partita.errors import (
     UnavailableError,
 )
 from partita.runtime.log_context import get_logger
-from partita.server.openai.errors import with_error_object
 from partita.store.ids import new_id
-from partita.types.json import JsonObject, dumps, is_array, is_object
+from partita.types.json import JsonObject, dumps, is_array, is_object, loads
+
+# OpenAI's `error` object: clients of `/v1` read it, whichever part of the server refuses their request.
+
+ROOT: Final = "/v1"
+
+TYPES: Final[Mapping[int, str]] = {
+    401: "authentication_error",
+    403: "permission_error",
+    409: "conflict_error",
+    429: "rate_limit_error",
+}
+"""The type of an error by its status. All others below 500 are `invalid_request_error`."""
+
+CODES: Final[Mapping[int, str]] = {
+    401: "invalid_api_key",
+    403: "insufficient_permissions",
+    405: "method_not_allowed",
+    413: "request_too_large",
+    429: "rate_limit_exceeded",
+}
+"""The code of an error by its status, for problems without a code."""
+
+
+def with_error_object(path: str, body: bytes) -> bytes:
+    """The body of a problem, with OpenAI's `error` object if the path is below `/v1`."""
+    if not (path == ROOT or path.startswith(f"{ROOT}/")):
+        return body
+    problem = loads(body) if body else None
+    return dumps({**problem, "error": _error(problem)}) if is_object(problem) else body
+
+
+def _error(problem: JsonObject) -> JsonObject:
+    status: int = problem["status"]
+    hint = problem.get("hint")
+    message = str(problem.get("detail", ""))
+    return {
+        "message": f"{message}; {hint}" if hint else message,
+        "type": TYPES.get(status, "invalid_request_error" if status < 500 else "server_error"),
+        "param": _parameter(problem),
+        "code": problem.get("code") or CODES.get(status),
+    }
+
+
+def _parameter(problem: JsonObject) -> str | None:
+    """The member of the body that is wrong: `messages[0].role`."""
+    errors = problem.get("errors")
+    first = errors[0] if is_array(errors) and errors else problem
+    where = first.get("where") if is_object(first) else None
+    return where[2:] if isinstance(where, str) and where.startswith("$.") else None
+
 
 LOG: Final = get_logger("partita.server")
 
@@ -45,13 +95,13 @@ STATUS: Final[Mapping[type[PartitaError], int]] = {
     FormatError: 400,
     StreamError: 400,
     StoreError: 400,
+    MissingPackageError: 501,
     PartitaError: 400,
 }
-"""What each error is to a client; the narrowest class counts."""
+"""The status of each error. The narrowest class counts."""
 
 UNREAD: Final = (408, 413)
-"""After these, more of a body would come that nobody wants: the connection is of no use any more."""
-
+"""After these, the rest of the body is not read, so the connection cannot be reused."""
 
 JSON_TYPES: Final[Mapping[str, str]] = {
     "str": "string",
@@ -59,11 +109,10 @@ JSON_TYPES: Final[Mapping[str, str]] = {
     "float": "number",
     "bool": "boolean",
 }
-"""Types of Python by their names in JSON; the others have the same name."""
+"""The JSON names of Python types. All others have the same name."""
 
 NO_BODY_HINT: Final = "send a JSON object, with the header content-type: application/json"
 
-_BODY_PATH: Final = re.compile(r" - at `\$\.data(?P<path>[^`]*)`$")
 _MISSING: Final = re.compile(r"Object missing required field `(?P<name>[^`]+)`")
 _UNKNOWN: Final = re.compile(r"Object contains unknown field `(?P<name>[^`]+)`")
 _WRONG_TYPE: Final = re.compile(r"Expected `(?P<expected>[^`]+)`, got `(?P<found>[^`]+)`$")
@@ -71,7 +120,7 @@ _TYPE_NAME: Final = re.compile(r"`([^`]+)`")
 
 
 class Problem(PartitaError):  # noqa: N818 # RFC 9457 calls it that
-    """A refusal that has no error of its own in the layers below."""
+    """A refusal for which the layers below have no error class."""
 
     def __init__(
         self,
@@ -82,106 +131,79 @@ class Problem(PartitaError):  # noqa: N818 # RFC 9457 calls it that
         hint: str = "",
         code: str = "",
         headers: Mapping[str, str] | None = None,
+        errors: Sequence[JsonObject] = (),
     ) -> None:
-        """`code` is a short name of the problem, for programs."""
+        """`code` is a short name of the problem, for programs. `errors` are the errors of a request that may
+        have several: see `invalid_value`.
+        """
         super().__init__(what, where=where, hint=hint)
         self.status = status
         self.code = code
+        self.errors = errors
         self.headers = dict(headers or {})
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """How it is pickled: worker processes raise problems too."""
+        """Pickle it: worker processes raise problems too."""
         return type(self), (self.status, self.what), self.__dict__
 
 
 def problem_body(status: int, detail: str, **more: Any) -> bytes:
-    """The details of a problem. What is empty is left out."""
+    """The problem details as JSON. Empty members are left out."""
     title = HTTPStatus(status).phrase
-    said: JsonObject = {"type": "about:blank", "title": title, "status": status, "detail": detail}
-    return dumps(said | {key: value for key, value in more.items() if value})
+    body: JsonObject = {"type": "about:blank", "title": title, "status": status, "detail": detail}
+    return dumps(body | {key: value for key, value in more.items() if value})
 
 
 def status_of(error: PartitaError) -> int:
-    """The status that an error is answered with."""
+    """The status of the response for an error."""
     if isinstance(error, Problem):
         return error.status
     return next(STATUS[kind] for kind in type(error).__mro__ if kind in STATUS)
 
 
-def answer_error(request: Request[Any, Any, Any], error: Exception) -> Response[bytes]:
-    """The answer to a request that failed, in the shape that clients of its path read."""
-    answer = _answer(request, error)
-    answer.content = with_error_object(request.scope["path"], answer.content)
-    return answer
-
-
-def _answer(request: Request[Any, Any, Any], error: Exception) -> Response[bytes]:
+def error_response(error: Exception, scope: Scope) -> Response:
+    """The response to a request that failed, in the form that clients of its path expect."""
     if isinstance(error, PartitaError):
-        return _of_ours(error, request.scope["http_version"])
-    if isinstance(error, ValidationException):
-        return _of_validation(error, has_body=_has_body(request))
-    if isinstance(error, HTTPException):
-        return _response(error.status_code, problem_body(error.status_code, error.detail), error.headers)
-    if isinstance(error, RecursionError):
-        return _response(400, problem_body(400, "the JSON is nested too deep"))
-    if isinstance(error, MsgspecError | UnicodeError):  # half a surrogate pair cannot be made a number either
-        return _response(400, problem_body(400, "the body is no JSON of the kind that is expected"))
-    return _unexpected(error)
+        status, body = status_of(error), _details(error)
+    elif isinstance(error, RecursionError):
+        status, body = 400, problem_body(400, "the JSON is nested too deep")
+    elif isinstance(error, MsgspecError | UnicodeError):  # half a surrogate pair cannot be encoded
+        status, body = 400, problem_body(400, "the body is not JSON of the expected type")
+    else:
+        status, body = 500, _unexpected(error)
+    headers = {"cache-control": "no-store", **_headers(error, status, scope)}
+    return Response(with_error_object(scope["path"], body), status, headers, MEDIA_TYPE)
 
 
-class Told(NamedTuple):
-    """An error as it is answered."""
+def _details(error: PartitaError) -> bytes:
+    """The problem details of a Partita error. `public_where` does not show where the database is."""
+    code, errors = (error.code, error.errors) if isinstance(error, Problem) else ("", ())
+    return problem_body(
+        status_of(error), error.what, errors=errors, where=error.public_where, hint=error.hint, code=code
+    )
 
-    status: int
-    headers: dict[str, str]
-    body: bytes
 
-
-def told(error: PartitaError, version: str) -> Told:
-    """What a client of that version of HTTP is told of an error; where the database is, is no part of it."""
-    status = status_of(error)
+def _headers(error: Exception, status: int, scope: Scope) -> dict[str, str]:
     headers = dict(error.headers) if isinstance(error, Problem) else {}
-    if status in UNREAD and version.startswith("1"):
+    if status in UNREAD and scope.get("http_version", "").startswith("1"):
         headers.setdefault("connection", "close")
     if isinstance(error, BudgetError):
         headers["retry-after"] = str(max(1, math.ceil(error.retry_after)))
     if status == HTTPStatus.SERVICE_UNAVAILABLE:
         headers.setdefault("retry-after", "1")
-    code = error.code if isinstance(error, Problem) else ""
-    body = problem_body(status, error.what, where=error.public_where, hint=error.hint, code=code)
-    return Told(status, headers, body)
+    return headers
 
 
-def _of_ours(error: PartitaError, version: str) -> Response[bytes]:
-    status, headers, body = told(error, version)
-    return _response(status, body, headers)
-
-
-def _of_validation(error: ValidationException, *, has_body: bool) -> Response[bytes]:
-    said = error.extra if is_array(error.extra) else []
-    whole = _BODY_PATH.search(str(error.__cause__))  # with the path inside a list, which `extra` lacks
-    errors = [_invalid(one, whole, has_body=has_body) for one in said if is_object(one)]
-    detail = "; ".join(f"{one['where']}: {one['what']}" for one in errors) or error.detail
-    hint = "" if has_body or not any(one["where"] == "body" for one in errors) else NO_BODY_HINT
-    return _response(400, problem_body(400, detail, errors=errors, hint=hint))
-
-
-def _invalid(said: JsonObject, whole: re.Match[str] | None, *, has_body: bool) -> JsonObject:
-    """One thing that is wrong with a request: where, what, and which type was expected and found."""
-    source = getattr(said.get("source"), "value", said.get("source")) or "body"
-    key, message = str(said.get("key", "")), str(said.get("message", ""))
-    if source != "body":
-        head, *rest = key.split("_")
-        name = head + "".join(word.capitalize() for word in rest)  # as it stands in the request
-        return invalid_value(message, f"{source} {name}")
-    if not has_body:
-        return {"what": "the request has no body", "where": "body"}
-    inside = "" if key == "data" else f".{key}"
-    return invalid_value(message, "$" + (whole["path"] if whole and not inside else inside))
+def _unexpected(error: Exception) -> bytes:
+    """Problem details with an id; the log has the error under this id."""
+    number = new_id()
+    LOG.error("unexpected error, problem %s", number, exc_info=error)
+    detail = "internal error, not caused by your request"
+    return problem_body(500, detail, instance=f"urn:uuid:{number}")
 
 
 def invalid_value(message: str, where: str) -> JsonObject:
-    """What msgspec reports of a value, in the terms of JSON: `where` is the place of the value."""
+    """An error message of msgspec in terms of JSON. `where` is the path of the value."""
     text, _, inside = message.partition(" - at `$")
     where += inside.rstrip("`")
     if missing := _MISSING.match(text):
@@ -197,28 +219,3 @@ def invalid_value(message: str, where: str) -> JsonObject:
 
 def _json_types(names: str) -> str:
     return " or ".join(JSON_TYPES.get(name, name) for name in names.split(" | "))
-
-
-def _has_body(request: Request[Any, Any, Any]) -> bool:
-    """Whether a request says that a body follows its head."""
-    return "transfer-encoding" in request.headers or request.headers.get("content-length", "0") != "0"
-
-
-def _unexpected(error: Exception) -> Response[bytes]:
-    """The client learns a number, the log the rest."""
-    number = new_id()
-    LOG.error("unexpected error, problem %s", number, exc_info=error)
-    detail = "something went wrong here, not with your request"
-    return _response(500, problem_body(500, detail, instance=f"urn:uuid:{number}"))
-
-
-def _response(
-    status: int, body: bytes, headers: Mapping[str, str] | Sequence[Any] | None = None
-) -> Response[bytes]:
-    said = dict(headers) if isinstance(headers, Mapping) else {}
-    return Response(
-        body,
-        status_code=status,
-        media_type=MEDIA_TYPE if body else MediaType.TEXT,
-        headers={"cache-control": "no-store", **said},
-    )

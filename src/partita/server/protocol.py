@@ -1,7 +1,7 @@
-"""HTTP as uvicorn speaks it, with bounds on what may come before the headers of a request are complete.
+"""Uvicorn's HTTP protocol, with limits for the time before the headers of a request are complete.
 
-The application sees a request when its headers are complete: all that is sent before that is nobody else's
-to bound. The parser keeps a header that does not end in memory for as long as it grows.
+The application receives a request once its headers are complete, so it cannot limit them. The parser keeps a
+header that does not end in memory.
 """
 
 import asyncio
@@ -15,20 +15,20 @@ from .problems import MEDIA_TYPE, problem_body
 from .settings import Limits
 
 HEADER_SECONDS: Final = 30.0
-"""Until all headers of a request must be there."""
+"""Until all headers of a request must have arrived."""
 
 PIPELINED: Final = 16
-"""How many requests may wait behind the one that is being answered."""
+"""How many requests of a connection may wait while one is being responded to."""
 
 LINGER: Final = 2.0
-"""How long one listens to somebody who was refused: to hang up at once could take the answer away."""
+"""Seconds until a refused connection is closed: closing it at once could discard the response."""
 
-Told = Callable[[int], None]
-"""Hears the status that a request was refused with."""
+ReportStatus = Callable[[int], None]
+"""Receives the status with which a request was refused."""
 
 
 class RefusedError(Exception):
-    """Raised in the middle of parsing, to stop the parser."""
+    """Raised during parsing, to stop the parser."""
 
 
 class BoundedProtocol(HttpToolsProtocol):
@@ -36,64 +36,64 @@ class BoundedProtocol(HttpToolsProtocol):
 
     limits: Limits = Limits()
     header_seconds: float = HEADER_SECONDS
-    tell: Told | None = None
+    report: ReportStatus | None = None
 
-    def __init__(self, *args: Any, **how: Any) -> None:
-        super().__init__(*args, **how)
-        self._in_head = True  # whether the headers of a request are waited for
-        self._heads = 0  # how many were complete,
-        self._ends = 0  # and how many requests were
-        self._fed = 0  # bytes fed to the parser since the head began, as far as that is known
-        self._count = self._size = 0  # of the headers that are complete
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self._in_head = True  # whether the headers of a request are incomplete
+        self._heads = 0  # how many heads are complete
+        self._ends = 0  # how many requests are complete
+        self._fed = 0  # bytes fed to the parser since the head started, as far as that is known
+        self._count = self._size = 0  # number and size of the headers that are complete
         self._timer: asyncio.TimerHandle | None = None
         self._refusal: tuple[int, str] | None = None
         self._refused = False
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override] # as in uvicorn
-        """Somebody connected: now it has to say what it wants."""
+        """Start the timer for the first request."""
         super().connection_made(transport)
         self._set_timer()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """It is gone."""
+        """Stop the timer."""
         self._stop_timer()
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        """Parse what came, unless it is too much."""
+        """Parse data, unless the headers become too large."""
         if self._refused:
             return
-        seen = (self._heads, self._ends)
+        before = (self._heads, self._ends)
         super().data_received(data)
         if self._refused or self.transport.is_closing() or not self._in_head:
             return
-        if seen != (self._heads, self._ends):  # most of it was a body, perhaps all
+        if before != (self._heads, self._ends):  # most of it was a body, perhaps all
             return
         self._fed += len(data)
-        if self._fed > self._most:
+        if self._fed > self._limit:
             self._refuse(431, "the headers are too large")
         elif self._timer is None:
             self._set_timer()
 
     @property
-    def _most(self) -> int:
+    def _limit(self) -> int:
         return self.limits.header_bytes + self.limits.target_bytes + self.limits.headers * 4
 
     def on_message_begin(self) -> None:
-        """A request begins."""
+        """Start counting for a request."""
         super().on_message_begin()
         self._fed = self._count = self._size = 0
         if self._timer is None:
             self._set_timer()
 
     def on_url(self, url: bytes) -> None:
-        """More of the target."""
+        """Check the length of the target."""
         super().on_url(url)
         if len(self.url) > self.limits.target_bytes:
             self._stop_parsing(414, "the target of the request is too long")
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """A header is complete."""
+        """Count a header."""
         self._count += 1
         self._size += len(name) + len(value)
         if self._count > self.limits.headers:
@@ -103,24 +103,24 @@ class BoundedProtocol(HttpToolsProtocol):
         super().on_header(name, value)
 
     def on_headers_complete(self) -> None:
-        """All that was bounded here is there."""
+        """Stop counting: the application has its own limits for the body."""
         if len(self.pipeline) >= PIPELINED:
             self._stop_parsing(429, "too many requests were sent at once")
         self._in_head = False
         self._fed = 0
         self._stop_timer()
         super().on_headers_complete()
-        self._heads += 1  # last: a target that is none is refused there
+        self._heads += 1  # last: an invalid target is refused there
 
     def on_message_complete(self) -> None:
-        """The next request may come."""
+        """Wait for the next request."""
         self._in_head = True
         self._ends += 1
         super().on_message_complete()
 
     def send_400_response(self, msg: str) -> None:
-        """Refuse what the parser stopped at."""
-        status, what = self._refusal or (400, "this is no HTTP request")
+        """Refuse the request at which the parser stopped."""
+        status, what = self._refusal or (400, "this is not an HTTP request")
         self._refuse(status, what)
 
     def _stop_parsing(self, status: int, what: str) -> None:
@@ -128,34 +128,34 @@ class BoundedProtocol(HttpToolsProtocol):
         raise RefusedError
 
     def _set_timer(self) -> None:
-        self._timer = self.loop.call_later(self.header_seconds, self._late)
+        self._timer = self.loop.call_later(self.header_seconds, self._time_out)
 
     def _stop_timer(self) -> None:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
 
-    def _late(self) -> None:
+    def _time_out(self) -> None:
         self._timer = None
         if not self.transport.is_closing():
             self._refuse(408, "the headers took too long")
 
     def _refuse(self, status: int, what: str) -> None:
-        """Answer, and hang up once the other end has had time to read it."""
+        """Respond, and close the connection once the client has had time to read the response."""
         self._refused = True
         self._stop_timer()
-        if self.tell is not None:
-            self.tell(status)
+        if self.report is not None:
+            self.report(status)
         if self._heads and not self.cycle.response_complete:
-            self.transport.close()  # in the middle of another answer there is no place for this one
+            self.transport.close()  # this response cannot be sent in the middle of another one
             return
-        self.transport.write(_answer(status, what))
+        self.transport.write(_response(status, what))
         if self.transport.can_write_eof():
             self.transport.write_eof()
         self.loop.call_later(LINGER, self.transport.close)
 
 
-def _answer(status: int, what: str) -> bytes:
+def _response(status: int, what: str) -> bytes:
     body = problem_body(status, what)
     head = (
         f"HTTP/1.1 {status} {HTTPStatus(status).phrase}\r\ncontent-type: {MEDIA_TYPE}\r\n"
@@ -165,12 +165,12 @@ def _answer(status: int, what: str) -> bytes:
 
 
 def bounded(
-    limits: Limits, *, header_seconds: float = HEADER_SECONDS, tell: Told | None = None
+    limits: Limits, *, header_seconds: float = HEADER_SECONDS, report: ReportStatus | None = None
 ) -> type[BoundedProtocol]:
-    """The protocol with these limits: uvicorn makes one for every connection."""
+    """The protocol with these limits. Uvicorn creates one for each connection."""
     settings = {
         "limits": limits,
         "header_seconds": header_seconds,
-        "tell": staticmethod(tell) if tell else None,
+        "report": staticmethod(report) if report else None,
     }
     return type("BoundedProtocol", (BoundedProtocol,), settings)

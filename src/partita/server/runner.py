@@ -1,4 +1,4 @@
-"""`serve`: the application on a port of this machine, by uvicorn, until somebody stops it."""
+"""`serve`: run the application on a port with uvicorn, until a signal stops it."""
 
 import asyncio
 import gc
@@ -18,7 +18,7 @@ import uvicorn
 from partita.runtime.log_context import get_logger
 
 from .app import PartitaApp
-from .hub import Hub
+from .app_state import AppState
 from .protocol import HEADER_SECONDS, bounded
 from .sockets import BACKLOG, BindError, addresses, listen, url_of
 
@@ -26,35 +26,35 @@ LOG: Final = get_logger("partita.server")
 
 PORT: Final = 7272
 RUNS_END_IN: Final = 5.0
-"""Seconds for the runs to complete on SIGTERM; then they are stopped. On Ctrl-C they are stopped at once."""
+"""Seconds that runs have to complete on SIGTERM before they are stopped. Ctrl-C stops them at once."""
 
 AGENTS_STOP_IN: Final = 2.0
-"""Then for their agents to clean up,"""
+"""Seconds that their agents then have to clean up."""
 
 STORED_IN: Final = 2.0
-"""for what they said to be stored,"""
+"""Seconds until their messages must be stored."""
 
 STREAMS_END_IN: Final = 2
-"""and for the answers that are still being sent."""
+"""Seconds until responses that are still being sent must end."""
 
 TASKS_END_IN: Final = 1.0
-"""And at last for tasks that are cancelled."""
+"""Seconds until cancelled tasks must end."""
 
 EXIT_IN: Final = RUNS_END_IN + AGENTS_STOP_IN + STORED_IN + STREAMS_END_IN + 3.0
-"""Seconds after which the process ends by force: an agent that blocks the event loop cannot be stopped."""
+"""Seconds after which the process exits by force: an agent that blocks the event loop cannot be stopped."""
 
-SELDOM: Final = (20_000, 20, 50)
-"""How seldom the collector looks for cycles: streams make many things, and hardly any of those."""
+GC_THRESHOLDS: Final = (20_000, 20, 50)
+"""The garbage collector runs rarely: streams create many objects and hardly any cycles."""
 
-TURN: Final = 0.0005
-"""Seconds after which a busy thread lets another one in. With ten times as much, which is usual, the thread
-that writes to SQLite would wait at every statement for an event loop that is never idle."""
+SWITCH_INTERVAL: Final = 0.0005
+"""Seconds after which a busy thread lets another one run. With the default, which is ten times as long, the
+thread that writes to SQLite would wait at every statement for an event loop that is never idle."""
 
-Tell = Callable[[str], None]
-"""Hears the address, once the server listens."""
+OnListening = Callable[[str], None]
+"""Receives the URL once the server listens."""
 
-Work = Callable[[Hub], Awaitable[None]]
-"""Something to be done while the server runs."""
+Work = Callable[[AppState], Awaitable[None]]
+"""A task that uses the open application."""
 
 
 def serve(
@@ -62,48 +62,49 @@ def serve(
     host: str = "127.0.0.1",
     port: int = PORT,
     *,
-    tell: Tell = lambda url: print(f"Partita is at {url}", flush=True),
+    on_listening: OnListening = lambda url: print(f"Partita is at {url}", flush=True),
     before: Work | None = None,
-    beside: Work | None = None,
+    background: Work | None = None,
 ) -> None:
     """Serve until SIGINT, SIGTERM or SIGHUP. Runs that do not complete soon are then ended as interrupted.
 
-    `before` is done before anybody is answered, `beside` while the server runs.
+    `before` is done before the first request is accepted, `background` while the server runs.
     """
-    serve_on(app, open_sockets(app, host, port), tell=tell, before=before, beside=beside)
+    sockets = open_sockets(app, host, port)
+    serve_on(app, sockets, on_listening=on_listening, before=before, background=background)
 
 
 def open_sockets(app: PartitaApp, host: str, port: int) -> list[socket.socket]:
-    """Sockets to listen on: beyond this machine only for an application that asks who it is."""
-    places = addresses(host)
-    open_to_all = [place.host for place in places if not place.is_local]
-    if open_to_all and not app.authenticates:
+    """Sockets to listen on. Addresses of other machines are only for an application that authenticates."""
+    found = addresses(host)
+    reachable = [address.host for address in found if not address.is_local]
+    if reachable and not app.authenticates:
         raise BindError(
-            "without keys, the server is for this machine alone",
-            where=open_to_all[0],
-            hint="make a key with `partita keys create` and serve with --keys, or leave --host out",
+            "without keys, the server is for this machine only",
+            where=reachable[0],
+            hint="create a key with `partita keys create` and serve with --keys, or leave --host out",
         )
-    return listen(places, port)
+    return listen(found, port)
 
 
 def serve_on(
     app: PartitaApp,
     sockets: list[socket.socket],
     *,
-    tell: Tell = lambda _: None,
+    on_listening: OnListening = lambda _: None,
     before: Work | None = None,
-    beside: Work | None = None,
+    background: Work | None = None,
 ) -> None:
-    """Serve on sockets that are open already; they are closed at the end."""
+    """Serve on open sockets, which are closed at the end."""
     raise_file_limit()
     config = config_of(app)
-    server = Server(config, app, tell)
+    server = Server(config, app, on_listening)
     try:
         with asyncio.Runner(loop_factory=config.get_loop_factory()) as runner:
-            runner.run(_serve(app, server, sockets, before, beside))
+            runner.run(_serve(app, server, sockets, before, background))
             server.exit_in(TASKS_END_IN, 0)  # all is stored and closed; an agent may refuse to end
     finally:
-        server.ended()
+        server.stop_watchdog()
 
 
 async def _serve(
@@ -111,13 +112,13 @@ async def _serve(
     server: "Server",
     sockets: list[socket.socket],
     before: Work | None,
-    beside: Work | None,
+    background: Work | None,
 ) -> None:
     try:
         async with app.lifespan():
             if before is not None:
                 await before(app.opened())
-            task = None if beside is None else asyncio.ensure_future(beside(app.opened()))
+            task = None if background is None else asyncio.ensure_future(background(app.opened()))
             try:
                 await server.serve(sockets)
             finally:
@@ -130,12 +131,12 @@ async def _serve(
 
 
 def config_of(app: PartitaApp, *, header_seconds: float = HEADER_SECONDS) -> uvicorn.Config:
-    """How uvicorn shall work: nothing of a request is logged, nobody is believed about who sent it."""
+    """The configuration of uvicorn: requests are not logged, and proxy headers are not trusted."""
     return uvicorn.Config(
         app,
-        http=bounded(app.settings.limits, header_seconds=header_seconds, tell=app.metrics.refused),
+        http=bounded(app.settings.limits, header_seconds=header_seconds, report=app.metrics.refused),
         ws="none",
-        lifespan="off",  # opened before, so that what is wrong with it is told by itself
+        lifespan="off",  # it is opened before, so that its errors are reported by themselves
         log_config=None,
         log_level="warning",
         access_log=False,
@@ -148,20 +149,20 @@ def config_of(app: PartitaApp, *, header_seconds: float = HEADER_SECONDS) -> uvi
 
 
 class Server(uvicorn.Server):
-    """A server that tells when it listens, and ends the runs, and so their streams, before it stops."""
+    """A server that reports when it listens, and ends runs, and so their streams, before it stops."""
 
-    def __init__(self, config: uvicorn.Config, app: PartitaApp, tell: Tell) -> None:
+    def __init__(self, config: uvicorn.Config, app: PartitaApp, on_listening: OnListening) -> None:
         super().__init__(config)
         self._app = app
-        self._tell = tell
+        self._on_listening = on_listening
         self._drains = False
         self._watchdog: threading.Timer | None = None
         self._stop: Callable[[], object] | None = None
 
     async def main_loop(self) -> None:
-        """Wait until the server is to stop; once a second the date of responses is set.
+        """Wait until the server is to stop, and update the date of responses once a second.
 
-        Uvicorn looks ten times a second, which is most of what an idle server would do.
+        Uvicorn's own loop runs ten times a second, which is most of the work of an idle server.
         """
         loop, stopping = asyncio.get_running_loop(), asyncio.Event()
         self._stop = partial(loop.call_soon_threadsafe, stopping.set)
@@ -170,24 +171,24 @@ class Server(uvicorn.Server):
                 await asyncio.wait_for(stopping.wait(), 1.0)
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Begin to listen."""
+        """Start to listen."""
         await super().startup(sockets)
         gc.collect()
-        gc.freeze()  # what is here now stays: the collector need not look at it again
-        gc.set_threshold(*SELDOM)
-        sys.setswitchinterval(TURN)
-        self._tell(url_of((sockets or [])[0]))
+        gc.freeze()  # objects that exist now stay: the collector need not check them again
+        gc.set_threshold(*GC_THRESHOLDS)
+        sys.setswitchinterval(SWITCH_INTERVAL)
+        self._on_listening(url_of((sockets or [])[0]))
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Listen no more, end the runs at work, then what is still being sent."""
+        """Stop listening, end active runs, then wait for responses that are still being sent."""
         for server in self.servers:
             server.close()
-        hub = self._app.hub
-        if hub is not None:
-            LOG.info("shutting down, with %d runs to end", hub.session.working())
-            hub.feed.close()
+        state = self._app.state
+        if state is not None:
+            LOG.info("shutting down, with %d runs to end", state.session.working())
+            state.feed.close()
             drain = RUNS_END_IN if self._drains else 0.0
-            closing = hub.session.close(drain=drain, grace=AGENTS_STOP_IN)
+            closing = state.session.close(drain=drain, grace=AGENTS_STOP_IN)
             with suppress(TimeoutError):
                 await asyncio.wait_for(closing, drain + AGENTS_STOP_IN + STORED_IN)
         await super().shutdown(sockets)
@@ -195,12 +196,12 @@ class Server(uvicorn.Server):
 
     @contextmanager
     def capture_signals(self) -> Generator[None, None, None]:
-        """Stop when asked to, or when the terminal goes; a second Ctrl-C stops at once. It is no error."""
+        """Stop on signals, or when the terminal closes. A second Ctrl-C stops at once."""
         if threading.current_thread() is not threading.main_thread():
             yield
             return
         signals = [signal.SIGINT, signal.SIGTERM]
-        if sys.platform != "win32" and signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:  # so by nohup
+        if sys.platform != "win32" and signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:  # nohup ignores it
             signals.append(signal.SIGHUP)
         earlier: list[Any] = [signal.signal(each, self.handle_exit) for each in signals]
         try:
@@ -210,7 +211,7 @@ class Server(uvicorn.Server):
                 signal.signal(each, handler)
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """Take note of a signal."""
+        """Start to stop because of a signal."""
         self.force_exit = self.should_exit and sig == signal.SIGINT
         self._drains = sig == signal.SIGTERM
         self.should_exit = True
@@ -220,7 +221,7 @@ class Server(uvicorn.Server):
             self._start_watchdog(EXIT_IN, 1)
 
     def exit_in(self, seconds: float, code: int) -> None:
-        """End the process by force after some seconds, if it was asked to stop and has not ended then."""
+        """Exit by force after some seconds, if the process is stopping and has not ended by then."""
         if self._watchdog is not None:
             self._watchdog.cancel()
             self._start_watchdog(seconds, code)
@@ -230,23 +231,23 @@ class Server(uvicorn.Server):
         self._watchdog.daemon = True
         self._watchdog.start()
 
-    def ended(self) -> None:
-        """The process has nothing more to wait for."""
+    def stop_watchdog(self) -> None:
+        """Do not exit by force: nothing is left to wait for."""
         if self._watchdog is not None:
             self._watchdog.cancel()
 
 
 def _exit(code: int) -> None:
-    """End the process. What was stored is there; runs that had not ended, the next process ends."""
+    """End the process. Stored messages are kept; the next process ends the runs that have not ended."""
     os.write(2, b"Partita was stopped by force: an agent did not stop.\n")
     os._exit(code)
 
 
 def raise_file_limit() -> None:
-    """Let this process have as many connections as it may."""
+    """Allow this process as many open files, and so connections, as possible."""
     try:
         import resource
-    except ImportError:  # not on this platform
+    except ImportError:  # not available on this platform
         return
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     with suppress(ValueError, OSError):  # some systems name a limit that they do not allow

@@ -1,5 +1,4 @@
-"""The sockets a server listens on: which addresses, whether they are of this machine alone, and for how long
-a client may keep silent before the kernel lets go of it."""
+"""The sockets on which a server listens: their addresses, and timeouts of the kernel for silent clients."""
 
 import errno
 import socket
@@ -10,13 +9,13 @@ from typing import Final, NamedTuple
 from partita.errors import PartitaError
 
 UNREAD: Final = 120
-"""Seconds that sent bytes may stay unacknowledged, or a full window closed, before the kernel hangs up."""
+"""Seconds that sent bytes may stay unacknowledged, or a window full, before the kernel disconnects."""
 
 UNSENT: Final = 128 * 1024
-"""Bytes that the kernel takes before it has sent those it has: more would wait here for slow clients."""
+"""Unsent bytes that the kernel buffers: more would be held for slow clients."""
 
-QUIET: Final = 60
-"""Seconds without a word before the kernel asks whether the other end is still there."""
+KEEP_ALIVE_IDLE: Final = 60
+"""Seconds of silence before the kernel checks whether the other end still exists."""
 
 BACKLOG: Final = 2048
 ATTEMPTS: Final = 10
@@ -24,15 +23,15 @@ LOOPBACK: Final = ("127.0.0.1", "::1")
 
 
 class BindError(PartitaError):
-    """A server cannot listen where it was told to."""
+    """A server cannot listen on an address."""
 
 
 class PortTakenError(BindError):
-    """Somebody else listens there."""
+    """Another process listens on the port."""
 
 
 class Address(NamedTuple):
-    """Where a server listens."""
+    """An address to listen on."""
 
     family: socket.AddressFamily
     host: str
@@ -44,34 +43,34 @@ class Address(NamedTuple):
 
 
 def addresses(host: str) -> list[Address]:
-    """The addresses of a host. `localhost` and `127.0.0.1` are both loopbacks: browsers choose either."""
+    """The addresses of a host. `localhost` and `127.0.0.1` mean both loopbacks: browsers use either."""
     if host in ("localhost", LOOPBACK[0]):
         return [Address(socket.AF_INET, LOOPBACK[0]), Address(socket.AF_INET6, LOOPBACK[1])]
     try:
         found = socket.getaddrinfo(host or None, 0, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     except OSError as error:
         raise BindError(
-            f"there is no address for {host!r}: {error.strerror}", hint="name an address of this machine"
+            f"no address for {host!r}: {error.strerror}", hint="name an address of this machine"
         ) from None
-    return list(dict.fromkeys(Address(family, str(where[0])) for family, _, _, _, where in found))
+    return list(dict.fromkeys(Address(family, str(address[0])) for family, _, _, _, address in found))
 
 
-def listen(places: list[Address], port: int) -> list[socket.socket]:
-    """Sockets that listen at all of these addresses, on one port; port 0 is any that is free at each."""
+def listen(found: list[Address], port: int) -> list[socket.socket]:
+    """Sockets that listen on all of these addresses, on one port; port 0 is any that is free on each."""
     for _ in range(ATTEMPTS):
         try:
-            return _listen(places, port)
+            return _listen(found, port)
         except PortTakenError:
             if port:
                 raise
-    raise PortTakenError("no port is free at all addresses", hint="name one with --port")
+    raise PortTakenError("no port is free on all addresses", hint="name one with --port")
 
 
-def _listen(places: list[Address], port: int) -> list[socket.socket]:
+def _listen(found: list[Address], port: int) -> list[socket.socket]:
     opened: list[socket.socket] = []
     try:
-        for number, place in enumerate(places):
-            one = _open(place, port or (port_of(opened[0]) if opened else 0), needed=number == 0)
+        for index, address in enumerate(found):
+            one = _open(address, port or (port_of(opened[0]) if opened else 0), required=index == 0)
             opened += [one] if one else []
     except BaseException:
         for one in opened:
@@ -80,61 +79,61 @@ def _listen(places: list[Address], port: int) -> list[socket.socket]:
     return opened
 
 
-def _open(place: Address, port: int, *, needed: bool) -> socket.socket | None:
-    """A socket; `None` when this machine has no such address and another one is listened at."""
+def _open(address: Address, port: int, *, required: bool) -> socket.socket | None:
+    """A socket; `None` if this machine has no such address and it is not required."""
     try:
-        one = socket.socket(place.family, socket.SOCK_STREAM)
+        one = socket.socket(address.family, socket.SOCK_STREAM)
     except OSError:
-        if needed:
+        if required:
             raise
         return None
     try:
-        for level, option, value in _options(place.family):
+        for level, option, value in _options(address.family):
             one.setsockopt(level, option, value)
-        one.bind((place.host, port))
+        one.bind((address.host, port))
         one.listen(BACKLOG)
     except OSError as error:
         one.close()
         if error.errno == errno.EADDRINUSE:
             raise PortTakenError(
-                f"port {port} is taken", where=place.host, hint="name another one with --port, or 0 for any"
+                f"port {port} is taken", where=address.host, hint="name another one with --port, or 0 for any"
             ) from None
-        if error.errno in (errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT) and not needed:
+        if error.errno in (errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT) and not required:
             return None
         raise BindError(
-            f"cannot listen: {error.strerror}", where=f"{place.host} port {port}", hint="try another --port"
+            f"cannot listen: {error.strerror}", where=f"{address.host} port {port}", hint="try another --port"
         ) from None
     return one
 
 
 def _options(family: socket.AddressFamily) -> Iterator[tuple[int, int, int]]:
-    """What the connections inherit from the socket they come in by."""
+    """Options that connections inherit from the listening socket."""
     yield socket.SOL_SOCKET, socket.SO_REUSEADDR, 1
     yield socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1
     if family == socket.AF_INET6:
         yield socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1
     # Not every platform has these.
-    wanted = {
+    tcp_options = {
         "TCP_USER_TIMEOUT": UNREAD * 1000,
         "TCP_NOTSENT_LOWAT": UNSENT,
-        "TCP_KEEPIDLE": QUIET,
+        "TCP_KEEPIDLE": KEEP_ALIVE_IDLE,
         "TCP_KEEPINTVL": 15,
         "TCP_KEEPCNT": 4,
     }
-    for name, value in wanted.items():
+    for name, value in tcp_options.items():
         option: int | None = getattr(socket, name, None)
         if option is not None:
             yield socket.IPPROTO_TCP, option, value
 
 
 def port_of(one: socket.socket) -> int:
-    """The port that a socket listens on."""
+    """The port on which a socket listens."""
     port: int = one.getsockname()[1]
     return port
 
 
 def url_of(one: socket.socket) -> str:
-    """The address of a socket, as a browser wants it."""
+    """The URL of a socket, for a browser."""
     host = str(one.getsockname()[0])
     if ip_address(host.partition("%")[0]).is_unspecified:
         host = LOOPBACK[0] if one.family == socket.AF_INET else LOOPBACK[1]

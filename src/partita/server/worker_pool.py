@@ -1,7 +1,7 @@
-"""Expensive work of requests, in processes with limits: CPU time, memory, and how many at once.
+"""Expensive work of requests, in worker processes with limits: CPU time, memory, and number of processes.
 
-What one request may cost is bounded by `Limits`. The work ends when its request does,
-also when the client closes the connection. See `worker_process` for the other side.
+`Limits` bound the cost of one request. The work ends with its request, also when the client disconnects. See
+`worker_process` for the other side.
 """
 
 import asyncio
@@ -23,7 +23,7 @@ from partita.runtime.log_context import get_logger
 from partita.types.json import dumps
 
 from .problems import Problem
-from .replies import SpooledFile
+from .responses import SpooledFile
 from .settings import MEBIBYTE, Limits
 from .worker_process import LIMITS, OUT_OF_MEMORY, STATUS, End, Failure, Item, WorkerError, values_of
 
@@ -32,19 +32,19 @@ T = TypeVar("T")
 LOG: Final = get_logger("partita.server")
 
 IN_PROCESS_BYTES: Final = 8 * 1024
-"""What is no larger is worked on in this process: the slowest conversions of it take a tenth of a second."""
+"""Input up to this size is processed here: the slowest conversions of it take a tenth of a second."""
 
 EXPANSION_FLOOR: Final = 1024 * 1024
-"""What is no larger is never refused for being much larger than what it was made of."""
+"""Results up to this size are never refused for being much larger than their input."""
 
 SPOOLED_BYTES: Final = 1024 * 1024
-"""Results that are no larger are kept in memory until they are sent."""
+"""Results up to this size are kept in memory until they are sent."""
 
-PATIENCE: Final = 6.0
-"""How many times as long as its CPU time a job may take, by the clock: others may need the processors too."""
+WALL_TIME: Final = 6.0
+"""How many times its limit of CPU time a job may take in real time: other processes need processors too."""
 
 EXITS_IN: Final = 5.0
-"""Seconds until the exit status of a job that has closed its socket must be there."""
+"""Seconds until the exit status of a job must have arrived that has closed its socket."""
 
 RETRY_SECONDS: Final = 5
 CAN_FORK: Final = hasattr(os, "fork") and hasattr(socket, "send_fds")
@@ -52,9 +52,9 @@ PRELOADED: Final = (
     "partita.server.routes.convert",
     "partita.server.routes.inspect",
     "partita.server.routes.share",
-    "partita.logs.importing.work",
+    "partita.importers.logs.session_reader",
 )
-"""What the processes have loaded before the first job."""
+"""Modules that the processes have loaded before the first job."""
 
 PROGRAM: Final = (
     "import json, sys; sys.path[:] = json.loads(sys.argv[1]);"
@@ -77,32 +77,32 @@ CPU_SIGNALS: Final = tuple(
 
 
 class Process(Protocol):
-    """A process with one job: files to write the job to and to read its results from."""
+    """A process with one job: files to write the job to, and to read its results from."""
 
     source: BinaryIO
     target: BinaryIO
 
     def kill(self) -> None:
-        """End it now, from any thread. What is being read or written ends as if the other side had closed."""
+        """End it now, from any thread. Reading or writing ends as if the other side had closed the file."""
         ...
 
     def exit_code(self) -> int | None:
-        """Its exit code, or the negative number of a signal, once its files are closed; `None`: not known."""
+        """Its exit code, or the negative number of a signal, once its files are closed; `None` if unknown."""
         ...
 
     def close(self) -> None:
-        """Let go of the files."""
+        """Close the files."""
         ...
 
 
 class ForkedProcess:
-    """A fork of a process that has loaded everything."""
+    """A fork of a process that has loaded all modules."""
 
     def __init__(self, limits: Limits) -> None:
-        self._data, theirs = socket.socketpair()
-        self._life, their_life = socket.socketpair()
-        with theirs, their_life:
-            _Starter.current().start(limits, theirs, their_life)
+        self._data, job_data = socket.socketpair()
+        self._life, job_life = socket.socketpair()
+        with job_data, job_life:
+            _Starter.current().start(limits, job_data, job_life)
         self._life.settimeout(EXITS_IN)
         self.source: BinaryIO = self._data.makefile("rb")
         self.target: BinaryIO = self._data.makefile("wb")
@@ -112,19 +112,19 @@ class ForkedProcess:
         with suppress(OSError):
             self._life.shutdown(socket.SHUT_WR)
         with suppress(OSError):
-            self._data.shutdown(socket.SHUT_RDWR)  # who reads from it wakes up
+            self._data.shutdown(socket.SHUT_RDWR)  # wakes up the thread that reads from it
 
     def exit_code(self) -> int | None:
-        """How it ended."""
+        """Its exit code."""
         try:
-            said = self._life.recv(STATUS.size)
+            status = self._life.recv(STATUS.size)
         except OSError:
             return None
-        code: int | None = STATUS.unpack(said)[0] if len(said) == STATUS.size else None
+        code: int | None = STATUS.unpack(status)[0] if len(status) == STATUS.size else None
         return code
 
     def close(self) -> None:
-        """End it if it is still at work, and let go of the files."""
+        """End it if it still runs, and close the files."""
         self.kill()
         for one in (self.target, self.source, self._data, self._life):
             with suppress(OSError):
@@ -132,7 +132,7 @@ class ForkedProcess:
 
 
 class SingleProcess:
-    """A process of its own, where there is no fork: it loads what it needs first."""
+    """A new process, where fork is not available: it has to load all modules."""
 
     def __init__(self, limits: Limits) -> None:
         path, cpu, memory = dumps(sys.path).decode(), str(limits.cpu_seconds), str(limits.memory_bytes)
@@ -149,14 +149,14 @@ class SingleProcess:
         self._process.kill()
 
     def exit_code(self) -> int | None:
-        """How it ended."""
+        """Its exit code."""
         try:
             return self._process.wait(EXITS_IN)
         except subprocess.TimeoutExpired:
             return None
 
     def close(self) -> None:
-        """End it if it is still at work, and let go of the files."""
+        """End it if it still runs, and close the files."""
         self.kill()
         for one in (self.target, self.source):
             with suppress(OSError):
@@ -165,32 +165,39 @@ class SingleProcess:
 
 
 class _Starter:
-    """The process that forks the others. It ends when we do, or when it has had nothing to do for long."""
+    """The process that forks the others. It ends with this one, or when it has been idle for long."""
 
     _current: "_Starter | None" = None
     _lock = threading.Lock()
 
     def __init__(self) -> None:
-        self._control, theirs = socket.socketpair()
-        with theirs:
+        self._control, starter_end = socket.socketpair()
+        with starter_end:
             self._process = subprocess.Popen(
-                [sys.executable, "-c", PROGRAM, dumps(sys.path).decode(), str(theirs.fileno()), *PRELOADED],
+                [
+                    sys.executable,
+                    "-c",
+                    PROGRAM,
+                    dumps(sys.path).decode(),
+                    str(starter_end.fileno()),
+                    *PRELOADED,
+                ],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
-                pass_fds=[theirs.fileno()],
-                start_new_session=True,  # Ctrl-C is for us: it ends when we do
+                pass_fds=[starter_end.fileno()],
+                start_new_session=True,  # Ctrl-C is for the server: the process ends with it
             )
 
     @classmethod
     def current(cls) -> "_Starter":
-        """The one of this process."""
+        """The starter of this process."""
         with cls._lock:
             if cls._current is None or cls._current._process.poll() is not None:
                 cls._current = cls()
             return cls._current
 
     def start(self, limits: Limits, *ends: socket.socket) -> None:
-        """Let it start a process with these ends of sockets. If it is just ending, they are closed unused."""
+        """Let it start a process with these sockets. If it is just ending, they are closed unused."""
         head = LIMITS.pack(limits.cpu_seconds, limits.memory_bytes)
         with suppress(OSError):
             socket.send_fds(self._control, [head], [end.fileno() for end in ends])
@@ -206,7 +213,7 @@ class _Starter:
 
     @classmethod
     def forget(cls) -> None:
-        """In a fork of this process: what its parent has started is not ours."""
+        """Forget it, in a fork of this process: it belongs to the parent."""
         cls._lock = threading.Lock()
         starter, cls._current = cls._current, None
         if starter is not None:
@@ -220,20 +227,20 @@ if CAN_FORK:
 
 
 class LostJobError(Exception):
-    """A job was given to a process that was just ending: it was never begun."""
+    """A job was sent to a process that was just ending: it was never started."""
 
 
 class Job:
-    """Work in a process. Its methods block: call them in a thread. `kill` may be called from another one."""
+    """Work in a process. Its methods block: call them in a thread. `kill` can be called from another one."""
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
         self._process: Process | None = None
         self._killed = threading.Event()
-        self._late = False
+        self._timed_out = False
 
     def items(self, function: Callable[..., Any], *args: Any) -> Generator[Any, None, None]:
-        """What the function returns, or what it yields as it comes."""
+        """The values that the function yields, as they arrive, or the one that it returns."""
         try:
             yield from self._items((function, args))
         except LostJobError:
@@ -241,51 +248,51 @@ class Job:
 
     def _items(self, work: tuple[Callable[..., Any], tuple[Any, ...]]) -> Generator[Any, None, None]:
         process = self._process = ForkedProcess(self._limits) if CAN_FORK else SingleProcess(self._limits)
-        begun = False
+        has_started = False
         try:
             if self._killed.is_set():
                 return
-            with suppress(BrokenPipeError, ConnectionResetError):  # it is gone: reading shows why
+            with suppress(BrokenPipeError, ConnectionResetError):  # it has ended: reading shows why
                 pickle.dump(work, process.target, protocol=pickle.HIGHEST_PROTOCOL)
                 process.target.flush()
-            while not isinstance(message := self._next(process, begun=begun), End):
+            while not isinstance(message := self._next(process, has_started=has_started), End):
                 if isinstance(message, Failure):
                     raise message.error
-                begun = True
+                has_started = True
                 yield message.value
         finally:
             process.close()
 
-    def _next(self, process: Process, *, begun: bool) -> Item | Failure | End:
-        timer = threading.Timer(PATIENCE * self._limits.cpu_seconds, self._end_late)
+    def _next(self, process: Process, *, has_started: bool) -> Item | Failure | End:
+        timer = threading.Timer(WALL_TIME * self._limits.cpu_seconds, self._time_out)
         timer.daemon = True
         timer.start()
         try:
             message: Item | Failure | End = pickle.load(process.source)
-        except (EOFError, OSError, pickle.UnpicklingError):  # it has ended in the middle of its work
+        except (EOFError, OSError, pickle.UnpicklingError):  # it has ended before the job
             code = process.exit_code()
-            if code is None and not begun and not self._killed.is_set():
+            if code is None and not has_started and not self._killed.is_set():
                 raise LostJobError("a worker process could not be started") from None
-            raise self._why(code) from None
+            raise self._error(code) from None
         finally:
             timer.cancel()
         return message
 
-    def _why(self, code: int | None) -> Exception:
+    def _error(self, code: int | None) -> Exception:
         """The error for a process that ended without a result."""
         limits = self._limits
-        if self._late or code in CPU_SIGNALS:
+        if self._timed_out or code in CPU_SIGNALS:
             return exceeded(f"{limits.cpu_seconds:g} seconds of CPU time", "cpu_seconds", "cpu-seconds")
         if code in MEMORY_CODES:
             return exceeded(f"{limits.memory_bytes / MEBIBYTE:g} MB of memory", "memory_bytes", "memory-mb")
         return WorkerError(f"a worker process ended with {code}")
 
-    def _end_late(self) -> None:
-        self._late = True
+    def _time_out(self) -> None:
+        self._timed_out = True
         self.kill()
 
     def kill(self) -> None:
-        """End the work. The caller that waits for it gets an error."""
+        """End the work. A caller that waits for it gets an error."""
         self._killed.set()
         process = self._process
         if process is not None:
@@ -293,7 +300,7 @@ class Job:
 
 
 class WorkerPool:
-    """The processes of one application, as many at once as it may have."""
+    """The worker processes of one application."""
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
@@ -301,16 +308,16 @@ class WorkerPool:
         self.waiting = 0
         """How many requests wait for a process."""
         self.working = 0
-        """How many processes are at work."""
+        """How many processes are running."""
         self.exceeded = 0
         """How many requests were refused because they exceeded a limit."""
 
     async def run(
         self, size: int, collect: Callable[[Iterator[Any]], T], function: Callable[..., Any], /, *args: Any
     ) -> T:
-        """What `collect` makes of the values that a function gives which works on so many bytes.
+        """What `collect` returns for the values of a function that processes `size` bytes.
 
-        The function runs in a worker process unless they are few, `collect` in a thread of this process.
+        The function runs in a worker process unless `size` is small, `collect` in a thread of this process.
         """
         if size <= IN_PROCESS_BYTES:
             return await asyncio.to_thread(lambda: collect(values_of(function(*args))))
@@ -319,7 +326,7 @@ class WorkerPool:
 
     @asynccontextmanager
     async def job(self) -> AsyncGenerator[Job, None]:
-        """A place to work in a process, for as long as the block lasts."""
+        """A job, which is killed at the end of the block."""
         async with self._slot():
             job = Job(self._limits)
             try:
@@ -329,11 +336,11 @@ class WorkerPool:
 
     @asynccontextmanager
     async def _slot(self) -> AsyncGenerator[None, None]:
-        """A place among the processes; if too many wait for one, a refusal."""
+        """Wait for a free process; an error if too many requests wait already."""
         if self._slots.locked() and self.waiting >= self._limits.worker_queue:
             raise Problem(
                 503,
-                f"{self.waiting} requests wait for a worker process already",
+                f"{self.waiting} requests already wait for a worker process",
                 hint="try again later; asgi(limits=Limits(worker_queue=…)) lets more wait",
                 headers={"retry-after": str(RETRY_SECONDS)},
             )
@@ -356,7 +363,7 @@ class WorkerPool:
 
 
 def spooled(pieces: Iterable[bytes]) -> SpooledFile:
-    """Bytes in a file that is in memory while it is small, and gone when it is closed."""
+    """Bytes in a temporary file, which is in memory while it is small."""
     file = SpooledTemporaryFile(SPOOLED_BYTES)  # noqa: SIM115 # the sender closes it
     try:
         for piece in pieces:
@@ -370,7 +377,7 @@ def spooled(pieces: Iterable[bytes]) -> SpooledFile:
 
 
 def only(items: Iterator[Any]) -> Any:
-    """The one value of a job, which is read to its end."""
+    """The single value of a job, which is read to its end."""
     values = list(items)
     if not values:
         raise WorkerError("a worker process was ended before it had a result")
@@ -378,11 +385,11 @@ def only(items: Iterator[Any]) -> Any:
 
 
 def exceeded(what: str, name: str, setting: str) -> Problem:
-    """The refusal of a request that takes more than a limit allows."""
+    """The refusal of a request that exceeds a limit."""
     return Problem(
         413,
         f"the request takes more than {what}",
-        hint=f"ask for less at once, or {raise_limit(name, setting)}",
+        hint=f"request less at once, or {raise_limit(name, setting)}",
     )
 
 
@@ -391,9 +398,9 @@ def raise_limit(name: str, setting: str) -> str:
     return f"raise the limit: asgi(limits=Limits({name}=…)), partita serve --{setting}"
 
 
-def check_expansion(received: int, made: int, limits: Limits, where: str = "") -> None:
-    """Refuse what becomes many times as large as it was sent."""
-    if made > EXPANSION_FLOOR and made > received * limits.expansion:
+def check_expansion(received: int, expanded: int, limits: Limits, where: str = "") -> None:
+    """Refuse content that becomes many times larger than it was sent."""
+    if expanded > EXPANSION_FLOOR and expanded > received * limits.expansion:
         raise Problem(
             413,
             f"the content expands to more than {limits.expansion} times its size",

@@ -1,9 +1,9 @@
-"""The processes that do expensive work for a server: one that has everything loaded, and a fork per job.
+"""The processes that do expensive work for a server: one that has loaded all modules, and a fork per job.
 
 The server starts the first one with `python -c`, so that no thread, event loop or main module of the server
-is copied. A job is a picklable function and its arguments. It comes through a socket, and what the function
-returns or yields goes back through the same socket. A second socket stands for the life of the job: the exit
-status is written to it, and when the server closes it, or is gone itself, the job is killed.
+is copied. A job is a picklable function and its arguments. It is sent through a socket, and the values of the
+function are returned through the same socket. A second socket represents the life of the job: its exit status
+is written to it, and when the server closes it, or ends itself, the job is killed.
 """
 
 import gc
@@ -26,32 +26,32 @@ from typing import Any, BinaryIO, Final, NamedTuple, NoReturn, cast
 from partita.errors import PartitaError
 
 LIMITS: Final = struct.Struct("!dq")
-"""How the limits of a job are sent: seconds of CPU time, bytes of memory. File descriptors come with them."""
+"""The format of the limits of a job: seconds of CPU time, bytes of memory. File descriptors follow."""
 
 STATUS: Final = struct.Struct("!i")
-"""How the end of a job is reported: its exit code, or the negative number of the signal that ended it."""
+"""The format of a job's exit code, or the negative number of the signal that ended it."""
 
 OUT_OF_MEMORY: Final = 77
-"""The exit code of a job that needs more memory than it may have."""
+"""The exit code of a job that needs more memory than its limit."""
 
-RARELY: Final = (100_000, 20, 50)
-"""How often garbage is looked for: a job makes many values that stay until its end."""
+GC_THRESHOLDS: Final = (100_000, 20, 50)
+"""The garbage collector runs rarely: a job creates many values that stay until its end."""
 
 IDLE_SECONDS: Final = 600.0
-"""For how long the first process waits for jobs before it ends. The next job starts another one."""
+"""Seconds that the first process waits for jobs before it ends. The next job starts another one."""
 
 WATCH_SECONDS: Final = 0.02
-"""How often a job looks at its own size, where the system does not limit it."""
+"""Seconds between two checks of a job's memory, where the system does not limit it."""
 
 
 class Item(NamedTuple):
-    """What a job returns, or one of the values that it yields."""
+    """A value that a job returns or yields."""
 
     value: Any
 
 
 class Failure(NamedTuple):
-    """What a job raises."""
+    """The error that a job raises."""
 
     error: Exception
 
@@ -61,28 +61,28 @@ class End(NamedTuple):
 
 
 class WorkerError(Exception):
-    """An error in a worker process that could not be sent as it is; the text is its traceback."""
+    """An error in a worker process that cannot be pickled; the text is its traceback."""
 
 
 def main(control_fd: int, modules: Sequence[str]) -> NoReturn:
-    """Load the modules, then start a process for each job, until the server is gone or needs none.
+    """Load the modules, then start a process for each job, until the server ends or sends no more jobs.
 
-    A module may have a function `warm_up`. What that fills, such as caches, every job has.
+    A module may have a function `warm_up`, for example to fill caches for all jobs.
     """
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server: it ends us
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server, which ends this process
     for name in modules:
         warm_up = getattr(importlib.import_module(name), "warm_up", None)
         if warm_up is not None:
             warm_up()
     gc.collect()
     gc.freeze()  # forks share these pages until one of them writes to them
-    gc.set_threshold(*RARELY)
+    gc.set_threshold(*GC_THRESHOLDS)
     _Jobs(socket.socket(fileno=control_fd)).serve()
     os._exit(0)
 
 
 class _Jobs:
-    """The jobs at work."""
+    """The running jobs."""
 
     def __init__(self, control: socket.socket) -> None:
         self._control = control
@@ -98,7 +98,7 @@ class _Jobs:
         signal.set_wakeup_fd(self._waker.fileno(), warn_on_full_buffer=False)
 
     def serve(self) -> None:
-        """Start jobs as they come, kill those whose request is gone, report those that end."""
+        """Start jobs when they arrive, kill those whose request has ended, report those that end."""
         try:
             while True:
                 ready = self._selector.select(None if self._lives else IDLE_SECONDS)
@@ -118,7 +118,7 @@ class _Jobs:
                 self._kill(process)
 
     def _start(self) -> bool:
-        """Start the next job; whether the server is still there."""
+        """Start the next job, and return whether the server still runs."""
         try:
             head, fds, _, _ = socket.recv_fds(self._control, LIMITS.size, 2)
         except OSError:
@@ -147,10 +147,10 @@ class _Jobs:
             os._exit(1)
 
     def _kill(self, process: int) -> None:
-        """The server has closed its end: the job is not needed any more."""
+        """Kill a job whose socket the server has closed."""
         with suppress(KeyError):
             self._selector.unregister(self._lives[process])
-        os.kill(process, signal.SIGKILL)  # it is not reaped before `_reap`: the number is still its own
+        os.kill(process, signal.SIGKILL)  # it is not reaped before `_reap`, so the id is still its own
 
     def _drain(self) -> None:
         with suppress(BlockingIOError):
@@ -172,7 +172,7 @@ class _Jobs:
 
 
 def work(source: BinaryIO, target: BinaryIO) -> NoReturn:
-    """Do the job that the source holds, and write what comes of it. The process ends here."""
+    """Do the job in the source, and write its values. The process ends here."""
     try:
         function, args = pickle.load(source)
         for value in values_of(function(*args)):
@@ -180,11 +180,11 @@ def work(source: BinaryIO, target: BinaryIO) -> NoReturn:
         _send(target, End())
     except MemoryError:
         os._exit(OUT_OF_MEMORY)
-    except OSError:  # the server is gone
+    except OSError:  # the server has ended
         os._exit(1)
     except Exception as error:
         _send(target, Failure(sendable(error)))
-    os._exit(0)  # without taking every value apart
+    os._exit(0)  # without freeing every value
 
 
 def values_of(result: Any) -> Iterator[Any]:
@@ -198,7 +198,7 @@ def _send(target: BinaryIO, message: NamedTuple) -> None:
 
 
 def sendable(error: Exception) -> Exception:
-    """An error as it arrives: of ours as it is; of others too, if that is possible."""
+    """The error itself if it is a `PartitaError` or can be pickled, otherwise a `WorkerError`."""
     if not isinstance(error, PartitaError):
         text = "".join(traceback.format_exception(error))
         try:
@@ -212,15 +212,15 @@ def sendable(error: Exception) -> Exception:
 
 
 def limit(cpu_seconds: float, memory_bytes: int) -> None:
-    """Limit this process to that much CPU time and to that much memory more than it has now."""
+    """Limit the CPU time of this process, and the memory that it uses in addition to its current size."""
     try:
         import resource
-    except ImportError:  # Windows: the server kills what takes too long
+    except ImportError:  # Windows: the server kills jobs that take too long
         _watch_memory(memory_bytes)
         return
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     signal.signal(signal.SIGPROF, signal.SIG_DFL)
-    signal.setitimer(signal.ITIMER_PROF, cpu_seconds)  # its signal ends the process, in C code too
+    signal.setitimer(signal.ITIMER_PROF, cpu_seconds)  # its signal ends the process, also in C code
     whole = int(cpu_seconds) + 2
     _lower(resource.RLIMIT_CPU, whole)
     if sys.platform == "linux":
@@ -230,17 +230,17 @@ def limit(cpu_seconds: float, memory_bytes: int) -> None:
         _watch_memory(memory_bytes)
 
 
-def _lower(kind: int, most: int) -> None:
+def _lower(kind: int, limit: int) -> None:
     import resource
 
     _, hard = resource.getrlimit(kind)
-    lower = most if hard == resource.RLIM_INFINITY else min(most, hard)
-    with suppress(ValueError, OSError):  # some systems know the limit and do not take it
+    lower = limit if hard == resource.RLIM_INFINITY else min(limit, hard)
+    with suppress(ValueError, OSError):  # some systems have the limit but do not accept it
         resource.setrlimit(kind, (lower, lower))
 
 
-def _watch_memory(most: int) -> None:
-    """End this process when it has grown by more than that: macOS has no limit of its own for it."""
+def _watch_memory(limit: int) -> None:
+    """End this process when it has grown by more than the limit: macOS cannot limit memory."""
     base = peak_bytes()
     if base is None:
         return
@@ -248,14 +248,14 @@ def _watch_memory(most: int) -> None:
     def watch() -> None:
         while True:
             time.sleep(WATCH_SECONDS)
-            if (peak_bytes() or 0) - base > most:
+            if (peak_bytes() or 0) - base > limit:
                 os._exit(OUT_OF_MEMORY)
 
     threading.Thread(target=watch, daemon=True).start()
 
 
 def peak_bytes() -> int | None:
-    """The largest size of this process so far; `None` where the system does not say."""
+    """The largest size of this process so far; `None` where the system does not report it."""
     try:
         import resource
     except ImportError:

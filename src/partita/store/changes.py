@@ -12,11 +12,11 @@ from typing import Any, Final, NamedTuple
 
 from sqlalchemy import Row, func, select
 
-from partita.types.runs import RunStatus
+from partita.types.threads import RunStatus
 
-from .runs import AT_WORK
-from .tables import runs, threads
-from .transaction import Transaction
+from .runs.rows import ACTIVE
+from .schema import runs, threads
+from .sql.transaction import Transaction
 
 AT_ONCE: Final = 500
 """How many threads one look tells of; the next one tells of the rest."""
@@ -63,7 +63,7 @@ class Seen:
 
 def begin(tx: Transaction) -> Seen:
     """To tell from now on what changes; the runs at work are told first."""
-    last = tx.run(select(func.max(threads.c.key)).where(tx.mine(threads))).scalar() or 0
+    last = tx.run(select(func.max(threads.c.key)).where(tx.owned(threads))).scalar() or 0
     seen = Seen(tx.now - BACK, last)
     _threads(tx, seen)  # what changed just now is no news
     return seen
@@ -79,7 +79,7 @@ def _threads(tx: Transaction, seen: Seen) -> tuple[list[ThreadNews], bool]:
     """The threads that are new or have changed, and whether there are more of them."""
     at = threads.c.changed_at
     columns = (threads.c.owner, threads.c.id, threads.c.key, threads.c.updated_at, at)
-    query = select(*columns).where(tx.mine(threads))
+    query = select(*columns).where(tx.owned(threads))
     changed = tx.rows(query.where(at >= seen.since).order_by(at).limit(AT_ONCE))
     added = tx.rows(query.where(threads.c.key > seen.last_key).order_by(threads.c.key).limit(AT_ONCE))
     seen.last_key = added[-1].key if added else seen.last_key
@@ -96,8 +96,8 @@ def _thread(row: Row[Any]) -> ThreadNews:
 
 
 def _runs(tx: Transaction, seen: Seen) -> list[RunNews]:
-    query = select(runs.c.owner, runs.c.id, runs.c.thread_id, runs.c.status).where(tx.mine(runs))
-    at_work = _by_key(tx.rows(query.where(runs.c.finished_at.is_(None), runs.c.status.in_(AT_WORK))))
+    query = select(runs.c.owner, runs.c.id, runs.c.thread_id, runs.c.status).where(tx.owned(runs))
+    at_work = _by_key(tx.rows(query.where(runs.c.finished_at.is_(None), runs.c.status.in_(ACTIVE))))
     gone = [run for key, run in seen.runs.items() if key not in at_work]
     ended = _by_key(tx.rows(query.where(tx.among(runs.c.id, [run.id for run in gone])))) if gone else {}
     news = [run for key, run in at_work.items() if seen.runs.get(key) != run]

@@ -1,4 +1,4 @@
-"""zstd: from the standard library where it is there, else its backport."""
+"""zstd compression, from the standard library or its backport."""
 
 import sys
 from collections.abc import Iterable, Iterator
@@ -6,37 +6,37 @@ from collections.abc import Iterable, Iterator
 from partita.errors import StoreError
 
 if sys.version_info >= (3, 14):
-    from compression import zstd
+    from compression import zstd as zstd  # noqa: PLC0414 # other modules import it from here
 else:
-    from backports import zstd
+    from backports import zstd as zstd  # noqa: PLC0414
 
 LEVEL = 3
 
 PLAIN, ZSTD = "plain", "zstd"
 
 
-def packed(data: bytes) -> tuple[str, bytes]:
-    """Data as it is kept: compressed when that makes it smaller, and how it is kept."""
-    small = zstd.compress(data, LEVEL)
-    return (ZSTD, small) if len(small) < len(data) else (PLAIN, data)
+def compress(data: bytes) -> tuple[str, bytes]:
+    """The encoding and the stored bytes: compressed if that is smaller."""
+    compressed = zstd.compress(data, LEVEL)
+    return (ZSTD, compressed) if len(compressed) < len(data) else (PLAIN, data)
 
 
-def unpacked_pieces(pieces: Iterable[bytes], most: int) -> Iterator[bytes]:
-    """Compressed data as it was, in pieces of at most so many bytes."""
-    stream = zstd.ZstdDecompressor()
+def decompress(encoding: str, data: bytes) -> bytes:
+    """The original bytes."""
     try:
-        for piece in pieces:
-            yield stream.decompress(piece, most)
-            while not (stream.eof or stream.needs_input):
-                yield stream.decompress(b"", most)
+        return zstd.decompress(data) if encoding == ZSTD else data
     except zstd.ZstdError:
         raise _damaged() from None
 
 
-def unpacked(encoding: str, data: bytes) -> bytes:
-    """Data as it was."""
+def decompress_pieces(pieces: Iterable[bytes], size: int) -> Iterator[bytes]:
+    """The original bytes of a compressed stream, in pieces of at most `size` bytes."""
+    stream = zstd.ZstdDecompressor()
     try:
-        return zstd.decompress(data) if encoding == ZSTD else data
+        for piece in pieces:
+            yield stream.decompress(piece, size)
+            while not (stream.eof or stream.needs_input):
+                yield stream.decompress(b"", size)
     except zstd.ZstdError:
         raise _damaged() from None
 

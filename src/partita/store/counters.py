@@ -7,8 +7,8 @@ from typing import NamedTuple
 from sqlalchemy import bindparam, delete, select
 from sqlalchemy.dialects import postgresql, sqlite
 
-from .tables import counters
-from .transaction import Transaction
+from .schema import counters
+from .sql.transaction import Transaction
 
 
 class Taken(NamedTuple):

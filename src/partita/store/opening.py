@@ -9,13 +9,15 @@ from types import TracebackType
 from typing import Any
 
 from partita.errors import StoreError
+from partita.extras import needs
 
 from .engines.engine import Engine
 from .engines.location import Location, locate
 from .engines.sqlite import SqliteEngine
-from .facade.store import Store
-from .schema import NEWEST, Schema, refuse_newer, revision_of, upgrade
-from .transaction import utc_now
+from .logs.appender import Appender
+from .migrations import CURRENT, Schema, check_revision, revision_of, upgrade
+from .sql.transaction import utc_now
+from .store import Store
 
 
 class open_store:  # noqa: N801 # called like a function; a class so that it can be awaited and entered
@@ -55,22 +57,23 @@ class open_store:  # noqa: N801 # called like a function; a class so that it can
 
     async def _open(self) -> Store:
         engine = await open_engine(self._location, pool_size=self._pool_size, patience=self._patience)
-        return Store(engine, clock=self._clock)
+        return Store(engine, clock=self._clock, appender=Appender(engine))
 
 
 async def open_engine(
-    location: Location, *, pool_size: int = 10, patience: float = 30.0, schema: Schema = NEWEST
+    location: Location, *, pool_size: int = 10, patience: float = 30.0, schema: Schema = CURRENT
 ) -> Engine:
-    """The engine of a place, its schema up to date."""
+    """Connect to a database and upgrade its schema."""
     engine: Engine
     if location.engine == "postgresql":
-        from .engines.postgres import PostgresEngine  # loaded by the URL alone
+        with needs("partita[postgres]", "PostgreSQL", StoreError):
+            from .engines.postgres import PostgresEngine  # loaded by the URL alone
 
-        engine = PostgresEngine(location.url, pool_size=pool_size, patience=patience)
+            engine = PostgresEngine(location.url, pool_size=pool_size, patience=patience)
     else:
         engine = await asyncio.to_thread(SqliteEngine, location.path, patience=patience)
     try:
-        await _bring_up_to_date(engine, schema)
+        await _upgrade(engine, schema)
     except BaseException as error:
         await engine.close()
         if isinstance(error, StoreError) and not error.where:
@@ -79,12 +82,12 @@ async def open_engine(
     return engine
 
 
-async def _bring_up_to_date(engine: Engine, schema: Schema) -> None:
+async def _upgrade(engine: Engine, schema: Schema) -> None:
     revision = await engine.read(revision_of)
-    refuse_newer(revision, schema)  # before anything in it is changed
+    check_revision(revision, schema)  # before anything in it is changed
     file = None
     if isinstance(engine, SqliteEngine):
         file = engine.path
-        await engine.own()
-    if revision != schema.head:
-        await engine.make(partial(upgrade, schema=schema, file=file))
+        await engine.use_write_ahead_log()
+    if revision != schema.revision:
+        await engine.change_schema(partial(upgrade, schema=schema, file=file))

@@ -8,14 +8,17 @@ from sqlalchemy import Row, func, select, update
 
 from partita.types.messages import Message
 
-from . import branches, consumptions, saving, threads
-from .blob_moves import moves_from_json
-from .message_rows import read_messages
-from .prepared import prepare
-from .saving import Slot
-from .tables import messages
-from .tables import threads as thread_table
-from .transaction import Transaction
+from .blobs.moves import moves_from_json
+from .messages import writer as saving
+from .messages.prepared import prepare
+from .messages.rows import read_messages
+from .messages.writer import Slot
+from .schema import messages
+from .schema import threads as thread_table
+from .sql.transaction import Transaction
+from .threads import branches
+from .threads import rows as threads
+from .usage import choose_counted_of_thread
 
 FLAGS = (
     "UPDATE messages SET has_tool_calls = ?, has_reasoning = ?, has_files = ?, has_errors = ?, preview = ?"
@@ -25,7 +28,7 @@ FLAGS = (
 
 def rebuild_messages(tx: Transaction, after: int, limit: int) -> tuple[int, int]:
     """Derive the next messages anew; give how many there were, and the key of the last one."""
-    query = select(messages).where(messages.c.key > after, tx.mine(messages))
+    query = select(messages).where(messages.c.key > after, tx.owned(messages))
     rows = tx.rows(query.order_by(messages.c.key).limit(limit))
     for owner, group in groupby(rows, key=lambda row: row.owner):
         rederive(tx, owner, list(group))
@@ -47,7 +50,7 @@ def _slot(row: Row[Any], message: Message) -> Slot:
 
 def rebuild_threads(tx: Transaction, after: int, limit: int) -> tuple[int, int]:
     """Derive the next threads anew; give how many there were, and the key of the last one."""
-    query = select(thread_table).where(thread_table.c.key > after, tx.mine(thread_table))
+    query = select(thread_table).where(thread_table.c.key > after, tx.owned(thread_table))
     rows = tx.rows(query.order_by(thread_table.c.key).limit(limit))
     for row in rows:
         recount(tx, row)
@@ -55,7 +58,7 @@ def rebuild_threads(tx: Transaction, after: int, limit: int) -> tuple[int, int]:
         if row.active_leaf_id is not None:
             branches.mark_active(tx, row.owner, row.id, row.active_leaf_id)
     for owner, thread_id in sorted((row.owner, row.id) for row in rows):  # when no thread is waited for
-        consumptions.settle_thread(tx, owner, thread_id)
+        choose_counted_of_thread(tx, owner, thread_id)
     return len(rows), rows[-1].key if rows else after
 
 

@@ -1,4 +1,4 @@
-"""Sources: the files that messages were imported from, and how far each has been read."""
+"""`store.sources`: the files that messages were imported from, and how far each has been read."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -7,31 +7,31 @@ from sqlalchemy import Row, delete, select
 
 from partita.types.json import dumps, loads
 
-from .owners import owner_of
-from .tables import sources
-from .texts import required, storable
-from .transaction import Transaction, insert_text
+from .context import Noun, reads, writes
+from .schema import sources
+from .sql.texts import required, storable
+from .sql.transaction import Transaction, insert_text, owner_of
 from .values import Source
 
-_CHANGED = [column.name for column in sources.columns if column.name not in ("owner", "path")]
-AGAIN = " ON CONFLICT (owner, path) DO UPDATE SET " + ", ".join(
-    f'"{name}" = excluded."{name}"' for name in _CHANGED
+_UPDATED = [column.name for column in sources.columns if column.name not in ("owner", "path")]
+UPSERT = f"{insert_text(sources)} ON CONFLICT (owner, path) DO UPDATE SET " + ", ".join(
+    f'"{name}" = excluded."{name}"' for name in _UPDATED
 )
 
 
-def save(tx: Transaction, source: Source, resource_id: str | None) -> Source:
-    """Write how far a file has been read."""
+def save_source(tx: Transaction, source: Source, *, resource_id: str | None = None) -> Source:
+    """Save how far a file has been read."""
     owner = owner_of(tx, resource_id)
-    save_many(tx, [source], owner)
+    save_sources(tx, [source], owner)
     row = tx.row(select(sources).where(sources.c.owner == owner, sources.c.path == source.path))
     assert row is not None, "just written"
     return _source(row)
 
 
-def save_many(tx: Transaction, many: Sequence[Source], owner: str) -> None:
-    """Write how far files have been read."""
+def save_sources(tx: Transaction, many: Sequence[Source], owner: str) -> None:
+    """Save how far files have been read."""
     tx.many(
-        insert_text(sources) + AGAIN,
+        UPSERT,
         [
             (
                 owner,
@@ -49,28 +49,27 @@ def save_many(tx: Transaction, many: Sequence[Source], owner: str) -> None:
     )
 
 
-def get(tx: Transaction, path: str) -> Source | None:
+def get_source(tx: Transaction, path: str) -> Source | None:
     """The source of a path, or `None`."""
-    row = tx.row(select(sources).where(sources.c.path == path, tx.mine(sources)))
+    row = tx.row(select(sources).where(sources.c.path == path, tx.owned(sources)))
     return None if row is None else _source(row)
 
 
-def list_all(tx: Transaction, agent: str | None) -> tuple[Source, ...]:
-    """All sources, or those of an agent, by path."""
-    query = select(sources).where(tx.mine(sources)).order_by(sources.c.path)
-    rows = tx.rows(query if agent is None else query.where(sources.c.agent == agent))
-    return tuple(map(_source, rows))
-
-
-def list_of_thread(tx: Transaction, thread_id: str) -> tuple[Source, ...]:
-    """The sources that were read into a thread, by path."""
-    query = select(sources).where(tx.mine(sources), sources.c.thread_id == thread_id).order_by(sources.c.path)
+def list_sources(
+    tx: Transaction, *, agent: str | None = None, thread_id: str | None = None
+) -> tuple[Source, ...]:
+    """All sources, or those of an agent, or those that were read into a thread, by path."""
+    query = select(sources).where(tx.owned(sources)).order_by(sources.c.path)
+    if agent is not None:
+        query = query.where(sources.c.agent == agent)
+    if thread_id is not None:
+        query = query.where(sources.c.thread_id == thread_id)
     return tuple(map(_source, tx.rows(query)))
 
 
-def forget(tx: Transaction, path: str) -> bool:
-    """Forget a source; its messages stay."""
-    return tx.run(delete(sources).where(sources.c.path == path, tx.mine(sources))).rowcount > 0
+def delete_source(tx: Transaction, path: str) -> bool:
+    """Delete a source. Its messages stay."""
+    return tx.run(delete(sources).where(sources.c.path == path, tx.owned(sources))).rowcount > 0
 
 
 def _source(row: Row[Any]) -> Source:
@@ -84,3 +83,12 @@ def _source(row: Row[Any]) -> Source:
         state=None if row.state is None else loads(row.state),
         updated_at=row.updated_at,
     )
+
+
+class Sources(Noun):
+    """The files that messages were imported from, and how far each has been read."""
+
+    save = writes(save_source)
+    get = reads(get_source)
+    list = reads(list_sources)
+    delete = writes(delete_source)

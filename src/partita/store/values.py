@@ -1,29 +1,35 @@
-"""What the store gives and takes, besides messages, threads and runs."""
+"""Values of the store besides messages, threads and runs: what it returns, and filters that it takes."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Generic, Literal, TypeAlias, TypeVar
+from typing import Generic, Literal, TypeAlias, TypeVar, get_args
 
+from partita.errors import StoreError
 from partita.types.json import Json, JsonObject
-from partita.types.times import Moment
+from partita.types.messages import MessageType
+from partita.types.threads import RunStatus
+from partita.types.times import Timestamp
 from partita.types.value import Value
+
+from .sql.texts import storable
 
 T = TypeVar("T")
 
 Order: TypeAlias = Literal["asc", "desc"]
+Role: TypeAlias = Literal["system", "user", "assistant", "tool"]
 Branch: TypeAlias = Literal["active", "all"]
-"""`active`: the way from the first message to the active leaf; `all`: the other branches too."""
+"""`active`: the messages from the first one to the active leaf; `all`: the other branches too."""
 
 BlobMode: TypeAlias = Literal["inline", "reference", "files"]
-"""`inline`: large outputs and files are put back in place; `reference`: `blob:` urls stand for them; `files`:
-`blob:` urls stand for the files of a message, all else is put back.
+"""What messages have in place of large outputs and files: `inline`: the values; `reference`: `blob:` URLs;
+`files`: `blob:` URLs for the files of the message itself, and values for everything else.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Page(Generic[T]):
-    """A part of a list, and the cursor to ask for the next one; without a cursor it was the last."""
+    """A page of a list, and the cursor of the next one; `None` if this is the last."""
 
     items: tuple[T, ...]
     next: str | None = None
@@ -41,24 +47,24 @@ class Page(Generic[T]):
 
 
 class StoredPart(Value, kw_only=True):
-    """A part as queries across threads find it: where it is, what it is, how it went."""
+    """A part with its position: the result of a query across threads."""
 
     thread_id: str
     message_id: str
     seq: int
-    path: str  # `2`, or `2.children.0.1` for a sub-agent's
+    path: str  # `2`, or `2.children.0.1` for a part of a sub-agent
     type: str
     resource_id: str | None = None
     tool_name: str | None = None
     call_id: str | None = None
     state: str | None = None
     error: str | None = None
-    started_at: Moment | None = None
-    ended_at: Moment | None = None
+    started_at: Timestamp | None = None
+    ended_at: Timestamp | None = None
 
     @property
     def duration(self) -> timedelta | None:
-        """How long it took, when both ends are known."""
+        """The time between start and end, if both are known."""
         return self.ended_at - self.started_at if self.started_at and self.ended_at else None
 
 
@@ -66,41 +72,41 @@ class Source(Value, kw_only=True):
     """A file that messages are imported from, and how far it has been read."""
 
     path: str
-    identity: str | None = None  # what tells the file from another one under the same path
+    identity: str | None = None  # distinguishes the file from another one with the same path
     agent: str | None = None
     thread_id: str | None = None
     offset: int = 0
     hash: str | None = None
     state: Json = None
-    updated_at: Moment | None = None
+    updated_at: Timestamp | None = None
 
 
 class ConsumptionRecord(Value, kw_only=True):
-    """What one response of a model consumed, and in which thread it stands. Unknown counts are 0.
+    """What one response of a model consumed, and the thread that contains it. Unknown counts are 0.
 
     `input_tokens` include those that were cached and those that were written to a cache; `output_tokens`
     include the reasoning.
     """
 
     thread_id: str
-    key: str  # the same wherever the same response is told again
+    key: str  # identifies the response: the same in every thread that contains it
     message_id: str | None = None
     run_id: str | None = None
-    agent: str | None = None  # when it is not the thread's
+    agent: str | None = None  # if it is not the agent of the thread
     provider: str | None = None
     model: str | None = None
-    time: Moment | None = None
+    time: Timestamp | None = None
     input_tokens: int = 0
     cached_input_tokens: int = 0
     cache_write_tokens: int = 0
     output_tokens: int = 0
     reasoning_tokens: int = 0
-    cost: float | None = None  # in US dollars; `None` when no price is known
-    price: JsonObject | None = None  # the rates that the cost was made with
+    cost: float | None = None  # in US dollars; `None` if the price is unknown
+    price: JsonObject | None = None  # the rates that the cost was computed with
 
 
 class UsageTotals(Value, kw_only=True):
-    """What responses consumed together."""
+    """What responses consumed in total."""
 
     responses: int
     input_tokens: int
@@ -108,24 +114,24 @@ class UsageTotals(Value, kw_only=True):
     cache_write_tokens: int
     output_tokens: int
     reasoning_tokens: int
-    cost: float | None = None  # in US dollars, of those with a price; `None` when none has one
+    cost: float | None = None  # in US dollars, of responses with a price; `None` if none has one
     unpriced: int  # responses without a price
 
 
-By: TypeAlias = Literal["total", "day", "week", "month", "project", "agent", "model", "tool"]
-"""What statistics are told by. A week is named by its Monday."""
+GroupBy: TypeAlias = Literal["total", "day", "week", "month", "project", "agent", "model", "tool"]
+"""What statistics are grouped by. A week is named by its Monday."""
 
 
-class Stat(UsageTotals, kw_only=True):
+class UsageStat(UsageTotals, kw_only=True):
     """One row of statistics. A model has no messages, and a tool has no tokens: those are 0."""
 
-    key: tuple[str | None, ...]  # what the row is about, in the order that was asked for; `None`: unknown
+    key: tuple[str | None, ...]  # the values of the group, in the requested order; `None`: unknown
     threads: int
-    thread_ids: tuple[str, ...] | None = None  # when they were asked for, and are not too many
+    thread_ids: tuple[str, ...] | None = None  # if requested, and not too many
     messages: int
     runs: int  # a tool has none
     tool_calls: int
-    tool_errors: int  # interrupted calls are no errors here
+    tool_errors: int  # without interrupted calls
     denied: int
     interrupted: int
 
@@ -136,36 +142,58 @@ class Blob(Value, kw_only=True):
     url: str
     size: int
     media_type: str | None = None
-    created_at: Moment | None = None
+    created_at: Timestamp | None = None
 
 
 KeyRole: TypeAlias = Literal["read", "chat", "write", "admin"]
-"""What a key may do: see `partita.runtime.principal`."""
+"""The permissions of a key: see `partita.runtime.principal`."""
 
 
 class ApiKey(Value, kw_only=True):
-    """A key that lets a program in. The secret is no part of it, nor is it stored."""
+    """An API key. Its secret is neither here nor in the store."""
 
     id: str
     role: KeyRole
-    resource_id: str | None = None  # `None`: every resource
+    resource_id: str | None = None  # `None`: all resources
     name: str | None = None
-    created_at: Moment | None = None
-    expires_at: Moment | None = None
-    revoked_at: Moment | None = None
+    created_at: Timestamp | None = None
+    expires_at: Timestamp | None = None
+    revoked_at: Timestamp | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class NewKey:
-    """A key that was made just now, with the text that programs show. It cannot be had again."""
+    """A key that was just created, with the text that clients send. The text cannot be read later."""
 
     key: ApiKey
-    text: str = field(repr=False)  # so that it reaches no log by accident
+    text: str = field(repr=False)  # keeps it out of logs
+
+
+SearchField: TypeAlias = Literal["title", "text", "reasoning", "tool-input", "tool-output"]
+SEARCH_FIELDS: tuple[SearchField, ...] = get_args(SearchField)
+MESSAGE_FIELDS = SEARCH_FIELDS[1:]
+"""The fields that messages have; only threads have titles."""
+
+
+class SearchHit(Value, kw_only=True):
+    """A message that was found, or a thread by its title: where it is, and the passage that shows why."""
+
+    thread_id: str
+    message_id: str | None = None  # `None` for a title
+    seq: int | None = None
+    role: str | None = None
+    resource_id: str | None = None
+    title: str | None = None  # of the thread
+    field: SearchField
+    snippet: str
+    highlights: tuple[tuple[int, int], ...]  # start and end of each match in the snippet, in characters
+    score: float  # higher is better; a title has 1 more than a message can have
+    created_at: Timestamp
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ThreadFilter:
-    """Which threads to list. What is not given does not narrow."""
+    """Selects threads. A field that is not set matches everything."""
 
     resource_id: str | None = None
     agent: str | None = None
@@ -174,35 +202,35 @@ class ThreadFilter:
     since: datetime | None = None
     until: datetime | None = None
     has_errors: bool | None = None
-    metadata: tuple[tuple[str, Json], ...] = ()
+    metadata: Mapping[str, Json] = field(default_factory=dict[str, Json])
     model: str | None = None
     tool: str | None = None
     pinned: bool | None = None
-    ids: tuple[str, ...] | None = None
+    ids: Sequence[str] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MessageFilter:
-    """Which messages of a thread to list. What is not given does not narrow."""
+    """Selects messages of a thread. A field that is not set matches everything."""
 
     before: int | None = None
     after: int | None = None
     since: datetime | None = None
     until: datetime | None = None
-    roles: tuple[str, ...] = ()
-    types: tuple[str, ...] = ()
+    roles: Sequence[Role] = ()
+    types: Sequence[MessageType] = ()
     internal: bool | None = False
     branch: Branch = "active"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PartFilter:
-    """Which parts to find, across threads. What is not given does not narrow."""
+    """Selects parts across threads. A field that is not set matches everything."""
 
     thread_id: str | None = None
-    types: tuple[str, ...] = ()
+    types: Sequence[str] = ()
     tool: str | None = None
-    states: tuple[str, ...] = ()
+    states: Sequence[str] = ()
     has_error: bool | None = None
     longer_than: timedelta | None = None
     shorter_than: timedelta | None = None
@@ -210,3 +238,51 @@ class PartFilter:
     project: str | None = None
     since: datetime | None = None
     until: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunFilter:
+    """Selects runs. A field that is not set matches everything."""
+
+    thread_id: str | None = None
+    status: Sequence[RunStatus] = ()
+    agent: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchFilter:
+    """Selects messages and titles. A field that is not set matches everything; `until` is exclusive."""
+
+    thread_id: str | None = None
+    roles: Sequence[str] = ()
+    tool: str | None = None
+    agent: str | None = None
+    project: str | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+    fields: Sequence[str] = ()
+
+    def __post_init__(self) -> None:
+        for name in self.fields:
+            if name not in SEARCH_FIELDS:
+                raise StoreError(
+                    f"there is no field {name!r} to search", hint=f"choose from {', '.join(SEARCH_FIELDS)}"
+                )
+        for value in (self.thread_id, self.tool, self.agent, self.project, *self.roles):
+            storable(value, "a filter of the search")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StatFilter:
+    """Selects what statistics count. A field that is not set matches everything; `until` is exclusive."""
+
+    since: datetime | None = None
+    until: datetime | None = None
+    agent: str | None = None
+    project: str | None = None
+    model: str | None = None
+    thread_id: str | None = None
+
+    def __post_init__(self) -> None:
+        for value in (self.agent, self.project, self.model, self.thread_id):
+            storable(value, "a filter of the statistics")

@@ -1,6 +1,6 @@
-"""The state of an accumulator as a value: store it, and go on later as if nothing had happened.
+"""The state of an accumulator as a value, which can be stored and continued later.
 
-A message alone is not enough: it does not say which chunk ids are open in it.
+The message alone is not enough, because it does not contain the ids of open chunks.
 """
 
 from typing import Literal
@@ -8,14 +8,13 @@ from typing import Literal
 import msgspec
 
 from partita.types.json import JsonObject
-from partita.types.messages import AssistantMessage, network_call
+from partita.types.messages import AssistantMessage, network_call_id
 from partita.types.parts import ReasoningPart, TextPart
 from partita.types.value import Value
 
 from .partial_json import PartialJson
 from .reducer import ChildThread
-from .slots import BlockSlot, CallSlot, NetworkSlot, OpenInput, Slot
-from .state import State
+from .state import BlockSlot, CallSlot, NetworkSlot, OpenInput, Slot, State
 
 
 class InputCheckpoint(Value, kw_only=True):
@@ -27,19 +26,19 @@ class InputCheckpoint(Value, kw_only=True):
     encoding: Literal["json", "text"] | None = None
     title: str | None = None
     tool_metadata: JsonObject | None = None
-    feeds: int | None = None  # the place of the part that shows it
+    feeds: int | None = None  # the index of the part that shows it
     hides_raw: bool = False
 
 
 class ChildCheckpoint(Value, kw_only=True):
-    """The growing message of a sub-agent, under the call at that place."""
+    """The unfinished message of a sub-agent, whose call is the part at that index."""
 
     call: int
     checkpoint: "Checkpoint"
 
 
 class Checkpoint(Value, kw_only=True):
-    """A message that is still growing, and the places of what is open in it."""
+    """An unfinished message, and the indices of its open parts."""
 
     message: AssistantMessage
     fed: int = 0
@@ -47,23 +46,23 @@ class Checkpoint(Value, kw_only=True):
     reasonings: dict[str, int] = msgspec.field(default_factory=dict[str, int])
     inputs: dict[str, InputCheckpoint] = msgspec.field(default_factory=dict[str, InputCheckpoint])
     children: tuple[ChildCheckpoint, ...] = ()
-    network: "Checkpoint | None" = None  # of the message that grows in the network execution
+    network: "Checkpoint | None" = None  # of the unfinished message in the network execution
     errors: tuple[str, ...] = ()
     finish_reason: str | None = None
 
     @classmethod
     def of(cls, state: State, fed: int = 0) -> "Checkpoint":
         """The checkpoint of a state."""
-        places = {id(slot): place for place, slot in enumerate(state.slots)}
+        indices = {id(slot): index for index, slot in enumerate(state.slots)}
         return cls(
             message=state.snapshot(),
             fed=fed,
-            texts=_places(state.texts, places),
-            reasonings=_places(state.reasonings, places),
-            inputs={call_id: _input_of(source, places) for call_id, source in state.inputs.items()},
+            texts=_open_indices(state.texts, indices),
+            reasonings=_open_indices(state.reasonings, indices),
+            inputs={call_id: _input_of(source, indices) for call_id, source in state.inputs.items()},
             children=tuple(
-                ChildCheckpoint(call=place, checkpoint=cls.of(slot.children.growing))
-                for place, slot in enumerate(state.slots)
+                ChildCheckpoint(call=index, checkpoint=cls.of(slot.children.growing))
+                for index, slot in enumerate(state.slots)
                 if isinstance(slot, CallSlot)
                 and isinstance(slot.children, ChildThread)
                 and slot.children.growing is not None
@@ -74,9 +73,9 @@ class Checkpoint(Value, kw_only=True):
         )
 
     def restore(self, state: State) -> None:
-        """Open in `state`, which holds the message, what was open in it."""
-        state.texts = {key: _reopen(state.slots, place) for key, place in self.texts.items()}
-        state.reasonings = {key: _reopen(state.slots, place) for key, place in self.reasonings.items()}
+        """Reopen the parts of the message in `state` that were open."""
+        state.texts = {key: _reopen(state.slots, index) for key, index in self.texts.items()}
+        state.reasonings = {key: _reopen(state.slots, index) for key, index in self.reasonings.items()}
         state.inputs = {
             call_id: _reopen_input(state, checkpoint) for call_id, checkpoint in self.inputs.items()
         }
@@ -101,14 +100,14 @@ def _reopen_network(state: State, checkpoint: Checkpoint) -> None:
     checkpoint.restore(growing)
     result = state.network.execution.final_result
     known = () if result is None else result.messages
-    state.network.children = ChildThread(network_call(state.id), known[:-1], growing)
+    state.network.children = ChildThread(network_call_id(state.id), known[:-1], growing)
 
 
-def _places(blocks: dict[str, BlockSlot], places: dict[int, int]) -> dict[str, int]:
-    return {block_id: places[id(block)] for block_id, block in blocks.items()}
+def _open_indices(blocks: dict[str, BlockSlot], indices: dict[int, int]) -> dict[str, int]:
+    return {block_id: indices[id(block)] for block_id, block in blocks.items()}
 
 
-def _input_of(source: OpenInput, places: dict[int, int]) -> InputCheckpoint:
+def _input_of(source: OpenInput, indices: dict[int, int]) -> InputCheckpoint:
     slot = source.slot if source.slot is not None and source.slot.source is source else None
     return InputCheckpoint(
         text=source.text,
@@ -117,16 +116,16 @@ def _input_of(source: OpenInput, places: dict[int, int]) -> InputCheckpoint:
         encoding=source.encoding,
         title=source.title,
         tool_metadata=source.tool_metadata,
-        feeds=None if slot is None else places.get(id(slot)),
+        feeds=None if slot is None else indices.get(id(slot)),
         hides_raw=slot is not None and slot.hides_raw,
     )
 
 
-def _reopen(slots: list[Slot], place: int) -> BlockSlot:
-    part = slots[place].part
-    assert isinstance(part, TextPart | ReasoningPart), "a checkpoint names the places of blocks"
+def _reopen(slots: list[Slot], index: int) -> BlockSlot:
+    part = slots[index].part
+    assert isinstance(part, TextPart | ReasoningPart), "a checkpoint has the indices of blocks"
     block = BlockSlot(part)
-    slots[place] = block
+    slots[index] = block
     return block
 
 
@@ -147,7 +146,7 @@ def _reopen_input(state: State, checkpoint: InputCheckpoint) -> OpenInput:
 
 def _reopen_child(state: State, child: ChildCheckpoint) -> None:
     slot = state.slots[child.call]
-    assert isinstance(slot, CallSlot), "a checkpoint names the places of calls"
+    assert isinstance(slot, CallSlot), "a checkpoint has the indices of calls"
     growing = State(child.checkpoint.message, state.rules)
     child.checkpoint.restore(growing)
     slot.children = ChildThread(slot.part.id, slot.part.children[:-1], growing)

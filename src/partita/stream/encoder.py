@@ -1,8 +1,8 @@
-"""Chunks → server-sent events, in the words of the client that reads them.
+"""Chunks → server-sent events for a release of the AI SDK.
 
-`targets` says what single chunks look like to a release. Here is what takes a memory of the stream: texts
-that are open when a step ends, the calls of release 5, and network executions, which a client sees as the
-call of a dynamic tool, as it does in a stored message.
+`targets` adapts single chunks to a release. This module adapts what depends on earlier chunks: texts that are
+open when a step ends, calls for release 5, and network executions, which a client receives as the call of a
+dynamic tool, as in stored messages.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -40,9 +40,9 @@ from partita.types.chunks import (
 )
 from partita.types.codec import encode, to_json
 from partita.types.json import Json, JsonObject, dumps, is_array, is_object, loads
-from partita.types.messages import NetworkExecution, failure_of, network_call, network_output
+from partita.types.messages import NetworkExecution, failure_text, network_call_id, network_output
 
-from .reduce_message import begun_execution
+from .reducer import started_execution
 from .sse import DONE, comment
 from .targets import BLOCKS_OUTLIVE_STEPS, CHUNKS, Target, Withheld, adapt
 
@@ -51,10 +51,10 @@ BlockChunk: TypeAlias = TextStart | TextDelta | TextEnd | ReasoningStart | Reaso
 Ends: TypeAlias = tuple[type[TextStart | ReasoningStart], type[TextEnd | ReasoningEnd]]
 
 NETWORK_KEY = "networkExecution"
-"""Where the tool metadata of a call holds the network execution it stands for."""
+"""The key of the tool metadata that contains the network execution that a call represents."""
 
 NEXT_MESSAGE = "data-message"
-"""The transient part that says where the next message of a run begins, to whom all of them are one."""
+"""The transient data part that marks the start of the next message, for clients that receive one message."""
 
 KEEP_ALIVE = comment("keep-alive")
 
@@ -64,13 +64,13 @@ BLOCKS: Mapping[type[BlockChunk], Ends] = {
     **dict.fromkeys((TextStart, TextDelta, TextEnd), _TEXT),
     **dict.fromkeys((ReasoningStart, ReasoningDelta, ReasoningEnd), _REASONING),
 }
-"""The chunks of a block, and what opens and closes one."""
+"""The chunk types of a block: its start, its deltas and its end."""
 
 
 class SseEncoder:
-    """Chunks of one stream in, bytes for its client out. Without a target every chunk is written as it is.
+    """Encodes the chunks of a stream for a target. Without a target, chunks are written unchanged.
 
-    The bytes are whole events: they may be sent as they come, to any number of clients of that release.
+    The results are complete events, which can be sent to any number of clients of that release.
     """
 
     def __init__(
@@ -80,15 +80,15 @@ class SseEncoder:
         one_message: bool = False,
         message_id: str | None = None,
     ) -> None:
-        """With `one_message`, all that comes is one message to the client, which knows no second one.
+        """With `one_message`, all messages of the stream are encoded as one message.
 
-        `message_id` is then the id that the client has for it, if it is not that of the first start.
+        `message_id` is then the id that the client knows it by, if it is not that of the first start.
         """
         self.target = Target.parse(str(target)) if isinstance(target, str | int) else target
         self._one_message = one_message
         self._message_id = message_id
         self.withheld: list[Withheld] = []
-        """What the client was not told."""
+        """What the client did not receive."""
         self._count = 0
         self._expand: dict[type[Chunk], Expand] = {}
         self._blocks = _Blocks()
@@ -103,13 +103,17 @@ class SseEncoder:
         def message_start(chunk: MessageStart) -> Sequence[Chunk]:
             before = network.message_id
             network.message_id = chunk.message_id or before
-            said = blocks.message_start(chunk)
+            converted = blocks.message_start(chunk)
             if not before and announced not in (None, chunk.message_id):
-                return (*said[:-1], replace(chunk, message_id=announced), _next_message(network.message_id))
+                return (
+                    *converted[:-1],
+                    replace(chunk, message_id=announced),
+                    _next_message(network.message_id),
+                )
             if not before or not one_message:
-                return said
+                return converted
             mark = () if network.message_id == before else (_next_message(network.message_id),)
-            return (*said[:-1], *mark, *_without_start(chunk))
+            return (*converted[:-1], *mark, *_without_start(chunk))
 
         self._expand[MessageStart] = message_start
         if one_message:
@@ -126,7 +130,7 @@ class SseEncoder:
             self._calls = _Calls()
 
     def encode(self, chunk: Chunk, json: bytes | None = None) -> bytes:
-        """The events of a chunk, whose JSON may be at hand; no bytes if its client is not told of it."""
+        """The events of a chunk; empty if the client does not receive it. `json`: its JSON, if available."""
         if self.target is None or (_is_plain(chunk) and not self._blocks.cut):
             frames = _event(json or encode(chunk))
         else:
@@ -135,10 +139,10 @@ class SseEncoder:
         return frames
 
     def encode_all(self, chunks: Iterable[tuple[Chunk, bytes]]) -> list[bytes]:
-        """The events of each of these chunks, whose JSON is at hand."""
+        """The events of each of these chunks, given with their JSON."""
         if self.target is not None and self._blocks.cut:
             return [self.encode(chunk, json) for chunk, json in chunks]
-        # Most are plain: to write those costs little more than to look at them.
+        # Most chunks need no adaptation.
         return [
             b"data: " + json + b"\n\n"
             if type(chunk) is TextDelta and chunk.provider_metadata is chunk.extra is None
@@ -151,13 +155,13 @@ class SseEncoder:
         return DONE
 
     def keep_alive(self) -> bytes:
-        """Bytes that mean nothing, to send while nothing happens."""
+        """A comment, which clients ignore, to keep the connection open."""
         return KEEP_ALIVE
 
     def _encode_for(self, target: Target, chunk: Chunk) -> bytes:
         expand = self._expand.get(type(chunk))
-        said: Sequence[Chunk] = (chunk,) if expand is None else expand(chunk)
-        return b"".join([self._encode_one(target, item) for item in said])
+        converted: Sequence[Chunk] = (chunk,) if expand is None else expand(chunk)
+        return b"".join([self._encode_one(target, item) for item in converted])
 
     def _encode_one(self, target: Target, chunk: Chunk) -> bytes:
         adapted = adapt(chunk, target)
@@ -165,7 +169,7 @@ class SseEncoder:
             self.withheld.append(withheld._replace(chunk=self._count))
         chunks: Sequence[Chunk] = adapted.chunks
         if self._calls is not None:
-            chunks = self._calls.settle(chunk, chunks)
+            chunks = self._calls.convert(chunk, chunks)
         return b"".join([self._frame(item) for item in chunks])
 
     def _frame(self, chunk: Chunk) -> bytes:
@@ -175,7 +179,7 @@ class SseEncoder:
         return _event(payload)
 
     def _without_forbidden_keys(self, payload: bytes) -> bytes:
-        """The payload without the keys at which every client stops, lest they reach a prototype."""
+        """The payload without the keys that clients refuse, because they could change a prototype."""
         value = loads(payload)
         why = "JavaScript readers refuse this key"
         paths = [f"{value['type']}{path}" for path in _drop_forbidden_keys(value)]
@@ -184,29 +188,29 @@ class SseEncoder:
 
 
 def _event(payload: bytes) -> bytes:
-    return b"data: " + payload + b"\n\n"  # what `sse.frame` gives: JSON holds no line ends
+    return b"data: " + payload + b"\n\n"  # equals `sse.frame`, because JSON has no line breaks
 
 
 def _next_message(message_id: str) -> Chunk:
-    """The mark that a stored run has another message from here on, for a page that draws it like that."""
+    """The marker that another message of the run starts, for clients that show several messages."""
     return DataChunk(NEXT_MESSAGE, {"messageId": message_id}, transient=True)
 
 
 def _without_start(chunk: MessageStart) -> Sequence[Chunk]:
-    """What the start of a message says besides that it starts."""
-    said = chunk.message_metadata
-    return () if said is None or said is UNSET else (MessageMetadata(said),)
+    """The members of a start chunk except its id, as a metadata chunk."""
+    converted = chunk.message_metadata
+    return () if converted is None or converted is UNSET else (MessageMetadata(converted),)
 
 
 def _is_plain(chunk: Chunk) -> bool:
-    """Whether a chunk is one of the many that every client knows: a delta and nothing else."""
+    """Whether a chunk is a delta without other members, which every client accepts."""
     if isinstance(chunk, TextDelta | ReasoningDelta):
         return chunk.provider_metadata is None and chunk.extra is None
     return isinstance(chunk, ToolInputDelta) and chunk.extra is None
 
 
 def _drop_forbidden_keys(value: Json) -> list[str]:
-    """Take out what could reach a prototype in JavaScript; the paths of it."""
+    """Remove keys that could change a prototype in JavaScript; return their paths."""
     dropped: list[str] = []
     pending = [("", value)]
     while pending:
@@ -225,7 +229,7 @@ def _drop_members(node: JsonObject) -> list[str]:
         del node["__proto__"]
         dropped.append("__proto__")
     constructor = node.get("constructor", ...)
-    if constructor is None:  # the first releases of 5 fail when they look into it
+    if constructor is None:  # the first releases of 5 fail at null
         del node["constructor"]
         dropped.append("constructor")
     elif is_object(constructor) and "prototype" in constructor:
@@ -235,15 +239,15 @@ def _drop_members(node: JsonObject) -> list[str]:
 
 
 class _Network:
-    """Network executions as calls of a dynamic tool. The metadata of the call holds the whole of them."""
+    """Network executions as calls of a dynamic tool. The metadata of the call has the whole execution."""
 
     def __init__(self) -> None:
         self.message_id = ""
         self._running: NetworkExecution | None = None
 
     def start(self, chunk: NetworkExecutionStart) -> Sequence[Chunk]:
-        """What was chosen, as the input of a call."""
-        network = begun_execution(chunk)
+        """The selection as the input of a call."""
+        network = started_execution(chunk)
         call = ToolInputAvailable(
             self._call_id,
             chunk.primitive_type,
@@ -256,11 +260,11 @@ class _Network:
         return (call,)
 
     def end(self, chunk: NetworkExecutionEnd) -> Sequence[Chunk]:
-        """What came of it, as the output of the call. Nothing to say if none has started."""
+        """The result as the output of the call; nothing if no execution has started."""
         if self._running is None:
             return (chunk,)
         network = replace(self._running, final_result=chunk.final_result)
-        failure = None if chunk.final_result is None else failure_of(chunk.final_result)
+        failure = None if chunk.final_result is None else failure_text(chunk.final_result)
         if failure is not None:
             metadata: JsonObject = {NETWORK_KEY: to_json(network)}
             return (ToolOutputError(self._call_id, failure, tool_metadata=metadata, dynamic=True),)
@@ -275,13 +279,14 @@ class _Network:
 
     @property
     def _call_id(self) -> str:
-        return network_call(self.message_id)
+        return network_call_id(self.message_id)
 
 
 class _Blocks:
-    """Texts and reasoning for clients that forget what is open when a step ends.
+    """Texts and reasoning for clients that close open blocks when a step ends.
 
-    What is open is closed before, and opened anew by its next delta: such a client sees it in two parts.
+    An open block is closed before the end of the step and started again by its next delta: such a client
+    shows it as two parts.
     """
 
     def __init__(self) -> None:
@@ -290,7 +295,7 @@ class _Blocks:
         self._message_id = ""
 
     def feed(self, chunk: BlockChunk) -> Sequence[Chunk]:
-        """The chunk, after the start of a new part if the block was cut."""
+        """The chunk, after the start of a new block if the block was split."""
         ends = start, end = BLOCKS[type(chunk)]
         block = (ends, chunk.id)
         goes_on = block in self.cut and type(chunk) is not start
@@ -317,7 +322,7 @@ class _Blocks:
         return (*self._close(), chunk)
 
     def message_end(self, chunk: MessageAbort | ErrorChunk) -> Sequence[Chunk]:
-        """The end, after those of the open blocks: a client would take them for unfinished for ever."""
+        """The finish, after the ends of the open blocks, which would otherwise stay unfinished."""
         return (*self._close(), chunk)
 
     def _close(self) -> list[Chunk]:
@@ -326,24 +331,24 @@ class _Blocks:
         return ends
 
     def step_reset(self, chunk: StepReset) -> Sequence[Chunk]:
-        """The reset, at which a client that knows it forgets what is open."""
+        """The reset. A client that knows it drops the open blocks."""
         self._open.clear()
         self.cut.clear()
         return (chunk,)
 
 
 class _Calls:
-    """Calls for release 5, which looks for them among the static or the dynamic ones alone."""
+    """Calls for release 5, which searches only static or only dynamic calls."""
 
     def __init__(self) -> None:
         self._dynamic: dict[str, bool] = {}
         self._asked: dict[str, str] = {}  # calls by approval
         self._reasons: dict[str, str] = {}  # of denials, by call
 
-    def settle(self, said: Chunk, chunks: Sequence[Chunk]) -> Sequence[Chunk]:
-        """What is sent for a chunk: outcomes of the kind of their call, denials with their reason."""
-        self._remember(said)
-        return [self._settled(said, chunk) for chunk in chunks]
+    def convert(self, original: Chunk, chunks: Sequence[Chunk]) -> Sequence[Chunk]:
+        """The chunks to send: results marked as dynamic if their call is, denials with their reason."""
+        self._remember(original)
+        return [self._converted(original, chunk) for chunk in chunks]
 
     def _remember(self, chunk: Chunk) -> None:
         match chunk:
@@ -358,11 +363,11 @@ class _Calls:
             case _:
                 pass
 
-    def _settled(self, said: Chunk, chunk: Chunk) -> Chunk:
+    def _converted(self, original: Chunk, chunk: Chunk) -> Chunk:
         if not isinstance(chunk, ToolInputStart | ToolInputError | ToolOutputAvailable | ToolOutputError):
             return chunk
         call = chunk.tool_call_id
-        if isinstance(said, ToolOutputDenied) and isinstance(chunk, ToolOutputError):
+        if isinstance(original, ToolOutputDenied) and isinstance(chunk, ToolOutputError):
             chunk = replace(chunk, error_text=self._reasons.get(call, chunk.error_text))
         dynamic = self._dynamic.get(call, bool(chunk.dynamic))
         return chunk if dynamic == bool(chunk.dynamic) else replace(chunk, dynamic=dynamic or None)

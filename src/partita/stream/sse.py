@@ -1,24 +1,28 @@
 """Server-sent events: bytes → payloads, payload → bytes.
 
-The decoder follows the event-stream rules of the HTML standard and gives the payloads that the npm
-package `ai` sees. Two differences are on purpose, both about the end of a stream: a blank line that ends
-in a lone CR closes its event at once, where the npm parser waits for one more byte; and what the npm
-parser drops there without a word is kept in `SseDecoder.dropped`.
+The decoder follows the event-stream rules of the HTML standard and returns the payloads that the npm
+package `ai` receives. There are two intended differences at the end of a stream: a blank line that ends in a
+lone CR completes its event at once, where the npm parser waits for one more byte; and an incomplete event,
+which the npm parser drops silently, is kept in `SseDecoder.dropped`.
 """
 
 import re
 from typing import Final, Literal
 
-from partita.errors import StreamError
+from partita.errors import PartitaError, StreamError
+from partita.types.chunks import Chunk
+from partita.types.codec import decode_chunk
+
+from .partial_json import may_be_forbidden, secure_loads
 
 HEADERS: Final[dict[str, str]] = {
     "content-type": "text/event-stream",
-    "cache-control": "no-cache, no-transform",  # a proxy that compresses would hold the words back
+    "cache-control": "no-cache, no-transform",  # a compressing proxy would buffer the stream
     "connection": "keep-alive",
     "x-vercel-ai-ui-message-stream": "v1",
     "x-accel-buffering": "no",
 }
-"""Headers of a response that carries a UI message stream."""
+"""The headers of a response with a UI message stream."""
 
 MAX_EVENT_BYTES: Final = 256 * 1024 * 1024
 
@@ -33,7 +37,7 @@ def frame(payload: bytes) -> bytes:
 
 
 def comment(text: str) -> bytes:
-    """A comment, which every client skips: for keep-alive."""
+    """A comment, which clients ignore."""
     return b": %b\n\n" % _continue_lines(text.encode(errors="replace"), b"\n: ")
 
 
@@ -44,26 +48,28 @@ def _continue_lines(payload: bytes, separator: bytes) -> bytes:
 
 
 DONE: Final = frame(_DONE.encode())
-"""The event that ends a UI message stream. Clients do not wait for it."""
+"""The event that ends a UI message stream. Clients do not need it."""
 
 
 class SseDecoder:
-    """Bytes of an event stream in, the data of each whole event out. The bytes may be cut anywhere.
+    """Decodes the bytes of an event stream, which may be cut anywhere, to the data of each event.
 
-    An error is raised once everything before it was handed out: by the call that met it, or by the next
-    one if that call had payloads to return. After an error every call raises it again.
+    An error is raised after everything before it was returned: by the same call, or by the next one if that
+    call had payloads to return. After an error every call raises it.
     """
 
     def __init__(
         self, *, errors: Literal["strict", "replace"] = "strict", max_event_bytes: int = MAX_EVENT_BYTES
     ) -> None:
         self.done = False
-        """Whether a `[DONE]` event came. It is not returned as a payload."""
+        """Whether a `[DONE]` event was received. It is not returned as a payload."""
         self.dropped: str | None = None
-        """After `finish`: the start of an event that the stream broke off, if there was one."""
+        """After `finish`: the start of an incomplete last event, if there was one."""
         self._errors = errors
         self._max_event_bytes = max_event_bytes
-        self._line: list[bytes] = []  # pieces of the line so far: one huge line may come in tiny slices
+        self._line: list[
+            bytes
+        ] = []  # pieces of the current line, which may be huge and arrive in small slices
         self._line_bytes = 0
         self._line_start = 0  # offset in the stream
         self._data: list[str] = []  # data lines of the event so far
@@ -87,7 +93,7 @@ class SseDecoder:
         return payloads
 
     def finish(self) -> list[str]:
-        """Note in `dropped` what the stream left unfinished. There are no payloads left by now."""
+        """Set `dropped` to an incomplete last event. Returns no payloads."""
         self._raise_failure()
         rest = self._without_mark(b"".join(self._line).decode(errors="replace"))
         if not self._take_field(rest) and not self._data and not rest.startswith(":"):
@@ -106,7 +112,7 @@ class SseDecoder:
             raise self._failure
 
     def _without_split_lf(self, data: bytes) -> bytes:
-        """`data` without the LF of a CRLF whose CR came with the bytes before."""
+        """`data` without the LF of a CRLF whose CR was in the previous bytes."""
         if not data:
             return data
         if self._after_cr and data.startswith(b"\n"):
@@ -156,7 +162,7 @@ class SseDecoder:
         return line if self._line_start else line.removeprefix(_BYTE_ORDER_MARK)
 
     def _take_field(self, line: str) -> bool:
-        """Keep a data line. Other fields, and comments, mean nothing to this protocol."""
+        """Keep a data line. This protocol does not use other fields or comments."""
         name, _, value = line.partition(":")
         if name != "data":
             return False
@@ -173,3 +179,61 @@ class SseDecoder:
             self.done = True
             return None
         return payload
+
+
+# Bytes of a UI message stream → chunks, as a client reads a response
+
+
+class ChunkReader:
+    """Decodes the bytes of a UI message stream, which may be cut anywhere, to chunks.
+
+    As with `SseDecoder`, an error is raised after all chunks before it were returned, and by later calls.
+    """
+
+    def __init__(
+        self, *, errors: Literal["strict", "replace"] = "strict", max_event_bytes: int = MAX_EVENT_BYTES
+    ) -> None:
+        self._events = SseDecoder(errors=errors, max_event_bytes=max_event_bytes)
+        self._count = 0
+        self._failure: PartitaError | None = None
+
+    @property
+    def done(self) -> bool:
+        """Whether a `[DONE]` event was received."""
+        return self._events.done
+
+    @property
+    def dropped(self) -> str | None:
+        """After `finish`: the start of an incomplete last event, if there was one."""
+        return self._events.dropped
+
+    def feed(self, data: bytes) -> list[Chunk]:
+        """The chunks of the events that `data` completes."""
+        if self._failure is not None:
+            raise self._failure
+        return self._read(self._events.feed(data))
+
+    def finish(self) -> list[Chunk]:
+        """Raise a pending error, and set `dropped`. Returns no chunks."""
+        if self._failure is not None:
+            raise self._failure
+        return self._read(self._events.finish())
+
+    def _read(self, payloads: list[str]) -> list[Chunk]:
+        chunks: list[Chunk] = []
+        try:
+            for payload in payloads:
+                chunks.append(_chunk_of(payload))
+                self._count += 1
+        except PartitaError as error:
+            error.where = f"event {self._count}{f', {error.where}' if error.where else ''}"
+            self._failure = error
+            if not chunks:
+                raise
+        return chunks
+
+
+def _chunk_of(payload: str) -> Chunk:
+    if may_be_forbidden(payload):
+        secure_loads(payload)
+    return decode_chunk(payload)

@@ -1,32 +1,244 @@
-"""What a message is so far: its slots, what is still open in it, and where to find a call.
+"""The state of an unfinished message: its slots, its open blocks, and indices of its calls.
 
-Lookups cost what they find, not what the message holds, so a chunk stays cheap in a long message.
+The cost of a chunk does not depend on the length of the message.
 """
 
-from typing import TypeAlias
+from dataclasses import dataclass
+from typing import Literal, Protocol, TypeAlias
 
-from msgspec import UnsetType
+from msgspec import UNSET, Struct, UnsetType
 from msgspec.structs import replace
 
-from partita.types.json import Json
+from partita.types.chunks import (
+    Chunk,
+    CustomChunk,
+    ReasoningFileChunk,
+    SteeringMessageChunk,
+    StepReset,
+    ToolApprovalRequest,
+    ToolApprovalResponse,
+    ToolOutputDenied,
+)
+from partita.types.json import Json, JsonObject, join_surrogates
 from partita.types.messages import (
     AssistantContent,
     AssistantMessage,
     AssistantPart,
+    Message,
     MessageType,
+    NetworkExecution,
+    NetworkResult,
     ToolCallPart,
 )
-from partita.types.parts import DataPart, StepStartPart
+from partita.types.parts import DataPart, ReasoningPart, StepStartPart, TextPart
 
 from .partial_json import PartialJson
-from .rules import Rules
-from .slots import BlockSlot, CallSlot, DataSlot, FixedSlot, NetworkSlot, OpenInput, Slot
+
+# The differences of the readers of AI SDK 5, 6 and 7 (releases 5.0.277, 6.0.326, 7.0.169).
+
+Version: TypeAlias = Literal[5, 6, 7]
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """How one major version reads a stream. The defaults are those of the newest."""
+
+    version: Version = 7
+    ignored: frozenset[type[Chunk]] = frozenset()
+    step_end_closes_blocks: bool = False  # a delta after it is an error
+    bad_input_is_raw: bool = False  # of a static call: `rawInput` holds it, not `input`
+    citations: bool = True
+    approval_reasons: bool = True  # `reason` and `isAutomatic` of an approval request
+    outputs_match_kind: bool = False  # static and dynamic calls are searched separately
+    renames: bool = True  # a later name of a static call replaces the first
+    describes_calls: bool = True  # titles, tool metadata, input encodings
+    result_metadata: bool = True  # metadata of outputs is separate from that of calls
+    file_metadata: bool = True
+
+
+_SEVEN_ONLY: frozenset[type[Chunk]] = frozenset(
+    {CustomChunk, ReasoningFileChunk, SteeringMessageChunk, StepReset, ToolApprovalResponse}
+)
+
+SEVEN = Rules()
+SIX = Rules(
+    version=6,
+    ignored=_SEVEN_ONLY,
+    step_end_closes_blocks=True,
+    bad_input_is_raw=True,
+    citations=False,
+    approval_reasons=False,
+)
+FIVE = Rules(
+    version=5,
+    ignored=_SEVEN_ONLY | {ToolApprovalRequest, ToolOutputDenied},
+    step_end_closes_blocks=True,
+    bad_input_is_raw=True,
+    citations=False,
+    approval_reasons=False,
+    outputs_match_kind=True,
+    renames=False,
+    describes_calls=False,
+    result_metadata=False,
+    file_metadata=False,
+)
+
+RULES: dict[Version, Rules] = {5: FIVE, 6: SIX, 7: SEVEN}
+
+
+# The slots of an unfinished message, one for each part.
+#
+# Deltas are appended in O(1) and joined when the part is read.
+
+_UNCHANGED: JsonObject = {}
+
+
+def join_pieces(text: str, pieces: list[str]) -> str:
+    """`text` and the pieces after it, with surrogate pairs joined that were split between pieces."""
+    added = "".join(pieces)
+    if text and "\ud800" <= text[-1] <= "\udbff":
+        return text[:-1] + join_surrogates(text[-1] + added)
+    return text + join_surrogates(added)
+
+
+class FixedSlot(Struct, eq=False):
+    """A part that will not change."""
+
+    part: AssistantPart
+
+    def value(self) -> AssistantPart:
+        """The current part."""
+        return self.part
+
+
+class BlockSlot(Struct, eq=False):
+    """An open text or reasoning."""
+
+    part: TextPart | ReasoningPart
+    pieces: list[str] = []
+    changes: JsonObject | None = None  # of other fields
+
+    def change(self, **fields: Json) -> None:
+        """Change other fields."""
+        self.changes = fields if self.changes is None else self.changes | fields
+
+    def value(self) -> TextPart | ReasoningPart:
+        """The part with all pieces and changes so far."""
+        if self.pieces:
+            self.part = replace(
+                self.part, text=join_pieces(self.part.text, self.pieces), **(self.changes or _UNCHANGED)
+            )
+            self.pieces.clear()
+            self.changes = None
+        elif self.changes is not None:
+            self.part = replace(self.part, **self.changes)
+            self.changes = None
+        return self.part
+
+
+class DataSlot(Struct, eq=False):
+    """Data that a later chunk may replace."""
+
+    part: DataPart
+
+    def value(self) -> DataPart:
+        """The current part."""
+        return self.part
+
+
+class OpenInput:
+    """The input of a call while it is streaming, and the members of its start chunk."""
+
+    __slots__ = ("_text", "dynamic", "encoding", "name", "slot", "title", "tool_metadata")
+
+    def __init__(
+        self,
+        text: PartialJson,
+        *,
+        name: str,
+        dynamic: bool,
+        encoding: Literal["json", "text"] | None = None,
+        title: str | None = None,
+        tool_metadata: JsonObject | None = None,
+    ) -> None:
+        self._text = text
+        self.name = name
+        self.dynamic = dynamic
+        self.encoding: Literal["json", "text"] | None = encoding
+        self.title = title
+        self.tool_metadata = tool_metadata
+        self.slot: CallSlot | None = None
+
+    def feed(self, delta: str) -> None:
+        """Add the next piece."""
+        self._text.feed(delta)
+
+    @property
+    def text(self) -> str:
+        """The raw text so far."""
+        return self._text.text
+
+    def value(self) -> Json | UnsetType:
+        """The value of the text so far."""
+        return self.text if self.encoding == "text" else self._text.read().value
+
+
+class Children(Protocol):
+    """The messages of a sub-agent, which may be unfinished."""
+
+    def messages(self) -> tuple[Message, ...]:
+        """The current messages."""
+        ...
+
+
+class CallSlot(Struct, eq=False):
+    """A tool call. While `source` is set, its input is read from it."""
+
+    part: ToolCallPart
+    at: int
+    source: OpenInput | None = None
+    hides_raw: bool = False  # the first delta of a dynamic call in a new step leaves no raw text
+    children: Children | None = None
+
+    def value(self) -> ToolCallPart:
+        """The part with its input so far and its sub-agent's messages."""
+        if self.source is not None:
+            raw = UNSET if self.hides_raw else self.source.text
+            self.part = replace(self.part, input=self.source.value(), raw_input=raw)
+        if self.children is not None:
+            self.part = replace(self.part, children=self.children.messages())
+        return self.part
+
+    def release(self) -> ToolCallPart:
+        """Set the part to its current value, and stop reading the input from `source`."""
+        part = self.value()
+        self.source = None
+        return part
+
+
+class NetworkSlot(Struct, eq=False):
+    """A network execution, and its messages while they are unfinished."""
+
+    execution: NetworkExecution
+    children: Children | None = None
+
+    def value(self) -> NetworkExecution:
+        """The execution with the messages so far."""
+        if self.children is not None:
+            result = self.execution.final_result or NetworkResult()
+            result = replace(result, messages=self.children.messages())
+            self.execution = replace(self.execution, final_result=result)
+        return self.execution
+
+
+Slot: TypeAlias = FixedSlot | BlockSlot | DataSlot | CallSlot
+
 
 DataKey: TypeAlias = tuple[str, str]
 
 
 class State:
-    """The message so far. Only the functions of the `reduce_…` modules change it."""
+    """An unfinished message. Only the handlers of `reducer` and `tool_handlers` change it."""
 
     def __init__(self, message: AssistantMessage, rules: Rules) -> None:
         self.rules = rules
@@ -35,15 +247,15 @@ class State:
         self.begin(message)
 
     def begin(self, message: AssistantMessage) -> None:
-        """Take `message` as what there is so far, and forget everything else about the one before."""
+        """Start from `message`, and drop the state of the previous message."""
         self.base = message
         self.id = message.id
         self.metadata: Json | UnsetType = message.content.metadata
         network = message.content.network_execution
         self.network = None if network is None else NetworkSlot(network)
-        self.usage = message.content.usage  # no chunk tells it; who knows it sets it
+        self.usage = message.content.usage  # not in any chunk; set by the caller if known
         self.slots: list[Slot] = []
-        self.step = 0  # where the parts of the current step begin
+        self.step = 0  # the index of the first part of the current step
         self.calls: dict[str, list[CallSlot]] = {}
         self.data: dict[DataKey, DataSlot] = {}
         self.close_blocks()
@@ -54,7 +266,7 @@ class State:
             self._reopen_inputs()
 
     def close_blocks(self) -> None:
-        """Forget which texts and reasonings are open. Their parts stay as they are."""
+        """Close open texts and reasonings without changing their parts."""
         self.texts: dict[str, BlockSlot] = {}
         self.reasonings: dict[str, BlockSlot] = {}
 
@@ -77,11 +289,11 @@ class State:
                 self.slots.append(FixedSlot(part))
 
     def push_block(self, block: BlockSlot) -> None:
-        """Add a text or a reasoning that is still being written."""
+        """Add an open text or reasoning."""
         self.slots.append(block)
 
     def call_in_step(self, call_id: str, dynamic: bool | None = None) -> CallSlot | None:
-        """The first call of that id in the current step, of that kind if one is asked for."""
+        """The first call with that id (and kind, if given) in the current step."""
         found = None
         for call in reversed(self.calls.get(call_id, ())):
             if call.at < self.step:
@@ -91,7 +303,7 @@ class State:
         return found
 
     def call_anywhere(self, call_id: str, dynamic: bool | None = None) -> CallSlot | None:
-        """The first call of that id in the current step, else the newest in the message."""
+        """The first call with that id in the current step, otherwise the newest one in the message."""
         found = self.call_in_step(call_id, dynamic)
         if found is not None:
             return found
@@ -99,14 +311,14 @@ class State:
         return next((call for call in calls if dynamic is None or call.part.dynamic == dynamic), None)
 
     def call_by_approval(self, approval_id: str) -> CallSlot | None:
-        """The first call that waits for, or had, that approval."""
+        """The first call with that approval id."""
         for slot in self.slots:
             if isinstance(slot, CallSlot) and slot.part.approval and slot.part.approval.id == approval_id:
                 return slot
         return None
 
     def drop_step(self) -> bool:
-        """Remove the parts of the current step and close everything; whether there were any."""
+        """Remove the parts of the current step and close open blocks; return whether there were parts."""
         dropped = self.slots[self.step :]
         del self.slots[self.step :]
         for slot in dropped:
@@ -116,20 +328,20 @@ class State:
         return bool(dropped)
 
     def snapshot(self) -> AssistantMessage:
-        """The message as it is now."""
-        parts = tuple([slot.settle() for slot in self.slots])
+        """The current message."""
+        parts = tuple([slot.value() for slot in self.slots])
         content = replace(
             self.base.content,
             parts=parts,
             content=self._convenience(parts),
             metadata=self.metadata,
             usage=self.usage,
-            network_execution=None if self.network is None else self.network.settle(),
+            network_execution=None if self.network is None else self.network.value(),
         )
         return replace(self.base, id=self.id, content=content, type=self._type())
 
     def _convenience(self, parts: tuple[AssistantPart, ...]) -> str | None:
-        """The convenience string of a continued message, as long as it says what the parts say."""
+        """The plain-text copy of a continued message, if it still equals the text of the parts."""
         text = self.base.content.content
         return text if text is None or parts == self.base.content.parts else None
 
@@ -147,7 +359,7 @@ class State:
                 del self.data[key]
 
     def _reopen_inputs(self) -> None:
-        """Go on with the inputs that were being written in the last step of a continued message."""
+        """Reopen the streaming inputs in the last step of a continued message."""
         for slot in self.slots[self.step :]:
             if isinstance(slot, CallSlot) and slot.part.state == "input-streaming":
                 self.inputs[slot.part.id] = self._reopened(slot.part)
@@ -165,7 +377,7 @@ class State:
 
 
 def empty_message(id: str, like: AssistantMessage | None = None) -> AssistantMessage:
-    """A message without parts, in the same thread and of the same run as `like`."""
+    """A message without parts, in the thread and run of `like`."""
     content = AssistantContent(parts=())
     if like is None:
         return AssistantMessage(id=id, content=content)

@@ -1,16 +1,15 @@
-"""Which release of the AI SDK understands what, and a chunk in the words of each.
+"""Which release of the AI SDK supports which chunks and fields, and the form of a chunk for each release.
 
-A client stops for good at a chunk it does not know, and one older than `LOOSE` also at a field it does not
-know. So every chunk is said in words its client has, as far as there are any, and what is left unsaid is
-listed. Some things cannot be said:
+A client fails at an unknown chunk, and one older than `LOOSE` also at an unknown field. So every chunk is
+converted to a form that its client supports, and what cannot be converted is listed:
 
-- `reset-step`: what it takes away stays on the page of a client that does not know it.
+- `reset-step`: a client that does not support it continues to show the removed parts.
 - `steering-message` and `custom` have no older form.
-- Release 5 knows no approvals; there a denied call has failed. Release 6 knows no automatic ones and would
-  show the user a question that the policy has answered, so it does not hear of them.
+- Release 5 has no approvals; a denied call becomes a failed one. Release 6 has no automatic approvals and
+  would ask the user although the policy has decided, so it does not receive these.
 
-What sub-agents do travels as transient `data-child` parts, `{path, chunk}` or `{path, message}`: every client
-lets them in, and a page that knows them can draw them.
+Chunks of sub-agents are sent as transient `data-child` parts, `{path, chunk}` or `{path, message}`, which
+every client accepts.
 """
 
 import re
@@ -28,26 +27,30 @@ from partita.types import chunks as c
 from partita.types.chunks import Chunk
 from partita.types.codec import to_json
 from partita.types.json import JsonObject, dumps, is_object
-from partita.types.parts import Citation, FilePart, ForeignPart, TextPart, UnknownPart
-from partita.types.tools import (
+from partita.types.parts import (
+    Citation,
     ContentOutput,
     ErrorJsonOutput,
     ErrorTextOutput,
     ExecutionDeniedOutput,
+    FilePart,
+    ForeignPart,
     InterruptedOutput,
     JsonOutput,
     TextOutput,
+    TextPart,
+    UnknownPart,
     interruption_text,
 )
 
-from .rules import RULES, Version
+from .state import RULES, Version
 
 DENIED = "Tool call execution denied."
-LARGEST_INDEX = 2**53 - 1  # JavaScript cannot tell larger integers apart
+LARGEST_INDEX = 2**53 - 1  # larger integers are not exact in JavaScript
 
 
 class Since(NamedTuple):
-    """The first patch of each major version that has something; `None`: no release of it has."""
+    """The first patch release of each major version that supports something; `None` if none does."""
 
     five: int | None = 0
     six: int | None = 0
@@ -60,10 +63,10 @@ _SIX = Since(None, 0, 0)
 _SEVEN = Since(None, None, 0)
 
 LOOSE = Since(217, 231, 32)
-"""Clients that let unknown fields pass."""
+"""The clients that accept unknown fields."""
 
 BLOCKS_OUTLIVE_STEPS = Since(None, None, 79)
-"""Clients for which a text may go on after `finish-step`. Others fail at its next delta."""
+"""The clients for which a text may continue after `finish-step`. Others fail at its next delta."""
 
 CHUNKS: Mapping[type[Chunk], Since] = {
     c.StepReset: Since(None, None, 70),
@@ -81,7 +84,7 @@ CHUNKS: Mapping[type[Chunk], Since] = {
     c.ChildMessage: _NEVER,
     c.UnknownChunk: _NEVER,
 }
-"""Chunks that not every client knows."""
+"""Chunks that not every client supports."""
 
 _METADATA_OF_OUTPUTS = {"provider_metadata": Since(None, 120, 0), "tool_metadata": Since(None, 176, 0)}
 _DESCRIPTION = {"title": _SIX, "tool_metadata": Since(None, 176, 0)}
@@ -107,23 +110,23 @@ FIELDS: Mapping[type[Chunk], Mapping[str, Since]] = {
     c.ToolOutputAvailable: {**_METADATA_OF_OUTPUTS, "preliminary": Since(11, 0, 0)},
     c.ToolOutputError: _METADATA_OF_OUTPUTS,
 }
-"""Fields that not every client knows. Only to those that are not `LOOSE` does it matter."""
+"""Fields that not every client supports. Only relevant for clients that are not `LOOSE`."""
 
 FINISH_REASONS: Mapping[str, Since] = {
     **dict.fromkeys(("stop", "length", "content-filter", "tool-calls", "error", "other"), _EVER),
     "unknown": Since(0, None, None),
     "interrupted": Since(None, None, 149),
 }
-"""The reasons there are. To a client that does not know one it is `other`."""
+"""The known finish reasons. A client that does not know a reason receives `other`."""
 
-ALWAYS_THERE: Mapping[type[Chunk], str] = {
+ALWAYS_PRESENT: Mapping[type[Chunk], str] = {
     c.MessageMetadata: "message_metadata",
     c.ToolInputAvailable: "input",
     c.ToolInputError: "input",
     c.ToolOutputAvailable: "output",
     c.DataChunk: "data",
 }
-"""Fields that may hold anything but may not be missing: `null` when there is nothing."""
+"""Fields of any type that must not be missing: absent ones are sent as `null`."""
 
 _VERSION = re.compile(r"([0-9]{1,9})(?:\.([0-9]{1,9})(?:\.([0-9]{1,9}))?)?")
 
@@ -137,10 +140,10 @@ class Target:
 
     @classmethod
     def parse(cls, text: str) -> "Target":
-        """`"6"` or `"5.0.92"`. A minor version above zero is newer than every release known here."""
+        """Parse `"6"` or `"5.0.92"`. A minor version above zero is newer than every release known here."""
         match = _VERSION.fullmatch(text)
         if match is None:
-            raise FormatError(f"{text[:40]!r} is no release of the AI SDK", hint='give "7" or "5.0.92"')
+            raise FormatError(f"{text[:40]!r} is not a release of the AI SDK", hint='give "7" or "5.0.92"')
         major, minor, patch = (None if number is None else int(number) for number in match.groups())
         for known in RULES:
             if known == major:
@@ -148,7 +151,7 @@ class Target:
         raise FormatError(f"no rules for version {major} of the AI SDK", hint="use 5, 6 or 7")
 
     def knows(self, since: Since) -> bool:
-        """Whether this release has what came with `since`."""
+        """Whether this release supports what was added in `since`."""
         first = since[self.major - 5]
         return first is not None and (self.patch is None or self.patch >= first)
 
@@ -157,7 +160,7 @@ class Target:
 
 
 class Withheld(NamedTuple):
-    """Something that a client is not told, why, and the number of the chunk it was in."""
+    """Something that a client does not receive, the reason, and the number of its chunk."""
 
     what: str
     why: str
@@ -168,26 +171,26 @@ class Withheld(NamedTuple):
 
 
 class Adapted(NamedTuple):
-    """What a client is sent for a chunk, and what it is not told."""
+    """The chunks that a client receives for a chunk, and what it does not receive."""
 
     chunks: tuple[Chunk, ...]
     withheld: tuple[Withheld, ...] = ()
 
 
 def adapt(chunk: Chunk, target: Target) -> Adapted:
-    """One chunk for a client, by itself. What takes a memory of the stream is in `encoder`."""
+    """Adapt one chunk to a client. `encoder` adapts what depends on earlier chunks."""
     withheld: list[Withheld] = []
-    chunks = [_fit(said, target, withheld) for said in _say(chunk, target, withheld)]
+    chunks = [_fit(adapted, target, withheld) for adapted in _adapt_chunk(chunk, target, withheld)]
     return Adapted(tuple(chunks), tuple(withheld))
 
 
 # Whole chunks
 
 
-def _say(chunk: Chunk, target: Target, withheld: list[Withheld]) -> Sequence[Chunk]:
-    """The chunk, or its older form if the client does not know it, or nothing."""
+def _adapt_chunk(chunk: Chunk, target: Target, withheld: list[Withheld]) -> Sequence[Chunk]:
+    """The chunk, an older form of it if the client does not support it, or nothing."""
     if not target.knows(CHUNKS.get(type(chunk), _EVER)):
-        return _say_otherwise(chunk, target, withheld)
+        return _in_older_form(chunk, target, withheld)
     match chunk:
         case c.MessageFinish(finish_reason=str(reason)) if not target.knows(
             FINISH_REASONS.get(reason, _NEVER)
@@ -195,14 +198,14 @@ def _say(chunk: Chunk, target: Target, withheld: list[Withheld]) -> Sequence[Chu
             withheld.append(Withheld("finish.finishReason", f"{reason!r:.60} is 'other' to {target}"))
             return (replace(chunk, finish_reason="other"),)
         case c.ToolApprovalRequest(is_automatic=True) if target.major == 6:
-            why = f"{target} would ask the user what the policy has answered"
+            why = f"{target} would ask the user although the policy has decided"
             withheld.append(Withheld("tool-approval-request", why))
             return ()
         case _:
             return (chunk,)
 
 
-def _say_otherwise(chunk: Chunk, target: Target, withheld: list[Withheld]) -> Sequence[Chunk]:
+def _in_older_form(chunk: Chunk, target: Target, withheld: list[Withheld]) -> Sequence[Chunk]:
     match chunk:
         case c.ReasoningFileChunk(url=url, media_type=media_type):
             withheld.append(Withheld("reasoning-file.type", f"to {target} it is a file like any other"))
@@ -214,7 +217,11 @@ def _say_otherwise(chunk: Chunk, target: Target, withheld: list[Withheld]) -> Se
             withheld.append(Withheld("tool-input-error.type", f"to {target} it is a call that failed"))
             return _failed_call(chunk)
         case c.ToolOutputChunk():
-            return [said for bare in _bare_output(chunk, withheld) for said in _say(bare, target, withheld)]
+            return [
+                adapted
+                for output in _untyped_output(chunk, withheld)
+                for adapted in _adapt_chunk(output, target, withheld)
+            ]
         case c.ChildChunk(path=path):
             data: JsonObject = {"path": list(path), "chunk": to_json(chunk.chunk)}
             return (c.DataChunk("data-child", data, transient=True, extra=chunk.extra),)
@@ -226,8 +233,8 @@ def _say_otherwise(chunk: Chunk, target: Target, withheld: list[Withheld]) -> Se
             return ()
 
 
-def _bare_output(chunk: c.ToolOutputChunk, withheld: list[Withheld]) -> Sequence[Chunk]:
-    """A typed output in the words of the AI SDK, which knows bare values, errors and refusals."""
+def _untyped_output(chunk: c.ToolOutputChunk, withheld: list[Withheld]) -> Sequence[Chunk]:
+    """A typed output as a chunk of the AI SDK, which has untyped values, errors and denials."""
     common: Any = {
         "tool_call_id": chunk.tool_call_id,
         "provider_executed": chunk.provider_executed,
@@ -262,7 +269,7 @@ def _bare_output(chunk: c.ToolOutputChunk, withheld: list[Withheld]) -> Sequence
 
 
 def _failed_call(chunk: c.ToolInputError) -> Sequence[Chunk]:
-    """A call with its input and its error, but never `tool-input-available`: a client might run the tool."""
+    """A call with its input and error. At `tool-input-available` a client might run the tool."""
     call = chunk.tool_call_id
     start = c.ToolInputStart(
         call,
@@ -283,13 +290,13 @@ def _failed_call(chunk: c.ToolInputError) -> Sequence[Chunk]:
 
 
 class _Field(NamedTuple):
-    """A field that a client may not know, or whose value it may refuse."""
+    """A field that a client may not support, or whose value it may refuse."""
 
     name: str
     path: str
     default: object
     known: bool
-    mend: "Mend | None"
+    repair: "Repair | None"
 
 
 @cache
@@ -301,15 +308,15 @@ def _fields_to_check(type_: type[Chunk], target: Target) -> tuple[_Field, ...]:
             f"{type_.__struct_config__.tag}.{field.encode_name}",
             field.default,
             target.knows(newer.get(field.name, _EVER)),
-            MENDS.get(field.name),
+            REPAIRS.get(field.name),
         )
         for field in msgspec.structs.fields(type_)
     ]
-    return tuple(field for field in fields if not field.known or field.mend is not None)
+    return tuple(field for field in fields if not field.known or field.repair is not None)
 
 
 def _fit(chunk: Chunk, target: Target, withheld: list[Withheld]) -> Chunk:
-    """The chunk without the fields, or what is in them, that the client refuses."""
+    """The chunk without fields and values that the client refuses."""
     changes: JsonObject = {}
     for field in _fields_to_check(type(chunk), target):
         value = getattr(chunk, field.name)
@@ -318,77 +325,79 @@ def _fit(chunk: Chunk, target: Target, withheld: list[Withheld]) -> Chunk:
         if not field.known:
             changes[field.name] = field.default
             withheld.append(Withheld(field.path, f"{target} does not know it"))
-        elif field.mend is not None:
-            mended = field.mend(value, field.path, withheld)
-            if mended is not value:
-                changes[field.name] = mended
+        elif field.repair is not None:
+            repaired = field.repair(value, field.path, withheld)
+            if repaired is not value:
+                changes[field.name] = repaired
     if chunk.extra and not target.knows(LOOSE):
         changes["extra"] = None
         paths = [f"{c.type_of(chunk)}.{key}" for key in chunk.extra]
         withheld.extend(Withheld(path, f"{target} takes no extra fields") for path in paths)
-    required = ALWAYS_THERE.get(type(chunk))
+    required = ALWAYS_PRESENT.get(type(chunk))
     if required is not None and getattr(chunk, required) is UNSET:
         changes[required] = None
     return replace(chunk, **changes) if changes else chunk
 
 
-# Values that our types allow and clients do not
+# Values that the canonical types allow and clients do not
 
-Mend: TypeAlias = Callable[[Any, str, list[Withheld]], Any]
+Repair: TypeAlias = Callable[[Any, str, list[Withheld]], Any]
 _SteeringPart: TypeAlias = TextPart | FilePart | ForeignPart | UnknownPart
 
 
-def _mend_provider_metadata(value: JsonObject, path: str, withheld: list[Withheld]) -> JsonObject:
-    """Metadata by provider; each has an object of its own."""
+def _repair_provider_metadata(value: JsonObject, path: str, withheld: list[Withheld]) -> JsonObject:
+    """Provider metadata without entries that are not objects."""
     bad = [key for key, item in value.items() if not is_object(item)]
     withheld.extend(Withheld(f"{path}.{key}", "the metadata of a provider is an object") for key in bad)
     return {key: item for key, item in value.items() if key not in bad} if bad else value
 
 
-def _mend_citations(
+def _repair_citations(
     citations: tuple[Citation, ...], path: str, withheld: list[Withheld]
 ) -> tuple[Citation, ...]:
     return tuple(
-        _mend_citation(citation, f"{path}[{index}]", withheld) for index, citation in enumerate(citations)
+        _repair_citation(citation, f"{path}[{index}]", withheld) for index, citation in enumerate(citations)
     )
 
 
-def _mend_citation(citation: Citation, path: str, withheld: list[Withheld]) -> Citation:
+def _repair_citation(citation: Citation, path: str, withheld: list[Withheld]) -> Citation:
     source = replace(citation.source, type="source")
     if source.provider_metadata is not None:
         where = f"{path}.source.providerMetadata"
-        metadata = _mend_provider_metadata(source.provider_metadata, where, withheld)
+        metadata = _repair_provider_metadata(source.provider_metadata, where, withheld)
         source = replace(source, provider_metadata=metadata)
-    start = _mend_index(citation.start_index, f"{path}.startIndex", withheld)
-    end = _mend_index(citation.end_index, f"{path}.endIndex", withheld)
+    start = _repair_index(citation.start_index, f"{path}.startIndex", withheld)
+    end = _repair_index(citation.end_index, f"{path}.endIndex", withheld)
     return replace(citation, source=source, start_index=start, end_index=end)
 
 
-def _mend_index(index: int | None, path: str, withheld: list[Withheld]) -> int | None:
+def _repair_index(index: int | None, path: str, withheld: list[Withheld]) -> int | None:
     if index is None or 0 <= index <= LARGEST_INDEX:
         return index
-    withheld.append(Withheld(path, f"{index} is no index"))
+    withheld.append(Withheld(path, f"{index} is not an index"))
     return None
 
 
-def _mend_parts(
+def _repair_parts(
     parts: tuple[_SteeringPart, ...], path: str, withheld: list[Withheld]
 ) -> tuple[_SteeringPart, ...]:
-    mended: list[_SteeringPart] = []
+    repaired: list[_SteeringPart] = []
     for index, part in enumerate(parts):
         where = f"{path}[{index}]"
         if not isinstance(part, TextPart | FilePart):
-            withheld.append(Withheld(where, "a steering message holds texts and files alone"))
+            withheld.append(Withheld(where, "a steering message only contains texts and files"))
         elif part.provider_metadata is None:
-            mended.append(part)
+            repaired.append(part)
         else:
-            metadata = _mend_provider_metadata(part.provider_metadata, f"{where}.providerMetadata", withheld)
-            mended.append(replace(part, provider_metadata=metadata))
-    return tuple(mended)
+            metadata = _repair_provider_metadata(
+                part.provider_metadata, f"{where}.providerMetadata", withheld
+            )
+            repaired.append(replace(part, provider_metadata=metadata))
+    return tuple(repaired)
 
 
-MENDS: Mapping[str, Mend] = {
-    "provider_metadata": _mend_provider_metadata,
-    "citations": _mend_citations,
-    "parts": _mend_parts,
+REPAIRS: Mapping[str, Repair] = {
+    "provider_metadata": _repair_provider_metadata,
+    "citations": _repair_citations,
+    "parts": _repair_parts,
 }

@@ -11,41 +11,32 @@ async def test_my_service_keeps_the_contract(check: Check) -> None:
 And tests from real runs: `Replay` is what the pytest fixture `partita_replay` gives.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from partita.lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from .candidate import Candidate as Candidate
-    from .candidate import Check as Check
-    from .candidate import ContractError as ContractError
+    from .contract import Candidate as Candidate
+    from .contract import Check as Check
+    from .contract import ContractError as ContractError
     from .endpoint import Endpoint as Endpoint
     from .format_laws import LawError as LawError
     from .format_laws import check_format as check_format
-    from .kit import CHECKS as CHECKS
-    from .kit import check_service as check_service
-    from .kit import checks_for as checks_for
     from .matching import RecordingError as RecordingError
     from .replay import Replay as Replay
+    from .service_checks import CHECKS as CHECKS
+    from .service_checks import check_service as check_service
+    from .service_checks import checks_for as checks_for
 
-_HOMES = {
-    "Candidate": "candidate",
-    "Check": "candidate",
-    "ContractError": "candidate",
-    "CHECKS": "kit",
-    "check_service": "kit",
-    "checks_for": "kit",
-    "Endpoint": "endpoint",
-    "LawError": "format_laws",
-    "check_format": "format_laws",
-    "RecordingError": "matching",
-    "Replay": "replay",
+# The same names at run time, by the module that defines them: each module is imported on first use.
+EXPORTS: dict[str, tuple[str, ...]] = {
+    "partita.testing.contract": ("Candidate", "Check", "ContractError"),
+    "partita.testing.endpoint": ("Endpoint",),
+    "partita.testing.format_laws": ("LawError", "check_format"),
+    "partita.testing.matching": ("RecordingError",),
+    "partita.testing.replay": ("Replay",),
+    "partita.testing.service_checks": ("CHECKS", "check_service", "checks_for"),
 }
-"""Each name is loaded when it is first used: who replays a recording needs no kit, and no store."""
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
-    globals()[name] = value
-    return value
+if not TYPE_CHECKING:  # type checkers would accept every name of a module with `__getattr__`
+    __getattr__, __dir__, __all__ = lazy_exports(__name__, EXPORTS)

@@ -8,12 +8,12 @@ from partita.errors import FormatError
 from partita.formats.conversion import write
 from partita.formats.core.sidecar import json_messages
 from partita.formats.format import Dumped, Format, Loaded
-from partita.types.fold import fold
 from partita.types.json import Json, JsonObject, dumps, is_object
 from partita.types.messages import Message
-from partita.types.tools import ToolState
+from partita.types.parts import ToolState
+from partita.types.tool_results import fold
 
-from .everything import everything
+from .full_conversation import full_conversation
 
 Fate: TypeAlias = Literal["kept", "changed", "lost"]
 """`kept`: written and read again it is equal. `changed`: it is there in another form. `lost`: it is gone."""
@@ -35,7 +35,7 @@ class Feature:
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """What a format makes of `everything()`."""
+    """What a format makes of `full_conversation()`."""
 
     format: Format
     dumped: Dumped
@@ -51,7 +51,7 @@ def measure(format_: Format, messages: Sequence[Message] | None = None) -> Measu
     """
     if format_.dump is None:
         raise FormatError(f"{format_.name} is not written", hint="measure a format that has `dump`")
-    said = everything() if messages is None else messages
+    said = full_conversation() if messages is None else messages
     dumped = write(Loaded(tuple(said)), format_)
     before = json_messages(said)
     there = [one for one in FEATURES if one.take(before) is not None]
@@ -163,7 +163,7 @@ def _notice(messages: list[JsonObject]) -> Json:
     return [[message.get("type"), message.get("internal")] for message in found] or None
 
 
-IDS = {message.id for message in everything()}
+IDS = {message.id for message in full_conversation()}
 
 CALLS: dict[ToolState, str] = {
     "input-streaming": "call-streaming",

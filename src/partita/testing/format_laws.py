@@ -16,15 +16,14 @@ from typing import Final, Literal
 
 from partita.errors import PartitaError
 from partita.formats.conversion import read, write
-from partita.formats.events import FoldedEvents, fold_events
+from partita.formats.event_streams import FoldedEvents, fold_events
 from partita.formats.format import Decoder, Format, Loaded
-from partita.formats.losses import json_losses
-from partita.formats.reasons import OTHER_FORM
+from partita.formats.losses import OTHER_FORM, json_losses
 from partita.types.codec import read_message, to_json
 from partita.types.json import Json, dumps
 from partita.types.messages import Message
 
-from .everything import everything
+from .full_conversation import full_conversation
 from .mutations import Path, changed, extended, leaves, misplaced, mistaken, value_at, with_value
 
 _OPEN: Final[Mapping[str, frozenset[str]]] = {
@@ -61,8 +60,8 @@ def check_format(
     are changed and how many damages are done for each of them.
     """
     if format_.dump is not None:
-        check_values(format_, everything())
-        for messages in (everything(), *conversations):
+        check_values(format_, full_conversation())
+        for messages in (full_conversation(), *conversations):
             check_conversation(format_, messages)
             check_conversation_leaves(format_, messages, spread(list(leaves(to_json(messages))), most))
     for payload in payloads:

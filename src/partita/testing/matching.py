@@ -1,20 +1,171 @@
 """Requests as they are made, held against those that were recorded."""
 
+import re
 from collections.abc import Callable, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from threading import Lock
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal, NamedTuple, TypeAlias
 
 from msgspec import UNSET
 
-from partita.errors import AgentError, PartitaError
+from partita.errors import AgentError, DecodeError, PartitaError
 from partita.formats.redaction.values import redact
 from partita.runtime.recordings.recording import Exchange, Request
-from partita.types.json import Json
+from partita.types.json import Json, JsonObject, dumps, is_array, is_object
+from partita.types.json_diff import JsonPath, value_changes
 
-from .differences import Difference, differences, pattern_of, renamed, without
 from .providers import IDS, family_of
+
+# Where two JSON values differ, path by path, told in a line each.
+
+ABSENT: Final = "(absent)"
+SHOWN: Final = 60
+"""How many characters of a value are shown."""
+
+BEFORE: Final = 20
+"""How many of them stand before the first that differs."""
+
+_TOKEN: Final = re.compile(r"\[\*\]|\[\d+\]|\*\*\.?|\*|\.|[^.\[\]*]+")
+_MARK: Final = re.compile(r"\[redacted: [a-z -]+ \d+\]")
+"""What stands for a secret in a recording."""
+
+
+class Difference(NamedTuple):
+    """A place where a request differs from the recorded one, with both values as they are shown."""
+
+    path: str
+    recorded: str
+    made: str
+
+    def __str__(self) -> str:
+        return f"{self.path}: {self.recorded} → {self.made}"
+
+
+def body_differences(recorded: Json, made: Json) -> list[Difference]:
+    """All places where two bodies differ. The order of members does not count."""
+    return [
+        Difference(_path_text(change.path), *_show(change.before, change.after))
+        for change in value_changes(recorded, made)
+        if not _is_equivalent(change.before, change.after)
+    ]
+
+
+def _path_text(path: JsonPath) -> str:
+    """A path as `ignore` takes it."""
+    return "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path).removeprefix(".")
+
+
+def _is_equivalent(recorded: Json, made: Json) -> bool:
+    """Whether two values that are not the same count as the same: 1 and 1.0, or a text with a secret."""
+    if isinstance(recorded, str) and isinstance(made, str):
+        return _fills_marks(recorded, made)
+    is_bool = isinstance(recorded, bool), isinstance(made, bool)
+    return is_bool[0] == is_bool[1] and bool(recorded == made)
+
+
+def _show(recorded: Json, made: Json) -> tuple[str, str]:
+    if isinstance(recorded, str) and isinstance(made, str):
+        return _texts(recorded, made)
+    return _shown(recorded), _shown(made)
+
+
+def _fills_marks(recorded: str, made: str) -> bool:
+    """Whether a text is the recorded one with something where a secret was taken out."""
+    if _MARK.search(recorded) is None:
+        return False
+    return re.fullmatch(".+?".join(map(re.escape, _MARK.split(recorded))), made, re.DOTALL) is not None
+
+
+def _shown(value: Json) -> str:
+    if value is UNSET:
+        return ABSENT
+    try:
+        text = dumps(value).decode()
+    except DecodeError:
+        text = repr(value)
+    return text if len(text) <= SHOWN else f"{text[:SHOWN]}…"
+
+
+def _texts(recorded: str, made: str) -> tuple[str, str]:
+    """Two texts, from shortly before the place where they part."""
+    pairs = zip(recorded, made, strict=False)
+    parting = next((at for at, (a, b) in enumerate(pairs) if a != b), min(len(recorded), len(made)))
+    start = 0 if max(len(recorded), len(made)) <= SHOWN else max(0, parting - BEFORE)
+    return _window(recorded, start), _window(made, start)
+
+
+def _window(text: str, start: int) -> str:
+    cut = text[start : start + SHOWN]
+    shown = dumps(cut).decode()[1:-1]
+    head, tail = "…" if start else "", "…" if start + SHOWN < len(text) else ""
+    return f'"{head}{shown}{tail}"'
+
+
+def pattern_of(path: str) -> re.Pattern[str]:
+    """What a path with stars means: `[*]` any item, `*` any member, `**` anything below."""
+    pieces: list[str] = []
+    at = 0
+    while at < len(path):
+        token = _TOKEN.match(path, at)
+        if token is None:
+            raise DecodeError(
+                f"no path: {path!r}",
+                where=f"character {at + 1}",
+                hint='paths look like "metadata.user" or "messages[*].id"',
+            )
+        pieces.append(_meaning(token[0]))
+        at = token.end()
+    if not pieces:
+        raise DecodeError("an empty path", hint='paths look like "metadata.user" or "messages[*].id"')
+    return re.compile("".join(pieces))
+
+
+def _meaning(token: str) -> str:
+    if token == "[*]":
+        return r"\[\d+\]"
+    if token.startswith("**"):
+        return r"(?:.*\.)?" if token.endswith(".") else ".*"
+    return r"[^.\[\]]+" if token == "*" else re.escape(token)
+
+
+def without(value: Json, patterns: Sequence[re.Pattern[str]], path: str = "") -> Json:
+    """A value without what patterns name: members are gone, items are `null`."""
+    if is_object(value):
+        kept: JsonObject = {}
+        for name, item in value.items():
+            inside = f"{path}.{name}" if path else name
+            if not any(pattern.fullmatch(inside) for pattern in patterns):
+                kept[name] = without(item, patterns, inside)
+        return kept
+    if is_array(value):
+        return [
+            None
+            if any(pattern.fullmatch(f"{path}[{place}]") for pattern in patterns)
+            else without(item, patterns, f"{path}[{place}]")
+            for place, item in enumerate(value)
+        ]
+    return value
+
+
+def renamed(value: Json, patterns: Sequence[re.Pattern[str]]) -> Json:
+    """A value whose names (texts that patterns lead to) are numbers, in the order of their coming."""
+    names: dict[str, str] = {}
+    return _renamed(value, patterns, "", names)
+
+
+def _renamed(value: Json, patterns: Sequence[re.Pattern[str]], path: str, names: dict[str, str]) -> Json:
+    if is_object(value):
+        return {
+            name: _renamed(item, patterns, f"{path}.{name}" if path else name, names)
+            for name, item in value.items()
+        }
+    if is_array(value):
+        return [_renamed(item, patterns, f"{path}[{place}]", names) for place, item in enumerate(value)]
+    if isinstance(value, str) and any(pattern.fullmatch(path) for pattern in patterns):
+        return names.setdefault(value, f"(id {len(names) + 1})")
+    return value
+
 
 Order: TypeAlias = Literal["recorded", "any"]
 Normalise: TypeAlias = Callable[[Json], Json]
@@ -65,7 +216,7 @@ def compare(exchange: Exchange, made: Request, terms: Terms) -> list[Difference]
         same = (recorded.body is UNSET) == (made.body is UNSET) and recorded.base64 == made.base64
         return found if same else [*found, Difference("body", _kind(recorded), _kind(made))]
     family = family_of(exchange.format)
-    return found + differences(terms.plain(recorded.body, family), terms.plain(made.body, family))
+    return found + body_differences(terms.plain(recorded.body, family), terms.plain(made.body, family))
 
 
 def _kind(request: Request) -> str:

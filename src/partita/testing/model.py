@@ -7,46 +7,48 @@ import re
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from contextlib import aclosing, suppress
 from datetime import UTC, datetime
-from importlib import import_module
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from msgspec.structs import replace
 
 from partita.errors import StreamError
-from partita.formats.agent_decoder import Decoding
-from partita.formats.answers.model_view import model_view
-from partita.formats.builtin import CHAT
-from partita.formats.format import Request
+from partita.formats.call_decoder import CallDecoder
+from partita.formats.model_view import model_view
 from partita.formats.openai_chat.dialects import DIALECTS, OPENAI
-from partita.runtime.closing import closed
-from partita.runtime.providers.answering import Response as Answering
-from partita.runtime.providers.answering import answer
-from partita.runtime.providers.reading import Call
-from partita.runtime.recordings.making import exchanges_in
+from partita.formats.registry import CHAT
+from partita.runtime.model_calls import ModelRequest
+from partita.runtime.providers.response import Call
+from partita.runtime.providers.response import Response as HttpResponse
+from partita.runtime.providers.service import ProviderService, stream_response
+from partita.runtime.providers.vendors import (
+    AnthropicService,
+    GeminiService,
+    OpenAIChatService,
+    OpenAIResponsesService,
+)
 from partita.runtime.recordings.recording import Exchange, Recording, Response
-from partita.runtime.replay.lineage import Recorded
-from partita.runtime.requests import Asked
-from partita.runtime.service import AgentService, Options, Prompt
-from partita.store.log.run_log import LogRecord
+from partita.runtime.recordings.run_recording import exchanges_in
+from partita.runtime.replay.recorded_run import Recorded
+from partita.runtime.service import AgentService, InvokeOptions, Prompt, closed, prompt_messages
+from partita.store.logs.run_log import LogRecord
 from partita.stream.accumulator import Accumulator, close_message
-from partita.types.chunks import Chunk
-from partita.types.codec import CHUNK, EVENT, MESSAGES, to_json
-from partita.types.events import (
+from partita.types.chunks import (
     AgentStreamEvent,
     CancelledEvent,
+    Chunk,
     ChunkEvent,
     CompleteEvent,
     ErrorEvent,
     RawEvent,
     raw_bytes,
 )
+from partita.types.codec import CHUNK, EVENT, MESSAGES, to_json
 from partita.types.json import JsonObject, is_object
-from partita.types.messages import Message, SystemMessage, UserMessage, text_of
-from partita.types.runs import Run
+from partita.types.messages import Message, UserMessage, text_of
+from partita.types.threads import Run
 
-from .differences import Difference, differences
-from .matching import Matching, Terms
+from .matching import Difference, Matching, Terms, body_differences
 from .providers import family_of
 
 CONVERSATION: Final[Mapping[str, tuple[str, ...]]] = {
@@ -56,6 +58,12 @@ CONVERSATION: Final[Mapping[str, tuple[str, ...]]] = {
     "gemini": ("systemInstruction", "contents", "tools"),
 }
 """The members of a request that follow from the conversation. Others, as the model, are the service's."""
+
+SERVICES: Final[Mapping[str, type[ProviderService[Any]]]] = {
+    "openai-responses": OpenAIResponsesService,
+    "anthropic": AnthropicService,
+    "gemini": GeminiService,
+}
 
 NAME: Final = "recorded"
 
@@ -79,11 +87,12 @@ class RecordedModel:
         *,
         cwd: Path | None = None,
         session_id: str | None = None,
-        options: Options | None = None,
+        options: InvokeOptions | None = None,
     ) -> AsyncGenerator[AgentStreamEvent, None]:
         """The recorded response; an error with the differences if the request is another."""
-        messages = _messages(prompt, options)
-        found = self._matching.take(lambda one: _compare(one, messages, options or Options(), self._terms))
+        given = options or InvokeOptions()
+        messages = prompt_messages(prompt, given.instructions)
+        found = self._matching.take(lambda one: _compare(one, messages, given, self._terms))
         if isinstance(found, str):
             yield ErrorEvent(message=found, name="recording")
             return
@@ -112,12 +121,13 @@ async def _events(exchange: Exchange, model: str) -> AsyncGenerator[AgentStreamE
     request, response = exchange.request, exchange.response
     if request is not None and response is not None and exchange.format is not None:
 
-        async def send() -> Answering:
+        async def send() -> HttpResponse:
             return _Canned(response)
 
         call = Call(NAME, exchange.format, {"provider": NAME, "model": model})
         body: JsonObject = request.body if is_object(request.body) else {}
-        async with aclosing(answer(send, call, Asked(exchange.format, request.path, body))) as events:
+        sent = ModelRequest(exchange.format, request.path, body)
+        async with aclosing(stream_response(call, sent, send)) as events:
             async for event in events:
                 yield event
         return
@@ -128,25 +138,16 @@ async def _events(exchange: Exchange, model: str) -> AsyncGenerator[AgentStreamE
 
 def _recorded_events(exchange: Exchange) -> list[AgentStreamEvent]:
     if exchange.said is not None and exchange.format is not None:
-        decoding = Decoding(exchange.format, exchange.framing or "lines")
-        events = decoding.begin()
+        decoding = CallDecoder(exchange.format, exchange.framing or "lines")
+        events = decoding.start()
         for record in exchange.said:
             events += decoding.feed(record.encode())
         return [*events, *decoding.finish()]
     return [ChunkEvent(chunk=CHUNK.read(chunk)) for chunk in exchange.chunks or ()]
 
 
-def _messages(prompt: Prompt, options: Options | None) -> list[Message]:
-    asked: list[Message] = (
-        [UserMessage(id="prompt", content=prompt)] if isinstance(prompt, str) else [*prompt]
-    )
-    if options is None or not options.instructions:
-        return asked
-    return [SystemMessage(id="instructions", content=options.instructions), *asked]
-
-
 def _compare(
-    exchange: Exchange, messages: Sequence[Message], options: Options, terms: Terms
+    exchange: Exchange, messages: Sequence[Message], options: InvokeOptions, terms: Terms
 ) -> list[Difference]:
     """Where the conversation, the instructions and the tools differ from the recorded request."""
     request, family = exchange.request, family_of(exchange.format)
@@ -158,30 +159,22 @@ def _compare(
     model = named[1] if named else ""
     built = _built(exchange.format or family, family, messages, options, model)
     made = {name: built[name] for name in members if name in built}
-    return differences(terms.plain(recorded, family), terms.plain(made, family))
+    return body_differences(terms.plain(recorded, family), terms.plain(made, family))
 
 
 def _built(
-    format_name: str, family: str, messages: Sequence[Message], options: Options, model: str
+    format_name: str, family: str, messages: Sequence[Message], options: InvokeOptions, model: str
 ) -> JsonObject:
     """The request that the provider's own service would send."""
     view = model_view(messages).messages
-    asked = Request(tuple(options.tools), {"model": model, "stream": True, **options.settings})
-    if family in ("anthropic", "gemini"):
-        dump = import_module(f"partita.formats.{family}.format").dump
-        body: JsonObject = dump(view, asked).payload
-        return body
     if family == CHAT:
-        from partita.formats.openai_chat.format import dump as dump_chat
-
         namespace = format_name.removeprefix(family).removeprefix("-")
         dialect = next((one for one in DIALECTS.values() if one.namespace == namespace), OPENAI)
-        chat: JsonObject = dump_chat(view, asked, dialect=dialect).payload
-        return chat
-    from partita.runtime.providers.openai_responses import build_request
-
-    built: JsonObject = build_request(view, model, options.tools, options.settings).payload
-    return built
+        service: ProviderService[Any] = OpenAIChatService(model, dialect=dialect)
+    else:
+        service = SERVICES[family](model)
+    body: JsonObject = service.build_request(view, model, options.tools, options.settings).payload
+    return body
 
 
 def _compare_prompts(exchange: Exchange, messages: Sequence[Message], terms: Terms) -> list[Difference]:
@@ -189,7 +182,7 @@ def _compare_prompts(exchange: Exchange, messages: Sequence[Message], terms: Ter
     if exchange.asked is None:
         return []
     asked = _last_prompt(messages)
-    return differences(terms.plain({"asked": exchange.asked}, None), terms.plain({"asked": asked}, None))
+    return body_differences(terms.plain({"asked": exchange.asked}, None), terms.plain({"asked": asked}, None))
 
 
 class KeptModel:
@@ -214,7 +207,7 @@ class KeptModel:
         *,
         cwd: Path | None = None,
         session_id: str | None = None,
-        options: Options | None = None,
+        options: InvokeOptions | None = None,
     ) -> AsyncGenerator[AgentStreamEvent, None]:
         """The events of the model."""
         kept: list[AgentStreamEvent] = []
@@ -277,6 +270,6 @@ def _chunks(exchange: Exchange) -> list[Chunk]:
         pieces = [record.encode() for record in exchange.said]
     if exchange.format is None or framing is None:
         return [CHUNK.read(chunk) for chunk in exchange.chunks or ()]
-    decoding = Decoding(exchange.format, framing)
+    decoding = CallDecoder(exchange.format, framing)
     events = [event for piece in pieces for event in decoding.feed(piece)] + decoding.finish()
     return [event.chunk for event in events if isinstance(event, ChunkEvent)]

@@ -7,16 +7,14 @@ from types import TracebackType
 from typing import Final, Literal, Self, TypeAlias
 
 from partita.errors import AgentError
-from partita.runtime.recordings.files import read_recording
-from partita.runtime.recordings.recording import Exchange, Recording
+from partita.runtime.recordings.recording import Exchange, Recording, read_recording
 from partita.runtime.service import AgentService
 from partita.types.messages import Message
 
 from .endpoint import Endpoint, Replaying
-from .forwarding import Forwarding
 from .matching import Matching, Normalise, Order, RecordingError, Terms
 from .providers import PROVIDERS, Provider, get_provider, provider_of
-from .saving import Making, saved
+from .recorder import Forwarding, Making, saved
 
 Mode: TypeAlias = Literal["replay", "missing", "all"]
 """Serve what is there; record what is not there; record everything anew."""

@@ -10,16 +10,21 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from partita.errors import PartitaError, StreamError
-from partita.runtime.folding import RunFold
-from partita.runtime.replay.calls import Address, sort_records, unwrapped
-from partita.runtime.replay.lineage import Recorded
-from partita.runtime.replay.redecoding import Redecoding
-from partita.store.log.run_log import LogRecord
+from partita.runtime.rebuild.run_decoder import Redecoding
+from partita.runtime.replay.model_calls import Address, sort_records, unwrapped
+from partita.runtime.replay.recorded_run import Recorded
+from partita.runtime.run_fold import RunFold
+from partita.store.logs.run_log import LogRecord
 from partita.stream.records import READERS
 from partita.types.chunks import (
+    AgentStreamEvent,
     Chunk,
+    ChunkEvent,
+    CompleteEvent,
     DataChunk,
+    ErrorEvent,
     MessageStart,
+    RawEvent,
     ReasoningEnd,
     ReasoningStart,
     StepFinish,
@@ -30,12 +35,12 @@ from partita.types.chunks import (
     ToolInputAvailable,
     ToolInputError,
     ToolInputStart,
+    raw_bytes,
     type_of,
 )
-from partita.types.events import AgentStreamEvent, ChunkEvent, CompleteEvent, ErrorEvent, RawEvent, raw_bytes
-from partita.types.runs import Run
+from partita.types.threads import Run
 
-from .candidate import ENDS, MESSAGE_ID, Candidate, Collected, ContractError, collect
+from .contract import ENDS, MESSAGE_ID, Candidate, Collected, ContractError, collect
 
 OPENS: Final[Mapping[type[object], str]] = {
     TextStart: "text",
@@ -172,7 +177,7 @@ async def keeps_raw_text(candidate: Candidate) -> None:
                 if raw is None
                 else "raw_text is not the agent's message",
                 where=f"event {number}",
-                hint="put the bytes through Decoding: its events have both",
+                hint="put the bytes through CallDecoder: its events have both",
             )
 
 
@@ -194,7 +199,7 @@ async def can_be_read_again(candidate: Candidate) -> None:
             raise ContractError(
                 "bytes of the agent stand outside the marks of a call",
                 where=f"event {record.seq}",
-                hint="put them through Decoding, between begin() and finish()",
+                hint="put them through CallDecoder, between start() and finish()",
             )
     recorded = Recorded(Run(id="run", thread_id="thread", status="completed", message_id=MESSAGE_ID), records)
     try:

@@ -8,10 +8,10 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from partita.runtime.closing import closed
-from partita.types.events import AgentStreamEvent
+from partita.runtime.service import closed
+from partita.types.chunks import AgentStreamEvent
 
-from .candidate import Candidate, ContractError, begin, made
+from .contract import Candidate, ContractError, begin, made
 
 # What a response leaves behind
 

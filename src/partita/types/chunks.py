@@ -1,8 +1,8 @@
-"""The stream vocabulary: the AI SDK's UI message chunks (7.0.169) and five of our own.
+"""Stream chunks: the AI SDK's UI message chunks (7.0.169) and five more.
 
-Ours are `network-execution-start`, `network-execution-end`, `tool-output-typed` for outputs that are more
-than bare JSON, and two envelopes that address a sub-agent by the path of tool calls that lead to it: `child`
-brings a chunk, `child-message` a whole message.
+The five are `network-execution-start`, `network-execution-end`, `tool-output-typed` for outputs that are more
+than JSON, and two envelopes for sub-agents, which are addressed by the path of tool calls that lead to them:
+`child` contains a chunk, `child-message` a whole message.
 """
 
 from typing import TYPE_CHECKING, Literal, TypeAlias
@@ -11,38 +11,38 @@ from msgspec import UNSET, UnsetType
 
 from partita.errors import DecodeError
 
-from .json import Json, JsonObject, is_object
+from .json import Json, JsonObject, dumps, is_object
 from .messages import Message, NetworkResult, PrimitiveType
-from .parts import Citation, FilePart, ForeignPart, TextPart, UnknownPart
-from .tools import ToolOutput
+from .parts import Citation, FilePart, ForeignPart, TextPart, ToolOutput, UnknownPart
+from .usage import Usage
 from .value import Extra, Value
 
 DATA_PREFIX = "data-"
 
 
 class ChunkBase(Value, tag_field="type", gc=False):
-    """What every chunk is: a value told apart by its `type`.
+    """The base class of chunks.
 
-    Chunks come in great number and hold nothing that could hold them: the garbage collector need not look.
+    Chunks are numerous and never part of a reference cycle, so the garbage collector does not track them.
     """
 
 
 class MessageStart(ChunkBase, tag="start"):
-    """A message begins, or goes on under the same id."""
+    """A message starts, or continues if it has the id of the current one."""
 
     message_id: str | None = None
     message_metadata: Json | UnsetType = UNSET
 
 
 class MessageFinish(ChunkBase, tag="finish"):
-    """The message is whole."""
+    """The message is complete."""
 
     finish_reason: str | None = None
     message_metadata: Json | UnsetType = UNSET
 
 
 class MessageAbort(ChunkBase, tag="abort"):
-    """The work was stopped. What came so far stays."""
+    """The stream was aborted. The parts so far stay in the message."""
 
     reason: str | None = None
 
@@ -54,25 +54,25 @@ class MessageMetadata(ChunkBase, tag="message-metadata"):
 
 
 class ErrorChunk(ChunkBase, tag="error"):
-    """Something failed. It is reported beside the message, never inside it."""
+    """An error. It is not part of the message."""
 
     error_text: str
 
 
 class StepStart(ChunkBase, tag="start-step"):
-    """One model call begins."""
+    """A step (one model call) starts."""
 
 
 class StepFinish(ChunkBase, tag="finish-step"):
-    """One model call has ended."""
+    """A step is complete."""
 
 
 class StepReset(ChunkBase, tag="reset-step"):
-    """Forget what the current step has brought: it is tried again."""
+    """Remove the parts of the current step, because it is retried."""
 
 
 class TextStart(ChunkBase, tag="text-start"):
-    """A text begins."""
+    """A text starts."""
 
     id: str
     provider_metadata: JsonObject | None = None
@@ -87,7 +87,7 @@ class TextDelta(ChunkBase, tag="text-delta"):
 
 
 class TextEnd(ChunkBase, tag="text-end"):
-    """A text is whole."""
+    """A text is complete."""
 
     id: str
     provider_metadata: JsonObject | None = None
@@ -95,14 +95,14 @@ class TextEnd(ChunkBase, tag="text-end"):
 
 
 class ReasoningStart(ChunkBase, tag="reasoning-start"):
-    """A piece of reasoning begins."""
+    """A reasoning starts."""
 
     id: str
     provider_metadata: JsonObject | None = None
 
 
 class ReasoningDelta(ChunkBase, tag="reasoning-delta"):
-    """The next piece of reasoning."""
+    """The next piece of a reasoning."""
 
     id: str
     delta: str
@@ -110,14 +110,14 @@ class ReasoningDelta(ChunkBase, tag="reasoning-delta"):
 
 
 class ReasoningEnd(ChunkBase, tag="reasoning-end"):
-    """A piece of reasoning is whole. Signatures often come here."""
+    """A reasoning is complete. Signatures often arrive here."""
 
     id: str
     provider_metadata: JsonObject | None = None
 
 
 class FileChunk(ChunkBase, tag="file"):
-    """A file the model made."""
+    """A file that the model generated."""
 
     url: str
     media_type: str
@@ -125,7 +125,7 @@ class FileChunk(ChunkBase, tag="file"):
 
 
 class ReasoningFileChunk(ChunkBase, tag="reasoning-file"):
-    """A file the model made while reasoning."""
+    """A file that the model generated while reasoning."""
 
     url: str
     media_type: str
@@ -133,7 +133,7 @@ class ReasoningFileChunk(ChunkBase, tag="reasoning-file"):
 
 
 class SourceUrlChunk(ChunkBase, tag="source-url"):
-    """A web page the answer rests on."""
+    """A web page that the response is based on."""
 
     source_id: str
     url: str
@@ -142,7 +142,7 @@ class SourceUrlChunk(ChunkBase, tag="source-url"):
 
 
 class SourceDocumentChunk(ChunkBase, tag="source-document"):
-    """A document the answer rests on."""
+    """A document that the response is based on."""
 
     source_id: str
     media_type: str
@@ -152,21 +152,21 @@ class SourceDocumentChunk(ChunkBase, tag="source-document"):
 
 
 class CustomChunk(ChunkBase, tag="custom"):
-    """Content of one provider."""
+    """Provider-specific content."""
 
     kind: str
     provider_metadata: JsonObject | None = None
 
 
 class SteeringMessageChunk(ChunkBase, tag="steering-message"):
-    """What the user said while the agent was at work."""
+    """What the user sent while the agent was running."""
 
     id: str
     parts: tuple[TextPart | FilePart | ForeignPart | UnknownPart, ...]
 
 
 class ToolInputStart(ChunkBase, tag="tool-input-start"):
-    """The model begins to write the input of a call."""
+    """The input of a call starts."""
 
     tool_call_id: str
     tool_name: str
@@ -179,14 +179,14 @@ class ToolInputStart(ChunkBase, tag="tool-input-start"):
 
 
 class ToolInputDelta(ChunkBase, tag="tool-input-delta"):
-    """The next piece of a call's input, as text."""
+    """The next piece of the input of a call, as text."""
 
     tool_call_id: str
     input_text_delta: str
 
 
 class ToolInputAvailable(ChunkBase, tag="tool-input-available"):
-    """The input of a call is whole."""
+    """The input of a call is complete."""
 
     tool_call_id: str
     tool_name: str
@@ -199,7 +199,7 @@ class ToolInputAvailable(ChunkBase, tag="tool-input-available"):
 
 
 class ToolInputError(ChunkBase, tag="tool-input-error"):
-    """The input of a call is no good."""
+    """The input of a call is invalid."""
 
     tool_call_id: str
     tool_name: str
@@ -213,7 +213,7 @@ class ToolInputError(ChunkBase, tag="tool-input-error"):
 
 
 class ToolApprovalRequest(ChunkBase, tag="tool-approval-request"):
-    """May this call run?"""
+    """A call needs approval."""
 
     approval_id: str
     tool_call_id: str
@@ -225,7 +225,7 @@ class ToolApprovalRequest(ChunkBase, tag="tool-approval-request"):
 
 
 class ToolApprovalResponse(ChunkBase, tag="tool-approval-response"):
-    """The answer to an approval request."""
+    """The response to an approval request."""
 
     approval_id: str
     approved: bool
@@ -235,7 +235,7 @@ class ToolApprovalResponse(ChunkBase, tag="tool-approval-response"):
 
 
 class ToolOutputAvailable(ChunkBase, tag="tool-output-available"):
-    """What the tool gave back; a preliminary output is followed by another."""
+    """The output of a tool. A preliminary output is followed by another."""
 
     tool_call_id: str
     output: Json | UnsetType = UNSET
@@ -258,13 +258,13 @@ class ToolOutputError(ChunkBase, tag="tool-output-error"):
 
 
 class ToolOutputDenied(ChunkBase, tag="tool-output-denied"):
-    """The call was not allowed to run."""
+    """The call was denied."""
 
     tool_call_id: str
 
 
 class ToolOutputChunk(ChunkBase, tag="tool-output-typed"):
-    """What came of a call, typed: content to look at, a refusal and its reason, an interruption."""
+    """A typed output: content, a denial with its reason, or an interruption."""
 
     tool_call_id: str
     output: ToolOutput
@@ -275,7 +275,7 @@ class ToolOutputChunk(ChunkBase, tag="tool-output-typed"):
 
 
 class NetworkExecutionStart(ChunkBase, tag="network-execution-start"):
-    """A network has chosen what runs next."""
+    """A network has selected the primitive that runs next."""
 
     primitive_type: PrimitiveType
     primitive_id: str
@@ -285,20 +285,20 @@ class NetworkExecutionStart(ChunkBase, tag="network-execution-start"):
 
 
 class NetworkExecutionEnd(ChunkBase, tag="network-execution-end"):
-    """What the chosen primitive gave back."""
+    """The result of the selected primitive."""
 
     final_result: NetworkResult | None = None
 
 
 class ChildMessage(ChunkBase, tag="child-message"):
-    """A whole message of a sub-agent: the prompt it was given, for one."""
+    """A whole message of a sub-agent, such as its prompt."""
 
     path: tuple[str, ...]
     message: Message
 
 
 class DataChunk(Value):
-    """Data of the application. Its type is open: `data-NAME`."""
+    """Data of the application, of type `data-NAME`."""
 
     type: str
     data: Json | UnsetType = UNSET
@@ -317,23 +317,23 @@ class DataChunk(Value):
 
     @property
     def name(self) -> str:
-        """What stands after `data-`."""
+        """The name after `data-`."""
         return self.type[5:]
 
 
 class UnknownChunk(Value, tag_field="type", tag="__unknown__"):
-    """A chunk whose type this version does not know, kept whole."""
+    """A chunk of an unknown type, kept unchanged."""
 
     raw: Extra
 
     @property
     def type(self) -> str:
-        """The type it came with."""
+        """The type of the chunk as it was received."""
         return str(self.raw.get("type", ""))
 
 
 class ChildChunk(ChunkBase, tag="child"):
-    """A chunk for the message of a sub-agent, found by the calls that lead to it."""
+    """A chunk for the message of a sub-agent. `path` has the ids of the calls that lead to it."""
 
     path: tuple[str, ...]
     chunk: "ChunkField"
@@ -376,11 +376,11 @@ TaggedChunk: TypeAlias = (
     | ChildMessage
     | UnknownChunk
 )
-"""The chunks whose tag is fixed: those that msgspec can tell apart."""
+"""The chunks with a fixed tag, which msgspec can distinguish."""
 
 Chunk: TypeAlias = TaggedChunk | DataChunk
 
-# As a field. msgspec is not told of data chunks: it stops at them, and `reading` takes over.
+# The type of fields. msgspec refuses data chunks, which the slow path of `codec` then reads.
 if TYPE_CHECKING:
     ChunkField: TypeAlias = Chunk
 else:
@@ -388,7 +388,7 @@ else:
 
 
 def starts_internal(start: MessageStart) -> bool:
-    """Whether the message that starts is internal, such as a router's turn: stored, and not shown."""
+    """Whether the message that starts is internal (stored, not shown), such as a turn of a router."""
     metadata: Json = start.message_metadata
     return is_object(metadata) and metadata.get("internal") is True
 
@@ -396,3 +396,60 @@ def starts_internal(start: MessageStart) -> bool:
 def type_of(chunk: Chunk) -> str:
     """The type of a chunk on the wire."""
     return chunk.type if isinstance(chunk, DataChunk | UnknownChunk) else str(chunk.__struct_config__.tag)
+
+
+# The events of an agent service.
+
+
+class EventBase(Value, tag_field="type", kw_only=True, gc=False):
+    """The base class of events. An event may have the message of the agent that caused it."""
+
+    raw_agent_message: Json | UnsetType = UNSET
+    raw_text: str | None = None  # the bytes with their framing; see `raw_bytes`
+
+
+class ChunkEvent(EventBase, tag="chunk"):
+    """A chunk."""
+
+    chunk: ChunkField
+
+
+class ErrorEvent(EventBase, tag="error"):
+    """The agent failed."""
+
+    message: str
+    name: str | None = None
+    details: Json | UnsetType = UNSET
+
+
+class CompleteEvent(EventBase, tag="complete"):
+    """The agent has completed."""
+
+    agent_type: str | None = None
+    agent_result: Json | UnsetType = UNSET
+    usage: Usage | None = None
+
+
+class CancelledEvent(EventBase, tag="cancelled"):
+    """The agent was stopped."""
+
+    reason: str | None = None
+
+
+class RawEvent(EventBase, tag="raw"):
+    """A message of the agent without a chunk, such as a ping."""
+
+
+AgentStreamEvent: TypeAlias = ChunkEvent | RawEvent | ErrorEvent | CompleteEvent | CancelledEvent
+
+
+def raw_text(data: bytes) -> str:
+    """Bytes as text. Bytes that are not UTF-8 are kept as lone surrogates."""
+    return data.decode(errors="surrogateescape")
+
+
+def raw_bytes(event: AgentStreamEvent) -> bytes | None:
+    """The bytes that caused an event; if they are unknown, its message as JSON."""
+    if event.raw_text is not None:
+        return event.raw_text.encode(errors="surrogateescape")
+    return None if event.raw_agent_message is UNSET else dumps(event.raw_agent_message)

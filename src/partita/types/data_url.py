@@ -1,4 +1,4 @@
-"""Data URLs, and what kind of thing a media type stands for."""
+"""Data URLs and media types."""
 
 from base64 import b64decode, b64encode
 from binascii import Error
@@ -10,26 +10,26 @@ PLAIN: Final = "text/plain"
 PDF: Final = "application/pdf"
 
 
-class Inline(NamedTuple):
-    """What a data URL holds: bytes in base64, and the type it names."""
+class InlineData(NamedTuple):
+    """The content of a data URL: base64 data and the media type."""
 
     data: str
     media_type: str | None
 
 
-def inline_of(url: str) -> Inline | None:
-    """The data of a data URL in base64 that is spelt as `data_url` spells it."""
+def inline_data(url: str) -> InlineData | None:
+    """The content of a data URL in exactly the form that `data_url` writes; `None` for any other URL."""
     if not url.startswith("data:"):
         return None
     head, comma, data = url[5:].partition(",")
     if not comma or not head.endswith(";base64"):
         return None
     media_type = head[: -len(";base64")]
-    return Inline(data, media_type or None)
+    return InlineData(data, media_type or None)
 
 
 class DataUrl(NamedTuple):
-    """A data URL: the media type that it names, and its data, in base64 or percent-encoded."""
+    """A data URL: its media type, and its data in base64 or percent-encoded."""
 
     media_type: str | None
     data: str
@@ -72,8 +72,8 @@ def text_url(text: str, media_type: str = PLAIN) -> str:
     return data_url(b64encode(text.encode("utf-8", "surrogatepass")).decode(), media_type)
 
 
-def text_in(data: str) -> str | None:
-    """The text that data in base64 holds, if it is text and this is the one way to spell it."""
+def text_of_base64(data: str) -> str | None:
+    """The text of base64 data, if it is UTF-8 and `text_url` would encode it in the same way."""
     try:
         text = b64decode(data, validate=True).decode()
     except (Error, ValueError):
@@ -81,8 +81,8 @@ def text_in(data: str) -> str | None:
     return text if b64encode(text.encode()).decode() == data else None
 
 
-def kind_of_media(media_type: str) -> str:
-    """`image`, `audio`, `video`, or `document` for all else."""
+def media_kind(media_type: str) -> str:
+    """`image`, `audio`, `video`, or `document` for any other media type."""
     kind = media_type.partition("/")[0]
     return kind if kind in {"image", "audio", "video"} else "document"
 

@@ -1,7 +1,7 @@
-"""JSON in and out, at msgspec's speed, without its two blind spots.
+"""JSON encoding and decoding with msgspec, and with the standard library for what msgspec refuses.
 
-JavaScript puts half of a surrogate pair in a string and escapes it on the wire; msgspec refuses such
-text both ways. So: msgspec first, and the standard library only when msgspec gave up.
+JavaScript strings may contain lone surrogates, which are escaped in JSON. msgspec can neither read nor
+write them.
 """
 
 import json
@@ -15,7 +15,7 @@ import msgspec
 from partita.errors import DecodeError
 
 Json: TypeAlias = Any
-"""Any JSON value. Used where data enters or leaves untyped, nowhere else."""
+"""Any JSON value. Only used where untyped data enters or leaves."""
 
 JsonObject: TypeAlias = dict[str, Any]
 """A JSON object."""
@@ -38,7 +38,7 @@ def is_array(value: object) -> TypeGuard[list[Any]]:
 
 @contextmanager
 def limited_depth() -> Iterator[None]:
-    """Refuse a value that is nested deeper than the functions called here can follow."""
+    """Turn a `RecursionError` in the block into the error for values that are nested too deeply."""
     try:
         yield
     except RecursionError:
@@ -46,7 +46,7 @@ def limited_depth() -> Iterator[None]:
 
 
 def loads(text: str | bytes) -> Json:
-    """The value of a JSON text; a `DecodeError` that says where it breaks, if it is none."""
+    """The value of a JSON text. Invalid JSON is a `DecodeError` with its position."""
     try:
         return msgspec.json.decode(text)
     except RecursionError:
@@ -65,29 +65,29 @@ def dumps(value: object) -> bytes:
         raise DecodeError(TOO_DEEP, hint=TOO_DEEP_HINT) from None
 
 
-def same(a: object, b: object) -> bool:
-    """Whether two values are the same JSON. Python alone would take `1` for `true`."""
+def same_json(a: object, b: object) -> bool:
+    """Whether two values are the same JSON. In Python alone, `1` equals `true`."""
     return a is b or dumps(a) == dumps(b)
 
 
 def indented(value: object) -> bytes:
-    """JSON for people to read."""
+    """Indented JSON."""
     text = dumps(value)
     try:
         return msgspec.json.format(text, indent=2)
-    except msgspec.DecodeError:  # half a surrogate pair, which is written but not formatted
+    except msgspec.DecodeError:  # a lone surrogate, which msgspec does not format
         return json.dumps(json.loads(text), indent=2).encode()
 
 
-def heal(text: str) -> str:
-    """`text` with the halves of surrogate pairs that met in it joined, as JavaScript joins them."""
+def join_surrogates(text: str) -> str:
+    """`text` with adjacent surrogates joined into characters, as in JavaScript."""
     if text.isascii() or not has_surrogates(text):
         return text
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
 
 
 def has_surrogates(text: str) -> bool:
-    """Whether `text` holds a lone half of a surrogate pair, which UTF-8 cannot carry."""
+    """Whether `text` contains a lone surrogate, which UTF-8 cannot encode."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -96,7 +96,7 @@ def has_surrogates(text: str) -> bool:
 
 
 def kind_of(value: object) -> str:
-    """The JSON name of a value's kind, for error messages."""
+    """The JSON type of a value, for error messages."""
     match value:
         case None:
             return "null"

@@ -1,7 +1,7 @@
-"""The old message shape, one content a message: still read, and turned into today's messages.
+"""Legacy messages with a single content item, which are still read and converted to current messages.
 
-Every old message warns at run time, and type checkers mark the names. `upgrade` gives the message to use
-instead; what has no place there goes to `extra`. Version 1.0 removes this module.
+Creating one raises a `DeprecationWarning`, and type checkers mark the names. `upgrade` returns the current
+message; members without an equivalent are kept in `extra`. Version 1.0 removes this module.
 """
 
 import inspect
@@ -26,17 +26,21 @@ from .messages import (
     ToolMessage,
     UserMessage,
 )
-from .older_forms import data_url, today_usage
-from .parts import FilePart, ImagePart, ReasoningPart, TextPart, UnknownPart
-from .times import Moment
-from .tools import (
+from .older_forms import current_usage, data_url
+from .parts import (
+    FilePart,
+    ImagePart,
     JsonOutput,
+    ReasoningPart,
     TextOutput,
+    TextPart,
     ToolOutput,
     ToolResultPart,
+    UnknownPart,
 )
+from .times import Timestamp
 from .usage import Usage
-from .value import Value, kept
+from .value import Value, keep_fields
 
 if sys.version_info >= (3, 13):
     from warnings import deprecated
@@ -44,7 +48,7 @@ else:
     from typing_extensions import deprecated
 
 REMOVED_IN = "1.0"
-"""The version that no longer has the names of this module."""
+"""The version that removes this module."""
 
 REPLACEMENT = (
     f"LegacyMessage is deprecated and will be removed in version {REMOVED_IN}: "
@@ -54,24 +58,24 @@ REPLACEMENT = (
 
 
 class LegacyContentBase(Value, tag_field="type"):
-    """What every old content is: a value told apart by its `type`."""
+    """The base class of legacy content."""
 
 
 class LegacyText(LegacyContentBase, tag="text"):
-    """Words, in the old shape."""
+    """Text of a legacy message."""
 
     text: str
 
 
 class LegacyThinking(LegacyContentBase, tag="thinking"):
-    """Words the model wrote for itself, in the old shape."""
+    """Reasoning of a legacy message."""
 
     reasoning: str
     token_count: int | None = None
 
 
 class LegacyImage(LegacyContentBase, tag="image"):
-    """A picture, in the old shape: a url, or bare base64."""
+    """An image of a legacy message: a URL or base64."""
 
     data: str
     media_type: str
@@ -79,7 +83,7 @@ class LegacyImage(LegacyContentBase, tag="image"):
 
 
 class LegacyFile(LegacyContentBase, tag="file"):
-    """A file, in the old shape: a url, or bare base64."""
+    """A file of a legacy message: a URL or base64."""
 
     data: str
     media_type: str
@@ -87,7 +91,7 @@ class LegacyFile(LegacyContentBase, tag="file"):
 
 
 class LegacyToolCall(LegacyContentBase, tag="tool-call"):
-    """A call of a tool, in the old shape."""
+    """A tool call of a legacy message."""
 
     id: str
     name: str
@@ -95,7 +99,7 @@ class LegacyToolCall(LegacyContentBase, tag="tool-call"):
 
 
 class LegacyToolResult(LegacyContentBase, tag="tool-result"):
-    """What a tool gave back, in the old shape: a typed output, or any JSON in even older data."""
+    """The result of a tool in a legacy message: a typed output, or any JSON in older data."""
 
     id: str
     name: str
@@ -112,12 +116,12 @@ LegacyRole: TypeAlias = Literal["system", "user", "assistant", "tool"]
     "Use SystemMessage, UserMessage, AssistantMessage or ToolMessage. Removed in version 1.0.", category=None
 )
 class LegacyMessage(Value, kw_only=True):
-    """A message with one content. Deprecated: `upgrade` makes the message of its role."""
+    """A message with a single content item. Deprecated: `upgrade` converts it."""
 
     id: str
     role: LegacyRole
     content: LegacyContent | str
-    timestamp: Moment
+    timestamp: Timestamp
     parent_id: str | None = None
     usage: JsonObject | None = None
 
@@ -143,13 +147,13 @@ HOLDS: Mapping[LegacyRole, str] = {
 
 @deprecated("Use decode_message. Removed in version 1.0.", category=None)
 def decode_legacy(text: bytes | str) -> LegacyMessage:
-    """An old message from its JSON text."""
+    """A legacy message from its JSON text."""
     return LEGACY.decode(text)
 
 
 @deprecated("Use read_message. Removed in version 1.0.", category=None)
 def read_legacy(value: Json) -> LegacyMessage:
-    """An old message from plain JSON."""
+    """A legacy message from plain JSON."""
     return LEGACY.read(value)
 
 
@@ -157,14 +161,14 @@ def read_legacy(value: Json) -> LegacyMessage:
     "Use read_message, which reads messages with one content too. Removed in version 1.0.", category=None
 )
 def upgrade(legacy: LegacyMessage) -> Message:
-    """Today's message for an old one; a `DecodeError` when its role may not hold its content."""
+    """The current message for a legacy one. Content that its role does not allow is a `DecodeError`."""
     message = _message(legacy, _part(legacy.content))
     unplaced: JsonObject = dict(legacy.extra or {})
     if legacy.usage is not None and not isinstance(message, AssistantMessage):
         unplaced["usage"] = legacy.usage
     if legacy.role == "assistant" and isinstance(message, ToolMessage):
         unplaced["role"] = legacy.role
-    return replace(message, extra=kept(unplaced, type(message)))
+    return replace(message, extra=keep_fields(unplaced, type(message)))
 
 
 def _message(legacy: LegacyMessage, part: UpgradedPart) -> Message:
@@ -181,7 +185,7 @@ def _message(legacy: LegacyMessage, part: UpgradedPart) -> Message:
         case "assistant", (
             TextPart() | ReasoningPart() | ImagePart() | FilePart() | ToolCallPart() | UnknownPart()
         ):
-            usage = None if legacy.usage is None else _USAGE.read(today_usage(legacy.usage))
+            usage = None if legacy.usage is None else _USAGE.read(current_usage(legacy.usage))
             return AssistantMessage(content=AssistantContent(parts=(part,), usage=usage), **envelope)
         case _:
             raise _refusal(legacy)
@@ -192,7 +196,7 @@ def _part(content: LegacyContent | str) -> UpgradedPart:
         case str():
             return TextPart(text=content)
         case LegacyThinking():
-            extra = kept(content.extra or {}, ReasoningPart)
+            extra = keep_fields(content.extra or {}, ReasoningPart)
             return ReasoningPart(text=content.reasoning, token_count=content.token_count, extra=extra)
         case LegacyToolCall():
             return ToolCallPart(
@@ -200,10 +204,10 @@ def _part(content: LegacyContent | str) -> UpgradedPart:
                 name=content.name,
                 state="input-available",
                 input=content.input,
-                extra=kept(content.extra or {}, ToolCallPart),
+                extra=keep_fields(content.extra or {}, ToolCallPart),
             )
         case LegacyToolResult():
-            extra = kept(content.extra or {}, ToolResultPart)
+            extra = keep_fields(content.extra or {}, ToolResultPart)
             return ToolResultPart(
                 id=content.id, name=content.name, output=_output(content.output), extra=extra
             )
@@ -216,20 +220,20 @@ def _item(
 ) -> TextPart | ImagePart | FilePart | UnknownPart:
     match content:
         case LegacyText():
-            return TextPart(text=content.text, extra=kept(content.extra or {}, TextPart))
+            return TextPart(text=content.text, extra=keep_fields(content.extra or {}, TextPart))
         case LegacyImage():
             return ImagePart(
                 url=data_url(content.data, content.media_type),
                 media_type=content.media_type,
                 name=content.name,
-                extra=kept(content.extra or {}, ImagePart),
+                extra=keep_fields(content.extra or {}, ImagePart),
             )
         case LegacyFile():
             return FilePart(
                 url=data_url(content.data, content.media_type),
                 media_type=content.media_type,
                 filename=content.filename,
-                extra=kept(content.extra or {}, FilePart),
+                extra=keep_fields(content.extra or {}, FilePart),
             )
         case UnknownPart():
             return content
@@ -238,7 +242,7 @@ def _item(
 
 
 def _output(output: Json) -> ToolOutput:
-    """A typed output as it is; other text as text; anything else as JSON."""
+    """A typed output unchanged; a string as text; any other value as JSON."""
     if isinstance(output, str):
         return TextOutput(value=output)
     try:
@@ -259,7 +263,7 @@ def _refusal(legacy: LegacyMessage) -> DecodeError:
 
 
 def _level_outside() -> int:
-    """The stack level of the first frame outside this package: the line that a warning should name."""
+    """The stack level of the first frame outside this package, which the warning refers to."""
     frame = inspect.currentframe()
     level = 0
     while frame is not None and str(frame.f_globals.get("__name__", "")).startswith("partita."):

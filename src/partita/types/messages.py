@@ -1,4 +1,4 @@
-"""Messages by role, and the values that hold messages again: tool calls and networks."""
+"""Messages by role, and the values that contain messages: tool calls and network executions."""
 
 from collections.abc import Callable, Sequence
 from datetime import UTC
@@ -22,11 +22,13 @@ from partita.errors import DecodeError
 
 from .json import Json, JsonObject, dumps, kind_of
 from .parts import (
+    Approval,
     CustomPart,
     DataPart,
     FilePart,
     ForeignPart,
     ImagePart,
+    Interruption,
     PartBase,
     ReasoningFilePart,
     ReasoningPart,
@@ -35,47 +37,51 @@ from .parts import (
     SteeringMessagePart,
     StepStartPart,
     TextPart,
+    ToolOutput,
+    ToolResultPart,
+    ToolState,
     UnknownPart,
 )
-from .times import Moment, in_utc
-from .tools import Approval, Interruption, ToolOutput, ToolResultPart, ToolState
+from .times import Timestamp, in_utc
 from .usage import Usage
 from .value import Extra, Value, always
 
 MessageType: TypeAlias = Literal["text", "tool", "event"]
-"""`event` is a notice such as compaction, interruption or routing; the rest is derived from the parts."""
+"""`event` is a notice such as compaction or interruption; the other types are derived from the parts."""
 
 PrimitiveType: TypeAlias = Literal["agent", "workflow", "tool"]
 
 
 class ToolCallPart(PartBase, tag="tool-call"):
-    """A call and, once there is one, its output: the merged view that is stored and shown."""
+    """A tool call and, if there is one, its output, merged as they are stored and shown."""
 
     type: ClassVar[Literal["tool-call"]] = "tool-call"
     id: str
     name: str
     state: ToolState
     input: Json | UnsetType = UNSET
-    raw_input: Json | UnsetType = UNSET  # the text so far while streaming; bad input after an error
+    raw_input: Json | UnsetType = (
+        UNSET  # the text received while streaming, or the invalid input after an error
+    )
     input_encoding: Literal["json", "text"] | None = None
     output: ToolOutput | None = None
     approval: Approval | None = None
     title: str | None = None
     dynamic: bool = False
-    unavailable: bool = False  # the tool is gone; its output is withheld from the model
+    unavailable: bool = False  # the tool does not exist any more; the model does not receive its output
     provider_executed: bool | None = None
     preliminary: bool | None = None
     call_provider_metadata: JsonObject | None = None
     result_provider_metadata: JsonObject | None = None
     tool_metadata: JsonObject | None = None
     children: "tuple[Message, ...]" = ()
-    result_message: "ToolMessage | None" = None  # the message the output came in, without its parts
+    result_message: "ToolMessage | None" = None  # the message that contained the output, without its parts
 
 
 class NetworkResult(Value):
-    """What the chosen primitive returned, or why it failed.
+    """What the selected primitive returned, or why it failed.
 
-    While it runs or waits for a client, there are `messages` and nothing else.
+    While it runs or waits for a client, only `messages` is set.
     """
 
     text: str | None = None
@@ -83,11 +89,11 @@ class NetworkResult(Value):
     messages: "tuple[Message, ...]" = ()
     value: Json | UnsetType = UNSET  # of a workflow or a tool, as it was returned
     error: str | None = None
-    interrupted: Interruption | None = None  # it never returned
+    interrupted: Interruption | None = None  # it did not return
 
 
 class NetworkExecution(Value):
-    """One turn of a network: what the router chose, why, and what came of it."""
+    """One iteration of a network: what the router selected, why, and the result."""
 
     primitive_type: PrimitiveType
     primitive_id: str
@@ -97,15 +103,15 @@ class NetworkExecution(Value):
     iteration: int | None = None
 
 
-def network_call(message_id: str) -> str:
-    """The id of the call that stands for a message's network execution, where there are only calls."""
+def network_call_id(message_id: str) -> str:
+    """The id of the tool call that represents a network execution in formats that only have tool calls."""
     return f"{message_id}:network"
 
 
 def network_output(execution: NetworkExecution) -> Json | UnsetType:
-    """What the chosen primitive returned: the text of an agent, the value of a workflow or a tool.
+    """What the selected primitive returned: the text of an agent, the value of a workflow or a tool.
 
-    Unset while there is no result.
+    `UNSET` while there is no result.
     """
     result = execution.final_result
     if result is None:
@@ -116,28 +122,28 @@ def network_output(execution: NetworkExecution) -> Json | UnsetType:
 
 
 def has_ended(execution: NetworkExecution) -> bool:
-    """Whether an execution has a result. One that runs, or waits for a client, has messages at most."""
+    """Whether an execution has a result. While it runs or waits for a client, it only has messages."""
     result = execution.final_result
     return result is not None and replace(result, messages=()) != NetworkResult()
 
 
-def failure_of(result: NetworkResult) -> str | None:
-    """Why an execution failed or was interrupted; `None` when it was not."""
+def failure_text(result: NetworkResult) -> str | None:
+    """Why an execution failed or was interrupted; `None` if it did not."""
     if result.error is None and result.interrupted is not None:
         return f"interrupted: {result.interrupted}"
     return result.error
 
 
 def result_text(result: NetworkResult) -> str:
-    """A result as text, for a model: what was returned, and why it failed if it did."""
+    """A result as text for a model: what was returned, and the failure if there is one."""
     text = result.text or ""
     if not text and result.value is not UNSET and result.value is not None:
         text = result.value if isinstance(result.value, str) else dumps(result.value).decode()
-    failure = failure_of(result)
+    failure = failure_text(result)
     return text if failure is None else f"{text}\n\nFailed: {failure}".lstrip()
 
 
-def calls_apart(result: NetworkResult) -> tuple[ToolCallPart, ...]:
+def unlisted_calls(result: NetworkResult) -> tuple[ToolCallPart, ...]:
     """The calls of a result that its messages do not contain."""
     if not result.tool_calls or not result.messages:
         return result.tool_calls
@@ -172,28 +178,28 @@ Part: TypeAlias = SystemPart | UserPart | AssistantPart | ToolPart
 
 
 class ContentBase(Value, kw_only=True):
-    """What the content of every role may carry, besides its parts."""
+    """The fields of the content of every role, except its parts."""
 
     format: Literal[2] = always(2)
-    content: str | None = None  # a convenience string, kept when it came in
+    content: str | None = None  # a plain-text copy that some clients send; kept if received
     metadata: Json | UnsetType = UNSET
     provider_metadata: JsonObject | None = None
 
 
 class SystemContent(ContentBase):
-    """What a system message says."""
+    """The content of a system message."""
 
     parts: tuple[SystemPart, ...]
 
 
 class UserContent(ContentBase):
-    """What a user says."""
+    """The content of a user message."""
 
     parts: tuple[UserPart, ...]
 
 
 class AssistantContent(ContentBase):
-    """What an assistant says and does."""
+    """The content of an assistant message."""
 
     parts: tuple[AssistantPart, ...]
     usage: Usage | None = None
@@ -201,13 +207,13 @@ class AssistantContent(ContentBase):
 
 
 class ToolContent(ContentBase):
-    """What tools gave back."""
+    """The content of a tool message."""
 
     parts: tuple[ToolPart, ...]
 
 
-# On the wire and in constructors, a string or a list of parts may stand for the content. The type checker
-# sees what a message always holds after that: the content itself.
+# On the wire and in constructors, the content may also be a string or a list of parts. Type checkers see
+# the type that a message has after construction.
 if TYPE_CHECKING:
     _SystemContent = SystemContent
     _UserContent = UserContent
@@ -221,12 +227,12 @@ else:
 
 
 class Envelope(TypedDict, total=False):
-    """The fields of a message around its content, as constructors take them."""
+    """The fields of a message except its content, as constructors take them."""
 
     id: Required[str]
     thread_id: str | None
     type: MessageType
-    created_at: Moment | None
+    created_at: Timestamp | None
     resource_id: str | None
     parent_id: str | None
     run_id: str | None
@@ -235,18 +241,18 @@ class Envelope(TypedDict, total=False):
     extra: Extra | None
 
 
-# What `type` holds until the parts are known. The cast is a lie of one line: `__post_init__` replaces it
-# before anyone can see it, and readers never meet a message without a type.
+# The default of `type`. `__post_init__` replaces it by the type that is derived from the parts, so the cast
+# is never visible.
 _UNDERIVED = cast("MessageType", object())
 
 
 class MessageBase(Value, tag_field="role", kw_only=True):
-    """The fields of a message around its content."""
+    """The fields of a message except its content."""
 
     id: str
     thread_id: str | None = None
     type: MessageType = always(_UNDERIVED)
-    created_at: Moment | None = None
+    created_at: Timestamp | None = None
     resource_id: str | None = None
     parent_id: str | None = None
     run_id: str | None = None
@@ -254,10 +260,10 @@ class MessageBase(Value, tag_field="role", kw_only=True):
     internal: bool = False
 
 
-def _settling(content_type: "type[Content]") -> "Callable[[Message], None]":
-    """What turns short forms into what a message always holds: content, a derived type, a moment in UTC."""
+def _normalize(content_type: "type[Content]") -> "Callable[[Message], None]":
+    """Convert shorthand content, derive the type, and convert the time to UTC."""
 
-    def settle(message: "Message") -> None:
+    def normalize(message: "Message") -> None:
         if type(message.content) is not content_type:
             force_setattr(message, "content", content_type(parts=_as_parts(message.content, message.id)))
         if message.type is _UNDERIVED:
@@ -265,7 +271,7 @@ def _settling(content_type: "type[Content]") -> "Callable[[Message], None]":
         if message.created_at is not None and message.created_at.tzinfo is not UTC:
             force_setattr(message, "created_at", in_utc(message.created_at, "$.createdAt"))
 
-    return settle
+    return normalize
 
 
 class SystemMessage(MessageBase, tag="system", kw_only=True):
@@ -281,7 +287,7 @@ class SystemMessage(MessageBase, tag="system", kw_only=True):
         ) -> None: ...
 
     else:
-        __post_init__ = _settling(SystemContent)
+        __post_init__ = _normalize(SystemContent)
 
     @property
     def parts(self) -> tuple[SystemPart, ...]:
@@ -290,7 +296,7 @@ class SystemMessage(MessageBase, tag="system", kw_only=True):
 
 
 class UserMessage(MessageBase, tag="user", kw_only=True):
-    """What a person said."""
+    """A message of the user."""
 
     role: ClassVar[Literal["user"]] = "user"
     content: _UserContent
@@ -302,7 +308,7 @@ class UserMessage(MessageBase, tag="user", kw_only=True):
         ) -> None: ...
 
     else:
-        __post_init__ = _settling(UserContent)
+        __post_init__ = _normalize(UserContent)
 
     @property
     def parts(self) -> tuple[UserPart, ...]:
@@ -311,7 +317,7 @@ class UserMessage(MessageBase, tag="user", kw_only=True):
 
 
 class AssistantMessage(MessageBase, tag="assistant", kw_only=True):
-    """What an agent said and did."""
+    """A message of the assistant: texts, reasoning, tool calls, files."""
 
     role: ClassVar[Literal["assistant"]] = "assistant"
     content: _AssistantContent
@@ -323,7 +329,7 @@ class AssistantMessage(MessageBase, tag="assistant", kw_only=True):
         ) -> None: ...
 
     else:
-        __post_init__ = _settling(AssistantContent)
+        __post_init__ = _normalize(AssistantContent)
 
     @property
     def parts(self) -> tuple[AssistantPart, ...]:
@@ -332,7 +338,7 @@ class AssistantMessage(MessageBase, tag="assistant", kw_only=True):
 
 
 class ToolMessage(MessageBase, tag="tool", kw_only=True):
-    """Results of tools, apart from their calls: the model's view."""
+    """Results of tools, separate from their calls."""
 
     role: ClassVar[Literal["tool"]] = "tool"
     content: _ToolContent
@@ -344,7 +350,7 @@ class ToolMessage(MessageBase, tag="tool", kw_only=True):
         ) -> None: ...
 
     else:
-        __post_init__ = _settling(ToolContent)
+        __post_init__ = _normalize(ToolContent)
 
     @property
     def parts(self) -> tuple[ToolPart, ...]:
@@ -376,7 +382,7 @@ def _is_sequence(value: object) -> TypeGuard[Sequence[Any]]:
 
 
 def derive_type(parts: Sequence[Part]) -> MessageType:
-    """`tool` when a part is a call or a result, else `text`. An `event` is never derived."""
+    """`tool` if a part is a tool call or result, otherwise `text`. An `event` is never derived."""
     return "text" if TOOL_PARTS.isdisjoint(map(type, parts)) else "tool"
 
 
@@ -384,12 +390,12 @@ TOOL_PARTS = frozenset({ToolCallPart, ToolResultPart})
 
 
 def text_of(message: Message) -> str:
-    """The texts of a message, joined: what it says, without what it does."""
+    """The text parts of a message, joined."""
     return "".join(part.text for part in message.content.parts if isinstance(part, TextPart))
 
 
 def network_text(message: "AssistantMessage") -> str | None:
-    """The text that a model is sent for the network execution of a message, beside its parts.
+    """The text that a model receives for the network execution of a message, in addition to its parts.
 
     It is the text of the result or its value as JSON, and its failure; `None` when the parts have that text.
     """
@@ -398,7 +404,7 @@ def network_text(message: "AssistantMessage") -> str | None:
     if result is None:
         return None
     texts = [part.text for part in message.parts if isinstance(part, TextPart)]
-    if result.text and texts and failure_of(result) is None:
+    if result.text and texts and failure_text(result) is None:
         return None
     text = result_text(result)
     return None if not text or text in texts else text

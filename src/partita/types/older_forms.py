@@ -1,7 +1,7 @@
-"""Older JSON forms of parts and messages, rewritten in today's form before they are read.
+"""Older JSON forms of parts and messages, rewritten in the current form before they are read.
 
-Nothing is dropped: members without a name today stay members, and are kept in `extra`. A value that already
-has today's form, or has an unknown one, is returned as it is.
+Nothing is dropped: members without a current name are kept in `extra`. A value in the current form or in an
+unknown form is returned unchanged.
 
 Older forms are: flat and nested `tool-invocation` and `source` parts, `data` without a name,
 `reasoning.reasoning` with its `details`, `thinking`, `file` and `image` parts with `data` and `mimeType`,
@@ -16,25 +16,24 @@ import msgspec
 
 from .json import Json, JsonObject, is_array, is_object
 from .messages import ToolCallPart
-from .parts import FilePart, ImagePart, SourceDocumentPart, SourceUrlPart
-from .times import Moment
-from .tools import ToolResultPart, ToolState
+from .parts import FilePart, ImagePart, SourceDocumentPart, SourceUrlPart, ToolResultPart, ToolState
+from .times import Timestamp
 from .usage import Usage
-from .value import Value, kept, wire_names
+from .value import Value, keep_fields, wire_names
 
 TOOL_STATES: Mapping[str, ToolState] = {
     "partial-call": "input-streaming",
     "call": "input-available",
     "result": "output-available",
 }
-"""States of a `tool-invocation`, and today's."""
+"""States of a `tool-invocation`, and the current ones."""
 
 UNKNOWN_MEDIA_TYPE = "application/octet-stream"
-UNNAMED = "data"
-"""The name of a data part that has none."""
+UNNAMED_DATA = "data"
+"""The name of a data part without a name."""
 
-SIGNER = "anthropic"
-"""The provider whose signatures stand in the `details` of older reasoning."""
+SIGNATURE_PROVIDER = "anthropic"
+"""The provider whose signatures are in the `details` of older reasoning."""
 
 USAGE_FIELDS: Mapping[str, str] = {
     "input": "inputTokens",
@@ -52,43 +51,43 @@ USAGE_FIELDS: Mapping[str, str] = {
     "cacheWrite": "cacheWriteTokens",
     "cacheWriteTokens": "cacheWriteTokens",
 }
-"""Older names of token counts, and today's. Where two names mean one count, the first is taken."""
+"""Older names of token counts, and the current ones. If two names mean the same count, the first is used."""
 
 BASE64 = re.compile(r"[A-Za-z0-9+/_\-\s]*(?:=\s*){0,2}")
-"""Bare base64, of either alphabet. A URL has a colon or a dot, which this has not."""
+"""Base64 in either alphabet. A URL contains a colon or a dot, base64 does not."""
 
 FILE_IDS: Mapping[str, str] = {"-": "openai", "_": "anthropic"}
-"""The character behind `file` in the id of a file that a provider has, and the provider."""
+"""The character after `file` in the id of a file that was uploaded to a provider, and the provider."""
 
 _FILE_ID = re.compile(r"file([-_])[\w-]+")
 _DATA_URL_TYPE = re.compile(r"data:([^;,]+)")
 
 
 def data_url(data: str, media_type: str) -> str:
-    """The URL of a file that was stored as a URL or as bare base64."""
+    """The URL of a file that was stored as a URL or as base64."""
     return f"data:{media_type};base64,{data}" if BASE64.fullmatch(data) else data
 
 
 def file_reference(data: str) -> dict[str, str] | None:
-    """The provider that has a file, and the id it has there, if `data` is such an id."""
+    """The provider and the id of an uploaded file, if `data` is such an id."""
     found = _FILE_ID.fullmatch(data)
     return {FILE_IDS[found[1]]: data} if found else None
 
 
-def today_part(part: JsonObject, tags: Iterable[str]) -> JsonObject:
-    """A part in today's form. `tags` are the types that may stand at its place."""
+def current_part(part: JsonObject, tags: Iterable[str]) -> JsonObject:
+    """A part in the current form. `tags` are the types that are allowed in its place."""
     rewrite = _PARTS.get(part.get("type", ""))
     return part if rewrite is None else rewrite(part, frozenset(tags)) or part
 
 
-def today_parts(part: Json) -> Sequence[Json]:
-    """A part in as many parts as it is today: one, except for reasoning with several details."""
+def current_parts(part: Json) -> Sequence[Json]:
+    """A part as a list of current parts: one, except for reasoning with several details."""
     pieces = _pieces(part) if is_object(part) and part.get("type") == "reasoning" else ()
     return [{"type": "reasoning", **piece} for piece in pieces] if len(pieces) > 1 else (part,)
 
 
-def today_message(message: JsonObject) -> JsonObject:
-    """A message in today's form. Today's content is always written as an object with `parts`."""
+def current_message(message: JsonObject) -> JsonObject:
+    """A message in the current form, whose content is an object with `parts`."""
     content: Json = message.get("content")
     if is_object(content) and "parts" not in content and isinstance(content.get("type"), str):
         content = [content]
@@ -99,12 +98,12 @@ def today_message(message: JsonObject) -> JsonObject:
         today["createdAt"] = today.pop("timestamp")
     if today.get("role") == "assistant" and is_object(today.get("usage")):
         parts = [{"type": "text", "text": content}] if isinstance(content, str) else content
-        today["content"] = {"format": 2, "parts": parts, "usage": today_usage(today.pop("usage"))}
+        today["content"] = {"format": 2, "parts": parts, "usage": current_usage(today.pop("usage"))}
     return today
 
 
-def today_usage(counts: JsonObject) -> JsonObject:
-    """Token counts under today's names. What is not a count keeps its name, in `extra`."""
+def current_usage(counts: JsonObject) -> JsonObject:
+    """Token counts under their current names. Other members keep their names, in `extra`."""
     known: JsonObject = {}
     rest: JsonObject = {}
     for key, count in counts.items():
@@ -119,15 +118,15 @@ def today_usage(counts: JsonObject) -> JsonObject:
 
 def _is_moment(value: Json) -> bool:
     try:
-        msgspec.convert(value, Moment)
+        msgspec.convert(value, Timestamp)
     except msgspec.ValidationError:
         return False
     return isinstance(value, str)
 
 
 def _with_rest(known: JsonObject, rest: JsonObject, type_: type[Value]) -> JsonObject:
-    """A value's JSON with members that have no field, renamed where their name means something else today."""
-    return {**known, **(kept(rest, type_) or {})}
+    """A value's JSON with members that have no field, renamed if their name has another meaning now."""
+    return {**known, **(keep_fields(rest, type_) or {})}
 
 
 def _without(part: JsonObject, *names: str) -> JsonObject:
@@ -141,7 +140,7 @@ def _thinking(part: JsonObject, _: frozenset[str]) -> JsonObject:
 
 
 def _reasoning(part: JsonObject, _: frozenset[str]) -> JsonObject | None:
-    """The text of version 4, and the signature or the redacted data of its detail if it has one."""
+    """The text of version 4, and the signature or the redacted data of its only detail."""
     if "text" in part or not isinstance(part.get("reasoning"), str):
         return None
     pieces = _pieces(part)
@@ -151,7 +150,7 @@ def _reasoning(part: JsonObject, _: frozenset[str]) -> JsonObject | None:
 
 
 def _pieces(part: JsonObject) -> Sequence[JsonObject]:
-    """A piece of reasoning for each detail; none where the details do not add up to the text."""
+    """A reasoning part for each detail; none if the details do not make up the text."""
     text: Json = part.get("reasoning")
     details: Json = part.get("details")
     if "text" in part or not isinstance(text, str) or not is_array(details):
@@ -164,25 +163,28 @@ def _pieces(part: JsonObject) -> Sequence[JsonObject]:
     given: Json = around.get("providerMetadata")
     own: JsonObject = first.get("providerMetadata", {})
     if is_object(given):
-        signed = {**own.get(SIGNER, {}), **(given[SIGNER] if is_object(given.get(SIGNER)) else {})}
-        around["providerMetadata"] = {**given, **({SIGNER: signed} if signed else {})}
+        signed = {
+            **own.get(SIGNATURE_PROVIDER, {}),
+            **(given[SIGNATURE_PROVIDER] if is_object(given.get(SIGNATURE_PROVIDER)) else {}),
+        }
+        around["providerMetadata"] = {**given, **({SIGNATURE_PROVIDER: signed} if signed else {})}
     return ({**first, **around}, *rest)
 
 
 def _piece(detail: Json) -> JsonObject | None:
     match detail:
         case {"type": "text", "text": str(text), "signature": str(signature), **rest} if not rest:
-            return {"text": text, "providerMetadata": {SIGNER: {"signature": signature}}}
+            return {"text": text, "providerMetadata": {SIGNATURE_PROVIDER: {"signature": signature}}}
         case {"type": "text", "text": str(text), **rest} if not rest:
             return {"text": text}
         case {"type": "redacted", "data": str(data), **rest} if not rest:
-            return {"text": "", "providerMetadata": {SIGNER: {"redactedData": data}}}
+            return {"text": "", "providerMetadata": {SIGNATURE_PROVIDER: {"redactedData": data}}}
         case _:
             return None
 
 
 def _invocation(part: JsonObject, tags: frozenset[str]) -> JsonObject | None:
-    """A tool call with its members in the part, or in `toolInvocation`."""
+    """A tool call with its members in the part or in `toolInvocation`."""
     inner: Json = part.get("toolInvocation")
     raw = {**_without(part, "toolInvocation"), **inner} if is_object(inner) else part
     match raw:
@@ -215,7 +217,7 @@ def _invocation(part: JsonObject, tags: frozenset[str]) -> JsonObject | None:
 
 
 def _output(rest: JsonObject) -> JsonObject:
-    """The output of a call, taken out of its members. JSON leaves out a result that is undefined."""
+    """The output of a call, which is removed from its members. An undefined result is absent in JSON."""
     value: Json = rest.pop("result", None)
     kind = "text" if isinstance(value, str) else "json"
     if rest.get("isError") is True:
@@ -229,7 +231,7 @@ def _take_objects(rest: JsonObject, **names: str) -> JsonObject:
 
 
 def _source(part: JsonObject, tags: frozenset[str]) -> JsonObject | None:
-    """A source with its members in the part, or in `source`."""
+    """A source with its members in the part or in `source`."""
     inner: Json = part.get("source")
     raw = {**_without(part, "source"), **inner} if is_object(inner) else part
     url, title, id_ = raw.get("url"), raw.get("title"), raw.get("id")
@@ -260,7 +262,7 @@ def _source(part: JsonObject, tags: frozenset[str]) -> JsonObject | None:
 
 
 def _data(part: JsonObject, _: frozenset[str]) -> JsonObject | None:
-    return None if "name" in part else {"type": "data", "name": UNNAMED, **_without(part, "type")}
+    return None if "name" in part else {"type": "data", "name": UNNAMED_DATA, **_without(part, "type")}
 
 
 def _file(part: JsonObject, _: frozenset[str]) -> JsonObject | None:
@@ -274,7 +276,7 @@ def _image(part: JsonObject, _: frozenset[str]) -> JsonObject | None:
 def _media(
     part: JsonObject, type_: type[Value], names: tuple[str, ...], default: str | None
 ) -> JsonObject | None:
-    """A file or an image with its bytes or its URL under another name."""
+    """A file or an image with its data or URL under another name."""
     name = "url" if "url" in part else next((name for name in names if name in part), None)
     if name is None:
         return None
@@ -298,7 +300,7 @@ def _media(
 
 
 def base64_of(data: Json) -> str | None:
-    """Text as it is; bytes, also as JavaScript writes them in JSON, in base64."""
+    """A string unchanged; bytes, also in the form that JavaScript writes as JSON, as base64."""
     match data:
         case str():
             return data
@@ -332,4 +334,4 @@ _PARTS: Mapping[str, Callable[[JsonObject, frozenset[str]], JsonObject | None]] 
     "image": _image,
     "tool-call": _call,
 }
-"""By the type of a part: its form today, or `None` when it is not in an older form."""
+"""By part type: the function that returns the current form, or `None` if the part is not in an older form."""

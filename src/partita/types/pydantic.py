@@ -1,7 +1,7 @@
-"""Our values as fields of pydantic models and bodies of FastAPI routes. Only pydantic itself imports this.
+"""Canonical values as fields of pydantic models and bodies of FastAPI routes. Loaded when pydantic needs it.
 
-Reading is ours, so that nothing is lost; a value passes as it is; JSON is what `encode` writes; and the
-JSON Schema is that of `schema`, where each value is a definition of its own.
+`codec` reads and writes the values, so that unknown members are kept. The JSON Schema is that of `schema`,
+where each value is a separate definition.
 """
 
 from collections.abc import Callable, Mapping
@@ -13,11 +13,10 @@ from pydantic_core import CoreSchema, PydanticCustomError, PydanticSerialization
 from partita.errors import DecodeError
 
 from .chunks import DATA_PREFIX, Chunk, DataChunk, UnknownChunk
-from .codec import CHUNK, Codec, to_json
+from .codec import ALIASES, CHUNK, Codec, to_json
 from .json import Json, JsonObject, is_object, kind_of
 from .messages import Part
 from .parts import UnknownPart
-from .reading import ALIASES
 from .schema import (
     describe,
     held_values,
@@ -29,7 +28,7 @@ from .schema import (
 )
 from .value import Value
 
-# Keys of pydantic's metadata: how a schema is described, and what a member of a union is called in errors.
+# Keys of pydantic's metadata: the functions that describe a schema, and the name of a union member in errors.
 DESCRIBERS = "pydantic_js_functions"
 UNION_LABEL = "pydantic_internal_union_tag_key"
 
@@ -41,7 +40,7 @@ OPEN_TAGS: Mapping[type[Value], str] = {
 
 
 def core_schema_of(cls: type[Value]) -> CoreSchema:
-    """How pydantic reads, writes and describes a value: a definition for it and for all that it holds."""
+    """How pydantic reads, writes and describes a value: definitions of it and of the values in it."""
     components = public_components() if cls in public_values() else describe((cls,))[1]
     classes = {value.__name__: value for value in held_values(cls)}
     names = sorted(reachable({"$ref": cls.__name__}, components))
@@ -53,7 +52,7 @@ def core_schema_of(cls: type[Value]) -> CoreSchema:
 
 
 def _ref(name: str, cls: type[Value] | None) -> str:
-    """A name for a definition. pydantic shows its last word and cuts what follows the colon."""
+    """A name for a definition. pydantic shows its last component, without the text after the colon."""
     module = __name__ if cls is None else cls.__module__
     return f"{module}.{name}:partita"
 
@@ -61,14 +60,14 @@ def _ref(name: str, cls: type[Value] | None) -> str:
 def _definition(
     name: str, cls: type[Value] | None, component: JsonObject, refs: Mapping[str, str]
 ) -> CoreSchema:
-    """The definition of a value, or of a union when there is no class."""
+    """The definition of a value, or of a union if there is no class."""
     held = [
         core_schema.definition_reference_schema(refs[other]) for other in dict.fromkeys(references(component))
     ]
     metadata = {DESCRIBERS: [_describer(component, refs)]}
     if cls is None:
         return core_schema.union_schema([*held], ref=refs[name], metadata=metadata)
-    # The inner schema is never asked. It names what a value holds, for pydantic drops unnamed definitions.
+    # The inner schema only refers to the nested values, because pydantic drops unused definitions.
     return core_schema.no_info_wrap_validator_function(
         _validator(cls),
         core_schema.union_schema([*held]) if held else core_schema.any_schema(),
@@ -80,7 +79,7 @@ def _definition(
 
 def _describer(component: JsonObject, refs: Mapping[str, str]) -> Callable[..., JsonObject]:
     def describe_json(schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonObject:
-        handler(schema)  # so that pydantic meets the definitions it has put inline
+        handler(schema)  # so that pydantic visits the definitions that it has inlined
 
         def refer(name: str) -> str:
             return str(handler(core_schema.definition_reference_schema(refs[name]))["$ref"])
@@ -99,7 +98,7 @@ def _validator(cls: type[Value]) -> Callable[[Json, Any], Value]:
             return value
         try:
             _check_tag(cls, value)
-        except DecodeError as error:  # a kind of its own, for a union reports it once a member
+        except DecodeError as error:  # a type of its own, because a union reports it once per member
             raise PydanticCustomError("partita_tag", "{error}", _context(error)) from error
         try:
             result: Value = codec.read(value)
@@ -116,7 +115,7 @@ def _context(error: DecodeError) -> dict[str, Any]:
 
 def _serializer(cls: type[Value]) -> Callable[[object], Json]:
     def serialize(value: object) -> Json:
-        if not isinstance(value, cls):  # so that a union goes on to its next member
+        if not isinstance(value, cls):  # so that a union tries its next member
             raise PydanticSerializationUnexpectedValue(
                 f"expected {cls.__name__}, found {type(value).__name__}"
             )
@@ -126,7 +125,7 @@ def _serializer(cls: type[Value]) -> Callable[[object], Json]:
 
 
 def _check_tag(cls: type[Value], value: Json) -> None:
-    """Refuse the data of another member of a union early, and data without a tag."""
+    """Refuse data of another member of a union early, and data without a tag."""
     field = "type" if cls is DataChunk else cls.__struct_config__.tag_field
     if field is None or not is_object(value):
         return
@@ -138,22 +137,22 @@ def _check_tag(cls: type[Value], value: Json) -> None:
     raise DecodeError(
         f"expected {expected}, found {found}",
         where=f"$.{field}",
-        hint=f"{cls.__name__} takes {expected} alone",
+        hint=f"{cls.__name__} only accepts {expected}",
         expected=expected,
         found=found,
     )
 
 
 def _claims(cls: type[Value], tag: str) -> bool:
-    """Whether data with this tag is for `cls`. The unknown value of a family takes what no other takes."""
+    """Whether `cls` accepts data with this tag. The unknown value of a union accepts the other tags."""
     if cls is UnknownPart or cls is UnknownChunk:
         return not any(_claims(other, tag) for other in get_args(_family(cls)) if other is not cls)
     if cls is DataChunk:
         return tag.startswith(DATA_PREFIX)
-    own = cls.__struct_config__.tag
-    return own in (tag, ALIASES[tag][0] if tag in ALIASES else tag)
+    expected = cls.__struct_config__.tag
+    return expected in (tag, ALIASES[tag][0] if tag in ALIASES else tag)
 
 
 def _family(cls: type[Value]) -> Any:
-    """The union to read a part or a chunk with: alone, it does not know old names and open tags."""
+    """The union that a part or chunk is read with: old names and variable tags are only known there."""
     return next((family for family in (Part, Chunk) if cls in get_args(family)), None)

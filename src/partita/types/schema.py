@@ -1,7 +1,7 @@
 """JSON Schema (2020-12) of every value, from the types themselves.
 
-msgspec describes what its fast path reads. The schemas here describe what is read in the end: unknown
-fields may stand anywhere, unknown parts and chunks wherever a part or a chunk may, and each union has a name.
+msgspec describes what it reads itself. These schemas describe everything that is accepted: unknown fields,
+unknown parts and unknown chunks. Each union has a name.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -10,54 +10,51 @@ from typing import Any, NamedTuple, get_args
 
 import msgspec
 
-from .chunks import DATA_PREFIX, Chunk, DataChunk, UnknownChunk
-from .codec import told_apart
-from .events import AgentStreamEvent
+from .chunks import DATA_PREFIX, AgentStreamEvent, Chunk, DataChunk, UnknownChunk
+from .codec import OPEN, taggable
 from .json import Json, JsonObject, is_array, is_object
 from .legacy import LegacyContent, LegacyMessage
 from .messages import AssistantPart, Message, Part, SystemPart, ToolPart, UserPart
-from .reading import OPEN
-from .runs import Run
-from .threads import Thread
-from .tools import ContentItem, ToolOutput
+from .parts import ContentItem, ToolOutput
+from .threads import Run, Thread
 from .value import EXTRA_NAME, Extra, Value
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 REF_TEMPLATE = "#/$defs/{name}"
-BARE = "{name}"
+BARE_NAME = "{name}"
 
 
 class NamedUnion(NamedTuple):
-    """A union that has a name of its own, and what it stands for."""
+    """A union with its description."""
 
     members: Any
     description: str
 
 
 UNIONS: Mapping[str, NamedUnion] = {
-    "Message": NamedUnion(Message, "A message, told apart by its role."),
-    "SystemPart": NamedUnion(SystemPart, "What a system message may hold."),
-    "UserPart": NamedUnion(UserPart, "What a user message may hold."),
-    "AssistantPart": NamedUnion(AssistantPart, "What an assistant message may hold."),
-    "ToolPart": NamedUnion(ToolPart, "What a tool message may hold."),
+    "Message": NamedUnion(Message, "A message. The role determines its type."),
+    "SystemPart": NamedUnion(SystemPart, "The parts of a system message."),
+    "UserPart": NamedUnion(UserPart, "The parts of a user message."),
+    "AssistantPart": NamedUnion(AssistantPart, "The parts of an assistant message."),
+    "ToolPart": NamedUnion(ToolPart, "The parts of a tool message."),
     "Part": NamedUnion(Part, "Any part of any message."),
-    "ContentItem": NamedUnion(ContentItem, "What a tool may give back for the model to look at."),
-    "ToolOutput": NamedUnion(ToolOutput, "What a tool gave back."),
-    "Chunk": NamedUnion(Chunk, "One piece of a stream, told apart by its type."),
-    "AgentStreamEvent": NamedUnion(AgentStreamEvent, "What an agent service says while it works."),
-    "LegacyContent": NamedUnion(LegacyContent, "The one content of a message of the old shape."),
+    "ContentItem": NamedUnion(ContentItem, "An item of the content that a tool returns for the model."),
+    "ToolOutput": NamedUnion(ToolOutput, "The output of a tool."),
+    "Chunk": NamedUnion(Chunk, "A chunk of a stream. The type determines its members."),
+    "AgentStreamEvent": NamedUnion(AgentStreamEvent, "An event of an agent service."),
+    "LegacyContent": NamedUnion(LegacyContent, "The content of a legacy message."),
 }
 
-SINGLES: tuple[type[Value], ...] = (Thread, Run, LegacyMessage)
-"""Public values that no union holds. All others are found from these and from the unions."""
+SINGLE_VALUES: tuple[type[Value], ...] = (Thread, Run, LegacyMessage)
+"""Public values that are in no union. All others are reachable from these and from the unions."""
 
 UNION_NAMES: Mapping[frozenset[str], str] = {
-    frozenset(member.__name__ for member in get_args(told_apart(union.members))): name
+    frozenset(member.__name__ for member in get_args(taggable(union.members))): name
     for name, union in UNIONS.items()
 }
 
 NOT_ON_WIRE = {"raw"}
-"""Fields of the values with an open tag that stand for the whole value."""
+"""Fields that contain the whole value instead of a member of it."""
 
 
 def _known_tags(family: Any) -> list[str]:
@@ -72,11 +69,11 @@ OPEN_TAGS: Mapping[str, JsonObject] = {
     },
     "DataChunk": {"type": "string", "pattern": f"^{DATA_PREFIX}"},
 }
-"""What the tag of a value may be whose tag is not its own. A known tag must keep its own promises."""
+"""The tags that values with a variable tag accept: any that is not the tag of another type."""
 
 
 def json_schema(type_: Any) -> JsonObject:
-    """A schema of a value, a union, or anything made of them; all it refers to is inside it."""
+    """The JSON Schema of a value, a union or a type that contains them, including all definitions."""
     (schema,), components = describe((type_,))
     needed = reachable(schema, components)
     definitions = {name: component for name, component in components.items() if name in needed}
@@ -93,18 +90,18 @@ def schema_components(ref_template: str = REF_TEMPLATE) -> dict[str, JsonObject]
 
 @cache
 def public_components() -> Mapping[str, JsonObject]:
-    """The same schemas as `describe` writes them, made once: not to be changed."""
-    return describe(SINGLES)[1]
+    """The same schemas as `describe` returns them, cached; do not modify them."""
+    return describe(SINGLE_VALUES)[1]
 
 
 @cache
 def public_values() -> tuple[type[Value], ...]:
-    """Every public value, in the order of the unions and of what they hold."""
-    return tuple(held_values(*(union.members for union in UNIONS.values()), *SINGLES))
+    """Every public value, in the order of the unions and their members."""
+    return tuple(held_values(*(union.members for union in UNIONS.values()), *SINGLE_VALUES))
 
 
 def held_values(*held: Any) -> list[type[Value]]:
-    """Every value that these types hold, at any remove, in the order they are met."""
+    """Every value that these types contain, directly or indirectly."""
     found: dict[type[Value], None] = {}
     waiting = list(held)
     while waiting:
@@ -115,12 +112,12 @@ def held_values(*held: Any) -> list[type[Value]]:
             found[type_] = None
             waiting[:0] = [field.type for field in msgspec.structs.fields(type_)]
             if type_ is UnknownChunk:
-                waiting.append(DataChunk)  # it may stand wherever an unknown chunk may
+                waiting.append(DataChunk)  # it is allowed wherever an unknown chunk is
     return list(found)
 
 
 def reachable(schema: Json, components: Mapping[str, JsonObject]) -> set[str]:
-    """The names of all components that a schema refers to, at any remove."""
+    """The names of all components that a schema refers to, directly or indirectly."""
     found: set[str] = set()
     waiting = list(references(schema))
     while waiting:
@@ -132,7 +129,7 @@ def reachable(schema: Json, components: Mapping[str, JsonObject]) -> set[str]:
 
 
 def references(schema: Json) -> Iterator[str]:
-    """The names that a schema itself refers to, as `describe` writes them: bare."""
+    """The names that a schema itself refers to, without `#/…`, as `describe` writes them."""
     if is_object(schema):
         if isinstance(name := schema.get("$ref"), str):
             yield name
@@ -144,10 +141,10 @@ def references(schema: Json) -> Iterator[str]:
 
 
 def describe(wanted: Sequence[Any]) -> tuple[list[JsonObject], dict[str, JsonObject]]:
-    """The schemas of types, and by name those of all that they and the named unions hold."""
-    unions = [told_apart(union.members) for union in UNIONS.values()]
+    """The schemas of types, and by name those of all values that they and the named unions contain."""
+    unions = [taggable(union.members) for union in UNIONS.values()]
     schemas, structs = msgspec.json.schema_components(
-        [*map(told_apart, wanted), *unions, DataChunk], schema_hook=_describe_holder, ref_template=BARE
+        [*map(taggable, wanted), *unions, DataChunk], schema_hook=_describe_holder, ref_template=BARE_NAME
     )
     components = {name: _describe_value(name, schema) for name, schema in structs.items()}
     for (name, union), schema in zip(UNIONS.items(), schemas[len(wanted) : -1], strict=True):
@@ -159,7 +156,7 @@ def describe(wanted: Sequence[Any]) -> tuple[list[JsonObject], dict[str, JsonObj
 def _describe_holder(type_: type) -> JsonObject:
     if type_ is Extra:
         return {"type": "object"}
-    raise NotImplementedError  # as msgspec wants it: a type it does not know, nor do we
+    raise NotImplementedError  # as msgspec requires for unknown types
 
 
 def _describe_value(name: str, schema: JsonObject) -> JsonObject:
@@ -173,7 +170,7 @@ def _describe_value(name: str, schema: JsonObject) -> JsonObject:
 
 
 def _tidy(schema: Json) -> Json:
-    """A schema of msgspec in our words, a union that has a name replaced by a reference to it."""
+    """A schema of msgspec with named unions replaced by references."""
     if is_array(schema):
         return [_tidy(item) for item in schema]
     if not is_object(schema):
@@ -186,17 +183,17 @@ def _tidy_items(schema: JsonObject) -> JsonObject:
     tidied = {key: _tidy(item) for key, item in schema.items()}
     if is_object(fields := tidied.get("properties")):
         fields.pop(EXTRA_NAME, None)
-        tidied["additionalProperties"] = True  # they are kept
+        tidied["additionalProperties"] = True  # unknown fields are kept
     if is_array(choices := tidied.get("enum")) and len(choices) == 1:
         del tidied["enum"]
         tidied["const"] = choices[0]
     if not OPEN_TAGS.keys().isdisjoint(references(tidied.get("anyOf"))):
-        tidied.pop("discriminator", None)  # which may only name tags, and not all are known
+        tidied.pop("discriminator", None)  # it would have to list all tags
     return tidied
 
 
 def with_references(schema: Json, refer: Callable[[str], str]) -> Json:
-    """A schema of `describe` whose bare names have become references."""
+    """A schema of `describe` with names replaced by references."""
     if is_array(schema):
         return [with_references(item, refer) for item in schema]
     if not is_object(schema):

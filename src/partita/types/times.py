@@ -1,5 +1,6 @@
-"""Moments: aware datetimes, in UTC."""
+"""Times: aware datetimes in UTC, and the texts and numbers that they are read from and written as."""
 
+import re
 from datetime import UTC, datetime, timedelta
 from typing import Annotated, Final, Literal, TypeAlias
 
@@ -11,48 +12,48 @@ from .json import Json
 
 EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
-Moment: TypeAlias = Annotated[datetime, msgspec.Meta(tz=True)]
+Timestamp: TypeAlias = Annotated[datetime, msgspec.Meta(tz=True)]
 """An aware datetime. The wire refuses a time without a zone; `in_utc` refuses it in code."""
 
 
-def in_utc(moment: datetime, where: str) -> datetime:
-    """The same moment in UTC."""
-    if moment.tzinfo is None:
+def in_utc(time: datetime, where: str) -> datetime:
+    """The same time in UTC. A time without a zone is refused."""
+    if time.tzinfo is None:
         raise DecodeError(
             "time without a zone",
             where=where,
             hint="use an aware datetime, such as datetime.now(UTC)",
             expected="aware datetime",
-            found=moment.isoformat(),
+            found=time.isoformat(),
         )
     try:
-        return moment if moment.tzinfo is UTC else moment.astimezone(UTC)
+        return time if time.tzinfo is UTC else time.astimezone(UTC)
     except OverflowError:
         raise DecodeError(
             "time out of range",
             where=where,
-            hint="use a time that is in the years 1 to 9999 in UTC too",
+            hint="use a time in the years 1 to 9999 UTC",
             expected="years 1 to 9999",
-            found=moment.isoformat(),
+            found=time.isoformat(),
         ) from None
 
 
-def iso_text(moment: datetime, timespec: Literal["auto", "milliseconds"] = "auto") -> str:
-    """A moment as ISO 8601 text, in UTC with a `Z`, with microseconds if it has them.
+def iso_text(time: datetime, timespec: Literal["auto", "milliseconds"] = "auto") -> str:
+    """A time as ISO 8601 text, in UTC with a `Z`, with microseconds if it has them.
 
-    JavaScript writes it with `milliseconds`.
+    `milliseconds` is the form that JavaScript writes.
     """
-    text: str = msgspec.to_builtins(moment if moment.tzinfo is UTC else moment.astimezone(UTC))
-    return text if timespec == "auto" else f"{text[:19]}.{moment.microsecond // 1000:03}Z"
+    text: str = msgspec.to_builtins(time if time.tzinfo is UTC else time.astimezone(UTC))
+    return text if timespec == "auto" else f"{text[:19]}.{time.microsecond // 1000:03}Z"
 
 
-def json_date(moment: datetime) -> str:
-    """A moment as `Date.toJSON` of JavaScript writes it, with microseconds if it has them."""
-    return iso_text(moment, "auto" if moment.microsecond % 1000 else "milliseconds")
+def javascript_date(time: datetime) -> str:
+    """A time as `Date.toJSON` of JavaScript writes it, with microseconds if it has them."""
+    return iso_text(time, "auto" if time.microsecond % 1000 else "milliseconds")
 
 
-def read_time(text: str) -> datetime | None:
-    """The moment that ISO 8601 text names, in UTC if it names no zone; `None` if it names none."""
+def parse_iso(text: str) -> datetime | None:
+    """The time of an ISO 8601 text; `None` if the text is not one. Without a zone it is taken as UTC."""
     try:
         time = datetime.fromisoformat(text)
         if time.tzinfo is UTC:
@@ -62,11 +63,34 @@ def read_time(text: str) -> datetime | None:
         return None
 
 
-def read_millis(value: Json) -> datetime | None:
-    """The moment that is so many milliseconds after 1970; `None` if it is out of range, or not a number."""
+def from_milliseconds(value: Json) -> datetime | None:
+    """The time of a number of milliseconds since 1970; `None` if it is out of range or not a number."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     try:
         return EPOCH + timedelta(milliseconds=value)
     except (OverflowError, ValueError):
+        return None
+
+
+# Times as people write them: a date, a time, or how long ago.
+
+AGO = re.compile(r"(?P<count>\d{1,6})\s*(?P<unit>min|[mhdw])(?:\s*ago)?")
+SECONDS = {"min": 60, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
+DAYS = {"today": 0, "yesterday": 1}
+
+
+def parse_time_expression(text: str, now: datetime) -> datetime | None:
+    """The time that a text such as `yesterday`, `2h` or a date means, or `None`. `now` also has the zone."""
+    expression = text.strip().lower()
+    if expression in DAYS:
+        day = now.replace(hour=0, minute=0, second=0, microsecond=0) - timedelta(days=DAYS[expression])
+        return day.astimezone(UTC)
+    match = AGO.fullmatch(expression)
+    try:
+        if match is not None:
+            return (now - timedelta(seconds=int(match["count"]) * SECONDS[match["unit"]])).astimezone(UTC)
+        time = datetime.fromisoformat(text.strip())
+        return (time.replace(tzinfo=now.tzinfo) if time.tzinfo is None else time).astimezone(UTC)
+    except (ValueError, OverflowError):
         return None

@@ -1,4 +1,4 @@
-"""TypeScript declarations of every public value, for the web page and for clients.
+"""TypeScript declarations of every public value, for the web UI and for clients.
 
 python -m partita.types.typescript > web/src/partita.gen.ts
 """
@@ -17,36 +17,41 @@ from msgspec.structs import FieldInfo, fields
 from .chunks import DATA_PREFIX, DataChunk, UnknownChunk
 from .legacy import REMOVED_IN, LegacyRole
 from .messages import ContentBase, MessageType, PrimitiveType
-from .parts import PartState, UnknownPart
-from .runs import RunStatus
-from .schema import NOT_ON_WIRE, UNION_NAMES, UNIONS, public_components, public_values
-from .tools import Interruption, ToolState
+from .parts import Interruption, PartState, ToolState, UnknownPart
+from .schema import NOT_ON_WIRE, UNION_NAMES, UNIONS, held_values, public_components, public_values
+from .threads import RunStatus
+from .tool_views import ChangeKind, TodoStatus, ToolView
 from .value import EXTRA_NAME, Value
 
 HEADER = """\
 // Generated from the Python types. Do not edit; run this instead:
 //     python -m partita.types.typescript > web/src/partita.gen.ts
 //
-// The declarations say what Partita writes. It reads more: a message may come with a string or a list of
-// parts for its content, and without the fields that are derived.
+// The declarations describe what Partita writes. It also reads messages whose content is a string or a list
+// of parts, and messages without the fields that are derived.
 
 declare const unknownTag: unique symbol;
 
 /**
- * A type that these declarations do not know: any string when the program runs. The brand keeps it apart
- * from every known type, so that comparing `type` narrows a union that has an open end.
+ * A type that these declarations do not know: any string at run time. The brand distinguishes it from every
+ * known type, so that comparing `type` narrows the union.
  */
 export type UnknownTag = `${string & { readonly [unknownTag]: true }}`;
 """
 
 LITERALS: Mapping[str, tuple[Any, str]] = {
-    "MessageType": (MessageType, "What kind of message it is; an event is a notice, not talk."),
-    "PartState": (PartState, "Whether a text is still coming."),
-    "ToolState": (ToolState, "How far a tool call has come."),
-    "Interruption": (Interruption, "Why a call never gave an output."),
-    "PrimitiveType": (PrimitiveType, "What a network may choose to run."),
-    "RunStatus": (RunStatus, "How far a run has come."),
-    "LegacyRole": (LegacyRole, "Who spoke, in the old shape."),
+    "MessageType": (
+        MessageType,
+        "The kind of a message; an event is a notice, not part of the conversation.",
+    ),
+    "PartState": (PartState, "Whether a text is still streaming."),
+    "ToolState": (ToolState, "The state of a tool call."),
+    "Interruption": (Interruption, "Why a call has no output."),
+    "PrimitiveType": (PrimitiveType, "The kind of a primitive of a network."),
+    "RunStatus": (RunStatus, "The status of a run."),
+    "LegacyRole": (LegacyRole, "The role of a legacy message."),
+    "TodoStatus": (TodoStatus, "The status of an item of a to-do list."),
+    "ChangeKind": (ChangeKind, "What happened to a file."),
 }
 LITERAL_NAMES = {get_args(literal): name for name, (literal, _) in LITERALS.items()}
 
@@ -67,14 +72,17 @@ LEAVES: Mapping[Any, str] = {
 
 
 def typescript() -> str:
-    """All declarations, as the text of one module."""
+    """All declarations, as the source of one module."""
     literals = (_alias(name, text, _choices(literal)) for name, (literal, text) in LITERALS.items())
-    values = map(_interface, public_values())
+    values = map(_interface, (*public_values(), *held_values(ToolView)))
     unions = (
         _alias(name, union.description, [member.__name__ for member in get_args(union.members)])
         for name, union in UNIONS.items()
     )
-    return "\n".join([HEADER, *literals, *values, *unions])
+    views = _alias(
+        "ToolView", "What a tool call is and did.", [member.__name__ for member in get_args(ToolView)]
+    )
+    return "\n".join([HEADER, *literals, *values, *unions, views])
 
 
 def _alias(name: str, description: str, members: Sequence[str]) -> str:
@@ -89,7 +97,7 @@ def _interface(type_: type[Value]) -> str:
 
 def _description(type_: type[Value]) -> str:
     text = " ".join((inspect.getdoc(type_) or "").split())
-    deprecated = public_components()[type_.__name__].get("deprecated", False)
+    deprecated = public_components().get(type_.__name__, {}).get("deprecated", False)
     return f"{text}\n@deprecated Use `Message`. Removed in version {REMOVED_IN}." if deprecated else text
 
 
@@ -116,7 +124,7 @@ def _fields(type_: type[Value]) -> Iterator[str]:
 
 
 def _may_be_absent(field: FieldInfo) -> bool:
-    """Whether a field is left out at times. What a factory gives is always written."""
+    """Whether a field may be absent. A field with a default factory is always written."""
     return not field.required and field.default_factory is NODEFAULT
 
 
@@ -141,10 +149,10 @@ def _choices(literal: Any) -> list[str]:
 
 
 def _members(arguments: Sequence[Any]) -> list[str]:
-    """The members of a union that are written, under one name where they have one."""
+    """The members of a union that are written; a named union is replaced by its name."""
     classes = [member for member in arguments if isinstance(member, type) and issubclass(member, Value)]
     if any(issubclass(member, ContentBase) for member in classes):
-        return [member.__name__ for member in classes]  # its short forms are read, never written
+        return [member.__name__ for member in classes]  # shorthand is read, but never written
     names = [member.__name__ for member in classes]
     union = UNION_NAMES.get(frozenset(names))
     absent = (type(None), UnsetType)

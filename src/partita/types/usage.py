@@ -1,6 +1,6 @@
-"""What a model call consumed, and the names that providers have for the counts."""
+"""Token usage of model calls, and the names that providers use for the counts."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Final, TypeAlias
 
 from msgspec import UNSET, UnsetType
@@ -14,7 +14,7 @@ LARGEST_COUNT: Final = 2**63 - 1
 
 
 class Usage(Value):
-    """Token counts. `raw` is the provider's object, unchanged."""
+    """Token counts. `raw` is the provider's usage object, unchanged."""
 
     input_tokens: int | None = None
     output_tokens: int | None = None
@@ -33,7 +33,7 @@ A count in an object is only written if it is known; one that is not in an objec
 
 
 class UsageNames:
-    """The names of a provider for its counts."""
+    """The names that a provider uses for token counts."""
 
     def __init__(
         self,
@@ -58,21 +58,23 @@ class UsageNames:
         self._template, self._excludes_cache = template or {}, excludes_cache
 
     def read(self, raw: JsonObject) -> Usage:
-        """Usage, with the provider's object in `raw` if that contains more."""
+        """The usage in a provider's object, which is kept in `raw` if it contains more than the counts."""
         usage = self.read_counts(raw)
         return usage if self._counts(usage) == raw else replace(usage, raw=raw)
 
     def read_counts(self, raw: JsonObject) -> Usage:
-        """Usage without the provider's object."""
-        given, made, total, reasoning, cached, cache_write = [_count(raw, paths) for paths in self._paths]
-        if self._excludes_cache and given is not None:
-            given += (cached or 0) + (cache_write or 0)
+        """The usage without the provider's object."""
+        input_count, output_count, total, reasoning, cached, cache_write = [
+            _count(raw, paths) for paths in self._paths
+        ]
+        if self._excludes_cache and input_count is not None:
+            input_count += (cached or 0) + (cache_write or 0)
         if not self._paths[2]:
-            total = None if given is None or made is None else given + made
-        return Usage(given, made, total, reasoning, cached, cache_write)
+            total = None if input_count is None or output_count is None else input_count + output_count
+        return Usage(input_count, output_count, total, reasoning, cached, cache_write)
 
     def write(self, usage: Usage) -> JsonObject:
-        """The provider's object: `raw` if it is from there and the counts were not changed since."""
+        """The provider's object: `raw` if it has this provider's form and the counts are unchanged."""
         raw = usage.raw
         if not is_object(raw) or usage.total_tokens is None:
             return self._counts(usage)
@@ -80,11 +82,11 @@ class UsageNames:
 
     def _counts(self, usage: Usage) -> JsonObject:
         cached, cache_write = usage.cached_input_tokens, usage.cache_write_tokens
-        given, made = usage.input_tokens or 0, usage.output_tokens or 0
-        total = given + made if usage.total_tokens is None else usage.total_tokens
+        input_count, output_count = usage.input_tokens or 0, usage.output_tokens or 0
+        total = input_count + output_count if usage.total_tokens is None else usage.total_tokens
         if self._excludes_cache:
-            given = max(given - (cached or 0) - (cache_write or 0), 0)
-        counts = (given, made, total, usage.reasoning_tokens, cached, cache_write)
+            input_count = max(input_count - (cached or 0) - (cache_write or 0), 0)
+        counts = (input_count, output_count, total, usage.reasoning_tokens, cached, cache_write)
         written = dict(self._template)
         for index, name, inner in self._written:
             count = counts[index]
@@ -115,3 +117,25 @@ def _count(raw: JsonObject, paths: Sequence[tuple[str, str | None]]) -> int | No
                 return value
             found = value
     return found
+
+
+def sum_usages(usages: Sequence[Usage]) -> Usage | None:
+    """The usage of several model calls: `None` if there are none, the same usage if there is only one."""
+    return None if not usages else usages[0] if len(usages) == 1 else add_usages(usages)
+
+
+def add_usages(usages: Sequence[Usage]) -> Usage:
+    """The sums of all counts, without the objects of the providers."""
+    return Usage(
+        input_tokens=_total(usage.input_tokens for usage in usages),
+        output_tokens=_total(usage.output_tokens for usage in usages),
+        total_tokens=_total(usage.total_tokens for usage in usages),
+        reasoning_tokens=_total(usage.reasoning_tokens for usage in usages),
+        cached_input_tokens=_total(usage.cached_input_tokens for usage in usages),
+        cache_write_tokens=_total(usage.cache_write_tokens for usage in usages),
+    )
+
+
+def _total(numbers: Iterable[int | None]) -> int | None:
+    known = [number for number in numbers if number is not None]
+    return sum(known) if known else None

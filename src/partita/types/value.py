@@ -1,11 +1,12 @@
-"""The base of every canonical value, and the two holders of what we do not know.
+"""The base class of canonical values, and the two containers for unknown data.
 
-Known data takes msgspec's fast path and pays one empty slot per value. Data that msgspec refuses
-(an unknown field, an unknown tag) is read again by `codec`, slowly, into these holders.
+Known data is decoded by msgspec and costs one empty slot per value. Data that msgspec refuses (an unknown
+field or tag) is read by the slow path of `codec` into these containers.
 """
 
 from collections.abc import ItemsView, Iterator, KeysView, Mapping
 from functools import cache
+from importlib import import_module
 from itertools import repeat
 from typing import TYPE_CHECKING, Any, TypeAlias, dataclass_transform
 
@@ -14,13 +15,13 @@ import msgspec
 from .json import Json, JsonObject
 
 EXTRA_NAME = "__extra__"
-"""The wire name of the `extra` slot. Nothing is ever written under it: `codec` spreads it out."""
+"""The wire name of the `extra` slot. It is never written: `codec` merges the fields of `extra` instead."""
 
 
 class Extra(Mapping[str, Any]):
-    """Fields that came in and have no name here, kept to be written back where they were.
+    """Unknown fields that were read, kept so that they are written back.
 
-    Not a `dict` on purpose: msgspec must stop at it, so that `codec` can take over.
+    It is not a `dict`, so that msgspec refuses to encode it and `codec` can merge the fields.
     """
 
     __slots__ = ("_fields",)
@@ -55,7 +56,7 @@ class Extra(Mapping[str, Any]):
         return (Extra, (self._fields,))
 
 
-# At run time without `None`, so that msgspec stops at whatever the wire has under the slot's name.
+# Without `None` at run time, so that msgspec refuses a member with the slot's name.
 if TYPE_CHECKING:
     _Extra: TypeAlias = Extra | None
 else:
@@ -67,8 +68,8 @@ def always(default: Any) -> Any:
     return msgspec.field(default_factory=repeat(default).__next__)  # this factory runs no Python code
 
 
-# Only type checkers have to be told that every value is frozen. A metaclass of our own would make every value
-# take half as long again to make: msgspec's fast way in belongs to its metaclass alone.
+# Only type checkers need to know that every value is frozen. A metaclass of our own would make construction
+# 50 % slower, because only msgspec's own metaclass has a fast constructor.
 if TYPE_CHECKING:
 
     @dataclass_transform(frozen_default=True, field_specifiers=(msgspec.field,))
@@ -96,17 +97,16 @@ class Value(
     @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> Any:
         """Let pydantic read and write this value: FastAPI bodies and OpenAPI just work."""
-        from .pydantic import core_schema_of
-
-        return core_schema_of(cls)
+        # Imported by name, because that module imports all others of this package.
+        return import_module("partita.types.pydantic").core_schema_of(cls)
 
 
 class OpenValue(Value):
-    """A value of another system's schema: an optional member whose value does not fit is kept in `extra`."""
+    """A value of another system's schema: an optional member with an invalid value is kept in `extra`."""
 
 
 class UnknownVariant(OpenValue):
-    """The member of a tagged union that keeps what no other member of it can hold.
+    """The member of a tagged union that keeps objects that no other member can hold.
 
     A subclass names the tag field of its union and has `tag="__unknown__"`.
     """
@@ -115,24 +115,24 @@ class UnknownVariant(OpenValue):
 
 
 FOREIGN = "foreign:"
-"""Marks a kept field of another format whose name means something else here."""
+"""Prefix for a kept field of another format whose name has another meaning here."""
 
 
-def kept(fields: Mapping[str, Any], type_: type[Value]) -> Extra | None:
+def keep_fields(fields: Mapping[str, Any], type_: type[Value]) -> Extra | None:
     """Fields of another format as the `extra` of a `type_`: `None` when there are none."""
     if not fields:
         return None
-    own = wire_names(type_)
-    return Extra({FOREIGN + key if key in own else key: item for key, item in fields.items()})
+    names = wire_names(type_)
+    return Extra({FOREIGN + key if key in names else key: item for key, item in fields.items()})
 
 
-def unkept(extra: Extra | None) -> JsonObject:
-    """What `kept` put aside, under the names it came with."""
+def kept_fields(extra: Extra | None) -> JsonObject:
+    """The fields that `keep_fields` kept, under their original names."""
     return {key.removeprefix(FOREIGN): item for key, item in extra.items()} if extra else {}
 
 
 @cache
 def wire_names(type_: type[Value]) -> frozenset[str]:
-    """The names that mean something on the wire of a value."""
+    """The wire names that a value type uses."""
     names = {field.encode_name for field in msgspec.structs.fields(type_)} - {EXTRA_NAME}
     return frozenset(names | {type_.__struct_config__.tag_field or ""})

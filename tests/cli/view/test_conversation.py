@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 
-from partita.cli.view.conversation import draw_conversation
+from partita.cli.view.message import draw_conversation
 from partita.types.messages import Message, UserMessage
 from partita.types.threads import Thread
 from tests.cli.view_drawing import LOOK, drawn

@@ -1,6 +1,6 @@
 """Markdown that can be read without colours, and in which nothing vanishes."""
 
-from partita.cli.view.markdown import draw_markdown
+from partita.cli.view.bodies import draw_markdown
 from tests.cli.view_drawing import drawn
 from tests.tables import each_row
 

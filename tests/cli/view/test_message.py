@@ -3,9 +3,8 @@
 from dataclasses import replace
 from datetime import UTC, timedelta
 
-from partita.cli.view.header import header, model_of
 from partita.cli.view.look import Look
-from partita.cli.view.message import blocks_of, draw_message
+from partita.cli.view.message import blocks_of, draw_message, header, model_of
 from partita.types.messages import (
     AssistantContent,
     AssistantMessage,
@@ -22,17 +21,19 @@ from partita.types.parts import (
     Citation,
     CustomPart,
     DataPart,
+    ErrorTextOutput,
     FilePart,
     ReasoningFilePart,
     ReasoningPart,
     SourceDocumentPart,
     SourceUrlPart,
     SteeringMessagePart,
+    TextOutput,
     TextPart,
+    ToolResultPart,
     UnknownPart,
     UrlCitationSource,
 )
-from partita.types.tools import ErrorTextOutput, TextOutput, ToolResultPart
 from partita.types.usage import Usage
 from partita.types.value import Extra
 from tests.cli.view_drawing import FULL, LOOK, drawn, drawn_blocks, drawn_part
@@ -105,7 +106,7 @@ def test_a_sub_agent_is_counted_or_drawn_below_its_call() -> None:
   │ ▌ Find every caller.
   │
   │ explorer · 14:02:45 · 2.1k in, 90 out
-  │ ✓ grep  “time\\.time” in src  2 found
+  │ ✓ search  “time\\.time” in src  2 found
   │ │ src/clock.py:11
   │ │ src/timer.py:7
   │
@@ -115,7 +116,7 @@ def test_a_sub_agent_is_counted_or_drawn_below_its_call() -> None:
   │ │
   │ │ reader · 14:02:44
   │ │ ✓ read  CHANGELOG.md
-  │ │ │      1→# Changes
+  │ │ │ 1  # Changes
   │ │
   │ │ Nothing about clocks.
   │

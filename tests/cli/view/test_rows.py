@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 from rich.text import Text
 
-from partita.cli.view.rows import Beside, Row, Rows
+from partita.cli.view.console import Beside, Row, Rows
 from tests.cli.view_drawing import drawn
 from tests.tables import each_row
 

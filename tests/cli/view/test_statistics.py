@@ -1,7 +1,7 @@
 """Numbers as they stand in columns."""
 
 from partita.cli.view.statistics import bars_of, money, percent, short
-from partita.store.values import Stat
+from partita.store.values import UsageStat
 from tests.tables import each_row
 
 SHORT = {
@@ -55,8 +55,8 @@ def test_money(dollars: float | None) -> None:
     assert money(dollars) == MONEY[dollars]
 
 
-def stat(cost: float | None, tokens: int = 0) -> Stat:
-    return Stat(
+def stat(cost: float | None, tokens: int = 0) -> UsageStat:
+    return UsageStat(
         key=(),
         threads=1,
         messages=1,
@@ -76,7 +76,7 @@ def stat(cost: float | None, tokens: int = 0) -> Stat:
     )
 
 
-BARS: dict[str, tuple[list[Stat], list[str]]] = {
+BARS: dict[str, tuple[list[UsageStat], list[str]]] = {
     "none": ([], []),
     "by cost": ([stat(10.0), stat(5.0), stat(0.625), stat(None, 99)], ["██████████", "█████", "▋", ""]),
     "by tokens when nothing has a price": ([stat(None, 80), stat(None, 8)], ["██████████", "█"]),
@@ -85,5 +85,5 @@ BARS: dict[str, tuple[list[Stat], list[str]]] = {
 
 
 @each_row(("stats", "expected"), BARS.values(), ids=BARS)
-def test_bars(stats: list[Stat], expected: list[str]) -> None:
+def test_bars(stats: list[UsageStat], expected: list[str]) -> None:
     assert bars_of(stats) == expected

@@ -8,16 +8,15 @@ from hypothesis import strategies as st
 from partita.cli.view.text import (
     UNSAFE,
     clipped,
-    counted,
     escaped,
     fold,
     json_escaped,
     lines_of,
     one_line,
     safe,
-    size_of,
     tokens_of,
 )
+from partita.views.text import counted, size_of
 from tests.tables import each_row
 
 HOSTILE = {

@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime, timedelta
 
-from partita.cli.view.times import ago, clock, iso, took
+from partita.cli.view.text import ago, clock, iso, took
 from tests.tables import each_row
 
 NOW = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)

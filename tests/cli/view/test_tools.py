@@ -1,18 +1,24 @@
 """Each kind of tool, drawn for what it is."""
 
+from pathlib import Path
+
+from partita.types.codec import Codec
+from partita.types.json import JsonObject, loads
 from partita.types.messages import ToolCallPart, UserMessage
-from partita.types.parts import ForeignPart, ImagePart, TextPart
-from partita.types.tools import (
+from partita.types.parts import (
     Approval,
     ContentOutput,
     ErrorJsonOutput,
     ErrorTextOutput,
     ExecutionDeniedOutput,
+    ForeignPart,
+    ImagePart,
     InterruptedOutput,
     JsonOutput,
     TextOutput,
+    TextPart,
 )
-from tests.cli.view_drawing import FULL, drawn_part
+from tests.cli.view_drawing import FULL, LOOK, drawn_part
 from tests.cli.view_threads import DENIED, PICTURE, STOPPED, TICKET, TODO, WAITING, call
 from tests.tables import each_row
 
@@ -58,7 +64,7 @@ DRAWINGS: dict[str, tuple[ToolCallPart, str]] = {
             told={"type": "text", "file": FILE},
         ),
         """\
-  ✓ read  a.py (lines 8-9 of 90)
+  ✓ read  a.py (lines 8–9 of 90)
   │  8  import os
   │  9  x = 1
 """,
@@ -73,14 +79,14 @@ DRAWINGS: dict[str, tuple[ToolCallPart, str]] = {
     "a search": (
         call("Grep", {"pattern": "now", "glob": "*.py"}, TextOutput("a.py:1\nb.py:2"), told={"numFiles": 2}),
         """\
-  ✓ grep  “now” (*.py)  2 found
+  ✓ search  “now” (*.py)  2 found
   │ a.py:1
   │ b.py:2
 """,
     ),
     "a search for nothing": (
         call("Glob", {"pattern": "*.rs"}, TextOutput("No files found")),
-        "  ✓ glob  “*.rs”  nothing found\n",
+        "  ✓ find files  “*.rs”  nothing found\n",
     ),
     "a page": (
         call(
@@ -180,7 +186,7 @@ DRAWINGS: dict[str, tuple[ToolCallPart, str]] = {
     "a sub-agent of a tool nobody knows": (
         call("delegate", {"to": "bob"}, TextOutput("ok"), children=(UserMessage(id="u", content="Go."),)),
         """\
-  ✓ delegate  to: "bob"
+  ✓ agent delegate  to: bob
   │ ⤷ 1 message, 0 calls; --full shows them
   │ → ok
 """,
@@ -272,3 +278,97 @@ def test_a_value_that_nests_deeply() -> None:
     part = call("look", {"where": value}, JsonOutput(value))
     assert drawn_part(part).count("\n") < 30
     assert drawn_part(part, FULL).count("a:") > 700
+
+
+CASES: dict[str, JsonObject] = loads((Path(__file__).parents[2] / "views" / "tool_calls.json").read_bytes())
+
+
+@each_row("case", CASES.values(), ids=CASES)
+def test_every_call_of_the_table_is_drawn(case: JsonObject) -> None:
+    part = Codec(ToolCallPart).read(case["call"])
+    for look in (LOOK, FULL):
+        first, *_ = drawn_part(part, look, width=200).split("\n")
+        subject = str(case["view"].get("subject", ""))
+        assert case["view"]["title"].lower() in first.lower() or subject in first
+
+
+MORE: dict[str, str] = {
+    "Codex: a patch of three files": """\
+  ✓ edit  3 files
+  │ bakery/oven.py  +1 -1
+  │ -     def heat(self, degrees):
+  │ +     def heat(self, degrees: int) -> None:
+  │           self.degrees = degrees
+  │ bakery/dough.py new  +2
+  │ 1 + class Dough:
+  │ 2 +     rested = False
+  │ bakery/stale.py deleted
+""",
+    "ACP: diffs": """\
+  ✓ edit  2 files
+  │ a.py  +1 -1
+  │ - x = 1
+  │ + x = 2
+  │ b.py new  +1
+  │ 1 + y = 1
+""",
+    "ACP: a command in a terminal": """\
+  ✗ $ ls  exit 1
+  │ a.py
+""",
+    "OpenCode: a file": """\
+  ✓ read  a
+  │ 3  a
+  │ 4
+  │ 5  b
+""",
+    "Claude Code: a search with context": """\
+  ✓ search  “heat\\(”  3 found
+  │ bakery/oven.py:12:    def heat(self, degrees):
+  │ bakery/oven.py-13-        self.degrees = degrees
+  │ bakery/oven.py:40:        self.heat(220)
+  │ tests/test_oven.py:7:    oven.heat(180)
+""",
+    "Claude Code: lines without numbers": """\
+  ✓ search  “x” in a.py  4 found
+  │ x = 1
+  │ print(x)
+  │ if x:
+  │   pass
+""",
+    "Gemini CLI: matches": """\
+  ✓ search  “x” in *.py  2 found
+  │ a.py:3:x
+  │ a.py:4:xy
+  │ a.py-5-y
+""",
+    "Codex: two questions": """\
+  ✓ 2 questions
+  │ Which?
+  │ - a
+  │ - b
+  │ → a, b
+  │ When?
+""",
+    "Claude Code: a plan": """\
+  ✓ plan
+  │ # The plan
+  │
+  │ 1. **Mix**
+  │ 2. Bake
+""",
+    "Mastra: a turn of a network": """\
+  ✓ pastry-chef  Bake a cake  agent · turn 0
+  │ The cake is **done**.
+""",
+    "Codex: a sub-agent": """\
+  ✓ agent worker
+  │ Do it.
+  │ → {"agent_id":"1"}
+""",
+}
+
+
+@each_row(("name", "shown"), MORE.items(), ids=MORE)
+def test_drawing_of_a_kind(name: str, shown: str) -> None:
+    assert drawn_part(Codec(ToolCallPart).read(CASES[name]["call"])) == shown

@@ -25,7 +25,7 @@ from typing import Final
 
 from partita.formats.format import Format
 from partita.formats.registry import all_formats
-from partita.testing.everything import everything
+from partita.testing.full_conversation import full_conversation
 from partita.types.json import Json, JsonObject, is_array, loads
 from tests.recordings import ROOTS, Recording, recordings
 from tests.sampling import picked, sampled
@@ -83,12 +83,12 @@ class Subject:
 
     def _recordings(self, one_in: int) -> list[Recording]:
         """Our own recordings of the format, and about one in so many of the shared ones."""
-        family, is_answer = self.name.removesuffix("-answer"), self.name.endswith("-answer")
+        family, is_response = self.name.removesuffix("-response"), self.name.endswith("-response")
         own, *others = (
             [
                 one
                 for one in recordings(root)
-                if one.format == family and (".response." in one.path.name or not is_answer)
+                if one.format == family and (".response." in one.path.name or not is_response)
             ]
             for root in ROOTS
         )
@@ -106,7 +106,7 @@ def written(name: str) -> Json:
     """The conversation that has everything, in a format."""
     dump = all_formats()[name].dump
     assert dump is not None
-    return dump(everything()).payload
+    return dump(full_conversation()).payload
 
 
 SUBJECTS: Final = {name: Subject(name) for name in all_formats()}

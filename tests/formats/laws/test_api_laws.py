@@ -8,15 +8,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from partita.formats.answers.model_view import model_view
 from partita.formats.conversion import convert, read, write
 from partita.formats.format import Loaded
+from partita.formats.model_view import model_view
 from partita.formats.registry import get_format
 from partita.types.codec import read_message, to_json
-from partita.types.fold import expand, fold
 from partita.types.json import Json, JsonObject, dumps, is_object
 from partita.types.messages import Message, ToolMessage, UserMessage
-from partita.types.tools import JsonOutput, ToolResultPart
+from partita.types.parts import JsonOutput, ToolResultPart
+from partita.types.tool_results import expand, fold
 from tests import canonical
 from tests.rules import APIS, REFUSED, problems
 from tests.tables import Failures, each_row

@@ -10,19 +10,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from partita.errors import DecodeError
-from partita.formats.agent_decoder import BodyDecoder, Decoding
+from partita.formats.call_decoder import BodyDecoder, CallDecoder
 from partita.formats.conversion import read, write
 from partita.formats.format import Decoder, Loaded
 from partita.formats.registry import get_format
 from partita.stream.accumulator import Accumulator
 from partita.testing import format_laws as laws
-from partita.testing.everything import everything
+from partita.testing.full_conversation import full_conversation
 from partita.testing.mutations import Path, changed, extended, leaves, misplaced, mistaken
 from partita.types.codec import read_message, to_json
 from partita.types.json import Json, dumps, is_array, is_object
 from partita.types.messages import AssistantMessage, AssistantPart, Message, ToolCallPart, UserMessage
-from partita.types.parts import DataPart, StepStartPart, TextPart
-from partita.types.tools import InterruptedOutput
+from partita.types.parts import DataPart, InterruptedOutput, StepStartPart, TextPart
 from tests import canonical
 from tests.converting import outcome
 from tests.damage import damaged
@@ -147,10 +146,10 @@ def test_a_payload_converts_to_anything_and_no_leaf_is_lost_on_the_way(subject: 
 
 @of_each(WRITTEN)
 def test_a_conversation_that_has_everything_is_written_with_nothing_lost_in_silence(subject: Subject) -> None:
-    laws.check_conversation(subject.format, everything())
-    laws.check_values(subject.format, everything())
-    paths = some(list(leaves(to_json(everything()))), 6, subject.name)
-    laws.check_conversation_leaves(subject.format, everything(), paths)
+    laws.check_conversation(subject.format, full_conversation())
+    laws.check_values(subject.format, full_conversation())
+    paths = some(list(leaves(to_json(full_conversation()))), 6, subject.name)
+    laws.check_conversation_leaves(subject.format, full_conversation(), paths)
 
 
 @settings(max_examples=settings().max_examples * 2)
@@ -257,7 +256,7 @@ def test_the_pieces_that_bytes_come_in_do_not_matter(subject: Subject) -> None:
     data = b"".join(b"data: " + dumps(event) + b"\n\n" for event in events)
     found = []
     for size in (len(data), 7, 64):
-        decoding = Decoding(subject.name, "sse")
+        decoding = CallDecoder(subject.name, "sse")
         pieces = [data[start : start + size] for start in range(0, len(data), size)]
         found.append([*(one for piece in pieces for one in decoding.feed(piece)), *decoding.finish()])
     assert found[1] == found[0], name

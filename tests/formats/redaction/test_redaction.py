@@ -13,14 +13,13 @@ from partita.errors import DecodeError, PartitaError
 from partita.formats.redaction.custom import Custom
 from partita.formats.redaction.kinds import BY_NAME, WANTED
 from partita.formats.redaction.redactor import Finding, Redactor, Rules
-from partita.formats.redaction.values import redacted, redacted_chunks
+from partita.formats.redaction.values import redact, redacted, redacted_chunks
 from partita.formats.registry import all_formats, get_format
 from partita.types.chunks import Chunk, ReasoningDelta, TextDelta, TextEnd, TextStart, ToolInputDelta
 from partita.types.codec import MESSAGES, encode, to_json
 from partita.types.json import Json, dumps, is_array, is_object
 from partita.types.messages import AssistantMessage, Message, ToolCallPart, UserMessage
-from partita.types.parts import FilePart, ReasoningPart, TextPart
-from partita.types.tools import JsonOutput, TextOutput
+from partita.types.parts import FilePart, JsonOutput, ReasoningPart, TextOutput, TextPart
 from tests.canonical import messages as canonical_messages
 from tests.tables import each_row
 
@@ -308,6 +307,15 @@ def test_no_secret_survives_in_the_bytes_of_any_format(
             continue
         assert secret.encode() not in written
         assert dumps(secret)[1:-1] not in written
+
+
+def test_values_in_a_list_are_redacted_too() -> None:
+    message = UserMessage(id="m", content=f"Deploy with {SECRETS['github']}")
+    for values in ([message], (message,)):
+        result = redact(values)
+        assert type(result.value) is type(values)
+        assert SECRETS["github"] not in str(result.value)
+        assert len(result.findings) == 1
 
 
 def test_what_bears_no_secret_is_the_same_value() -> None:

@@ -23,8 +23,7 @@ from partita.types.messages import (
     ToolMessage,
     UserMessage,
 )
-from partita.types.parts import FilePart, ReasoningPart, TextPart
-from partita.types.tools import ContentOutput, TextOutput, ToolResultPart
+from partita.types.parts import ContentOutput, FilePart, ReasoningPart, TextOutput, TextPart, ToolResultPart
 from partita.types.value import Extra
 from tests.tables import each_row
 

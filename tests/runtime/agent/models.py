@@ -5,10 +5,14 @@ from itertools import count
 from pathlib import Path
 from typing import TypeAlias
 
-from partita.formats.answers.model_view import model_view
-from partita.runtime.service import Options, Prompt
+from partita.formats.model_view import model_view
+from partita.runtime.service import InvokeOptions, Prompt
 from partita.types.chunks import (
+    AgentStreamEvent,
     Chunk,
+    ChunkEvent,
+    CompleteEvent,
+    ErrorEvent,
     MessageFinish,
     MessageStart,
     StepFinish,
@@ -20,11 +24,9 @@ from partita.types.chunks import (
     ToolInputStart,
 )
 from partita.types.codec import to_json
-from partita.types.events import AgentStreamEvent, ChunkEvent, CompleteEvent, ErrorEvent
 from partita.types.json import Json, JsonObject, is_object
 from partita.types.messages import AssistantMessage, Message, ToolCallPart, ToolMessage, UserMessage, text_of
-from partita.types.parts import TextPart
-from partita.types.tools import ToolOutput, ToolResultPart
+from partita.types.parts import TextPart, ToolOutput, ToolResultPart
 from partita.types.usage import Usage
 
 Said: TypeAlias = str | tuple[str, Json]
@@ -43,7 +45,7 @@ class Model:
         self._answers = list(answers)
         self.asked: list[tuple[Message, ...]] = []
         """The talk of each call, as a provider would be sent it."""
-        self.options: list[Options] = []
+        self.options: list[InvokeOptions] = []
 
     async def invoke(
         self,
@@ -51,11 +53,11 @@ class Model:
         *,
         cwd: Path | None = None,
         session_id: str | None = None,
-        options: Options | None = None,
+        options: InvokeOptions | None = None,
     ) -> AsyncIterator[AgentStreamEvent]:
         assert not isinstance(prompt, str)
         self.asked.append(model_view(prompt).messages)
-        self.options.append(options or Options())
+        self.options.append(options or InvokeOptions())
         for one in self._answers.pop(0):
             if isinstance(one, BaseException):
                 raise one

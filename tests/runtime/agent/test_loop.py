@@ -10,17 +10,20 @@ import pytest
 from partita.errors import AgentError
 from partita.formats.format import ToolSpec
 from partita.runtime.agent.agent import Agent
-from partita.runtime.service import Options
-from partita.runtime.session.writer import REFUSED
+from partita.runtime.service import InvokeOptions
+from partita.runtime.session.live_run import REFUSED
 from partita.runtime.tools.context import ToolContext
-from partita.runtime.tools.running import ToolRunner
+from partita.runtime.tools.runner import ToolRunner
 from partita.runtime.tools.tool import Tool, tool
-from partita.store.facade.store import Store
+from partita.store.store import Store
+from partita.store.values import RunFilter
 from partita.types.chunks import (
     Chunk,
+    CompleteEvent,
     DataChunk,
     MessageFinish,
     MessageStart,
+    RawEvent,
     StepStart,
     TextDelta,
     ToolInputAvailable,
@@ -29,10 +32,9 @@ from partita.types.chunks import (
     ToolInputStart,
     ToolOutputAvailable,
 )
-from partita.types.events import CompleteEvent, RawEvent
 from partita.types.json import Json, is_object
 from partita.types.messages import text_of
-from partita.types.tools import ErrorTextOutput, InterruptedOutput, TextOutput
+from partita.types.parts import ErrorTextOutput, InterruptedOutput, TextOutput
 from partita.types.usage import Usage
 from tests.runtime.agent.models import Model, Said, calls_of, failing, outcome, reply, seen
 from tests.runtime.session.puppets import left_by
@@ -102,7 +104,7 @@ async def test_several_steps_make_one_message(make: Maker) -> None:
         [*second, ("call", "add"), ("result", 7)],
     ]
     assert [spec.name for spec in model.options[0].tools] == ["add"]
-    (run,) = (await make.store.list_runs(thread_id="t1")).items
+    (run,) = (await make.store.runs.list(RunFilter(thread_id="t1"))).items
     left = await left_by(make.store, run.id)
     total = Usage(input_tokens=60, output_tokens=6)
     assert (run.usage, left.message.content.usage) == (total, total)
@@ -143,7 +145,7 @@ async def test_preliminary_outputs_are_shown_and_the_last_one_stays(make: Maker)
         ("the top", True),
         ("the top", None),
     ]
-    (run,) = (await make.store.list_runs(thread_id="t1")).items
+    (run,) = (await make.store.runs.list(RunFilter(thread_id="t1"))).items
     (call,) = calls_of((await left_by(make.store, run.id)).message)
     assert (call.output, call.preliminary) == (TextOutput("the top"), None)
 
@@ -162,7 +164,7 @@ async def test_the_limit_of_steps_ends_it_and_it_may_go_on(make: Maker) -> None:
     said = gone_on.content.metadata
     assert is_object(said)
     assert "stoppedBy" not in said
-    (last, _) = (await make.store.list_runs(thread_id="t1")).items
+    (last, _) = (await make.store.runs.list(RunFilter(thread_id="t1"))).items
     assert (await left_by(make.store, last.id, seed=message)).message == gone_on
 
 
@@ -301,8 +303,8 @@ async def test_a_chunk_that_does_not_fit_does_not_end_the_talk(make: Maker) -> N
     model = Model([*whole[:2], TextDelta("nowhere", "?"), *whole[2:]])
     agent = make(model)
     assert text_of(await agent.run("t1", "Go")) == "Fine."
-    (run,) = (await make.store.list_runs(thread_id="t1")).items
-    log = [record.chunk for record in await make.store.read_log(run.id)]
+    (run,) = (await make.store.runs.list(RunFilter(thread_id="t1"))).items
+    log = [record.chunk for record in await make.store.logs.read(run.id)]
     assert sum(isinstance(chunk, DataChunk) and chunk.type == REFUSED for chunk in log) == 1
 
 
@@ -310,8 +312,8 @@ async def test_every_byte_of_the_model_is_kept(make: Maker) -> None:
     whole = reply("Fine.")
     model = Model([RawEvent(raw_text="a"), *whole[:-1], RawEvent(raw_text="b"), CompleteEvent(raw_text="c")])
     await make(model).run("t1", "Go")
-    (run,) = (await make.store.list_runs(thread_id="t1")).items
-    raw = [record.raw for record in await make.store.read_log(run.id) if record.raw is not None]
+    (run,) = (await make.store.runs.list(RunFilter(thread_id="t1"))).items
+    raw = [record.raw for record in await make.store.logs.read(run.id) if record.raw is not None]
     assert b"".join(raw) == b"abc"
 
 
@@ -379,7 +381,7 @@ async def test_a_tool_knows_where_it_is_called(make: Maker) -> None:
     model = Model(reply(("look", {})), reply("Done."))
     message = await make(model, look).run("t1", "Go")
     (context,) = known
-    (run,) = (await make.store.list_runs(thread_id="t1")).items
+    (run,) = (await make.store.runs.list(RunFilter(thread_id="t1"))).items
     (call,) = calls_of(message)
     assert (context.thread_id, context.run_id, context.message_id) == ("t1", run.id, message.id)
     assert (context.tool_call_id, context.store) == (call.id, make.store)
@@ -388,7 +390,7 @@ async def test_a_tool_knows_where_it_is_called(make: Maker) -> None:
 async def test_an_agent_is_an_agent_of_others_without_a_store() -> None:
     model = Model(reply(("add", {"one": 1, "other": 2})), reply("3."))
     agent = Agent(model, tools=[add], instructions="Be brief.")
-    events = [event async for event in agent.invoke("Go", options=Options(settings={"warm": 1}))]
+    events = [event async for event in agent.invoke("Go", options=InvokeOptions(settings={"warm": 1}))]
     assert isinstance(events[-1], CompleteEvent)
     assert model.options[0].instructions == "Be brief."
     assert model.options[0].settings == {"warm": 1}
@@ -401,16 +403,16 @@ async def test_an_agent_is_an_agent_of_others_without_a_store() -> None:
 async def test_tools_that_a_turn_brings_along_are_the_clients(make: Maker) -> None:
     """What nobody has is an error that the model is told of; what the client brought waits for it."""
     agent = make(Model(reply(("show_map", {}), ("add", {"one": 1, "other": 2})), reply("There.")), add)
-    options = Options(tools=(ToolSpec(name="show_map"),))
+    options = InvokeOptions(tools=(ToolSpec(name="show_map"),))
     message = await agent.run("t1", "Where?", options=options)
     shown, added = calls_of(message)
     assert (shown.state, shown.output) == ("input-available", None)
     assert added.state == "output-available"
-    await agent.session.give_output("t1", shown.id, TextOutput("shown"))
+    await agent.session.add_tool_output("t1", shown.id, TextOutput("shown"))
     assert text_of(await agent.run("t1", options=options)) == "There."
 
 
 async def test_a_client_cannot_take_a_tool_of_the_agent(make: Maker) -> None:
     agent = make(Model(reply(("add", {"one": 1, "other": 2})), reply("Three.")), add)
-    message = await agent.run("t1", "?", options=Options(tools=(ToolSpec(name="add"),)))
+    message = await agent.run("t1", "?", options=InvokeOptions(tools=(ToolSpec(name="add"),)))
     assert text_of(message) == "Three."

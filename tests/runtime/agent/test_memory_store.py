@@ -9,27 +9,25 @@ from partita import (
     Agent,
     AgentError,
     AssistantMessage,
-    ErrorChunk,
-    MemoryStore,
     Message,
-    MessageFinish,
-    MessageList,
-    MessageStart,
-    Store,
-    TextDelta,
-    TextStart,
-    Thread,
-    ToolApprovalResponse,
     ToolCallPart,
-    ToolOutputAvailable,
     Usage,
     UserMessage,
-    decode_message,
-    encode,
-    text_of,
     tool,
 )
+from partita.agents import MessageList
+from partita.chunks import (
+    ErrorChunk,
+    MessageFinish,
+    MessageStart,
+    TextDelta,
+    TextStart,
+    ToolApprovalResponse,
+    ToolOutputAvailable,
+)
+from partita.store import MemoryStore, Store
 from partita.store.values import Order
+from partita.types import Thread, decode_message, encode, text_of
 from tests.runtime.agent.models import Model, failing, reply
 
 
@@ -104,7 +102,8 @@ async def test_what_is_stored_is_what_a_session_stores(store: Store) -> None:
             agent = Agent(Model(*lines), tools=[add], store=each)
             async for _ in agent.stream(f"t{len(lines)}", UserMessage(id="u", content="2 and 3?")):
                 pass
-            stored.append([*await each.list_messages(f"t{len(lines)}")])
+            memory = each.memory if isinstance(each, Store) else each
+            stored.append([*await memory.list_messages(f"t{len(lines)}")])
             if isinstance(each, Store):
                 await agent.session.close()
         ours, theirs = ([message.content for message in messages] for messages in stored)
@@ -179,7 +178,7 @@ async def test_a_message_list_continues_what_any_store_holds() -> None:
 
 
 async def test_a_store_is_a_memory_store(store: Store) -> None:
-    memory: MemoryStore = store
+    memory: MemoryStore = store.memory
     await memory.save_thread(Thread(id="t"))
     await memory.save_messages([UserMessage(id=f"u{n}", content=str(n), thread_id="t") for n in range(3)])
     assert await texts(memory) == ["0", "1", "2"]

@@ -9,30 +9,21 @@ import pytest
 from partita import (
     Agent,
     AssistantMessage,
-    ChunkEvent,
-    CompleteEvent,
     ErrorTextOutput,
     InterruptedOutput,
     Message,
-    MessageFinish,
-    MessageStart,
-    Network,
-    NetworkResult,
-    Prompt,
-    ScriptedService,
     Session,
-    Store,
-    TextDelta,
     TextPart,
-    TextStart,
     ToolCallPart,
-    ToolInputStart,
-    as_script,
     get_format,
     open_store,
-    text_of,
     tool,
 )
+from partita.agents import ChunkEvent, CompleteEvent, Network, Prompt, ScriptedService, as_script
+from partita.chunks import MessageFinish, MessageStart, TextDelta, TextStart, ToolInputStart
+from partita.store import Store
+from partita.store.values import MessageFilter, PartFilter, ThreadFilter
+from partita.types import NetworkResult, text_of
 
 Json = dict[str, Any]
 
@@ -95,7 +86,7 @@ async def run(store: Store, network: Network) -> None:
 
 async def executed(store: Store) -> AssistantMessage:
     """The message of the first execution."""
-    page = await store.list_messages("t", limit=None)
+    page = await store.messages.list("t", limit=None)
     return next(one for one in page.items if isinstance(one, AssistantMessage))
 
 
@@ -114,7 +105,7 @@ def shown(message: AssistantMessage) -> Json:
 
 
 async def failed_threads(store: Store) -> list[str]:
-    return [one.id for one in (await store.list_threads(has_errors=True)).items]
+    return [one.id for one in (await store.threads.list(ThreadFilter(has_errors=True))).items]
 
 
 @pytest.mark.parametrize("kind", ["tool", "workflow"])
@@ -133,7 +124,7 @@ async def test_a_function_that_raises(store: Store, kind: str) -> None:
     assert shown(message)["state"] == "output-error"
     assert "ZeroDivisionError" in shown(message)["errorText"]
     assert await failed_threads(store) == ["t"]
-    assert len((await store.find_parts(tool="divide", has_error=True)).items) == 1
+    assert len((await store.messages.find_parts(PartFilter(tool="divide", has_error=True))).items) == 1
 
 
 @pytest.mark.parametrize("kind", ["tool", "workflow"])
@@ -173,7 +164,7 @@ async def test_a_failure_deep_inside_is_counted(store: Store) -> None:
     await run(store, Network(Router(route("agent", "inner", "Divide."), DONE), agents={"inner": inner}))
     assert result(await executed(store)).error is None
     assert await failed_threads(store) == ["t"]
-    assert len((await store.find_parts(tool="divide", has_error=True)).items) == 1
+    assert len((await store.messages.find_parts(PartFilter(tool="divide", has_error=True))).items) == 1
 
 
 async def test_the_calls_of_an_agent_are_listed(store: Store) -> None:
@@ -183,7 +174,7 @@ async def test_the_calls_of_an_agent_are_listed(store: Store) -> None:
     await run(store, Network(Router(route("agent", "divider", "Divide."), DONE), agents={"divider": divider}))
     (listed,) = result(await executed(store)).tool_calls
     assert (listed.name, listed.input, listed.output) == ("divide", {"by": 5}, listed.output)
-    assert len((await store.find_parts(tool="divide")).items) == 1
+    assert len((await store.messages.find_parts(PartFilter(tool="divide"))).items) == 1
 
 
 class Endless:
@@ -214,7 +205,7 @@ async def streaming(session: Session, run_id: str) -> None:
 
 
 async def _run(session: Session, run_id: str) -> Any:
-    return await session.store.get_run(run_id)
+    return await session.store.runs.get(run_id)
 
 
 def check_interrupted(message: AssistantMessage, how: str, status: str) -> None:
@@ -297,7 +288,7 @@ async def test_the_calls_of_a_router_are_answered(store: Store) -> None:
         "parts": [*route("tool", "divide", {"by": 2})["parts"], *route("tool", "divide", {"by": 3})["parts"]]
     }
     await run(store, Network(Router(unknown, both, DONE), tools=[divide]))
-    everything = (await store.list_messages("t", limit=None, internal=None)).items
+    everything = (await store.messages.list("t", MessageFilter(internal=None), limit=None)).items
     turns = [one for one in everything if one.internal]
     states = [[part.state for part in one.parts if isinstance(part, ToolCallPart)] for one in turns]
     assert states == [["output-error"], ["output-available", "output-error"], ["output-available"]]

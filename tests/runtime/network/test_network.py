@@ -8,13 +8,13 @@ from partita.errors import AgentError
 from partita.formats.ai_sdk.ui.format import dump as dump_ui
 from partita.formats.registry import get_format
 from partita.runtime.agent.agent import Agent
-from partita.runtime.folding import RunFold, fold_run
 from partita.runtime.network.network import Network
-from partita.runtime.scripted.script import as_script
-from partita.runtime.scripted.service import ScriptedService
+from partita.runtime.run_fold import RunFold, fold_run
+from partita.runtime.scripted import ScriptedService, as_script
 from partita.runtime.tools.tool import tool
-from partita.store.facade.store import Store
 from partita.store.opening import open_store
+from partita.store.store import Store
+from partita.store.values import MessageFilter, RunFilter
 from partita.stream.accumulator import Accumulator
 from partita.types.chunks import Chunk
 from partita.types.codec import encode
@@ -87,7 +87,7 @@ WHOLE = (
 
 
 async def stored(store: Store, thread: str = "t") -> tuple[Message, ...]:
-    return (await store.list_messages(thread, limit=None, internal=None)).items
+    return (await store.messages.list(thread, MessageFilter(internal=None), limit=None)).items
 
 
 async def live(network: Network, task: str = "Go.") -> list[Chunk]:
@@ -109,8 +109,8 @@ async def test_live_reloaded_and_replayed_are_one_tree(store: Store) -> None:
     chosen = network(store, *WHOLE)
     chunks = await live(chosen)
     messages = await stored(store)
-    run = (await store.list_runs(thread_id="t")).items[0]
-    replayed = [record.chunk for record in await store.read_log(run.id) if record.chunk is not None]
+    run = (await store.runs.list(RunFilter(thread_id="t"))).items[0]
+    replayed = [record.chunk for record in await store.logs.read(run.id) if record.chunk is not None]
     trees = [
         [encode(message.content) for message in fold_run(each, "x", run_id=run.id)]
         for each in (chunks, replayed)
@@ -141,10 +141,10 @@ async def test_every_choice_says_what_why_and_what_came_of_it(store: Store) -> N
     assert coffee.final_result.value == {"cups": 2, "done": True}
     assert messages[-1].content.parts == (TextPart("All done.", state="done"),)
     assert [message.internal for message in messages] == [False, *[True, False] * 4]
-    run = (await store.list_runs(thread_id="t")).items[0]
+    run = (await store.runs.list(RunFilter(thread_id="t"))).items[0]
     assert run.usage is not None
     assert (run.usage.input_tokens, run.usage.output_tokens) == (10, 5)  # the router's four turns, the poet's
-    totals = await store.usage_of_thread("t")
+    totals = await store.usage.of_thread("t")
     assert (totals.responses, totals.input_tokens, totals.output_tokens) == (5, 10, 5)
     await chosen.session.close()
 
@@ -249,8 +249,8 @@ async def test_a_model_without_tools_can_be_chosen_too(store: Store) -> None:
 async def test_a_router_that_fails_fails_the_run(store: Store) -> None:
     chosen = network(store)
     await live(chosen)
-    run = (await store.list_runs(thread_id="t")).items[0]
-    assert (run.status, run.error) == ("failed", "the script has nothing more to say")
+    run = (await store.runs.list(RunFilter(thread_id="t"))).items[0]
+    assert (run.status, run.error) == ("failed", "the script has no more steps")
     await chosen.session.close()
 
 

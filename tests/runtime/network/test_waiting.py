@@ -8,42 +8,45 @@ import pytest
 
 from partita import (
     Agent,
-    Answer,
     AssistantMessage,
-    ChunkEvent,
-    CompleteEvent,
     ErrorTextOutput,
     JsonOutput,
-    MessageFinish,
-    MessageStart,
-    Network,
-    NetworkExecution,
-    NetworkResult,
-    Options,
-    Prompt,
-    Question,
-    ScriptedService,
     Session,
-    StepStart,
-    Store,
-    TextDelta,
-    TextEnd,
     TextOutput,
     TextPart,
+    ToolCallPart,
+    open_store,
+    tool,
+)
+from partita.agents import (
+    ApprovalRequest,
+    ApprovalResponse,
+    ChunkEvent,
+    CompleteEvent,
+    InvokeOptions,
+    Network,
+    Prompt,
+    ScriptedService,
+    as_script,
+    client_tool,
+)
+from partita.chunks import (
+    MessageFinish,
+    MessageStart,
+    StepStart,
+    TextDelta,
+    TextEnd,
     TextStart,
     ToolApprovalRequest,
     ToolApprovalResponse,
-    ToolCallPart,
     ToolInputAvailable,
     ToolOutputAvailable,
     ToolOutputDenied,
-    as_script,
-    client_tool,
-    open_store,
-    text_of,
-    tool,
 )
 from partita.formats.format import ToolSpec
+from partita.store import Store
+from partita.store.values import MessageFilter, PartFilter
+from partita.types import NetworkExecution, NetworkResult, text_of
 
 Json = dict[str, Any]
 removed: list[str] = []
@@ -146,12 +149,14 @@ async def run(store: Store, network: Network, task: str | None = None) -> None:
 
 async def answer(store: Store, approval_id: str, approved: bool, reason: str | None = None) -> None:
     async with Session(store) as session:
-        await session.answer("t", Answer(approval_id, approved, by="Ann", reason=reason))
+        await session.add_approval_response(
+            "t", ApprovalResponse(approval_id, approved, by="Ann", reason=reason)
+        )
 
 
 async def messages(store: Store) -> list[AssistantMessage]:
     """The answers of the thread, as a client sees them."""
-    page = await store.list_messages("t", limit=None)
+    page = await store.messages.list("t", limit=None)
     return [one for one in page.items if isinstance(one, AssistantMessage)]
 
 
@@ -254,7 +259,7 @@ async def test_a_tool_of_the_client(
     (call,) = parts(waiting)
     assert (call.name, call.state) == ("where", "input-available")
     async with Session(store) as session:
-        await session.give_output("t", call.id, output)
+        await session.add_tool_output("t", call.id, output)
     await run(store, make())
     executed, final = await messages(store)
     assert [one.output for one in parts(executed)] == [output]
@@ -269,14 +274,16 @@ async def test_a_tool_of_the_client(
 
 
 async def test_a_tool_that_the_client_brings_along(store: Store) -> None:
-    brought = Options(tools=(ToolSpec(name="brought", description=None, input_schema={"type": "object"}),))
+    brought = InvokeOptions(
+        tools=(ToolSpec(name="brought", description=None, input_schema={"type": "object"}),)
+    )
     agent = Agent(scripted(calls(("brought", {})), says("Thank you.")))
     network = Network(scripted(route("agent", "guide", "Guide."), DONE), agents={"guide": agent})
     async with Session(store) as session:
         await session.wait((await session.start(network, "t", "Go.", options=brought)).id)
         (call,) = parts((await messages(store))[-1])
         assert (call.name, call.state) == ("brought", "input-available")
-        await session.give_output("t", call.id, TextOutput("here"))
+        await session.add_tool_output("t", call.id, TextOutput("here"))
         await session.wait((await session.start(network, "t", options=brought)).id)
     executed, final = await messages(store)
     assert result(executed).text == "Thank you."
@@ -334,7 +341,7 @@ async def test_the_router_continues_where_it_was(store: Store) -> None:
     assert outputs[0] == TextOutput("a is old")
     assert isinstance(outputs[1], ErrorTextOutput)
     assert outputs[2] == TextOutput("It is gone.")
-    everything = (await store.list_messages("t", limit=None, internal=None)).items
+    everything = (await store.messages.list("t", MessageFilter(internal=None), limit=None)).items
     numbers = [one.content.metadata["network"]["iteration"] for one in everything if one.internal]  # type: ignore[index]
     assert numbers == [1, 2, 3, 4]
     assert [execution(one).iteration for one in await messages(store) if one.content.network_execution] == [
@@ -391,7 +398,7 @@ async def test_a_promoted_call_is_counted_once(store: Store) -> None:
     assert call.approval is not None
     await answer(store, call.approval.id, True)
     await run(store, in_a_network_of_networks())
-    page = await store.find_parts(thread_id="t", tool="remove", limit=50)
+    page = await store.messages.find_parts(PartFilter(thread_id="t", tool="remove"), limit=50)
     assert len(page.items) == 1
 
 
@@ -406,10 +413,10 @@ class Asking:
         *,
         cwd: Path | None = None,
         session_id: str | None = None,
-        options: Options | None = None,
+        options: InvokeOptions | None = None,
     ) -> AsyncIterator[Any]:
         assert options is not None
-        assert options.desk is not None
+        assert options.approvals is not None
         for chunk in (
             MessageStart(),
             StepStart(),
@@ -417,7 +424,7 @@ class Asking:
             ToolApprovalRequest("a1", "c1"),
         ):
             yield ChunkEvent(chunk=chunk)
-        decision = await options.desk.ask(Question("a1", "c1", "remove", {"name": "a"}))
+        decision = await options.approvals.request(ApprovalRequest("a1", "c1", "remove", {"name": "a"}))
         for chunk in (
             ToolApprovalResponse("a1", decision.approved, decision.reason),
             ToolOutputAvailable("c1", "removed") if decision.approved else ToolOutputDenied("c1"),
@@ -438,7 +445,7 @@ async def test_an_agent_that_waits_while_it_works(store: Store, approved: bool, 
         async for some in session.follow(begun.id):
             if any(isinstance(one.chunk, ToolApprovalRequest) for one in some):
                 break
-        await session.answer("t", Answer("a1", approved))
+        await session.add_approval_response("t", ApprovalResponse("a1", approved))
         await session.wait(begun.id)
     executed, final = await messages(store)
     assert [(one.id, one.state) for one in parts(executed)] == [("c1", state)]

@@ -1,4 +1,4 @@
-"""Run a stand-in through a service, and look at what came of it."""
+"""Run a stand-in program through a service, and inspect its events."""
 
 import asyncio
 import json
@@ -8,53 +8,60 @@ from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import NamedTuple
 
-from partita.runtime.programs.process import Patience
-from partita.runtime.service import Decision, Desk, Options, Question
+from partita.runtime.programs.process import Timeouts
+from partita.runtime.service import ApprovalDecision, ApprovalGate, ApprovalRequest, InvokeOptions
 from partita.stream.accumulator import Accumulator
-from partita.types.chunks import Chunk, DataChunk
-from partita.types.events import AgentStreamEvent, ChunkEvent, CompleteEvent, ErrorEvent, raw_bytes
+from partita.types.chunks import (
+    AgentStreamEvent,
+    Chunk,
+    ChunkEvent,
+    CompleteEvent,
+    DataChunk,
+    ErrorEvent,
+    raw_bytes,
+)
 from partita.types.json import Json, JsonObject, is_object
 from partita.types.messages import AssistantMessage
 from partita.types.parts import TextPart
 
 ROOT = Path(__file__).parents[3]
 
-PATIENT = Patience(interrupt=30, leave=30, terminate=30, kill=30)
-"""For programs that do as they should: no machine is so slow."""
+LONG = Timeouts(interrupt=30, exit=30, terminate=30, kill=30)
+"""For programs that behave: long enough for any machine."""
 
-BRISK = Patience(interrupt=0.2, leave=0.2, terminate=0.2, kill=30)
-"""For programs that do not."""
+SHORT = Timeouts(interrupt=0.2, exit=0.2, terminate=0.2, kill=30)
+"""For programs that do not exit."""
 
 
 def command(name: str) -> tuple[str, ...]:
     return (sys.executable, "-S", "-m", f"tests.runtime.programs.{name}_stand_in")  # needs no packages
 
 
-class Answers:
-    """A desk where one answer is given to every question."""
+class FixedDecision:
+    """An approval gate that makes the same decision on every request."""
 
     def __init__(self, approved: bool, reason: str | None = None) -> None:
-        self.asked: list[Question] = []
-        self._decision = Decision(approved, reason)
+        self.requests: list[ApprovalRequest] = []
+        self._decision = ApprovalDecision(approved, reason)
 
-    async def ask(self, question: Question) -> Decision:
-        self.asked.append(question)
+    async def request(self, request: ApprovalRequest) -> ApprovalDecision:
+        self.requests.append(request)
         return self._decision
 
 
-class Silence:
-    """A desk where nobody ever answers."""
+class NoDecision:
+    """An approval gate that never decides."""
 
     def __init__(self) -> None:
-        self.was_asked = asyncio.Event()
-        self.was_withdrawn = False
+        self.was_requested = asyncio.Event()
+        self.was_cancelled = False
 
-    async def ask(self, question: Question) -> Decision:
-        self.was_asked.set()
+    async def request(self, request: ApprovalRequest) -> ApprovalDecision:
+        self.was_requested.set()
         try:
             await asyncio.Event().wait()
         finally:
-            self.was_withdrawn = True
+            self.was_cancelled = True
         raise AssertionError
 
 
@@ -70,7 +77,9 @@ def paths(folder: Path) -> Paths:
     return Paths(folder / "said.jsonl", folder / "heard.jsonl", folder / "pids.json")
 
 
-def options(folder: Path, *behaviour: str, desk: Desk | None = None, flood: int = 0, **more: Json) -> Options:
+def options(
+    folder: Path, *behaviour: str, approvals: ApprovalGate | None = None, flood: int = 0, **more: Json
+) -> InvokeOptions:
     places = paths(folder)
     environment = {
         "PYTHONPATH": f"{ROOT}{os.pathsep}{ROOT / 'src'}",
@@ -80,7 +89,7 @@ def options(folder: Path, *behaviour: str, desk: Desk | None = None, flood: int 
         "STAND_IN_HEARD": str(places.heard),
         "STAND_IN_PIDS": str(places.pids),
     }
-    return Options(desk=desk, environment=environment, **more)
+    return InvokeOptions(approvals=approvals, environment=environment, **more)
 
 
 async def gather(events: AsyncIterator[AgentStreamEvent]) -> list[AgentStreamEvent]:
@@ -103,7 +112,7 @@ def words(events: list[AgentStreamEvent]) -> str:
     return "".join(part.text for part in message(events).parts if isinstance(part, TextPart))
 
 
-def complaints(events: list[AgentStreamEvent]) -> str:
+def stderr_text(events: list[AgentStreamEvent]) -> str:
     """What came over standard error."""
     told = [chunk.data for chunk in chunks(events) if isinstance(chunk, DataChunk)]
     return "".join(data["text"] for data in told if is_object(data) and data.keys() == {"text"})

@@ -2,12 +2,11 @@
 
 from collections.abc import Sequence
 
-from partita.formats.agent_decoder import CALL, CALL_END, is_mark
-from partita.runtime.requests import asked_in
-from partita.runtime.service import Options, Prompt
+from partita.formats.call_decoder import CALL, CALL_END, is_marker
+from partita.runtime.model_calls import read_request_marker
+from partita.runtime.service import InvokeOptions, Prompt
 from partita.stream.accumulator import Accumulator, close_message
-from partita.types.chunks import Chunk
-from partita.types.events import AgentStreamEvent, ChunkEvent, CompleteEvent, ErrorEvent, raw_bytes
+from partita.types.chunks import AgentStreamEvent, Chunk, ChunkEvent, CompleteEvent, ErrorEvent, raw_bytes
 from partita.types.messages import AssistantMessage, ToolCallPart, text_of
 from partita.types.parts import ReasoningPart
 from tests.runtime.playback import Play, Playback
@@ -20,7 +19,7 @@ ASKED = [("weather", {"city": "Bergen"})]
 
 
 async def ask(
-    service: Service, prompt: Prompt = "How is the weather in Bergen?", options: Options | None = None
+    service: Service, prompt: Prompt = "How is the weather in Bergen?", options: InvokeOptions | None = None
 ) -> list[AgentStreamEvent]:
     """All events of one answer, behind the note of what was asked."""
     try:
@@ -28,7 +27,7 @@ async def ask(
     finally:
         await service.aclose()
     assert isinstance(first, ChunkEvent)
-    assert asked_in(first.chunk) is not None
+    assert read_request_marker(first.chunk) is not None
     return events
 
 
@@ -46,7 +45,7 @@ def raw(events: Sequence[AgentStreamEvent]) -> bytes:
 def chunks(events: Sequence[AgentStreamEvent]) -> list[Chunk]:
     """The chunks of the events, without the marks around a call."""
     found = [event.chunk for event in events if isinstance(event, ChunkEvent)]
-    return [chunk for chunk in found if not is_mark(chunk, CALL) and not is_mark(chunk, CALL_END)]
+    return [chunk for chunk in found if not is_marker(chunk, CALL) and not is_marker(chunk, CALL_END)]
 
 
 def fold(said: Sequence[Chunk]) -> AssistantMessage:

@@ -7,11 +7,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from partita.runtime.providers.anthropic import AnthropicService
-from partita.runtime.providers.gemini import GeminiService
-from partita.runtime.providers.openai_chat import OpenAIChatService
-from partita.runtime.providers.openai_responses import OpenAIResponsesService
 from partita.runtime.providers.service import ProviderService
+from partita.runtime.providers.vendors import (
+    AnthropicService,
+    GeminiService,
+    OpenAIChatService,
+    OpenAIResponsesService,
+)
 from partita.types.json import JsonObject, dumps
 
 Service: TypeAlias = ProviderService[Any]

@@ -5,12 +5,13 @@ from collections.abc import Sequence
 import pytest
 
 import partita
-from partita.formats.agent_decoder import is_mark
+from partita.formats.call_decoder import is_marker
 from partita.runtime.agent.agent import Agent
-from partita.runtime.requests import REQUEST, Asked, Lengthening
+from partita.runtime.model_calls import REQUEST, ModelRequest, RequestExpander
 from partita.runtime.session.session import Session
-from partita.store.log.run_log import LogRecord
+from partita.store.logs.run_log import LogRecord
 from partita.store.opening import open_store
+from partita.store.values import RunFilter
 from partita.types.json import dumps, loads
 from partita.types.messages import AssistantMessage, ToolCallPart
 from partita.types.parts import ReasoningPart
@@ -23,9 +24,9 @@ OPAQUE = {"anthropic": b"c2lnbmVk", "gemini": b"c2lnbmVk"}
 """What must come back to a provider byte for byte."""
 
 
-def requests_in(log: Sequence[LogRecord]) -> list[Asked]:
-    reader = Lengthening()
-    notes = [record.chunk for record in log if record.chunk is not None and is_mark(record.chunk, REQUEST)]
+def requests_in(log: Sequence[LogRecord]) -> list[ModelRequest]:
+    reader = RequestExpander()
+    notes = [record.chunk for record in log if record.chunk is not None and is_marker(record.chunk, REQUEST)]
     return [asked for note in notes if (asked := reader.read(note)) is not None]
 
 
@@ -44,8 +45,8 @@ async def test_an_answer_with_tools(name: str, family: Family) -> None:
         service = family.service(playback.address)
         agent = Agent(service, tools=[weather], session=session, max_steps=2, instructions="Be brief.")
         message = await agent.run("t", "How is the weather in Bergen?")
-        run = (await store.list_runs(thread_id="t")).items[0]
-        log = await store.read_log(run.id)
+        run = (await store.runs.list(RunFilter(thread_id="t"))).items[0]
+        log = await store.logs.read(run.id)
         await service.aclose()
     first, second = (loads(request.body) for request in playback.requests)
     assert [asked.body for asked in requests_in(log)] == [first, second]
@@ -75,7 +76,7 @@ async def test_a_request_that_the_provider_refuses_raises_an_error(family: Famil
             await agent.run("t", "How is the weather in Bergen?")
         await agent.session.close()
         await service.aclose()
-        (run,) = (await store.list_runs(thread_id="t")).items
+        (run,) = (await store.runs.list(RunFilter(thread_id="t"))).items
     error = caught.value
     assert isinstance(error, partita.AgentError)
     assert (error.run_id, error.status) == (run.id, "failed") == (run.id, run.status)

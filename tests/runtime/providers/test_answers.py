@@ -2,9 +2,9 @@
 
 import gzip
 
-from partita.formats.agent_decoder import CALL, CALL_END, facts_of, is_mark
+from partita.formats.call_decoder import CALL, CALL_END, facts_of, is_marker
 from partita.formats.registry import get_format
-from partita.types.events import ChunkEvent
+from partita.types.chunks import ChunkEvent
 from partita.types.json import JsonObject, indented, is_object
 from partita.types.messages import text_of
 from tests.runtime.playback import JSON, Play
@@ -52,8 +52,8 @@ async def test_marks_around_the_call_say_how_to_read_it_again(family: Family) ->
     first, last = events[0], events[-2]
     assert isinstance(first, ChunkEvent)
     assert isinstance(last, ChunkEvent)
-    assert is_mark(first.chunk, CALL)
-    assert is_mark(last.chunk, CALL_END)
+    assert is_marker(first.chunk, CALL)
+    assert is_marker(last.chunk, CALL_END)
     facts = facts_of(first.chunk)
     assert (facts["format"], facts["framing"], facts["model"]) == (family.format_name, "sse", "m-1")
 

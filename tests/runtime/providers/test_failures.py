@@ -7,10 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from partita.formats.agent_decoder import CALL, is_mark
-from partita.runtime.providers.failures import name_of
-from partita.types.chunks import ErrorChunk
-from partita.types.events import ChunkEvent, CompleteEvent, ErrorEvent
+from partita.formats.call_decoder import CALL, is_marker
+from partita.runtime.providers.response import error_name
+from partita.types.chunks import ChunkEvent, CompleteEvent, ErrorChunk, ErrorEvent
 from partita.types.json import Json, JsonObject, dumps, is_object
 from partita.types.messages import text_of
 from tests.runtime.playback import JSON, Play, Playback
@@ -169,7 +168,7 @@ async def read_one(service: Service) -> None:
         await anext(events)  # what is asked
         first = await anext(events)
     assert isinstance(first, ChunkEvent)
-    assert is_mark(first.chunk, CALL)
+    assert is_marker(first.chunk, CALL)
 
 
 async def read_until_cancelled(service: Service, playback: Playback) -> None:
@@ -222,7 +221,7 @@ NAMES: dict[str, tuple[Json, int | None, str]] = {
 
 @each_row(("said", "status", "name"), NAMES.values(), ids=NAMES)
 def test_names_of_failures(said: Json, status: int | None, name: str) -> None:
-    assert name_of(said, status) == name
+    assert error_name(said, status) == name
 
 
 async def test_a_refusal_in_words_of_its_own_is_told() -> None:

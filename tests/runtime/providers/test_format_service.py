@@ -11,9 +11,9 @@ from partita.formats import registry
 from partita.formats.format import Format, HttpApi
 from partita.formats.registry import all_formats, get_format
 from partita.runtime.providers.format_service import FormatService
-from partita.runtime.providers.strings import provider_service
+from partita.runtime.providers.registry import provider_service
 from partita.runtime.registry import agent_names, get_agent
-from partita.runtime.service import Options
+from partita.runtime.service import InvokeOptions
 from partita.types.json import loads
 from tests.runtime.playback import Play, Playback
 from tests.tables import each_row
@@ -59,7 +59,7 @@ async def test_a_request_is_sent_to_the_api_and_its_response_is_read() -> None:
     async with Playback(Play(body=body())) as playback:
         found = {"HARBOUR_BASE_URL": f"{playback.address}/v2", "HARBOUR_API_KEY": "its-own"}
         service = provider_service("harbour:pilot-1", environment=found, settings={"temperature": 0})
-        events = await ask(service, options=Options(instructions="Be brief."))
+        events = await ask(service, options=InvokeOptions(instructions="Be brief."))
     assert is_whole(fold(chunks(events)))
     assert completion(events).agent_type == "harbour"
     (request,) = playback.requests

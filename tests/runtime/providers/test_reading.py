@@ -1,8 +1,7 @@
 """How an answer is framed is told by its first byte, then by its content type."""
 
-from partita.runtime.providers.failures import error_in, retry_after
-from partita.runtime.providers.gemini import model_path
-from partita.runtime.providers.reading import framing_of
+from partita.runtime.providers.response import error_in, framing_of, retry_after
+from partita.runtime.providers.vendors import model_path
 from partita.stream.records import Framing
 from partita.types.json import Json
 from tests.tables import each_row

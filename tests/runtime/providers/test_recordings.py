@@ -1,7 +1,7 @@
 """Recorded answers of real providers through the services: the same message as from the recording itself."""
 
 from partita.formats.registry import get_format
-from partita.types.events import CompleteEvent, ErrorEvent
+from partita.types.chunks import CompleteEvent, ErrorEvent
 from partita.types.json import JsonObject, dumps, loads
 from tests.recordings import FAMILIES as FOLDERS
 from tests.recordings import answers, cases_in, is_own, truth_about

@@ -5,19 +5,17 @@ from collections.abc import Sequence
 import pytest
 
 from partita.errors import AgentError, FormatError
-from partita.formats.agent_decoder import facts_of
-from partita.formats.answers.model_view import model_view
+from partita.formats.call_decoder import facts_of
 from partita.formats.format import Dumped, Request, ToolSpec
+from partita.formats.model_view import model_view
 from partita.formats.openai_chat.dialects import DIALECTS, Dialect
 from partita.formats.openai_chat.format import dump as dump_chat
-from partita.runtime.providers.openai_chat import OpenAIChatService
-from partita.runtime.service import Options
-from partita.types.chunks import DataChunk
-from partita.types.events import ChunkEvent
+from partita.runtime.providers.vendors import OpenAIChatService
+from partita.runtime.service import InvokeOptions
+from partita.types.chunks import ChunkEvent, DataChunk
 from partita.types.json import JsonObject, dumps, loads
 from partita.types.messages import AssistantMessage, Message, SystemMessage, ToolCallPart, UserMessage
-from partita.types.parts import ReasoningPart, TextPart
-from partita.types.tools import TextOutput
+from partita.types.parts import ReasoningPart, TextOutput, TextPart
 from tests.formats import anthropic_talks, gemini_answers, openai_responses_requests
 from tests.runtime.playback import Play, Playback
 from tests.tables import each_row
@@ -72,7 +70,7 @@ async def test_the_body_is_what_the_format_builds_byte_for_byte(name: str) -> No
         ),
         UserMessage(id="3", content="And tomorrow?"),
     ]
-    options = Options(instructions="Be brief.", tools=TOOLS, settings=SETTINGS)
+    options = InvokeOptions(instructions="Be brief.", tools=TOOLS, settings=SETTINGS)
     async with Playback(Play(body=family.body)) as playback:
         await ask(family.service(playback.address, settings={"temperature": 1}), talk, options)
     (request,) = playback.requests
@@ -112,13 +110,13 @@ async def test_repairs_and_losses_are_told_with_the_call(family: Family) -> None
     first = events[0]
     assert isinstance(first, ChunkEvent)
     assert isinstance(first.chunk, DataChunk)
-    assert "never got an answer" in facts_of(first.chunk)["repairs"][0]
+    assert "never got a result" in facts_of(first.chunk)["repairs"][0]
 
 
 async def test_another_model_may_be_asked_for_one_answer() -> None:
     family = FAMILIES["gemini"]
     async with Playback(Play(body=family.body)) as playback:
-        await ask(family.service(playback.address), options=Options(model="m-2"))
+        await ask(family.service(playback.address), options=InvokeOptions(model="m-2"))
     assert "/models/m-2:" in playback.requests[0].path
 
 
@@ -135,10 +133,10 @@ async def test_a_dialect_decides_how_a_server_is_asked_and_read(name: str) -> No
 
 def test_wrong_use_is_refused_before_anything_is_sent() -> None:
     nowhere = "http://127.0.0.1:1"
-    with pytest.raises(AgentError, match="nothing to ask"):
+    with pytest.raises(AgentError, match="the prompt is empty"):
         FAMILIES["anthropic"].service(nowhere).invoke([])
-    with pytest.raises(AgentError, match="no name of a model"):
-        FAMILIES["gemini"].service(nowhere).invoke("Hi", options=Options(model="../secrets"))
+    with pytest.raises(AgentError, match="is not the name of a model"):
+        FAMILIES["gemini"].service(nowhere).invoke("Hi", options=InvokeOptions(model="../secrets"))
 
 
 @each_row("name", FAMILIES)

@@ -5,14 +5,15 @@ import sys
 import pytest
 
 from partita.errors import AgentError
-from partita.formats.builtin import CHAT, CHAT_SERVERS
 from partita.formats.openai_chat.dialects import DIALECTS
-from partita.formats.registry import get_format
-from partita.runtime.providers.anthropic import AnthropicService
-from partita.runtime.providers.gemini import GeminiService
-from partita.runtime.providers.openai_chat import OpenAIChatService
-from partita.runtime.providers.openai_responses import OpenAIResponsesService
-from partita.runtime.providers.strings import SERVERS, provider_service
+from partita.formats.registry import CHAT, CHAT_SERVERS, get_format
+from partita.runtime.providers.registry import SERVERS, provider_service
+from partita.runtime.providers.vendors import (
+    AnthropicService,
+    GeminiService,
+    OpenAIChatService,
+    OpenAIResponsesService,
+)
 from tests.runtime.playback import Play, Playback
 from tests.tables import each_row
 

@@ -3,12 +3,11 @@
 import pytest
 
 from partita.errors import AgentError, NotFoundError
-from partita.runtime.replay.forking import rerun
-from partita.runtime.scripted.script import as_script
-from partita.runtime.scripted.service import ScriptedService
+from partita.runtime.replay.service import rerun
+from partita.runtime.scripted import ScriptedService, as_script
 from partita.types.messages import AssistantMessage
 from partita.types.parts import TextPart
-from tests.runtime.replay.recordings import an_agent, last_message, text, told
+from tests.runtime.replay.example_runs import an_agent, last_message, run_turn, text
 from tests.tables import each_row
 
 OTHER = ScriptedService(as_script({"scenes": [{"steps": [{"parts": [text("It rains.")]}]}]}), name="other")
@@ -17,15 +16,15 @@ OTHER = ScriptedService(as_script({"scenes": [{"steps": [{"parts": [text("It rai
 @each_row("which", [0, 1])
 async def test_another_agent_answers_the_same_question_in_a_fork(which: int) -> None:
     async with an_agent() as (store, agent):
-        await told(agent, "t", "weather?")
-        await told(agent, "t", "and now?")
-        before = (await store.list_messages("t")).items
+        await run_turn(agent, "t", "weather?")
+        await run_turn(agent, "t", "and now?")
+        before = (await store.messages.list("t")).items
         run = await rerun(agent.session, OTHER, "t", before[which].id, title="once more")
         run = await agent.session.wait(run.id)
         answer = await last_message(store, run.thread_id)
-        forked = (await store.list_messages(run.thread_id)).items
-        thread = await store.get_thread_by_id(run.thread_id)
-        assert (await store.list_messages("t")).items == before
+        forked = (await store.messages.list(run.thread_id)).items
+        thread = await store.threads.get(run.thread_id)
+        assert (await store.messages.list("t")).items == before
     assert thread is not None
     assert (thread.title, run.agent, run.status) == ("once more", "other", "completed")
     assert [message.id for message in forked] == [before[0].id, answer.id]
@@ -34,8 +33,8 @@ async def test_another_agent_answers_the_same_question_in_a_fork(which: int) -> 
 
 async def test_there_must_be_a_question() -> None:
     async with an_agent() as (store, agent):
-        await store.create_thread("t")
-        await store.save_messages([AssistantMessage(id="a", content="Hello?")], thread_id="t")
+        await store.threads.create("t")
+        await store.messages.save([AssistantMessage(id="a", content="Hello?")], thread_id="t")
         with pytest.raises(NotFoundError, match="no message 'x'"):
             await rerun(agent.session, OTHER, "t", "x")
         with pytest.raises(AgentError, match="answers nobody"):

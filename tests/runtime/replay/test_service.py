@@ -8,16 +8,27 @@ from partita.errors import AgentError, NotFoundError
 from partita.runtime.agent.agent import Agent
 from partita.runtime.registry import get_agent
 from partita.runtime.replay.service import NO_MORE, ReplayService
-from partita.runtime.scripted.service import ScriptedService
+from partita.runtime.scripted import ScriptedService
 from partita.runtime.session.session import Session
-from partita.store.log.run_log import LogEntry
+from partita.store.logs.run_log import LogEntry
 from partita.store.opening import open_store
-from partita.types.chunks import Chunk, MessageFinish, MessageStart, TextDelta, TextEnd, TextStart
+from partita.types.chunks import (
+    AgentStreamEvent,
+    Chunk,
+    ChunkEvent,
+    CompleteEvent,
+    ErrorEvent,
+    MessageFinish,
+    MessageStart,
+    TextDelta,
+    TextEnd,
+    TextStart,
+    raw_bytes,
+)
 from partita.types.codec import encode
-from partita.types.events import AgentStreamEvent, ChunkEvent, CompleteEvent, ErrorEvent, raw_bytes
 from partita.types.messages import UserMessage
-from tests.runtime.replay import recordings
-from tests.runtime.replay.recordings import an_agent, last_message, launch, launched, told, weather
+from tests.runtime.replay import example_runs
+from tests.runtime.replay.example_runs import an_agent, last_message, launch, launched, run_turn, weather
 
 
 async def events(service: ReplayService, words: str = "again") -> list[AgentStreamEvent]:
@@ -26,20 +37,20 @@ async def events(service: ReplayService, words: str = "again") -> list[AgentStre
 
 async def test_an_agent_over_a_recorded_run_runs_its_tools_and_comes_to_the_same_message() -> None:
     async with an_agent() as (store, agent):
-        run = await told(agent, "t", "weather?")
-        recordings.ran.clear()
+        run = await run_turn(agent, "t", "weather?")
+        example_runs.ran.clear()
         again = Agent(ReplayService(store, run.id), tools=[weather, launch], session=agent.session)
         message = await again.run("other", "weather?")
         original = await last_message(store, "t")
-    assert recordings.ran == ["weather Oslo"]
+    assert example_runs.ran == ["weather Oslo"]
     assert encode(message.content) == encode(original.content)
     assert message.id != original.id
 
 
 async def test_the_bytes_of_an_answer_are_those_of_the_recording() -> None:
     async with an_agent() as (store, agent):
-        run = await told(agent, "t", "weather?")
-        log = await store.read_log(run.id)
+        run = await run_turn(agent, "t", "weather?")
+        log = await store.logs.read(run.id)
         said = b"".join(record.raw for record in log if record.raw is not None)
         first = await events(ReplayService(store, run.id))
     heard = b"".join(raw for event in first if (raw := raw_bytes(event)) is not None)
@@ -62,15 +73,15 @@ async def test_what_went_on_after_a_question_is_answered_from_the_runs_that_went
 
 async def test_there_is_no_step_behind_the_last() -> None:
     async with an_agent() as (store, agent):
-        run = await told(agent, "t", "weather?")
-        history = (await store.list_messages("t", limit=None)).items
+        run = await run_turn(agent, "t", "weather?")
+        history = (await store.messages.list("t", limit=None)).items
         heard = [event async for event in ReplayService(store, run.id).invoke(history)]
     assert heard == [ErrorEvent(message=NO_MORE, name="replay-ended")]
 
 
 async def test_an_answer_that_failed_fails_again() -> None:
     async with an_agent() as (store, agent):
-        run = await told(agent, "t", "fail please")
+        run = await run_turn(agent, "t", "fail please")
         heard = await events(ReplayService(store, run.id))
     last = heard[-1]
     assert isinstance(last, ErrorEvent)
@@ -86,10 +97,10 @@ async def test_a_run_without_marks_is_one_answer_under_an_id_of_its_own() -> Non
         MessageFinish("stop", {"usage": {"outputTokens": 1}}),
     ]
     async with open_store("memory:") as store:
-        await store.create_thread("t")
-        run = await store.open_run("t", message_id="m")
-        await store.append(run.id, [LogEntry(store.clock(), chunk) for chunk in chunks])
-        await store.finish_run(run.id)
+        await store.threads.create("t")
+        run = await store.runs.open("t", message_id="m")
+        await store.logs.append(run.id, [LogEntry(store.clock(), chunk) for chunk in chunks])
+        await store.runs.finish(run.id)
         heard = await events(ReplayService(store, run.id))
         async with Session(store) as session:
             again = await session.start(ReplayService(store, run.id), "t", "once more")
@@ -107,8 +118,8 @@ async def test_a_run_of_the_users_own_store_by_its_name(
 ) -> None:
     monkeypatch.setenv("PARTITA_STORE", str(tmp_path / "store.db"))
     async with open_store() as store:
-        agent = Agent(ScriptedService(recordings.SCRIPT), tools=[weather], store=store)
-        run = await told(agent, "t", "weather?")
+        agent = Agent(ScriptedService(example_runs.SCRIPT), tools=[weather], store=store)
+        run = await run_turn(agent, "t", "weather?")
         await agent.session.close()
     service = get_agent(f"replay:{run.id}")
     heard = [event async for event in service.invoke("weather?")]
@@ -121,8 +132,8 @@ async def test_what_is_no_run_is_refused() -> None:
     async with open_store("memory:") as store:
         with pytest.raises(NotFoundError, match="no run 'x'"):
             await events(ReplayService(store, "x"))
-        await store.create_thread("t")
-        empty = await store.open_run("t")
-        await store.finish_run(empty.id)
+        await store.threads.create("t")
+        empty = await store.runs.open("t")
+        await store.runs.finish(empty.id)
         with pytest.raises(AgentError, match="holds no answer"):
             await events(ReplayService(store, empty.id))

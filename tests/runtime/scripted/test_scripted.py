@@ -5,12 +5,10 @@ from pathlib import Path
 import pytest
 
 from partita.errors import AgentError
-from partita.runtime.folding import fold_run
 from partita.runtime.registry import get_agent
-from partita.runtime.scripted.script import Step, as_script, read_script, step_for
-from partita.runtime.scripted.service import ScriptedService
-from partita.types.chunks import TextDelta
-from partita.types.events import ChunkEvent, CompleteEvent, ErrorEvent
+from partita.runtime.run_fold import fold_run
+from partita.runtime.scripted import ScriptedService, Step, as_script, read_script, step_for
+from partita.types.chunks import ChunkEvent, CompleteEvent, ErrorEvent, TextDelta
 from partita.types.json import JsonObject, dumps
 from partita.types.messages import AssistantMessage, Message, ToolCallPart, UserMessage
 from partita.types.parts import ReasoningPart, TextPart
@@ -105,9 +103,9 @@ def test_a_file_is_an_agent(tmp_path: Path) -> None:
 
 WRONG: dict[str, tuple[bytes | None, str]] = {
     "a file that is not there": (None, "the script cannot be read: No such file"),
-    "no JSON": (b"{", "this is no script"),
-    "another value": (b'{"scenes": [{"steps": [{"parts": 5}]}]}', "this is no script"),
-    "a pause of the past": (b'{"scenes": [{"steps": [{"pause": -1}]}]}', "this is no script"),
+    "no JSON": (b"{", "this is not a script"),
+    "another value": (b'{"scenes": [{"steps": [{"parts": 5}]}]}', "this is not a script"),
+    "a pause of the past": (b'{"scenes": [{"steps": [{"pause": -1}]}]}', "this is not a script"),
 }
 
 

@@ -6,8 +6,8 @@ from typing import NamedTuple
 import pytest
 
 from partita.runtime.session.session import Session
-from partita.store.facade.store import Store
 from partita.store.opening import open_store
+from partita.store.store import Store
 
 BEAT = 0.2
 """How often a session of a test holds its runs: often, for some wait for it."""

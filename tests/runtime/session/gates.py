@@ -7,9 +7,9 @@ from typing import TypeVar
 
 from sqlalchemy import Connection
 
-from partita.store.engines.engine import Engine
-from partita.store.engines.wake import News
-from partita.store.facade.store import Store
+from partita.store.engines.engine import Engine, Listener
+from partita.store.logs.appender import Appender
+from partita.store.store import Store
 
 T = TypeVar("T")
 
@@ -44,18 +44,22 @@ class GatedEngine:
         await self._pass()
         return await self._engine.write(work, urgent=urgent)
 
-    async def make(self, work: Callable[[Connection], None]) -> None:
-        await self._engine.make(work)
-
-    async def alone(self, work: Callable[[Connection], T]) -> T:
+    async def write_statement(self, work: Callable[[Connection], T]) -> T:
         await self._pass()
-        return await self._engine.alone(work)
+        return await self._engine.write_statement(work)
 
-    def listen(self, topic: str) -> AbstractContextManager[News]:
+    async def change_schema(self, work: Callable[[Connection], None]) -> None:
+        await self._engine.change_schema(work)
+
+    async def autocommit(self, work: Callable[[Connection], T]) -> T:
+        await self._pass()
+        return await self._engine.autocommit(work)
+
+    def listen(self, topic: str) -> AbstractContextManager[Listener]:
         return self._engine.listen(topic)
 
-    def tell(self, topic: str) -> None:
-        self._engine.tell(topic)
+    def notify(self, topic: str) -> None:
+        self._engine.notify(topic)
 
     def change_mark(self) -> object | None:
         return self._engine.change_mark()
@@ -67,4 +71,4 @@ class GatedEngine:
 def gated(store: Store) -> tuple[Store, GatedEngine]:
     """The same store behind a gate."""
     engine = GatedEngine(store.engine)
-    return Store(engine, clock=store.clock), engine
+    return Store(engine, clock=store.clock, appender=Appender(engine)), engine

@@ -7,17 +7,27 @@ from pathlib import Path
 from typing import NamedTuple
 
 from partita.errors import StreamError
-from partita.runtime.folding import ENDED, RunFold
-from partita.runtime.service import Options, Prompt
-from partita.runtime.session.live_run import Seen
+from partita.runtime.run_fold import ENDED, RunFold
+from partita.runtime.service import InvokeOptions, Prompt
+from partita.runtime.session.live_run import StoredChunk
 from partita.runtime.session.session import Session
 from partita.runtime.session.turn import without_ending
-from partita.store.facade.store import Store
-from partita.types.chunks import Chunk, DataChunk, MessageFinish, MessageStart, TextDelta, TextEnd, TextStart
-from partita.types.events import AgentStreamEvent, ChunkEvent, CompleteEvent
+from partita.store.store import Store
+from partita.types.chunks import (
+    AgentStreamEvent,
+    Chunk,
+    ChunkEvent,
+    CompleteEvent,
+    DataChunk,
+    MessageFinish,
+    MessageStart,
+    TextDelta,
+    TextEnd,
+    TextStart,
+)
 from partita.types.json import Json, is_object
 from partita.types.messages import AssistantMessage, Message, text_of
-from partita.types.runs import Run
+from partita.types.threads import Run
 
 COMPLETE = CompleteEvent(agent_type="puppet")
 
@@ -30,7 +40,7 @@ class Puppet:
     def __init__(self, *said: AgentStreamEvent | Chunk | BaseException, name: str = "puppet") -> None:
         self.name = name
         self.asked: list[Sequence[Message]] = []
-        self.options = Options()
+        self.options = InvokeOptions()
         self.begun = asyncio.Event()
         self.left = asyncio.Event()
         self._lines: asyncio.Queue[AgentStreamEvent | BaseException | None] = asyncio.Queue()
@@ -59,11 +69,11 @@ class Puppet:
         *,
         cwd: Path | None = None,
         session_id: str | None = None,
-        options: Options | None = None,
+        options: InvokeOptions | None = None,
     ) -> AsyncIterator[AgentStreamEvent]:
         assert not isinstance(prompt, str)
         self.asked.append(prompt)
-        self.options = options or Options()
+        self.options = options or InvokeOptions()
         self.begun.set()
         try:
             while (line := await self._lines.get()) is not None:
@@ -95,7 +105,7 @@ class Watcher:
     """Follows a run, and has what it saw."""
 
     def __init__(self, session: Session, run_id: str, *, after: int = 0, everything: bool = False) -> None:
-        self.seen: list[Seen] = []
+        self.seen: list[StoredChunk] = []
         self._news = asyncio.Condition()
         self._session, self._run_id, self._after, self._everything = session, run_id, after, everything
         self.task = asyncio.create_task(self._watch())
@@ -135,14 +145,14 @@ class Left(NamedTuple):
 
 async def left_by(store: Store, run_id: str, seed: AssistantMessage | None = None) -> Left:
     """What a run left behind; its log must amount to it, and nothing in it is open."""
-    run = await store.get_run(run_id)
+    run = await store.runs.get(run_id)
     assert run is not None
     assert run.finished_at is not None
     assert run.lease_owner is None
-    message = await store.get_message(run.thread_id, run.message_id or "")
+    message = await store.messages.get(run.thread_id, run.message_id or "")
     assert isinstance(message, AssistantMessage)
     fold = RunFold(message.id, run_id=run_id, seed=None if seed is None else without_ending(seed))
-    for record in await store.read_log(run_id):
+    for record in await store.logs.read(run_id):
         if record.chunk is not None:
             with suppress(StreamError):
                 fold.feed(record.chunk)
@@ -156,7 +166,7 @@ async def left_by(store: Store, run_id: str, seed: AssistantMessage | None = Non
 
 async def raw_of(store: Store, run_id: str) -> bytes:
     """The bytes of a run's log."""
-    return b"".join(record.raw for record in await store.read_log(run_id) if record.raw is not None)
+    return b"".join(record.raw for record in await store.logs.read(run_id) if record.raw is not None)
 
 
 def notes(chunks: Sequence[Chunk], kind: str) -> list[DataChunk]:

@@ -9,11 +9,10 @@ from collections.abc import AsyncIterator
 from itertools import count
 from pathlib import Path
 
-from partita.runtime.service import Options, Prompt
+from partita.runtime.service import InvokeOptions, Prompt
 from partita.runtime.session.session import Session
 from partita.store.opening import open_store
-from partita.types.chunks import MessageStart, TextDelta, TextStart
-from partita.types.events import AgentStreamEvent, ChunkEvent
+from partita.types.chunks import AgentStreamEvent, ChunkEvent, MessageStart, TextDelta, TextStart
 from partita.types.json import JsonObject, dumps
 
 
@@ -28,7 +27,7 @@ class Talker:
         *,
         cwd: Path | None = None,
         session_id: str | None = None,
-        options: Options | None = None,
+        options: InvokeOptions | None = None,
     ) -> AsyncIterator[AgentStreamEvent]:
         yield ChunkEvent(chunk=MessageStart())
         yield ChunkEvent(chunk=TextStart("t"))

@@ -7,14 +7,15 @@ import pytest
 
 from partita.errors import AgentError, ApprovalError, BusyError
 from partita.runtime.agent.agent import Agent
-from partita.runtime.session.approvals import Answer
+from partita.runtime.session.client_replies import ApprovalResponse
 from partita.runtime.session.session import Session
 from partita.runtime.tools.tool import Tool, tool
-from partita.store.facade.store import Store
 from partita.store.opening import open_store
+from partita.store.store import Store
+from partita.store.values import RunFilter
 from partita.types.chunks import ToolApprovalRequest
 from partita.types.messages import AssistantMessage, ToolCallPart, text_of
-from partita.types.tools import Approval
+from partita.types.parts import Approval
 from tests.runtime.agent.models import Line, Model, calls_of, outcome, reply, seen
 from tests.runtime.engines import on_both_engines
 from tests.runtime.session.puppets import left_by
@@ -45,7 +46,7 @@ class Launch:
         return message
 
     async def stored(self, id: str) -> AssistantMessage:
-        message = await self.store.get_message("t1", id)
+        message = await self.store.messages.get("t1", id)
         assert isinstance(message, AssistantMessage)
         return message
 
@@ -73,7 +74,7 @@ def question_of(message: AssistantMessage) -> str:
 async def test_a_call_that_needs_leave_asks_and_the_run_ends(launch: Launch) -> None:
     chunks = [chunk async for chunk in launch.agent.stream("t1", "Go")]
     assert sum(isinstance(chunk, ToolApprovalRequest) for chunk in chunks) == 1
-    (run,) = (await launch.store.list_runs(thread_id="t1")).items
+    (run,) = (await launch.store.runs.list(RunFilter(thread_id="t1"))).items
     left = await left_by(launch.store, run.id)
     (call,) = calls_of(left.message)
     assert (run.status, call.state, approval_of(call).approved) == ("completed", "approval-requested", None)
@@ -82,7 +83,9 @@ async def test_a_call_that_needs_leave_asks_and_the_run_ends(launch: Launch) -> 
 
 async def test_a_call_that_is_allowed_runs_once_and_the_message_goes_on(launch: Launch) -> None:
     message = await launch.asked()
-    await launch.agent.answer("t1", Answer(question_of(message), True, "ada", "why not"))
+    await launch.agent.add_approval_response(
+        "t1", ApprovalResponse(question_of(message), True, "ada", "why not")
+    )
     answered = await launch.stored(message.id)
     approval = approval_of(calls_of(answered)[0])
     assert (approval.approved, approval.responded_by, approval.reason) == (True, "ada", "why not")
@@ -97,7 +100,7 @@ async def test_a_call_that_is_allowed_runs_once_and_the_message_goes_on(launch: 
         ("call", "launch"),
         ("result", "launched to moon"),
     ]
-    last = (await launch.store.list_runs(thread_id="t1")).items[0]
+    last = (await launch.store.runs.list(RunFilter(thread_id="t1"))).items[0]
     assert (await left_by(launch.store, last.id, seed=answered)).message == gone_on
     with pytest.raises(AgentError, match="ends with an answer"):
         await launch.agent.run("t1")
@@ -106,7 +109,9 @@ async def test_a_call_that_is_allowed_runs_once_and_the_message_goes_on(launch: 
 
 async def test_a_call_that_is_refused_never_runs_and_the_model_is_told(launch: Launch) -> None:
     message = await launch.asked()
-    await launch.agent.answer("t1", Answer(question_of(message), False, "ada", "too windy"))
+    await launch.agent.add_approval_response(
+        "t1", ApprovalResponse(question_of(message), False, "ada", "too windy")
+    )
     gone_on = await launch.agent.run("t1")
     (call,) = calls_of(gone_on)
     assert (call.state, launch.ran, text_of(gone_on)) == ("output-denied", [], "Launched.")
@@ -115,22 +120,22 @@ async def test_a_call_that_is_refused_never_runs_and_the_model_is_told(launch: L
     assert launch.ran == []
 
 
-FORGED: dict[str, Answer] = {
-    "a question that nobody asked": Answer("forged", True),
-    "another input": Answer("", True, input={"where": "mars"}),
-    "an input with more": Answer("", True, input={"where": "moon", "hurry": True}),
-    "no input": Answer("", True, input=None),
-    "another tool": Answer("", True, tool_name="land"),
-    "another call": Answer("", True, tool_call_id="call-0"),
+FORGED: dict[str, ApprovalResponse] = {
+    "a question that nobody asked": ApprovalResponse("forged", True),
+    "another input": ApprovalResponse("", True, input={"where": "mars"}),
+    "an input with more": ApprovalResponse("", True, input={"where": "moon", "hurry": True}),
+    "no input": ApprovalResponse("", True, input=None),
+    "another tool": ApprovalResponse("", True, tool_name="land"),
+    "another call": ApprovalResponse("", True, tool_call_id="call-0"),
 }
 
 
 @pytest.mark.parametrize("forged", FORGED.values(), ids=FORGED)
-async def test_a_forged_answer_changes_nothing(launch: Launch, forged: Answer) -> None:
+async def test_a_forged_answer_changes_nothing(launch: Launch, forged: ApprovalResponse) -> None:
     message = await launch.asked()
     before = await launch.stored(message.id)
     with pytest.raises(ApprovalError):
-        await launch.agent.answer(
+        await launch.agent.add_approval_response(
             "t1", forged._replace(approval_id=forged.approval_id or question_of(message))
         )
     assert await launch.stored(message.id) == before
@@ -142,32 +147,34 @@ async def test_a_forged_answer_changes_nothing(launch: Launch, forged: Answer) -
 async def test_what_is_shown_truly_is_taken(launch: Launch) -> None:
     message = await launch.asked()
     (call,) = calls_of(message)
-    shown = Answer(question_of(message), True, "ada", None, call.id, "launch", {"where": "moon"})
-    await launch.agent.answer("t1", shown)
+    shown = ApprovalResponse(question_of(message), True, "ada", None, call.id, "launch", {"where": "moon"})
+    await launch.agent.add_approval_response("t1", shown)
     assert calls_of(await launch.stored(message.id))[0].state == "approval-responded"
 
 
 @pytest.mark.parametrize("second", [True, False])
 async def test_a_second_answer_is_refused(launch: Launch, second: bool) -> None:
     message = await launch.asked()
-    await launch.agent.answer("t1", Answer(question_of(message), True, "ada"))
+    await launch.agent.add_approval_response("t1", ApprovalResponse(question_of(message), True, "ada"))
     before = await launch.stored(message.id)
     for _ in range(2):
         with pytest.raises(ApprovalError, match="answered already by ada: allowed"):
-            await launch.agent.answer("t1", Answer(question_of(message), second, "bob"))
+            await launch.agent.add_approval_response(
+                "t1", ApprovalResponse(question_of(message), second, "bob")
+            )
         assert calls_of(await launch.stored(message.id))[0].approval == calls_of(before)[0].approval
     await launch.agent.run("t1")
     with pytest.raises(ApprovalError, match="answered already"):
-        await launch.agent.answer("t1", Answer(question_of(message), second, "bob"))
+        await launch.agent.add_approval_response("t1", ApprovalResponse(question_of(message), second, "bob"))
     assert launch.ran == ["moon"]
 
 
 @on_both_engines
 async def test_of_many_answers_at_once_one_is_taken(launch: Launch) -> None:
     message = await launch.asked()
-    answers = [Answer(question_of(message), number % 2 == 0, f"{number}") for number in range(6)]
+    answers = [ApprovalResponse(question_of(message), number % 2 == 0, f"{number}") for number in range(6)]
     results = await asyncio.gather(
-        *(launch.agent.answer("t1", answer) for answer in answers), return_exceptions=True
+        *(launch.agent.add_approval_response("t1", answer) for answer in answers), return_exceptions=True
     )
     assert results.count(None) == 1
     approval = approval_of(calls_of(await launch.stored(message.id))[0])
@@ -177,7 +184,7 @@ async def test_of_many_answers_at_once_one_is_taken(launch: Launch) -> None:
 @on_both_engines
 async def test_an_allowed_call_runs_once_though_the_talk_is_taken_up_twice(launch: Launch) -> None:
     message = await launch.asked()
-    await launch.agent.answer("t1", Answer(question_of(message), True))
+    await launch.agent.add_approval_response("t1", ApprovalResponse(question_of(message), True))
     turns = [launch.agent.run("t1") for _ in range(3)]
     results = await asyncio.gather(*turns, return_exceptions=True)
     assert sum(isinstance(result, AssistantMessage) for result in results) == 1
@@ -187,7 +194,7 @@ async def test_an_allowed_call_runs_once_though_the_talk_is_taken_up_twice(launc
 
 async def test_one_who_waited_to_take_it_up_finds_it_done(launch: Launch) -> None:
     message = await launch.asked()
-    await launch.agent.answer("t1", Answer(question_of(message), True))
+    await launch.agent.add_approval_response("t1", ApprovalResponse(question_of(message), True))
     runs = [await launch.agent.start("t1", busy="queue") for _ in range(2)]
     first, second = [await launch.agent.session.wait(run.id) for run in runs]
     assert (first.status, second.status) == ("completed", "failed")
@@ -203,7 +210,7 @@ async def test_a_question_outlives_the_store_that_was_open(url: str) -> None:
         await first.agent.session.close()
     async with open_store(url) as store:
         second = Launch(store)
-        await second.agent.answer("t1", Answer(question_of(message), True, "ada"))
+        await second.agent.add_approval_response("t1", ApprovalResponse(question_of(message), True, "ada"))
         await second.agent.session.close()
     async with open_store(url) as store:
         third = Launch(store, reply("Launched."))
@@ -219,11 +226,11 @@ async def test_of_several_calls_each_has_its_own_answer(store: Store) -> None:
     )
     message = await launch.asked()
     moon, mars = (approval_of(call).id for call in calls_of(message))
-    await launch.agent.answer("t1", Answer(mars, False, reason="too far"))
+    await launch.agent.add_approval_response("t1", ApprovalResponse(mars, False, reason="too far"))
     waiting = await launch.agent.run("t1")
     assert [call.state for call in calls_of(waiting)] == ["approval-requested", "output-denied"]
     assert len(launch.model.asked) == 1
-    await launch.agent.answer("t1", Answer(moon, True))
+    await launch.agent.add_approval_response("t1", ApprovalResponse(moon, True))
     done = await launch.agent.run("t1")
     assert ([outcome(call.output) for call in calls_of(done)], launch.ran) == (
         ["launched to moon", None],
@@ -238,7 +245,7 @@ async def test_of_several_calls_each_has_its_own_answer(store: Store) -> None:
 
 
 async def words_of(store: Store) -> list[str]:
-    return [text_of(message) for message in await store.list_messages("t1")]
+    return [text_of(message) for message in await store.messages.list("t1")]
 
 
 async def test_a_question_that_the_talk_has_left_behind_is_answered_and_run_on_request(store: Store) -> None:
@@ -249,7 +256,7 @@ async def test_a_question_that_the_talk_has_left_behind_is_answered_and_run_on_r
         ("result", "interrupted: lost"),
         ("user", "What is two and two?"),
     ]
-    await launch.agent.answer("t1", Answer(question_of(message), True, "ada"))
+    await launch.agent.add_approval_response("t1", ApprovalResponse(question_of(message), True, "ada"))
     with pytest.raises(AgentError, match="ends with an answer") as caught:
         await launch.agent.run("t1")
     assert caught.value.hint is not None
@@ -271,7 +278,7 @@ async def test_an_answer_to_what_the_talk_has_left_behind_is_told_with_the_next_
     launch = Launch(store, ASKS, reply("Four."), reply("Bye."))
     message = await launch.asked()
     await launch.agent.run("t1", "What is two and two?")
-    await launch.agent.answer("t1", Answer(question_of(message), False, reason="no"))
+    await launch.agent.add_approval_response("t1", ApprovalResponse(question_of(message), False, reason="no"))
     await launch.agent.run("t1", "Bye")
     assert seen(launch.model.asked[2])[:3] == [
         ("user", "Go"),
@@ -298,14 +305,14 @@ async def test_an_answer_while_the_run_goes_on_with_the_same_message_is_not_lost
     model = Model(reply(("launch", {"where": "moon"}), ("launch", {"where": "mars"})), reply("Done."))
     agent = Agent(model, tools=[launch], store=store)
     moon, mars = (approval_of(call).id for call in calls_of(await agent.run("t1", "Go")))
-    await agent.answer("t1", Answer(moon, True))
+    await agent.add_approval_response("t1", ApprovalResponse(moon, True))
     run = await agent.start("t1")
     await begun.wait()
-    with pytest.raises(BusyError, match="goes on with message"):
-        await store.change_call("t1", lambda call, message: call)  # the run would write over it
-    await agent.answer("t1", Answer(mars, True, "ada"))
+    with pytest.raises(BusyError, match="continues message"):
+        await store.messages.change_call("t1", lambda call, message: call)  # the run would write over it
+    await agent.add_approval_response("t1", ApprovalResponse(mars, True, "ada"))
     with pytest.raises(ApprovalError):
-        await agent.answer("t1", Answer(mars, False, "bob"))
+        await agent.add_approval_response("t1", ApprovalResponse(mars, False, "bob"))
     goes.set()
     await agent.session.wait(run.id)
     assert ran == ["moon"]

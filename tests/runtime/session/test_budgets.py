@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from partita import Agent, AgentRequest, Budget, BudgetError, Budgets, Session, as_agent, tool
-from partita.store.facade.store import Store
+from partita import Agent, BudgetError, Session, as_agent, tool
+from partita.agents import AgentRequest, Budget, Budgets
 from partita.store.opening import open_store
+from partita.store.store import Store
 from partita.types.chunks import Chunk, StepFinish, StepStart, TextDelta, TextEnd, TextStart
 from partita.types.messages import ToolCallPart
 from partita.types.usage import Usage
@@ -57,7 +58,7 @@ async def test_a_run_ends_when_its_budget_is_used_up(
         run = await session.start(agent, thread_id, "Look around.")
         ended = await session.wait(run.id)
     assert (ended.status, ended.error) == ("cancelled", f"the budget is used up: {reason}")
-    (_, answer) = (await store.list_messages(thread_id)).items
+    (_, answer) = (await store.messages.list(thread_id)).items
     outputs = [part for part in answer.parts if isinstance(part, ToolCallPart) and part.output is not None]
     assert len(outputs) == steps
 
@@ -82,7 +83,7 @@ async def test_an_agent_of_another_kind_is_stopped_at_its_next_step(store: Store
         run = await session.start(as_agent(tireless), "t1", "Go.")
         ended = await session.wait(run.id)
     assert ended.status == "cancelled"
-    (_, answer) = (await store.list_messages("t1")).items
+    (_, answer) = (await store.messages.list("t1")).items
     assert 5 <= sum(part.type == "text" for part in answer.parts) <= 8
 
 

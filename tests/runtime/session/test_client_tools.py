@@ -10,17 +10,18 @@ from partita.errors import ApprovalError
 from partita.runtime.agent.agent import Agent
 from partita.runtime.session.session import Session
 from partita.runtime.tools.tool import client_tool, tool
-from partita.store.facade.store import Store
+from partita.store.store import Store
+from partita.store.values import RunFilter
 from partita.types.chunks import ToolInputAvailable
 from partita.types.json import Json
 from partita.types.messages import AssistantMessage, text_of
-from partita.types.parts import TextPart
-from partita.types.tools import (
+from partita.types.parts import (
     ContentOutput,
     ErrorTextOutput,
     ExecutionDeniedOutput,
     JsonOutput,
     TextOutput,
+    TextPart,
     ToolOutput,
 )
 from tests.runtime.agent.models import Model, calls_of, outcome, reply, seen
@@ -48,7 +49,7 @@ class Client:
         return call.id
 
     async def stored(self) -> AssistantMessage:
-        message = (await self.store.list_messages("t1")).items[-1]
+        message = (await self.store.messages.list("t1")).items[-1]
         assert isinstance(message, AssistantMessage)
         return message
 
@@ -76,14 +77,14 @@ async def test_the_message_goes_on_with_what_the_client_gives(
 ) -> None:
     call_id = await client.call()
     session = client.agent.session
-    await session.give_output("t1", call_id, output, tool_name="pick", input=INPUT)
+    await session.add_tool_output("t1", call_id, output, tool_name="pick", input=INPUT)
     given = await client.stored()
     (call,) = calls_of(given)
     assert (call.state, call.output) == (state, output)
     gone_on = await client.agent.run("t1")
     assert (gone_on.id, text_of(gone_on)) == (given.id, "Pick one.Good choice.")
     assert seen(client.model.asked[1])[-1] == ("result", outcome(output))
-    last = (await client.store.list_runs(thread_id="t1")).items[0]
+    last = (await client.store.runs.list(RunFilter(thread_id="t1"))).items[0]
     assert (await left_by(client.store, last.id, seed=given)).message == gone_on
 
 
@@ -101,7 +102,7 @@ async def test_an_output_for_something_else_changes_nothing(
     known = await client.call()
     before = await client.stored()
     with pytest.raises(ApprovalError):
-        await client.agent.session.give_output(
+        await client.agent.session.add_tool_output(
             "t1", call_id or known, TextOutput("green"), tool_name=name, input=input
         )
     assert await client.stored() == before
@@ -110,13 +111,13 @@ async def test_an_output_for_something_else_changes_nothing(
 async def test_an_output_is_given_once(client: Client) -> None:
     call_id = await client.call()
     session = client.agent.session
-    outputs = [session.give_output("t1", call_id, TextOutput(f"{number}")) for number in range(4)]
+    outputs = [session.add_tool_output("t1", call_id, TextOutput(f"{number}")) for number in range(4)]
     results = await asyncio.gather(*outputs, return_exceptions=True)
     assert results.count(None) == 1
     (call,) = calls_of(await client.stored())
     assert call.output == TextOutput(str(results.index(None)))
     with pytest.raises(ApprovalError, match="does not wait for an output: it is output-available"):
-        await session.give_output("t1", call_id, TextOutput("late"))
+        await session.add_tool_output("t1", call_id, TextOutput("late"))
 
 
 async def test_a_call_that_asks_or_that_the_provider_runs_takes_no_output(store: Store) -> None:
@@ -132,13 +133,13 @@ async def test_a_call_that_asks_or_that_the_provider_runs_takes_no_output(store:
         message = await Agent(model, tools=[launch], session=session).run("t1", "Go")
         for call in calls_of(message):
             with pytest.raises(ApprovalError, match="does not wait for an output"):
-                await session.give_output("t1", call.id, TextOutput("done"))
-        assert await store.get_message("t1", message.id) == message
+                await session.add_tool_output("t1", call.id, TextOutput("done"))
+        assert await store.messages.get("t1", message.id) == message
 
 
 async def test_an_output_that_is_too_long_is_cut(client: Client) -> None:
     call_id = await client.call()
-    await client.agent.session.give_output("t1", call_id, TextOutput("x" * 11_000_000))
+    await client.agent.session.add_tool_output("t1", call_id, TextOutput("x" * 11_000_000))
     (call,) = calls_of(await client.stored())
     assert isinstance(call.output, TextOutput)
     assert len(call.output.value) < 10_001_000

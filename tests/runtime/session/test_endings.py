@@ -9,35 +9,33 @@ from typing import Any
 import pytest
 
 from partita.errors import AgentError, StoreError
-from partita.runtime.service import Options, Prompt
-from partita.runtime.session.driver import FAILURE, NO_END
+from partita.runtime.service import InvokeOptions, Prompt
+from partita.runtime.session.live_run import REFUSED
+from partita.runtime.session.run_task import FAILURE, NO_END
 from partita.runtime.session.session import Session
-from partita.runtime.session.writer import REFUSED
 from partita.types.chunks import (
+    AgentStreamEvent,
+    CancelledEvent,
     Chunk,
+    ChunkEvent,
+    CompleteEvent,
     ErrorChunk,
+    ErrorEvent,
     MessageAbort,
+    RawEvent,
     StepStart,
     TextDelta,
     ToolApprovalRequest,
     ToolInputAvailable,
     ToolInputStart,
     ToolOutputAvailable,
-)
-from partita.types.codec import to_json
-from partita.types.events import (
-    AgentStreamEvent,
-    CancelledEvent,
-    ChunkEvent,
-    CompleteEvent,
-    ErrorEvent,
-    RawEvent,
     raw_text,
 )
+from partita.types.codec import to_json
 from partita.types.json import Json, is_object
 from partita.types.messages import ToolCallPart, UserMessage
-from partita.types.runs import RunStatus
-from partita.types.tools import InterruptedOutput, JsonOutput
+from partita.types.parts import InterruptedOutput, JsonOutput
+from partita.types.threads import RunStatus
 from partita.types.usage import Usage
 from tests.runtime.session.puppets import COMPLETE, Puppet, Watcher, answer, left_by, notes, raw_of, talk
 
@@ -112,7 +110,7 @@ async def test_a_turn_that_no_store_can_hold_does_not_begin(session: Session) ->
     with pytest.raises(StoreError) as refused:
         await session.start(Puppet(), "t1", said)
     assert refused.value.where == "$.content.parts[0].type"
-    assert await session.store.get_thread_by_id("t1") is None
+    assert await session.store.threads.get("t1") is None
 
 
 STATES: dict[str, tuple[list[Chunk], str | None, Json]] = {
@@ -178,7 +176,7 @@ class Stubborn:
         *,
         cwd: Path | None = None,
         session_id: str | None = None,
-        options: Options | None = None,
+        options: InvokeOptions | None = None,
     ) -> AsyncIterator[AgentStreamEvent]:
         try:
             for chunk in talk("seen"):
@@ -217,7 +215,7 @@ class Flooding(Stubborn):
         *,
         cwd: Path | None = None,
         session_id: str | None = None,
-        options: Options | None = None,
+        options: InvokeOptions | None = None,
     ) -> AsyncIterator[AgentStreamEvent]:
         try:
             for chunk in talk("seen"):
@@ -238,7 +236,7 @@ async def test_an_agent_that_does_not_hear_and_goes_on_talking_is_cut_off(sessio
     await agent.gone.wait()
     left = await left_by(session.store, run.id)
     assert left.words.startswith("seen")
-    log = await session.store.read_log(run.id)
+    log = await session.store.logs.read(run.id)
     assert log[-1].chunk == MessageAbort("enough")
 
 
@@ -301,7 +299,7 @@ async def test_what_it_took_is_noted_with_the_run_and_its_price(session: Session
     usage = Usage(input_tokens=1_000_000, output_tokens=1_000_000)
     puppet = Puppet(*answer("Hm."), CompleteEvent(usage=usage))
     puppet.stop()
-    options = Options(model="claude-sonnet-4-5")
+    options = InvokeOptions(model="claude-sonnet-4-5")
     run = await session.wait((await session.start(puppet, "t1", "Well?", options=options)).id)
     assert (run.model, run.usage) == ("claude-sonnet-4-5", usage)
     assert run.cost is not None

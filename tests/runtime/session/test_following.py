@@ -7,12 +7,12 @@ from contextlib import aclosing
 import pytest
 
 from partita.errors import NotFoundError, UnavailableError
-from partita.runtime.session.live_run import BATCH_BYTES, WINDOW, Seen
+from partita.runtime.session.live_run import BATCH_BYTES, WINDOW, StoredChunk
 from partita.runtime.session.session import Session
-from partita.store.facade.store import Store
-from partita.types.chunks import Chunk, DataChunk, MessageFinish, MessageStart, TextDelta
+from partita.store.store import Store
+from partita.store.values import MessageFilter
+from partita.types.chunks import Chunk, DataChunk, MessageFinish, MessageStart, RawEvent, TextDelta
 from partita.types.codec import encode
-from partita.types.events import RawEvent
 from partita.types.messages import text_of
 from tests.runtime.engines import on_both_engines
 from tests.runtime.session.conftest import Pair
@@ -22,7 +22,7 @@ from tests.runtime.session.puppets import Puppet, Watcher, answer, left_by, spea
 
 async def stored_chunks(store: Store, run_id: str) -> dict[int, bytes]:
     """The chunks of a log by number."""
-    return {r.seq: encode(r.chunk) for r in await store.read_log(run_id) if r.chunk is not None}
+    return {r.seq: encode(r.chunk) for r in await store.logs.read(run_id) if r.chunk is not None}
 
 
 async def test_nothing_is_shown_before_it_is_stored(store: Store) -> None:
@@ -84,7 +84,7 @@ async def test_a_session_that_is_closed_while_the_store_fails_lets_go_of_its_run
     await Watcher(session, run.id).until(TextDelta("t", "kept"))
     engine.failure = UnavailableError("the disk is full")
     await session.close()
-    left = await store.get_run(run.id)
+    left = await store.runs.get(run.id)
     assert left is not None
     assert left.status == "running"  # whoever recovers runs will find it
 
@@ -192,7 +192,7 @@ async def test_internal_messages_and_notes_are_shown_on_request_only(session: Se
         late = Watcher(session, run.id, after=after)
         await late.task
         assert late.seen == [one for one in plain.seen if one.seq > after]
-    hidden, shown = list(await session.store.list_messages("t1", internal=None))[-2:]
+    hidden, shown = list(await session.store.messages.list("t1", MessageFilter(internal=None)))[-2:]
     assert (hidden.internal, shown.internal, text_of(shown)) == (True, False, "Hello.")
 
 
@@ -237,7 +237,7 @@ async def test_those_who_watch_are_given_little_at_once(store: Store) -> None:
         assert max(sum(len(one.json) for one in seen) for seen in batches) < BATCH_BYTES + 60_000
 
 
-async def _until(session: Session, run_id: str, last: Chunk) -> AsyncIterator[Sequence[Seen]]:
+async def _until(session: Session, run_id: str, last: Chunk) -> AsyncIterator[Sequence[StoredChunk]]:
     """What a watcher that comes late is given, up to a chunk."""
     async with aclosing(session.follow(run_id)) as batches:
         async for seen in batches:

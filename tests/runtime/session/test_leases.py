@@ -10,15 +10,15 @@ from typing import NamedTuple
 import pytest
 
 from partita.errors import ConflictError
-from partita.runtime.session import lease_owner
+from partita.runtime.session import recovery
 from partita.runtime.session.recovery import LOST, end_by_log, recover_runs
 from partita.runtime.session.session import Session
-from partita.store.facade import facade
+from partita.store import context as facade
 from partita.store.opening import open_store
-from partita.store.turns import Ending
+from partita.store.runs.rows import RunEnd
 from partita.types.chunks import MessageAbort, TextDelta
 from partita.types.messages import text_of
-from partita.types.runs import Run
+from partita.types.threads import Run
 from tests.runtime.engines import on_both_engines
 from tests.runtime.session.gates import GatedEngine, gated
 from tests.runtime.session.puppets import Puppet, Watcher, answer, left_by, speak, talk
@@ -84,14 +84,14 @@ async def test_a_run_whose_process_is_silent_is_ended_by_another(
         assert (left.words, left.ended) == ("so far", {"status": "interrupted", "reason": LOST})
         await there.task
 
-        before = await other.store.read_log(run.id)
+        before = await other.store.logs.read(run.id)
         both.thaw()
         puppet.say(TextDelta("t", " and more"))  # it does not know yet
         await puppet.left.wait()
         assert (await lost.wait(run.id)).status == "interrupted"
         assert lost.counts.failures == {"lease": 1}
         assert f"run {run.id} is no longer held by this process" in caplog.text
-        assert await other.store.read_log(run.id) == before
+        assert await other.store.logs.read(run.id) == before
         assert await left_by(other.store, run.id) == left
         assert (await speak(other, "t1", "Again.")).status == "completed"
 
@@ -104,10 +104,10 @@ async def test_who_beats_keeps_its_runs(url: str) -> None:
         run = await begun(lost, puppet, input="Well?")
         for _ in range(3):
             both.clock.advance(LEASE - 1)
-            assert await lost.store.beat(lost.owner, LEASE) == []
+            assert await lost.store.runs.renew_leases(lost.owner, LEASE) == []
             assert await recover_runs(other.store) == []
         with pytest.raises(ConflictError, match="is held by"):
-            await end_by_log(other.store, run.id, Ending("interrupted"))
+            await end_by_log(other.store, run.id, RunEnd("interrupted"))
         puppet.end(*answer()[2:])
         assert (await lost.wait(run.id)).status == "completed"
 
@@ -121,7 +121,7 @@ async def test_a_run_that_waited_in_line_keeps_what_the_user_said(url: str) -> N
         ended = {one.id: one for one in await recover_runs(other.store)}
         assert {one.status for one in ended.values()} == {"interrupted"}
         assert ended[waiting.id].metadata is None
-        assert [text_of(one) for one in await other.store.list_messages("t1")] == ["one?", "so far", "two?"]
+        assert [text_of(one) for one in await other.store.messages.list("t1")] == ["one?", "so far", "two?"]
         assert ended[run.id].message_id == run.message_id
 
 
@@ -129,13 +129,13 @@ async def test_an_answer_after_an_earlier_message_is_found_in_its_branch(url: st
     async with processes(url) as both:
         lost, other = both.lost, both.other
         await speak(lost, "t1", "Blue.", "Which colour?")
-        asked, _ = await lost.store.list_messages("t1")
+        asked, _ = await lost.store.messages.list("t1")
         run = await begun(lost, Puppet(), after=asked.id)
         both.freeze()
         await recover_runs(other.store)
         left = await left_by(other.store, run.id)
         assert left.message.parent_id == asked.id
-        assert [text_of(one) for one in await other.store.list_messages("t1")] == ["Which colour?", "so far"]
+        assert [text_of(one) for one in await other.store.messages.list("t1")] == ["Which colour?", "so far"]
 
 
 @on_both_engines
@@ -146,11 +146,11 @@ async def test_many_runs_are_ended_by_whoever_comes_each_once(url: str) -> None:
         both.freeze()
         async with open_store(url, clock=both.clock) as third:
             found = await asyncio.gather(recover_runs(other.store, limit=2), recover_runs(third, limit=2))
-        statuses = [await other.store.get_run(run.id) for run in runs]
+        statuses = [await other.store.runs.get(run.id) for run in runs]
         assert {run.status for run in statuses if run is not None} == {"interrupted"}
         assert {run.id for ended in found for run in ended} == {run.id for run in runs}
         for run in runs:
-            log = await other.store.read_log(run.id)
+            log = await other.store.logs.read(run.id)
             assert not any(isinstance(record.chunk, MessageAbort) for record in log)
 
 
@@ -196,18 +196,18 @@ async def test_who_is_late_with_his_leases_does_not_end_his_own_runs(url: str) -
         assert (await session.wait(run.id)).status == "completed"
 
 
-@pytest.mark.skipif(not lease_owner.PROC.exists(), reason="only Linux says whether a process is alive")
+@pytest.mark.skipif(not recovery.PROC.exists(), reason="only Linux says whether a process is alive")
 async def test_a_run_whose_process_was_killed_is_ended_at_once(url: str) -> None:
     """Whatever the lease says: the clock may have been set back since."""
     with subprocess.Popen(["sleep", "60"]) as process:
-        stat = lease_owner._stat(process.pid)
+        stat = recovery._stat(process.pid)
         assert stat is not None
-        own = lease_owner.new_lease_owner()
-        name = f"x@{process.pid}.{stat[lease_owner.START_TIME]}.{own.rpartition('.')[2]}"
+        own = recovery.new_lease_owner()
+        name = f"x@{process.pid}.{stat[recovery.START_TIME]}.{own.rpartition('.')[2]}"
         async with open_store(url) as store:
-            await store.create_thread("t1")
-            run = await store.begin_turn("t1", lease_owner=name, lease_seconds=3600)
-            assert not lease_owner.is_dead(own)
+            await store.threads.create("t1")
+            run = (await store.runs.start_turn("t1", lease_owner=name, lease_seconds=3600)).run
+            assert not recovery.is_dead(own)
             assert await recover_runs(store) == []
             process.kill()
             process.wait()
@@ -220,7 +220,7 @@ NOT_KNOWN = ["", "me", "me@1.2", "@", "x@1..", "x@a.b.c", "x@99999999.1.another-
 
 @each_row("name", [None, *NOT_KNOWN])
 def test_of_other_machines_nobody_knows_who_is_alive(name: str | None) -> None:
-    assert not lease_owner.is_dead(name)
+    assert not recovery.is_dead(name)
 
 
 async def test_a_clock_that_is_set_forward_ends_no_run_that_is_alive(url: str) -> None:
@@ -249,14 +249,14 @@ async def test_leases_are_kept_by_the_clock_of_the_database(
         return datetime.now(UTC) + timedelta(hours=1)
 
     async with open_store(url) as right:
-        await right.create_thread("t1")
-        await right.create_thread("t2")
-        held = await right.begin_turn("t1", lease_owner="right", lease_seconds=60)
+        await right.threads.create("t1")
+        await right.threads.create("t2")
+        held = (await right.runs.start_turn("t1", lease_owner="right", lease_seconds=60)).run
         monkeypatch.setattr(facade, "utc_now", ahead)
         async with open_store(url, clock=ahead) as wrong:
-            lost = await wrong.begin_turn("t2", lease_owner="wrong", lease_seconds=0.05)
+            lost = (await wrong.runs.start_turn("t2", lease_owner="wrong", lease_seconds=0.05)).run
             await asyncio.sleep(0.1)
             assert [run.id for run in await recover_runs(wrong)] == [lost.id]
-            found = await wrong.get_run(held.id)
+            found = await wrong.runs.get(held.id)
             assert found is not None
             assert found.status == "running"

@@ -79,7 +79,7 @@ async def test_runs_outlast_a_restart_of_the_server(server: Server, mode: str) -
         for run, watcher in zip(runs, watchers, strict=True):
             assert (await session.wait(run.id)).status == "completed"
             await watcher.task
-            log = await store.read_log(run.id)
+            log = await store.logs.read(run.id)
             stored = [(record.seq, encode(record.chunk)) for record in log if record.chunk is not None]
             assert [(one.seq, one.json) for one in watcher.seen] == stored
             left = await left_by(store, run.id)

@@ -6,9 +6,9 @@ import pytest
 
 from partita.errors import ApprovalError
 from partita.formats.format import ToolSpec
-from partita.runtime.folding import DECISION
-from partita.runtime.service import Decision, Options, Question
-from partita.runtime.session.approvals import Answer
+from partita.runtime.run_fold import DECISION
+from partita.runtime.service import ApprovalDecision, ApprovalRequest, InvokeOptions
+from partita.runtime.session.client_replies import ApprovalResponse
 from partita.types.chunks import (
     MessageFinish,
     TextDelta,
@@ -18,7 +18,7 @@ from partita.types.chunks import (
     ToolOutputAvailable,
 )
 from partita.types.messages import ToolCallPart
-from partita.types.tools import TextOutput
+from partita.types.parts import TextOutput
 from tests.runtime.engines import on_both_engines
 from tests.runtime.session.conftest import Pair
 from tests.runtime.session.puppets import Left, Puppet, Watcher, answer, left_by, notes, talk
@@ -56,25 +56,25 @@ async def test_a_run_that_waits_in_line_is_stopped_from_elsewhere(pair: Pair) ->
     assert (await pair.other.wait(run.id)).status == "completed"
 
 
-async def asking(pair: Pair) -> tuple[Puppet, str, "asyncio.Task[Decision]"]:
-    """An agent of the one process that waits at the desk."""
+async def asking(pair: Pair) -> tuple[Puppet, str, "asyncio.Task[ApprovalDecision]"]:
+    """An agent of the one process that waits for an approval."""
     puppet = Puppet(*ASKS)
     run = await pair.one.start(puppet, "t1", "Well?")
     await Watcher(pair.other, run.id).until(ASKS[-1])
-    assert puppet.options.desk is not None
-    question = Question("a", "c", "dig", {"deep": 3})
-    decision = asyncio.ensure_future(puppet.options.desk.ask(question))
+    assert puppet.options.approvals is not None
+    question = ApprovalRequest("a", "c", "dig", {"deep": 3})
+    decision = asyncio.ensure_future(puppet.options.approvals.request(question))
     return puppet, run.id, decision
 
 
 @on_both_engines
 async def test_a_question_is_answered_from_elsewhere(pair: Pair) -> None:
     puppet, run_id, decision = await asking(pair)
-    await pair.other.answer("t1", Answer("a", True, "ada", "why not"))
+    await pair.other.add_approval_response("t1", ApprovalResponse("a", True, "ada", "why not"))
     given = await decision
     assert given[:3] == (True, "why not", "ada")
     with pytest.raises(ApprovalError):
-        await pair.other.answer("t1", Answer("a", False, "bob"))
+        await pair.other.add_approval_response("t1", ApprovalResponse("a", False, "bob"))
     puppet.end(
         ToolApprovalResponse("a", True, "why not"), ToolOutputAvailable("c", "dug"), MessageFinish("stop")
     )
@@ -92,20 +92,20 @@ async def test_a_question_is_answered_from_elsewhere(pair: Pair) -> None:
 @pytest.mark.parametrize(
     "forged",
     [
-        Answer("b", True),
-        Answer("a", True, tool_name="fly"),
-        Answer("a", True, tool_call_id="d"),
-        Answer("a", True, input={"deep": 4}),
+        ApprovalResponse("b", True),
+        ApprovalResponse("a", True, tool_name="fly"),
+        ApprovalResponse("a", True, tool_call_id="d"),
+        ApprovalResponse("a", True, input={"deep": 4}),
     ],
     ids=["another question", "another tool", "another call", "another input"],
 )
-async def test_a_forged_answer_from_elsewhere_changes_nothing(pair: Pair, forged: Answer) -> None:
+async def test_a_forged_answer_from_elsewhere_changes_nothing(pair: Pair, forged: ApprovalResponse) -> None:
     puppet, run_id, decision = await asking(pair)
-    before = await pair.other.store.get_run(run_id)
+    before = await pair.other.store.runs.get(run_id)
     assert before is not None
     with pytest.raises(ApprovalError):
-        await pair.other.answer("t1", forged)
-    after = await pair.other.store.get_run(run_id)
+        await pair.other.add_approval_response("t1", forged)
+    after = await pair.other.store.runs.get(run_id)
     assert after is not None
     assert (after.metadata, decision.done()) == (before.metadata, False)
     puppet.end(MessageFinish("stop"))
@@ -118,10 +118,10 @@ async def test_a_forged_answer_from_elsewhere_changes_nothing(pair: Pair, forged
 async def test_of_two_answers_at_once_one_is_refused(pair: Pair) -> None:
     puppet, run_id, decision = await asking(pair)
     answers = [
-        pair.one.answer("t1", Answer("a", True, "ada")),
-        pair.other.answer("t1", Answer("a", False, "bob")),
-        pair.other.answer("t1", Answer("a", False, "cyd")),
-        pair.one.answer("t1", Answer("a", True, "dan")),
+        pair.one.add_approval_response("t1", ApprovalResponse("a", True, "ada")),
+        pair.other.add_approval_response("t1", ApprovalResponse("a", False, "bob")),
+        pair.other.add_approval_response("t1", ApprovalResponse("a", False, "cyd")),
+        pair.one.add_approval_response("t1", ApprovalResponse("a", True, "dan")),
     ]
     results = await asyncio.gather(*answers, return_exceptions=True)
     assert [isinstance(result, ApprovalError) for result in results].count(False) == 1
@@ -140,9 +140,9 @@ async def test_an_answer_that_comes_before_its_agent_waits_for_it_is_kept(pair: 
     puppet = Puppet(*ASKS)
     run = await pair.one.start(puppet, "t1", "Well?")
     await Watcher(pair[who], run.id).until(ASKS[-1])
-    await pair[who].answer("t1", Answer("a", True, "ada"))
-    assert puppet.options.desk is not None
-    assert (await puppet.options.desk.ask(Question("a", "c", "dig", {"deep": 3}))).by == "ada"
+    await pair[who].add_approval_response("t1", ApprovalResponse("a", True, "ada"))
+    assert puppet.options.approvals is not None
+    assert (await puppet.options.approvals.request(ApprovalRequest("a", "c", "dig", {"deep": 3}))).by == "ada"
     puppet.end(MessageFinish("tool-calls"))
     await pair.one.wait(run.id)
     call = call_of(await left_by(pair.one.store, run.id))
@@ -153,11 +153,11 @@ async def test_an_answer_that_comes_before_its_agent_waits_for_it_is_kept(pair: 
 @pytest.mark.parametrize("who", [0, 1], ids=["here", "elsewhere"])
 async def test_an_output_that_comes_while_its_run_is_at_work_is_kept(pair: Pair, who: int) -> None:
     puppet = Puppet(*ASKS[:-1])
-    run = await pair.one.start(puppet, "t1", "Well?", options=Options(tools=(ToolSpec("dig"),)))
+    run = await pair.one.start(puppet, "t1", "Well?", options=InvokeOptions(tools=(ToolSpec("dig"),)))
     await Watcher(pair[who], run.id).until(ASKS[-2])
-    await pair[who].give_output("t1", "c", TextOutput("dug"), tool_name="dig", input={"deep": 3})
+    await pair[who].add_tool_output("t1", "c", TextOutput("dug"), tool_name="dig", input={"deep": 3})
     with pytest.raises(ApprovalError):
-        await pair[who].give_output("t1", "c", TextOutput("dug again"))
+        await pair[who].add_tool_output("t1", "c", TextOutput("dug again"))
     puppet.end(MessageFinish("tool-calls"))
     await pair.one.wait(run.id)
     call = call_of(await left_by(pair.one.store, run.id))
@@ -168,12 +168,12 @@ async def test_an_output_that_comes_while_its_run_is_at_work_is_kept(pair: Pair,
 async def test_an_output_for_a_tool_that_the_agent_is_running_is_refused(
     pair: Pair, who: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("partita.runtime.session.replies.LEAVING", 0.05)
+    monkeypatch.setattr("partita.runtime.session.client_replies.LEAVING", 0.05)
     puppet = Puppet(*ASKS[:-1])
     run = await pair.one.start(puppet, "t1", "Well?")
     await Watcher(pair[who], run.id).until(ASKS[-2])
     with pytest.raises(ApprovalError, match="not the client's to run"):
-        await pair[who].give_output("t1", "c", TextOutput("forged"))
+        await pair[who].add_tool_output("t1", "c", TextOutput("forged"))
     puppet.end(ToolOutputAvailable("c", "dug"), MessageFinish("stop"))
     await pair.one.wait(run.id)
     assert call_of(await left_by(pair.one.store, run.id)).output == TextOutput("dug")
@@ -183,10 +183,10 @@ async def test_an_output_waits_for_the_end_of_a_run_that_leaves_its_call_to_the_
     puppet = Puppet(*ASKS[:-1])
     run = await pair.one.start(puppet, "t1", "Well?")
     await Watcher(pair.one, run.id).until(ASKS[-2])
-    giving = asyncio.create_task(pair.one.give_output("t1", "c", TextOutput("dug")))
+    giving = asyncio.create_task(pair.one.add_tool_output("t1", "c", TextOutput("dug")))
     await asyncio.sleep(0)
     puppet.end(MessageFinish("tool-calls"))
     await giving
-    message = await pair.one.store.get_message("t1", run.message_id or "")
+    message = await pair.one.store.messages.get("t1", run.message_id or "")
     assert message is not None
     assert [part.output for part in message.parts if isinstance(part, ToolCallPart)] == [TextOutput("dug")]

@@ -6,12 +6,13 @@ import pytest
 
 from partita.errors import AgentError, BusyError, StoreError
 from partita.runtime.session.session import Session
-from partita.store import runs
-from partita.store.facade.store import Store
 from partita.store.opening import open_store
-from partita.store.turns import Ending
+from partita.store.runs import rows as runs
+from partita.store.runs.rows import RunEnd
+from partita.store.store import Store
+from partita.store.values import RunFilter
 from partita.types.messages import text_of
-from partita.types.runs import Run
+from partita.types.threads import Run
 from tests.runtime.engines import on_both_engines
 from tests.runtime.session.conftest import Pair
 from tests.runtime.session.puppets import Puppet, Watcher, answer, left_by, speak, talk
@@ -20,7 +21,7 @@ from tests.store.running import NOON, Clock
 
 async def words_of(store: Store, thread_id: str) -> list[str]:
     """What a thread says, in order."""
-    return [text_of(message) for message in await store.list_messages(thread_id)]
+    return [text_of(message) for message in await store.messages.list(thread_id)]
 
 
 async def test_a_second_run_is_refused_and_leaves_no_trace(session: Session) -> None:
@@ -31,7 +32,7 @@ async def test_a_second_run_is_refused_and_leaves_no_trace(session: Session) -> 
     first.end(*answer("one."))
     await session.wait(run.id)
     assert await words_of(session.store, "t1") == ["one?", "one."]
-    assert len((await session.store.list_runs(thread_id="t1")).items) == 1
+    assert len((await session.store.runs.list(RunFilter(thread_id="t1"))).items) == 1
     assert second.asked == []
 
 
@@ -52,7 +53,7 @@ async def test_queued_runs_begin_one_after_the_other_behind_each_answer(session:
     for run in started:
         assert (await session.wait(run.id)).status == "completed"
     assert await words_of(session.store, "t1") == ["0?", "0.", "1?", "1.", "2?", "2."]
-    ended = await session.store.get_run(started[1].id)
+    ended = await session.store.runs.get(started[1].id)
     assert ended is not None
     assert ended.metadata is None
 
@@ -80,7 +81,7 @@ async def test_what_waits_when_the_service_shuts_down_keeps_what_the_user_said(s
         two = await session.start(Puppet(), "t1", "two?", busy="queue")
         await Watcher(session, one.id).until(talk("on")[-1])
     for run_id in (one.id, two.id):
-        run = await store.get_run(run_id)
+        run = await store.runs.get(run_id)
         assert run is not None
         assert (run.status, run.error) == ("interrupted", "the service was shut down")
     assert await words_of(store, "t1") == ["one?", "on", "two?"]
@@ -124,7 +125,7 @@ async def test_who_queues_with_a_clock_that_is_slow_does_not_overtake(url: str) 
         ahead, behind = Puppet(), Puppet()
         run = await first.start(ahead, "t1", "one?")
         waiting = await second.start(behind, "t1", "two?", busy="queue")
-        assert await other.begin_queued(waiting.id) is None
+        assert await other.runs.start_queued(waiting.id) is None
         ahead.end(*answer("one."))
         behind.end(*answer("two."))
         await first.wait(run.id)
@@ -137,24 +138,24 @@ async def test_the_line_is_by_arrival_whatever_the_clocks_say(url: str) -> None:
     late, early = Clock(), Clock()
     late.advance(60)
     async with open_store(url, clock=late) as one, open_store(url, clock=early) as other:
-        await one.create_thread("t1")
-        first = await one.begin_turn("t1")
-        second = await one.begin_turn("t1", busy="queue")
-        third = await other.begin_turn("t1", busy="queue")
-        await one.end_turn(first.id, (), Ending("completed"))
-        assert await other.begin_queued(third.id) is None
-        begun = await one.begin_queued(second.id)
+        await one.threads.create("t1")
+        first = (await one.runs.start_turn("t1")).run
+        second = (await one.runs.start_turn("t1", busy="queue")).run
+        third = (await other.runs.start_turn("t1", busy="queue")).run
+        await one.runs.end_turn(first.id, (), RunEnd("completed"))
+        assert await other.runs.start_queued(third.id) is None
+        begun = await one.runs.start_queued(second.id)
         assert begun is not None
         assert begun.status == "running"
 
 
 @on_both_engines
 async def test_a_run_that_seems_older_does_not_begin_beside_the_one_at_work(store: Store) -> None:
-    await store.create_thread("t1")
-    await store.begin_turn("t1")
+    await store.threads.create("t1")
+    await store.runs.start_turn("t1")
     older = Run(id="older", thread_id="t1", status="pending", created_at=NOON)
     await store.write(runs.open_run, older)
-    assert await store.begin_queued("older") is None
+    assert await store.runs.start_queued("older") is None
 
 
 @on_both_engines
@@ -181,7 +182,7 @@ async def test_a_turn_after_an_earlier_message_makes_a_branch(session: Session) 
     store = session.store
     await speak(session, "t1", "Blue.", "Which colour?")
     await speak(session, "t1", "Because.", "Why?")
-    asked, *_ = await store.list_messages("t1")
+    asked, *_ = await store.messages.list("t1")
     puppet = Puppet()
     puppet.end(*answer("Red."))
     run = await session.wait((await session.start(puppet, "t1", after=asked.id)).id)

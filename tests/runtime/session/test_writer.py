@@ -1,12 +1,18 @@
 """More than the store can take at once: the agent waits, and the order stays."""
 
-from partita.runtime.session.approvals import Answer
+from partita.runtime.session.client_replies import ApprovalResponse
 from partita.runtime.session.session import Session
-from partita.store.facade.store import Store
-from partita.store.log.appender import Appender
-from partita.types.chunks import Chunk, TextDelta, ToolApprovalRequest, ToolInputAvailable
+from partita.store.logs.appender import Appender
+from partita.store.store import Store
+from partita.types.chunks import (
+    Chunk,
+    ChunkEvent,
+    RawEvent,
+    TextDelta,
+    ToolApprovalRequest,
+    ToolInputAvailable,
+)
 from partita.types.codec import encode
-from partita.types.events import ChunkEvent, RawEvent
 from tests.runtime.session.puppets import Puppet, Watcher, answer, left_by, raw_of, talk
 
 NUMBER = 300
@@ -14,7 +20,7 @@ NUMBER = 300
 
 def narrow(store: Store) -> Store:
     """The same store, which takes one entry at a time."""
-    return Store(store.engine, clock=store.clock, appender=Appender(store.engine, most_waiting=1))
+    return Store(store.engine, clock=store.clock, appender=Appender(store.engine, max_waiting=1))
 
 
 def deltas() -> list[Chunk]:
@@ -22,7 +28,7 @@ def deltas() -> list[Chunk]:
 
 
 async def shown_and_stored(store: Store, watcher: Watcher, run_id: str) -> None:
-    log = await store.read_log(run_id)
+    log = await store.logs.read(run_id)
     stored = [(record.seq, encode(record.chunk)) for record in log if record.chunk is not None]
     assert [(one.seq, one.json) for one in watcher.seen] == stored
 
@@ -63,7 +69,7 @@ async def test_an_answer_while_it_waits_in_line_finds_its_place(store: Store) ->
         run = await session.start(puppet, "t1", "Count.")
         watcher = Watcher(session, run.id, everything=True)
         await watcher.until(asks[-1])
-        await session.answer("t1", Answer("a", True, "ada"))
+        await session.add_approval_response("t1", ApprovalResponse("a", True, "ada"))
         puppet.end(*answer()[2:])
         await session.wait(run.id)
         await watcher.task

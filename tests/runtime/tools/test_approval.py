@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from partita.runtime.tools.approval import needs_approval
-from partita.runtime.tools.tool import ApprovalPolicy, tool
+from partita.runtime.tools.tool import ApprovalPolicy, needs_approval, tool
 from partita.types.json import Json
 from tests.tables import each_row
 

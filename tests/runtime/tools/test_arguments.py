@@ -16,7 +16,7 @@ from partita.runtime.tools.arguments import read_arguments
 from partita.runtime.tools.context import ToolContext
 from partita.runtime.tools.tool import Tool, tool
 from partita.types.json import Json, JsonObject, dumps, loads
-from partita.types.tools import ErrorTextOutput
+from partita.types.parts import ErrorTextOutput
 from tests.strategies import json_values
 from tests.tables import each_row
 
@@ -133,7 +133,7 @@ BAD: Mapping[str, tuple[Json, list[str]]] = {
     ),
     "a check that fails in its own way": (
         {**BASE, "points": [{"x": 100}]},
-        ["$.points: expected a value that its type takes, found KeyError: 'hundred'"],
+        ["$.points: expected a value of its type, found KeyError: 'hundred'"],
     ),
     "unknown fields": (
         {**BASE, "town": "Bergen"},
@@ -163,7 +163,7 @@ BAD: Mapping[str, tuple[Json, list[str]]] = {
 
 @each_row(("input", "faults"), BAD.values(), ids=BAD)
 def test_an_input_that_does_not_fit_is_explained(input: Json, faults: list[str]) -> None:
-    head = "The input does not fit the tool 'book'. Mend it and call again:"
+    head = "The input does not fit the tool 'book'. Fix it and call again:"
     assert read_arguments(book, input) == ErrorTextOutput("\n- ".join([head, *faults]))
 
 

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from hypothesis import given
 from hypothesis import strategies as st
 
-from partita.runtime.tools.chunks import chunk_of_output
-from partita.stream.messages import accumulate
+from partita.runtime.tools.outputs import chunk_of_output
+from partita.stream.accumulator import accumulate
 from partita.types.chunks import (
     Chunk,
     ToolInputAvailable,
@@ -17,8 +17,7 @@ from partita.types.chunks import (
 from partita.types.codec import decode_chunk, encode
 from partita.types.json import Json
 from partita.types.messages import ToolCallPart
-from partita.types.parts import TextPart
-from partita.types.tools import (
+from partita.types.parts import (
     ContentOutput,
     ErrorJsonOutput,
     ErrorTextOutput,
@@ -26,6 +25,7 @@ from partita.types.tools import (
     InterruptedOutput,
     JsonOutput,
     TextOutput,
+    TextPart,
     ToolOutput,
 )
 from tests.canonical import tool_outputs

@@ -1,6 +1,6 @@
-"""Docstrings are read for what they say of a function and its parameters."""
+"""Descriptions of functions and parameters in docstrings of all common styles."""
 
-from partita.runtime.tools.docstrings import describe
+from partita.runtime.tools.docstrings import read_docstring
 from tests.tables import each_row
 
 NAMES = ("city", "days")
@@ -49,10 +49,59 @@ CASES: dict[str, tuple[str | None, str | None, dict[str, str]]] = {
         {"city": "The name."},
     ),
     "parameters alone": ("Args:\n    city: The name.", None, {"city": "The name."}),
-    "nothing said": ("Say it.\n\nArgs:\n    city:\n    days: How many.", "Say it.", {"days": "How many."}),
+    "a Google entry with a nested type and a colon in the text": (
+        "Say it.\n\nArgs:\n    city (dict[str, tuple(int, int)]): See https://a.example: it helps.",
+        "Say it.",
+        {"city": "See https://a.example: it helps."},
+    ),
+    "several paragraphs of a Google entry": (
+        "Say it.\n\nArgs:\n    city: One of:\n        - Bergen\n\n        Or another.\n    days: How many.",
+        "Say it.",
+        {"city": "One of: - Bergen Or another.", "days": "How many."},
+    ),
+    "examples are not descriptions": (
+        "Say it.\n\nArgs:\n    city: The name.\n\nExample:\n    city: Bergen\n\nUsage:\n    days: 3",
+        "Say it.",
+        {"city": "The name."},
+    ),
+    "NumPy": (
+        "Say it.\n\nParameters\n----------\ncity : str, optional\n    The name: all of it,\n    in full.\n\n"
+        "    Really.\ndays\n    How many.\n\nReturns\n-------\nstr\n    days: not a parameter",
+        "Say it.",
+        {"city": "The name: all of it, in full. Really.", "days": "How many."},
+    ),
+    "NumPy, two parameters at once": (
+        "Say it.\nParameters\n----------\ncity, days : {1, 2}, default 1\n    A number.",
+        "Say it.",
+        {"city": "A number.", "days": "A number."},
+    ),
+    "Sphinx with types": (
+        "Say it.\n\n:param str city: The name:\n    in full.\n:type days: int\n:param days: How many.\n"
+        ":returns: city: no parameter",
+        "Say it.",
+        {"city": "The name: in full.", "days": "How many."},
+    ),
+    "Sphinx, text below the name": (
+        "Say it.\n\n:param city:\n    The name.",
+        "Say it.",
+        {"city": "The name."},
+    ),
+    "Epydoc": ("Say it.\n\n@param city: The name.\n@return: A text.", "Say it.", {"city": "The name."}),
+    "styles mixed": (
+        "Say it.\n\nArgs:\n    city: The name.\n\n:param days: How many.",
+        "Say it.",
+        {"city": "The name.", "days": "How many."},
+    ),
+    "a star before the name": ("Say it.\n\nArgs:\n    *city: The names.", "Say it.", {"city": "The names."}),
+    "a title that is underlined": (
+        "Say it\n------\n\ncity: The name.",
+        "Say it ------",
+        {"city": "The name."},
+    ),
+    "no description": ("Say it.\n\nArgs:\n    city:\n    days: How many.", "Say it.", {"days": "How many."}),
 }
 
 
 @each_row(("docstring", "summary", "parameters"), CASES.values(), ids=CASES)
-def test_describe(docstring: str | None, summary: str | None, parameters: dict[str, str]) -> None:
-    assert describe(docstring, NAMES) == (summary, parameters)
+def test_read_docstring(docstring: str | None, summary: str | None, parameters: dict[str, str]) -> None:
+    assert read_docstring(docstring, NAMES) == (summary, parameters)

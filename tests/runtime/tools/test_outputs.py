@@ -12,19 +12,29 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from partita.errors import AgentError
-from partita.runtime.tools.outputs import ToolError, output_of, output_of_error
-from partita.runtime.tools.sizes import OUTPUT_LIMIT, cut, shortened
+from partita.runtime.tools.outputs import (
+    OUTPUT_LIMIT,
+    ToolError,
+    output_of,
+    output_of_error,
+    truncate_output,
+    truncate_text,
+)
 from partita.types.codec import decode, encode
 from partita.types.json import Json
-from partita.types.parts import FilePart, ForeignPart, ImagePart, ReasoningPart, TextPart
-from partita.types.tools import (
+from partita.types.parts import (
     ContentOutput,
     ErrorJsonOutput,
     ErrorTextOutput,
     ExecutionDeniedOutput,
+    FilePart,
+    ForeignPart,
+    ImagePart,
     InterruptedOutput,
     JsonOutput,
+    ReasoningPart,
     TextOutput,
+    TextPart,
     ToolOutput,
 )
 from tests.canonical import tool_outputs
@@ -132,22 +142,22 @@ ENDLESS: list[Any] = []
 ENDLESS.append(ENDLESS)
 
 NOT_JSON: Mapping[str, tuple[object, str]] = {
-    "an object": (object(), "The tool returned a object, which JSON cannot carry: "),
-    "an object inside": ([object()], "The tool returned a list, which JSON cannot carry: "),
-    "keys that are tuples": ({(1, 2): 3}, "The tool returned a dict, which JSON cannot carry: "),
+    "an object": (object(), "The tool returned a object, which cannot be written as JSON: "),
+    "an object inside": ([object()], "The tool returned a list, which cannot be written as JSON: "),
+    "keys that are tuples": ({(1, 2): 3}, "The tool returned a dict, which cannot be written as JSON: "),
     "an output of something": (
         JsonOutput(object()),
-        "The tool returned a JsonOutput, which JSON cannot carry: ",
+        "The tool returned a JsonOutput, which cannot be written as JSON: ",
     ),
     "pydantic of something": (
         Broken(value=object()),
-        "The tool returned a Broken, which JSON cannot carry: ",
+        "The tool returned a Broken, which cannot be written as JSON: ",
     ),
     "a list that holds itself": (
         ENDLESS,
-        "The tool returned a list that is nested too deeply, or holds itself.",
+        "The tool returned a list that is nested too deeply or contains itself.",
     ),
-    "a generator": (iter([1]), "The tool returned a list_iterator, which JSON cannot carry: "),
+    "a generator": (iter([1]), "The tool returned a list_iterator, which cannot be written as JSON: "),
 }
 
 
@@ -249,7 +259,7 @@ SIZES: Mapping[str, tuple[ToolOutput, ToolOutput]] = {
 
 @each_row(("output", "short"), SIZES.values(), ids=SIZES)
 def test_long_outputs_are_cut(output: ToolOutput, short: ToolOutput) -> None:
-    assert shortened(output, limit=10) == short
+    assert truncate_output(output, limit=10) == short
 
 
 @each_row(
@@ -258,7 +268,7 @@ def test_long_outputs_are_cut(output: ToolOutput, short: ToolOutput) -> None:
     ids=["a text", "a list", "bytes"],
 )
 def test_a_huge_output_becomes_one_that_fits(unit: Any, count: int) -> None:
-    output = shortened(output_of(unit * count))
+    output = truncate_output(output_of(unit * count))
     assert not isinstance(output, ErrorTextOutput)
     assert len(encode(output)) < OUTPUT_LIMIT * 1.1
     assert b"left out" in encode(output)
@@ -266,7 +276,7 @@ def test_a_huge_output_becomes_one_that_fits(unit: Any, count: int) -> None:
 
 @given(st.text(), st.integers(0, 20))
 def test_head_and_tail_and_what_is_left_out_make_the_whole(text: str, limit: int) -> None:
-    short = cut(text, limit)
+    short = truncate_text(text, limit)
     if len(text) <= limit:
         assert short == text
         return
@@ -279,7 +289,7 @@ def test_head_and_tail_and_what_is_left_out_make_the_whole(text: str, limit: int
 @given(tool_outputs(), st.integers(0, 60))
 def test_cutting_keeps_whether_a_call_went_well(output: ToolOutput, limit: int) -> None:
     good, bad = TextOutput | JsonOutput | ContentOutput, ErrorTextOutput | ErrorJsonOutput
-    short = shortened(output, limit)
+    short = truncate_output(output, limit)
     assert isinstance(short, good) == isinstance(output, good)
     assert isinstance(short, bad) == isinstance(output, bad)
     assert short.provider_metadata == output.provider_metadata

@@ -15,18 +15,17 @@ import pytest
 from partita.errors import AgentError
 from partita.runtime.tools.context import ToolContext
 from partita.runtime.tools.outputs import ToolError
-from partita.runtime.tools.running import PendingCall, ToolRunner
-from partita.runtime.tools.tool import Tool, as_tool, client_tool, tool
-from partita.runtime.tools.toolset import Toolset
+from partita.runtime.tools.runner import PendingCall, ToolRunner
+from partita.runtime.tools.tool import Tool, Toolset, as_tool, client_tool, tool
 from partita.types.json import Json
-from partita.types.parts import TextPart
-from partita.types.tools import (
+from partita.types.parts import (
     ContentOutput,
     ErrorJsonOutput,
     ErrorTextOutput,
     InterruptedOutput,
     JsonOutput,
     TextOutput,
+    TextPart,
     ToolOutput,
 )
 from tests.sampling import HUGE
@@ -190,7 +189,7 @@ async def test_a_call_ends(function: Callable[..., Any], output: ToolOutput) -> 
 async def test_what_json_cannot_carry_is_an_error() -> None:
     output = await run(returns_an_object)
     assert isinstance(output, ErrorTextOutput)
-    assert "JSON cannot carry" in output.value
+    assert "cannot be written as JSON" in output.value
 
 
 async def test_an_input_that_does_not_fit_never_reaches_the_function() -> None:
@@ -638,7 +637,7 @@ def test_a_thread_that_hangs_does_not_keep_python_from_ending() -> None:
     code = (
         "import asyncio, threading\n"
         "from partita.runtime.tools.context import ToolContext\n"
-        "from partita.runtime.tools.running import PendingCall, ToolRunner\n"
+        "from partita.runtime.tools.runner import PendingCall, ToolRunner\n"
         "from partita.runtime.tools.tool import tool\n"
         "@tool(timeout=0.02)\n"
         "def hang() -> None:\n"

@@ -362,8 +362,8 @@ REFUSED: Mapping[str, tuple[Callable[..., Any], str, str]] = {
     "function as a type": (taking(Callable[[int], int]), "the type of `value` cannot be used", "dataclass"),
     "two plain dataclasses": (taking(Point | Query), "more than one dict-like type", "dataclass"),
     "enum of things": (taking(enum.Enum("Odd", {"A": 1.5})), "the type of `value` cannot be used", "Enum"),
-    "no function": (Callable_(), "is no function", "write a `def`"),
-    "a class": (Point, "is no function", "write a `def`"),
+    "no function": (Callable_(), "is not a function", "write a `def`"),
+    "a class": (Point, "is not a function", "write a `def`"),
 }
 
 
@@ -440,7 +440,7 @@ def test_a_client_tool_may_take_a_type_that_holds_itself() -> None:
 @each_row(
     ("input", "what"),
     [
-        ({"type": "objekt"}, "this is no JSON schema"),
+        ({"type": "objekt"}, "this is not a JSON schema"),
         ({"type": "string"}, "the input of a tool is an object"),
         ({}, "the input of a tool is an object"),
         (Pair, "the input of a tool is an object"),

@@ -4,10 +4,9 @@ import pytest
 
 from partita.errors import AgentError
 from partita.formats.format import ToolSpec
-from partita.runtime.tools.tool import client_tool, tool
-from partita.runtime.tools.toolset import Toolset
+from partita.runtime.tools.tool import Toolset, client_tool, tool
 from partita.types.json import JsonObject
-from partita.types.tools import ErrorTextOutput
+from partita.types.parts import ErrorTextOutput
 from tests.tables import each_row
 
 
@@ -55,7 +54,7 @@ def test_a_name_that_the_model_made_up_is_answered_with_those_there_are(tools: T
 
 @each_row("name", ["", "a b", "naïve", "a.b", "x" * 65, "a\n"])
 def test_a_name_that_a_provider_refuses_is_refused(name: str) -> None:
-    with pytest.raises(AgentError, match="is no name for a tool"):
+    with pytest.raises(AgentError, match="is not a name for a tool"):
         Toolset([tool(name=name)(search)])
 
 

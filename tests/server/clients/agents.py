@@ -5,10 +5,12 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
-from partita.runtime.scripted.script import as_script
-from partita.runtime.scripted.service import ScriptedService
-from partita.runtime.service import AgentService, Options, Prompt, Question
+from partita.runtime.scripted import ScriptedService, as_script
+from partita.runtime.service import AgentService, ApprovalRequest, InvokeOptions, Prompt
 from partita.types.chunks import (
+    AgentStreamEvent,
+    ChunkEvent,
+    CompleteEvent,
     MessageFinish,
     MessageStart,
     StepFinish,
@@ -23,7 +25,6 @@ from partita.types.chunks import (
     ToolOutputDenied,
 )
 from partita.types.codec import encode
-from partita.types.events import AgentStreamEvent, ChunkEvent, CompleteEvent
 
 
 def answers(**steps: list[list[dict[str, Any]]]) -> ScriptedService:
@@ -56,7 +57,7 @@ class Held:
         *,
         cwd: Path | None = None,
         session_id: str | None = None,
-        options: Options | None = None,
+        options: InvokeOptions | None = None,
     ) -> AsyncIterator[AgentStreamEvent]:
         """What the other agent says, as soon as it may be said."""
         async for event in self._agent.invoke(prompt, cwd=cwd, session_id=session_id, options=options):
@@ -76,17 +77,17 @@ class Asking:
         *,
         cwd: Path | None = None,
         session_id: str | None = None,
-        options: Options | None = None,
+        options: InvokeOptions | None = None,
     ) -> AsyncIterator[AgentStreamEvent]:
         """One call, whether it may be made, and what came of it."""
         assert options is not None
-        assert options.desk is not None
-        question = Question("a1", "c1", "switch_off", {"name": "Bell"})
+        assert options.approvals is not None
+        question = ApprovalRequest("a1", "c1", "switch_off", {"name": "Bell"})
         yield ChunkEvent(chunk=MessageStart())
         yield ChunkEvent(chunk=StepStart())
         yield ChunkEvent(chunk=ToolInputAvailable("c1", "switch_off", question.input))
         yield ChunkEvent(chunk=ToolApprovalRequest("a1", "c1"))
-        decision = await options.desk.ask(question)
+        decision = await options.approvals.request(question)
         yield ChunkEvent(chunk=ToolApprovalResponse("a1", decision.approved, decision.reason))
         outcome = ToolOutputAvailable("c1", "dark") if decision.approved else ToolOutputDenied("c1")
         yield ChunkEvent(chunk=outcome)

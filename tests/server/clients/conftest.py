@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 import pytest
 
 from partita.server.app import asgi
-from partita.store.facade.store import Store
+from partita.store.store import Store
 from tests.server.clients.browser import Browser
 from tests.server.clients.releases import USUAL
 from tests.server.clients.site import Site

@@ -4,8 +4,9 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from partita.runtime.plugged.agent_request import AgentRequest
-from partita.store.facade.store import Store
+from partita.runtime.adapters.agent_request import AgentRequest
+from partita.store.store import Store
+from partita.store.values import MessageFilter
 from partita.types.messages import text_of
 from tests.server.clients.agents import answers
 from tests.server.clients.conftest import ServeChat
@@ -29,7 +30,7 @@ class Counting:
 
 async def all_texts(store: Store) -> list[str]:
     """What is said in any branch, in the order in which it was stored."""
-    page = await store.list_messages("harbour", limit=None, branch="all")
+    page = await store.messages.list("harbour", MessageFilter(branch="all"), limit=None)
     return [text_of(message) for message in page.items]
 
 

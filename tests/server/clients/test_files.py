@@ -8,7 +8,7 @@ from fastapi import FastAPI
 
 from partita.server.app import asgi
 from partita.server.settings import Limits
-from partita.store.facade.store import Store
+from partita.store.store import Store
 from partita.types.json import JsonObject
 from partita.types.messages import Message
 from partita.types.parts import FilePart

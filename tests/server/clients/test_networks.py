@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from partita import Agent, Network, client_tool, tool
+from partita import Agent, tool
+from partita.agents import Network, client_tool
 from tests.server.clients.agents import answers, calls
 from tests.server.clients.conftest import ServeChat
 from tests.server.clients.site import Chat

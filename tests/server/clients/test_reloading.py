@@ -7,12 +7,18 @@ from typing import Any
 import httpx
 import pytest
 
-from partita import Agent, Network, dump_chat, tool
-from partita.runtime.service import AgentService, Options, Prompt, Question
-from partita.store.facade.store import Store
+from partita import Agent, tool
+from partita.agents import Network
+from partita.formats import dump_chat
+from partita.runtime.service import AgentService, ApprovalRequest, InvokeOptions, Prompt
+from partita.store.store import Store
+from partita.store.values import MessageFilter
 from partita.types.chunks import (
+    AgentStreamEvent,
     ChildChunk,
     Chunk,
+    ChunkEvent,
+    CompleteEvent,
     MessageFinish,
     MessageStart,
     NetworkExecutionEnd,
@@ -26,7 +32,6 @@ from partita.types.chunks import (
     ToolInputAvailable,
     ToolOutputAvailable,
 )
-from partita.types.events import AgentStreamEvent, ChunkEvent, CompleteEvent
 from partita.types.json import JsonObject
 from partita.types.messages import AssistantMessage, NetworkResult, UserMessage
 from tests.server.clients.agents import Held, answers, calls
@@ -113,7 +118,7 @@ async def test_a_network_is_one_message_live_and_reloaded(site: ServeChat, store
     failed = executions(state)[2]
     assert (failed["state"], "no such light" in failed["errorText"]) == ("output-error", True)
     assert all("childMessages" in part["output"] for part in executions(state) if "output" in part)
-    rows = (await store.list_messages("harbour")).items
+    rows = (await store.messages.list("harbour")).items
     assert len(rows) == 6
     assert rows[1].id == state.ids[1]
     assert dump_chat(rows, chat.site.browser.version).payload == state.messages  # type: ignore[arg-type] # 5, 6 or 7
@@ -225,7 +230,7 @@ class Waiting:
         *,
         cwd: Path | None = None,
         session_id: str | None = None,
-        options: Options | None = None,
+        options: InvokeOptions | None = None,
     ) -> AsyncIterator[AgentStreamEvent]:
         """Two executions and an answer, from where the thread stands."""
         assert options is not None
@@ -236,8 +241,8 @@ class Waiting:
             if not self._at_work:
                 yield CompleteEvent()
                 return
-            assert options.desk is not None
-            decision = await options.desk.ask(Question("a1", "c1", "switch_off", {}))
+            assert options.approvals is not None
+            decision = await options.approvals.request(ApprovalRequest("a1", "c1", "switch_off", {}))
             yield ChunkEvent(chunk=ToolApprovalResponse("a1", decision.approved, decision.reason))
         elif isinstance(last, AssistantMessage):
             yield ChunkEvent(chunk=MessageStart(last.id))
@@ -337,7 +342,7 @@ class Delegating:
         *,
         cwd: Path | None = None,
         session_id: str | None = None,
-        options: Options | None = None,
+        options: InvokeOptions | None = None,
     ) -> AsyncIterator[AgentStreamEvent]:
         """One call, whose sub-agent ends after it."""
         chunks: list[Chunk] = [
@@ -376,15 +381,15 @@ async def test_a_network_that_is_saved_as_it_was_given_stays_as_it_is(site: Serv
     chat = await here.chat()
     await chat.send("How tall is it?")
     state = await chat.finished()
-    rows = (await store.list_messages("harbour", internal=None)).items
+    rows = (await store.messages.list("harbour", MessageFilter(internal=None))).items
     path = f"/api/threads/harbour/messages?format=ai-sdk-ui-v{here.browser.version}"
     await here.request("PUT", path, json=await here.stored())
-    assert (await store.list_messages("harbour", internal=None)).items == rows
+    assert (await store.messages.list("harbour", MessageFilter(internal=None))).items == rows
     async with httpx.AsyncClient(base_url=here.url) as client:
         changed = {**state.last, "parts": [says("42.")]}
         refused = await client.put(path, json=[changed])
     assert refused.status_code == 409
-    assert (await store.list_messages("harbour", internal=None)).items == rows
+    assert (await store.messages.list("harbour", MessageFilter(internal=None))).items == rows
 
 
 @pytest.mark.parametrize("order", ["ASC", "DESC"])

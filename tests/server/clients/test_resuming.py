@@ -10,11 +10,11 @@ from partita.runtime.agent.agent import Agent
 from partita.runtime.tools.tool import client_tool, tool
 from partita.server.app import asgi
 from partita.server.settings import Settings
-from partita.store.facade.store import Store
-from partita.store.log.run_log import LogEntry
+from partita.store.logs.run_log import LogEntry
+from partita.store.store import Store
 from partita.types.chunks import MessageStart, StepStart, TextDelta, TextStart, ToolInputAvailable
 from partita.types.messages import UserMessage
-from partita.types.runs import Run
+from partita.types.threads import Run
 from tests.server.clients.agents import Held, answers, calls
 from tests.server.clients.browser import Browser
 from tests.server.clients.conftest import ServeChat
@@ -127,11 +127,12 @@ async def test_a_tool_that_was_allowed_is_watched_from_another_page(site: ServeC
 
 async def killed(store: Store, lease: float) -> Run:
     """A run whose process was killed in the middle of an answer and of a call."""
-    await store.create_thread("harbour")
+    await store.threads.create("harbour")
     question = UserMessage(id="u1", content="How tall is it?")
-    run = await store.begin_turn(
+    started = await store.runs.start_turn(
         "harbour", [question], message_id="a1", lease_owner="killed", lease_seconds=lease
     )
+    run = started.run
     said = [
         MessageStart("a1"),
         StepStart(),
@@ -139,13 +140,13 @@ async def killed(store: Store, lease: float) -> Run:
         TextDelta("t", "Very tall "),
         ToolInputAvailable("c1", "measure", {}),
     ]
-    await store.append(run.id, [LogEntry(datetime.now(UTC), chunk) for chunk in said])
+    await store.logs.append(run.id, [LogEntry(datetime.now(UTC), chunk) for chunk in said])
     return run
 
 
 async def recovered(store: Store, run: Run) -> None:
     async with asyncio.timeout(10):
-        while (found := await store.get_run(run.id)) is None or found.status == "running":
+        while (found := await store.runs.get(run.id)) is None or found.status == "running":
             await asyncio.sleep(0.02)
     assert found.status == "interrupted"
 

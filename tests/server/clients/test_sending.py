@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from partita.runtime.plugged.agent_request import AgentRequest
+from partita.runtime.adapters.agent_request import AgentRequest
 from partita.server.settings import Settings
-from partita.store.facade.store import Store
+from partita.store.store import Store
 from partita.types.chunks import Chunk, CustomChunk, ReasoningFileChunk
 from partita.types.json import loads
 from tests.server.clients.agents import Held, answers
@@ -102,7 +102,7 @@ async def test_a_message_while_a_run_is_at_work_is_refused(site: ServeChat) -> N
     await first.view.until(said=["Very"])
     refused = await second.send("And how old?")
     assert refused.status == "error"
-    assert "at work" in (refused.error or "")
+    assert "active run" in (refused.error or "")
     assert [request.status for request in refused.requests] == [200, 409]
     agent.released.set()
     assert (await first.finished()).text == "Very tall indeed."

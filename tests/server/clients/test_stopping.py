@@ -8,15 +8,15 @@ from typing import Any
 import httpx
 import pytest
 
+from partita.runtime.adapters.agent_request import AgentRequest
 from partita.runtime.agent.agent import Agent
-from partita.runtime.plugged.agent_request import AgentRequest
-from partita.runtime.scripted.script import as_script
-from partita.runtime.scripted.service import ScriptedService
+from partita.runtime.scripted import ScriptedService, as_script
 from partita.runtime.session import session
 from partita.server.app import asgi
 from partita.server.settings import Settings
-from partita.store.facade.store import Store
 from partita.store.opening import open_store
+from partita.store.store import Store
+from partita.store.values import RunFilter
 from partita.types.messages import UserMessage
 from tests.server.clients.agents import Held, answers, calls
 from tests.server.clients.conftest import ServeChat
@@ -84,7 +84,7 @@ async def stopped_by_the_client(here: Site) -> Chat:
 
 async def statuses(store: Store) -> list[str]:
     """How the runs ended, the first one first."""
-    return [run.status for run in (await store.list_runs(thread_id="harbour")).items[::-1]]
+    return [run.status for run in (await store.runs.list(RunFilter(thread_id="harbour"))).items[::-1]]
 
 
 async def until_statuses(store: Store, *wanted: str) -> None:
@@ -221,9 +221,9 @@ async def test_a_run_that_does_not_stop_is_waited_for_in_bounds(
     monkeypatch.setattr(session, "STOP_MARGIN", -20.0)
     here = await site(TALK, settings=Settings(lease=10.2))
     chat = await here.chat()
-    await store.create_thread("harbour")
+    await store.threads.create("harbour")
     question = UserMessage(id="u1", content="How tall is it?")
-    await store.begin_turn("harbour", [question], lease_owner="elsewhere", lease_seconds=60)
+    await store.runs.start_turn("harbour", [question], lease_owner="elsewhere", lease_seconds=60)
     await chat.view.call("setMessages", [{"id": "u1", "role": "user", "parts": [says("How tall is it?")]}])
     state = await chat.send("And how old?")
     assert (state.status, [request.status for request in state.requests]) == ("error", [503])

@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING, TypeAlias
 import pytest
 
 from partita.demo.archive import load_archive
-from partita.store.facade.store import Store
 from partita.store.opening import open_store
+from partita.store.store import Store
 from partita.types.messages import AssistantMessage, Message, ToolCallPart, UserMessage
-from partita.types.parts import ReasoningPart, TextPart
-from partita.types.tools import TextOutput
+from partita.types.parts import ReasoningPart, TextOutput, TextPart
 
 if TYPE_CHECKING:
     from mcp import StdioServerParameters
@@ -38,10 +37,10 @@ def long_thread() -> list[Message]:
 
 async def fill(store: Store) -> None:
     await load_archive(store)
-    await store.create_thread(LONG, title="A long one", agent="codex", project="/srv/long")
-    await store.save_messages(long_thread(), thread_id=LONG)
-    await store.create_thread(SECRET, title=f"Deploy with {TOKEN}", agent="codex", project="/srv/secret")
-    await store.save_messages(
+    await store.threads.create(LONG, title="A long one", agent="codex", project="/srv/long")
+    await store.messages.save(long_thread(), thread_id=LONG)
+    await store.threads.create(SECRET, title=f"Deploy with {TOKEN}", agent="codex", project="/srv/secret")
+    await store.messages.save(
         [
             UserMessage(id="s1", content=f"{'word ' * 15}{TOKEN} deploys the beacon"),
             AssistantMessage(id="s2", content=[ReasoningPart("A thought."), TextPart(f"Used {TOKEN}.")]),
@@ -50,7 +49,7 @@ async def fill(store: Store) -> None:
         ],
         thread_id=SECRET,
     )
-    await store.switch_branch(SECRET, "s2")
+    await store.threads.switch_branch(SECRET, "s2")
 
 
 @pytest.fixture(scope="session")

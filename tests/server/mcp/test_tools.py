@@ -16,9 +16,10 @@ from partita.server.mcp.scope import Scope
 from partita.server.mcp.tools import BY_NAME, TOOLS, call_tool
 from partita.server.mcp.versions import HANDSHAKE, Dialect
 from partita.store.opening import open_store
+from partita.store.values import PartFilter
 from partita.types.json import JsonObject
 from partita.types.messages import AssistantMessage, ToolCallPart, UserMessage
-from partita.types.tools import JsonOutput, TextOutput, ToolOutput
+from partita.types.parts import JsonOutput, TextOutput, ToolOutput
 from tests.tables import each_row
 
 from .conftest import LONG, OUTPUT, SECRET, TOKEN
@@ -116,7 +117,9 @@ async def test_the_output_of_a_sub_agents_tool(archive: Archive) -> None:
     store = await archive.store()
     inner = next(
         part
-        for part in await store.find_parts(thread_id=(await archive.find("7c1f")).id, types=["tool-call"])
+        for part in await store.messages.find_parts(
+            PartFilter(thread_id=(await archive.find("7c1f")).id, types=["tool-call"])
+        )
         if ".children." in part.path and part.tool_name == "Read"
     )
     answer = await ask(archive, "read_tool_output", session="7c1f", call=inner.call_id)
@@ -147,6 +150,7 @@ async def test_secrets_are_replaced_wherever_they_stand(archive: Archive) -> Non
         await ask(archive, "search_sessions", query="beacon"),
         await ask(archive, "search_sessions", query="word deploys"),
         await ask(archive, "list_sessions", project="/srv/secret"),
+        await list_resources(archive, {}),
         await read_resource(archive, {"uri": f"partita://thread/{SECRET}"}, DIALECT),
     ):
         assert "[redacted: github token 1]" in str(answer)
@@ -165,8 +169,8 @@ async def keys(tmp_path: Path) -> AsyncIterator[Archive]:
         "named": JsonOutput({"user": "kari", "password": "tide7", "note": "anchor"}),
     }
     async with open_store(path) as store:
-        await store.create_thread("t")
-        await store.save_messages(
+        await store.threads.create("t")
+        await store.messages.save(
             [
                 AssistantMessage(
                     id=id_, content=[ToolCallPart(id_, "Bash", "output-available", {}, output=one)]
@@ -211,10 +215,10 @@ async def test_in_one_answer_a_mark_stands_for_one_secret(tmp_path: Path) -> Non
     other = TOKEN.replace("a1B2", "z9Y8")
     path = tmp_path / "store.db"
     async with open_store(path) as store:
-        await store.create_thread("t")
+        await store.threads.create("t")
         said = {0: TOKEN, 14: other, 28: TOKEN}
         messages = [UserMessage(id=f"m{number}", content=said.get(number, "-")) for number in range(30)]
-        await store.save_messages(messages, thread_id="t")
+        await store.messages.save(messages, thread_id="t")
     archive = Archive(str(path))
     told = [one["text"] for one in (await ask(archive, "read_session", session="t"))["messages"]]
     assert [told[number] for number in said] == [f"[redacted: github token {number}]" for number in (1, 2, 1)]
@@ -265,8 +269,8 @@ async def test_nothing_outside_the_scope_can_be_seen(narrow: Archive) -> None:
 async def test_a_project_by_the_folder_one_is_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "store.db"
     async with open_store(path) as store:
-        await store.create_thread("here", project=str(tmp_path))
-        await store.create_thread("there", project="/elsewhere")
+        await store.threads.create("here", project=str(tmp_path))
+        await store.threads.create("there", project="/elsewhere")
     monkeypatch.chdir(tmp_path)
     archive = Archive(str(path))
     assert [one["id"] for one in (await ask(archive, "list_sessions", project="."))["sessions"]] == ["here"]
@@ -277,8 +281,8 @@ async def test_an_owner_sees_what_is_theirs(tmp_path: Path) -> None:
     path = tmp_path / "store.db"
     async with open_store(path) as store:
         for owner in ("ada", "bob"):
-            await store.create_thread("both", resource_id=owner, title=owner)
-            await store.create_thread(f"of-{owner}", resource_id=owner)
+            await store.threads.create("both", resource_id=owner, title=owner)
+            await store.threads.create(f"of-{owner}", resource_id=owner)
     everyone, ada = Archive(str(path)), Archive(str(path), resource="ada")
     assert "--resource" in await error_of(everyone, "read_session", session="both")
     assert (await ask(ada, "read_session", session="both"))["title"] == "ada"
@@ -320,7 +324,7 @@ async def test_no_archive_yet_and_then_there_is_one(tmp_path: Path) -> None:
         assert "`partita import` brings in" in await error_of(archive, tool, **given)
     assert not path.parent.exists()  # looking makes nothing
     async with open_store(path) as store:
-        await store.create_thread("t", title="The first")
+        await store.threads.create("t", title="The first")
     assert (await ask(archive, "list_sessions"))["sessions"][0]["title"] == "The first"
     await archive.close()
 
@@ -358,7 +362,7 @@ async def test_an_archive_of_a_newer_partita_is_left_alone(tmp_path: Path) -> No
 async def test_a_locked_archive_is_told_and_then_read(tmp_path: Path) -> None:
     path = tmp_path / "store.db"
     async with open_store(path) as store:
-        await store.create_thread("t")
+        await store.threads.create("t")
     archive = Archive(str(path), patience=0.1)
     with closing(sqlite3.connect(path, isolation_level=None)) as database:
         database.execute("PRAGMA locking_mode = EXCLUSIVE")
@@ -371,12 +375,12 @@ async def test_a_locked_archive_is_told_and_then_read(tmp_path: Path) -> None:
 async def test_what_is_added_meanwhile_is_there(tmp_path: Path) -> None:
     path = tmp_path / "store.db"
     async with open_store(path) as store:
-        await store.create_thread("t")
+        await store.threads.create("t")
         archive = Archive(str(path))
         assert (await ask(archive, "read_session", session="t"))[
             "note"
         ] == "no messages there; the session has 0"
-        await store.save_messages([UserMessage(id="m", content="Now")], thread_id="t")
+        await store.messages.save([UserMessage(id="m", content="Now")], thread_id="t")
         assert (await ask(archive, "read_session", session="t"))["messages"][0]["text"] == "Now"
         await archive.close()
 
@@ -386,10 +390,10 @@ async def test_days_begin_where_the_archive_is(tmp_path: Path) -> None:
 
     path = tmp_path / "store.db"
     async with open_store(path) as store:
-        await store.create_thread("t")
+        await store.threads.create("t")
         late = datetime(2026, 3, 1, 23, 30, tzinfo=UTC)
         call = ToolCallPart("c", "Bash", "output-available", {}, output=TextOutput("x"))
-        await store.save_messages(
+        await store.messages.save(
             [
                 UserMessage(id="m", content="Late", created_at=late),
                 AssistantMessage(id="n", content=[call], created_at=late + timedelta(minutes=1)),
@@ -413,7 +417,7 @@ async def test_a_long_session_as_a_resource_says_where_it_is_cut(archive: Archiv
 async def test_any_id_has_an_address(tmp_path: Path) -> None:
     path = tmp_path / "store.db"
     async with open_store(path) as store:
-        await store.create_thread("a b/c%20?é", title="Odd")
+        await store.threads.create("a b/c%20?é", title="Odd")
     archive = Archive(str(path))
     (listed,) = (await list_resources(archive, {}))["resources"]
     assert listed["uri"] == "partita://thread/a%20b%2Fc%2520%3F%C3%A9"
@@ -437,7 +441,7 @@ def test_every_tool_says_what_it_takes() -> None:
 
 async def test_an_error_while_opening_is_ours(tmp_path: Path) -> None:
     archive = Archive("ftp://nowhere")
-    with pytest.raises(PartitaError, match="no store speaks 'ftp'"):
+    with pytest.raises(PartitaError, match="no store has URLs with ftp://"):
         await archive.store()
-    assert "no store speaks" in await error_of(archive, "list_sessions")
+    assert "no store has URLs with" in await error_of(archive, "list_sessions")
     await archive.close()

@@ -12,30 +12,28 @@ from partita.types.messages import (
     UserMessage,
 )
 from partita.types.parts import (
+    ContentOutput,
     CustomPart,
     DataPart,
+    ErrorJsonOutput,
+    ErrorTextOutput,
+    ExecutionDeniedOutput,
     FilePart,
     ForeignPart,
     ImagePart,
+    InterruptedOutput,
+    JsonOutput,
     ReasoningFilePart,
     ReasoningPart,
     SourceDocumentPart,
     SourceUrlPart,
     SteeringMessagePart,
     StepStartPart,
-    TextPart,
-    UnknownPart,
-)
-from partita.types.tools import (
-    ContentOutput,
-    ErrorJsonOutput,
-    ErrorTextOutput,
-    ExecutionDeniedOutput,
-    InterruptedOutput,
-    JsonOutput,
     TextOutput,
+    TextPart,
     ToolOutput,
     ToolResultPart,
+    UnknownPart,
 )
 from partita.types.value import Extra
 from tests.tables import each_row

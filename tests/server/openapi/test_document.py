@@ -3,24 +3,18 @@
 import re
 from collections.abc import Iterator
 from functools import cache
-from typing import Annotated, Any, Generic, TypeVar
+from typing import Annotated, Any, Generic, Literal, TypeVar
 
 import jsonschema_rs
 import msgspec
 import pytest
-from litestar import Litestar, delete, get, post
-from litestar.di import Provide
-from litestar.openapi.spec import Example
-from litestar.params import Body, FromPath, QueryParameter
 from schemathesis.specs.openapi import definitions
+from starlette.responses import PlainTextResponse
 
-from partita.server.openapi.config import openapi_config
-from partita.server.openapi.document import ROLES, describe_api
-from partita.server.openapi.schemas import REF, named
-from partita.server.replies import Listing, Reply
-from partita.server.roles import caller_of
-from partita.server.routes.all import ROUTES
-from partita.server.streaming import EventStream
+from partita.server.endpoints import Body, Header, Query, RequestBody, ResponseSpec, delete, get, post
+from partita.server.openapi.document import REF, ROLES, describe_api, named
+from partita.server.responses import EventStream, Listing, Reply
+from partita.server.routes.registry import ROUTES
 from partita.types.json import Json, JsonObject, is_array, is_object
 from partita.types.messages import Message
 from partita.types.threads import Thread
@@ -29,21 +23,10 @@ from tests.tables import each_row
 METHODS = {"get", "post", "put", "patch", "delete", "head", "options"}
 
 
-def describe(routes: Any) -> JsonObject:
-    return describe_api(
-        Litestar(
-            routes,
-            dependencies={"caller": Provide(caller_of, sync_to_thread=False)},
-            openapi_config=openapi_config(),
-            logging_config=None,
-        )
-    )
-
-
 @cache
 def whole() -> JsonObject:
     """The document of the routes that there are."""
-    return describe(ROUTES)
+    return describe_api(ROUTES)
 
 
 def operations(document: JsonObject) -> Iterator[tuple[str, JsonObject]]:
@@ -177,38 +160,66 @@ class Page(msgspec.Struct, Generic[T]):
 
 
 @get("/lamps", tags=["lamps"], summary="Lamps")
-async def list_lamps(limit: Annotated[int | None, QueryParameter(ge=1)] = None) -> Reply[Listing[Thread]]:
+async def list_lamps(limit: Annotated[int | None, Query(ge=1)] = None) -> Listing[Thread]:
     """Some *words*."""
     raise NotImplementedError
 
 
 @post("/lamps", tags=["lamps"], summary="A lamp")
-async def make_lamp(data: Annotated[Order, Body(examples=[Example(value={"howMany": 2})])]) -> Reply[Kept]:
+async def make_lamp(data: Annotated[Order, Body(examples=[{"howMany": 2}])]) -> Kept:
     """More."""
     raise NotImplementedError
 
 
-@get("/lamps/{lamp_id:str}/messages", tags=["lamps"], summary="Messages")
-async def lamp_messages(lamp_id: FromPath[str]) -> Reply[Page[Message]]:
+@get("/lamps/{lamp_id}/messages", tags=["lamps"], summary="Messages")
+async def lamp_messages(lamp_id: str) -> Page[Message]:
     """More."""
     raise NotImplementedError
 
 
-@get("/lamps/{lamp_id:str}/stream", tags=["lamps"], summary="Light", media_type="text/event-stream")
-async def shine(lamp_id: FromPath[str]) -> EventStream:
+@get("/lamps/{lamp_id}/stream", tags=["lamps"], summary="Light")
+async def shine(lamp_id: str) -> EventStream:
     """More."""
     raise NotImplementedError
 
 
-@delete("/lamps/{lamp_id:str}", tags=["more lamps"], summary="Out")
-async def switch_off(lamp_id: FromPath[str]) -> None:
+@delete("/lamps/{lamp_id}", tags=["more lamps"], summary="Out")
+async def switch_off(lamp_id: str) -> None:
     """More."""
+
+
+@get("/lamps/{lamp_id}/log", tags=["lamps"], summary="Log")
+async def read_log(
+    lamp_id: str,
+    after: Annotated[float | None, Query(ge=0, le=10, description="After this second.")] = None,
+    order: Annotated[Literal["up", "down"] | None, Query()] = None,
+    since: Annotated[str, Query(name="from", format="date-time")] = "2026-01-01",
+    version: Annotated[str | None, Header(name="x-version", max_length=9)] = None,
+) -> PlainTextResponse:
+    """More."""
+    raise NotImplementedError
+
+
+@post(
+    "/lamps/{lamp_id}/files",
+    tags=["lamps"],
+    summary="Files",
+    request_body=RequestBody(
+        {"*/*": {"type": "string"}, "application/json": Order}, "A file.", [{"howMany": 1}]
+    ),
+    responses={201: ResponseSpec("Kept.", Kept), 206: ResponseSpec("Bytes.", media_type="*/*")},
+)
+async def put_file(lamp_id: str) -> Reply[Any]:
+    """More."""
+    raise NotImplementedError
 
 
 @pytest.fixture(scope="module")
 def lamps() -> JsonObject:
-    listed = [get("/more", tags=["more lamps"], summary="Again")(list_lamps.fn)]
-    return describe([list_lamps, make_lamp, lamp_messages, shine, switch_off, *listed])
+    listed = [get("/more", tags=["more lamps"], summary="Again")(list_lamps.function)]
+    return describe_api(
+        [list_lamps, make_lamp, lamp_messages, shine, switch_off, read_log, put_file, *listed]
+    )
 
 
 def schema_of(document: JsonObject, name: str) -> JsonObject:
@@ -249,6 +260,57 @@ def test_names_in_paths_are_written_like_all_others(lamps: JsonObject) -> None:
 def test_nobody_writes_null_in_an_address(lamps: JsonObject) -> None:
     (limit,) = lamps["paths"]["/lamps"]["get"]["parameters"]
     assert limit["schema"] == {"type": "integer", "minimum": 1}
+
+
+def test_parameters_are_described_as_they_are_sent(lamps: JsonObject) -> None:
+    log = lamps["paths"]["/lamps/{lampId}/log"]["get"]["parameters"]
+    assert log == [
+        {"name": "lampId", "in": "path", "required": True, "schema": {"type": "string"}},
+        {
+            "name": "after",
+            "in": "query",
+            "description": "After this second.",
+            "schema": {"type": "number", "minimum": 0, "maximum": 10},
+        },
+        {"name": "order", "in": "query", "schema": {"type": "string", "enum": ["up", "down"]}},
+        {
+            "name": "from",
+            "in": "query",
+            "schema": {"type": "string", "format": "date-time", "default": "2026-01-01"},
+        },
+        {"name": "x-version", "in": "header", "schema": {"type": "string", "maxLength": 9}},
+    ]
+
+
+def test_a_body_that_an_endpoint_reads_itself_is_described(lamps: JsonObject) -> None:
+    operation = lamps["paths"]["/lamps/{lampId}/files"]["post"]
+    example = {"examples": {"example1": {"value": {"howMany": 1}}}}
+    assert operation["requestBody"] == {
+        "content": {
+            "*/*": {"schema": {"type": "string"}, **example},
+            "application/json": {"schema": {"$ref": f"{REF}Order"}, **example},
+        },
+        "required": True,
+        "description": "A file.",
+    }
+
+
+def test_a_body_that_may_be_empty_is_not_required() -> None:
+    paths = whole()["paths"]
+    routes = ("/api/blobs", "/api/inspect", "/api/import", "/api/convert")
+    required = [paths[route]["post"]["requestBody"]["required"] for route in routes]
+    assert required == [False, False, True, True]
+
+
+def test_responses_are_described_by_their_status(lamps: JsonObject) -> None:
+    responses = lamps["paths"]["/lamps/{lampId}/files"]["post"]["responses"]
+    assert responses["201"] == {
+        "description": "Kept.",
+        "content": {"application/json": {"schema": {"$ref": f"{REF}Kept"}}},
+    }
+    assert responses["206"]["content"] == {"*/*": {"schema": {"type": "string"}}}
+    out = lamps["paths"]["/lamps/{lampId}"]["delete"]["responses"]
+    assert list(out["204"]) == ["description"]
 
 
 def test_a_stream_is_described(lamps: JsonObject) -> None:

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from partita.server.app import asgi
-from partita.server.page.files import page_files, squeezed
-from partita.store.facade.store import Store
+from partita.server.page.files import compressed, web_files
+from partita.store.store import Store
 from tests.server.conftest import client_of
 from tests.tables import each_row
 
@@ -37,8 +37,8 @@ def unbuilt(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def _forget() -> None:
-    page_files.cache_clear()
-    squeezed.cache_clear()
+    web_files.cache_clear()
+    compressed.cache_clear()
 
 
 async def get(store: Store, path: str, **how: Any) -> Any:

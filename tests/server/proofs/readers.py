@@ -3,7 +3,7 @@
 import asyncio
 from contextlib import suppress
 
-from partita.stream.chunk_reader import ChunkReader
+from partita.stream.sse import ChunkReader
 from partita.types.chunks import Chunk, TextDelta
 from partita.types.json import dumps
 

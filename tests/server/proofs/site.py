@@ -8,7 +8,8 @@ from pathlib import Path
 import httpx
 import uvicorn
 
-from partita import AgentRequest, asgi
+from partita import asgi
+from partita.agents import AgentRequest
 from partita.server.settings import Settings
 from tests.processes import Forked
 

@@ -7,8 +7,9 @@ import asyncio
 import os
 from collections.abc import Callable
 
-from partita.store.facade.store import Store
 from partita.store.opening import open_store
+from partita.store.store import Store
+from partita.store.values import RunFilter
 from partita.types.chunks import MessageAbort
 from partita.types.messages import AssistantMessage, text_of
 
@@ -22,8 +23,8 @@ LEASE = 2.0
 
 async def logged(store: Store, chat: str) -> str:
     """The words that the log of a chat's run holds."""
-    (run,) = (await store.list_runs(thread_id=chat)).items
-    return "".join(getattr(record.chunk, "delta", "") for record in await store.read_log(run.id))
+    (run,) = (await store.runs.list(RunFilter(thread_id=chat))).items
+    return "".join(getattr(record.chunk, "delta", "") for record in await store.logs.read(run.id))
 
 
 async def test_what_anybody_saw_is_stored(url: str, free_port: Callable[[], int]) -> None:
@@ -57,8 +58,8 @@ async def test_what_anybody_saw_is_stored(url: str, free_port: Callable[[], int]
 
 async def _judge(store: Store, reader: Reader) -> None:
     """The run has ended as interrupted, and its message holds all that was seen."""
-    (run,) = (await store.list_runs(thread_id=reader.chat)).items
+    (run,) = (await store.runs.list(RunFilter(thread_id=reader.chat))).items
     assert run.status == "interrupted"
-    message = await store.get_message(reader.chat, run.message_id or "")
+    message = await store.messages.get(reader.chat, run.message_id or "")
     assert isinstance(message, AssistantMessage)
     assert text_of(message).startswith(reader.text)

@@ -26,5 +26,5 @@ async def test_streams_go_on(mode: str, free_port: Callable[[], int]) -> None:
         counted = "".join(f"{number} " for number in range(200))
         assert {reader.text for reader in readers} == {counted}
         async with open_store(server.url) as store:
-            runs = (await store.list_runs()).items
+            runs = (await store.runs.list()).items
         assert {run.status for run in runs} == {"completed"}

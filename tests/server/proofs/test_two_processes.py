@@ -8,6 +8,7 @@ from itertools import cycle
 import httpx
 
 from partita.store.opening import open_store
+from partita.store.values import RunFilter
 from partita.types.chunks import MessageAbort
 
 from .readers import Reader
@@ -69,5 +70,5 @@ async def test_start_on_one_follow_and_stop_on_the_other(
         assert isinstance(first.chunks[-1], MessageAbort)
         assert isinstance(second.chunks[-1], MessageAbort)
     async with open_store(postgres_url) as store:
-        (run,) = (await store.list_runs(thread_id="c1")).items
+        (run,) = (await store.runs.list(RunFilter(thread_id="c1"))).items
     assert (run.status, run.error) == ("cancelled", "enough")

@@ -1,9 +1,9 @@
 """The agents of a server, over HTTP."""
 
 from partita.runtime.agent.agent import Agent
-from partita.runtime.known_agents import UnavailableAgent
+from partita.runtime.registry import UnavailableAgent
 from partita.server.app import asgi
-from partita.store.facade.store import Store
+from partita.store.store import Store
 from tests.runtime.agent.models import Model, reply
 from tests.server.conftest import client_of, says, scripted
 
@@ -54,7 +54,7 @@ async def test_an_agent_that_cannot_be_asked_says_what_is_missing(store: Store) 
         "available": False,
         "missing": "set ANTHROPIC_API_KEY",
     }
-    assert "anthropic cannot be asked: set ANTHROPIC_API_KEY" in answer.text
+    assert "anthropic is not available: set ANTHROPIC_API_KEY" in answer.text
 
 
 async def test_a_server_without_agents_says_so(store: Store) -> None:

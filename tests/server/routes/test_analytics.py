@@ -6,7 +6,7 @@ import httpx
 import pytest
 
 from partita.server.app import asgi
-from partita.store.facade.store import Store
+from partita.store.store import Store
 from partita.store.values import ConsumptionRecord
 from tests.server.conftest import client_of, user_in_header
 from tests.store.examples import ask, worked
@@ -18,9 +18,9 @@ MORNING = datetime(2026, 7, 2, 8, tzinfo=UTC)
 @pytest.fixture
 async def ledger(store: Store) -> None:
     """What two threads consumed on an evening and the morning after."""
-    await store.create_thread("tower", agent="keeper", project="coast")
-    await store.create_thread("boat", agent="sailor", project="harbour")
-    await store.save_messages(
+    await store.threads.create("tower", agent="keeper", project="coast")
+    await store.threads.create("boat", agent="sailor", project="harbour")
+    await store.messages.save(
         [ask("m1", created_at=EVENING), worked("m2", created_at=EVENING)], thread_id="tower"
     )
     told = [
@@ -28,7 +28,7 @@ async def ledger(store: Store) -> None:
         ("tower", None, "small", MORNING, 10),
         ("boat", None, "big", MORNING, 1),
     ]
-    await store.record_consumptions(
+    await store.usage.record(
         [
             ConsumptionRecord(
                 thread_id=thread,
@@ -94,7 +94,7 @@ async def test_threads_are_named_when_they_are_asked_for(client: httpx.AsyncClie
 
 
 async def test_tools_runs_threads_and_growth(client: httpx.AsyncClient, store: Store, ledger: None) -> None:
-    await store.open_run("boat", id="trip", model="big")
+    await store.runs.open("boat", id="trip", model="big")
     (tool,) = (await client.get("/api/stats/tools?agent=keeper")).json()["items"]
     assert (tool["tool"], tool["calls"], tool["threadIds"]) == ("measure", 1, ["tower"])
     (run,) = (await client.get("/api/stats/runs?order=duration&model=big")).json()["items"]
@@ -154,9 +154,9 @@ async def test_what_statistics_may_not_be_asked(client: httpx.AsyncClient, ledge
 
 async def test_everybody_is_told_of_their_own(store: Store) -> None:
     for owner, tokens in (("ann", 5), ("bob", 7)):
-        await store.create_thread("t1", resource_id=owner)
+        await store.threads.create("t1", resource_id=owner)
         record = ConsumptionRecord(thread_id="t1", key="r1", model="m", time=EVENING, input_tokens=tokens)
-        await store.scoped(owner).record_consumptions([record])
+        await store.scoped(owner).usage.record([record])
     app = asgi(None, store=store, user=user_in_header, routes="all")
     async with app.lifespan(), client_of(app, headers={"x-user": "ann"}) as ann:
         for query in ("", "thread=t1", "by=model"):

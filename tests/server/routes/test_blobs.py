@@ -9,7 +9,7 @@ import pytest
 
 from partita.server.app import asgi
 from partita.server.settings import MEBIBYTE, Limits
-from partita.store.facade.store import Store
+from partita.store.store import Store
 from tests.server.conftest import client_of, user_in_header
 from tests.store.examples import with_file
 from tests.tables import each_row
@@ -22,7 +22,7 @@ BLOB = f"/api/blobs/{DIGEST}"
 
 @pytest.fixture
 async def blob(store: Store) -> None:
-    await store.put_blob(DATA, media_type="image/png")
+    await store.blobs.put(DATA, media_type="image/png")
 
 
 async def test_bytes_are_kept_under_their_hash(client: httpx.AsyncClient) -> None:
@@ -76,7 +76,7 @@ SHOWN: dict[str | None, tuple[str, bool]] = {
 async def test_what_a_browser_could_run_is_not_shown(client: httpx.AsyncClient, store: Store) -> None:
     for given, sent in SHOWN.items():
         digest = sha256(data := repr(given).encode()).hexdigest()
-        await store.put_blob(data, media_type=given)
+        await store.blobs.put(data, media_type=given)
         reply = await client.get(f"/api/blobs/{digest}")
         disposition = reply.headers["content-disposition"]
         assert (reply.headers["content-type"], disposition == "inline") == sent, given
@@ -157,9 +157,9 @@ async def test_what_is_no_blob(client: httpx.AsyncClient, blob: None) -> None:
 
 
 async def test_what_moved_out_of_a_message_can_be_fetched(client: httpx.AsyncClient, store: Store) -> None:
-    await store.create_thread("t1")
+    await store.threads.create("t1")
     url = "data:image/webp;base64," + "AAAA" * 10_000
-    await store.save_messages([with_file("m1", url)], thread_id="t1")
+    await store.messages.save([with_file("m1", url)], thread_id="t1")
     message = (await client.get("/api/threads/t1/messages/m1?blobs=reference")).json()
     picture = await client.get(f"/api/blobs/{message['content']['parts'][0]['url']}")
     assert (picture.headers["content-type"], picture.content) == ("image/webp", bytes(30_000))

@@ -7,7 +7,7 @@ import httpx
 
 from partita.formats.conversion import convert as convert_payload
 from partita.formats.registry import ALIASES, all_formats
-from partita.testing.everything import everything
+from partita.testing.full_conversation import full_conversation
 from partita.types.codec import to_json
 from partita.types.json import Json, JsonObject, dumps
 from tests.sampling import FULL
@@ -76,7 +76,7 @@ async def test_a_stream_is_folded_and_written(client: httpx.AsyncClient) -> None
 @each_row("carry", [False, True])
 async def test_what_is_carried_along_is_not_lost(client: httpx.AsyncClient, carry: bool) -> None:
     target = next(name for name, one in all_formats().items() if one.slot is not None)
-    said = to_json(everything())
+    said = to_json(full_conversation())
     body = {"payload": said, "from": "canonical", "to": target, "carry": carry}
     told = await post(client, "/api/convert", body)
     expected = convert_payload(said, "canonical", target, carry=carry)

@@ -6,7 +6,7 @@ import httpx
 import pytest
 
 from partita.server.app import PartitaApp, asgi
-from partita.store.facade.store import Store
+from partita.store.store import Store
 from partita.store.values import ConsumptionRecord
 from partita.types.messages import UserMessage
 from tests.server.clients.agents import Asking
@@ -18,11 +18,11 @@ from tests.tables import each_row
 
 @pytest.fixture
 async def threads(store: Store) -> None:
-    await store.create_thread("lamp", title="Lamps", agent="keeper", metadata={"pinned": True})
-    await store.create_thread("boat", agent="smith", project="harbour")
-    await store.save_messages([ask("m1", "Is it dry?"), worked("m2")], thread_id="boat")
-    await store.save_messages([failed("m3", tool="saw")], thread_id="lamp")
-    await store.record_consumptions([ConsumptionRecord(thread_id="boat", key="r", model="opus", cost=0.5)])
+    await store.threads.create("lamp", title="Lamps", agent="keeper", metadata={"pinned": True})
+    await store.threads.create("boat", agent="smith", project="harbour")
+    await store.messages.save([ask("m1", "Is it dry?"), worked("m2")], thread_id="boat")
+    await store.messages.save([failed("m3", tool="saw")], thread_id="lamp")
+    await store.usage.record([ConsumptionRecord(thread_id="boat", key="r", model="opus", cost=0.5)])
 
 
 LISTED = {
@@ -61,7 +61,7 @@ async def test_a_summary_is_told(client: httpx.AsyncClient, threads: None) -> No
 async def test_pages_of_summaries(client: httpx.AsyncClient, store: Store) -> None:
     made = [f"t{number}" for number in range(5)]
     for name in made:
-        await store.create_thread(name)
+        await store.threads.create(name)
     found = [one["thread"]["id"] for one in await paged(client, "/api/summaries", 2)]
     assert found == made[::-1]
 

@@ -9,11 +9,12 @@ import httpx
 import pytest
 
 from partita.formats.registry import all_formats
-from partita.logs.places.detection import AGENT_OF
+from partita.logs.sources.registry import LOG_FORMATS
 from partita.runtime.principal import Principal
 from partita.server.app import asgi
 from partita.server.settings import Limits
-from partita.store.facade.store import Store
+from partita.store.store import Store
+from partita.store.values import MessageFilter, RunFilter
 from partita.types.codec import to_json
 from partita.types.json import Json, JsonObject, dumps
 from partita.types.messages import AssistantMessage, ToolCallPart
@@ -44,14 +45,20 @@ async def upload(
     return response.json()
 
 
-async def everything(store: Store) -> Json:
+async def full_conversation(store: Store) -> Json:
     """All that an import may change."""
-    threads = (await store.list_threads(limit=500)).items
+    threads = (await store.threads.list(limit=500)).items
     return [
         [
             to_json(thread),
-            to_json((await store.list_messages(thread.id, limit=None, branch="all", internal=None)).items),
-            to_json((await store.list_runs(thread_id=thread.id, limit=500)).items),
+            to_json(
+                (
+                    await store.messages.list(
+                        thread.id, MessageFilter(branch="all", internal=None), limit=None
+                    )
+                ).items
+            ),
+            to_json((await store.runs.list(RunFilter(thread_id=thread.id), limit=500)).items),
         ]
         for thread in threads
     ]
@@ -128,24 +135,24 @@ async def test_a_log_is_recognised_and_brought_in_once(
     assert (first["problems"], first["findings"]) == ([], [])
     if thread_id is not None:
         assert thread["id"] == thread_id
-    stored = await everything(store)
+    stored = await full_conversation(store)
     name = "copy.json" if data.count(b"\n") < 2 else "copy.jsonl"
     again = await upload(client, data, f"?name=elsewhere/{name}" if thread_id else "")
     assert again["newThreads"] == 0
     assert again["messages"] == {"new": 0, "changed": 0, "unchanged": first["messages"]["new"]}
     if thread_id is None:
-        assert await everything(store) == stored
+        assert await full_conversation(store) == stored
     else:
-        (one,), (other,) = stored, await everything(store)
+        (one,), (other,) = stored, await full_conversation(store)
         assert other[:2] == one[:2]
-    assert all(run.status == "completed" for run in (await store.list_runs()).items)
+    assert all(run.status == "completed" for run in (await store.runs.list()).items)
 
 
 async def test_the_same_upload_changes_nothing_at_all(client: httpx.AsyncClient, store: Store) -> None:
     await upload(client, claude().data)
-    stored = await everything(store)
+    stored = await full_conversation(store)
     await upload(client, claude().data)
-    assert await everything(store) == stored
+    assert await full_conversation(store) == stored
 
 
 async def test_nothing_tells_where_an_upload_lay(
@@ -158,10 +165,10 @@ async def test_nothing_tells_where_an_upload_lay(
     monkeypatch.setattr(tempfile, "tempdir", str(folder))
     await upload(client, claude().data, "?name=../../etc/session.jsonl")
     assert list(folder.iterdir()) == []
-    (source,) = await store.list_sources()
+    (source,) = await store.sources.list()
     assert source.path == f"upload:{SESSION}/session.jsonl"
     assert source.identity is None
-    runs = (await store.list_runs()).items
+    runs = (await store.runs.list()).items
     assert {run.metadata["log"]["path"] for run in runs if run.metadata} == {source.path}
 
 
@@ -172,7 +179,7 @@ async def test_what_was_added_to_a_log_is_added(client: httpx.AsyncClient, store
     assert longer["messages"] == {"new": 2, "changed": 0, "unchanged": first["messages"]["new"]}
     shorter = await upload(client, claude().data)
     assert shorter["messages"]["new"] == shorter["messages"]["changed"] == 0
-    assert len((await store.list_messages(SESSION)).items) >= 6
+    assert len((await store.messages.list(SESSION)).items) >= 6
 
 
 async def test_a_packed_log_is_the_log_that_it_holds(client: httpx.AsyncClient, store: Store) -> None:
@@ -198,7 +205,7 @@ async def test_a_form_brings_a_session_and_its_helpers(client: httpx.AsyncClient
     told = response.json()
     assert [file["name"] for file in told["files"]] == [f"{SESSION}.jsonl", "agent-a1.jsonl"]
     assert [thread["id"] for thread in told["threads"]] == [SESSION]
-    messages = (await store.list_messages(SESSION)).items
+    messages = (await store.messages.list(SESSION)).items
     (call,) = [
         part
         for message in messages
@@ -221,7 +228,9 @@ async def test_what_is_not_understood_is_told_with_its_line(client: httpx.AsyncC
     told = await upload(client, data)
     lines = len(claude().records)
     assert {line for one in told["findings"] for line in one["lines"]} >= {lines + 1}
-    assert told["messages"]["new"] == len((await store.list_messages(SESSION, internal=None)).items)
+    assert told["messages"]["new"] == len(
+        (await store.messages.list(SESSION, MessageFilter(internal=None))).items
+    )
 
 
 async def test_a_large_log_is_read_by_others(client: httpx.AsyncClient, store: Store) -> None:
@@ -231,7 +240,7 @@ async def test_a_large_log_is_read_by_others(client: httpx.AsyncClient, store: S
     assert len(session.data) > 4 * 1024 * 1024
     told = await upload(client, session.data)
     assert told["messages"]["new"] == 80
-    runs = (await store.list_runs(limit=500)).items
+    runs = (await store.runs.list(limit=500)).items
     assert {run.metadata["log"]["path"] for run in runs if run.metadata} == {f"upload:{SESSION}/upload"}
 
 
@@ -245,26 +254,26 @@ async def test_messages_are_brought_into_a_thread_of_their_own(
     (thread,) = first["threads"]
     assert (first["files"][0]["kind"], first["files"][0]["format"]) == ("messages", "ai-sdk-ui-v7")
     assert (first["newThreads"], first["messages"]["new"], thread["title"]) == (1, 2, "talk.json")
-    assert [message.id for message in (await store.list_messages(thread["id"])).items] == ["m1", "m2"]
-    stored = await everything(store)
+    assert [message.id for message in (await store.messages.list(thread["id"])).items] == ["m1", "m2"]
+    stored = await full_conversation(store)
     again = await upload(client, dumps(UI), "?name=talk.json", JSON)
     assert (again["newThreads"], again["messages"]) == (0, {"new": 0, "changed": 0, "unchanged": 2})
-    assert await everything(store) == stored
+    assert await full_conversation(store) == stored
 
 
 async def test_messages_are_brought_into_the_thread_that_is_named(
     client: httpx.AsyncClient, store: Store
 ) -> None:
-    await store.create_thread("t", title="Towers")
+    await store.threads.create("t", title="Towers")
     await upload(client, lines_of(UI), "?threadId=t&name=talk.jsonl")
     nameless: list[JsonObject] = [{"role": "user", "content": "And now?"}]
     for words in ("And now?", "And then?"):
         nameless[0]["content"] = words
         await upload(client, dumps(nameless), "?threadId=t&format=model", JSON)
-    thread = await store.get_thread_by_id("t")
+    thread = await store.threads.get("t")
     assert thread is not None
     assert thread.title == "Towers"
-    assert len((await store.list_messages("t")).items) == 4, "those without ids do not replace each other"
+    assert len((await store.messages.list("t")).items) == 4, "those without ids do not replace each other"
 
 
 async def test_messages_that_name_their_threads_go_there(client: httpx.AsyncClient, store: Store) -> None:
@@ -290,7 +299,7 @@ async def test_a_recorded_stream_is_all_its_messages(client: httpx.AsyncClient, 
     ]
     second = {"type": "start", "messageId": "m2"}
     told = await upload(client, lines_of([*chunks, second, *chunks[1:]]))
-    messages = (await store.list_messages(told["threads"][0]["id"])).items
+    messages = (await store.messages.list(told["threads"][0]["id"])).items
     assert [message.id for message in messages] == ["m1", "m2"]
 
 
@@ -304,7 +313,7 @@ async def test_what_would_be_is_told_and_nothing_is_done(
     client: httpx.AsyncClient, store: Store, data: bytes, headers: dict[str, str]
 ) -> None:
     would = await upload(client, data, "?dryRun=true", headers)
-    assert (await everything(store), await store.list_sources()) == ([], ())
+    assert (await full_conversation(store), await store.sources.list()) == ([], ())
     did = await upload(client, data, "", headers)
     assert {**did, "dryRun": True} == would
     still = await upload(client, data, "?dryRun=true", headers)
@@ -342,11 +351,11 @@ async def test_what_cannot_be_brought_in_is_refused(
     problem = await upload(client, data, query, headers, status)
     assert problem["detail"]
     assert tempfile.gettempdir() not in str(problem)
-    assert (await everything(store), await store.list_sources()) == ([], ())
+    assert (await full_conversation(store), await store.sources.list()) == ([], ())
 
 
 async def test_nothing_odd_breaks_the_server(client: httpx.AsyncClient) -> None:
-    for format_, odd in crossed([*all_formats(), *AGENT_OF], ODD[::3]):
+    for format_, odd in crossed([*all_formats(), *LOG_FORMATS], ODD[::3]):
         response = await client.post(f"/api/import?format={format_}", content=dumps(odd), headers=LINES)
         assert response.status_code in (200, 400), (format_, odd, response.text)
 
@@ -361,7 +370,7 @@ async def test_one_unknown_file_keeps_the_others_out(client: httpx.AsyncClient, 
     files = [("files", ("a.jsonl", claude().data)), ("files", ("b.jsonl", b'{"colour":"blue"}'))]
     response = await client.post("/api/import", files=files)
     assert (response.status_code, response.json()["where"]) == (400, "b.jsonl")
-    assert await everything(store) == []
+    assert await full_conversation(store) == []
 
 
 @pytest.mark.parametrize("pack", [bytes, gzip.compress], ids=["plain", "packed"])
@@ -370,7 +379,7 @@ async def test_what_holds_too_much_is_refused(store: Store, pack: Any) -> None:
     data = pack(claude().data + b" " * 1_000_000)
     async with app.lifespan(), client_of(app) as client:
         await upload(client, data, status=413)
-    assert await everything(store) == []
+    assert await full_conversation(store) == []
 
 
 async def test_an_upload_belongs_to_who_sent_it(store: Store) -> None:
@@ -383,7 +392,7 @@ async def test_an_upload_belongs_to_who_sent_it(store: Store) -> None:
                 told = await upload(client, claude().data)
                 assert told["newThreads"] == 1
                 assert (await upload(client, dumps(UI), headers=JSON))["newThreads"] == 1
-    owners = {thread.resource_id for thread in (await store.list_threads()).items}
+    owners = {thread.resource_id for thread in (await store.threads.list()).items}
     assert owners == {"ada", "bob"}
 
 
@@ -399,4 +408,4 @@ async def test_the_same_log_from_many_at_once_is_brought_in_once(
     told = await asyncio.gather(*(upload(client, claude().data) for _ in range(5)))
     assert sum(one["newThreads"] for one in told) == 1
     assert sum(one["messages"]["new"] for one in told) == max(one["messages"]["new"] for one in told)
-    assert len((await store.list_threads()).items) == 1
+    assert len((await store.threads.list()).items) == 1

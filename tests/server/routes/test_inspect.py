@@ -9,7 +9,7 @@ import pytest
 from partita.formats.conversion import convert as convert_payload
 from partita.formats.registry import all_formats
 from partita.server.routes import inspect as inspect_route
-from partita.server.routes.inspecting import reading
+from partita.server.routes import pasted_text
 from partita.types.json import Json, JsonObject, dumps, is_object
 from tests.formats.laws.subjects import STREAMED, SUBJECTS
 from tests.tables import each_row
@@ -241,7 +241,7 @@ async def test_losses_of_a_log_are_listed(client: httpx.AsyncClient) -> None:
 async def test_losses_of_a_long_log_are_left_out_with_a_note(
     client: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(reading, "LARGEST_COMPARED", 10)
+    monkeypatch.setattr(pasted_text, "LARGEST_COMPARED", 10)
     report = await look(client, lines(CLAUDE))
     assert (report["losses"], len(report["notes"])) == ([], 1)
 

@@ -9,12 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from partita.formats.registry import all_formats
-from partita.store.facade.store import Store
-from partita.store.log.run_log import LogEntry
+from partita.store.logs.run_log import LogEntry
+from partita.store.store import Store
 from partita.types.chunks import ToolInputAvailable, ToolOutputAvailable
 from partita.types.messages import AssistantMessage, SystemMessage, ToolCallPart, ToolMessage
-from partita.types.parts import TextPart
-from partita.types.tools import TextOutput, ToolResultPart
+from partita.types.parts import TextOutput, TextPart, ToolResultPart
 from tests.server.routes.paging import paged
 from tests.store.examples import ask, with_file, worked
 from tests.tables import each_row
@@ -26,7 +25,7 @@ JSON = {"content-type": "application/json"}
 
 @pytest.fixture(autouse=True)
 async def thread(store: Store) -> None:
-    await store.create_thread("t1")
+    await store.threads.create("t1")
 
 
 @pytest.fixture
@@ -40,8 +39,8 @@ async def talk(store: Store) -> None:
         AssistantMessage(id="e1", type="event", content="Compacted.", created_at=NOON + timedelta(hours=4)),
         ask("m3", "And the boat?", parent_id="m1", created_at=NOON + timedelta(hours=5)),
     ]
-    await store.save_messages(said, thread_id="t1")
-    await store.switch_branch("t1", "e1")
+    await store.messages.save(said, thread_id="t1")
+    await store.threads.switch_branch("t1", "e1")
 
 
 async def ids(client: httpx.AsyncClient, query: str) -> list[str]:
@@ -137,7 +136,7 @@ async def test_every_format_that_can_be_written_is_given(
     for name in WRITTEN:
         dump = all_formats()[name].dump
         assert dump is not None
-        dumped = dump((await store.list_messages("t1")).items)
+        dumped = dump((await store.messages.list("t1")).items)
         page = (await client.get(f"{TALK}?format={name}")).json()
         assert page["items"] == dumped.payload, name
         assert page.get("losses", []) == [loss._asdict() for loss in dumped.losses], name
@@ -150,7 +149,7 @@ async def test_losses_say_what_a_format_could_not_carry(client: httpx.AsyncClien
 
 
 async def test_bare_is_all_that_a_client_needs_to_begin_with(client: httpx.AsyncClient, store: Store) -> None:
-    await store.save_messages([ask(f"m{number}", "?") for number in range(60)], thread_id="t1")
+    await store.messages.save([ask(f"m{number}", "?") for number in range(60)], thread_id="t1")
     reply = await client.get(f"{TALK}?format=ai-sdk-ui-v7&bare=true")
     assert [message["id"] for message in reply.json()] == [f"m{number}" for number in range(60)]
     assert reply.json()[0] == {"id": "m0", "role": "user", "parts": [{"type": "text", "text": "?"}]}
@@ -261,7 +260,7 @@ async def test_there_must_be_a_thread(client: httpx.AsyncClient) -> None:
 
 async def test_large_values_may_stay_apart(client: httpx.AsyncClient, store: Store) -> None:
     url = "data:image/png;base64," + "AAAA" * 10_000
-    await store.save_messages([with_file("m1", url)], thread_id="t1")
+    await store.messages.save([with_file("m1", url)], thread_id="t1")
     for path in (TALK, f"{TALK}/m1"):
         whole = (await client.get(path)).text
         apart = (await client.get(f"{path}?blobs=reference")).text
@@ -329,7 +328,7 @@ ROLE_PARTS = {
 async def test_every_role_has_its_parts(client: httpx.AsyncClient, store: Store) -> None:
     output = TextOutput("?")
     call = ToolCallPart(id="c1", name="measure", state="output-available", input={}, output=output)
-    await store.save_messages(
+    await store.messages.save(
         [
             SystemMessage(id="s1", content="Be brief."),
             ask("u1"),
@@ -378,14 +377,14 @@ async def test_too_many_ids_are_refused(client: httpx.AsyncClient) -> None:
 
 
 async def test_the_times_of_parts_come_with_their_messages(client: httpx.AsyncClient, store: Store) -> None:
-    run = await store.open_run("t1")
+    run = await store.runs.open("t1")
     began = [
         LogEntry(NOON, ToolInputAvailable("c1", "measure", {})),
         LogEntry(NOON + timedelta(seconds=3), ToolOutputAvailable("c1", "41 m")),
     ]
-    await store.append(run.id, began)
-    await store.save_messages([ask("m1"), worked("m2", run_id=run.id)], thread_id="t1")
-    await store.finish_run(run.id)
+    await store.logs.append(run.id, began)
+    await store.messages.save([ask("m1"), worked("m2", run_id=run.id)], thread_id="t1")
+    await store.runs.finish(run.id)
     page = (await client.get(f"{TALK}?timings=true")).json()
     assert page["timings"] == {"m2": [["1", "2026-03-01T12:00:00Z", "2026-03-01T12:00:03Z"]]}
     assert "timings" not in (await client.get(TALK)).json()

@@ -6,7 +6,7 @@ from typing import Any
 import httpx
 import pytest
 
-from partita.store.facade.store import Store
+from partita.store.store import Store
 from partita.store.values import ConsumptionRecord
 from partita.types.messages import AssistantMessage
 from tests.store.examples import answer, ask, worked
@@ -19,7 +19,7 @@ OUTLINE = "/api/threads/t1/outline"
 @pytest.fixture(autouse=True)
 async def talk(store: Store) -> None:
     """Two answers to the first question, the second of which goes on; and an internal turn."""
-    await store.create_thread("t1")
+    await store.threads.create("t1")
     said = [
         ask("m1", created_at=NOON),
         answer("a1", parent_id="m1"),
@@ -27,7 +27,7 @@ async def talk(store: Store) -> None:
         AssistantMessage(id="i1", content="Route it.", internal=True, parent_id="a2"),
         worked("w1", parent_id="i1"),
     ]
-    await store.save_messages(said, thread_id="t1")
+    await store.messages.save(said, thread_id="t1")
 
 
 async def asked(client: httpx.AsyncClient, query: str = "") -> dict[str, Any]:
@@ -62,7 +62,7 @@ async def test_a_row_says_what_a_message_is(client: httpx.AsyncClient) -> None:
 
 async def test_a_message_that_changed_has_another_version(client: httpx.AsyncClient, store: Store) -> None:
     before = {row[0]: row[6] for row in (await asked(client))["items"]}
-    await store.save_messages([answer("a2", "Fifty metres.")], thread_id="t1")
+    await store.messages.save([answer("a2", "Fifty metres.")], thread_id="t1")
     after = {row[0]: row[6] for row in (await asked(client))["items"]}
     assert {name for name in before if before[name] != after[name]} == {"a2"}
 
@@ -73,7 +73,7 @@ async def test_messages_beside_each_other_are_told(client: httpx.AsyncClient, qu
 
 
 async def test_the_roots_of_a_thread_stand_beside_each_other(client: httpx.AsyncClient, store: Store) -> None:
-    await store.save_messages([ask("m2", "Or the tower?", parent_id="")], thread_id="t1")
+    await store.messages.save([ask("m2", "Or the tower?", parent_id="")], thread_id="t1")
     found = await asked(client)
     assert [row[0] for row in found["items"]] == ["m2"]
     assert found["siblings"] == {"m2": ["m1", "m2"]}
@@ -81,7 +81,7 @@ async def test_the_roots_of_a_thread_stand_beside_each_other(client: httpx.Async
 
 async def test_models_and_usage_are_told(client: httpx.AsyncClient, store: Store) -> None:
     responses = [("k1", "small"), ("k2", "large"), ("k3", "large")]
-    await store.record_consumptions(
+    await store.usage.record(
         [
             ConsumptionRecord(
                 thread_id="t1",
@@ -108,5 +108,5 @@ async def test_what_is_not_there_is_said_so(client: httpx.AsyncClient, path: str
 
 
 async def test_a_circle_of_parents_ends_the_way(client: httpx.AsyncClient, store: Store) -> None:
-    await store.save_messages([ask("m1", parent_id="w1")], thread_id="t1")
+    await store.messages.save([ask("m1", parent_id="w1")], thread_id="t1")
     assert {row[0] for row in (await asked(client, "branch=a2"))["items"]} == {"m1", "a2", "w1"}

@@ -7,16 +7,16 @@ from typing import Any
 import httpx
 import pytest
 
-from partita.logs.importing.runner import import_logs
-from partita.logs.importing.workers import Workers
-from partita.logs.places.finding import find_logs
+from partita.importers.logs.importer import import_logs
+from partita.importers.logs.workers import Workers
+from partita.logs.files import find_logs
 from partita.server.routes.run_log import BYTES_AT_ONCE
-from partita.store.facade.store import Store
-from partita.store.log.retention import Retention
-from partita.store.log.run_log import LogEntry
+from partita.store.logs.maintenance import Retention
+from partita.store.logs.run_log import LogEntry
+from partita.store.store import Store
 from partita.types.chunks import MessageStart, TextDelta
 from tests.logs.claude_session import SESSION, Session, task, use
-from tests.runtime.replay.sessions import with_an_agent_alone
+from tests.runtime.rebuild.example_sessions import with_an_agent_alone
 from tests.store.examples import answer, ask
 from tests.tables import each_row
 
@@ -34,10 +34,10 @@ ENTRIES = [
 
 
 async def two_messages(store: Store, entries: list[LogEntry] = ENTRIES) -> str:
-    await store.create_thread("t")
-    run = await store.open_run("t")
-    await store.append(run.id, entries)
-    await store.save_messages(
+    await store.threads.create("t")
+    run = await store.runs.open("t")
+    await store.logs.append(run.id, entries)
+    await store.messages.save(
         [ask("q1"), answer("a1", run_id=run.id), answer("a2", run_id=run.id)], thread_id="t"
     )
     return run.id
@@ -90,14 +90,14 @@ async def test_a_page_ends_early_where_records_are_large(client: httpx.AsyncClie
 async def test_a_message_that_two_runs_wrote_has_the_events_of_both(
     client: httpx.AsyncClient, store: Store
 ) -> None:
-    await store.create_thread("t")
+    await store.threads.create("t")
     runs: list[str] = []
     for word in (b"asks\n", b"goes on\n"):
-        run = await store.open_run("t")
-        await store.append(run.id, [LogEntry(NOON, MessageStart("a1"), word)])
-        await store.finish_run(run.id, message_id="a1")
+        run = await store.runs.open("t")
+        await store.logs.append(run.id, [LogEntry(NOON, MessageStart("a1"), word)])
+        await store.runs.finish(run.id, message_id="a1")
         runs.append(run.id)
-    await store.save_messages([ask("q1"), answer("a1", run_id=runs[1])], thread_id="t")
+    await store.messages.save([ask("q1"), answer("a1", run_id=runs[1])], thread_id="t")
     first = await raw(client, "a1", "limit=1")
     rest = await raw(client, "a1", f"limit=1&cursor={first['next']}")
     told = [*first["items"], *rest["items"]]
@@ -175,8 +175,8 @@ async def test_a_copy_of_an_imported_thread_has_the_lines_of_the_original(
     client: httpx.AsyncClient, store: Store
 ) -> None:
     await bring_in(client, lighthouse())
-    copy = await store.clone_thread(SESSION)
-    fork = await store.fork_thread(copy.id, "msg-u-2")
+    copy = await store.threads.clone(SESSION)
+    fork = await store.threads.fork(copy.id, "msg-u-2")
     for thread in (copy.id, fork.id):
         for message in ("msg-u-1", "msg-h-1"):
             assert await lines(client, thread, message) == await lines(client, SESSION, message)
@@ -197,7 +197,7 @@ async def test_where_lines_were_dropped_those_that_name_a_message_are_taken(
 ) -> None:
     session = lighthouse()
     await bring_in(client, session)
-    report = await store.drop_logs(Retention(max_age=timedelta(0)), limit=1)
+    report = await store.logs.drop(Retention(max_age=timedelta(0)), limit=1)
     assert report.run_ids == (f"{SESSION}@0",)
     gone = await lines(client, SESSION, "u-1")
     assert (gone["items"], "gone" in gone["reason"]) == ([], True)
@@ -222,8 +222,8 @@ async def test_a_message_that_nobody_logged_says_so(client: httpx.AsyncClient, s
 
 async def test_a_log_that_is_gone_is_said_to_be(client: httpx.AsyncClient, store: Store) -> None:
     run = await two_messages(store)
-    await store.finish_run(run)
-    await store.drop_logs(Retention(max_age=timedelta(0)))
+    await store.runs.finish(run)
+    await store.logs.drop(Retention(max_age=timedelta(0)))
     found = await raw(client, "a1")
     assert found["items"] == []
     assert "gone" in found["reason"]

@@ -10,11 +10,11 @@ import httpx
 
 from partita.runtime.session.session import Session
 from partita.server.app import PartitaApp
-from partita.store.facade.store import Store
-from partita.store.log.run_log import LogRecord
-from partita.stream.chunk_reader import ChunkReader
+from partita.store.logs.run_log import LogRecord
+from partita.store.store import Store
+from partita.stream.sse import ChunkReader
 from partita.types.chunks import Chunk, MessageStart, ReasoningFileChunk, TextDelta, type_of
-from partita.types.runs import Run
+from partita.types.threads import Run
 from tests.logs.claude_session import Session as Log
 from tests.runtime.session.puppets import Puppet, answer, speak, talk
 from tests.server.conftest import Serve
@@ -138,7 +138,7 @@ async def drawn(session: Session) -> Run:
 async def test_a_run_is_told_once_more(app: PartitaApp, client: httpx.AsyncClient, store: Store) -> None:
     run = await speak(session_of(app), "t", "Forty.")
     logged = [
-        (record.seq, record.chunk) for record in await store.read_log(run.id) if record.chunk is not None
+        (record.seq, record.chunk) for record in await store.logs.read(run.id) if record.chunk is not None
     ]
     shown = [chunk for _, chunk in logged if not type_of(chunk).startswith("data-partita-")]
     assert chunks_of(await client.get(f"/api/runs/{run.id}/replay?speed=0&version=raw")) == shown
@@ -172,7 +172,7 @@ async def imported(client: httpx.AsyncClient, store: Store) -> Run:
     data = Log().turn("How tall?", "Forty metres, it says.").data
     headers = {"content-type": "application/x-ndjson"}
     assert (await client.post("/api/import", content=data, headers=headers)).status_code == 200
-    (run,) = (await store.list_runs()).items
+    (run,) = (await store.runs.list()).items
     return run
 
 
@@ -184,7 +184,7 @@ async def test_a_run_is_as_it_was(app: PartitaApp, client: httpx.AsyncClient, st
     puppet.end(*answer("It ", "is ", "forty."))
     session = session_of(app)
     run = await session.wait((await session.start(puppet, "t", "How tall?")).id)
-    records, so_far = await store.read_log(run.id), ""
+    records, so_far = await store.logs.read(run.id), ""
     for record in [LogRecord(0, NOON, None, None), *records, LogRecord(2**50, NOON, None, None)]:
         so_far += record.chunk.delta if isinstance(record.chunk, TextDelta) else ""
         moment = (await client.get(f"/api/runs/{run.id}/at?seq={record.seq}&format=ui")).json()
@@ -200,7 +200,7 @@ async def test_without_a_number_it_is_the_end(
 ) -> None:
     run = await speak(session_of(app), "t", "Forty.")
     moment = (await client.get(f"/api/runs/{run.id}/at")).json()
-    stored = await store.get_message("t", run.message_id or "")
+    stored = await store.messages.get("t", run.message_id or "")
     assert stored is not None
     assert moment["messages"][0]["id"] == stored.id
     assert moment["messages"][0]["content"]["parts"][-1]["text"] == "Forty."

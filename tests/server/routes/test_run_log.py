@@ -8,9 +8,9 @@ import httpx
 import pytest
 
 from partita.server.routes.run_log import BYTES_AT_ONCE
-from partita.store.facade.store import Store
-from partita.store.log.retention import Retention
-from partita.store.log.run_log import LogEntry
+from partita.store.logs.maintenance import Retention
+from partita.store.logs.run_log import LogEntry
+from partita.store.store import Store
 from partita.types.chunks import DataChunk, TextDelta
 from partita.types.codec import to_json
 from partita.types.json import loads
@@ -30,10 +30,10 @@ ENTRIES = [
 
 
 async def run_with(store: Store, entries: list[LogEntry]) -> str:
-    await store.create_thread("t")
-    run = await store.open_run("t")
+    await store.threads.create("t")
+    run = await store.runs.open("t")
     if entries:
-        await store.append(run.id, entries)
+        await store.logs.append(run.id, entries)
     return run.id
 
 
@@ -87,7 +87,7 @@ async def test_of_an_imported_run_they_are_the_lines_of_its_log(
 ) -> None:
     data = Session().turn("How tall?", "Forty metres.").data
     await client.post("/api/import", content=data, headers={"content-type": "application/x-ndjson"})
-    (run,) = (await store.list_runs()).items
+    (run,) = (await store.runs.list()).items
     assert (await client.get(f"/api/runs/{run.id}/raw")).content == data
 
 
@@ -110,8 +110,8 @@ async def test_an_empty_log_is_no_error(client: httpx.AsyncClient, store: Store)
 
 async def test_a_log_that_was_dropped_is_said_to_be(client: httpx.AsyncClient, store: Store) -> None:
     run = await run_with(store, ENTRIES)
-    await store.finish_run(run)
-    await store.drop_logs(Retention(max_age=timedelta(0)))
+    await store.runs.finish(run)
+    await store.logs.drop(Retention(max_age=timedelta(0)))
     for path in ("log", "raw", "stream", "replay", "at"):
         response = await client.get(f"/api/runs/{run}/{path}", headers=NDJSON)
         assert response.status_code == 404, path

@@ -11,11 +11,11 @@ from partita.runtime.principal import Principal
 from partita.runtime.session.session import Session
 from partita.runtime.tools.tool import client_tool, tool
 from partita.server.app import PartitaApp, asgi
-from partita.store.facade.store import Store
-from partita.types.events import CompleteEvent
+from partita.store.store import Store
+from partita.types.chunks import CompleteEvent
 from partita.types.json import Json, JsonObject
 from partita.types.messages import AssistantMessage, ToolCallPart
-from partita.types.runs import Run
+from partita.types.threads import Run
 from tests.runtime.agent.models import Model, calls_of, reply
 from tests.runtime.session.puppets import Puppet, speak, talk
 from tests.server.conftest import client_of
@@ -190,8 +190,8 @@ async def test_a_run_is_stopped_once(app: PartitaApp, client: httpx.AsyncClient,
 async def test_a_run_that_is_only_read_from_a_log_is_left_alone(
     client: httpx.AsyncClient, store: Store
 ) -> None:
-    await store.create_thread("t")
-    run = await store.open_run("t", metadata={"log": {"path": "x.jsonl", "format": "claude-code-log"}})
+    await store.threads.create("t")
+    run = await store.runs.open("t", metadata={"log": {"path": "x.jsonl", "format": "claude-code-log"}})
     for path, body in (
         ("stop", {}),
         ("answer", {"approvalId": "a", "approved": True}),
@@ -217,14 +217,14 @@ async def asking(store: Store) -> tuple[Agent, Run, ToolCallPart]:
 
 async def _asked(agent: Agent) -> tuple[Agent, Run, ToolCallPart]:
     run = await agent.session.wait((await agent.start("t", "Go")).id)
-    message = await agent.session.store.get_message("t", run.message_id or "")
+    message = await agent.session.store.messages.get("t", run.message_id or "")
     assert isinstance(message, AssistantMessage)
     (call,) = calls_of(message)
     return agent, run, call
 
 
 async def stored_call(store: Store, run: Run) -> ToolCallPart:
-    message = await store.get_message("t", run.message_id or "")
+    message = await store.messages.get("t", run.message_id or "")
     assert isinstance(message, AssistantMessage)
     (call,) = calls_of(message)
     return call

@@ -6,7 +6,7 @@ import httpx
 import pytest
 
 from partita.server.app import asgi
-from partita.store.facade.store import Store
+from partita.store.store import Store
 from partita.types.messages import AssistantMessage
 from partita.types.parts import ReasoningPart, TextPart
 from partita.types.threads import Thread
@@ -25,12 +25,12 @@ async def talk(store: Store) -> None:
         ("boat", "Boats", "sailor", "harbour"),
     ):
         thread = Thread(id=thread_id, title=title, agent=agent, project=project, created_at=NOON)
-        await store.save_thread(thread)
+        await store.threads.save(thread)
     day = NOON + timedelta(days=1)
-    await store.save_messages(
+    await store.messages.save(
         [ask("t1", "Who painted it?", created_at=NOON), worked("t2", created_at=NOON)], thread_id="tower"
     )
-    await store.save_messages(
+    await store.messages.save(
         [
             ask("b1", "Does the lighthouse guide it?", created_at=day),
             AssistantMessage(
@@ -198,8 +198,8 @@ async def test_pages_of_any_size_give_every_part_once(client: httpx.AsyncClient,
 
 async def test_nobody_finds_what_is_anothers(store: Store) -> None:
     for owner in ("ann", "bob"):
-        await store.create_thread("t1", title=f"{owner} and the lighthouse", resource_id=owner)
-        await store.scoped(owner).save_messages([ask(f"{owner}-1"), answer(f"{owner}-2")], thread_id="t1")
+        await store.threads.create("t1", title=f"{owner} and the lighthouse", resource_id=owner)
+        await store.scoped(owner).messages.save([ask(f"{owner}-1"), answer(f"{owner}-2")], thread_id="t1")
     app = asgi(None, store=store, user=user_in_header, routes="all")
     async with app.lifespan(), client_of(app, headers={"x-user": "ann"}) as ann:
         for query in ("q=lighthouse", "q=lighthouse&thread=t1"):

@@ -7,7 +7,7 @@ import httpx
 import pytest
 
 from partita.server.app import asgi
-from partita.store.facade.store import Store
+from partita.store.store import Store
 from partita.store.values import ConsumptionRecord
 from partita.types.messages import SystemMessage, UserMessage
 from partita.types.parts import FilePart
@@ -36,7 +36,7 @@ async def threads(store: Store) -> None:
     }
     for hours, (name, fields) in enumerate(given.items()):
         moment = NOON + timedelta(hours=hours)
-        await store.save_thread(Thread(id=name, created_at=moment, updated_at=moment, **fields))
+        await store.threads.save(Thread(id=name, created_at=moment, updated_at=moment, **fields))
 
 
 LISTED: dict[str, list[str]] = {
@@ -72,7 +72,7 @@ async def test_what_is_listed(client: httpx.AsyncClient, threads: None) -> None:
 async def test_threads_with_errors_are_told_from_others(
     client: httpx.AsyncClient, store: Store, threads: None
 ) -> None:
-    await store.save_messages([ask("m1"), failed("m2")], thread_id="boat")
+    await store.messages.save([ask("m1"), failed("m2")], thread_id="boat")
     assert await ids(client, "hasErrors=true") == ["boat"]
     assert "boat" not in await ids(client, "hasErrors=false")
 
@@ -119,7 +119,7 @@ async def test_pages_of_any_size_give_every_thread_once(
 ) -> None:
     made = [f"t{number}" for number in range(7)]
     for number, name in enumerate(made):  # two at a time: the id decides among equals
-        await store.save_thread(Thread(id=name, updated_at=NOON + timedelta(hours=number // 2)))
+        await store.threads.save(Thread(id=name, updated_at=NOON + timedelta(hours=number // 2)))
     for size in (1, 2, 3, 7, 500):
         found = await paged(client, f"/api/threads?order={order}", size)
         assert [thread["id"] for thread in found] == (made if order == "asc" else made[::-1])
@@ -213,7 +213,7 @@ async def test_a_change_is_made_whole_or_not_at_all(
 
 
 async def test_a_deleted_thread_is_gone(client: httpx.AsyncClient, store: Store, threads: None) -> None:
-    await store.save_messages([ask("m1")], thread_id="boat")
+    await store.messages.save([ask("m1")], thread_id="boat")
     gone = await client.delete("/api/threads/boat")
     assert (gone.status_code, gone.content) == (204, b"")
     assert (await client.get("/api/threads/boat")).status_code == 404
@@ -223,8 +223,8 @@ async def test_a_deleted_thread_is_gone(client: httpx.AsyncClient, store: Store,
 @pytest.fixture
 async def branched(store: Store) -> None:
     """`m1`, answered by `m2` and, on the active branch, by `m3`."""
-    await store.create_thread("t1", title="Lamps")
-    await store.save_messages([ask("m1"), answer("m2"), answer("m3", parent_id="m1")], thread_id="t1")
+    await store.threads.create("t1", title="Lamps")
+    await store.messages.save([ask("m1"), answer("m2"), answer("m3", parent_id="m1")], thread_id="t1")
 
 
 async def shown(client: httpx.AsyncClient, thread_id: str) -> list[str]:
@@ -259,7 +259,7 @@ async def test_another_branch_is_shown(client: httpx.AsyncClient, branched: None
 
 
 async def test_usage_is_added_up(client: httpx.AsyncClient, store: Store, branched: None) -> None:
-    await store.record_consumptions(
+    await store.usage.record(
         [
             ConsumptionRecord(thread_id="t1", key=key, model="m", time=NOON, input_tokens=10, output_tokens=4)
             for key in ("r1", "r2")
@@ -271,7 +271,7 @@ async def test_usage_is_added_up(client: httpx.AsyncClient, store: Store, branch
 
 
 async def test_what_came_with_an_import_is_shown(client: httpx.AsyncClient, store: Store) -> None:
-    await store.save_thread(Thread(id="t1", extra=Extra({"pinned": True})))
+    await store.threads.save(Thread(id="t1", extra=Extra({"pinned": True})))
     assert (await client.get("/api/threads/t1")).json()["pinned"] is True
     assert (await client.get("/api/threads")).json()["items"][0]["pinned"] is True
 
@@ -280,7 +280,7 @@ async def test_what_belongs_to_another_does_not_exist(store: Store) -> None:
     app = asgi(scripted(), store=store, user=user_in_header, routes="all")
     async with app.lifespan(), client_of(app, headers={"x-user": "ann"}) as ann:
         await ann.post("/api/threads", json={"id": "t1", "title": "Secrets"})
-        await store.scoped("ann").save_messages([ask("m1")], thread_id="t1")
+        await store.scoped("ann").messages.save([ask("m1")], thread_id="t1")
         async with client_of(app, headers={"x-user": "bob"}) as bob:
             for method, path, body in TOUCHED:
                 there = await bob.request(method, f"/api/threads/t1{path}", json=body)
@@ -330,13 +330,13 @@ QUESTION = "  How tall is\n\tthe lighthouse  " + "of the old harbour, " * 20
 async def test_a_thread_without_a_title_is_listed_under_its_first_question(
     client: httpx.AsyncClient, store: Store
 ) -> None:
-    await store.create_thread("t1")
+    await store.threads.create("t1")
     secret = UserMessage(id="i1", content="Internal.", internal=True)
     file = FilePart(url="data:image/png;base64,iVBORw0KGgo=", media_type="image/png")
     picture = UserMessage(id="f1", content=[file])
     system = SystemMessage(id="s1", content="Obey.")
     asked = [UserMessage(id="u1", content=QUESTION), UserMessage(id="u2", content="Later.")]
-    await store.save_messages([system, secret, picture, *asked], thread_id="t1")
+    await store.messages.save([system, secret, picture, *asked], thread_id="t1")
     title = "How tall is the lighthouse of the old harbour, of the old…"
     listed = {
         "/api/threads": lambda said: said["items"][0]["title"],
@@ -350,7 +350,7 @@ async def test_a_thread_without_a_title_is_listed_under_its_first_question(
     for path, title_in in listed.items():
         shown = title_in((await client.get(path)).json())
         assert shown in (title, title[:30]), path
-    stored = await store.get_thread_by_id("t1")
+    stored = await store.threads.get("t1")
     assert stored is not None
     assert stored.title is None
     await client.patch("/api/threads/t1", json={"title": "Lights"})

@@ -9,9 +9,9 @@ import pytest
 
 from partita.server.app import PartitaApp
 from partita.server.routes import timeline
-from partita.store.facade.store import Store
-from partita.store.log.retention import Retention
-from partita.store.log.run_log import LogEntry
+from partita.store.logs.maintenance import Retention
+from partita.store.logs.run_log import LogEntry
+from partita.store.store import Store
 from partita.types.chunks import MessageStart, TextDelta, TextStart
 from partita.types.codec import to_json
 from partita.types.messages import AssistantMessage, ToolCallPart
@@ -25,14 +25,14 @@ CHUNKS = [MessageStart("m"), TextStart("t"), TextDelta("t", "Forty"), None, Text
 
 
 async def run_with(store: Store, chunks: list[Any]) -> str:
-    await store.create_thread("t")
-    run = await store.open_run("t")
+    await store.threads.create("t")
+    run = await store.runs.open("t")
     began = run.started_at or run.created_at or START
     entries = [
         LogEntry(began + timedelta(seconds=place), chunk, b"x%d" % place if place % 2 else None)
         for place, chunk in enumerate(chunks)
     ]
-    await store.append(run.id, entries)
+    await store.logs.append(run.id, entries)
     return run.id
 
 
@@ -103,7 +103,7 @@ async def imported(client: httpx.AsyncClient, store: Store) -> str:
     data = log.result("c1", "hot").answer(text="Done.").data
     headers = {"content-type": "application/x-ndjson"}
     assert (await client.post("/api/import", content=data, headers=headers)).status_code == 200
-    (run,) = (await store.list_runs()).items
+    (run,) = (await store.runs.list()).items
     return run.id
 
 
@@ -133,8 +133,8 @@ async def test_an_event_of_an_imported_run_knows_the_line_of_its_log(
 
 async def test_a_log_that_was_dropped_is_said_to_be(client: httpx.AsyncClient, store: Store) -> None:
     run = await run_with(store, CHUNKS)
-    await store.finish_run(run)
-    await store.drop_logs(Retention(max_age=timedelta(0)))
+    await store.runs.finish(run)
+    await store.logs.drop(Retention(max_age=timedelta(0)))
     response = await client.get(f"/api/runs/{run}/timeline")
     assert response.status_code == 404
     assert "dropped" in response.json()["detail"]
@@ -147,14 +147,14 @@ async def test_what_makes_no_sense_is_refused(client: httpx.AsyncClient, whole_r
 
 async def test_a_sub_agents_run_is_told_too(client: httpx.AsyncClient, store: Store) -> None:
     run = await imported(client, store)
-    stored = await store.get_run(run)
+    stored = await store.runs.get(run)
     assert stored is not None
-    own = await store.open_run(stored.thread_id, metadata={"log": {"path": "b.jsonl"}})
-    await store.finish_run(own.id)
+    own = await store.runs.open(stored.thread_id, metadata={"log": {"path": "b.jsonl"}})
+    await store.runs.finish(own.id)
     below = AssistantMessage(id="below", content="I knead.", run_id=own.id)
     call = ToolCallPart(id="c9", name="Task", state="input-available", input={}, children=(below,))
     above = AssistantMessage(id="above", content=[call], run_id=run)
-    await store.save_messages([above], thread_id=stored.thread_id)
+    await store.messages.save([above], thread_id=stored.thread_id)
     page = await read(client, own.id)
     assert "".join(item["chunk"].get("delta", "") for item in page["items"]) == "I knead."
     diff = (await client.get(f"/api/runs/{own.id}/diff/{run}")).json()
@@ -162,6 +162,6 @@ async def test_a_sub_agents_run_is_told_too(client: httpx.AsyncClient, store: St
 
 
 async def test_an_imported_run_without_messages_is_no_error(client: httpx.AsyncClient, store: Store) -> None:
-    await store.create_thread("t")
-    run = await store.open_run("t", metadata={"log": {"path": "b.jsonl"}})
+    await store.threads.create("t")
+    run = await store.runs.open("t", metadata={"log": {"path": "b.jsonl"}})
     assert (await read(client, run.id))["items"] == []

@@ -5,7 +5,7 @@ import time
 from collections.abc import AsyncIterator
 
 from partita.demo.agent import demo_agent
-from partita.runtime.plugged.agent_request import AgentRequest
+from partita.runtime.adapters.agent_request import AgentRequest
 from partita.server.app import asgi
 from partita.server.runner import serve
 

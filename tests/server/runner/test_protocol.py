@@ -55,7 +55,7 @@ async def talk(app: Application, refusals: list[int]) -> AsyncIterator[Talk]:
 
     async def connect(seconds: float) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
         listening = socket.create_server(("127.0.0.1", 0))
-        protocol = bounded(LIMITS, header_seconds=seconds, tell=refusals.append)
+        protocol = bounded(LIMITS, header_seconds=seconds, report=refusals.append)
         config = uvicorn.Config(app, http=protocol, ws="none", lifespan="off", log_config=None)
         server = QuickServer(config)
         task = asyncio.create_task(server.serve(sockets=[listening]))

@@ -18,7 +18,7 @@ from partita.server.app import asgi
 from partita.server.runner import open_sockets, raise_file_limit
 from partita.server.sockets import BindError
 from partita.store.opening import open_store
-from partita.types.runs import Run
+from partita.types.threads import Run
 from tests.processes import Forked
 from tests.sampling import FULL
 from tests.server.conftest import says, scripted
@@ -92,7 +92,7 @@ async def test_a_stop_ends_streams_and_marks_their_runs_as_interrupted(
     assert '"type":"abort"' in rest[-2]
     assert rest[-1] == "data: [DONE]"
     async with open_store(str(tmp_path / "store.db")) as store:
-        (run,) = (await store.list_runs()).items
+        (run,) = (await store.runs.list()).items
     assert run.status == "interrupted"
 
 
@@ -125,7 +125,7 @@ async def stopped_in_the_middle(
             async for piece in pieces:
                 answer += piece
     async with open_store(str(folder / "store.db")) as store:
-        (run,) = (await store.list_runs()).items
+        (run,) = (await store.runs.list()).items
     return Stopped(code, seconds, answer, run)
 
 

@@ -48,7 +48,7 @@ def comparisons(place: Harbour) -> Iterator[Comparison]:
 
 
 def asks_of(route: Route) -> tuple[Ask, ...]:
-    """What is asked of a route. What Litestar itself says to `OPTIONS` is asked for as it is."""
+    """What is asked of a route. The router itself responds to `OPTIONS`."""
     return CASES[str(route)] if route.method != "OPTIONS" else (Ask(),)
 
 

@@ -38,12 +38,12 @@ IN_PATHS: Final[Mapping[str, str]] = {
     "{other_id}": "<other>",
     "{digest}": "<digest>",
     "{index}": "0",
-    "{path}": "anything",
     "{agent_name}": "quick",
     "{model_id}": "quick",
 }
 """What stands in a path where it varies."""
 
+SHELL: Final = {"type": "tool-call", "id": "<call>", "name": "Bash", "state": "input-available", "input": {}}
 QUESTION: Final = {"id": "<message>", "role": "user", "parts": [{"type": "text", "text": "How tall?"}]}
 ALLOWED: Final = {
     "id": "<answer>",
@@ -137,7 +137,7 @@ CASES: Final[Mapping[str, tuple[Ask, ...]]] = {
     "GET /api/threads/{thread_id}/messages": (
         Ask(),
         Ask(query={"around": "<message>"}),
-        Ask(query={"ids": "<message>", "timings": "true"}),
+        Ask(query={"ids": "<message>", "timings": "true", "views": "true"}),
         Ask(query={"format": "ai-sdk-ui-v7", "bare": "true"}),
     ),
     "POST /api/threads/{thread_id}/messages": (Ask(STORED), Ask([STORED], HERS)),
@@ -207,6 +207,10 @@ CASES: Final[Mapping[str, tuple[Ask, ...]]] = {
     "POST /api/convert": (Ask({"from": "canonical", "to": "ai-sdk-ui-v7", "payload": [STORED]}),),
     "POST /api/fold": (Ask({"chunks": [{"type": "start", "messageId": "<answer>"}]}),),
     "POST /api/inspect": (Ask([STORED], {"to": "ui"}), Ask({"threadId": "<thread>", "id": "<message>"})),
+    "POST /api/tool-views": (
+        Ask({"threadId": "<thread>", "calls": [{"type": "tool-call", "id": "<call>", "name": "Bash"}]}),
+        Ask({"threadId": "<thread>", "calls": [SHELL]}),
+    ),
     "POST /api/import": (
         Ask([STORED], {"threadId": "<thread>", "format": "canonical"}),
         Ask([STORED], {"threadId": "<thread>", "format": "canonical", **HERS}),
@@ -284,7 +288,6 @@ CASES: Final[Mapping[str, tuple[Ask, ...]]] = {
     "GET /api/openapi.json": PLAIN,
     "GET /api/docs": PLAIN,
     "GET /api/docs/openapi.json": PLAIN,
-    "GET /api/docs/{path}": PLAIN,
     "GET /healthz": PLAIN,
     "GET /readyz": PLAIN,
     "GET /metrics": PLAIN,

@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import httpx
-from litestar import Litestar
 
 from partita.server.app import PartitaApp, asgi
+from partita.server.routing import Router
 from partita.server.settings import Settings
-from partita.store.facade.store import Store
 from partita.store.ids import new_id
 from partita.store.opening import open_store
+from partita.store.store import Store
 from partita.store.values import KeyRole
 from partita.types.messages import UserMessage
 from tests.server.clients.agents import Asking, Held
@@ -62,19 +62,21 @@ class Harbour:
 
     async def key(self, resource_id: str | None = None, role: KeyRole = "write") -> str:
         """The text of a new key."""
-        return (await self.store.create_key(resource_id, role)).text
+        return (await self.store.keys.create(resource_id, role)).text
 
     async def revoked_key(self) -> str:
         """A key that was good once."""
-        made = await self.store.create_key("alice", "admin")
-        await self.store.revoke_key(made.key.id)
+        made = await self.store.keys.create("alice", "admin")
+        await self.store.keys.revoke(made.key.id)
         return made.text
 
     async def expired_key(self) -> str:
         """A key whose time is over."""
         now = self.store.clock
         self.store.clock = lambda: datetime.now(UTC) - timedelta(days=2)
-        made = await self.store.create_key("alice", "admin", expires_at=datetime.now(UTC) - timedelta(days=1))
+        made = await self.store.keys.create(
+            "alice", "admin", expires_at=datetime.now(UTC) - timedelta(days=1)
+        )
         self.store.clock = now
         return made.text
 
@@ -111,7 +113,7 @@ async def _settle(place: Harbour) -> None:
     """Give alice her things."""
     session, store = place.app.opened().session.scoped("alice"), place.store.scoped("alice")
     agents = place.app.opened().agents
-    blob = await store.put_blob(SECRET.encode() * 5, media_type="text/plain")
+    blob = await store.blobs.put(SECRET.encode() * 5, media_type="text/plain")
     digest = blob.url.rpartition(":")[2]
     for agent in ("quick", "asking", "held"):
         thread, question = f"{agent}-of-alice", f"{agent}-question"
@@ -119,8 +121,8 @@ async def _settle(place: Harbour) -> None:
         run = await session.start(agents.get(agent), thread, [asked])
         if agent == "quick":
             await session.wait(run.id)
-            await store.set_title(thread, f"{SECRET} title")
-        while len(await store.read_log(run.id)) < SAID[agent]:
+            await store.threads.set_title(thread, f"{SECRET} title")
+        while len(await store.logs.read(run.id)) < SAID[agent]:
             await asyncio.sleep(0.005)
         place.hers.append(
             {
@@ -153,22 +155,22 @@ def nobodys(hers: Ids) -> Ids:
 
 
 def routes_of(app: PartitaApp) -> dict[Route, Any]:
-    """Every route that an application really has, and what answers there."""
-    found: dict[Route, Any] = {}
-    for route in _litestar_in(app).routes:
-        for handler in getattr(route, "route_handlers", ()):
-            for method in handler.http_methods:
-                found[Route(str(method), route.path_format)] = handler
-    return dict(sorted(found.items()))
+    """Every route that an application really has, and what answers there: `OPTIONS` is everywhere."""
+    router = _router_in(app)
+    found: dict[Route, Any] = {Route("OPTIONS", path): router for _, path in router.routes()}
+    for endpoint in router.endpoints:
+        for path in endpoint.paths:
+            found |= {Route(method, path): endpoint for method in endpoint.methods}
+    return dict(sorted(found.items(), key=lambda item: item[0]))
 
 
-def _litestar_in(app: PartitaApp) -> Litestar:
-    """The framework, wherever inside the application it is."""
+def _router_in(app: PartitaApp) -> Router:
+    """The router, wherever inside the application it is."""
     waiting: list[Any] = [app]
     seen: set[int] = set()
     while waiting:
         one: Any = waiting.pop(0)
-        if isinstance(one, Litestar):
+        if isinstance(one, Router):
             return one
         if id(one) not in seen and type(one).__module__.startswith("partita.server"):
             seen.add(id(one))

@@ -9,7 +9,7 @@ from unittest.mock import patch
 
 from sqlalchemy import Connection
 
-from partita.store.facade.store import Store
+from partita.store.store import Store
 
 _done: ContextVar[list[str] | None] = ContextVar("done", default=None)
 """Where statements are noted; in the context of a request, not of what goes on beside it."""

@@ -7,10 +7,10 @@ import httpx
 import pytest
 
 from partita import Agent, tool
-from partita.runtime.scripted.service import ScriptedService
+from partita.runtime.scripted import ScriptedService
 from partita.server.app import asgi
-from partita.server.auth.user import Connection
-from partita.store.facade.store import Store
+from partita.server.guard.auth import Connection
+from partita.store.store import Store
 from partita.types.json import JsonObject
 from partita.types.messages import ToolCallPart, text_of
 from tests.server.conftest import client_of, says, scripted
@@ -193,7 +193,7 @@ async def test_a_changed_copy_of_an_answer_is_ignored(place: Harbour) -> None:
             json={"id": ids["thread"], "agent": "quick", "messages": [known, copy, QUESTION]},
         )
         assert sent.status_code == 200, sent.text
-    stored = await place.store.scoped("alice").list_messages(ids["thread"])
+    stored = await place.store.scoped("alice").messages.list(ids["thread"])
     assert [text_of(one) for one in stored][:2] == ["marmalade, says alice", "Forty-one metres."]
     assert [type(one).__name__ for one in stored][2:] == ["UserMessage", "AssistantMessage"]
 
@@ -291,7 +291,7 @@ async def test_an_output_of_a_tool_that_the_server_runs_is_refused(store: Store)
             ]
         released.set()
         await sending
-        stored = await own.list_messages("t")
+        stored = await own.messages.list("t")
     assert [one.status_code for one in attempts] == [409, 409, 409]
     (settled,) = [part for one in stored for part in one.parts if isinstance(part, ToolCallPart)]
     assert "administrator" not in str(settled.output)

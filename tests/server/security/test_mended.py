@@ -5,7 +5,7 @@ from typing import Any
 import httpx
 
 from partita.server.app import asgi
-from partita.store.facade.store import Store
+from partita.store.store import Store
 from partita.types.json import JsonObject
 from partita.types.messages import UserMessage
 from tests.server.conftest import client_of, user_in_header
@@ -67,6 +67,6 @@ async def test_how_well_something_matches_does_not_tell_what_others_have(store: 
 
 async def _say(store: Store, owner: str, *words: str) -> None:
     own = store.scoped(owner)
-    await own.create_thread("t")
+    await own.threads.create("t")
     said = [UserMessage(id=f"m{number}", content=text) for number, text in enumerate(words)]
-    await own.save_messages(said, thread_id="t")
+    await own.messages.save(said, thread_id="t")

@@ -8,8 +8,8 @@ import pytest
 
 from partita.server.app import asgi
 from partita.server.settings import Limits, Settings
-from partita.store.facade.store import Store
 from partita.store.opening import open_store
+from partita.store.store import Store
 from partita.types.json import loads
 from tests.server.conftest import says, scripted
 from tests.tables import each_row
@@ -33,7 +33,7 @@ FOREIGN: Final = b"Origin: https://evil.example\r\n"
 WISH: Final = b"Access-Control-Request-Method: POST\r\n"
 PAGE: Final = "https://app.example"
 
-INSIDE: Final = re.compile(rb"Traceback|site-packages|\.py\b|uvicorn|litestar|sqlite|msgspec", re.IGNORECASE)
+INSIDE: Final = re.compile(rb"Traceback|site-packages|\.py\b|uvicorn|starlette|sqlite|msgspec", re.IGNORECASE)
 
 
 def get(target: bytes, headers: bytes = HOST) -> bytes:

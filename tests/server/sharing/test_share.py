@@ -14,24 +14,23 @@ from typing import Any
 import httpx
 import pytest
 
-from partita.formats.agent_decoder import CALL, CALL_END
+from partita.formats.call_decoder import CALL, CALL_END
 from partita.formats.registry import all_formats, get_format
-from partita.runtime.recordings.files import parse_recording
-from partita.runtime.requests import Asked, note_of
-from partita.server.page.files import page_files
+from partita.runtime.model_calls import ModelRequest, request_marker
+from partita.runtime.recordings.recording import parse_recording
+from partita.server.page.files import web_files
 from partita.server.sharing import html as html_module
-from partita.server.sharing.gathering import gather
-from partita.server.sharing.making import make
 from partita.server.sharing.request import ShareFormat, ShareRequest
-from partita.store.facade.store import Store
-from partita.store.log.run_log import LogEntry
+from partita.server.sharing.shared_file import make
+from partita.server.sharing.thread_content import gather
+from partita.store.logs.run_log import LogEntry
+from partita.store.store import Store
 from partita.types.chunks import Chunk, DataChunk, MessageFinish, MessageStart, TextDelta, TextEnd, TextStart
 from partita.types.codec import MESSAGES, encode, read_chunk, to_json
 from partita.types.json import JsonObject, dumps, is_object, loads
 from partita.types.messages import AssistantMessage, Message, ToolCallPart, UserMessage
-from partita.types.parts import FilePart, ReasoningPart, TextPart
+from partita.types.parts import FilePart, JsonOutput, ReasoningPart, TextOutput, TextPart
 from partita.types.threads import Thread
-from partita.types.tools import JsonOutput, TextOutput
 from tests.converting import read_lines
 from tests.tables import each_row
 
@@ -66,8 +65,8 @@ MESSAGES_OF_THREAD: tuple[Message, ...] = (
 
 @pytest.fixture
 async def thread(store: Store) -> Thread:
-    thread = await store.create_thread(id="t1", title=f"Deploy with {TOKEN}")
-    await store.save_messages(MESSAGES_OF_THREAD, thread_id="t1")
+    thread = await store.threads.create(id="t1", title=f"Deploy with {TOKEN}")
+    await store.messages.save(MESSAGES_OF_THREAD, thread_id="t1")
     return thread
 
 
@@ -79,9 +78,9 @@ def reader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     (tmp_path / "reader" / "reader.css").write_text("body::after { content: '</STYLE>' }")
     (tmp_path / "index.html").write_text("<!doctype html>")
     monkeypatch.setenv("PARTITA_PAGE", str(tmp_path))
-    page_files.cache_clear()
+    web_files.cache_clear()
     yield
-    page_files.cache_clear()
+    web_files.cache_clear()
 
 
 async def share(client: httpx.AsyncClient, status: int = 200, **body: Any) -> httpx.Response:
@@ -148,7 +147,7 @@ async def test_a_page_holds_everything_and_lets_nothing_run_but_its_reader(clien
 async def test_an_output_may_have_a_type_that_is_no_word(client: httpx.AsyncClient, store: Store) -> None:
     output = JsonOutput({"type": {"of": "tower"}, "url": "data:,x"})
     call = ToolCallPart("c9", "look", "output-available", {}, output=output)
-    await store.save_messages([AssistantMessage(id="m9", content=[call])], thread_id="t1")
+    await store.messages.save([AssistantMessage(id="m9", content=[call])], thread_id="t1")
     assert embedded((await share(client, format="html")).text)["messages"][-1]["id"] == "m9"
 
 
@@ -168,9 +167,9 @@ async def test_a_page_without_a_reader_is_refused(
     client: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("PARTITA_PAGE", str(tmp_path / "nowhere"))
-    page_files.cache_clear()
+    web_files.cache_clear()
     assert "make web" in (await share(client, 501, format="html")).json()["hint"]
-    page_files.cache_clear()
+    web_files.cache_clear()
 
 
 @pytest.mark.usefixtures("thread")
@@ -204,13 +203,13 @@ async def test_a_fixture_holds_what_the_agent_said(client: httpx.AsyncClient, st
         TextEnd("x"),
         MessageFinish(),
     ]
-    run = await store.open_run("t1", id="r1")
+    run = await store.runs.open("t1", id="r1")
     now = datetime(2026, 3, 1, tzinfo=UTC)
-    await store.append(
+    await store.logs.append(
         run.id, [LogEntry(now, chunk=chunk, raw=dumps(to_json(chunk)) + b"\n") for chunk in said]
     )
-    await store.append(run.id, [LogEntry(now + timedelta(seconds=2.5), raw=b"\xff\xfe")])
-    await store.finish_run(run.id)
+    await store.logs.append(run.id, [LogEntry(now + timedelta(seconds=2.5), raw=b"\xff\xfe")])
+    await store.runs.finish(run.id)
     told = loads((await share(client, format="fixture")).content)
     assert MESSAGES.read(told["messages"])[0].id == "m1"
     recording = parse_recording(dumps(told), "a file")
@@ -234,18 +233,18 @@ async def with_a_call(store: Store) -> None:
     said: JsonObject = {"choices": [{"index": 0, "delta": {"content": "Quite so."}, "finish_reason": "stop"}]}
     raw = b"data: " + dumps(said) + b"\n\n"
     facts = {"format": "openai-chat", "framing": "sse"}
-    run = await store.open_run("t1", id="r2")
-    await store.append(
+    run = await store.runs.open("t1", id="r2")
+    await store.logs.append(
         run.id,
         [
-            LogEntry(now, chunk=note_of(Asked("openai-chat", "/chat/completions", ASKED))),
+            LogEntry(now, chunk=request_marker(ModelRequest("openai-chat", "/chat/completions", ASKED))),
             LogEntry(now, chunk=DataChunk(CALL, facts, transient=True)),
             LogEntry(now, chunk=TextStart("x"), raw=raw),
             LogEntry(now, chunk=TextDelta(id="x", delta="Quite so.")),
             LogEntry(now, chunk=DataChunk(CALL_END, transient=True)),
         ],
     )
-    await store.finish_run(run.id)
+    await store.runs.finish(run.id)
 
 
 @pytest.mark.usefixtures("thread")
@@ -345,7 +344,7 @@ async def test_a_picture_is_shared_as_it_is(store: Store, client: httpx.AsyncCli
     url = f"data:image/png;base64,{content[:100]}/AKIAIOSFODNN7EXAMPLE/password/{content[100:]}"
     picture = FilePart(url=url, media_type="image/png")
     secret = UserMessage(id="m8", content=f"password={content[200:220]} and AKIAIOSFODNN7EXAMPLE")
-    await store.save_messages([UserMessage(id="m9", content=[picture]), secret], thread_id="t1")
+    await store.messages.save([UserMessage(id="m9", content=[picture]), secret], thread_id="t1")
     data = embedded((await share(client, format="html")).text)
     assert url in dumps(data).decode()
     assert "AKIAIOSFODNN7EXAMPLE" not in dumps(data).decode().replace(url, "")

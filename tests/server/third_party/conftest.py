@@ -8,14 +8,13 @@ from typing import Any
 
 import pytest
 
-from partita import Agent, AgentRequest, tool
-from partita.runtime.scripted.script import as_script
-from partita.runtime.scripted.service import ScriptedService
-from partita.runtime.service import Options
+from partita import Agent, tool
+from partita.agents import AgentRequest
+from partita.runtime.scripted import ScriptedService, as_script
+from partita.runtime.service import InvokeOptions
 from partita.server.app import asgi
-from partita.store.facade.store import Store
-from partita.types.chunks import Chunk, MessageStart, TextDelta, TextStart
-from partita.types.events import AgentStreamEvent, ChunkEvent
+from partita.store.store import Store
+from partita.types.chunks import AgentStreamEvent, Chunk, ChunkEvent, MessageStart, TextDelta, TextStart
 from partita.types.json import JsonObject, dumps, is_object, loads
 from tests.node import node
 from tests.server.clients.agents import Asking
@@ -46,7 +45,7 @@ class Endless:
     name = "endless"
 
     async def invoke(
-        self, prompt: Any, *, options: Options | None = None, **_: Any
+        self, prompt: Any, *, options: InvokeOptions | None = None, **_: Any
     ) -> AsyncIterator[AgentStreamEvent]:
         """The same words, again and again."""
         start: list[Chunk] = [MessageStart("m1"), TextStart("0")]

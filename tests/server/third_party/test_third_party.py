@@ -5,14 +5,14 @@ A client runs its scenarios and prints what it has in the end; here is what that
 
 from typing import Any
 
-from partita.store.facade.store import Store
+from partita.store.store import Store
 from partita.types.json import JsonObject
 from partita.types.messages import AssistantMessage, ToolCallPart, UserMessage, text_of
 
 from .conftest import SHOW_MAP, run_client
 
 NO_AGENT = "no agent 'absent'"
-NOTHING_TO_SAY = "the script has nothing more to say"
+NO_MORE_STEPS = "the script has no more steps"
 PLACE = SHOW_MAP["input"]
 
 
@@ -47,7 +47,7 @@ async def test_ag_ui(address: str, store: Store) -> None:
     assert said(saw["waiting"]) == ["Good night."]
 
     assert said(saw["media"]) == ["Forty-one metres."]
-    question, _ = (await store.list_messages("media")).items
+    question, _ = (await store.messages.list("media")).items
     assert isinstance(question, UserMessage)
     assert [part.type for part in question.parts] == ["text", "file"]
     assert saw["failed_tool"]["outcome"] == {"type": "success"}
@@ -58,7 +58,7 @@ async def test_ag_ui(address: str, store: Store) -> None:
     assert thoughts == ["Paint lasts."] * 2
 
     assert saw["failure"]["event"]["type"] == "RUN_ERROR"
-    assert saw["failure"]["event"]["message"] == NOTHING_TO_SAY
+    assert saw["failure"]["event"]["message"] == NO_MORE_STEPS
     assert saw["unknown"]["status"] == 404
     assert NO_AGENT in saw["unknown"]["message"]
     assert saw["abort"]["running"] is False
@@ -96,7 +96,7 @@ async def test_assistant_ui(address: str, store: Store) -> None:
     assert await ids_of(store, branches["thread"]) == branches["ids"]
 
     assert saw["cancel"]["status"] == {"type": "incomplete", "reason": "cancelled"}
-    assert saw["failure"]["status"]["error"]["message"] == NOTHING_TO_SAY
+    assert saw["failure"]["status"]["error"]["message"] == NO_MORE_STEPS
     assert NO_AGENT in saw["unknown"]["status"]["error"]["message"]
 
 
@@ -135,7 +135,7 @@ async def test_openai(address: str, store: Store) -> None:
     assert (saw["invalid"]["status"], saw["invalid"]["type"]) == (400, "invalid_request_error")
     assert saw["invalid"]["param"] == "$.messages[0].role"
     assert (saw["failure"]["status"], saw["failure"]["type"]) == (502, "server_error")
-    assert saw["failed_stream"]["message"] == NOTHING_TO_SAY
+    assert saw["failed_stream"]["message"] == NO_MORE_STEPS
     assert saw["abort"]["text"].startswith("on and ")
 
 
@@ -155,8 +155,8 @@ async def test_openai_compatible(address: str) -> None:
 
     assert saw["unknown"]["status"] == 404
     assert saw["unknown"]["message"].startswith(NO_AGENT)
-    assert (saw["failure"]["status"], saw["failure"]["message"]) == (502, NOTHING_TO_SAY)
-    assert saw["failed_stream"]["errors"] == [NOTHING_TO_SAY]
+    assert (saw["failure"]["status"], saw["failure"]["message"]) == (502, NO_MORE_STEPS)
+    assert saw["failed_stream"]["errors"] == [NO_MORE_STEPS]
 
 
 async def test_litellm(address: str) -> None:
@@ -179,7 +179,7 @@ async def test_litellm(address: str) -> None:
     assert (saw["invalid"]["name"], saw["invalid"]["status"]) == ("BadRequestError", 400)
     assert saw["failure"]["status"] == 502
     for name in ("failure", "failed_stream"):
-        assert NOTHING_TO_SAY in saw[name]["message"]
+        assert NO_MORE_STEPS in saw[name]["message"]
 
 
 def content(answer: JsonObject) -> Any:
@@ -200,12 +200,12 @@ def results(outcome: JsonObject) -> list[str]:
 
 async def ids_of(store: Store, thread_id: str) -> list[str]:
     """The ids of the messages that a thread has."""
-    return [message.id for message in (await store.list_messages(thread_id)).items]
+    return [message.id for message in (await store.messages.list(thread_id)).items]
 
 
 async def calls_of(store: Store, thread_id: str) -> dict[str, str]:
     """The state of each call in the last answer of a thread, which has text."""
-    answer = (await store.list_messages(thread_id)).items[-1]
+    answer = (await store.messages.list(thread_id)).items[-1]
     assert isinstance(answer, AssistantMessage)
     assert text_of(answer)
     return {part.name: part.state for part in answer.parts if isinstance(part, ToolCallPart)}

@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from partita.store.opening import open_store
 from partita.types.messages import AssistantMessage, ToolCallPart, UserMessage
 from partita.types.parts import ReasoningPart, TextPart
-from partita.types.tools import TextOutput
+from partita import TextOutput
 
 WORDS = "The keeper climbs the stairs and trims the lamp before the fog comes in. "
 CODE = "\\n\\n\`\`\`python\\nfor step in range(199):\\n    climb(step)\\n\`\`\`\\n\\n| lamp | range |\\n|---|---|\\n| old | 12 |\\n"
@@ -28,10 +28,10 @@ def message(number, at):
 async def main(url, count):
     start = datetime(2026, 1, 1, tzinfo=UTC)
     async with open_store(url) as store:
-        await store.create_thread("long", title="A long watch", agent="demo")
+        await store.threads.create("long", title="A long watch", agent="demo")
         said = [message(number, start + timedelta(seconds=20 * number)) for number in range(count)]
         for first in range(0, count, 2000):
-            await store.save_messages(said[first : first + 2000], thread_id="long")
+            await store.messages.save(said[first : first + 2000], thread_id="long")
 
 asyncio.run(main(sys.argv[1], int(sys.argv[2])))
 `;

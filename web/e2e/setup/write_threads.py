@@ -16,8 +16,7 @@ from partita.errors import PartitaError
 from partita.formats.conversion import convert
 from partita.types.codec import MESSAGES
 from partita.types.json import Json, JsonObject, dumps
-from partita.types.parts import DataPart, FilePart, ImagePart, TextPart
-from partita.types.tools import JsonOutput
+from partita.types.parts import DataPart, FilePart, ImagePart, JsonOutput, TextPart
 from tests.converting import read_payload
 from tests.recordings import CORPORA, FIXTURES, recordings
 from tests.sampling import FULL, sampled
@@ -137,8 +136,8 @@ def main(url: str) -> None:
             threads[f"corpora-{first}"] = MESSAGES.read(others[first : first + LONGEST])
     with open_store_sync(url) as store:
         for name, messages in threads.items():
-            store.create_thread(name, title=f"All of {name}")
-            store.save_messages(list(messages), thread_id=name)
+            store.threads.create(name, title=f"All of {name}")
+            store.messages.save(list(messages), thread_id=name)
     sys.stdout.buffer.write(dumps(list(threads)))
 
 

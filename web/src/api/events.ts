@@ -1,4 +1,4 @@
-/** Server-sent events, read with `fetch`: an `EventSource` cannot say who asks. */
+/** Server-sent events, read with `fetch`: an `EventSource` cannot send an Authorization header. */
 
 import { ask, type Query } from "./client";
 
@@ -8,9 +8,13 @@ export interface ServerEvent {
   readonly data: string;
 }
 
-/** The events of an answer, as they come. Ends with the answer, or when `signal` says so. */
+/** The events of a stream, until it ends or `signal` aborts. */
 export async function* events(path: string, query: Query, signal: AbortSignal): AsyncGenerator<ServerEvent> {
-  const response = await ask(path, { query, signal, headers: { accept: "text/event-stream" } });
+  yield* eventsOf(await ask(path, { query, signal, headers: { accept: "text/event-stream" } }));
+}
+
+/** The events of a response. */
+export async function* eventsOf(response: Response): AsyncGenerator<ServerEvent> {
   if (!response.body) return;
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
   let rest = "";

@@ -1,5 +1,5 @@
 /** Messages of a thread, piece by piece; what they came from; their branches. */
-import type { Message, MessageType, Thread } from "../partita.gen";
+import type { Message, MessageType, Thread, ToolView } from "../partita.gen";
 import { address, askAhead, getJson, type Listing, sendJson } from "./client";
 
 /** A message in a few words: enough to keep its place in a list. */
@@ -65,6 +65,8 @@ export type PartTime = readonly [string, string | null, string | null];
 
 export interface MessagePage extends Listing<Message> {
   readonly timings?: Readonly<Record<string, readonly PartTime[]>>;
+  /** By message: what its tool calls are, by their JSON Pointers into the message. */
+  readonly views?: Readonly<Record<string, Readonly<Record<string, ToolView>>>>;
 }
 
 /** How many messages are asked for at once: more would take long to read. */
@@ -72,13 +74,21 @@ export const PAGE = 25;
 
 /** Where these messages are, of whichever branch; large values stay outside as `blob:` urls. */
 function messagesAt(threadId: string, ids: readonly string[]): string {
-  const url = new URL(address(at(threadId, "messages"), { blobs: "reference", timings: true }));
+  const url = new URL(address(at(threadId, "messages"), { blobs: "reference", timings: true, views: true }));
   for (const id of ids) url.searchParams.append("ids", id);
   return url.href;
 }
 
 export const getMessages = (threadId: string, ids: readonly string[]): Promise<MessagePage> =>
   getJson(messagesAt(threadId, ids));
+
+/** What these calls of a thread are: of calls that the server has not stored, or not yet. */
+export async function classifyCalls(
+  threadId: string,
+  calls: readonly object[],
+): Promise<readonly ToolView[]> {
+  return (await sendJson<{ views: ToolView[] }>("POST", "api/tool-views", { threadId, calls })).views;
+}
 
 /** Asks for what a conversation opens with before it is drawn: with its end, unless something else is wanted. */
 export async function askForThread(threadId: string, withEnd: boolean): Promise<void> {

@@ -1,16 +1,12 @@
 /**
- * The live state of a thread: what is said now, before it is read from the store.
+ * The live state of a thread: messages that are still streaming or not yet loaded from the store.
  *
  *     const live = useLive(threadId, { stored, agent, onSettled });
  *     <>
- *       {live.engine}
  *       {overlay(stored, live).map(…)}
  *       <Composer live={live} … />
  *     </>
- *
- * Nothing of the AI SDK is loaded until somebody sends something, or a run is at work.
  */
-import type { ReactNode } from "react";
 import type { Message, ToolCallPart, UserMessage } from "../partita.gen";
 import type { Answering } from "../viewing/viewing";
 
@@ -52,9 +48,7 @@ export interface LiveState {
 }
 
 export interface Live extends LiveState {
-  /** Draws nothing, and has to be drawn: it holds the connection. */
-  readonly engine: ReactNode;
-  /** A run may be at work (the feed says so): look, and follow it. */
+  /** A run may have started elsewhere: look, and follow it. */
   readonly wake: () => void;
   readonly send: (what: Sending) => Promise<void>;
   readonly stop: () => Promise<void>;

@@ -150,7 +150,6 @@ export function Conversation({ threadId, message, part }: Props) {
         ) : (
           <Loading />
         )}
-        {live.engine}
         {thread && <Composer live={live} thread={thread} agent={agent} onChoose={choose} />}
         {raw !== null && (
           <RawPanel

@@ -1,6 +1,7 @@
 /** The messages that are at hand: those around what is seen, and no more than that. */
 import { getMessages, type OutlineRow, PAGE, type PartTime } from "../api/messages";
 import type { Message } from "../partita.gen";
+import { rememberViews } from "../viewing/toolViews";
 import type { Timing } from "../viewing/viewing";
 
 /** So many messages stay at hand. */
@@ -72,6 +73,7 @@ export class MessageCache {
       const versions = new Map(rows.map((row) => [row.id, row.version]));
       for (const message of page.items) {
         const version = versions.get(message.id) ?? 0;
+        rememberViews(message, page.views?.[message.id]);
         this.held.set(message.id, { message, version, times: timesOf(page.timings?.[message.id]) });
       }
       this.problem = null;

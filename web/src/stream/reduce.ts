@@ -163,14 +163,14 @@ export function isInternal(chunk: Chunk): boolean {
   return isObject(metadata) && metadata.internal === true;
 }
 
-/** The messages of a sub-agent; the last one may still be growing. */
-export class ChildThread implements Growing {
+/** The messages of a run or of a sub-agent; the last one may still be growing. */
+export class MessageSequence implements Growing {
   private whole: readonly Message[];
   private growing: State | null = null;
   private shown: readonly Message[];
 
   constructor(
-    private readonly name: string, // the id of the call, from which ids are made for messages that bring none
+    private readonly name: string, // the id of the run or call: messages without an id get one derived from it
     messages: readonly Message[] = [],
   ) {
     this.whole = messages;
@@ -247,10 +247,10 @@ function descend(state: State, [first]: readonly string[]): CallSlot | NetworkSl
   );
 }
 
-function threadOf(parent: CallSlot | NetworkSlot, name: string): ChildThread {
-  if (parent.children instanceof ChildThread) return parent.children;
+function threadOf(parent: CallSlot | NetworkSlot, name: string): MessageSequence {
+  if (parent.children instanceof MessageSequence) return parent.children;
   const before = "part" in parent ? parent.part.children : parent.execution.finalResult?.messages;
-  return new ChildThread(name, before ?? []);
+  return new MessageSequence(name, before ?? []);
 }
 
 /** The id of the call that stands for a message's network execution, where there are only calls. */

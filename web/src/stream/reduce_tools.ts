@@ -74,7 +74,7 @@ export function toolApprovalRequest(state: State, chunk: ToolApprovalRequest): b
 
 export function toolApprovalResponse(state: State, chunk: ToolApprovalResponse): boolean {
   const call = state.callByApproval(chunk.approvalId);
-  if (!call) throw new Misfit(`no call asked for approval ${chunk.approvalId}`);
+  if (!call) throw new Misfit(`no call has the approval request ${chunk.approvalId}`);
   const part = call.release();
   const asked = part.approval ?? { id: chunk.approvalId };
   call.part = {

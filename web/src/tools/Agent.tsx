@@ -4,9 +4,9 @@ import { Fold } from "../ui/Fold";
 import { visible } from "../ui/hostile";
 import { useViewing } from "../viewing/viewing";
 import styles from "./Agent.module.css";
-import { childrenOf, isSaidAlready, networkOf, networkPrompt, promptOf } from "./agents";
+import { childrenOf, isSaidAlready, networkOf } from "./agents";
 import type { BodyProps } from "./bodies";
-import { type Call, hasFailed } from "./call";
+import { type Call, hasFailed, textOf } from "./call";
 import { JsonTree } from "./JsonTree";
 import { CopyOutput, hasOutput, Output, Rest } from "./Output";
 import { Scrolling } from "./Scrolling";
@@ -16,10 +16,10 @@ import { stateOf } from "./states";
 const LONGEST_ANSWER = 60_000;
 
 /** A sub-agent: what it was asked, what it did, what it came back with. */
-export function Agent({ call, place }: BodyProps) {
+export function Agent({ call, place }: BodyProps<"agent">) {
   const { Messages, live } = useViewing();
   const children = childrenOf(call.part);
-  const prompt = promptOf(call);
+  const prompt = textOf(call.part, call.view.prompt);
   return (
     <>
       {prompt && <Prompt text={prompt} isLive={call.part.state === "input-streaming"} />}
@@ -30,13 +30,13 @@ export function Agent({ call, place }: BodyProps) {
 }
 
 /** A turn of a network: what was chosen and why, and what came of it. */
-export function Network({ call, place, isBusy }: BodyProps) {
+export function Network({ call, place, isBusy }: BodyProps<"network">) {
   const { Messages, live } = useViewing();
   const network = networkOf(call.part);
   if (!network) return null;
   const children = childrenOf(call.part);
   const result = network.finalResult;
-  const prompt = networkPrompt(network) || promptOf(call);
+  const prompt = textOf(call.part, call.view.prompt);
   const answer = result?.text ?? "";
   return (
     <>
@@ -93,7 +93,7 @@ function Prompt({ text, isLive }: { text: string; isLive: boolean }) {
   );
 }
 
-function Answer({ call }: Pick<BodyProps, "call">) {
+function Answer({ call }: { call: Call }) {
   const { text, value } = call.given;
   const isProse = text !== "" && text.length <= LONGEST_ANSWER && value === undefined && !hasFailed(call);
   return (

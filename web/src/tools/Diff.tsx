@@ -1,11 +1,12 @@
 import { Columns2 } from "lucide-react";
 import { Fragment, useMemo, useState } from "react";
+import type { FileChange, ToolCallPart } from "../partita.gen";
 import { Button, IconButton } from "../ui/Button";
 import { CopyButton } from "../ui/CopyButton";
 import { count, plural } from "../ui/format";
 import { visible } from "../ui/hostile";
 import styles from "./Diff.module.css";
-import { type Change, counts, pairs, type Row, rowsOf } from "./diffs";
+import { type HunkLines, hunksOf, pairs, type Row, rowsOf } from "./diffs";
 import { Scrolling } from "./Scrolling";
 import { Section } from "./Section";
 
@@ -16,16 +17,17 @@ const WORDS = { add: "new file", update: "", delete: "deleted" } as const;
 const SAID = { "+": "added", "-": "removed", " ": "" } as const;
 
 /** What a call changed, file by file. */
-export function Diff({ changes }: { changes: readonly Change[] }) {
-  return changes.map((change, at) => <ChangedFile key={at} change={change} />);
+export function Diff({ part, changes }: { part: ToolCallPart; changes: readonly FileChange[] }) {
+  return changes.map((change, at) => <ChangedFile key={at} part={part} change={change} />);
 }
 
-function ChangedFile({ change }: { change: Change }) {
+function ChangedFile({ part, change }: { part: ToolCallPart; change: FileChange }) {
   const [isSplit, setSplit] = useState(false);
   const [limit, setLimit] = useState(PAGE);
-  const total = change.hunks.reduce((sum, hunk) => sum + hunk.lines.length, 0);
-  const shown = useMemo(() => firstRows(change, limit), [change, limit]);
-  const hasNumbers = change.hunks.some((hunk) => hunk.old !== undefined || hunk.new !== undefined);
+  const hunks = useMemo(() => hunksOf(part, change), [part, change]);
+  const total = hunks.reduce((sum, hunk) => sum + hunk.lines.length, 0);
+  const shown = useMemo(() => firstRows(hunks, limit), [hunks, limit]);
+  const hasNumbers = hunks.some((hunk) => hunk.oldStart !== undefined || hunk.newStart !== undefined);
   return (
     <Section
       title={<FileHead change={change} />}
@@ -39,7 +41,7 @@ function ChangedFile({ change }: { change: Change }) {
           >
             <Columns2 size={14} />
           </IconButton>
-          <CopyButton text={() => afterwards(change)} label="Copy new lines" />
+          <CopyButton text={() => afterwards(hunks)} label="Copy new lines" />
         </span>
       }
     >
@@ -72,20 +74,20 @@ function ChangedFile({ change }: { change: Change }) {
   );
 }
 
-function FileHead({ change }: { change: Change }) {
+function FileHead({ change }: { change: FileChange }) {
+  const note = WORDS[change.change ?? "update"];
   return (
     <>
       <span className={styles.path}>{visible(change.path)}</span>
       {change.movedTo && <span className={styles.path}> → {visible(change.movedTo)}</span>}{" "}
-      {WORDS[change.kind] && <span>{WORDS[change.kind]} </span>}
-      <Counts changes={[change]} />
+      {note && <span>{note} </span>}
+      <Counts plus={change.added ?? 0} minus={change.removed ?? 0} />
     </>
   );
 }
 
 /** +3 −1 */
-export function Counts({ changes }: { changes: readonly Change[] }) {
-  const { plus, minus } = useMemo(() => counts(changes), [changes]);
+function Counts({ plus, minus }: { plus: number; minus: number }) {
   return (
     <span className={styles.counts}>
       {plus > 0 && <span className={styles.plus}>+{count(plus)}</span>}
@@ -97,10 +99,10 @@ export function Counts({ changes }: { changes: readonly Change[] }) {
   );
 }
 
-function firstRows(change: Change, limit: number): Row[][] {
+function firstRows(hunks: readonly HunkLines[], limit: number): Row[][] {
   const shown: Row[][] = [];
   let room = limit;
-  for (const hunk of change.hunks) {
+  for (const hunk of hunks) {
     if (room <= 0) break;
     shown.push(rowsOf({ ...hunk, lines: hunk.lines.slice(0, room) }));
     room -= hunk.lines.length;
@@ -108,12 +110,12 @@ function firstRows(change: Change, limit: number): Row[][] {
   return shown;
 }
 
-const afterwards = (change: Change): string =>
-  change.hunks
+const afterwards = (hunks: readonly HunkLines[]): string =>
+  hunks
     .map((hunk) =>
       hunk.lines
-        .filter((line) => line.mark !== "-")
-        .map((line) => line.text)
+        .filter((line) => !line.startsWith("-"))
+        .map((line) => line.slice(1))
         .join("\n"),
     )
     .join("\n");

@@ -3,34 +3,34 @@ import { Coloured } from "../markdown/Code";
 import { CopyButton } from "../ui/CopyButton";
 import { visible } from "../ui/hostile";
 import type { BodyProps } from "./bodies";
-import { hasFailed } from "./call";
+import { hasFailed, textOf } from "./call";
 import styles from "./FileRead.module.css";
 import { LongText } from "./LongText";
+import { languageOf } from "./languages";
 import { Output, Rest } from "./Output";
 import { FIRST } from "./outputs";
-import { filesOf, fileText, languageOf, rangeOf } from "./reading";
 import { Scrolling } from "./Scrolling";
 import { Section } from "./Section";
 
 const MOST_COLOURED = 1500; // lines
 
 /** A file, or some lines of it, as it was read. */
-export function FileRead({ call }: BodyProps) {
-  const file = useMemo(() => fileText(call), [call]);
-  const path = filesOf(call);
+export function FileRead({ call }: BodyProps<"read">) {
+  const { path = "", firstLine = 1, remark, notes = [] } = call.view;
+  const text = useMemo(() => textOf(call.part, call.view.text), [call]);
   if (hasFailed(call)) return <Output call={call} label="Error" />;
-  const title = [visible(path), rangeOf(call)].filter(Boolean).join(", ");
+  const title = [visible(path), ...notes].filter(Boolean).join(", ");
   return (
     <Section
       title={<span className={styles.path}>{title}</span>}
-      aside={file.text && <CopyButton text={file.text} label="Copy text" />}
+      aside={text && <CopyButton text={text} label="Copy text" />}
     >
-      {file.text && <Text text={file.text} first={file.first} path={path} />}
-      {!file.text && call.given.value !== undefined && (
+      {text && <Text text={text} first={firstLine} path={path} />}
+      {!text && call.given.value !== undefined && (
         <Output call={{ ...call, given: { ...call.given, files: [], others: [], large: [] } }} />
       )}
-      <Rest call={call} numbered={file.text ? undefined : file.first} />
-      {file.note && <p className={styles.note}>{visible(file.note)}</p>}
+      <Rest call={call} numbered={text ? undefined : firstLine} />
+      {remark && <p className={styles.note}>{visible(remark)}</p>}
     </Section>
   );
 }

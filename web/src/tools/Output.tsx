@@ -61,9 +61,11 @@ export function Rest({ call, label = "Output", colours, numbered }: Look) {
       {files.map((file, at) => (
         <Media key={at} file={file} />
       ))}
-      {others.map((other, at) => (
-        <JsonTree key={at} value={other} label={label} />
-      ))}
+      {others
+        .filter(({ at }) => !call.view.shownItems?.includes(at))
+        .map(({ at, item }) => (
+          <JsonTree key={at} value={item} label={label} />
+        ))}
     </>
   );
 }

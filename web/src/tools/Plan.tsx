@@ -1,16 +1,15 @@
 import { Markdown } from "../markdown/Markdown";
 import { CopyButton } from "../ui/CopyButton";
 import type { BodyProps } from "./bodies";
-import { detail, hasFailed, word } from "./call";
+import { hasFailed, textOf } from "./call";
 import { hasOutput, Output } from "./Output";
 import { Section } from "./Section";
 import { Unknown } from "./Unknown";
 
 /** The plan that was put to the user. */
-export function Plan(props: BodyProps) {
+export function Plan(props: BodyProps<"plan">) {
   const { call, isBusy } = props;
-  const kept = detail(call, "plan");
-  const plan = word(call, "plan") || (typeof kept === "string" ? kept : "");
+  const plan = textOf(call.part, call.view.plan);
   if (!plan) return <Unknown {...props} />;
   return (
     <>

@@ -1,45 +1,47 @@
 import { useMemo, useState } from "react";
+import type { FoundFile } from "../partita.gen";
 import { Button } from "../ui/Button";
 import { plural } from "../ui/format";
 import { visible } from "../ui/hostile";
 import type { BodyProps } from "./bodies";
 import { hasFailed } from "./call";
-import { foundBy, type Group, literals, markedPieces, patternOf } from "./finding";
 import { CopyOutput, Output, Rest } from "./Output";
 import { Scrolling } from "./Scrolling";
 import styles from "./SearchFound.module.css";
 import { Section } from "./Section";
+import { literals, markedPieces } from "./searchWords";
 
 const PAGE = 60;
 const NEXT_PAGE = 500;
-const MOST_HITS = 100;
+const MOST_MATCHES = 100;
 const LONGEST = 400;
 
 /** What a search, a glob or a listing found. */
-export function SearchFound({ call }: BodyProps) {
-  const found = useMemo(() => foundBy(call), [call]);
-  const words = useMemo(() => literals(patternOf(call)), [call]);
+export function SearchFound({ call }: BodyProps<"search">) {
+  const { pattern = "", files = [], remarks = [], total } = call.view;
+  const words = useMemo(() => literals(pattern), [pattern]);
   const [limit, setLimit] = useState(PAGE);
-  if (hasFailed(call) || (!found.groups.length && call.given.value !== undefined))
-    return <Output call={call} label={hasFailed(call) ? "Error" : "Output"} />;
-  const { groups, notes, total } = found;
+  const { text, value } = call.given;
+  // An output that the server could not parse, or that was too long for that, is drawn as it is.
+  const isPlain = !files.length && (value !== undefined || (text !== "" && !remarks.length && total !== 0));
+  if (hasFailed(call) || isPlain) return <Output call={call} label={hasFailed(call) ? "Error" : "Output"} />;
   return (
-    <Section title={titleOf(groups, total)} aside={groups.length > 0 && <CopyOutput call={call} />}>
-      {notes.map((note, at) => (
+    <Section title={titleOf(files, total)} aside={files.length > 0 && <CopyOutput call={call} />}>
+      {remarks.map((note, at) => (
         <p key={at} className={styles.note}>
           {visible(note.slice(0, LONGEST))}
         </p>
       ))}
-      {groups.length > 0 && (
+      {files.length > 0 && (
         <Scrolling className={styles.box} label="Found">
           <ul className={styles.list}>
-            {groups.slice(0, limit).map((group, at) => (
-              <FoundFile key={at} group={group} words={words} />
+            {files.slice(0, limit).map((file, at) => (
+              <File key={at} file={file} words={words} />
             ))}
           </ul>
-          {groups.length > limit && (
+          {files.length > limit && (
             <Button small onClick={() => setLimit(limit + NEXT_PAGE)}>
-              Show {plural(groups.length - limit, "more", "more")}
+              Show {plural(files.length - limit, "more", "more")}
             </Button>
           )}
         </Scrolling>
@@ -49,44 +51,37 @@ export function SearchFound({ call }: BodyProps) {
   );
 }
 
-function titleOf(groups: readonly Group[], total: number | undefined): string {
-  if (!groups.length) return total === 0 ? "Nothing found" : "";
-  const files = plural(groups.length, "file");
-  const hasHits = groups.some((group) => group.hits.length || group.count !== undefined);
-  return hasHits && total !== undefined
-    ? `${plural(total, "match", "matches")} in ${files}`
-    : plural(groups.length, "entry", "entries");
+function titleOf(files: readonly FoundFile[], total: number | undefined): string {
+  if (!files.length) return total === 0 ? "Nothing found" : "";
+  const hasMatches = files.some(({ matches, count }) => matches?.length || count !== undefined);
+  return hasMatches && total !== undefined
+    ? `${plural(total, "match", "matches")} in ${plural(files.length, "file")}`
+    : plural(files.length, "entry", "entries");
 }
 
-function FoundFile({ group, words }: { group: Group; words: readonly string[] }) {
-  const hits = group.hits.slice(0, MOST_HITS);
+function File({ file, words }: { file: FoundFile; words: readonly string[] }) {
+  const { path, count, matches = [] } = file;
+  const shown = matches.slice(0, MOST_MATCHES);
   return (
     <li>
-      <span className={hits.length ? styles.file : styles.path}>{visible(group.path.slice(0, LONGEST))}</span>
-      {group.count !== undefined && (
-        <span className={styles.count}> {plural(group.count, "match", "matches")}</span>
-      )}
-      {hits.length > 0 && (
+      <span className={shown.length ? styles.file : styles.path}>{visible(path.slice(0, LONGEST))}</span>
+      {count !== undefined && <span className={styles.count}> {plural(count, "match", "matches")}</span>}
+      {shown.length > 0 && (
         <ol className={styles.hits}>
-          {hits.map((hit, at) => (
-            <li key={at} className={hit.isContext ? styles.context : styles.hit}>
-              <span className={styles.number}>{hit.line}</span>
+          {shown.map(({ line, text, context }, at) => (
+            <li key={at} className={context ? styles.context : styles.hit}>
+              <span className={styles.number}>{line}</span>
               <span className={styles.text}>
-                {markedPieces(hit.text.slice(0, LONGEST), words).map((piece, n) =>
-                  piece.hit && !hit.isContext ? (
-                    <mark key={n}>{visible(piece.text)}</mark>
-                  ) : (
-                    visible(piece.text)
-                  ),
+                {markedPieces(text, words).map((piece, n) =>
+                  piece.hit && !context ? <mark key={n}>{visible(piece.text)}</mark> : visible(piece.text),
                 )}
-                {hit.text.length > LONGEST && " …"}
               </span>
             </li>
           ))}
         </ol>
       )}
-      {group.hits.length > MOST_HITS && (
-        <p className={styles.count}>{plural(group.hits.length - MOST_HITS, "more line")}</p>
+      {matches.length > MOST_MATCHES && (
+        <p className={styles.count}>{plural(matches.length - MOST_MATCHES, "more line")}</p>
       )}
     </li>
   );

@@ -1,19 +1,21 @@
+import { useMemo } from "react";
 import { Coloured } from "../markdown/Code";
 import { CopyButton } from "../ui/CopyButton";
 import { visible } from "../ui/hostile";
 import type { BodyProps } from "./bodies";
+import { textOf } from "./call";
 import { LongText } from "./LongText";
 import { CopyOutput, hasOutput, Output, Rest } from "./Output";
 import { Section } from "./Section";
-import { commandOf, folderOf, ranOf } from "./shell";
 import styles from "./Terminal.module.css";
 
 /** A command, what it printed, how it ended. */
-export function Terminal({ call, isBusy }: BodyProps) {
-  const command = commandOf(call);
-  const folder = folderOf(call);
-  const ran = ranOf(call);
-  const isPlain = !ran.output && !ran.errors && ran.code === undefined;
+export function Terminal({ call, isBusy }: BodyProps<"command">) {
+  const { part, view } = call;
+  const { command = "", description, directory, exitCode, status } = view;
+  const output = useMemo(() => textOf(part, view.output), [part, view]);
+  const errors = useMemo(() => textOf(part, view.errors), [part, view]);
+  const isPlain = !output && !errors && exitCode === undefined;
   return (
     <>
       <div className={styles.command}>
@@ -25,29 +27,27 @@ export function Terminal({ call, isBusy }: BodyProps) {
         </code>
         {command && <CopyButton text={command} label="Copy command" />}
       </div>
-      {folder && <p className={styles.folder}>in {visible(folder)}</p>}
+      {description && <p className={styles.folder}>{visible(description)}</p>}
+      {directory && <p className={styles.folder}>in {visible(directory)}</p>}
       {hasOutput(call) && (
-        <Section
-          title={ran.errors ? "Printed" : "Output"}
-          aside={<CopyOutput call={call} text={ran.output} />}
-        >
+        <Section title={errors ? "Printed" : "Output"} aside={<CopyOutput call={call} text={output} />}>
           {isPlain ? (
             <Output call={call} colours />
           ) : (
             <>
-              {ran.output && <LongText text={ran.output} label="Output" colours />}
+              {output && <LongText text={output} label="Output" colours />}
               <Rest call={call} colours />
             </>
           )}
-          {!ran.output && !isPlain && !ran.errors && <p className={styles.folder}>It printed nothing.</p>}
+          {!output && !isPlain && !errors && <p className={styles.folder}>It printed nothing.</p>}
         </Section>
       )}
-      {ran.errors && (
-        <Section title="Errors (stderr)" aside={<CopyButton text={ran.errors} label="Copy errors" />}>
-          <LongText text={ran.errors} label="Errors" colours tone="bad" />
+      {errors && (
+        <Section title="Errors (stderr)" aside={<CopyButton text={errors} label="Copy errors" />}>
+          <LongText text={errors} label="Errors" colours tone="bad" />
         </Section>
       )}
-      {ran.note && <p className={styles.folder}>{visible(ran.note)}</p>}
+      {status && <p className={styles.folder}>{visible(status)}</p>}
       {isBusy && call.part.state !== "input-streaming" && !hasOutput(call) && (
         <p className={styles.folder}>No output yet.</p>
       )}

@@ -1,46 +1,45 @@
 import { Circle, CircleCheckBig, CircleDot, CircleSlash, TriangleAlert } from "lucide-react";
+import type { TodoStatus } from "../partita.gen";
 import { visible } from "../ui/hostile";
 import type { BodyProps } from "./bodies";
-import { hasFailed, word } from "./call";
+import { hasFailed } from "./call";
 import { Output } from "./Output";
-import { type Progress, todosOf } from "./plans";
 import styles from "./TodoList.module.css";
 import { Unknown } from "./Unknown";
 
 const SIGNS = {
-  open: Circle,
-  active: CircleDot,
-  done: CircleCheckBig,
-  dropped: CircleSlash,
+  pending: Circle,
+  in_progress: CircleDot,
+  completed: CircleCheckBig,
+  cancelled: CircleSlash,
   blocked: TriangleAlert,
 } as const;
-const SAID: Readonly<Record<Progress, string>> = {
-  open: "to do",
-  active: "in progress",
-  done: "done",
-  dropped: "dropped",
+const SAID: Readonly<Record<TodoStatus, string>> = {
+  pending: "to do",
+  in_progress: "in progress",
+  completed: "done",
+  cancelled: "dropped",
   blocked: "blocked",
 };
 
 /** Things to do, each with how far it is. */
-export function TodoList(props: BodyProps) {
+export function TodoList(props: BodyProps<"todos">) {
   const { call } = props;
-  const todos = todosOf(call);
-  const why = word(call, "explanation");
+  const { todos = [], explanation } = call.view;
   if (!todos.length) return <Unknown {...props} />;
   return (
     <>
-      {why && <p className={styles.why}>{visible(why)}</p>}
+      {explanation && <p className={styles.why}>{visible(explanation)}</p>}
       <ul className={styles.list}>
-        {todos.map(({ text, progress }, at) => {
-          const Sign = SIGNS[progress];
+        {todos.map(({ text, status = "pending" }, at) => {
+          const Sign = SIGNS[status];
           return (
-            <li key={at} className={styles.item} data-progress={progress}>
+            <li key={at} className={styles.item} data-status={status}>
               <Sign size={15} aria-hidden className={styles.sign} />
-              <span className="visually-hidden">{SAID[progress]}: </span>
+              <span className="visually-hidden">{SAID[status]}: </span>
               <span className={styles.text}>{visible(text)}</span>
-              {progress !== "open" && progress !== "done" && (
-                <span className={styles.said}>{SAID[progress]}</span>
+              {status !== "pending" && status !== "completed" && (
+                <span className={styles.said}>{SAID[status]}</span>
               )}
             </li>
           );

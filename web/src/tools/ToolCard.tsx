@@ -7,19 +7,19 @@ import {
   Link2,
   LoaderCircle,
   OctagonPause,
+  Wrench,
 } from "lucide-react";
 import { memo, type ReactNode, useContext, useEffect, useId, useMemo, useState } from "react";
-import type { ToolCallPart } from "../partita.gen";
+import type { FileChange, ToolCallPart, ToolView } from "../partita.gen";
 import { CopyButton } from "../ui/CopyButton";
 import { FoldAll } from "../ui/Fold";
 import { count, duration } from "../ui/format";
 import { visible } from "../ui/hostile";
+import { useToolView } from "../viewing/toolViews";
 import { type PartPlace, type Timing, useViewing, type Viewing } from "../viewing/viewing";
 import { Approval } from "./Approval";
-import { BODIES } from "./bodies";
+import { bodyOf, iconOf } from "./bodies";
 import { ClientCall } from "./ClientCall";
-import { type Head, headOf, ICONS } from "./heads";
-import { type Kind, kindOf } from "./kinds";
 import { useReading } from "./outputs";
 import { Beginnings } from "./readingContext";
 import { type CallState, notesOf, stateOf, type Tone } from "./states";
@@ -31,28 +31,31 @@ interface Props {
 }
 
 /** A tool call, drawn for what it is. Open while it is at work or when something is wrong, else one line. */
-export const ToolCard = memo(function ToolCard({ call: part, place }: Props) {
+export const ToolCard = memo(function ToolCard({ call: stored, place }: Props) {
   const { live, target, replying } = useViewing();
-  const reply = replying?.(part);
-  const state = stateOf(part, live, reply !== undefined);
+  const reply = replying?.(stored);
+  const state = stateOf(stored, live, reply !== undefined);
   const [chosen, setChosen] = useChoice();
   const isOpen = chosen ?? (isRemarkable(state) || isAskedFor(place, target));
-  const { call, firsts, error, retry } = useReading(part, isOpen);
-  const kind = useMemo(() => kindOf(call), [call]);
-  const head = useMemo(() => headOf(call, kind), [call, kind]);
+  const { part, given, firsts, error, retry } = useReading(stored, isOpen);
+  const before = useToolView(stored);
+  const view = useToolView(part) ?? before;
+  const call = useMemo(() => view && { part, view, given }, [part, view, given]);
   const fetching = useMemo(() => ({ firsts, error, retry }), [firsts, error, retry]);
   const id = useId();
   const shown =
-    head.failure && state.tone === "ok" ? { ...state, tone: "bad" as const, words: head.failure } : state;
-  const Body = BODIES[kind];
+    view?.failure && state.tone === "ok" ? { ...state, tone: "bad" as const, words: view.failure } : state;
+  const title = view?.title ?? stored.name;
+  const subject = view?.subject ?? "";
+  const Body = view && bodyOf(view);
   return (
     // biome-ignore lint/a11y/useSemanticElements: a field set is for fields
     <div
       className={styles.card}
       role="group"
-      aria-label={`${visible(`${head.label} ${head.gist.slice(0, 80)}`.trim())}: ${shown.words}`}
+      aria-label={`${visible(`${title} ${subject.slice(0, 80)}`.trim())}: ${shown.words}`}
       data-tool-state={state.name}
-      data-tool-kind={kind}
+      data-tool-kind={view?.kind ?? ""}
       data-tone={shown.tone}
     >
       <div className={styles.top}>
@@ -63,7 +66,7 @@ export const ToolCard = memo(function ToolCard({ call: part, place }: Props) {
           aria-controls={isOpen ? id : undefined}
           onClick={() => setChosen(!isOpen)}
         >
-          <HeadLine head={head} kind={kind} state={shown} part={part} place={place} />
+          <HeadLine view={view} state={shown} part={stored} place={place} />
         </button>
         <CopyLink place={place} />
       </div>
@@ -71,9 +74,9 @@ export const ToolCard = memo(function ToolCard({ call: part, place }: Props) {
         <div id={id} className={styles.body}>
           {state.reason && <p className={styles.reason}>{visible(state.reason)}</p>}
           <Beginnings.Provider value={fetching}>
-            <Body call={call} place={place} isBusy={state.tone === "busy"} />
+            {Body && call && <Body call={call} place={place} isBusy={state.tone === "busy"} />}
           </Beginnings.Provider>
-          {part.state === "approval-requested" && <Approval call={part} />}
+          {stored.state === "approval-requested" && <Approval call={stored} />}
           {reply && <ClientCall replying={reply} />}
         </div>
       )}
@@ -100,32 +103,42 @@ const isAskedFor = (place: PartPlace, target: Viewing["target"]): boolean =>
   target?.messageId === place.messageId && `${target.path}.`.startsWith(`${place.path}.`);
 
 interface LineProps {
-  readonly head: Head;
-  readonly kind: Kind;
+  /** Absent for the moment in which it is not known. */
+  readonly view: ToolView | undefined;
   readonly state: CallState;
   readonly part: ToolCallPart;
   readonly place: PartPlace;
 }
 
-function HeadLine({ head, kind, state, part, place }: LineProps) {
-  const Icon = ICONS[kind];
-  const notes = [...(head.notes ?? []), ...notesOf(part)].filter(Boolean);
+function HeadLine({ view, state, part, place }: LineProps) {
+  const Icon = view ? iconOf(view) : Wrench;
+  const ending = view?.kind === "command" && view.exitCode === 0 ? ["exit 0"] : [];
+  const notes = [...(view?.notes ?? []), ...ending, ...notesOf(part)];
+  const { added, removed } = view?.kind === "edit" ? totals(view.changes) : NO_CHANGES;
   return (
     <>
       <ChevronRight size={13} className={styles.fold} aria-hidden />
       <Icon size={15} className={styles.icon} aria-hidden />
-      <span className={styles.label}>{visible(head.label)}</span>
-      <span className={head.isCode ? `${styles.gist} ${styles.code}` : styles.gist}>
-        {visible(head.gist)}
+      <span className={styles.label}>{visible(view?.title ?? part.name)}</span>
+      <span className={view?.subjectIsCode ? `${styles.gist} ${styles.code}` : styles.gist}>
+        {visible(view?.subject ?? "")}
       </span>
-      {head.plus ? <Changed sign="+" value={head.plus} said="lines added" /> : null}
-      {head.minus ? <Changed sign="−" value={head.minus} said="lines removed" /> : null}
+      {added > 0 && <Changed sign="+" value={added} said="lines added" />}
+      {removed > 0 && <Changed sign="−" value={removed} said="lines removed" />}
       {notes.length > 0 && <span className={styles.notes}>{visible(notes.join(" · "))}</span>}
       <StateBadge state={state} />
-      <Took place={place} isBusy={state.tone === "busy"} />
+      <Took place={place} isBusy={state.tone === "busy"} noted={view?.seconds} />
     </>
   );
 }
+
+const NO_CHANGES = { added: 0, removed: 0 };
+
+const totals = (changes: readonly FileChange[] = []): typeof NO_CHANGES =>
+  changes.reduce(
+    (sum, { added = 0, removed = 0 }) => ({ added: sum.added + added, removed: sum.removed + removed }),
+    NO_CHANGES,
+  );
 
 const Changed = ({ sign, value, said }: { sign: "+" | "−"; value: number; said: string }) => (
   <span className={sign === "+" ? styles.plus : styles.minus}>
@@ -154,11 +167,12 @@ function StateBadge({ state }: { state: CallState }) {
   );
 }
 
-/** How long it took; while it is at work, how long so far. */
-function Took({ place, isBusy }: { place: PartPlace; isBusy: boolean }) {
+/** How long it took, by the log or as the agent noted it; while it is running, how long so far. */
+function Took({ place, isBusy, noted }: { place: PartPlace; isBusy: boolean; noted?: number }) {
   const { timing } = useViewing();
   const times = timing(place);
-  const seconds = secondsOf(times, useNow(isBusy && times?.startedAt !== undefined && !times.endedAt));
+  const measured = secondsOf(times, useNow(isBusy && times?.startedAt !== undefined && !times.endedAt));
+  const seconds = measured ?? (isBusy ? null : (noted ?? null));
   return seconds === null ? null : <span className={styles.time}>{duration(seconds)}</span>;
 }
 

@@ -1,28 +1,25 @@
+import type { ToolCallPart } from "../partita.gen";
+import { PartialJson } from "../stream/partial_json";
 import { CopyButton } from "../ui/CopyButton";
 import type { BodyProps } from "./bodies";
 import { hasFailed } from "./call";
 import { JsonTree } from "./JsonTree";
-import { written } from "./json";
+import { isObject, parsed, written } from "./json";
 import { LongText } from "./LongText";
 import { CopyOutput, hasOutput, Output } from "./Output";
 import { Section } from "./Section";
 
-/** A tool that nobody knows: what it was given, and what it gave. */
-export function Unknown({ call }: BodyProps) {
-  const given = call.words || call.input;
-  const hasInput = call.words !== "" || Object.keys(call.input).length > 0;
-  const other = call.part.input ?? call.part.rawInput;
+/** Any other tool: its input and its output. */
+export function Unknown({ call }: Pick<BodyProps, "call">) {
+  const input = inputOf(call.part);
   return (
     <>
-      {(hasInput || other !== undefined) && (
-        <Section
-          title="Input"
-          aside={<CopyButton text={() => written(hasInput ? given : other, 2)} label="Copy input" />}
-        >
-          {call.words ? (
-            <LongText text={call.words} label="Input" />
+      {input !== undefined && (
+        <Section title="Input" aside={<CopyButton text={() => written(input, 2)} label="Copy input" />}>
+          {typeof input === "string" && input ? (
+            <LongText text={input} label="Input" />
           ) : (
-            <JsonTree value={hasInput ? call.input : other} label="Input" />
+            <JsonTree value={input} label="Input" />
           )}
         </Section>
       )}
@@ -33,4 +30,12 @@ export function Unknown({ call }: BodyProps) {
       )}
     </>
   );
+}
+
+/** The input; an object that came as text, even as the first part of a text, as an object. */
+function inputOf({ input, rawInput, state }: ToolCallPart): unknown {
+  const given = input ?? rawInput;
+  if (typeof given !== "string" || !given.trimStart().startsWith("{")) return given;
+  const value = state === "input-streaming" ? new PartialJson(given).value() : parsed(given);
+  return isObject(value) && Object.keys(value).length ? value : given;
 }

@@ -1,11 +1,11 @@
 import { useState } from "react";
 import { Markdown } from "../markdown/Markdown";
+import type { Link } from "../partita.gen";
 import { Button } from "../ui/Button";
 import { count, plural } from "../ui/format";
 import { OUTWARD, safeHref, visible } from "../ui/hostile";
 import type { BodyProps } from "./bodies";
-import { type Call, hasFailed, word } from "./call";
-import { type Link, linksOf, urlOf } from "./links";
+import { type Call, hasFailed } from "./call";
 import { CopyOutput, hasOutput, Output, Rest } from "./Output";
 import { Scrolling } from "./Scrolling";
 import { Section } from "./Section";
@@ -15,21 +15,20 @@ const LONGEST_PAGE = 60_000;
 const PAGE = 20;
 
 /** A page that was fetched. */
-export function Fetch({ call }: BodyProps) {
-  const url = urlOf(call);
-  const aim = word(call, "prompt", "objective");
+export function Fetch({ call }: BodyProps<"fetch">) {
+  const { url, prompt } = call.view;
   return (
     <>
       {url && <Address url={url} />}
-      {aim && aim !== url && <p className={styles.aim}>{visible(aim)}</p>}
+      {prompt && <p className={styles.aim}>{visible(prompt)}</p>}
       <Said call={call} title="Page" />
     </>
   );
 }
 
 /** A search on the web, and the pages it found. */
-export function WebSearch({ call }: BodyProps) {
-  const links = linksOf(call);
+export function WebSearch({ call }: BodyProps<"web-search">) {
+  const { links = [] } = call.view;
   const [limit, setLimit] = useState(PAGE);
   return (
     <>
@@ -92,7 +91,7 @@ function Address({ url }: { url: string }) {
   );
 }
 
-function FoundPage({ link: { title, url, about } }: { link: Link }) {
+function FoundPage({ link: { title = "", url, text } }: { link: Link }) {
   const safe = safeHref(url);
   const name = visible(title.slice(0, 300) || url.slice(0, 300));
   return (
@@ -105,7 +104,7 @@ function FoundPage({ link: { title, url, about } }: { link: Link }) {
         <span>{name}</span>
       )}
       <span className={styles.host}> {visible(safe ? new URL(safe).host : url.slice(0, 300))}</span>
-      {about && <p className={styles.aim}>{visible(about.slice(0, 300))}</p>}
+      {text && <p className={styles.aim}>{visible(text)}</p>}
     </>
   );
 }

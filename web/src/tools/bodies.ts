@@ -1,11 +1,26 @@
-/** Who draws the body of which kind of call. */
+/** Icon and component of each kind of call. */
+import {
+  Bot,
+  FileDiff,
+  FileText,
+  FolderSearch,
+  Globe,
+  ListTodo,
+  type LucideIcon,
+  MessageCircleQuestionMark,
+  Network as NetworkIcon,
+  NotebookPen,
+  SearchCheck,
+  SquareTerminal,
+  Wrench,
+} from "lucide-react";
 import type { ComponentType } from "react";
+import type { ToolView } from "../partita.gen";
 import type { PartPlace } from "../viewing/viewing";
 import { Agent, Network } from "./Agent";
 import { Changes } from "./Changes";
 import type { Call } from "./call";
 import { FileRead } from "./FileRead";
-import type { Kind } from "./kinds";
 import { Plan } from "./Plan";
 import { Questions } from "./Questions";
 import { SearchFound } from "./SearchFound";
@@ -14,24 +29,48 @@ import { TodoList } from "./TodoList";
 import { Unknown } from "./Unknown";
 import { Fetch, WebSearch } from "./Web";
 
-export interface BodyProps {
-  readonly call: Call;
+export type Kind = ToolView["kind"];
+type Of<K extends Kind> = Extract<ToolView, { readonly kind: K }>;
+
+export interface BodyProps<K extends Kind = Kind> {
+  readonly call: Call<Of<K>>;
   readonly place: PartPlace;
-  /** It is at work now. */
+  /** It is running. */
   readonly isBusy: boolean;
 }
 
-export const BODIES: Readonly<Record<Kind, ComponentType<BodyProps>>> = {
-  terminal: Terminal,
-  change: Changes,
+const BODIES: { readonly [K in Kind]: ComponentType<BodyProps<K>> } = {
+  command: Terminal,
+  edit: Changes,
   read: FileRead,
   search: SearchFound,
-  todo: TodoList,
+  todos: TodoList,
   plan: Plan,
   question: Questions,
   fetch: Fetch,
-  websearch: WebSearch,
+  "web-search": WebSearch,
   agent: Agent,
   network: Network,
-  unknown: Unknown,
+  other: Unknown,
 };
+
+/** What draws the body of a call. A kind that this page does not know is drawn as input and output. */
+export const bodyOf = (view: ToolView): ComponentType<BodyProps> =>
+  (BODIES[view.kind] ?? Unknown) as ComponentType<BodyProps>;
+
+const ICONS: Readonly<Record<Kind, LucideIcon>> = {
+  command: SquareTerminal,
+  edit: FileDiff,
+  read: FileText,
+  search: FolderSearch,
+  todos: ListTodo,
+  plan: NotebookPen,
+  question: MessageCircleQuestionMark,
+  fetch: Globe,
+  "web-search": SearchCheck,
+  agent: Bot,
+  network: NetworkIcon,
+  other: Wrench,
+};
+
+export const iconOf = (view: ToolView): LucideIcon => ICONS[view.kind] ?? Wrench;

@@ -1,7 +1,6 @@
-/** A tool call made ready to be drawn: its input, and its output with large values loaded or told of. */
-import type { FilePart, ImagePart, ToolCallPart, ToolOutput } from "../partita.gen";
-import { PartialJson } from "../stream/partial_json";
-import { firstText, isObject, type JsonObject, member, parsed } from "./json";
+/** A tool call ready to be drawn: the server's view of it, and its output with large values loaded or located. */
+import type { FilePart, ImagePart, ToolCallPart, ToolOutput, ToolText, ToolView } from "../partita.gen";
+import { isObject, member } from "./json";
 
 /** A value too large to stand in a message: where it is, and what it was. */
 export interface Large {
@@ -9,25 +8,21 @@ export interface Large {
   readonly kind: "text" | "json";
 }
 
-/** What a tool gave back: words, or a value, and beside them files. */
+/** What a tool returned: text, or a value, and beside them files. */
 export interface Given {
   readonly text: string;
   readonly value: unknown;
   readonly files: readonly (ImagePart | FilePart)[];
-  readonly others: readonly unknown[];
+  /** Other items, and their places in the output. */
+  readonly others: readonly { readonly at: number; readonly item: unknown }[];
   readonly large: readonly Large[];
 }
 
-/** A call, as those who draw it want to see it. */
-export interface Call {
+/** A call, as the components that draw it receive it. */
+export interface Call<V extends ToolView = ToolView> {
   readonly part: ToolCallPart;
-  /** Empty when the input is no object. */
-  readonly input: JsonObject;
-  /** The input when it is text. */
-  readonly words: string;
+  readonly view: V;
   readonly given: Given;
-  /** What the agent's program kept about the call, beside what the model saw; the richest first. */
-  readonly details: readonly JsonObject[];
 }
 
 /** Large values that have been loaded whole, by their address. */
@@ -36,33 +31,30 @@ export type Loaded = ReadonlyMap<string, unknown>;
 const NOTHING_LOADED: Loaded = new Map();
 const REFERENCE = /^(blob:sha256:[0-9a-f]{64})#(text|json)$/;
 
-export function ready(part: ToolCallPart, loaded: Loaded = NOTHING_LOADED): Call {
-  const input = inputOf(part);
-  const given = givenOf(part.output, loaded);
-  return {
-    part,
-    input: isObject(input) ? input : {},
-    words: typeof input === "string" ? input : "",
-    given,
-    details: [...detailsOf(part), ...(isObject(given.value) ? [given.value] : [])],
-  };
-}
-
-function inputOf(part: ToolCallPart): unknown {
-  const given = part.input ?? part.rawInput;
-  if (typeof given !== "string" || !given.trimStart().startsWith("{")) return given;
-  const value = part.state === "input-streaming" ? new PartialJson(given).value() : parsed(given);
-  return isObject(value) ? value : given;
-}
-
 /** The reference that a text is, if it is one. */
 export function largeOf(value: unknown): Large | null {
   const found = typeof value === "string" ? REFERENCE.exec(value) : null;
   return found?.[1] ? { url: found[1], kind: found[2] as Large["kind"] } : null;
 }
 
+/** The call with the large values of its output that have been loaded; the same one when there are none. */
+export function withLoaded(part: ToolCallPart, loaded: Loaded): ToolCallPart {
+  const { output } = part;
+  const real = (value: unknown): unknown => {
+    const reference = largeOf(value);
+    return reference && loaded.has(reference.url) ? loaded.get(reference.url) : value;
+  };
+  if (!loaded.size || !output || !("value" in output)) return part;
+  const value =
+    output.type === "content"
+      ? output.value.map((item) => (item.type === "text" ? { ...item, text: real(item.text) } : item))
+      : real(output.value);
+  const type = output.type === "text" && typeof value !== "string" ? "json" : output.type;
+  return { ...part, output: { ...output, type, value } as ToolOutput };
+}
+
 /** What an output holds. */
-export function givenOf(output: ToolOutput | undefined, loaded: Loaded): Given {
+export function givenOf(output: ToolOutput | undefined, loaded: Loaded = NOTHING_LOADED): Given {
   switch (output?.type) {
     case "text":
     case "error-text":
@@ -80,7 +72,9 @@ export function givenOf(output: ToolOutput | undefined, loaded: Loaded): Given {
           | ImagePart
           | FilePart
         )[],
-        others: items.filter((item) => !["text", "image", "file"].includes(item.type)),
+        others: items.flatMap((item, at) =>
+          ["text", "image", "file"].includes(item.type) ? [] : [{ at, item }],
+        ),
       };
     }
     default:
@@ -91,42 +85,45 @@ export function givenOf(output: ToolOutput | undefined, loaded: Loaded): Given {
 /** Values one after another: texts are joined, a single other value stays one. */
 function resolved(values: readonly unknown[], loaded: Loaded): Given {
   const large: Large[] = [];
-  const words: string[] = [];
+  const texts: string[] = [];
   let value: unknown;
   for (const one of values) {
     const reference = largeOf(one);
     const real = reference ? loaded.get(reference.url) : one;
     if (reference && real === undefined) large.push(reference);
-    else if (typeof real === "string") words.push(real);
+    else if (typeof real === "string") texts.push(real);
     else value = real;
   }
-  return { text: words.join("\n"), value, files: [], others: [], large };
+  return { text: texts.join("\n"), value, files: [], others: [], large };
 }
 
-function detailsOf(part: ToolCallPart): JsonObject[] {
-  return Object.values(part.toolMetadata ?? {})
-    .filter(isObject)
-    .flatMap((space) => [
-      ...["toolUseResult", "resultDisplay", "metadata"].map((name) => member(space, name)).filter(isObject),
-      space,
-    ]);
+/** The text that a view means: its own, or the one that it locates in the call. */
+export function textOf(part: ToolCallPart, located: ToolText | undefined): string {
+  if (!located) return "";
+  if (located.text !== undefined) return located.text;
+  const { path = [], skipLines = 0, lineCount, separator } = located;
+  const text = path.length === 1 && path[0] === "output" ? givenOf(part.output).text : textAt(part, path);
+  if (!skipLines && lineCount === undefined && !separator) return text;
+  const end = lineCount === undefined ? undefined : skipLines + lineCount;
+  const lines = text.split("\n").slice(skipLines, end);
+  if (!separator) return lines.join("\n");
+  return lines.map((line) => afterFirst(line, separator)).join("\n");
 }
 
-/** The first of these members of the input that is a text. */
-export const word = (call: Call, ...names: readonly string[]): string => firstText(call.input, ...names);
-
-/** The first of these that the details tell. */
-export function detail(call: Call, ...names: readonly string[]): unknown {
-  for (const found of call.details) {
-    for (const name of names) if (Object.hasOwn(found, name)) return found[name];
+function textAt(part: ToolCallPart, path: readonly (string | number)[]): string {
+  let value: unknown = part;
+  for (const step of path) {
+    if (Array.isArray(value)) value = value[Number(step)];
+    else value = isObject(value) ? member(value, String(step)) : undefined;
   }
-  return undefined;
+  return typeof value === "string" ? value : "";
 }
 
-/** Whether the tool said that it failed. */
+function afterFirst(line: string, separator: string): string {
+  const at = line.indexOf(separator);
+  return at < 0 ? "" : line.slice(at + separator.length);
+}
+
+/** Whether the tool reported an error. */
 export const hasFailed = (call: Call): boolean =>
   call.part.output?.type === "error-text" || call.part.output?.type === "error-json";
-
-/** Whether something came of it. */
-export const hasSucceeded = (call: Call): boolean =>
-  ["text", "json", "content"].includes(call.part.output?.type ?? "");

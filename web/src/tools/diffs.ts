@@ -1,83 +1,22 @@
-/** Changes of files, as values. */
-import { diffWordsWithSpace, structuredPatch } from "diff";
+/** The lines of a change, with their numbers and with the words that changed. */
+import { diffWordsWithSpace } from "diff";
+import type { FileChange, Hunk, ToolCallPart } from "../partita.gen";
+import { textOf } from "./call";
 
 export type Mark = " " | "+" | "-";
-export type ChangeKind = "add" | "update" | "delete";
 
-export interface Line {
-  readonly mark: Mark;
-  readonly text: string;
-}
+/** A hunk whose lines are there, each with its mark in front. */
+export type HunkLines = Pick<Hunk, "oldStart" | "newStart"> & { readonly lines: readonly string[] };
 
-/** Lines one after another, and where they stand in the old and the new file, if that is known. */
-export interface Hunk {
-  readonly lines: readonly Line[];
-  readonly old?: number;
-  readonly new?: number;
-}
+const split = (text: string): string[] => (text ? text.replace(/\n$/, "").split("\n") : []);
 
-/** What happened to a file. */
-export interface Change {
-  readonly path: string;
-  readonly hunks: readonly Hunk[];
-  readonly kind: ChangeKind;
-  readonly movedTo?: string;
-}
-
-const CONTEXT = 3;
-// Of texts that are longer, or differ in more, one replaces the other. Lines, not time: the same text looks the same.
-const LONGEST_COMPARED = 20_000;
-const MOST_EDITS = 600;
-
-export const split = (text: string): string[] => (text ? text.replace(/\n$/, "").split("\n") : []);
-
-const marked = (mark: Mark, lines: readonly string[]): Line[] => lines.map((text) => ({ mark, text }));
-
-/** The hunks between two texts. Where they stand in the file is not known. */
-export function compared(before: string, after: string): Hunk[] {
-  if (!before || !after) return replaced(before, after);
-  if (split(before).length + split(after).length > LONGEST_COMPARED) return replaced(before, after);
-  const ended = (text: string) => (text.endsWith("\n") ? text : `${text}\n`);
-  const found = structuredPatch("", "", ended(before), ended(after), "", "", {
-    context: CONTEXT,
-    maxEditLength: MOST_EDITS,
-  });
-  if (!found) return replaced(before, after);
-  return found.hunks.map(({ lines }) => ({ lines: linesOf(lines) }));
-}
-
-function replaced(before: string, after: string): Hunk[] {
-  const lines = [...marked("-", split(before)), ...marked("+", split(after))];
-  return lines.length ? [{ lines }] : [];
-}
-
-/** Lines that carry their mark in front. */
-export function linesOf(lines: readonly string[]): Line[] {
-  return lines
-    .filter((line) => !line.startsWith("\\")) // "\ No newline at end of file"
-    .map((line) => ({ mark: /^[+-]/.test(line) ? (line[0] as Mark) : " ", text: line.slice(1) }));
-}
-
-/** The hunk of a new file. */
-export function added(text: string): Hunk[] {
-  const lines = marked("+", split(text));
-  return lines.length ? [{ lines, new: 1 }] : [];
-}
-
-/** How many lines came, how many went. */
-export function counts(changes: readonly Change[]): { plus: number; minus: number } {
-  let plus = 0;
-  let minus = 0;
-  for (const change of changes) {
-    for (const hunk of change.hunks) {
-      for (const { mark } of hunk.lines) {
-        if (mark === "+") plus++;
-        else if (mark === "-") minus++;
-      }
-    }
-  }
-  return { plus, minus };
-}
+/** The hunks of a change, those that are a whole text as lines, too. */
+export const hunksOf = (part: ToolCallPart, { hunks = [] }: FileChange): readonly HunkLines[] =>
+  hunks.map(({ lines = [], text, oldStart, newStart }) => ({
+    lines: text ? split(textOf(part, text)).map((line) => `+${line}`) : lines,
+    oldStart,
+    newStart,
+  }));
 
 /** A piece of a changed line, and whether it is what changed. */
 export interface Piece {
@@ -86,24 +25,28 @@ export interface Piece {
 }
 
 /** A line with its numbers, and its pieces where it took the place of another. */
-export interface Row extends Line {
+export interface Row {
+  readonly mark: Mark;
+  readonly text: string;
   readonly old?: number;
   readonly new?: number;
   readonly pieces?: readonly Piece[];
 }
 
 /** The lines of a hunk with numbers, and with the words marked that changed. */
-export function rowsOf(hunk: Hunk): Row[] {
+export function rowsOf(hunk: HunkLines): Row[] {
   const rows: Row[] = [];
-  let { old, new: fresh } = hunk;
+  let { oldStart: old, newStart: fresh } = hunk;
   for (const line of hunk.lines) {
+    const mark = line[0] as Mark;
     rows.push({
-      ...line,
-      old: line.mark === "+" ? undefined : old,
-      new: line.mark === "-" ? undefined : fresh,
+      mark,
+      text: line.slice(1),
+      old: mark === "+" ? undefined : old,
+      new: mark === "-" ? undefined : fresh,
     });
-    if (old !== undefined && line.mark !== "+") old++;
-    if (fresh !== undefined && line.mark !== "-") fresh++;
+    if (old !== undefined && mark !== "+") old++;
+    if (fresh !== undefined && mark !== "-") fresh++;
   }
   return withWords(rows);
 }

@@ -2,7 +2,7 @@
 import { useEffect, useMemo, useState } from "react";
 import type { ToolCallPart } from "../partita.gen";
 import { type BlobPiece, useViewing, type Viewing } from "../viewing/viewing";
-import { type Call, type Large, type Loaded, ready } from "./call";
+import { type Given, givenOf, type Large, type Loaded, withLoaded } from "./call";
 import { parsed } from "./json";
 
 export const FIRST = 64 * 1024;
@@ -17,7 +17,9 @@ interface Fetched {
 const NOTHING: Fetched = { whole: new Map(), firsts: new Map() };
 
 interface Reading {
-  readonly call: Call;
+  /** The call, with the outputs that have been loaded whole. */
+  readonly part: ToolCallPart;
+  readonly given: Given;
   /** The beginnings of what is too large to be shown at once, by address. */
   readonly firsts: ReadonlyMap<string, BlobPiece>;
   readonly error: unknown;
@@ -25,13 +27,14 @@ interface Reading {
 }
 
 /** A call with its output, as far as it is to be had; nothing is fetched before `isOpen`. */
-export function useReading(part: ToolCallPart, isOpen: boolean): Reading {
+export function useReading(call: ToolCallPart, isOpen: boolean): Reading {
   const { loadBlob } = useViewing();
   const [fetched, setFetched] = useState(NOTHING);
   const [error, setError] = useState<unknown>(null);
   const [tries, setTries] = useState(0);
-  const call = useMemo(() => ready(part, fetched.whole), [part, fetched]);
-  const missing = call.given.large.filter((one) => !fetched.firsts.has(one.url));
+  const part = useMemo(() => withLoaded(call, fetched.whole), [call, fetched]);
+  const given = useMemo(() => givenOf(part.output), [part]);
+  const missing = given.large.filter((one) => !fetched.firsts.has(one.url));
   const key = missing.map((one) => one.url).join(" ");
   // biome-ignore lint/correctness/useExhaustiveDependencies: the addresses say what is missing; a list is new each time
   useEffect(() => {
@@ -46,7 +49,7 @@ export function useReading(part: ToolCallPart, isOpen: boolean): Reading {
       isGone = true;
     };
   }, [isOpen, key, tries, loadBlob]);
-  return { call, firsts: fetched.firsts, error, retry: () => setTries(tries + 1) };
+  return { part, given, firsts: fetched.firsts, error, retry: () => setTries(tries + 1) };
 }
 
 interface FetchedOne {

@@ -1,6 +1,7 @@
 /** What the drawing of messages needs from where it is drawn: the page, a replay, or a shared file. */
 import { type ComponentType, createContext, useContext } from "react";
 import type { Message, ToolCallPart } from "../partita.gen";
+import type { ToolViews } from "./toolViews";
 
 /** Where a part is: for links to it, and to find its times. */
 export interface PartPlace {
@@ -50,6 +51,8 @@ export interface Viewing {
   readonly timing: (place: PartPlace) => Timing | undefined;
   /** The bytes behind `blob:sha256:…`. From `first` up to `last`, both included; without them, all. */
   readonly loadBlob: (url: string, first?: number, last?: number) => Promise<BlobPiece>;
+  /** Where to ask what a call is whose view did not come with it; absent where there is no server. */
+  readonly toolViews?: ToolViews;
   /** An address for `<img>`, `<audio>`, `<a download>`; null when it must not be loaded. */
   readonly blobHref: (url: string) => string | null;
   /** Allow or refuse a call that waits; absent where nobody can. */

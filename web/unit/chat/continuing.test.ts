@@ -4,7 +4,7 @@ import type { AgentInfo } from "../../src/api/agents";
 import { Problem } from "../../src/api/client";
 import { fitting, MOST_BYTES } from "../../src/chat/attachments";
 import { agentFor, hindrance, rememberAgent, rememberedAgent } from "../../src/chat/continuing";
-import { fileParts, holds, isBroken } from "../../src/chat/ui";
+import { fileParts, holds, isBroken } from "../../src/chat/messages";
 import type { Message, UserMessage } from "../../src/partita.gen";
 
 const demo: AgentInfo = { name: "demo", kind: "demo" };

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { Reconnecting } from "../../src/chat/reconnecting";
+import { Reconnecting } from "../../src/chat/retries";
 
 describe("trying again", () => {
   beforeEach(() => {
@@ -14,15 +14,15 @@ describe("trying again", () => {
     const start = Date.now();
     const retry = new Reconnecting(() => {
       times.push(Date.now() - start);
-      if (times.length < 7) retry.broken();
-      else retry.mended();
+      if (times.length < 7) retry.failed();
+      else retry.succeeded();
     });
-    retry.broken();
+    retry.failed();
     expect(retry.active).toBe(true);
     vi.runAllTimers();
     expect(times).toEqual([300, 900, 2100, 4500, 9300, 14300, 19300]);
     expect(retry.active).toBe(false);
-    retry.broken();
+    retry.failed();
     vi.advanceTimersByTime(300);
     expect(times).toHaveLength(8);
   });
@@ -30,7 +30,7 @@ describe("trying again", () => {
   it("can be called off", () => {
     const attempt = vi.fn();
     const retry = new Reconnecting(attempt);
-    retry.broken();
+    retry.failed();
     retry.cancel();
     vi.runAllTimers();
     expect(attempt).not.toHaveBeenCalled();

@@ -3,8 +3,9 @@ import { cleanup, fireEvent, render, screen, waitFor } from "@testing-library/re
 import { afterEach, describe, expect, it, vi } from "vitest";
 import type { ToolCallPart } from "../../src/partita.gen";
 import { ToolCard } from "../../src/tools/ToolCard";
+import { ToolViews } from "../../src/viewing/toolViews";
 import { type BlobPiece, useViewing, type Viewing, ViewingProvider } from "../../src/viewing/viewing";
-import { call, KINDS, STATES } from "./calls";
+import { CASES, call, caseOf, KINDS, STATES, seen } from "./calls";
 
 afterEach(cleanup);
 
@@ -185,11 +186,17 @@ describe("an output that is kept apart", () => {
 
   it("is fetched when the card is opened, and drawn for what it is when it is small", async () => {
     const loadBlob = serving(bytes("     5→line five\n     6→line six"));
-    const { head } = draw(call("Read", { file_path: "a.txt" }, `${url}#text`), { loadBlob });
+    const part = seen(call("Read", { file_path: "a.txt" }, `${url}#text`), { kind: "read", title: "Read" });
+    const text = { path: ["output"], lineCount: 2, separator: "→" };
+    const classify = vi.fn(async () => [{ kind: "read", title: "Read", text, firstLine: 5 } as const]);
+    const { head } = draw(part, { loadBlob, toolViews: new ToolViews(classify) });
     expect(loadBlob).not.toHaveBeenCalled();
     fireEvent.click(head);
-    await screen.findByText(/line five/);
-    expect(screen.getByText(/^5\s6$/)).toBeTruthy();
+    await screen.findByText(/^5\s6$/);
+    expect(screen.getByText(/line five/)).toBeTruthy();
+    expect(classify.mock.calls).toMatchObject([
+      [[{ id: part.id, output: { type: "text", value: "     5→line five\n     6→line six" } }]],
+    ]);
     expect(loadBlob.mock.calls).toEqual([[url, 0, 65_535]]);
   });
 
@@ -243,5 +250,135 @@ describe("a sub-agent", () => {
     const { head } = draw(KINDS.find((one) => one.children) ?? call("", {}), { Messages });
     fireEvent.click(head);
     expect(seen[0]).toBe("0");
+  });
+});
+
+describe("each kind of call", () => {
+  const open = (name: string) => {
+    const { call: part } = caseOf(name);
+    const { card, head } = draw(part);
+    if (head.getAttribute("aria-expanded") === "false") fireEvent.click(head);
+    return { card, head: head.textContent, text: card.textContent ?? "" };
+  };
+
+  it.each(Object.keys(CASES))("is drawn: %s", (name) => {
+    const { card } = open(name);
+    expect(card.dataset.toolKind).toBe(caseOf(name).view.kind);
+    expect(card.getAttribute("aria-label")).toContain(caseOf(name).view.title);
+  });
+
+  it.each([
+    ["Codex: a command as a list", "Shellls -lexit 0", ["ls -l", "a.py"]],
+    [
+      "Codex: a command that is still running",
+      "Shellmake watch",
+      ["watching", "Process running with session"],
+    ],
+    ["Codex: a command without a shell", "Shellls -lexit 0", ["in docs", "a.md"]],
+    [
+      "Claude Code: standard error apart",
+      "in the background",
+      ["Printed", "Errors (stderr)", "warning: old"],
+    ],
+    ["Claude Code: a command that failed", "Failed", ["Run the tests", "1 failed"]],
+    [
+      "Codex: a patch of three files",
+      "Edit3 files+3",
+      ["bakery/stale.py", "deleted", "new file", "class Dough:"],
+    ],
+    ["ACP: diffs", "Edit2 files+2", ["x = 2", "b.py", "y = 1"]],
+    ["ACP: a command in a terminal", "ShelllsExit 1", ["a.py"]],
+    ["Claude Code: a new file", "Writen.txt+1", ["new file", "one"]],
+    ["Codex: a patch in a command", "Edit3 files", ["src/a.py → src/b.py"]],
+    ["Claude Code: an edit that failed", "Failed", ["String to replace not found"]],
+    ["OpenCode: a file", "Reada", ["3\n4\n5"]],
+    ["Claude Code: a whole file with a reminder", "Reada", ["<system-reminder>hm"]],
+    ["Claude Code: files with matches", "Searchnow in src (*.py)2 found", ["2 entries", "src/a.py"]],
+    ["Claude Code: counts", "4 found", ["4 matches in 2 files"]],
+    ["Claude Code: nothing found", "Find files*.rsnothing found", ["Nothing found"]],
+    ["Gemini CLI: a directory", "List", ["Directory listing for it:", "[DIR] src"]],
+    ["Codex: a plan", "To doIn steps1 of 2 done", ["done: Look", "to do: Act"]],
+    ["Claude Code: a plan beside the output", "PlanBuild it", ["Build"]],
+    ["Codex: two questions", "2 questions", ["Which?", "chosen: a", "When?"]],
+    ["Claude Code: a page with its status", "200 · 85 KB", ["What is it?", "A clock."]],
+    ["Claude Code: a web search", "Web searchclocks", ["1 result", "a.example"]],
+    ["Codex: a sub-agent", "workerDo it.", ["Asked", "Do it."]],
+    ["an unknown tool with a sub-agent", "delegateto: bob", ["1 below"]],
+    [
+      "Mastra: a turn of a network",
+      "pastry-chefBake a cakeagent · turn 0",
+      ["It knows cakes.", "The cake is done."],
+    ],
+    ["a tool of an MCP server", "pantry: stock", ["shelf", "flour"]],
+    ["an input that is text", "sayHello, world", ["Input"]],
+  ])("%s", (name, head, texts) => {
+    const drawn = open(name);
+    expect(drawn.head).toContain(head);
+    for (const text of texts) expect(drawn.text).toContain(text);
+  });
+
+  it("shows an item of an output once", () => {
+    expect(open("ACP: diffs").text).not.toContain("foreign");
+  });
+
+  it("says how long it took, where only the agent knows", () => {
+    expect(open("Claude Code: a page with its status").head).toContain("1.5 s");
+  });
+});
+
+describe("a call whose view did not come with it", () => {
+  const view = { kind: "command", title: "Shell", command: "ls" } as const;
+
+  it("is asked for, and drawn by its name until then", async () => {
+    let settle = (_: (typeof view)[]) => {};
+    const classify = vi.fn(() => new Promise<(typeof view)[]>((resolve) => (settle = resolve)));
+    const part = call("Bash", { command: "ls" }, undefined, { state: "input-available" });
+    const { card, head } = draw(part, { live: true, toolViews: new ToolViews(classify) });
+    expect(head.textContent).toContain("Bash");
+    await waitFor(() => expect(classify).toHaveBeenCalledTimes(1));
+    settle([view]);
+    await waitFor(() => expect(head.textContent).toContain("Shell"));
+    expect(card.textContent).toContain("ls");
+  });
+
+  it("keeps the view of its state before, and only its newest state is asked for", async () => {
+    const classify = vi.fn(async (calls: readonly object[]) =>
+      calls.map((one) => ({ ...view, subject: (one as ToolCallPart).rawInput as string })),
+    );
+    const toolViews = new ToolViews(classify);
+    const parts = ["a", "ab", "abc", "abcd"].map((rawInput) => ({
+      ...call("Bash", undefined, undefined, { state: "input-streaming", rawInput }),
+      id: "same",
+    }));
+    for (const part of parts.slice(0, 3)) toolViews.want(part);
+    await waitFor(() => expect(toolViews.of(parts[2] as ToolCallPart)).toMatchObject({ subject: "abc" }));
+    expect(toolViews.of(parts[3] as ToolCallPart)).toMatchObject({ subject: "abc" });
+    toolViews.want(parts[3] as ToolCallPart);
+    await waitFor(() => expect(toolViews.of(parts[3] as ToolCallPart)).toMatchObject({ subject: "abcd" }));
+    expect(classify).toHaveBeenCalledTimes(2);
+  });
+
+  it("is sent without what does not matter", async () => {
+    const classify = vi.fn(async () => [view]);
+    const part = {
+      ...call("Task", { prompt: "Go." }, "x".repeat(100_000)),
+      children: caseOf("an unknown tool with a sub-agent").call.children,
+      callProviderMetadata: { openai: { secret: 1 } },
+    } as ToolCallPart;
+    new ToolViews(classify).want(part);
+    await waitFor(() => expect(classify).toHaveBeenCalledTimes(1));
+    const [[sent]] = classify.mock.calls as unknown as [[{ output: { value: string } }[]]];
+    expect(sent?.[0]?.output.value.length).toBe(64 * 1024 + 1);
+    expect(JSON.stringify(sent)).not.toMatch(/secret|Go\."\}\]/);
+  });
+
+  it("is drawn as input and output where the server does not answer, and where there is none", async () => {
+    const classify = () => Promise.reject(new Error("gone"));
+    const drawn = draw(call("Bash", { command: "ls" }, "a.py"), { toolViews: new ToolViews(classify) });
+    await waitFor(() => expect(drawn.card.dataset.toolKind).toBe("other"));
+    cleanup();
+    const { card, head } = draw(call("Bash", { command: "ls" }, "a.py"));
+    fireEvent.click(head);
+    expect(card.textContent).toContain("a.py");
   });
 });

@@ -1,36 +1,38 @@
 import { describe, expect, it } from "vitest";
-import { ready } from "../../src/tools/call";
-import { foundBy, literals, markedPieces, parsedLines } from "../../src/tools/finding";
-import { linksOf } from "../../src/tools/links";
-import { questionsOf, todosOf } from "../../src/tools/plans";
-import { languageOf, rangeOf, unnumbered } from "../../src/tools/reading";
-import { call, json } from "./calls";
+import { givenOf, textOf, withLoaded } from "../../src/tools/call";
+import { languageOf } from "../../src/tools/languages";
+import { literals, markedPieces } from "../../src/tools/searchWords";
+import { call, caseOf, json } from "./calls";
 
-describe("a file that was read", () => {
+describe("a text of a view", () => {
   it.each([
-    ["Claude Code", "     7→a\n     8→\n     9→  b", { text: "a\n\n  b", first: 7 }],
-    ["OpenCode", "<file>\n00003| a\n00004| b\n\n(End of file)\n</file>", { text: "a\nb", first: 3 }],
-    ["cat", "1\ta\n2\tb\n", { text: "a\nb", first: 1 }],
-    ["nobody", "1 apple\n2 pears", { text: "1 apple\n2 pears", first: 1 }],
-    ["some lines alone", "1→a\nb", { text: "1→a\nb", first: 1 }],
-    [
-      "a reminder below",
-      "1→a\n\n<system-reminder>hm</system-reminder>",
-      { text: "a", note: "<system-reminder>hm</system-reminder>" },
-    ],
-  ])("is freed from numbers of %s", (_, text, file) => {
-    expect(unnumbered(text)).toMatchObject(file);
+    ["Claude Code: a whole file with a reminder", "text", "a\n\n  b"],
+    ["OpenCode: a file", "text", "a\n\nb"],
+    ["Codex: a command as a list", "output", "a.py\n"],
+    ["Codex: a command without a shell", "output", "a.md\n"],
+    ["Anthropic: code execution", "output", "Wed"],
+    ["Claude Code: standard error apart", "errors", "warning: old"],
+    ["Claude Code: a plan", "plan", "# The plan\n\n1. **Mix**\n2. Bake"],
+  ])("of %s is found: %s", (name, member, text) => {
+    const { call, view } = caseOf(name);
+    expect(textOf(call, view[member] as never)).toBe(text);
   });
 
-  it.each([
-    [{ offset: 10, limit: 50 }, "lines 10–59"],
-    [{ offset: 10 }, "lines 10 on"],
-    [{ view_range: [3, 7] }, "lines 3–7"],
-    [{}, ""],
-  ])("%j is %j", (input, range) => {
-    expect(rangeOf(ready(call("Read", { file_path: "a", ...input })))).toBe(range);
+  it("is empty where the call has no such text", () => {
+    const part = call("x", { a: 1 }, json({ b: ["c"] }));
+    for (const path of [
+      ["input", "a"],
+      ["input", "constructor"],
+      ["output", "value", "b", 7],
+      ["x", "y"],
+      [],
+    ])
+      expect(textOf(part, { path })).toBe("");
+    expect(textOf(part, { path: ["output", "value", "b", 0] })).toBe("c");
   });
+});
 
+describe("a file", () => {
   it.each([
     ["a/b.py", "py"],
     ["C:\\x\\y.TSX", "tsx"],
@@ -42,48 +44,6 @@ describe("a file that was read", () => {
 });
 
 describe("what was found", () => {
-  it.each([
-    [
-      "ripgrep",
-      "a.py:3:x = 1\na.py-4-y\nb.py:9:z",
-      [
-        ["a.py", 2],
-        ["b.py", 1],
-      ],
-      2,
-    ],
-    ["Gemini CLI", "Found 2 matches for pattern:\n---\nFile: a.py\nL3: x\nL4: y\n---", [["a.py", 2]], 2],
-    ["OpenCode", "Found 1 matches\n/w/a.py:\n  Line 3: x", [["/w/a.py", 1]], 1],
-    [
-      "a glob",
-      "a.py\nsrc/b c.py",
-      [
-        ["a.py", 0],
-        ["src/b c.py", 0],
-      ],
-      2,
-    ],
-    [
-      "counts",
-      "a.py:3\nb.py:1",
-      [
-        ["a.py", 0],
-        ["b.py", 0],
-      ],
-      4,
-    ],
-    ["nothing", "No matches found", [], 0],
-  ] as const)("is grouped by file: %s", (_, text, groups, total) => {
-    const found = parsedLines(text.split("\n"));
-    expect(found.groups.map((one) => [one.path, one.hits.length])).toEqual(groups);
-    expect(found.total).toBe(total);
-  });
-
-  it("is the list that the agent kept", () => {
-    const more = { toolMetadata: { claude: { toolUseResult: { filenames: ["a", "b"], numFiles: 2 } } } };
-    expect(foundBy(ready(call("Glob", { pattern: "*" }, "a\nb", more))).groups).toHaveLength(2);
-  });
-
   it.each([
     ["heat\\(", ["heat("]],
     ["foo|bar", ["foo", "bar"]],
@@ -103,57 +63,26 @@ describe("what was found", () => {
       { text: "heat", hit: true },
     ]);
   });
-
-  it("on the web is a list of links, each once", () => {
-    const page = { title: "A", url: "https://example.org/a" };
-    const links = linksOf(
-      ready(call("web_search", {}, json({ results: [{ content: [page, page] }, { uri: "x" }] }))),
-    );
-    expect(links.map((one) => one.url)).toEqual(["https://example.org/a", "x"]);
-  });
 });
 
-describe("things to do", () => {
-  it.each([
-    [{ todos: [{ content: "a", status: "completed" }] }, [["a", "done"]]],
-    [{ plan: [{ step: "a", status: "in_progress" }] }, [["a", "active"]]],
-    [
-      { items: [{ text: "a", completed: true }, { text: "b" }] },
-      [
-        ["a", "done"],
-        ["b", "open"],
-      ],
-    ],
-    [
-      { todos: [{ description: "a", status: "cancelled" }, { status: "constructor" }] },
-      [
-        ["a", "dropped"],
-        ["…", "open"],
-      ],
-    ],
-    [{ todos: "none" }, []],
-  ])("%j", (input, todos) => {
-    const found = todosOf(ready(call("todo", input)));
-    expect(found.map((one) => [one.text, one.progress])).toEqual(todos);
-  });
-});
+describe("an output", () => {
+  const url = `blob:sha256:${"a".repeat(64)}`;
 
-describe("a question", () => {
-  it.each([
-    [
-      { question: "Q", options: ["a", "b"] },
-      "b",
-      [{ text: "Q", answer: "b", choices: [{ label: "a" }, { label: "b" }] }],
-    ],
-    [
-      { questions: [{ question: "Q" }, { question: "R" }] },
-      "both",
-      [
-        { text: "Q", answer: "" },
-        { text: "R", answer: "both" },
-      ],
-    ],
-  ])("%j is answered by %s", (input, output, questions) => {
-    expect(questionsOf(ready(call("ask_user", input, output)))).toMatchObject(questions);
+  it("that is large is located until it is loaded", () => {
+    const part = call("x", {}, `${url}#text`);
+    expect(givenOf(part.output)).toMatchObject({ text: "", large: [{ url, kind: "text" }] });
+    const loaded = withLoaded(part, new Map([[url, "all of it"]]));
+    expect(givenOf(loaded.output)).toMatchObject({ text: "all of it", large: [] });
+    expect(withLoaded(part, new Map())).toBe(part);
+    expect(givenOf(call("x", {}, url).output)).toMatchObject({ text: url, large: [] });
+  });
+
+  it("of several texts is loaded text by text", () => {
+    const value = [
+      { type: "text", text: "a" },
+      { type: "text", text: `${url}#text` },
+    ] as never;
+    const loaded = withLoaded(call("x", {}, { type: "content", value }), new Map([[url, "b"]]));
+    expect(givenOf(loaded.output).text).toBe("a\nb");
   });
 });

@@ -8,11 +8,12 @@ from rich.cells import cell_len
 from rich.console import Group
 from rich.text import Text
 
-from partita.types.threads import Thread
+from partita.store.values import SearchHit
+from partita.types.threads import Run, Thread
 
+from .console import Beside
 from .look import short_path
-from .text import one_line
-from .times import ago, iso
+from .text import ago, iso, one_line, safe, tokens_of, took
 
 NO_TITLE = "(no title)"
 LONGEST_TITLE = 200
@@ -119,3 +120,113 @@ def _line(cells: Sequence[str], widths: Sequence[int], styles: Sequence[str]) ->
         line.append((" " * GAP if line else "") + (pad if column == COUNT else ""))
         line.append_text(text).append("" if column == COUNT else pad)
     return line
+
+
+# Runs in columns, and one run on a line.
+
+RUN_COLUMNS = ("id", "", "agent", "model", "took", "tokens", "cost", "began")
+RUN_STYLES = ("yellow", "", "cyan", "dim", "", "dim", "", "")
+RIGHT = (4, 5, 6)
+MARKS = {
+    "pending": ("○", "dim"),
+    "running": ("●", "cyan"),
+    "completed": ("✓", "green"),
+    "failed": ("✗", "red"),
+    "cancelled": ("■", "yellow"),
+    "interrupted": ("■", "yellow"),
+}
+
+
+def draw_runs(
+    runs: Sequence[Run], ids: Mapping[str, str], *, now: datetime, width: int, zone: tzinfo | None = None
+) -> Group:
+    """Runs, one a line. A column that would be empty is left out; what went wrong stands at the end."""
+    rows = [_run_cells(run, ids[run.id], now, zone) for run in runs]
+    widths = [
+        max(cell_len(name), *map(cell_len, column)) if any(column) else 0
+        for name, column in zip(RUN_COLUMNS, zip(*rows, strict=True), strict=True)
+    ]
+    head = _run_line(RUN_COLUMNS, widths, ("dim",) * len(RUN_COLUMNS))
+    lines = [
+        _ended(_run_line(row, widths, _styles(run)), run, width) for run, row in zip(runs, rows, strict=True)
+    ]
+    return Group(head, *lines)
+
+
+def _run_cells(run: Run, id: str, now: datetime, zone: tzinfo | None) -> tuple[str, ...]:
+    began = run.started_at or run.created_at
+    usage = run.usage
+    tokens = "" if usage is None else tokens_of((usage.input_tokens or 0) + (usage.output_tokens or 0))
+    return (
+        one_line(id),
+        MARKS[run.status][0],
+        one_line(run.agent or "", 20),
+        one_line(run.model or "", 30),
+        took(run.finished_at - began) if run.finished_at and began else "",
+        tokens,
+        "" if run.cost is None else f"${run.cost:.4f}",
+        "" if began is None else ago(began, now, zone),
+    )
+
+
+def _styles(run: Run) -> tuple[str, ...]:
+    return (RUN_STYLES[0], MARKS[run.status][1], *RUN_STYLES[2:])
+
+
+def _run_line(cells: Sequence[str], widths: Sequence[int], styles: Sequence[str]) -> Text:
+    line = Text(no_wrap=True, overflow="ignore")
+    for column, (cell, width, style) in enumerate(zip(cells, widths, styles, strict=True)):
+        if width:
+            pad = " " * (width - cell_len(cell))
+            right = column in RIGHT
+            line.append((" " * GAP if line else "") + (pad if right else ""))
+            line.append(cell, style).append("" if right else pad)
+    return line
+
+
+def _ended(line: Text, run: Run, width: int) -> Text:
+    """A line, and why the run did not end well as far as there is room."""
+    if run.error:
+        line.append(f"  {one_line(run.error, 200)}", MARKS[run.status][1])
+    line.truncate(width, overflow="ellipsis")
+    return line
+
+
+def draw_run(run: Run, id: str) -> Text:
+    """`run 0198a3c2 · claude-code · sonata-2 · completed · 3 min 20 s`."""
+    began = run.started_at
+    about = [
+        one_line(run.agent or ""),
+        one_line(run.model or ""),
+        run.status,
+        took(run.finished_at - began) if run.finished_at and began else "",
+    ]
+    line = Text().append("run ", "dim").append(one_line(id), "yellow")
+    return line.append("".join(f" · {word}" for word in about if word), "dim")
+
+
+# Hits of a search: where they are, and the passage that shows why.
+
+
+def draw_hit(
+    hit: SearchHit, id: str, *, now: datetime, coloured: bool, same_thread: bool, zone: tzinfo | None = None
+) -> Group:
+    """A hit: its thread, unless that stands above already; who said it and when; the passage."""
+    title = Text().append(one_line(id), "yellow").append("  ")
+    title.append(one_line(hit.title or NO_TITLE, LONGEST_TITLE), "bold")
+    about = [f"#{hit.seq}" if hit.seq is not None else "", hit.role or "", hit.field]
+    said = Text("  " + " · ".join([*filter(None, about), ago(hit.created_at, now, zone)]), "dim")
+    drawn = Beside("    ", passage(hit, coloured=coloured), "")
+    return Group(said, drawn) if same_thread else Group(title, said, drawn)
+
+
+def passage(hit: SearchHit, *, coloured: bool) -> Text:
+    """The snippet with what was found in it marked: by colour, or by asterisks where there is none."""
+    text = Text()
+    place = 0
+    for start, end in hit.highlights:
+        text.append(safe(hit.snippet[place:start], tabs=1))
+        found = safe(hit.snippet[start:end], tabs=1)
+        text.append(found if coloured else f"**{found}**", "bold magenta")
+        place = end
+    return text.append(safe(hit.snippet[place:], tabs=1))

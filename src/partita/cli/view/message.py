@@ -1,6 +1,6 @@
 """A message: who spoke and when, then its parts, sub-agents below the calls that started them."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import assert_never
 
@@ -8,7 +8,7 @@ from msgspec import UNSET
 from rich.console import RenderableType
 from rich.text import Text
 
-from partita.types.json import Json
+from partita.types.json import Json, is_object
 from partita.types.messages import (
     AssistantContent,
     AssistantMessage,
@@ -19,23 +19,69 @@ from partita.types.messages import (
     ToolCallPart,
     ToolMessage,
     UserMessage,
-    calls_apart,
-    failure_of,
+    failure_text,
+    unlisted_calls,
 )
-from partita.types.parts import ReasoningPart, SteeringMessagePart, StepStartPart, TextPart
-from partita.types.tools import ToolResultPart
+from partita.types.parts import ReasoningPart, SteeringMessagePart, StepStartPart, TextPart, ToolResultPart
+from partita.types.threads import Thread
+from partita.views.text import counted
 
-from .agents import summary
-from .block import DEEPEST, Block, Descend, laid_out
-from .bodies import Prose, tree
-from .header import header
+from .bodies import Prose, describe, draw_markdown, tree
+from .console import DEEPEST, Beside, Block, Descend, Row, Rows, laid_out
 from .look import Look
-from .markdown import draw_markdown
-from .media import describe
-from .rows import Beside, Row, Rows
-from .text import one_line
-from .times import clock
-from .tools import draw_call, draw_result
+from .text import clock, one_line, tokens_of
+from .tool_cards import draw_call, draw_result
+from .totals import draw_title, draw_totals, summary
+
+# The line above a message: who spoke, when, with which model, at what cost.
+
+STYLES = {"user": "bold cyan", "assistant": "bold green", "system": "bold", "tool": "bold"}
+MODEL_NAMES = ("model", "modelId", "modelID", "model_id")
+MODEL_DEPTH = 3
+"""How deep in the metadata of a message the name of its model may stand."""
+
+
+def header(message: Message, look: Look, before: datetime | None, name: str = "") -> Text:
+    """`#3 claude-code · 14:02:11 · the-model · 12.5k in, 860 out`."""
+    role = str(message.__struct_config__.tag)
+    speaker = name or (look.agent if role == "assistant" else None) or role
+    text = Text()
+    if message.seq is not None:
+        text.append(f"#{message.seq} ", "dim")
+    text.append(one_line(speaker, 40), STYLES[role])
+    about = [
+        clock(message.created_at, before, look.zone) if message.created_at else "",
+        one_line(model_of(message, look), 60),
+        _usage(message),
+        "internal" if message.internal else "",
+    ]
+    return text.append("".join(f" · {word}" for word in about if word), "dim")
+
+
+def model_of(message: Message, look: Look) -> str:
+    """The model that wrote a message, if the message or its run says so."""
+    if not isinstance(message, AssistantMessage):
+        return ""
+    waiting: list[tuple[int, Json]] = [(0, message.content.metadata), (0, message.content.provider_metadata)]
+    while waiting:
+        depth, value = waiting.pop(0)
+        if not is_object(value):
+            continue
+        found = next((value[name] for name in MODEL_NAMES if isinstance(value.get(name), str)), None)
+        if found is not None:
+            return str(found)
+        if depth < MODEL_DEPTH:
+            waiting.extend((depth + 1, inner) for inner in value.values())
+    return look.models.get(message.run_id or "", "")
+
+
+def _usage(message: Message) -> str:
+    usage = message.content.usage if isinstance(message.content, AssistantContent) else None
+    if usage is None:
+        return ""
+    words = [(usage.input_tokens, "in"), (usage.output_tokens, "out")]
+    return ", ".join(f"{tokens_of(count)} {word}" for count, word in words if count is not None)
+
 
 PROMPT_ROWS = 30
 SYSTEM_ROWS = 4
@@ -177,9 +223,9 @@ def _network(network: NetworkExecution, look: Look, depth: int) -> Iterator[Bloc
         return
     if result.messages:
         yield Descend(result.messages, depth + 1, one_line(network.primitive_id, 40))
-    for call in calls_apart(result):
+    for call in unlisted_calls(result):
         yield from draw_call(call, look, depth + 1)
-    failure = failure_of(result)
+    failure = failure_text(result)
     if failure is not None:
         yield Block(Rows([Row(failure, "red", "✗ ")]), depth + 1)
     is_text = result.value is UNSET or isinstance(result.value, str)
@@ -192,3 +238,50 @@ def _network(network: NetworkExecution, look: Look, depth: int) -> Iterator[Bloc
 
 def _value(value: Json, look: Look) -> list[Row]:
     return [] if value is UNSET else tree(value, look)
+
+
+# A thread from its title to its totals.
+
+BRANCHES_SHOWN = 3
+
+
+def draw_conversation(
+    thread: Thread,
+    messages: Sequence[Message],
+    others: Mapping[str, Sequence[Message]],
+    look: Look,
+    *,
+    now: datetime,
+    left_out: int = 0,
+) -> Iterator[RenderableType]:
+    """Title, messages with the branches that leave them, totals: one after another, as they are asked for."""
+    yield draw_title(thread, now, look.zone)
+    if left_out:
+        yield Rows([Row(f"\n… {counted(left_out, 'earlier message')}", "dim")])
+    before: datetime | None = None
+    was_event = False
+    for message in messages:
+        is_event = message.type == "event"
+        if not (is_event and was_event):
+            yield ""
+        if message.id in others:
+            yield draw_branches(others[message.id])
+        yield from draw_message(message, look, before)
+        before, was_event = message.created_at or before, is_event
+    yield Text("\n─────", "dim")
+    yield draw_totals(messages, look.zone)
+
+
+def draw_branches(others: Sequence[Message]) -> Rows:
+    """That others leave here, and how to see them."""
+    count = len(others)
+    rows = [Row(f"{counted(count, 'other branch', 'other branches')} here", "magenta", "⑂ ", "magenta")]
+    for message in others[:BRANCHES_SHOWN]:
+        words = one_line(
+            " ".join(part.text for part in message.content.parts if isinstance(part, TextPart)), 60
+        )
+        said = f"  {words}" if words else ""
+        rows.append(Row(f"--branch {one_line(message.id)}{said}", "dim", "  "))
+    if count > BRANCHES_SHOWN:
+        rows.append(Row(f"… and {count - BRANCHES_SHOWN} more", "dim", "  "))
+    return Rows(rows)

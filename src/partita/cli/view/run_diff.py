@@ -6,18 +6,16 @@ from rich.cells import cell_len
 from rich.console import RenderableType
 from rich.text import Text
 
-from partita.runtime.replay.diff import Fact, RunDiff
-from partita.runtime.replay.differences import shown
-from partita.runtime.replay.part_diff import PartDiff, text_of
-from partita.runtime.replay.words import Piece
+from partita.runtime.compare.differences import Piece, show_value
+from partita.runtime.compare.run_diff import Fact, PartDiff, RunDiff, text_of
 from partita.types.messages import Part, ToolCallPart
 from partita.types.parts import ReasoningPart, TextPart
+from partita.views.text import counted
 
 from .bodies import compact
-from .rows import Beside, Row, Rows
-from .run_rows import draw_run
-from .text import counted, fold, one_line, safe
-from .times import took
+from .console import Beside, Row, Rows
+from .listing import draw_run
+from .text import fold, one_line, safe, took
 
 MARKS = {"same": ("=", "dim"), "changed": ("~", "yellow"), "removed": ("-", "red"), "added": ("+", "green")}
 STYLES = {"=": "", "-": "red strike", "+": "green"}
@@ -130,8 +128,8 @@ def _differences(part: PartDiff) -> Iterator[RenderableType]:
     for place in map(int, kept.head):
         path, old, new = part.differences[place]
         line = Text(f"    {one_line(path.removeprefix('$.'), 80)}: ")
-        line.append(one_line(shown(old), LONGEST), "red").append(" → ", "dim")
-        yield line.append(one_line(shown(new), LONGEST), "green")
+        line.append(one_line(show_value(old), LONGEST), "red").append(" → ", "dim")
+        yield line.append(one_line(show_value(new), LONGEST), "green")
     if kept.hidden:
         yield Text(f"    … {counted(kept.hidden, 'more difference')}", "dim")
 

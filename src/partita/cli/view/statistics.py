@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from rich.table import Table
 from rich.text import Text
 
-from partita.store.values import Stat
+from partita.store.values import UsageStat
+from partita.views.text import counted
 
+from .console import Row, Rows
 from .look import short_path
-from .rows import Row, Rows
-from .text import counted, one_line
+from .text import one_line
 
 LONGEST_NAME = 40
 LONGEST_PROJECT = 24
@@ -23,7 +24,7 @@ UNITS = ("", "K", "M", "G", "T")
 PERIODS = ("day", "week", "month")
 
 
-def draw_totals(stat: Stat) -> Rows:
+def draw_totals(stat: UsageStat) -> Rows:
     """Everything in a few lines."""
     troubles = [
         *([f"{percent(stat.tool_errors, stat.tool_calls)} failed"] if stat.tool_errors else []),
@@ -57,7 +58,7 @@ def draw_note(words: str) -> Text:
     return Text(words, "dim")
 
 
-def draw_unpriced(models: Sequence[Stat]) -> Rows | None:
+def draw_unpriced(models: Sequence[UsageStat]) -> Rows | None:
     """Which models have no price, if any."""
     without = [stat for stat in models if stat.unpriced]
     if not without:
@@ -73,8 +74,8 @@ class Column:
     """A column of numbers: what stands above it, and how a row fills it."""
 
     title: str
-    text: Callable[[Stat], str]
-    style: Callable[[Stat], str] = lambda _: ""
+    text: Callable[[UsageStat], str]
+    style: Callable[[UsageStat], str] = lambda _: ""
 
 
 THREADS = Column("threads", lambda stat: short(stat.threads))
@@ -109,7 +110,7 @@ def columns(by: Sequence[str]) -> tuple[Column, ...]:
     return (THREADS, *TOKENS, *CALLS)
 
 
-def draw_table(stats: Sequence[Stat], by: Sequence[str]) -> Table:
+def draw_table(stats: Sequence[UsageStat], by: Sequence[str]) -> Table:
     """Statistics, a row a line; periods alone have a bar each."""
     table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
     for name in by:
@@ -133,7 +134,7 @@ def _name(by: str, key: str | None) -> str:
     return short_path(key, LONGEST_PROJECT) if by == "project" else one_line(key, LONGEST_NAME)
 
 
-def bars_of(stats: Sequence[Stat]) -> list[str]:
+def bars_of(stats: Sequence[UsageStat]) -> list[str]:
     """Each row's part of the highest, by cost; where nothing has a price, by tokens."""
     priced = any(stat.cost for stat in stats)
     sizes = [stat.cost or 0 if priced else stat.input_tokens + stat.output_tokens for stat in stats]

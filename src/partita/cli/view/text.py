@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta, tzinfo
 from typing import NamedTuple
 
 COLOURS = re.compile(r"\x1b\[[0-9;:]*m")
@@ -17,7 +18,6 @@ UNSAFE = re.compile(
     "]"
 )
 BLANK = re.compile(r"\s+")
-UNITS = ("B", "KB", "MB", "GB", "TB")
 
 
 def safe(text: str, *, tabs: int = 8) -> str:
@@ -87,22 +87,65 @@ def lines_of(text: str, *, tabs: int = 8) -> list[str]:
     return safe(text, tabs=tabs).strip("\n").split("\n") if text.strip() else []
 
 
-def counted(number: int, word: str, plural: str | None = None) -> str:
-    """`1 message`, `2 messages`."""
-    return f"{number:,} {word if number == 1 else plural or word + 's'}"
-
-
-def size_of(count: float) -> str:
-    """How many bytes, in words: `34 KB`."""
-    unit = 0
-    while count >= 1000 and unit < len(UNITS) - 1:
-        count, unit = count / 1000, unit + 1
-    return f"{count:.0f} {UNITS[unit]}" if count >= 10 or unit == 0 else f"{count:.1f} {UNITS[unit]}"
-
-
 def tokens_of(count: int) -> str:
     """How many tokens, in short: `860`, `12.5k`, `1.2M`."""
     if count < 1000:
         return str(count)
     number, unit = (count / 1000, "k") if count < 999_500 else (count / 1_000_000, "M")
     return f"{number:.0f}{unit}" if number >= 100 else f"{number:.1f}{unit}"
+
+
+# Moments and durations in words.
+
+MINUTE = 60
+HOUR = 60 * MINUTE
+DAY = 24 * HOUR
+DAYS_COUNTED = 14
+"""After so many days a date says more than a count."""
+
+
+def ago(moment: datetime, now: datetime, zone: tzinfo | None = None) -> str:
+    """How long ago it was: `just now`, `5 min ago`, `3 h ago`, `2 d ago`, then the date."""
+    seconds = (now - moment).total_seconds()
+    if -MINUTE < seconds < MINUTE:
+        return "just now"
+    if 0 < seconds < HOUR:
+        return f"{seconds // MINUTE:.0f} min ago"
+    if 0 < seconds < DAY:
+        return f"{seconds // HOUR:.0f} h ago"
+    if 0 < seconds < DAYS_COUNTED * DAY:
+        return f"{seconds // DAY:.0f} d ago"
+    return f"{moment.astimezone(zone):%Y-%m-%d}"
+
+
+def iso(moment: datetime) -> str:
+    """A moment to the second, in UTC."""
+    return f"{moment.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}"
+
+
+def clock(moment: datetime, before: datetime | None, zone: tzinfo | None = None) -> str:
+    """The time of day, with the date when it is not that of the moment before."""
+    here = moment.astimezone(zone)
+    same_day = before is not None and before.astimezone(zone).date() == here.date()
+    return f"{here:%H:%M:%S}" if same_day else f"{here:%Y-%m-%d %H:%M:%S}"
+
+
+def took(duration: timedelta) -> str:
+    """How long something took: `0.4 s`, `12 s`, `3 min 20 s`, `2 h 5 min`, `3 d 4 h`."""
+    seconds = max(duration.total_seconds(), 0)
+    if seconds < 9.95:
+        return f"{seconds:.1f} s"
+    whole = round(seconds)
+    if whole < MINUTE:
+        return f"{whole} s"
+    if whole < HOUR:
+        return _pair(whole, MINUTE, "min", 1, "s")
+    if whole < DAY:
+        return _pair(whole, HOUR, "h", MINUTE, "min")
+    return _pair(whole, DAY, "d", HOUR, "h")
+
+
+def _pair(seconds: int, large: int, large_unit: str, small: int, small_unit: str) -> str:
+    first, rest = divmod(seconds, large)
+    second = rest // small
+    return f"{first} {large_unit} {second} {small_unit}" if second else f"{first} {large_unit}"

@@ -9,11 +9,12 @@ from datetime import UTC, datetime
 from importlib.resources import as_file, files
 from typing import Final
 
-from partita.logs.importing.runner import import_logs
-from partita.logs.places.finding import find_logs
-from partita.store.facade.store import Store
-from partita.store.imports.writing import Batch, write
-from partita.store.prepared import prepare
+from partita.importers.logs.importer import import_logs
+from partita.logs.files import find_logs
+from partita.store.bulk.rows import ThreadRows
+from partita.store.bulk.writer import write_threads
+from partita.store.messages.prepared import prepare
+from partita.store.store import Store
 from partita.types.codec import Codec, decode_message
 from partita.types.messages import Message
 from partita.types.threads import Thread
@@ -36,9 +37,10 @@ def threads() -> Iterator[tuple[Thread, list[Message]]]:
 async def load_archive(store: Store) -> int:
     """Put the archive into a store; how many threads there were. Done again it changes nothing."""
     batches = [
-        Batch(thread, [prepare(message, thread.id) for message in messages]) for thread, messages in threads()
+        ThreadRows(thread, [prepare(message, thread.id) for message in messages])
+        for thread, messages in threads()
     ]
-    await store.write(write, batches)
+    await store.write(write_threads, batches)
     return len(batches) + await _load_logs(store)
 
 
@@ -48,5 +50,5 @@ async def _load_logs(store: Store) -> int:
         await import_logs(store, found)
     sessions = [file.session for file in found if file.kind == "session" and file.session]
     for session in sessions:
-        await store.update_metadata(session, {"demo": True})
+        await store.threads.update_metadata(session, {"demo": True})
     return len(sessions)

@@ -10,13 +10,12 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from partita.errors import ConversionError
-from partita.formats.core.report import Place, Record, Report
+from partita.formats.core.report import Record, Report
 from partita.formats.core.sidecar import in_messages
-from partita.formats.core.turns import join
+from partita.formats.core.turns import Position, join
 from partita.formats.core.wire import to_json
 from partita.formats.format import Dumped, Format, Loaded, Request
-from partita.formats.losses import Loss
-from partita.formats.reasons import OTHER_FORM, UNREAD
+from partita.formats.losses import OTHER_FORM, UNREAD, Loss
 from partita.types.json import Json, JsonObject, is_array, is_object, kind_of
 from partita.types.messages import Message
 
@@ -89,9 +88,9 @@ def dump(messages: Sequence[Message]) -> Dumped:
     return Dumped(payload, losses)
 
 
-def _places(payload: Sequence[JsonObject], messages: Sequence[Message]) -> dict[Place, Any]:
+def _places(payload: Sequence[JsonObject], messages: Sequence[Message]) -> dict[Position, Any]:
     """The messages and parts that are read back, by their numbers."""
-    places: dict[Place, Any] = {}
+    places: dict[Position, Any] = {}
     for at, raw in enumerate(payload):
         places[at,] = message = read_message(raw, f"$[{at}]", messages[at].id)
         for number, part in enumerate(message.parts):

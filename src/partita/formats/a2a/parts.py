@@ -13,9 +13,8 @@ from msgspec.structs import replace
 from partita.errors import ConversionError, DecodeError
 from partita.formats.core.files import file_name
 from partita.formats.core.metadata import add_notes, message_notes, notes, with_message_notes
-from partita.formats.core.residue import residue, restore
-from partita.formats.core.wire import Codec, Wire, read_wire, to_json
-from partita.types.data_url import OCTETS, data_url, inline_of, is_base64
+from partita.formats.core.wire import Codec, Wire, read_wire, residue, restore, to_json
+from partita.types.data_url import OCTETS, data_url, inline_data, is_base64
 from partita.types.json import Json, JsonObject, is_object
 from partita.types.messages import (
     AssistantContent,
@@ -31,8 +30,7 @@ from partita.types.messages import (
     UserMessage,
     UserPart,
 )
-from partita.types.parts import DataPart, FilePart, ForeignPart, ImagePart, TextPart
-from partita.types.tools import ToolResultPart
+from partita.types.parts import DataPart, FilePart, ForeignPart, ImagePart, TextPart, ToolResultPart
 
 from . import wire
 from .wire import AGENT, MESSAGE, NAME, PART, USER, new_message, new_part, parts_of
@@ -110,7 +108,7 @@ def _write(part: Any) -> wire.Part | None:
             return wire.Part(data=part.data)
         case FilePart() | ImagePart():
             about: Any = {"media_type": part.media_type or UNSET, "filename": file_name(part) or UNSET}
-            inline = inline_of(part.url)
+            inline = inline_data(part.url)
             if inline is not None and is_base64(inline.data):
                 about["media_type"] = about["media_type"] or inline.media_type or UNSET
                 return wire.Part(raw=inline.data, **about)

@@ -10,8 +10,7 @@ from typing import Final, NamedTuple, TypeAlias
 from msgspec.structs import replace
 
 from partita.errors import ConversionError
-from partita.formats.losses import Loss, Severity
-from partita.formats.reasons import DERIVED, REPLACED, UNREAD
+from partita.formats.losses import DERIVED, REPLACED, UNREAD, Loss, Severity
 from partita.types.json import Json, JsonObject, is_array, is_object, kind_of
 from partita.types.messages import AssistantMessage, AssistantPart, Message
 from partita.types.parts import DataPart, TextPart

@@ -10,8 +10,7 @@ from typing import Final, NamedTuple, TypeAlias
 
 from partita.formats.core.members import without
 from partita.formats.format import Format
-from partita.formats.losses import Loss
-from partita.formats.reasons import UNREAD
+from partita.formats.losses import UNREAD, Loss
 from partita.types.chunks import (
     Chunk,
     DataChunk,
@@ -31,7 +30,7 @@ from partita.types.chunks import (
 )
 from partita.types.codec import to_json
 from partita.types.json import Json, JsonObject, is_object
-from partita.types.tools import Interruption
+from partita.types.parts import Interruption
 from partita.types.usage import UsageNames
 
 from .tool_calls import ACP, Calls, block_chunk, text_of

@@ -24,17 +24,18 @@ from partita.types.chunks import (
 )
 from partita.types.data_url import data_url
 from partita.types.json import Json, JsonObject, is_array, is_object
-from partita.types.parts import ForeignPart, TextPart
-from partita.types.tools import (
+from partita.types.parts import (
     ContentItem,
     ContentOutput,
     ErrorJsonOutput,
     ErrorTextOutput,
     ExecutionDeniedOutput,
+    ForeignPart,
     InterruptedOutput,
     Interruption,
     JsonOutput,
     TextOutput,
+    TextPart,
     ToolOutput,
 )
 

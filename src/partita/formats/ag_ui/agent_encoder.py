@@ -9,18 +9,16 @@ from typing import Any, Final, TypeAlias
 from msgspec import UNSET, UnsetType
 
 from partita.errors import DecodeError
-from partita.formats.answers.outlet import RAW_INPUT
 from partita.formats.core.members import without
-from partita.formats.core.metadata import notes
-from partita.formats.core.report import NO_PLACE, Entry, Record
+from partita.formats.core.metadata import RAW_INPUT, notes
+from partita.formats.core.report import Entry, Record
 from partita.formats.core.wire import to_json
-from partita.formats.losses import Loss, Severity
-from partita.formats.reasons import REQUIRED
-from partita.types import chunks, tools
+from partita.formats.losses import NO_PLACE, REQUIRED, Loss, Severity
+from partita.types import chunks, parts
 from partita.types.chunks import Chunk, DataChunk, MessageFinish, MessageStart
-from partita.types.fold import results_id
 from partita.types.json import Json, JsonObject, dumps, is_array, is_object, loads
 from partita.types.parts import TextPart
+from partita.types.tool_results import results_id
 
 from . import events, wire
 from .events import EVENT_DATA, MEMBER_DATA
@@ -314,29 +312,29 @@ class CallEncoder:
 
     def _content(self, chunk: Output) -> Json:
         """The content of a result. The event has no member for errors, so they become texts."""
-        output: tools.ToolOutput
+        output: parts.ToolOutput
         name = "output"
         match chunk:
             case chunks.ToolOutputDenied():
-                name, output = "", tools.ExecutionDeniedOutput()
+                name, output = "", parts.ExecutionDeniedOutput()
             case chunks.ToolOutputError():
-                name, output = "errorText", tools.ErrorTextOutput(chunk.error_text)
+                name, output = "errorText", parts.ErrorTextOutput(chunk.error_text)
             case chunks.ToolOutputChunk():
                 output = chunk.output
             case chunks.ToolOutputAvailable(output=str(text)):
-                output = tools.TextOutput(text)
+                output = parts.TextOutput(text)
             case chunks.ToolOutputAvailable():
                 if chunk.output is UNSET:
                     self._output.lose("output", None, REQUIRED, "repaired")
                     return ""
-                output = tools.JsonOutput(chunk.output)
-        block: Any = write_result(tools.ToolResultPart(chunk.tool_call_id, "", output))
+                output = parts.JsonOutput(chunk.output)
+        block: Any = write_result(parts.ToolResultPart(chunk.tool_call_id, "", output))
         content: Json = to_json(block.content)
-        again: tools.ToolOutput
+        again: parts.ToolOutput
         if isinstance(content, str):
-            again = tools.TextOutput(content)
+            again = parts.TextOutput(content)
         else:
-            again = tools.ContentOutput(read_content(wire.CONTENT.read(content)))
+            again = parts.ContentOutput(read_content(wire.CONTENT.read(content)))
         record = Record()
         record.entries.append(Entry(output, name, 0))
         self._output.lose_all(REPORT.compare(record, {0: again}))

@@ -14,7 +14,7 @@ from msgspec import UNSET, UnsetType
 from partita.formats.core.members import without
 from partita.formats.core.metadata import notes
 from partita.formats.losses import Loss
-from partita.stream.metadata import merge_metadata
+from partita.stream.reducer import merge_metadata
 from partita.types.chunks import (
     Chunk,
     ErrorChunk,

@@ -2,7 +2,7 @@
 
 An assistant message of AG-UI is one text, then calls. So a canonical message is written as a message for each
 step: the first has its id, step K has `ID#K`, and its results are `ID#K:results`, `ID#K:results:2` and so on,
-which are the ids that `partita.types.fold` uses. Reasoning is a message of its own before the step. Messages
+which are the ids that `fold` uses. Reasoning is a message of its own before the step. Messages
 of a sub-agent name it in `subagentRunId`; here that is the id of the call that started it, and they are
 written after the call. An activity is an event with data.
 
@@ -20,13 +20,13 @@ from msgspec.structs import force_setattr, replace
 
 from partita.errors import ConversionError, DecodeError
 from partita.formats.core.metadata import message_notes, notes, with_message_notes
-from partita.formats.core.report import Entry, Place, Record
-from partita.formats.core.residue import residue, restore
-from partita.formats.core.role_messages import numbered
+from partita.formats.core.report import Entry, Record
+from partita.formats.core.request import numbered
 from partita.formats.core.sidecar import in_messages
 from partita.formats.core.turns import (
     Instructions,
-    Placed,
+    LocatedPart,
+    Position,
     Prompt,
     Results,
     Step,
@@ -34,11 +34,10 @@ from partita.formats.core.turns import (
     misplaced_results,
     split,
 )
-from partita.formats.core.wire import Wire, read_wire, to_json
-from partita.formats.events import load_events
+from partita.formats.core.wire import Wire, read_wire, residue, restore, to_json
+from partita.formats.event_streams import load_events
 from partita.formats.format import Dumped, Format, Loaded, Request, ToolSpec
-from partita.formats.losses import Loss
-from partita.formats.reasons import NO_PLACE, REQUIRED
+from partita.formats.losses import NO_PLACE, REQUIRED, Loss
 from partita.types.json import Json, JsonObject, is_array, is_object, kind_of, limited_depth
 from partita.types.messages import (
     AssistantContent,
@@ -51,9 +50,8 @@ from partita.types.messages import (
     ToolMessage,
     UserMessage,
 )
-from partita.types.parts import DataPart, ForeignPart, ReasoningPart, StepStartPart, TextPart
-from partita.types.tools import ToolResultPart
-from partita.types.value import kept, unkept
+from partita.types.parts import DataPart, ForeignPart, ReasoningPart, StepStartPart, TextPart, ToolResultPart
+from partita.types.value import keep_fields, kept_fields
 
 from . import wire
 from .encoder import AgUiEncoder
@@ -159,11 +157,13 @@ def _read_tool(raw: Json, path: str) -> ToolSpec:
     description = rest.pop("description") if isinstance(raw.get("description"), str) else None
     schema = rest.pop("parameters") if is_object(raw.get("parameters")) else None
     name = rest.pop("name")
-    return ToolSpec(name=name, description=description, input_schema=schema, extra=kept(rest, ToolSpec))
+    return ToolSpec(
+        name=name, description=description, input_schema=schema, extra=keep_fields(rest, ToolSpec)
+    )
 
 
 def _write_tool(tool: ToolSpec, index: int, writer: "Writer") -> JsonObject:
-    rest = unkept(tool.extra)
+    rest = kept_fields(tool.extra)
     if tool.description is None and "description" not in rest:
         writer.repaired(f"$.tools[{index}].description", "", REQUIRED)
     schema = {} if tool.input_schema is None else {"parameters": tool.input_schema}
@@ -202,8 +202,8 @@ class Reader:
     """Reads messages. The place of a message is its index, that of a part has the part's number, too."""
 
     def __init__(self, payload: Sequence[Json], root: str) -> None:
-        self.places: dict[Place, Any] = {}
-        self.calls: dict[str, Place] = {}
+        self.places: dict[Position, Any] = {}
+        self.calls: dict[str, Position] = {}
         """The first call with each id. It has the messages of the sub-agent of that name after it."""
         self._root = root
         self._repairs: list[Loss] = []
@@ -402,7 +402,7 @@ def _is_written(part: AssistantPart) -> bool:
     return isinstance(part, TextPart | ReasoningPart | ToolCallPart)
 
 
-def _must_cut(parts: Sequence[Placed], part: AssistantPart) -> bool:
+def _must_cut(parts: Sequence[LocatedPart], part: AssistantPart) -> bool:
     """A text and reasoning must not follow a text or a call in one message."""
     if type(part) is not TextPart and type(part) is not ReasoningPart:
         return False
@@ -432,7 +432,7 @@ class AgentWriter:
     def __init__(self, writer: Writer, messages: Sequence[Message], root: str, agent: str | None) -> None:
         self._writer, self._record, self._payload = writer, writer.record, writer.payload
         self._agent: Any = UNSET if agent is None else agent
-        self._calls: list[Placed] = []  # those of the last step, until their sub-agents are written
+        self._calls: list[LocatedPart] = []  # those of the last step, until their sub-agents are written
         self._reasoning_count = 0
         turns = list(split(messages, _is_written, must_cut=_must_cut, results="all", root=root))
         for turn, following in zip_longest(turns, turns[1:]):
@@ -497,8 +497,8 @@ class AgentWriter:
             return
         self._reasoning_count = 0 if step.number == 1 else self._reasoning_count
         text: TextPart | None = None
-        calls: list[Placed] = []
-        places: list[Place | None] = []
+        calls: list[LocatedPart] = []
+        places: list[Position | None] = []
         for placed in step.parts:
             match placed.part:
                 case ReasoningPart():
@@ -510,7 +510,7 @@ class AgentWriter:
                     calls.append(placed)
                 case _:
                     places.append(None)
-        place: Place | None = (start,)
+        place: Position | None = (start,)
         if text is not None or calls or is_followed or not self._is_reasoning(message, start):
             is_written = step.number == 1 or any(place is not None for place in places)
             place = (self._assistant(step, text, calls),) if is_written else None
@@ -535,7 +535,7 @@ class AgentWriter:
             self._record.entries.append(Entry(part, path, (*place, STEP)))
         self._record.add_boundaries(boundaries, REPORT.default)
 
-    def _assistant(self, step: Step, text: TextPart | None, calls: Sequence[Placed]) -> int:
+    def _assistant(self, step: Step, text: TextPart | None, calls: Sequence[LocatedPart]) -> int:
         """Append the message of a step. It has the id that its text or its calls came with, if they did."""
         message, is_first = step.message, step.number == 1
         if text is not None:
@@ -555,13 +555,13 @@ class AgentWriter:
         metadata = message.content.metadata if is_first else UNSET
         return self._append_block(block, known if isinstance(known, str) else id_, metadata)
 
-    def _without_children(self, placed: Placed) -> Placed:
+    def _without_children(self, placed: LocatedPart) -> LocatedPart:
         """A call without the messages of its sub-agent, if these are written."""
         part, path = placed
         is_home = type(part) is ToolCallPart and part.children and self._writer.calls.get(part.id) == path
-        return Placed(replace(part, children=()), path) if is_home else placed
+        return LocatedPart(replace(part, children=()), path) if is_home else placed
 
-    def _reasoning(self, placed: Placed, message: AssistantMessage) -> int:
+    def _reasoning(self, placed: LocatedPart, message: AssistantMessage) -> int:
         part, path = placed
         self._reasoning_count += 1
         ids, id_ = self._writer.reasoning_ids, part.id

@@ -7,23 +7,33 @@ from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
 from partita.errors import DecodeError
-from partita.formats.answers.outlet import RAW_INPUT
 from partita.formats.core.codec import PartCodec, PartCodecs
 from partita.formats.core.files import is_image
-from partita.formats.core.metadata import add_notes, notes
-from partita.formats.core.report import NO_PLACE, Report
-from partita.formats.core.residue import residue
+from partita.formats.core.metadata import RAW_INPUT, add_notes, notes
+from partita.formats.core.report import Report
 from partita.formats.core.tool_text import as_text, read_arguments, tool_text
-from partita.formats.core.wire import Wire
-from partita.types.data_url import OCTETS, data_url, inline_of, kind_of_media
+from partita.formats.core.wire import Wire, residue
+from partita.formats.losses import NO_PLACE
+from partita.types.data_url import OCTETS, data_url, inline_data, media_kind
 from partita.types.json import Json, JsonObject, dumps, is_object, loads
 from partita.types.messages import (
     SystemContent,
     ToolCallPart,
     UserContent,
 )
-from partita.types.parts import DataPart, FilePart, ImagePart, ReasoningFilePart, ReasoningPart, TextPart
-from partita.types.tools import ContentOutput, ErrorTextOutput, TextOutput, ToolOutput, ToolResultPart
+from partita.types.parts import (
+    ContentOutput,
+    DataPart,
+    ErrorTextOutput,
+    FilePart,
+    ImagePart,
+    ReasoningFilePart,
+    ReasoningPart,
+    TextOutput,
+    TextPart,
+    ToolOutput,
+    ToolResultPart,
+)
 
 from . import wire
 from .wire import ENCRYPTED, MESSAGE_ID, NAME, NAMESPACE, PARENT
@@ -114,7 +124,7 @@ def read_media(block: wire.Media, kind: str) -> ImagePart | FilePart | None:
         url = data_url(source.value, media_type)
     else:
         url = source.value
-        metadata = {NAMESPACE: {SOURCE_TYPE: "url"}} if inline_of(url) is not None else None
+        metadata = {NAMESPACE: {SOURCE_TYPE: "url"}} if inline_data(url) is not None else None
     if kind == "image":
         return ImagePart(url, media_type, filename, provider_metadata=metadata)
     return FilePart(url, known_type, filename, provider_metadata=metadata)
@@ -127,7 +137,7 @@ def write_source(part: File) -> wire.AnySource:
         provider, value = next(iter(references.items()))
         named = UNSET if provider == NAME else provider
         return wire.FileSource(value=value, provider=named, mime_type=media_type)
-    inline = inline_of(part.url)
+    inline = inline_data(part.url)
     is_url = notes(part.provider_metadata, NAMESPACE).get(SOURCE_TYPE) == "url"
     if inline is None or inline.media_type is None or is_url:
         return wire.UrlSource(value=part.url, mime_type=media_type)
@@ -145,7 +155,7 @@ def media_codec(block: type[wire.Media], kind: str) -> PartCodec[None]:
         return block(source=write_source(part), metadata=UNSET if name is None else {"filename": name})
 
     def suits(part: File) -> bool:
-        return is_image(part) if kind == "image" else kind_of_media(part.media_type or "") == kind
+        return is_image(part) if kind == "image" else media_kind(part.media_type or "") == kind
 
     return PartCodec(block, (ImagePart, FilePart, ReasoningFilePart), read, write, suits=suits)
 
@@ -158,7 +168,7 @@ def read_binary(block: wire.Binary, context: None) -> FilePart | None:
 
 
 def write_binary(part: FilePart) -> Wire:
-    inline = inline_of(part.url)
+    inline = inline_data(part.url)
     return wire.Binary(
         mime_type=part.media_type,
         data=UNSET if inline is None else inline.data,

@@ -13,15 +13,14 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from partita.errors import DecodeError, PartitaError
-from partita.formats.answers.outlet import RAW_INPUT
 from partita.formats.core.members import without
+from partita.formats.core.metadata import RAW_INPUT
 from partita.formats.core.tool_text import bad_input_text, parse_input
 from partita.types import chunks
 from partita.types.chunks import Chunk, DataChunk, MessageFinish, MessageMetadata, MessageStart
 from partita.types.codec import read_chunk
 from partita.types.json import Json, JsonObject, dumps, is_array, is_object
-from partita.types.parts import TextPart
-from partita.types.tools import ContentOutput
+from partita.types.parts import ContentOutput, TextPart
 
 from . import events
 from .events import EVENT_DATA, MEMBER_DATA, event_metadata

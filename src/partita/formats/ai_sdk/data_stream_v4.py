@@ -25,8 +25,7 @@ from partita.errors import DecodeError, StreamError
 from partita.formats.ai_sdk.versions import REDACTED, SIGNATURE, SIGNER
 from partita.formats.core.files import file_url
 from partita.formats.format import Format
-from partita.formats.losses import Loss
-from partita.formats.reasons import UNREAD
+from partita.formats.losses import UNREAD, Loss
 from partita.types.chunks import (
     DATA_PREFIX,
     Chunk,
@@ -52,7 +51,7 @@ from partita.types.chunks import (
 )
 from partita.types.json import Json, JsonObject, is_array, is_object, kind_of, loads
 from partita.types.messages import AssistantMessage, ToolCallPart
-from partita.types.value import kept
+from partita.types.value import keep_fields
 
 Line: TypeAlias = str | bytes | tuple[str, Json]
 """A line of the stream, or what it says: its code and its value."""
@@ -232,7 +231,7 @@ class DataStreamDecoder:
         block, self._reasoning = self._reasoning, None
         if block is None:
             return []
-        return [ReasoningEnd(block, metadata, extra=kept(rest or {}, ReasoningEnd))]
+        return [ReasoningEnd(block, metadata, extra=keep_fields(rest or {}, ReasoningEnd))]
 
     # Tool calls
 
@@ -241,14 +240,14 @@ class DataStreamDecoder:
         call, name = rest.pop("toolCallId"), rest.pop("toolName")
         self._calls.add(call)
         self._inputs.add(call)
-        return [ToolInputStart(call, name, extra=kept(rest, ToolInputStart))]
+        return [ToolInputStart(call, name, extra=keep_fields(rest, ToolInputStart))]
 
     def _take_call_delta(self, value: Json) -> list[Chunk]:
         rest = _object("c", value, "toolCallId", "argsTextDelta")
         call, delta = rest.pop("toolCallId"), rest.pop("argsTextDelta")
         if call not in self._inputs:
             raise StreamError(f"arguments of call {call!r}, which has not begun", hint="send b first")
-        return [ToolInputDelta(call, delta, extra=kept(rest, ToolInputDelta))]
+        return [ToolInputDelta(call, delta, extra=keep_fields(rest, ToolInputDelta))]
 
     def _take_call(self, value: Json) -> list[Chunk]:
         rest = _object("9", value, "toolCallId", "toolName")
@@ -256,7 +255,7 @@ class DataStreamDecoder:
             raise _misfit("9", "args", "an object", rest.get("args", UNSET))
         call, name, input_ = rest.pop("toolCallId"), rest.pop("toolName"), rest.pop("args")
         self._calls.add(call)
-        return [ToolInputAvailable(call, name, input_, extra=kept(rest, ToolInputAvailable))]
+        return [ToolInputAvailable(call, name, input_, extra=keep_fields(rest, ToolInputAvailable))]
 
     def _take_result(self, value: Json) -> list[Chunk]:
         rest = _object("a", value, "toolCallId")
@@ -268,7 +267,7 @@ class DataStreamDecoder:
                 f"result of call {call!r}, which never came",
                 hint="send 9 first, or give the message that holds the call",
             )
-        return [ToolOutputAvailable(call, output, extra=kept(rest, ToolOutputAvailable))]
+        return [ToolOutputAvailable(call, output, extra=keep_fields(rest, ToolOutputAvailable))]
 
     # Steps and the message
 
@@ -302,7 +301,7 @@ class DataStreamDecoder:
         metadata: Json = {"usage": rest.pop("usage")} if "usage" in rest else UNSET
         closed = [*self._close_reasoning(), *self._close_text()]
         self._lose("finishReason", reason)
-        return [*closed, MessageFinish(reason, metadata, extra=kept(rest, MessageFinish))]
+        return [*closed, MessageFinish(reason, metadata, extra=keep_fields(rest, MessageFinish))]
 
     def _take_annotations(self, value: Json) -> list[Chunk]:
         annotations = _array("8", value)
@@ -325,7 +324,7 @@ class DataStreamDecoder:
     def _take_file(self, value: Json) -> list[Chunk]:
         rest = _object("k", value, "data", "mimeType")
         data, media_type = rest.pop("data"), rest.pop("mimeType")
-        return [FileChunk(file_url(data, media_type), media_type, extra=kept(rest, FileChunk))]
+        return [FileChunk(file_url(data, media_type), media_type, extra=keep_fields(rest, FileChunk))]
 
     def _take_source(self, value: Json) -> list[Chunk]:
         rest = _object("h", value, "sourceType", "id", "url")
@@ -337,7 +336,7 @@ class DataStreamDecoder:
         if metadata is not None and not is_object(metadata):
             raise _misfit("h", "providerMetadata", "an object", metadata)
         id_, url = rest.pop("id"), rest.pop("url")
-        return [SourceUrlChunk(id_, url, title, metadata, extra=kept(rest, SourceUrlChunk))]
+        return [SourceUrlChunk(id_, url, title, metadata, extra=keep_fields(rest, SourceUrlChunk))]
 
 
 class DataStreamReader:

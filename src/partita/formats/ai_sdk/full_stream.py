@@ -16,13 +16,12 @@ from msgspec.structs import replace
 
 from partita.errors import ConversionError, DecodeError, StreamError
 from partita.formats.format import Format
-from partita.formats.losses import Loss
-from partita.formats.reasons import NO_PLACE, REPLACED
-from partita.stream.rules import Version
+from partita.formats.losses import NO_PLACE, REPLACED, Loss
+from partita.stream.state import Version
 from partita.types.chunks import Chunk, MessageFinish, MessageMetadata, MessageStart, StepFinish
 from partita.types.codec import read_chunk
 from partita.types.data_url import data_url
-from partita.types.json import Json, JsonObject, is_array, is_object, kind_of, same
+from partita.types.json import Json, JsonObject, is_array, is_object, kind_of, same_json
 
 from .full_stream_rules import Rule, StepMetadata, losses_in, rule_of
 from .javascript import DATA, address, json_text
@@ -160,7 +159,7 @@ class FullStreamDecoder:
         repeated = inner if is_object(inner) else repeated
         call = self._calls.get(str(repeated.get("toolCallId", part.get("toolCallId"))))
         for name, value in repeated.items():
-            is_known = call is None or same(call.get(name), value)
+            is_known = call is None or same_json(call.get(name), value)
             if name == "id":
                 is_known = str(value) in self._calls
             if not is_known and value not in (None, {}, []):

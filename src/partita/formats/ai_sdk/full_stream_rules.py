@@ -8,11 +8,11 @@ from collections.abc import Callable, Mapping
 from typing import Final, NamedTuple
 
 from partita.errors import StreamError
-from partita.formats.usages import add_usages, ai_sdk_usage
-from partita.stream.rules import Version
+from partita.formats.ai_sdk.versions import ai_sdk_usage
+from partita.stream.state import Version
 from partita.types.codec import to_json
-from partita.types.json import Json, JsonObject, is_object, same
-from partita.types.usage import Usage
+from partita.types.json import Json, JsonObject, is_object, same_json
+from partita.types.usage import Usage, sum_usages
 
 NEEDED: Final = frozenset(
     {"id", "text", "delta", "toolCallId", "toolName", "kind", "url", "mediaType", "approvalId", "approved"}
@@ -216,7 +216,7 @@ class StepMetadata:
             **{key: end[key] for key in ("finishReason", "rawFinishReason") if end.get(key) is not None},
             **({} if usage is None else {"usage": to_json(usage)}),
         }
-        if len(self._steps) > 1 or any(not same(metadata[key], value) for key, value in last.items()):
+        if len(self._steps) > 1 or any(not same_json(metadata[key], value) for key, value in last.items()):
             metadata["steps"] = self._steps
         if self._errors:
             metadata["errors"] = self._errors
@@ -243,7 +243,7 @@ class StepMetadata:
 
 
 def _sum(usages: list[Usage]) -> Usage | None:
-    return None if not usages else usages[0] if len(usages) == 1 else add_usages(usages)
+    return sum_usages(usages)
 
 
 def losses_in(part: JsonObject, key: str) -> list[str]:

@@ -12,7 +12,16 @@ from typing import Final
 from msgspec import UNSET
 
 from partita.errors import ConversionError
-from partita.types.json import TOO_DEEP, TOO_DEEP_HINT, Json, JsonObject, heal, is_array, is_object, kind_of
+from partita.types.json import (
+    TOO_DEEP,
+    TOO_DEEP_HINT,
+    Json,
+    JsonObject,
+    is_array,
+    is_object,
+    join_surrogates,
+    kind_of,
+)
 
 DATA: Final = "data:"
 # An address of these characters alone, with no "/" behind its scheme, is one opaque path: the URL
@@ -44,7 +53,9 @@ def text_of(value: Json) -> str:
 def joined(values: list[Json], separator: str) -> str:
     """What `values.join(separator)` gives: nothing for an absent value or `null`."""
     try:
-        return heal(separator.join("" if is_nullish(value) else text_of(value) for value in values))
+        return join_surrogates(
+            separator.join("" if is_nullish(value) else text_of(value) for value in values)
+        )
     except RecursionError:
         raise ConversionError(TOO_DEEP, hint=TOO_DEEP_HINT) from None
 
@@ -107,7 +118,7 @@ def _scalar_text(value: Json) -> str:
 
 
 def _quoted(text: str) -> str:
-    return f'"{_HALF.sub(_escaped_half, heal(text).translate(_ESCAPES))}"'
+    return f'"{_HALF.sub(_escaped_half, join_surrogates(text).translate(_ESCAPES))}"'
 
 
 def _escaped_half(half: re.Match[str]) -> str:

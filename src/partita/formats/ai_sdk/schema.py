@@ -18,12 +18,11 @@ from typing import Any, Final, Literal, NamedTuple, Protocol, cast, get_args, ge
 import msgspec
 from msgspec import UnsetType
 
-from partita.stream.rules import Version
-from partita.stream.targets import ALWAYS_THERE, CHUNKS, FIELDS, FINISH_REASONS, Since, Target
+from partita.stream.state import Version
+from partita.stream.targets import ALWAYS_PRESENT, CHUNKS, FIELDS, FINISH_REASONS, Since, Target
 from partita.types.chunks import DATA_PREFIX, DataChunk, TaggedChunk, UnknownChunk
 from partita.types.json import Json, JsonObject, is_array, is_object, kind_of
-from partita.types.parts import DocumentCitationSource, FilePart, TextPart, UrlCitationSource
-from partita.types.tools import Approval
+from partita.types.parts import Approval, DocumentCitationSource, FilePart, TextPart, UrlCitationSource
 from partita.types.value import EXTRA_NAME
 
 from .versions import CANONICAL_ONLY, MEMBERS, PART_TYPES, PARTS, check_version
@@ -419,7 +418,7 @@ def _chunk_schema(version: int) -> Kind:
 
 
 def _always(type_: type[Any]) -> Collection[str]:
-    return {ALWAYS_THERE[type_]} if type_ in ALWAYS_THERE else ()
+    return {ALWAYS_PRESENT[type_]} if type_ in ALWAYS_PRESENT else ()
 
 
 # Parts

@@ -11,13 +11,15 @@ from functools import cache
 from typing import Any, Final
 
 import msgspec
+from msgspec.structs import replace
 
 from partita.errors import FormatError
-from partita.stream.rules import Version
+from partita.stream.state import Version
 from partita.stream.targets import Since, Target
 from partita.types.chunks import DataChunk
 from partita.types.json import Json, JsonObject, is_object
 from partita.types.parts import (
+    Approval,
     CustomPart,
     FilePart,
     ReasoningFilePart,
@@ -28,7 +30,7 @@ from partita.types.parts import (
     StepStartPart,
     TextPart,
 )
-from partita.types.tools import Approval
+from partita.types.usage import Usage, UsageNames
 
 VERSIONS: Final[tuple[Version, ...]] = (5, 6, 7)
 """Major versions of the SDK whose rules are known."""
@@ -121,3 +123,19 @@ def unsigned(metadata: JsonObject | None, name: str) -> JsonObject:
     given = dict(metadata or {})
     own = {key: value for key, value in given.pop(SIGNER, {}).items() if key != name}
     return {**given, **({SIGNER: own} if own else {})}
+
+
+USAGE: Final = UsageNames(
+    input=["inputTokens"],
+    output=["outputTokens"],
+    total=["totalTokens"],
+    reasoning=["reasoningTokens", "outputTokenDetails.reasoningTokens"],
+    cached=["cachedInputTokens", "inputTokenDetails.cacheReadTokens"],
+    cache_write=["cacheCreationInputTokens", "inputTokenDetails.cacheWriteTokens"],
+)
+"""The counts of `LanguageModelUsage` of AI SDK 5 to 7 and of Mastra, of which the SDK has some twice."""
+
+
+def ai_sdk_usage(raw: JsonObject) -> Usage:
+    """A usage of the AI SDK or of Mastra. `raw` keeps it as it was."""
+    return replace(USAGE.read_counts(raw), raw=raw)

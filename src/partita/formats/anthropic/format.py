@@ -10,35 +10,38 @@ Wire: https://docs.claude.com/en/api/messages
 from collections.abc import Sequence
 from typing import Any, Final
 
+from msgspec.structs import replace
+
 from partita.errors import ConversionError
-from partita.formats.answers.outlet import RAW_INPUT
+from partita.formats.core.anthropic import FINISH_REASONS
+from partita.formats.core.codec import BEHIND
 from partita.formats.core.members import objects_in
-from partita.formats.core.metadata import INDEX, NO_NOTES, notes
-from partita.formats.core.report import Place, PlacedPart, Record
-from partita.formats.core.request import HINT, Requests, block_lists, request_report
-from partita.formats.core.response import metadata_of
-from partita.formats.core.role_messages import (
+from partita.formats.core.metadata import INDEX, NO_NOTES, RAW_INPUT, notes
+from partita.formats.core.report import Record
+from partita.formats.core.request import (
     APART,
     FORM,
+    HINT,
     IN_MESSAGES,
+    Requests,
     RoleReader,
     RoleWriter,
+    block_lists,
+    request_report,
 )
-from partita.formats.core.rules import Rules
-from partita.formats.core.server_tools import BEHIND
+from partita.formats.core.response import BodyFacts, ReadBody, Responses, metadata_of
 from partita.formats.core.tools import object_tools
-from partita.formats.core.turns import Placed, Step, Turn
+from partita.formats.core.turns import LocatedPart, Position, ReadPart, Rules, Step, Turn
 from partita.formats.core.wire import read_wire
-from partita.formats.losses import Loss
-from partita.formats.reasons import REQUIRED, SIGNED
+from partita.formats.event_streams import UNNAMED
+from partita.formats.losses import REQUIRED, SIGNED, Loss
 from partita.types.json import Json, JsonObject, is_object
 from partita.types.messages import ToolCallPart
 
 from . import wire
 from .parts import BLOCKS, TOOL_NAME, read_blocks
-from .response import RESPONSES
 from .server_tools import SEARCH, Sources
-from .stream import CALLS
+from .stream import CALLS, EVENTS, METADATA, USAGE, AnthropicDecoder, error_text, read_usage
 from .wire import MESSAGE, NAME
 
 MAX_TOKENS: Final = 8192
@@ -74,7 +77,7 @@ REPORT: Final = request_report(
 
 
 class _Reader(RoleReader):
-    """Reads messages. `system` has a place of its own."""
+    """Reads messages. `system` has a position of its own."""
 
     _role = ""  # of the message before
 
@@ -92,7 +95,7 @@ class _Reader(RoleReader):
         else:
             calls, sources = self.calls, Sources("")
             parts = [BLOCKS.read(block, role, calls, sources) for block in blocks]
-            found = [PlacedPart(part, number) for number, part in enumerate(parts)]
+            found = [ReadPart(part, number) for number, part in enumerate(parts)]
         self.add_message(role, id_, found, index, extra=message.extra, noted=noted, text=text)
 
 
@@ -133,9 +136,10 @@ class _Writer(RoleWriter):
             # https://docs.claude.com/en/docs/agents-and-tools/tool-use/programmatic-tool-calling
             self._container = {"container": container}
 
-    def write_blocks(self, turn: Turn, role: str) -> tuple[list[Json], Sequence[Place | None]]:
+    def write_blocks(self, turn: Turn, role: str) -> tuple[list[Json], Sequence[Position | None]]:
         parts = [
-            Placed(None, path) if self._is_refused(part) else Placed(part, path) for part, path in turn.parts
+            LocatedPart(None, path) if self._is_refused(part) else LocatedPart(part, path)
+            for part, path in turn.parts
         ]
         return self.blocks.write_all(parts, role, turn.text if isinstance(turn, Step) else None)
 
@@ -207,7 +211,52 @@ def _limit_marks(payload: JsonObject) -> None:
         del blocks[index]["cache_control"]
 
 
-RESPONSE: Final = RESPONSES.format(f"{NAME}-answer", "answers of Anthropic's Messages API")
+# Responses
+
+
+def _read_body(response: wire.Response) -> ReadBody:
+    return ReadBody(
+        replace(response, content=()),
+        read_blocks(response.content, response.id or UNNAMED),
+        response.stop_reason,
+        response.id,
+        response.model,
+        {"stop_sequence": response.stop_sequence},
+    )
+
+
+def _write_body(facts: BodyFacts, blocks: Sequence[Any]) -> wire.Response:
+    stop_sequence = facts.members.pop("stop_sequence", None)
+    return wire.Response(
+        id=facts.id or facts.message.id,
+        model=facts.model or "",
+        content=tuple(blocks),
+        stop_reason=facts.stop,
+        stop_sequence=stop_sequence,
+        usage=facts.usage,
+        extra=facts.extra,
+    )
+
+
+RESPONSES: Final = Responses(
+    NAME,
+    AnthropicDecoder,
+    wire.RESPONSE,
+    is_body=lambda payload: payload.get("type") == "message",
+    is_event=lambda payload: str(payload.get("type")) in EVENTS and payload["type"] != "error",
+    error_text=lambda payload: error_text(payload["error"]) if "error" in payload else None,
+    read_body=_read_body,
+    write_body=_write_body,
+    blocks=BLOCKS,
+    required=("model", "responseId", "finishReason", "usage"),
+    finish_reasons=FINISH_REASONS,
+    other_reasons={"error": None},
+    usage=USAGE,
+    read_usage=read_usage,
+    names=METADATA,
+    spelling=frozenset({BEHIND}),
+)
+RESPONSE: Final = RESPONSES.format(f"{NAME}-response", "responses of Anthropic's Messages API")
 REQUESTS: Final = Requests(
     REPORT,
     "the Messages API",
@@ -217,4 +266,4 @@ REQUESTS: Final = Requests(
     writer=_Writer,
 )
 load, dump = REQUESTS.load, REQUESTS.dump
-FORMAT: Final = REQUESTS.format(NAME, "Anthropic's Messages API, requests and answers")
+FORMAT: Final = REQUESTS.format(NAME, "Anthropic's Messages API, requests and responses")

@@ -6,24 +6,25 @@ from typing import Any, Final
 
 from msgspec import UNSET
 
-from partita.formats.core.anthropic_media import DOCUMENT, IMAGE
-from partita.formats.core.codec import PartCodec, PartCodecs
-from partita.formats.core.message_blocks import MessageBlocks
+from partita.formats.core.anthropic import DOCUMENT, IMAGE
+from partita.formats.core.codec import MessageBlocks, PartCodec, PartCodecs
 from partita.formats.core.metadata import notes
-from partita.formats.core.report import Place, PlacedPart, source_place
-from partita.formats.core.rules import Alphabet
+from partita.formats.core.sources import source_position
 from partita.formats.core.tool_text import as_text, object_input, read_tool_text, tool_text
-from partita.formats.core.turns import Placed
+from partita.formats.core.turns import Alphabet, LocatedPart, Position, ReadPart
 from partita.formats.core.wire import Wire, to_json
 from partita.types.json import Json, JsonObject, is_array, is_object
 from partita.types.messages import ToolCallPart
 from partita.types.parts import (
+    ContentOutput,
+    ErrorJsonOutput,
     ReasoningPart,
     SourceDocumentPart,
     SourceUrlPart,
     TextPart,
+    ToolOutput,
+    ToolResultPart,
 )
-from partita.types.tools import ContentOutput, ErrorJsonOutput, ToolOutput, ToolResultPart
 
 from . import wire
 from .server_tools import (
@@ -185,38 +186,38 @@ RESULTS: Final[PartCodecs[Mapping[str, str]]] = PartCodecs(
 )
 
 
-# The blocks of the assistant. Results of server tools are blocks behind their calls.
+# The blocks of the assistant. Results of server tools are blocks after their calls.
 
 
-def read_blocks(blocks: Sequence[Any], response: str) -> list[PlacedPart]:
+def read_blocks(blocks: Sequence[Any], response: str) -> list[ReadPart]:
     """The parts of the assistant's blocks. `response` is for the ids of sources.
 
     Results of server tools are in their calls. Sources are derived from results and citations.
     """
-    found: list[PlacedPart] = []
+    found: list[ReadPart] = []
     sources = Sources(response)
     calls: dict[str, int] = {}
     for index, block in enumerate(blocks):
         if isinstance(block, wire.UnknownBlock) and is_result(raw := dict(block.raw)):
             at = calls.get(raw["tool_use_id"])
             if at is None or found[at].part.output is not None:
-                found.append(PlacedPart(ASSISTANT_BLOCKS.keep(raw), index))
+                found.append(ReadPart(ASSISTANT_BLOCKS.keep(raw), index))
             else:
-                call, place = found[at]
-                found[at] = PlacedPart(add_result(call, raw, index - place - 1), place)
-            found += [PlacedPart(page, source_place(page)) for page in sources.add_result(raw)]
+                call, position = found[at]
+                found[at] = ReadPart(add_result(call, raw, index - position - 1), position)
+            found += [ReadPart(page, source_position(page)) for page in sources.add_result(raw)]
             continue
         if isinstance(block, wire.Call) and block.id in calls:
-            found.append(PlacedPart(ASSISTANT_BLOCKS.keep(to_json(block)), index))
+            found.append(ReadPart(ASSISTANT_BLOCKS.keep(to_json(block)), index))
             continue
         part = read_block(block, sources)
         if isinstance(part, ToolCallPart):
             calls[part.id] = len(found)
-        found.append(PlacedPart(part, index))
+        found.append(ReadPart(part, index))
         for number, raw in enumerate(block.citations or () if isinstance(block, wire.Text) else ()):
             if is_object(raw) and (document := sources.cited_document(raw, index, number)) is not None:
-                found.append(PlacedPart(document, source_place(document)))
-    return [*found, *(PlacedPart(page, source_place(page)) for page in sources.cited_pages())]
+                found.append(ReadPart(document, source_position(document)))
+    return [*found, *(ReadPart(page, source_position(page)) for page in sources.cited_pages())]
 
 
 def read_block(block: Any, sources: Sources) -> Any:
@@ -227,16 +228,16 @@ def read_block(block: Any, sources: Sources) -> Any:
 
 
 class _Blocks(MessageBlocks):
-    """The blocks of messages. Sources have places, but no blocks."""
+    """The blocks of messages. Sources have positions, but no blocks."""
 
     def write_all(
-        self, parts: Sequence[Placed], role: str, text: str | None = None
-    ) -> tuple[list[Json], list[Place | None]]:
-        blocks, places = super().write_all(parts, role, text)
+        self, parts: Sequence[LocatedPart], role: str, text: str | None = None
+    ) -> tuple[list[Json], list[Position | None]]:
+        blocks, positions = super().write_all(parts, role, text)
         for number, (part, _) in enumerate(parts):
             if isinstance(part, SourceUrlPart | SourceDocumentPart):
-                places[number] = source_place(part)
-        return blocks, places
+                positions[number] = source_position(part)
+        return blocks, positions
 
     def write_server_results(self, call: ToolCallPart) -> Sequence[tuple[Json, JsonObject]]:
         result = write_server_result(call, CALL_ID.fit(call.id))

@@ -9,20 +9,23 @@ from collections.abc import Mapping
 from typing import Final, NamedTuple
 
 from partita.errors import DecodeError
-from partita.formats.core.citations import citation
+from partita.formats.core.codec import behind_note, with_result
 from partita.formats.core.members import inverse, nonempty_text, renamed, text_in
 from partita.formats.core.metadata import FIELDS, notes
-from partita.formats.core.server_tools import behind_note, with_result
+from partita.formats.core.sources import citation
 from partita.formats.core.tool_text import as_text, read_tool_text
 from partita.types.data_url import PLAIN
 from partita.types.json import Json, JsonObject, is_array, is_object, loads
 from partita.types.messages import ToolCallPart
 from partita.types.parts import (
     Citation,
+    ErrorJsonOutput,
+    ErrorTextOutput,
+    JsonOutput,
     SourceDocumentPart,
     SourceUrlPart,
+    TextOutput,
 )
-from partita.types.tools import ErrorJsonOutput, ErrorTextOutput, JsonOutput, TextOutput
 
 from .wire import MCP_RESULT, NAME, RESULT
 

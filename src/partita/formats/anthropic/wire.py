@@ -7,7 +7,7 @@ from typing import Any, Final, Literal, TypeAlias
 
 from msgspec import UNSET, UnsetType
 
-from partita.formats.core.anthropic_media import Block, Document, Image
+from partita.formats.core.anthropic import Block, Document, Image
 from partita.formats.core.wire import Codec, UnknownVariant, Wire, always
 from partita.types.json import Json, JsonObject
 

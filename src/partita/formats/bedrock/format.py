@@ -11,19 +11,25 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
+from partita.formats.core.codec import BEHIND
 from partita.formats.core.members import objects_in, text_in
-from partita.formats.core.metadata import message_notes, notes, part_notes
-from partita.formats.core.report import Place, Record
-from partita.formats.core.request import HINT, Requests, block_lists, check_messages, request_report
-from partita.formats.core.response import About, Body, Responses
-from partita.formats.core.role_messages import IN_MESSAGES, INDEX, RoleReader, RoleWriter
-from partita.formats.core.rules import TRAILING, Rules
-from partita.formats.core.server_tools import BEHIND
+from partita.formats.core.metadata import INDEX, message_notes, notes, part_notes
+from partita.formats.core.report import Record
+from partita.formats.core.request import (
+    HINT,
+    IN_MESSAGES,
+    Requests,
+    RoleReader,
+    RoleWriter,
+    block_lists,
+    check_messages,
+    request_report,
+)
+from partita.formats.core.response import BodyFacts, ReadBody, Responses
 from partita.formats.core.tools import object_tools
-from partita.formats.core.turns import Placed, Prompt, Step, Turn
+from partita.formats.core.turns import TRAILING, LocatedPart, Position, Prompt, Rules, Step, Turn
 from partita.formats.core.wire import read_wire
-from partita.formats.losses import Loss
-from partita.formats.reasons import CITATIONS, REQUIRED, SIGNED
+from partita.formats.losses import CITATIONS, REQUIRED, SIGNED, Loss
 from partita.types.json import Json, JsonObject, is_object
 from partita.types.parts import ReasoningPart, TextPart
 
@@ -49,7 +55,7 @@ REPORT: Final = request_report(
 )
 CACHE_POINTS: Final = "the API takes four cache points"
 NO_FILES: Final = "the API takes no files of the assistant"
-BESIDE_RESULTS: Final = "the API takes no documents and videos beside results"
+WITH_RESULTS: Final = "the API takes no documents and videos together with results"
 ATTACHED: Final = "See the attached documents."
 
 
@@ -57,7 +63,7 @@ ATTACHED: Final = "See the attached documents."
 
 
 class _Reader(RoleReader):
-    """Reads messages. `system` has a place of its own."""
+    """Reads messages. `system` has a position of its own."""
 
     def read(self, raw: Json, path: str, id_: str, index: Any) -> None:
         message: wire.Message = read_wire(wire.MESSAGE, raw, path, HINT)
@@ -74,11 +80,11 @@ class _Writer(RoleWriter):
 
     rules, blocks = RULES, BLOCKS
 
-    def write_blocks(self, turn: Turn, role: str) -> tuple[list[Json], Sequence[Place | None]]:
-        """The blocks of a turn. The AI SDK also has cache points on whole messages: behind all blocks."""
-        blocks, places = super().write_blocks(turn, role)
+    def write_blocks(self, turn: Turn, role: str) -> tuple[list[Json], Sequence[Position | None]]:
+        """The blocks of a turn. The AI SDK also has cache points on whole messages: after all blocks."""
+        blocks, positions = super().write_blocks(turn, role)
         point = message_notes(turn.message, NAME).get(CACHE)
-        return ([*blocks, {CACHE: point}] if blocks and is_object(point) else blocks), places
+        return ([*blocks, {CACHE: point}] if blocks and is_object(point) else blocks), positions
 
     def write_prompt(self, turn: Prompt) -> None:
         is_refused = any("document" in one or "video" in one for one in self.write_blocks(turn, "user")[0])
@@ -86,7 +92,7 @@ class _Writer(RoleWriter):
             # https://github.com/pydantic/pydantic-ai/issues/6081
             self.messages.append(("assistant", [{"text": EMPTY}], {}))
             self._has_results = False
-            self.record.losses.append(Loss(turn.path, EMPTY, BESIDE_RESULTS, "repaired"))
+            self.record.losses.append(Loss(turn.path, EMPTY, WITH_RESULTS, "repaired"))
         super().write_prompt(turn)
 
     def write_step(self, step: Step) -> None:
@@ -98,7 +104,7 @@ class _Writer(RoleWriter):
                 content.append({"text": ATTACHED})
                 self.record.losses.append(Loss(f"$.messages[{number}]", ATTACHED, REQUIRED, "repaired"))
         _make_names_unique(payload["messages"])
-        _strip_last_answer(payload["messages"])
+        _strip_last_response(payload["messages"])
         if self.request is not None and not payload["messages"] and _has_stored_prompt(payload):
             del payload["messages"]
         elif self.request is not None:
@@ -107,20 +113,20 @@ class _Writer(RoleWriter):
         _limit_cache_points(payload, self.record)
         return payload
 
-    def _sendable(self, parts: Sequence[Placed]) -> Iterator[Placed]:
+    def _sendable(self, parts: Sequence[LocatedPart]) -> Iterator[LocatedPart]:
         """The parts of the assistant without what the API refuses in a request."""
         is_claude = self.request is not None and "anthropic" in str(self.request.settings.get("modelId"))
-        for placed in parts:
-            part, own = placed.part, part_notes(placed.part, NAME)
+        for located in parts:
+            part, own = located.part, part_notes(located.part, NAME)
             if isinstance(part, FILES):
-                self.record.losses.append(Loss.of(placed.path, part, NO_FILES))
+                self.record.losses.append(Loss.of(located.path, part, NO_FILES))
             elif isinstance(part, ReasoningPart) and is_claude and own.get("unsigned"):
-                self.record.losses.append(Loss.of(placed.path, part, SIGNED))
+                self.record.losses.append(Loss.of(located.path, part, SIGNED))
             elif "searchResultLocation" in str(own.get("citations")):
-                self.record.losses.append(Loss.of(f"{placed.path}.citations", part.citations, CITATIONS))
-                yield placed._replace(part=TextPart(part.text, state=part.state))
+                self.record.losses.append(Loss.of(f"{located.path}.citations", part.citations, CITATIONS))
+                yield located._replace(part=TextPart(part.text, state=part.state))
             else:
-                yield placed
+                yield located
 
 
 def _has_stored_prompt(payload: JsonObject) -> bool:
@@ -131,10 +137,10 @@ def _has_stored_prompt(payload: JsonObject) -> bool:
     return "promptVariables" in payload or ":prompt/" in str(payload.get("modelId"))
 
 
-def _strip_last_answer(messages: Sequence[JsonObject]) -> None:
-    """Claude refuses a last answer that ends in white space. The AI SDK strips it too.
+def _strip_last_response(messages: Sequence[JsonObject]) -> None:
+    """Strip the white space at the end of a last response, which Claude refuses. The AI SDK does it too.
 
-    The last message is known only here: what is behind it may have no block.
+    The last message is known only here: what follows it may have no block.
     """
     match messages[-1:]:
         case [{"role": "assistant", "content": [*_, {"text": str(text)} as last]}]:
@@ -201,15 +207,15 @@ def _limit_cache_points(payload: JsonObject, record: Record) -> None:
 # Responses
 
 
-def _read_body(response: wire.Response) -> Body:
+def _read_body(response: wire.Response) -> ReadBody:
     message = response.output.message
     bare = replace(response, output=replace(response.output, message=replace(message, content=())))
-    return Body(bare, read_blocks(message.content, "assistant", {}), response.stop_reason)
+    return ReadBody(bare, read_blocks(message.content, "assistant", {}), response.stop_reason)
 
 
-def _write_body(about: About, blocks: Sequence[JsonObject]) -> wire.Response:
+def _write_body(facts: BodyFacts, blocks: Sequence[JsonObject]) -> wire.Response:
     output = wire.Output(wire.Message("assistant", tuple(blocks)))
-    return wire.Response(output=output, stop_reason=about.stop, usage=about.usage, extra=about.extra)
+    return wire.Response(output=output, stop_reason=facts.stop, usage=facts.usage, extra=facts.extra)
 
 
 RESPONSES: Final = Responses(
@@ -228,7 +234,7 @@ RESPONSES: Final = Responses(
     read_usage=read_usage,
     reasons={"id": "responses have no id"},
 )
-RESPONSE: Final = RESPONSES.format(f"{FORMAT_NAME}-answer", "answers of Amazon Bedrock Converse")
+RESPONSE: Final = RESPONSES.format(f"{FORMAT_NAME}-response", "responses of Amazon Bedrock Converse")
 REQUESTS: Final = Requests(
     REPORT,
     "Converse",
@@ -238,4 +244,4 @@ REQUESTS: Final = Requests(
     writer=_Writer,
     is_request=lambda payload: "messages" in payload or "modelId" in payload,
 )
-FORMAT: Final = REQUESTS.format(FORMAT_NAME, "Amazon Bedrock Converse, requests and answers")
+FORMAT: Final = REQUESTS.format(FORMAT_NAME, "Amazon Bedrock Converse, requests and responses")

@@ -7,23 +7,37 @@ from typing import Any, Final
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from partita.formats.core.citations import citation
-from partita.formats.core.codec import PartCodec, PartCodecs, text_codec
+from partita.formats.core.codec import (
+    MessageBlocks,
+    PartCodec,
+    PartCodecs,
+    behind_note,
+    text_codec,
+    with_result,
+)
 from partita.formats.core.files import FILES, AnyFile, MediaFormats, file_name, media_type_of
 from partita.formats.core.members import items_in, objects_in, text_in
-from partita.formats.core.message_blocks import MessageBlocks
 from partita.formats.core.metadata import FIELDS, add_notes, notes, part_notes, with_part_notes
-from partita.formats.core.report import PlacedPart
-from partita.formats.core.rules import Alphabet
-from partita.formats.core.server_tools import behind_note, with_result
+from partita.formats.core.sources import citation
 from partita.formats.core.tool_text import Outcome, as_text, object_input, read_tool_text, tool_text
+from partita.formats.core.turns import Alphabet, ReadPart
 from partita.formats.core.wire import Wire, kind_of, to_json
-from partita.types.data_url import OCTETS, PDF, PLAIN, data_url, kind_of_media, parse_data_url, text_url
-from partita.types.fold import result_of
+from partita.types.data_url import OCTETS, PDF, PLAIN, data_url, media_kind, parse_data_url, text_url
 from partita.types.json import Json, JsonObject, is_object, walk
 from partita.types.messages import ToolCallPart
-from partita.types.parts import Citation, CustomPart, FilePart, ImagePart, ReasoningPart, TextPart
-from partita.types.tools import ContentOutput, ErrorJsonOutput, ToolOutput, ToolResultPart
+from partita.types.parts import (
+    Citation,
+    ContentOutput,
+    CustomPart,
+    ErrorJsonOutput,
+    FilePart,
+    ImagePart,
+    ReasoningPart,
+    TextPart,
+    ToolOutput,
+    ToolResultPart,
+)
+from partita.types.tool_results import result_of
 
 from . import wire
 from .wire import NAME
@@ -60,13 +74,13 @@ def _citation(raw: JsonObject) -> Citation:
     """https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Citation.html"""
     location = notes(raw, "location")
     kind = next(iter(location), "")
-    place = notes(location, kind)
+    position = notes(location, kind)
     return citation(
         NAME,
         raw,
-        id_=str(place.get("documentIndex", place.get("searchResultIndex", ""))),
+        id_=str(position.get("documentIndex", position.get("searchResultIndex", ""))),
         title=text_in(raw, "title"),
-        url=text_in(place, "url") if kind == "web" else text_in(raw, "source"),
+        url=text_in(position, "url") if kind == "web" else text_in(raw, "source"),
         media_type=PDF if kind == "documentPage" else PLAIN,
         cited_text=_text(items_in(raw.get("sourceContent"))),
     )
@@ -77,7 +91,7 @@ def _text(blocks: Sequence[Json], separator: str = "") -> str:
 
 
 GUARD: Final = "guardContent"
-"""The note of what a text has besides, which a guardrail assesses."""
+"""The note of a text or an image that a guardrail assesses, with its other members."""
 
 
 def read_guard(block: wire.GuardBlock, role: str) -> TextPart | ImagePart | None:
@@ -222,7 +236,7 @@ def read_media(block: Any, role: str) -> AnyFile | None:
 
 def write_media(part: AnyFile) -> Wire | None:
     media_type, source = media_type_of(part), _write_source(part.url)
-    kind, format_ = kind_of_media(media_type), FORMATS.name(media_type)
+    kind, format_ = media_kind(media_type), FORMATS.name(media_type)
     if kind not in wire.MEDIA or format_ is None or source is None:
         return None
     return wire.MEDIA[kind](wire.Media(format_, source))
@@ -257,7 +271,7 @@ def write_document(part: AnyFile) -> Wire | None:
     text = None if inline is None else inline.text()
     if text is not None and notes(part.provider_metadata, NAME).get("source") == "text":
         source = {"text": text}
-    is_taken = kind_of_media(media_type) == "document" and (format_ is not None or media_type == OCTETS)
+    is_taken = media_kind(media_type) == "document" and (format_ is not None or media_type == OCTETS)
     if source is None or not is_taken:
         return None
     name = document_name(file_name(part) or "document")
@@ -331,7 +345,7 @@ CACHE: Final = "cachePoint"
 
 
 class _Blocks(MessageBlocks):
-    """The blocks of messages. A cache point is behind its part."""
+    """The blocks of messages. A cache point follows its part."""
 
     def write_with_notes(self, part: Any, role: str) -> Sequence[Json]:
         blocks = super().write_with_notes(part, role)
@@ -345,14 +359,14 @@ class _Blocks(MessageBlocks):
 BLOCKS: Final = _Blocks(USER_BLOCKS, ASSISTANT_BLOCKS, RESULTS, lambda text: {"text": text})
 
 
-def read_blocks(raws: Sequence[JsonObject], role: str, calls: Mapping[str, str]) -> list[PlacedPart]:
+def read_blocks(raws: Sequence[JsonObject], role: str, calls: Mapping[str, str]) -> list[ReadPart]:
     """The parts of a message. `calls` are the names of open calls by id."""
-    found: list[PlacedPart] = []
+    found: list[ReadPart] = []
     served: dict[str, int] = {}
     for number, raw in enumerate(raws):
         last = found[-1] if found else None
         point = raw.get(CACHE) if len(raw) == 1 else None
-        if is_object(point) and last is not None and last.place == number - 1:
+        if is_object(point) and last is not None and last.position == number - 1:
             found[-1] = last._replace(part=with_part_notes(last.part, NAME, {CACHE: point}))
             continue
         part = read_block(raw, role, calls)
@@ -360,12 +374,12 @@ def read_blocks(raws: Sequence[JsonObject], role: str, calls: Mapping[str, str])
             served.setdefault(part.id, len(found))
         if role == "assistant" and isinstance(part, ToolResultPart):
             if part.id in served:
-                call, place = found[at := served.pop(part.id)]
-                metadata = add_notes(part.provider_metadata, NAME, behind_note(number - place - 1))
-                found[at] = PlacedPart(with_result(call, part.output, metadata), place)
+                call, position = found[at := served.pop(part.id)]
+                metadata = add_notes(part.provider_metadata, NAME, behind_note(number - position - 1))
+                found[at] = ReadPart(with_result(call, part.output, metadata), position)
                 continue
             part = ASSISTANT_BLOCKS.keep(raw)
-        found.append(PlacedPart(part, number))
+        found.append(ReadPart(part, number))
     return found
 
 

@@ -12,18 +12,10 @@ from typing import Any, Final, TypeAlias
 
 from msgspec.structs import replace
 
-from partita.formats.answers.outlet import Call
-from partita.formats.core.codec import DELTAS
+from partita.formats.core.codec import DELTAS, behind_note
+from partita.formats.core.decoder import EARLIER, NOTHING, POSITION, Call, ResponseDecoder, StreamedBlock
 from partita.formats.core.metadata import add_notes, notes
-from partita.formats.core.response_decoder import (
-    EARLIER,
-    NOTHING,
-    POSITION,
-    ResponseDecoder,
-    StreamedBlock,
-)
-from partita.formats.core.server_tools import behind_note
-from partita.formats.reasons import UNREAD
+from partita.formats.losses import UNREAD
 from partita.types.chunks import (
     CustomChunk,
     FileChunk,
@@ -33,8 +25,15 @@ from partita.types.chunks import (
 )
 from partita.types.json import Json, JsonObject, is_object
 from partita.types.messages import ToolCallPart
-from partita.types.parts import FilePart, ReasoningPart, TextPart
-from partita.types.tools import ErrorTextOutput, JsonOutput, TextOutput, ToolResultPart
+from partita.types.parts import (
+    ErrorTextOutput,
+    FilePart,
+    JsonOutput,
+    ReasoningPart,
+    TextOutput,
+    TextPart,
+    ToolResultPart,
+)
 from partita.types.usage import Usage, UsageNames
 
 from .parts import SERVER, read_block
@@ -96,17 +95,17 @@ class BedrockDecoder(ResponseDecoder):
         self._answered: set[str] = set()
         self._opened = 0
 
-    def _take(self, event: JsonObject) -> bool:
+    def _read(self, event: JsonObject) -> bool:
         """Read an event; whether it is known."""
         name, payload = next(iter(event.items()), ("", None))
         if len(event) != 1 or not is_object(payload):
             return False
         if "p" in payload:  # seen by the AI SDK, which deletes it
-            self._lose(f"{name}.p", payload["p"], PADDING)
+            self._report(f"{name}.p", payload["p"], PADDING)
             payload = {key: item for key, item in payload.items() if key != "p"}
         if name.endswith("Exception"):
-            self._failures.append(event)
-            self._outlet.error(error_text(payload) or name)
+            self._errors.append(event)
+            self._emitter.error(error_text(payload) or name)
             return True
         read = _EVENTS.get(name)
         return read is not None and read(self, payload, name)
@@ -114,33 +113,33 @@ class BedrockDecoder(ResponseDecoder):
     # Events
 
     def _message_start(self, payload: JsonObject, name: str) -> bool:
-        self._outlet.begin()
+        self._emitter.start()
         if payload.get("role", "assistant") != "assistant":
-            self._lose(f"{name}.role", payload["role"], UNREAD, "lost")
-        return self._note(payload, name, "role")
+            self._report(f"{name}.role", payload["role"], UNREAD, "lost")
+        return self._add_metadata(payload, name, "role")
 
     def _message_stop(self, payload: JsonObject, name: str) -> bool:
         stop = payload.get("stopReason")
         if self._stop is not None or not isinstance(stop, str):
             return False
         self._stop = stop
-        return self._note(payload, name, "stopReason")
+        return self._add_metadata(payload, name, "stopReason")
 
-    def _metadata(self, payload: JsonObject, name: str) -> bool:
+    def _usage_event(self, payload: JsonObject, name: str) -> bool:
         usage = payload.get("usage")
         if self._usage or not is_object(usage):
             return False
         self._usage = usage
-        return self._note(payload, name, "usage")
+        return self._add_metadata(payload, name, "usage")
 
-    def _note(self, payload: JsonObject, name: str, *known: str) -> bool:
-        """Take what an event says of the response as a whole."""
+    def _add_metadata(self, payload: JsonObject, name: str, *known: str) -> bool:
+        """Keep the other members of an event as metadata of the response."""
         for key, item in payload.items():
             if key in known:
                 continue
-            if key in self._said:
-                self._lose(f"{name}.{key}", item, EARLIER)
-            self._said.setdefault(key, item)
+            if key in self._metadata:
+                self._report(f"{name}.{key}", item, EARLIER)
+            self._metadata.setdefault(key, item)
         return True
 
     def _block_start(self, payload: JsonObject, name: str) -> bool:
@@ -155,16 +154,16 @@ class BedrockDecoder(ResponseDecoder):
             isinstance(value.get("toolUseId"), str) and isinstance(value.get("name"), str)
         ):
             return False
-        self._unread(payload, f"{name}.", INDEX, "start")
+        self._report_others(payload, f"{name}.", INDEX, "start")
         if index in self._blocks:
             self._close(self._blocks[index])
         block = self._open(kind, dict(value) if is_object(value) else value, index, name)
         if kind == "text":
-            self._outlet.start_text(str(index))
+            self._emitter.start_text(str(index))
         if kind == "toolUse" and value["toolUseId"] not in self._calls:
             block.call = Call(value["toolUseId"], value["name"], [], value.get("type") == SERVER or None)
             self._calls[value["toolUseId"]] = block
-            self._outlet.start_call(block.call)
+            self._emitter.start_call(block.call)
         if kind == "toolResult":
             block.raw["content"] = []
         return True
@@ -182,48 +181,48 @@ class BedrockDecoder(ResponseDecoder):
                 block = self._open("reasoningContent", {}, index, name)
             case _:
                 pass
-        if block is None or not self._grow(block, delta):
+        if block is None or not self._append(block, delta):
             return False
-        self._unread(payload, f"{name}.", INDEX, "delta")
+        self._report_others(payload, f"{name}.", INDEX, "delta")
         return True
 
     def _block_stop(self, payload: JsonObject, name: str) -> bool:
         index = payload.get(INDEX)
         if type(index) is not int:
             return False
-        self._unread(payload, f"{name}.", INDEX)
+        self._report_others(payload, f"{name}.", INDEX)
         if index in self._blocks:
             self._close(self._blocks[index])
         else:
-            self._lose(f"{name}.{INDEX}", index, NOTHING)
+            self._report(f"{name}.{INDEX}", index, NOTHING)
         return True
 
     # Blocks
 
     def _open(self, kind: str, value: Any, index: int, name: str) -> StreamedBlock:
         if index != self._opened:
-            self._lose(f"{name}.{INDEX}", index, POSITION)
+            self._report(f"{name}.{INDEX}", index, POSITION)
         self._opened += 1
         self._blocks[index] = block = StreamedBlock(kind, value, index)
         return block
 
-    def _grow(self, block: StreamedBlock, delta: JsonObject) -> bool:
-        """A block continues; whether such a delta belongs to it."""
+    def _append(self, block: StreamedBlock, delta: JsonObject) -> bool:
+        """Append a delta to a block; whether it belongs there."""
         id_ = str(block.index)
         match delta:
             case {"text": str(text)} if block.kind == "text":
                 block.raw += text
-                self._outlet.start_text(id_)
+                self._emitter.start_text(id_)
                 if text:
-                    self._outlet.text(id_, text)
+                    self._emitter.append_text(id_, text)
             case {"citation": {**citation}} if block.kind == "text":
                 block.citations.append(citation)
-                self._outlet.start_text(id_)
+                self._emitter.start_text(id_)
             case {"reasoningContent": {**inner}} if block.kind == "reasoningContent":
-                return len(inner) == 1 and self._grow_reasoning(block, *next(iter(inner.items())))
+                return len(inner) == 1 and self._append_reasoning(block, *next(iter(inner.items())))
             case {"toolUse": {"input": str(text), **rest}} if block.call is not None and not rest:
                 if text:
-                    self._outlet.grow_call(block.call.id, text)
+                    self._emitter.append_input(block.call.id, text)
             case {"toolResult": [*content]} if block.kind == "toolResult":
                 block.raw["content"] += content
             case {"image": {"source": {"bytes": str(data), **rest}, **more}} if block.kind == "image":
@@ -236,18 +235,18 @@ class BedrockDecoder(ResponseDecoder):
                 block.deltas.append(delta)
         return True
 
-    def _grow_reasoning(self, block: StreamedBlock, key: str, value: Json) -> bool:
+    def _append_reasoning(self, block: StreamedBlock, key: str, value: Json) -> bool:
         id_ = str(block.index)
         if key not in _REASONING or not isinstance(value, str):
             return False
-        self._outlet.start_reasoning(id_)
+        self._emitter.start_reasoning(id_)
         if key == "redactedContent":
             return _add_bytes(block, value)
         block.raw[key] = block.raw.get(key, "") + value
         if key == "text" and value:
-            self._outlet.reasoning(id_, value)
+            self._emitter.append_reasoning(id_, value)
         elif key == "signature":
-            self._outlet.reasoning(id_, "", {"signature": block.raw["signature"]})
+            self._emitter.append_reasoning(id_, "", {"signature": block.raw["signature"]})
         return True
 
     def _close(self, block: StreamedBlock) -> None:
@@ -259,18 +258,18 @@ class BedrockDecoder(ResponseDecoder):
         part = read_block(raw, "assistant", {})
         match part:
             case TextPart():
-                self._outlet.end(id_, notes(part.provider_metadata, NAME), part.citations)
+                self._emitter.end(id_, notes(part.provider_metadata, NAME), part.citations)
             case ReasoningPart():
                 own = notes(part.provider_metadata, NAME)
                 # The metadata of an end replaces earlier ones: it contains everything, or is left out.
-                self._outlet.end(id_, own if own.keys() != {"signature"} else None)
+                self._emitter.end(id_, own if own.keys() != {"signature"} else None)
             case FilePart():
-                self._outlet.emit(FileChunk(part.url, part.media_type, part.provider_metadata))
+                self._emitter.emit(FileChunk(part.url, part.media_type, part.provider_metadata))
             case ToolResultPart() if part.id in self._calls and part.id not in self._answered:
                 self._output(part, block.index)
             case _:
                 more: JsonObject = {DELTAS: block.deltas} if block.deltas else {}
-                self._outlet.emit(CustomChunk(f"{NAME}.{block.kind}", {NAME: {**raw, **more}}))
+                self._emitter.emit(CustomChunk(f"{NAME}.{block.kind}", {NAME: {**raw, **more}}))
 
     def _call_notes(self, block: StreamedBlock) -> JsonObject:
         part = read_block({"toolUse": {**block.raw, "input": {}}}, "assistant", {})
@@ -285,11 +284,11 @@ class BedrockDecoder(ResponseDecoder):
         output = result.output
         match output:
             case TextOutput() | JsonOutput():
-                self._outlet.emit(ToolOutputAvailable(result.id, output.value, True, metadata))
+                self._emitter.emit(ToolOutputAvailable(result.id, output.value, True, metadata))
             case ErrorTextOutput():
-                self._outlet.emit(ToolOutputError(result.id, output.value, True, metadata))
+                self._emitter.emit(ToolOutputError(result.id, output.value, True, metadata))
             case _:
-                self._outlet.emit(ToolOutputChunk(result.id, output, True, metadata))
+                self._emitter.emit(ToolOutputChunk(result.id, output, True, metadata))
 
 
 _KNOWN: Final = ("text", "reasoningContent", "toolUse", "toolResult", "image")
@@ -326,7 +325,7 @@ _EVENTS: Final[Mapping[str, _Read]] = {
     "contentBlockDelta": BedrockDecoder._block_delta,
     "contentBlockStop": BedrockDecoder._block_stop,
     "messageStop": BedrockDecoder._message_stop,
-    "metadata": BedrockDecoder._metadata,
+    "metadata": BedrockDecoder._usage_event,
 }
 EVENTS: Final = frozenset(
     {

@@ -11,24 +11,22 @@ from msgspec import UNSET, UnsetType
 
 from partita.formats.core.files import guess_media_type
 from partita.formats.rows import Row
-from partita.types.json import Json, JsonObject, is_array, is_object, same
+from partita.types.json import Json, JsonObject, is_array, is_object, same_json
 from partita.types.messages import AssistantPart, ToolCallPart
 from partita.types.parts import (
     DataPart,
+    ErrorJsonOutput,
+    ErrorTextOutput,
     FilePart,
     ForeignPart,
     ImagePart,
+    InterruptedOutput,
+    JsonOutput,
     PartState,
     ReasoningPart,
     SourceUrlPart,
-    TextPart,
-)
-from partita.types.tools import (
-    ErrorJsonOutput,
-    ErrorTextOutput,
-    InterruptedOutput,
-    JsonOutput,
     TextOutput,
+    TextPart,
     ToolOutput,
     ToolState,
 )
@@ -171,7 +169,7 @@ def _tool(block: Row) -> Sequence[AssistantPart]:
     name = block.take_text("toolName") or (stored.name if isinstance(stored.name, str) else UNNAMED)
     input_ = block.take("arguments") if "arguments" in block else stored.input
     output = stored.output
-    if "content" in block and (output is UNSET or same(output, block.get("content"))):
+    if "content" in block and (output is UNSET or same_json(output, block.get("content"))):
         output = block.take("content")
     failed = _failed(output) or "error" in (stored.status, block.get("status"))
     if failed and output is UNSET and "error" in block:
@@ -239,7 +237,7 @@ def _drop_mirrors(
     known: JsonObject = {"toolCallId": id_, "id": id_}
     known |= {} if input_ is UNSET else {"arguments": input_}
     known |= {} if output is UNSET else {"response": output}
-    rest = {key: value for key, value in raw.items() if key not in known or not same(value, known[key])}
+    rest = {key: value for key, value in raw.items() if key not in known or not same_json(value, known[key])}
     if is_object(raw.get("tool")) and raw["tool"].get("name") == name:
         rest["tool"] = {key: value for key, value in raw["tool"].items() if key != "name"}
     block.left["metadata"] = {**metadata, RAW: rest}

@@ -8,7 +8,7 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from partita.errors import DecodeError
-from partita.formats.events import fold
+from partita.formats.event_streams import fold
 from partita.formats.losses import Loss
 from partita.types.chunks import Chunk, TextDelta, TextEnd
 from partita.types.codec import read_chunk

@@ -18,8 +18,7 @@ from typing import Final
 from partita.errors import DecodeError
 from partita.formats.ai_sdk.ui.format import read_part, write_part
 from partita.formats.format import Format, Loaded
-from partita.formats.losses import Loss, json_losses
-from partita.formats.reasons import UNREAD
+from partita.formats.losses import UNREAD, Loss, json_losses
 from partita.formats.rows import NOT_JSON, Row, message_of, rows_of
 from partita.types.json import Json, is_array, is_object, loads
 from partita.types.messages import Envelope, Message, Part

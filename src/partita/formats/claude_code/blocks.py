@@ -10,7 +10,7 @@ from typing import Final, NamedTuple, TypeAlias
 
 from msgspec import UNSET
 
-from partita.formats.core.anthropic_media import ANY_IMAGE
+from partita.formats.core.anthropic import ANY_IMAGE
 from partita.formats.core.members import nonempty_text, without
 from partita.formats.core.metadata import notes
 from partita.types import chunks as c
@@ -20,13 +20,15 @@ from partita.types.messages import AssistantPart, ToolCallPart
 from partita.types.parts import (
     Citation,
     DocumentCitationSource,
+    ErrorJsonOutput,
     FilePart,
     ImagePart,
+    JsonOutput,
     ReasoningPart,
     TextPart,
+    ToolOutput,
     UrlCitationSource,
 )
-from partita.types.tools import ErrorJsonOutput, JsonOutput, ToolOutput
 
 from .tool_results import output_chunk
 from .user_content import content_part

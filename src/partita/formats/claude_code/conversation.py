@@ -5,14 +5,14 @@ them. In several versions the output tokens of early records are partial (anthro
 record with the most output tokens counts, the later one if two have the same.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import islice
 from typing import Final, TypeAlias
 
 from msgspec import UNSET, UnsetType
 
 from partita.formats.log.sink import Consumption, LogSink
-from partita.formats.reasons import NO_CALL
+from partita.formats.losses import NO_CALL
 from partita.types import chunks as c
 from partita.types.json import Json, JsonObject, is_array, is_object
 from partita.types.messages import (
@@ -58,9 +58,6 @@ RESPONSES = 512
 
 PROMPT_SHOWN: Final = 300
 
-FindAgent: TypeAlias = Callable[[str], str | None]
-"""Returns the sub-agent that got a prompt, where only the sub-agent's own file has it."""
-
 _Early: TypeAlias = tuple[JsonObject, JsonObject, Json | UnsetType]
 _STEP: Final = c.StepStart()
 _KNOWN: Final = {kind: names | MARKS for kind, names in KNOWN.items()}
@@ -71,11 +68,6 @@ _SAME: Final = ("type", "uuid", LINE)
 
 _TEXTS: Final = {"text": "text", "thinking": "thinking", "redacted_thinking": "data"}
 """Blocks of text, and the member with the text."""
-
-
-def no_agent(prompt: str) -> str | None:
-    """No sub-agent has a file of its own."""
-    return None
 
 
 class Response:
@@ -97,18 +89,14 @@ class Response:
 class Conversation:
     """Reads the records of one agent into a sink."""
 
-    def __init__(
-        self, sink: LogSink, branches: Branches | None = None, find_agent: FindAgent = no_agent
-    ) -> None:
+    def __init__(self, sink: LogSink, branches: Branches | None = None) -> None:
         """`branches`: of the conversation; a sub-agent has none."""
         self._sink = sink
         self._branches = branches
-        self._find_agent = find_agent
         self._responses: dict[str, Response] = {}
         self._by_message: dict[str, Response] = {}
         self._read: dict[str, None] = {}  # uuids of lines that are messages
         self._early: dict[str, _Early] = {}  # results before their calls
-        self._tasks: dict[str, str] = {}  # prompts of calls that start sub-agents, until these are known
         self._has_prompt = False  # since the turn began
         self._has_response = False
 
@@ -116,14 +104,6 @@ class Conversation:
         """Keep results whose calls never came."""
         for call in list(self._early):
             self._give_up(call)
-
-    def claim(self, prompt: str) -> str | None:
-        """The first call that gave a sub-agent this prompt, if its sub-agent is not known."""
-        for call, given in self._tasks.items():
-            if given == prompt:
-                del self._tasks[call]
-                return call
-        return None
 
     # Records that do not fit
 
@@ -134,8 +114,8 @@ class Conversation:
     def _own_id(self, uuid: Json, *, taken: bool) -> str:
         """The id of a message that is one line. `taken`: a line of another kind has its uuid."""
         if not isinstance(uuid, str):
-            return f"line-{self._sink.place.offset}"
-        return f"{uuid}/{self._sink.place.offset}" if taken else uuid
+            return f"line-{self._sink.position.offset}"
+        return f"{uuid}/{self._sink.position.offset}" if taken else uuid
 
     def _is_taken(self, id: str) -> bool:
         """Whether a line of another kind has that uuid."""
@@ -156,7 +136,7 @@ class Conversation:
 
     def _note(self, name: str, record: JsonObject) -> None:
         """Keep a record, under the number of its line."""
-        self._sink.note(name, record, str(record.pop(LINE, self._sink.line)))
+        self._sink.add_record(name, record, str(record.pop(LINE, self._sink.line)))
 
     def _keep(self, what: str, record: JsonObject) -> None:
         self._sink.report_unknown(what)
@@ -227,7 +207,7 @@ class Conversation:
             return None
         if is_prompt or record.get(KIND) == "command":
             if self._has_prompt and (is_prompt or self._has_response):
-                self._sink.begin_turn()
+                self._sink.start_turn()
                 self._has_response = False
             self._has_prompt = True
         if not is_prompt:
@@ -268,7 +248,7 @@ class Conversation:
             if len(self._early) > RESPONSES:
                 self._give_up(next(iter(self._early)))
             return
-        if not self._sink.is_waiting(call):
+        if not self._sink.is_pending(call):
             self._sink.report_unknown("a result of a call that has one, or is long past", detail=call)
             self._note("claude-code-again", _alone(record, block, structured))
             return
@@ -280,25 +260,22 @@ class Conversation:
         self._sink.append(id_, output_chunk(block, structured, denied=denied, provider_metadata=metadata))
         if is_object(structured):
             self._follow_up(id_, call, structured)
-        if call in self._tasks and (agent := self._find_agent(self._tasks[call])) is not None:
-            self._link(agent, call)
+        prompt = self._sink.expected_sign(call)
+        if prompt is not None and (agent := self._sink.find_agent(prompt)) is not None:
+            self._sink.link_agent(agent, call)
 
     def _give_up(self, call: str) -> None:
         if call in self._early:
             self._sink.report_unknown(NO_CALL, detail=call)
             early = self._early.pop(call)
-            with self._sink.as_of(early[0][LINE]):
+            with self._sink.from_lines(early[0][LINE]):
                 self._note("claude-code-result", _alone(*early))
-
-    def _link(self, agent: str, call: str) -> None:
-        self._tasks.pop(call, None)
-        self._sink.link(agent, call)
 
     def _follow_up(self, message_id: str, call: str, structured: JsonObject) -> None:
         """What a structured result has beside the output: the sub-agent that worked, the pages found."""
         agent = structured.get("agentId")
         if isinstance(agent, str):
-            self._link(agent, call)
+            self._sink.link_agent(agent, call)
         results = structured.get("results")
         if is_array(results) and "query" in structured:  # WebSearch
             contents = [one["content"] for one in results if is_object(one) and is_array(one.get("content"))]
@@ -344,11 +321,11 @@ class Conversation:
 
     def _begin(self, record: JsonObject, message: JsonObject, key: str) -> Response:
         sink, uuid = self._sink, record.get("uuid")
-        id_ = str(message.get("id") or uuid or f"line-{sink.place.offset}")
+        id_ = str(message.get("id") or uuid or f"line-{sink.position.offset}")
         if id_ in self._by_message:
             id_ = f"{id_}/{record.get('requestId') or uuid}"
         if self._is_taken(id_):
-            id_ = f"{id_}/{sink.place.offset}"
+            id_ = f"{id_}/{sink.position.offset}"
         response = self._responses[key] = self._by_message[id_] = Response(id_, key, record, sink.run_id)
         if len(self._responses) > 2 * RESPONSES:
             self._responses = dict(islice(self._responses.items(), RESPONSES, None))
@@ -393,7 +370,7 @@ class Conversation:
         if output < response.most:
             return
         response.most = output
-        self._sink.consume(
+        self._sink.add_consumption(
             Consumption(
                 response.key,
                 response.id,
@@ -473,7 +450,7 @@ class Conversation:
             metadata = None
             if self._early and is_object(block) and block.get("id") in self._early:
                 early = self._early.pop(block["id"])
-                with self._sink.as_of(early[0][LINE]):
+                with self._sink.from_lines(early[0][LINE]):
                     self._result(*early)
         response.blocks = number
 
@@ -490,7 +467,7 @@ class Conversation:
         if held is None or held == response.id:
             return held is not None
         other = self._by_message.get(held)
-        return other is not None and other.run_id == self._sink.run_id and self._sink.is_waiting(call)
+        return other is not None and other.run_id == self._sink.run_id and self._sink.is_pending(call)
 
     def _is_plain(self, response: Response, content: list[Json]) -> bool:
         """Whether the parts of blocks contain all that the blocks do."""
@@ -537,9 +514,7 @@ class Conversation:
             rest = {key: block[key] for key in block if key not in ("type", "id", "name", "input")}
             metadata = {"anthropic": rest} if metadata is None else {"anthropic": rest, **metadata}
         if name in AGENT_TOOLS and is_object(input_) and isinstance(input_.get("prompt"), str):
-            self._tasks[call] = input_["prompt"].strip()
-            if len(self._tasks) > RESPONSES:
-                del self._tasks[next(iter(self._tasks))]
+            self._sink.expect_agent(call, input_["prompt"].strip())
         return (c.ToolInputAvailable(call, name, input_, provider_metadata=metadata),)
 
 

@@ -17,13 +17,12 @@ from msgspec.structs import replace
 from partita.formats.core.metadata import FIELDS
 from partita.formats.core.report import Entry, Record, Report
 from partita.formats.core.turns import Instructions, Step, Turn
-from partita.formats.events import load_events
+from partita.formats.event_streams import load_events
 from partita.formats.format import Dumped, Format, Loaded
 from partita.formats.log.records import load_records, records_in
 from partita.formats.log.session_file import WHY, SessionFacts
 from partita.formats.log.thread_builder import LogBuilder
-from partita.formats.losses import Loss, json_losses
-from partita.formats.reasons import NO_CALL, NO_PLACE, ORDERED, UNREAD
+from partita.formats.losses import NO_CALL, NO_PLACE, ORDERED, UNREAD, Loss, json_losses
 from partita.types.codec import encode
 from partita.types.json import Json, JsonObject, is_array, is_object
 from partita.types.messages import AssistantMessage, Message, ToolCallPart
@@ -233,7 +232,7 @@ class _FileReport:
                 first.setdefault(message_id, builder.offset)
                 touched.setdefault(builder.offset, []).append(message_id)
 
-            builder.on_touch = touch
+            builder.on_change = touch
             return ClaudeLogDecoder(builder)
 
         numbers = [offset if line.at is None else line.at for offset, line in enumerate(lines, 1)]

@@ -3,11 +3,11 @@
 Progress of tools becomes preliminary output and is only kept in the raw log, and so is progress of hooks.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Final
 
-from partita.formats.log.links import Links
+from partita.formats.log.message_tree import RecordLinks
 from partita.formats.log.sink import LogSink
 from partita.types.chunks import ToolOutputAvailable
 from partita.types.json import Json, JsonObject, is_object
@@ -15,7 +15,7 @@ from partita.types.messages import SystemContent, SystemMessage, UserContent, Us
 from partita.types.parts import DataPart, TextPart
 
 from .branches import Branches, Mark
-from .conversation import Conversation, FindAgent, no_agent
+from .conversation import Conversation
 from .envelope import KIND, LINE, SOURCE, SUBAGENT
 from .user_content import CONVERSATION, HIDDEN, first_text, kind_of_user, parts_of_kind
 from .wire import ATTACHMENTS, CLAUDE_CODE, COMPACTING, FACTS, METADATA, PRELIMINARY, SHOWN, SYSTEM
@@ -31,14 +31,11 @@ MALFORMED: Final = (TypeError, KeyError, AttributeError, ValueError)
 class ClaudeLogDecoder:
     """The records of a session file, or of a sub-agent's."""
 
-    def __init__(self, sink: LogSink, *, elsewhere: frozenset[str] = frozenset()) -> None:
-        """`elsewhere`: sub-agents whose own files are read, so that their progress is not needed."""
+    def __init__(self, sink: LogSink) -> None:
         self._sink = sink
-        self._elsewhere = elsewhere
         self._branches = Branches()
-        self._links = Links(sink)
-        self.find_agent: FindAgent = no_agent
-        self._conversation = Conversation(sink, self._branches, self._agent_of)
+        self._links = RecordLinks(sink)
+        self._conversation = Conversation(sink, self._branches)
         self._agents: dict[str, Conversation] = {}
         self._roots: dict[str, str] = {}  # of lines of sub-agents without a name, to the first line of each
         self._home: str | None = None
@@ -137,11 +134,8 @@ class ClaudeLogDecoder:
     def _agent(self, name: str) -> Conversation:
         agent = self._agents.get(name)
         if agent is None:
-            agent = self._agents[name] = Conversation(self._sink.agent(name), None, self._agent_of)
+            agent = self._agents[name] = Conversation(self._sink.agent(name))
         return agent
-
-    def _agent_of(self, prompt: str) -> str | None:
-        return self.find_agent(prompt)
 
     def _unnamed_agent(self, record: JsonObject) -> Conversation:
         """A sub-agent without a name, before 2.0.28: its first line has the prompt of a call."""
@@ -151,23 +145,18 @@ class ClaudeLogDecoder:
             root = str(uuid)
             message = record.get("message")
             text = first_text(message.get("content")) if is_object(message) else ""
-            call = self.claim(text.strip())
+            call = self._sink.claim_call(text.strip())
             if call is not None:
-                self._sink.link(root, call)
+                self._sink.link_agent(root, call)
         if isinstance(uuid, str):
             self._roots[uuid] = root
         return self._agent(root)
-
-    def claim(self, prompt: str) -> str | None:
-        """The call with a prompt for a sub-agent."""
-        conversations = (self._conversation, *self._agents.values())
-        return next((call for one in conversations if (call := one.claim(prompt)) is not None), None)
 
     # Other records
 
     def _note(self, name: str, record: JsonObject) -> None:
         """Keep a record under the number of its line."""
-        self._sink.note(name, record, str(self._sink.line))
+        self._sink.add_record(name, record, str(self._sink.line))
 
     def _keep(self, what: str, record: JsonObject, detail: str = "") -> None:
         """Keep a record that is not understood."""
@@ -277,7 +266,7 @@ class ClaudeLogDecoder:
             self._agent_progress(record, data, call)
         elif kind in PRELIMINARY and isinstance(call, str):
             message_id = self._sink.call_message(call)
-            if message_id is not None and message_id not in self._agents and self._sink.is_waiting(call):
+            if message_id is not None and message_id not in self._agents and self._sink.is_pending(call):
                 output = data.get("fullOutput") if kind == "bash_progress" else data
                 self._sink.append(message_id, ToolOutputAvailable(call, output, preliminary=True))
         elif kind != "hook_progress":
@@ -290,10 +279,10 @@ class ClaudeLogDecoder:
         if not isinstance(agent, str) or not is_object(inner) or kind not in ("assistant", "user"):
             self._keep(f"unknown progress of a sub-agent {kind!r:.60}", record)
             return
-        if agent in self._elsewhere:
+        if self._sink.has_own_log(agent):
             return
         if isinstance(call, str):
-            self._sink.link(agent, call)
+            self._sink.link_agent(agent, call)
         stamp = inner.get("timestamp")
         if isinstance(stamp, str):
             self._set_time(stamp)
@@ -310,3 +299,12 @@ class ClaudeLogDecoder:
             self._sink.report_unknown("a time that cannot be read", detail=stamp)
         else:
             self._sink.set_time(time)
+
+
+def agent_signs(values: Sequence[Json]) -> Sequence[str]:
+    """The prompt of a sub-agent, by the first values of its file. The call has it too."""
+    for value in values:
+        message = value.get("message") if is_object(value) else None
+        if is_object(message) and message.get("role") == "user":
+            return (first_text(message.get("content")).strip(),)
+    return ()

@@ -15,14 +15,12 @@ from msgspec import UNSET
 from partita.formats.core.metadata import notes
 from partita.formats.core.turns import Instructions, Prompt, Results, Step, Turn, split
 from partita.formats.log.session_file import UNKNOWN_MODEL, Names, SessionFacts, is_uuid, made_uuid, model_of
-from partita.formats.losses import Loss
-from partita.formats.reasons import JOINED, NOT_MODEL
-from partita.types.fold import fold
+from partita.formats.losses import JOINED, NOT_MODEL, Loss
 from partita.types.json import Json, JsonObject, is_object
 from partita.types.messages import Message, ToolCallPart, text_of
-from partita.types.parts import ReasoningPart
+from partita.types.parts import InterruptedOutput, ReasoningPart
 from partita.types.times import iso_text
-from partita.types.tools import InterruptedOutput
+from partita.types.tool_results import fold
 
 from .envelope import SOURCE, SUBAGENT
 from .restored_lines import Line, Restored, envelope_of, in_order, joined, restore

@@ -12,10 +12,9 @@ from typing import Final, TypeAlias
 
 from msgspec import UNSET
 
-from partita.formats.core.anthropic_media import ANY_IMAGE
+from partita.formats.core.anthropic import ANY_IMAGE
 from partita.formats.core.members import is_equal, without
-from partita.formats.losses import Loss
-from partita.formats.reasons import REPLACED, UNREAD
+from partita.formats.losses import REPLACED, UNREAD, Loss
 from partita.types.chunks import (
     ChildMessage,
     Chunk,

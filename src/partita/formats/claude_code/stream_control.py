@@ -9,9 +9,9 @@ from typing import Final
 
 from msgspec import UNSET
 
-from partita.formats.core.anthropic_response import FINISH_REASONS
+from partita.formats.core.anthropic import FINISH_REASONS
 from partita.formats.core.members import is_equal, without
-from partita.formats.reasons import UNREAD
+from partita.formats.losses import UNREAD
 from partita.types import chunks as c
 from partita.types.codec import to_json
 from partita.types.json import Json, JsonObject, is_array, is_object

@@ -13,11 +13,10 @@ from msgspec.structs import replace
 from partita.errors import DecodeError
 from partita.formats.core.members import is_equal
 from partita.formats.core.tool_text import bad_input_text
-from partita.formats.losses import Loss
-from partita.formats.reasons import REPLACED, UNREAD
+from partita.formats.losses import REPLACED, UNREAD, Loss
 from partita.types import chunks as c
 from partita.types.json import Json, JsonObject, is_array, is_object, loads
-from partita.types.tools import ToolOutput
+from partita.types.parts import ToolOutput
 
 from .blocks import CallFacts, citations_of, data_type, server_of
 from .wire import ANTHROPIC, CLAUDE_CODE

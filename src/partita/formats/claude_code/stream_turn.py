@@ -8,7 +8,7 @@ from msgspec import UNSET, UnsetType
 from partita.formats.core.members import is_equal
 from partita.types import chunks as c
 from partita.types.json import Json, JsonObject, is_object
-from partita.types.tools import ExecutionDeniedOutput, InterruptedOutput, ToolOutput
+from partita.types.parts import ExecutionDeniedOutput, InterruptedOutput, ToolOutput
 
 from .blocks import CallFacts, server_of
 from .stream_parts import (

@@ -21,7 +21,7 @@ from partita.formats.core.tool_text import as_text, tool_text
 from partita.types.chunks import ToolOutputChunk
 from partita.types.json import Json, JsonObject, is_array, is_object
 from partita.types.messages import ToolCallPart
-from partita.types.tools import (
+from partita.types.parts import (
     ContentOutput,
     ErrorJsonOutput,
     ErrorTextOutput,

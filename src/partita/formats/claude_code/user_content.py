@@ -13,7 +13,7 @@ from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
 from partita.errors import DecodeError
-from partita.formats.core.anthropic_media import DOCUMENT, IMAGE, Block, Document, Image
+from partita.formats.core.anthropic import DOCUMENT, IMAGE, Block, Document, Image
 from partita.formats.core.codec import PartCodec, PartCodecs
 from partita.formats.core.metadata import FIELDS
 from partita.formats.core.wire import Codec, UnknownVariant, to_json

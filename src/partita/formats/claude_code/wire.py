@@ -9,7 +9,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from partita.formats.core.anthropic_response import usage_names
+from partita.formats.core.anthropic import usage_names
 from partita.formats.log.sink import Fact
 from partita.types.json import JsonObject
 from partita.types.usage import Usage

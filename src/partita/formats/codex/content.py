@@ -17,14 +17,17 @@ from partita.formats.core.tool_text import read_arguments
 from partita.types.data_url import data_url
 from partita.types.json import Json, JsonObject, is_array, is_object, loads
 from partita.types.messages import SystemPart, UserPart
-from partita.types.parts import FilePart, ForeignPart, ImagePart, TextPart
-from partita.types.tools import (
+from partita.types.parts import (
     ContentItem,
     ContentOutput,
     ErrorTextOutput,
     ExecutionDeniedOutput,
+    FilePart,
+    ForeignPart,
+    ImagePart,
     InterruptedOutput,
     TextOutput,
+    TextPart,
     ToolOutput,
 )
 

@@ -27,9 +27,7 @@ from partita.formats.log.session_file import (
     made_uuid,
     model_of,
 )
-from partita.formats.losses import Loss, Severity, json_losses
-from partita.formats.reasons import NO_CALL, NO_PLACE, REQUIRED, STEPS
-from partita.types.fold import fold
+from partita.formats.losses import NO_CALL, NO_PLACE, REQUIRED, STEPS, Loss, Severity, json_losses
 from partita.types.json import Json, JsonObject, is_array, is_object
 from partita.types.messages import (
     AssistantMessage,
@@ -57,6 +55,7 @@ from partita.types.parts import (
     UnknownPart,
 )
 from partita.types.times import EPOCH, iso_text
+from partita.types.tool_results import fold
 from partita.types.usage import Usage
 
 from .dump_items import ONLY_IMAGES, SEARCH, call_items, note_losses, part_losses, text_block, user_blocks

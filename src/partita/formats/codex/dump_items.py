@@ -11,33 +11,30 @@ from partita.formats.core.metadata import notes
 from partita.formats.core.report import COMMON
 from partita.formats.core.tool_text import as_text, read_tool_text, tool_text
 from partita.formats.log.session_file import Losses, content_blocks
-from partita.formats.losses import Loss, Severity
-from partita.formats.reasons import NO_PLACE, OTHER_FORM, RENAMED
+from partita.formats.losses import NO_PLACE, OTHER_FORM, RENAMED, Loss, Severity
 from partita.types.codec import to_json
-from partita.types.fold import state_after
 from partita.types.json import Json, JsonObject, dumps, is_object
 from partita.types.messages import ToolCallPart, UserPart
 from partita.types.parts import (
-    DataPart,
-    FilePart,
-    ForeignPart,
-    ImagePart,
-    PartBase,
-    ReasoningFilePart,
-    TextPart,
-    UnknownPart,
-)
-from partita.types.tools import (
     ContentItem,
     ContentOutput,
+    DataPart,
     ErrorJsonOutput,
     ErrorTextOutput,
     ExecutionDeniedOutput,
+    FilePart,
+    ForeignPart,
+    ImagePart,
     InterruptedOutput,
     JsonOutput,
+    PartBase,
+    ReasoningFilePart,
     TextOutput,
+    TextPart,
     ToolOutput,
+    UnknownPart,
 )
+from partita.types.tool_results import state_after
 
 from .content import media_type_of, outcome_of, read_call
 from .wire import AGENT

@@ -8,7 +8,7 @@ from partita.formats.format import Format, Loaded
 from partita.formats.log.records import load_records, records_in
 from partita.types.json import Json, JsonObject, dumps, is_array, is_object
 from partita.types.messages import AssistantMessage, Message
-from partita.types.times import read_time
+from partita.types.times import parse_iso
 
 from .dump import dump, dump_session, session_path
 from .exec import CodexExecDecoder
@@ -46,7 +46,7 @@ def _record_facts(record: Json) -> set[Fact]:
         call = {"type": "function_call", "name": "", "arguments": "", "call_id": payload.get("call_id")}
         records.insert(0, {**record, "type": "response_item", "payload": call})
     facts = message_facts(load_records(records, CodexRolloutDecoder, LINE).messages)
-    if (time := read_time(text(record, "timestamp") or "")) is not None:
+    if (time := parse_iso(text(record, "timestamp") or "")) is not None:
         facts.add(("time", time))
     if kind == "token_count":
         facts.add(_total(inner(inner(payload, "info"), "total_token_usage")))

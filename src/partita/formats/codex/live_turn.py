@@ -31,8 +31,15 @@ from partita.types.chunks import (
 )
 from partita.types.codec import to_json
 from partita.types.json import Json, JsonObject, is_object
-from partita.types.parts import FilePart, ForeignPart, ImagePart, TextPart
-from partita.types.tools import InterruptedOutput, Interruption, TextOutput
+from partita.types.parts import (
+    FilePart,
+    ForeignPart,
+    ImagePart,
+    InterruptedOutput,
+    Interruption,
+    TextOutput,
+    TextPart,
+)
 
 from .content import item_text, media_type_of, user_parts
 from .usage import TokenCounts, read_usage

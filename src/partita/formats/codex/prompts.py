@@ -134,7 +134,7 @@ class Prompts:
             if prompt not in self._said:
                 self._add_event(prompt, event)
             return
-        with self._thread.sink.as_of(held.line, self._thread.sink.line):
+        with self._thread.sink.from_lines(held.line, self._thread.sink.line):
             self._prompt(_with(held.message, prompt_notes(event)))
 
     def settle(self) -> None:
@@ -169,7 +169,7 @@ class Prompts:
         held, self._held = self._held, None
         if held is None:
             return
-        with self._thread.sink.as_of(held.line):
+        with self._thread.sink.from_lines(held.line):
             if held.injected or not is_prompt:
                 self._add(replace(held.message, internal=True, type="event"))
             else:
@@ -185,7 +185,7 @@ class Prompts:
 
     def _begin(self) -> None:
         if self._waits:
-            self._thread.sink.begin_turn()
+            self._thread.sink.start_turn()
             self._waits = False
 
     def _prompt(self, message: UserMessage) -> None:

@@ -12,7 +12,7 @@ from typing import Final, Literal, NamedTuple, TypeAlias
 from partita.formats.core.members import present
 from partita.types.chunks import DataChunk
 from partita.types.json import Json, JsonObject, is_array, is_object
-from partita.types.tools import JsonOutput
+from partita.types.parts import JsonOutput
 
 from .content import INPUTS, Outcome, block_text, blocks_of, content_text, outcome_of, read_call, rest_of
 from .prompts import Prompts
@@ -163,7 +163,7 @@ class ResponseItems:
         """Read the events for which no item came: texts, reasoning, searches."""
         searches, self._searches = self._searches, []
         for work, line in searches:
-            with self._thread.sink.as_of(line):
+            with self._thread.sink.from_lines(line):
                 self._calls.add_work(self.response({"call_id": work.id}), work, "web_search_end")
         self._add_events(self._echoes.take_waiting())
 
@@ -186,7 +186,7 @@ class ResponseItems:
 
     def _add_events(self, events: Sequence[Heard]) -> None:
         for heard in events:
-            with self._thread.sink.as_of(heard.line):
+            with self._thread.sink.from_lines(heard.line):
                 response = self.response(heard.event)
                 add = self._responses.text if heard.kind == "text" else self._responses.reasoning
                 own = present(source="event", phase=text(heard.event, "phase"))
@@ -309,7 +309,7 @@ class ResponseItems:
         if heard is not None:
             self._searches.remove(heard)
             work, line = heard
-            with self._thread.sink.as_of(line, self._thread.sink.line):
+            with self._thread.sink.from_lines(line, self._thread.sink.line):
                 self._calls.add_work(response, work, "web_search_call")
             return
         self._searched.append(action)

@@ -26,7 +26,7 @@ from partita.types.chunks import (
 )
 from partita.types.json import Json, JsonObject
 from partita.types.messages import AssistantContent, AssistantMessage
-from partita.types.tools import ErrorTextOutput, InterruptedOutput, TextOutput, ToolOutput
+from partita.types.parts import ErrorTextOutput, InterruptedOutput, TextOutput, ToolOutput
 
 from .content import Outcome, failed
 from .thread import Thread
@@ -135,7 +135,7 @@ class Responses:
         return response
 
     def _open_counted(self, early: Early, message: AssistantMessage) -> Response:
-        with self._thread.sink.as_of(early.line):
+        with self._thread.sink.from_lines(early.line):
             response = self._open(message)
             self._consume(response, early.consumption, early.copied)
         return response

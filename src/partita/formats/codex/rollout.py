@@ -5,7 +5,7 @@
 3. Since 2026 lines have an `ordinal`, and events contain whole items.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from partita.formats.log.sink import Fact, LogSink
 from partita.types.json import Json, JsonObject, is_object
@@ -14,7 +14,7 @@ from .content import item_text
 from .prompts import Prompts
 from .response_items import ResponseItems
 from .responses import Calls, Responses
-from .thread import FindAgent, Spawns, Thread, spawn_of
+from .thread import Spawns, Thread
 from .usage import TokenCounts
 from .wire import (
     ENVELOPE,
@@ -29,6 +29,9 @@ from .wire import (
     found,
     inner,
     items,
+    parent_of,
+    sign_of,
+    spawn_of,
     text,
     texts,
     whole,
@@ -39,10 +42,9 @@ from .work import WORK_EVENTS, item_event, kind_of_item, work_of
 class CodexRolloutDecoder:
     """Reads records into messages."""
 
-    def __init__(self, sink: LogSink, *, under_call: bool = False) -> None:
-        """`under_call`: the thread is that of a sub-agent, and is nested under the call that started it."""
-        thread = self._thread = Thread(sink, under_call=under_call)
-        if under_call:
+    def __init__(self, sink: LogSink) -> None:
+        thread = self._thread = Thread(sink)
+        if sink.is_sub_agent:
             thread.lineage.on_own = self._end_copy
         prompts, responses, calls = Prompts(thread), Responses(thread), Calls(thread)
         self._prompts, self._spawns = prompts, Spawns(thread)
@@ -78,19 +80,6 @@ class CodexRolloutDecoder:
         """The log has ended, for now or for good."""
         self._prompts.finish()
         self._items.add_waiting()
-
-    @property
-    def find_agent(self) -> FindAgent:
-        """The function that knows the files of sub-agents."""
-        return self._spawns.find_agent
-
-    @find_agent.setter
-    def find_agent(self, find: FindAgent) -> None:
-        self._spawns.find_agent = find
-
-    def claim(self, sign: str) -> str | None:
-        """The call that is likely to have started a sub-agent of that sign."""
-        return self._spawns.claim(sign)
 
     def mark(self) -> JsonObject:
         """The state of this place, where a turn begins."""
@@ -186,6 +175,15 @@ class CodexRolloutDecoder:
         for fact, value in facts.items():
             if value is not None:
                 self._thread.set_fact(fact, value)
+
+
+def agent_signs(values: Sequence[Json]) -> Sequence[str]:
+    """The signs of a sub-agent, by the first values of its file: see `Spawns`. A call may name no path."""
+    header = values[0] if values else None
+    meta = inner(header, "payload") if is_object(header) else {}
+    parent = parent_of(meta)
+    path = text(spawn_of(meta), "agent_path") or text(meta, "agent_path") or ""
+    return () if parent is None else (sign_of(parent, path), parent)
 
 
 def facts_of(meta: JsonObject) -> dict[Fact, Json]:

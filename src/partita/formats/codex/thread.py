@@ -7,7 +7,7 @@ times are those of the fork. What is copied was counted in the file of the paren
 from collections.abc import Callable
 from datetime import datetime
 from hashlib import blake2b
-from itertools import chain, islice
+from itertools import islice
 from typing import Final, Literal, TypeAlias
 
 from partita.errors import DecodeError
@@ -17,9 +17,9 @@ from partita.types.chunks import Chunk
 from partita.types.json import Json, JsonObject, dumps, is_object, loads
 from partita.types.messages import AssistantMessage, Message, SystemContent, SystemMessage, SystemPart
 from partita.types.parts import DataPart, TextPart
-from partita.types.times import read_time
+from partita.types.times import parse_iso
 
-from .wire import AGENT, data_name, inner, snake, text, texts, whole
+from .wire import AGENT, data_name, inner, millis_of, parents_of, sign_of, snake, text, texts, whole
 
 Header: TypeAlias = Literal["own", "again", "copied", "another"]
 
@@ -108,7 +108,7 @@ class Lineage:
         self._inherits = bool(self._ancestors) or "subagent" in inner(meta, "source")
         self._first_own = whole(meta, "subagent_history_start_ordinal")
         created = text(meta, "timestamp")
-        time = read_time(created) if created is not None else None
+        time = parse_iso(created) if created is not None else None
         self._born = millis_of(thread) or (time.timestamp() * 1000 if time is not None else None)
 
     def _set(self, copied: bool) -> None:
@@ -134,40 +134,6 @@ class Lineage:
         return None if started is None else started * 1000 + 999 < self._born
 
 
-def parents_of(meta: JsonObject) -> set[str]:
-    """The threads that a thread came from."""
-    named = (
-        text(meta, "forked_from_id"),
-        text(meta, "parent_thread_id"),
-        text(spawn_of(meta), "parent_thread_id"),
-        text(inner(meta, "history_base"), "thread_id"),
-    )
-    return {thread for thread in named if thread}
-
-
-def spawn_of(meta: JsonObject) -> JsonObject:
-    """What a header says about the call that started its thread; empty if no call did."""
-    return inner(inner(inner(meta, "source"), "subagent"), "thread_spawn")
-
-
-def parent_of(meta: JsonObject) -> str | None:
-    """The thread whose call started this one. Codex itself starts reviews and the like."""
-    if isinstance(inner(meta, "source").get("subagent"), str):
-        return None
-    parent = text(meta, "parent_thread_id") or text(spawn_of(meta), "parent_thread_id")
-    return None if parent == text(meta, "id") else parent
-
-
-def millis_of(id: str | None) -> float | None:
-    """When an id was made, if it is a UUID of version 7."""
-    if id is None or len(id) != 36 or id[14] != "7":
-        return None
-    try:
-        return float(int(id[:8] + id[9:13], 16))
-    except ValueError:
-        return None
-
-
 class Thread:
     """The messages of a thread, and what the readers of its records share: time, turn, model, ids.
 
@@ -175,15 +141,13 @@ class Thread:
     since it is in the thread that it comes from, and the header describes the agent, not the session.
     """
 
-    def __init__(self, sink: LogSink, *, under_call: bool = False) -> None:
-        """`under_call`: the thread is that of a sub-agent."""
+    def __init__(self, sink: LogSink) -> None:
         self.sink = sink
         self.lineage = Lineage()
         self.time: datetime | None = None
         self.model: str | None = None
         self.provider: str | None = None
         self.turn_id: str | None = None
-        self._under_call = under_call
         self._hidden: set[str] = set()  # messages that were begun in the copy and are left out
         self._timestamp: str | None = None
         self._ids: dict[str, int] = {}
@@ -212,7 +176,7 @@ class Thread:
         self.time, self._timestamp = None, None
         if not isinstance(timestamp, str):
             return
-        self.time = read_time(timestamp)
+        self.time = parse_iso(timestamp)
         if self.time is None:
             self.report_unknown("a time that cannot be read", detail=timestamp)
             return
@@ -223,12 +187,12 @@ class Thread:
 
     def add_message(self, message: Message) -> None:
         """Add a whole message."""
-        if not (self._under_call and self.lineage.copied):
+        if not (self.sink.is_sub_agent and self.lineage.copied):
             self.sink.add_message(message)
 
     def open(self, message: AssistantMessage) -> None:
         """Begin an assistant message."""
-        if self._under_call and self.lineage.copied:
+        if self.sink.is_sub_agent and self.lineage.copied:
             self._hidden.add(message.id)
         else:
             self.sink.open(message)
@@ -242,13 +206,13 @@ class Thread:
 
     def count(self, consumption: Consumption) -> None:
         """Add what a response consumed."""
-        if not (self._under_call and self.lineage.copied):
-            self.sink.consume(consumption)
+        if not (self.sink.is_sub_agent and self.lineage.copied):
+            self.sink.add_consumption(consumption)
 
     def note(self, kind: str, data: Json) -> None:
         """Keep a record that is not part of the conversation."""
-        if not (self._under_call and self.lineage.copied):
-            self.sink.note(data_name(kind), data)
+        if not (self.sink.is_sub_agent and self.lineage.copied):
+            self.sink.add_record(data_name(kind), data)
 
     def notice(
         self,
@@ -274,17 +238,17 @@ class Thread:
 
     def set_fact(self, fact: Fact, value: Json) -> None:
         """Set something that is known of the session."""
-        if not self._under_call:
+        if not self.sink.is_sub_agent:
             self.sink.set_fact(fact, value)
 
     def link(self, agent: str | None, call_id: str | None) -> None:
         """Nest a sub-agent under the call that started it."""
         if agent and call_id and not self.lineage.copied:
-            self.sink.link(agent, call_id)
+            self.sink.link_agent(agent, call_id)
 
     def report_unknown(self, what: str, *, detail: str = "") -> None:
         """Report something that was not understood."""
-        if not (self._under_call and self.lineage.copied):
+        if not (self.sink.is_sub_agent and self.lineage.copied):
             self.sink.report_unknown(what, detail=detail)
 
     def unknown_members(self, fields: JsonObject, known: frozenset[str], what: str) -> JsonObject | None:
@@ -339,15 +303,6 @@ SPAWN: Final = "spawn_agent"
 ROOT: Final = "/root"
 """The path of the agent that no other agent started."""
 
-FindAgent: TypeAlias = Callable[[str], str | None]
-"""The thread of a sub-agent by its sign, if only its own file says it."""
-
-
-def sign_of(meta: JsonObject) -> str:
-    """What identifies a sub-agent if its call does not name its thread: its parent, and its path."""
-    path = text(spawn_of(meta), "agent_path") or text(meta, "agent_path") or ""
-    return f"{parent_of(meta) or ''} {path}"
-
 
 class Spawns:
     """The calls of a thread that started agents, and the threads of these.
@@ -358,24 +313,25 @@ class Spawns:
 
     def __init__(self, thread: Thread) -> None:
         self._thread = thread
-        self.find_agent: FindAgent = lambda _: None
         self.path = ROOT  # of the agent whose thread this is
-        self._waiting: dict[str, str] = {}  # calls without an output, with the name of the task
 
     def called(self, call_id: str, name: str, arguments: Json) -> None:
         """A call of any tool."""
         if name.endswith(SPAWN) and not self._thread.lineage.copied:
-            self._waiting[call_id] = (text(arguments, "task_name") or "") if is_object(arguments) else ""
+            task = text(arguments, "task_name") if is_object(arguments) else None
+            sign = self._sign(f"{self.path}/{task}" if task else None)
+            self._thread.sink.expect_agent(call_id, sign)
 
     def answered(self, call_id: str, output: Json) -> None:
         """The output of a call of any tool."""
-        if self._waiting.pop(call_id, None) is None:
+        if self._thread.sink.expected_sign(call_id) is None:
             return
         result = _object_in(output)
         agent = text(result, "agent_id")
         path = text(result, "task_name")
         if agent is None and path is not None:
-            agent = self.find_agent(f"{self._thread.lineage.session or ''} {path}")
+            agent = self._thread.sink.find_agent(self._sign(path))
+        self._thread.sink.expect_agent(call_id, None)
         self._thread.link(agent, call_id)
 
     def event(self, kind: str, event: JsonObject) -> None:
@@ -393,17 +349,9 @@ class Spawns:
             threads = texts(item, "receiver_thread_ids")
             self._thread.link(threads[0] if threads else None, text(item, "id"))
 
-    def claim(self, sign: str) -> str | None:
-        """The call without an output that is likely to have started a sub-agent of this sign."""
-        parent, _, path = sign.partition(" ")
-        if parent != self._thread.lineage.session:
-            return None
-        named = (call for call, task in self._waiting.items() if task and path == f"{self.path}/{task}")
-        nameless = (call for call, task in self._waiting.items() if not task)
-        call = next(chain(named, nameless), None)
-        if call is not None:
-            del self._waiting[call]
-        return call
+    def _sign(self, path: str | None) -> str:
+        session = self._thread.lineage.session or ""
+        return session if path is None else sign_of(session, path)
 
 
 def _object_in(output: Json) -> JsonObject:

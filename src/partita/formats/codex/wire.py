@@ -207,3 +207,45 @@ def snake(name: str) -> str:
 def data_name(kind: str) -> str:
     """The name of the data part that keeps a record of that kind."""
     return f"{AGENT}-{kind.replace('_', '-')}"
+
+
+# Headers
+
+
+def parents_of(meta: JsonObject) -> set[str]:
+    """The threads that a thread came from."""
+    named = (
+        text(meta, "forked_from_id"),
+        text(meta, "parent_thread_id"),
+        text(spawn_of(meta), "parent_thread_id"),
+        text(inner(meta, "history_base"), "thread_id"),
+    )
+    return {thread for thread in named if thread}
+
+
+def spawn_of(meta: JsonObject) -> JsonObject:
+    """What a header says about the call that started its thread; empty if no call did."""
+    return inner(inner(inner(meta, "source"), "subagent"), "thread_spawn")
+
+
+def parent_of(meta: JsonObject) -> str | None:
+    """The thread whose call started this one. Codex itself starts reviews and the like."""
+    if isinstance(inner(meta, "source").get("subagent"), str):
+        return None
+    parent = text(meta, "parent_thread_id") or text(spawn_of(meta), "parent_thread_id")
+    return None if parent == text(meta, "id") else parent
+
+
+def sign_of(parent: str, path: str) -> str:
+    """What identifies a sub-agent if its call does not name its thread: the parent's thread, and its path."""
+    return f"{parent} {path}"
+
+
+def millis_of(id: str | None) -> float | None:
+    """When an id was made, in milliseconds since 1970, if it is a UUID of version 7."""
+    if id is None or len(id) != 36 or id[14] != "7":
+        return None
+    try:
+        return float(int(id[:8] + id[9:13], 16))
+    except ValueError:
+        return None

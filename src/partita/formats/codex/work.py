@@ -11,7 +11,7 @@ from typing import Final, Literal, NamedTuple, TypeAlias
 from partita.formats.core.members import present
 from partita.types.data_url import data_url
 from partita.types.json import Json, JsonObject, is_array, is_object
-from partita.types.tools import (
+from partita.types.parts import (
     ContentOutput,
     ErrorJsonOutput,
     ErrorTextOutput,

@@ -13,16 +13,22 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from partita.formats.core.members import text_in
-from partita.formats.core.metadata import FIELDS, message_notes, notes
-from partita.formats.core.report import Place
-from partita.formats.core.request import HINT, Requests, check_messages, request_report
-from partita.formats.core.residue import restore
-from partita.formats.core.response import About, Body, Responses
-from partita.formats.core.role_messages import APART, FORM, INDEX, STRING, RoleReader, RoleWriter
-from partita.formats.core.rules import Rules
+from partita.formats.core.metadata import FIELDS, INDEX, message_notes, notes
+from partita.formats.core.request import (
+    APART,
+    FORM,
+    HINT,
+    STRING,
+    Requests,
+    RoleReader,
+    RoleWriter,
+    check_messages,
+    request_report,
+)
+from partita.formats.core.response import BodyFacts, ReadBody, Responses
 from partita.formats.core.tools import object_tools
-from partita.formats.core.turns import Instructions, Results, Step, Turn
-from partita.formats.core.wire import Wire, read_wire, to_json
+from partita.formats.core.turns import Instructions, Position, Results, Rules, Step, Turn
+from partita.formats.core.wire import Wire, read_wire, restore, to_json
 from partita.types.json import Json, JsonObject, is_object
 from partita.types.parts import ForeignPart
 
@@ -39,7 +45,7 @@ REPORT: Final = request_report(
     NAME,
     {
         "output": "a result is text or documents, without a mark of errors",
-        "text": "the API takes a tool plan beside calls, and no text",
+        "text": "the API takes a tool plan with calls, and no text",
     },
     frozenset({FORM, INDEX}),
 )
@@ -97,25 +103,25 @@ class _Writer(RoleWriter):
     def _append(self, role: str, blocks: list[Json], turn: Turn, noted: JsonObject) -> tuple[int, int]:
         return super()._append(role, blocks, turn, {**noted, APART: True})
 
-    def write_blocks(self, turn: Turn, role: str) -> tuple[list[Json], Sequence[Place | None]]:
+    def write_blocks(self, turn: Turn, role: str) -> tuple[list[Json], Sequence[Position | None]]:
         if isinstance(turn, Step):
-            message, places = write_assistant(turn.parts, is_request=True, text=turn.text)
-            return ([] if message == wire.Assistant() else [message]), places
+            message, positions = write_assistant(turn.parts, is_request=True, text=turn.text)
+            return ([] if message == wire.Assistant() else [message]), positions
         for part, _ in turn.parts:
             is_foreign = isinstance(part, ForeignPart) and part.format == NAME
             if is_foreign and is_object(part.value) and "role" in part.value:
                 return [part.value], [0] * len(turn.parts)  # a message of an unknown role
-        blocks, places = super().write_blocks(turn, role)
+        blocks, positions = super().write_blocks(turn, role)
         type_: Any = wire.User if role == "user" else wire.System
-        return ([type_(content=tuple(blocks))] if blocks else []), places
+        return ([type_(content=tuple(blocks))] if blocks else []), positions
 
     def write_results(self, turn: Results) -> None:
-        for placed in turn.parts:
-            self.add("tool", [RESULTS.write(placed.part)], turn._replace(parts=[placed]), [0], {})
+        for located in turn.parts:
+            self.add("tool", [RESULTS.write(located.part)], turn._replace(parts=[located]), [0], {})
 
     def write_instructions(self, turn: Instructions) -> None:
-        blocks, places = self.write_blocks(turn, "system")
-        self.add("system", blocks, turn, places, self.notes_of(turn))
+        blocks, positions = self.write_blocks(turn, "system")
+        self.add("system", blocks, turn, positions, self.notes_of(turn))
 
 
 # Requests
@@ -128,20 +134,20 @@ MESSAGE: Final = "message"
 """The note of the residue of the message in a body."""
 
 
-def _read_body(response: wire.Response) -> Body:
+def _read_body(response: wire.Response) -> ReadBody:
     parts, noted = read_assistant(response.message)
     kept = notes(noted, FIELDS)
     bare = replace(response, message=wire.Assistant())
-    return Body(bare, parts, response.finish_reason, response.id, noted={MESSAGE: kept} if kept else {})
+    return ReadBody(bare, parts, response.finish_reason, response.id, notes={MESSAGE: kept} if kept else {})
 
 
-def _write_body(about: About, written: wire.Assistant) -> wire.Response:
+def _write_body(facts: BodyFacts, written: wire.Assistant) -> wire.Response:
     return wire.Response(
-        id=UNSET if about.id is None else about.id,
-        finish_reason=about.stop,
-        message=restore(written, notes(message_notes(about.message, NAME), MESSAGE)),
-        usage=about.usage,
-        extra=about.extra,
+        id=UNSET if facts.id is None else facts.id,
+        finish_reason=facts.stop,
+        message=restore(written, notes(message_notes(facts.message, NAME), MESSAGE)),
+        usage=facts.usage,
+        extra=facts.extra,
     )
 
 
@@ -161,8 +167,8 @@ RESPONSES: Final = Responses(
     usage=USAGE,
     read_usage=read_usage,
 )
-RESPONSE: Final = RESPONSES.format(f"{NAME}-answer", "answers of Cohere's chat API")
+RESPONSE: Final = RESPONSES.format(f"{NAME}-response", "responses of Cohere's chat API")
 REQUESTS: Final = Requests(
     REPORT, "Cohere", RESPONSES, TOOLS, reader=_Reader, writer=_Writer, members=("messages",)
 )
-FORMAT: Final = REQUESTS.format(NAME, "Cohere's chat API, requests and answers")
+FORMAT: Final = REQUESTS.format(NAME, "Cohere's chat API, requests and responses")

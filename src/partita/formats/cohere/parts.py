@@ -7,31 +7,31 @@ from typing import Any, Final
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from partita.formats.core.citations import citation
-from partita.formats.core.codec import PartCodec, PartCodecs, text_codec
+from partita.formats.core.codec import MessageBlocks, PartCodec, PartCodecs, text_codec
 from partita.formats.core.files import FILES, AnyFile, is_image
 from partita.formats.core.members import count_in, objects_in, parsed, text_in
-from partita.formats.core.message_blocks import MessageBlocks
 from partita.formats.core.metadata import FIELDS, notes, part_notes, with_part_notes
-from partita.formats.core.report import Place, PlacedPart
-from partita.formats.core.residue import residue
-from partita.formats.core.role_messages import FORM, STRING
-from partita.formats.core.rules import Alphabet
+from partita.formats.core.request import FORM, STRING
+from partita.formats.core.sources import citation
 from partita.formats.core.tool_text import as_text, object_input, read_arguments, tool_text
-from partita.formats.core.turns import Placed
-from partita.formats.core.wire import Wire
+from partita.formats.core.turns import Alphabet, LocatedPart, Position, ReadPart
+from partita.formats.core.wire import Wire, residue
 from partita.types.data_url import parse_data_url
 from partita.types.json import JsonObject, dumps, is_array, is_object
 from partita.types.messages import AssistantPart, ToolCallPart
 from partita.types.parts import (
     Citation,
+    ContentOutput,
     CustomPart,
     ForeignPart,
     ImagePart,
+    JsonOutput,
     ReasoningPart,
+    TextOutput,
     TextPart,
+    ToolOutput,
+    ToolResultPart,
 )
-from partita.types.tools import ContentOutput, JsonOutput, TextOutput, ToolOutput, ToolResultPart
 
 from . import wire
 from .wire import NAME
@@ -57,7 +57,7 @@ def read_thinking(block: wire.Thinking, context: Any) -> ReasoningPart:
 
 
 def write_thinking(part: ReasoningPart) -> Wire | None:
-    """Thinking has no signature: only a note says that it is from here."""
+    """Thinking has no signature: only a note shows that it is from this API."""
     is_own = notes(part.provider_metadata, NAME).get("type") == THINKING
     return wire.Thinking(thinking=part.text) if is_own else None
 
@@ -187,8 +187,8 @@ class _Blocks(MessageBlocks):
         return own.get(PLAN) is True or _write_block(part, own)[1] is not None
 
     def write_response(
-        self, parts: Sequence[Placed], text: str | None
-    ) -> tuple[wire.Assistant, list[Place | None]]:
+        self, parts: Sequence[LocatedPart], text: str | None
+    ) -> tuple[wire.Assistant, list[Position | None]]:
         return write_assistant(parts, text, is_request=False)
 
 
@@ -197,7 +197,7 @@ BLOCKS: Final = _Blocks(USER_BLOCKS, ASSISTANT_BLOCKS, RESULTS, lambda text: wir
 
 # Messages of the assistant. What a step contains is in four members of its message: the tool plan, the
 # content, the calls, and the citations of all of these. A tool plan is reasoning with a note: it is what the
-# model wrote for itself before its calls, and readers of an answer do not expect it in the text.
+# model wrote for itself before its calls, and readers of a response do not expect it in the text.
 
 SEPARATOR: Final = "\n"
 """Between texts that become one tool plan."""
@@ -210,24 +210,22 @@ _CITED: Final[Mapping[str, type[TextPart | ReasoningPart]]] = {
 }
 
 
-def read_assistant(message: wire.Assistant) -> tuple[list[PlacedPart], JsonObject]:
-    """The parts of a message, and notes about it. A place is `plan`, or a member and a number."""
-    found: list[PlacedPart] = []
+def read_assistant(message: wire.Assistant) -> tuple[list[ReadPart], JsonObject]:
+    """The parts of a message, and notes about it. A position is `plan`, or a member and a number."""
+    found: list[ReadPart] = []
     if message.tool_plan:
-        found.append(
-            PlacedPart(ReasoningPart(message.tool_plan, provider_metadata={NAME: {PLAN: True}}), PLAN)
-        )
+        found.append(ReadPart(ReasoningPart(message.tool_plan, provider_metadata={NAME: {PLAN: True}}), PLAN))
     content = message.content or ()
     blocks = (wire.Text(text=content),) if isinstance(content, str) else content
-    found += [PlacedPart(read_block(block), ("content", number)) for number, block in enumerate(blocks)]
+    found += [ReadPart(read_block(block), ("content", number)) for number, block in enumerate(blocks)]
     for number, call in enumerate(message.tool_calls or ()):
-        found.append(PlacedPart(read_call(call), ("tool_calls", number)))
+        found.append(ReadPart(read_call(call), ("tool_calls", number)))
     for raw in message.citations or ():
         at = _cited(found, raw) if is_object(raw) else None
         if at is not None:
             found[at] = found[at]._replace(part=add_citation(found[at].part, raw))
     noted: JsonObject = {FORM: STRING} if isinstance(content, str) and content else {}
-    written, _ = write_assistant([Placed(part, "") for part, _ in found], is_request=False)
+    written, _ = write_assistant([LocatedPart(part, "") for part, _ in found], is_request=False)
     kept = residue(as_string(written) if noted else written, message)
     return found, {**noted, **({FIELDS: kept} if kept else {})}
 
@@ -249,17 +247,17 @@ def custom(member: str, raw: JsonObject) -> CustomPart:
     return CustomPart(f"{NAME}.{raw.get('type')}", provider_metadata={NAME: {"member": member, "block": raw}})
 
 
-def _cited(parts: Sequence[PlacedPart], raw: JsonObject) -> int | None:
+def _cited(parts: Sequence[ReadPart], raw: JsonObject) -> int | None:
     """The number of the part that a citation is about.
 
     `type` is TEXT_CONTENT, THINKING_CONTENT or PLAN; `content_index` may be absent.
     """
     kind, index = str(raw.get("type", "TEXT_CONTENT")), raw.get("content_index")
     type_ = _CITED.get(kind)
-    for at, (part, place) in enumerate(parts):
-        is_plan = place == PLAN
+    for at, (part, position) in enumerate(parts):
+        is_plan = position == PLAN
         is_kind = type_ is not None and isinstance(part, type_) and is_plan == (kind == "PLAN")
-        if is_kind and (index is None or is_plan or place == ("content", index)):
+        if is_kind and (index is None or is_plan or position == ("content", index)):
             return at
     return None
 
@@ -275,32 +273,32 @@ def add_citation(part: Any, raw: JsonObject) -> Any:
 
 
 def write_assistant(
-    parts: Sequence[Placed], text: str | None = None, *, is_request: bool
-) -> tuple[wire.Assistant, list[Place | None]]:
-    """The message of a step, and the place of each part.
+    parts: Sequence[LocatedPart], text: str | None = None, *, is_request: bool
+) -> tuple[wire.Assistant, list[Position | None]]:
+    """The message of a step, and the position of each part.
 
-    In a request, text beside calls becomes the tool plan: "text content is not allowed when tool_calls are
-    provided" (https://github.com/vercel/ai/issues/5794).
+    In a request, text together with calls becomes the tool plan: "text content is not allowed when tool_calls
+    are provided" (https://github.com/vercel/ai/issues/5794).
     """
     plan: list[str] = []
     content: list[Any] = []
     calls: list[Any] = []
     citations: list[Any] = []
-    places: list[Place | None] = []
+    positions: list[Position | None] = []
     has_calls = any(isinstance(part, ToolCallPart) and CALLS.can_write(part) for part, _ in parts)
     for part, _ in parts:
         own = part_notes(part, NAME)
         if isinstance(part, ReasoningPart) and own.get(PLAN) is True:
             plan.append(part.text)
-            places.append(PLAN)
+            positions.append(PLAN)
         elif isinstance(part, TextPart) and has_calls and is_request:
             plan.append(part.text)
-            places.append(PLAN)
+            positions.append(PLAN)
             continue
         else:
             member, block = _write_block(part, own)
             target = calls if member == "tool_calls" else content
-            places.append(None if block is None else (member, len(target)))
+            positions.append(None if block is None else (member, len(target)))
             if block is None:
                 continue
             target.append(block)
@@ -316,7 +314,7 @@ def write_assistant(
         tool_calls=tuple(calls) or UNSET,
         citations=citations or UNSET,
     )
-    return message, places
+    return message, positions
 
 
 def _write_block(part: Any, own: JsonObject) -> tuple[str, Any]:

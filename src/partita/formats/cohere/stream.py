@@ -8,17 +8,18 @@ from typing import Any, Final, TypeAlias
 
 from msgspec.structs import replace
 
-from partita.formats.answers.outlet import INTERRUPTED, Call
 from partita.formats.core.codec import DELTAS
-from partita.formats.core.metadata import notes
-from partita.formats.core.response_decoder import (
+from partita.formats.core.decoder import (
     EARLIER,
+    INTERRUPTED,
     NOTHING,
     POSITION,
+    Call,
     ResponseDecoder,
     StreamedBlock,
 )
-from partita.formats.reasons import UNREAD
+from partita.formats.core.metadata import notes
+from partita.formats.losses import UNREAD
 from partita.types.chunks import CustomChunk
 from partita.types.json import Json, JsonObject, is_object, loads
 from partita.types.messages import ToolCallPart
@@ -58,7 +59,7 @@ class CohereDecoder(ResponseDecoder):
         self._counts = {"content": 0, "tool-call": 0, "citation": 0}
         self._has_ended = False
 
-    def _take(self, event: JsonObject) -> bool:
+    def _read(self, event: JsonObject) -> bool:
         read = _EVENTS.get(str(event.get("type")))
         return read is not None and read(self, event)
 
@@ -70,12 +71,12 @@ class CohereDecoder(ResponseDecoder):
     # Events
 
     def _message_start(self, event: JsonObject) -> bool:
-        self._outlet.begin()
+        self._emitter.start()
         message = _message(event)
         if isinstance(event.get("id"), str) and self._id is None:
             self._id = event["id"]
         elif event.get("id") is not None:
-            self._lose("id", event["id"], EARLIER)
+            self._report("id", event["id"], EARLIER)
         empty: JsonObject = {
             "role": "assistant",
             "content": [],
@@ -85,8 +86,8 @@ class CohereDecoder(ResponseDecoder):
         }
         for key, item in message.items():
             if key not in empty or item != empty[key]:
-                self._lose(f"delta.message.{key}", item, UNREAD)
-        self._unread(event, "", "type", "id", "delta")
+                self._report(f"delta.message.{key}", item, UNREAD)
+        self._report_others(event, "", "type", "id", "delta")
         return True
 
     def _content_start(self, event: JsonObject) -> bool:
@@ -99,46 +100,47 @@ class CohereDecoder(ResponseDecoder):
             self._close(self._blocks[index])
         self._blocks[index] = block = StreamedBlock(str(raw["type"]), dict(raw), index)
         if block.kind == "text":
-            self._outlet.start_text(str(index))
+            self._emitter.start_text(str(index))
         elif block.kind == "thinking":
-            self._outlet.start_reasoning(str(index))
+            self._emitter.start_reasoning(str(index))
         text = raw.get(block.kind)
         if isinstance(text, str) and text:
             block.raw[block.kind] = ""
-            self._grow(block, {block.kind: text})
+            self._append(block, {block.kind: text})
         return True
 
     def _content_delta(self, event: JsonObject) -> bool:
         index, delta = event.get("index"), _message(event).get("content")
         block = self._blocks.get(index) if type(index) is int else None
-        if block is None or not is_object(delta) or not self._grow(block, delta):
+        if block is None or not is_object(delta) or not self._append(block, delta):
             return False
         if event.get("logprobs") is not None:
-            self._said["logprobs"] = [*self._said.get("logprobs", ()), event["logprobs"]]
-        self._unread(event, "", "type", "index", "delta", "logprobs")
+            self._metadata["logprobs"] = [*self._metadata.get("logprobs", ()), event["logprobs"]]
+        self._report_others(event, "", "type", "index", "delta", "logprobs")
         return True
 
-    def _grow(self, block: StreamedBlock, delta: JsonObject) -> bool:
-        """A block continues; whether such a delta belongs to it."""
+    def _append(self, block: StreamedBlock, delta: JsonObject) -> bool:
+        """Append a delta to a block; whether it belongs there."""
         if block.kind not in ("text", "thinking"):
             block.deltas.append(delta)
             return True
         text = delta.get(block.kind)
         if not isinstance(text, str):
             return False
-        self._unread(delta, "delta.message.content.", block.kind)
+        self._report_others(delta, "delta.message.content.", block.kind)
         before = block.raw.get(block.kind)
         block.raw[block.kind] = f"{before if isinstance(before, str) else ''}{text}"
         if text:
-            (self._outlet.text if block.kind == "text" else self._outlet.reasoning)(str(block.index), text)
+            append = self._emitter.append_text if block.kind == "text" else self._emitter.append_reasoning
+            append(str(block.index), text)
         return True
 
     def _content_end(self, event: JsonObject) -> bool:
         index = event.get("index")
         block = self._blocks.get(index) if type(index) is int else None
-        self._unread(event, "", "type", "index")
+        self._report_others(event, "", "type", "index")
         if block is None:
-            self._lose("index", index, NOTHING)
+            self._report("index", index, NOTHING)
         else:
             self._close(block)
         return True
@@ -147,12 +149,12 @@ class CohereDecoder(ResponseDecoder):
         text = _message(event).get("tool_plan")
         if not isinstance(text, str):
             return False
-        self._unread(event, "", "type", "delta")
+        self._report_others(event, "", "type", "delta")
         if self._plan is None:
             self._plan = []
-            self._outlet.start_reasoning(PLAN, {PLAN: True})
+            self._emitter.start_reasoning(PLAN, {PLAN: True})
         if text:
-            self._outlet.reasoning(PLAN, text)
+            self._emitter.append_reasoning(PLAN, text)
         return True
 
     def _call_start(self, event: JsonObject) -> bool:
@@ -171,13 +173,13 @@ class CohereDecoder(ResponseDecoder):
         self._end_plan()
         self._check(event, "tool-call")
         if raw.get("type", "function") != "function":
-            self._lose("delta.message.tool_calls.type", raw["type"], UNREAD)
+            self._report("delta.message.tool_calls.type", raw["type"], UNREAD)
         self._calls[index] = block = StreamedBlock("function", raw, index)
         block.call = Call(id_, name, [])
-        self._outlet.start_call(block.call)
+        self._emitter.start_call(block.call)
         text = raw["function"].get("arguments")
         if isinstance(text, str) and text:
-            self._outlet.grow_call(id_, text)
+            self._emitter.append_input(id_, text)
         return True
 
     def _call_delta(self, event: JsonObject) -> bool:
@@ -185,9 +187,9 @@ class CohereDecoder(ResponseDecoder):
         call = self._calls.get(index) if type(index) is int else None
         match _message(event).get("tool_calls"):
             case {"function": {"arguments": str(text)}} if call is not None and not call.is_ended:
-                self._unread(event, "", "type", "index", "delta")
+                self._report_others(event, "", "type", "index", "delta")
                 if text:
-                    self._outlet.grow_call(call.raw["id"], text)
+                    self._emitter.append_input(call.raw["id"], text)
                 return True
             case _:
                 return False
@@ -195,9 +197,9 @@ class CohereDecoder(ResponseDecoder):
     def _call_end(self, event: JsonObject) -> bool:
         index = event.get("index")
         call = self._calls.get(index) if type(index) is int else None
-        self._unread(event, "", "type", "index")
+        self._report_others(event, "", "type", "index")
         if call is None or call.is_ended:
-            self._lose("index", index, NOTHING)
+            self._report("index", index, NOTHING)
         else:
             self._end_call(call, is_final=False)
         return True
@@ -216,51 +218,51 @@ class CohereDecoder(ResponseDecoder):
         elif found:
             found[0].citations.append(raw)
         else:  # of a block that has ended
-            self._said["citations"] = [*self._said.get("citations", ()), raw]
+            self._metadata["citations"] = [*self._metadata.get("citations", ()), raw]
         return True
 
     def _citation_end(self, event: JsonObject) -> bool:
-        self._unread(event, "", "type", "index")
+        self._report_others(event, "", "type", "index")
         if event.get("index") != self._counts["citation"] - 1:
-            self._lose("index", event.get("index"), NOTHING)
+            self._report("index", event.get("index"), NOTHING)
         return True
 
     def _message_end(self, event: JsonObject) -> bool:
         delta = event.get("delta")
         if self._has_ended or not is_object(delta):
             return False
-        self._outlet.begin()
+        self._emitter.start()
         self._has_ended = True
         stop, usage = delta.get("finish_reason"), delta.get("usage")
         self._stop = stop if isinstance(stop, str) else None
         self._usage = usage if is_object(usage) else {}
         if isinstance(delta.get("error"), str):  # there is no event for errors
-            self._failures.append({"message": delta["error"]})
-            self._outlet.error(delta["error"])
+            self._errors.append({"message": delta["error"]})
+            self._emitter.error(delta["error"])
         known = ("finish_reason", "usage", "error")
-        self._said |= {key: item for key, item in delta.items() if key not in known}
+        self._metadata |= {key: item for key, item in delta.items() if key not in known}
         if event.get("id") not in (None, self._id):
-            self._lose("id", event["id"], EARLIER)
+            self._report("id", event["id"], EARLIER)
         elif event.get("id") is not None:
-            self._lose("id", event["id"], "the first event has it too")
-        self._unread(event, "", "type", "id", "delta")
+            self._report("id", event["id"], "the first event has it too")
+        self._report_others(event, "", "type", "id", "delta")
         return True
 
     def _check(self, event: JsonObject, kind: str) -> None:
         """Report an index that is not the next one. Blocks, calls and citations are counted apart."""
-        self._unread(event, "", "type", "index", "delta")
+        self._report_others(event, "", "type", "index", "delta")
         if event.get("index") != self._counts[kind]:
-            self._lose("index", event.get("index"), POSITION)
+            self._report("index", event.get("index"), POSITION)
         self._counts[kind] += 1
 
     # Ends
 
     def _end_plan(self) -> None:
-        if self._plan is not None and self._outlet.is_open(PLAN):
+        if self._plan is not None and self._emitter.is_open(PLAN):
             part = ReasoningPart("", provider_metadata={NAME: {PLAN: True}})
             for raw in self._plan:
                 part = add_citation(part, raw)
-            self._outlet.end(PLAN, notes(part.provider_metadata, NAME))
+            self._emitter.end(PLAN, notes(part.provider_metadata, NAME))
 
     def _close(self, block: StreamedBlock) -> None:
         self._blocks.pop(block.index, None)
@@ -271,11 +273,11 @@ class CohereDecoder(ResponseDecoder):
             for raw in block.citations:
                 part = add_citation(part, raw)
             citations = part.citations if isinstance(part, TextPart) else None
-            self._outlet.end(str(block.index), notes(part.provider_metadata, NAME), citations)
+            self._emitter.end(str(block.index), notes(part.provider_metadata, NAME), citations)
         else:
             own = notes(part.provider_metadata, NAME)
             more: JsonObject = {DELTAS: block.deltas} if block.deltas else {}
-            self._outlet.emit(CustomChunk(f"{NAME}.{block.kind}", {NAME: {**own, **more}}))
+            self._emitter.emit(CustomChunk(f"{NAME}.{block.kind}", {NAME: {**own, **more}}))
 
     def _read_input(self, text: str) -> Json:
         value = loads(text)

@@ -94,7 +94,7 @@ class Assistant(Message, tag="assistant"):
 
 
 class Tool(Message, tag="tool"):
-    """The result of one call. There is no mark of an error: it is content."""
+    """The result of one call. There is no flag for errors: an error is content."""
 
     tool_call_id: str
     content: Content

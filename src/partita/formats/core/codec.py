@@ -1,30 +1,30 @@
-"""Part codecs: pairs of functions between wire blocks and canonical parts.
+"""Part codecs: pairs of functions between wire blocks and canonical parts, and the blocks of messages.
 
 The functions of a codec convert only what a block means. Everything else in a block is its residue, which is
 kept under the format's namespace of the part's provider metadata and put back on write. No codec handles it.
+
+`MessageBlocks` has the codecs of a message by its role. A block that has no part in a message of its role is
+kept whole, and a part that has no block there is not written.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, Generic, TypeVar
 
 from msgspec.structs import replace
 
-from partita.types.codec import to_json
-from partita.types.json import JsonObject, is_array, is_object
-from partita.types.parts import CustomPart, ForeignPart, TextPart
+from partita.types.json import Json, JsonObject, is_array, is_object
+from partita.types.messages import AssistantPart, ToolCallPart
+from partita.types.parts import CustomPart, ForeignPart, TextPart, ToolOutput, ToolResultPart
+from partita.types.tool_results import state_after
 
-from .metadata import add_notes, notes
-from .residue import residue, restore
-from .wire import Wire, kind_of
+from .metadata import KIND, add_notes, notes
+from .turns import LocatedPart, Position
+from .wire import Wire, kind_of, residue, restore, to_json
 
 ContextT = TypeVar("ContextT")
 
-KIND: Final = "kind"
-"""The note of a block's kind, where the part alone would be written as a block of another kind."""
-
-
 DELTAS: Final = "deltas"
-"""The note of the deltas of a block that is not known, beside what it began with."""
+"""The note of the deltas of an unknown block, next to what the block started with."""
 
 
 class PartCodec(Generic[ContextT]):
@@ -180,3 +180,106 @@ def text_codec(type_: type[Any]) -> PartCodec[Any]:
 
 def _is_blank(part: Any) -> bool:
     return type(part) is TextPart and not part.text.strip()
+
+
+# The blocks of messages
+
+BEHIND: Final = "behind"
+"""The note of how many blocks are between a server tool's result and its call, or the result before it."""
+
+
+class MessageBlocks:
+    """Reads and writes the blocks of messages by role: user, assistant, and results of tools.
+
+    Instructions are content of the user that is text.
+    """
+
+    def __init__(
+        self,
+        user: PartCodecs[Any],
+        assistant: PartCodecs[Any],
+        results: PartCodecs[Mapping[str, str]] | None,
+        text: Callable[[str], Json],
+    ) -> None:
+        """`results`: their context is the names of calls by id; `None` if the format itself handles them.
+
+        `text`: the block of a text.
+        """
+        self._user, self._assistant, self._results, self._text = user, assistant, results, text
+
+    def read(self, block: Any, role: str, calls: Mapping[str, str], context: Any = None) -> Any:
+        """The part of a block. `calls` are the names of open calls by id."""
+        if self._results is not None and role != "system" and self._results.reads(block):
+            return self._results.read(block, calls)
+        part = (self._assistant if role == "assistant" else self._user).read(block, context)
+        is_kept = role == "system" and not isinstance(part, TextPart | ForeignPart)
+        return self._user.keep(to_json(block)) if is_kept else part
+
+    def write(self, part: Any, role: str) -> Any:
+        """The block of a part; `None` if it has none in a message of that role."""
+        if type(part) is ToolResultPart:
+            return None if self._results is None else self._results.write(part)
+        if role == "system" and not isinstance(part, TextPart | ForeignPart):
+            return None
+        return (self._assistant if role == "assistant" else self._user).write(part)
+
+    def is_written(self, part: AssistantPart) -> bool:
+        """Whether a part of the assistant has a block."""
+        return self.write(part, "assistant") is not None
+
+    def write_all(
+        self, parts: Sequence[LocatedPart], role: str, text: str | None = None
+    ) -> tuple[list[Json], list[Position | None]]:
+        """The blocks of a message, and of a text after them, and the number of each part's block.
+
+        Results of a call that the provider ran follow it, with as many blocks between them as there were.
+        """
+        blocks: list[Json] = []
+        positions: list[Position | None] = []
+        waiting: list[tuple[int, Json]] = []  # results, and the numbers that they get
+        for part, _ in parts:
+            written = self.write_with_notes(part, role)
+            while waiting and written and waiting[0][0] <= len(blocks):
+                blocks.append(waiting.pop(0)[1])
+            positions.append(len(blocks) if written else None)
+            blocks += written
+            if type(part) is ToolCallPart and part.provider_executed and part.output is not None and written:
+                at = len(blocks) - len(written) + 1
+                for result, noted in self.write_server_results(part):
+                    behind = noted.get(BEHIND)
+                    at += behind if type(behind) is int else 0
+                    waiting.append((at, result))
+                    at += 1
+                waiting.sort(key=lambda one: one[0])
+        blocks += [result for _, result in waiting]
+        return (blocks if text is None else [*blocks, self._text(text)]), positions
+
+    def write_response(
+        self, parts: Sequence[LocatedPart], text: str | None
+    ) -> tuple[Any, list[Position | None]]:
+        """The blocks of a response, as the format writes them into a body."""
+        return self.write_all(parts, "assistant", text)
+
+    def write_with_notes(self, part: Any, role: str) -> Sequence[Json]:
+        """The block of a part, if it has one. A format adds blocks that are notes here."""
+        block = self.write(part, role)
+        return [] if block is None else [block]
+
+    def write_server_results(self, call: ToolCallPart) -> Sequence[tuple[Json, JsonObject]]:
+        """The blocks of the results of a call that the provider ran, and the notes about them."""
+        raise NotImplementedError
+
+    def as_string(self, blocks: Sequence[Any]) -> str | Sequence[Any]:
+        """The only text of blocks that have nothing else, for contents that were a string."""
+        text = getattr(blocks[0], "text", None) if len(blocks) == 1 else None
+        return text if isinstance(text, str) and blocks[0] == self._text(text) else blocks
+
+
+def behind_note(count: int) -> JsonObject:
+    """The note that a number of blocks is between a server tool's result and its call."""
+    return {BEHIND: count} if count > 0 else {}
+
+
+def with_result(call: ToolCallPart, output: ToolOutput, metadata: JsonObject | None) -> ToolCallPart:
+    """The call of a server tool with its result."""
+    return replace(call, state=state_after(output), output=output, result_provider_metadata=metadata)

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from typing import Final, TypeAlias
 
-from partita.types.data_url import OCTETS, data_url, kind_of_media, parse_data_url
+from partita.types.data_url import OCTETS, data_url, media_kind, parse_data_url
 from partita.types.json import Json, JsonObject
 from partita.types.parts import FilePart, ImagePart, ReasoningFilePart
 
@@ -40,14 +40,14 @@ def has_scheme(text: str) -> bool:
 
 def file_part(url: str, media_type: str, filename: str | None = None) -> ImagePart | FilePart:
     """The part of a file: an image has a part of its own, unless it has a name."""
-    if kind_of_media(media_type) == "image" and filename is None:
+    if media_kind(media_type) == "image" and filename is None:
         return ImagePart(url, media_type=media_type)
     return FilePart(url, media_type, filename)
 
 
 def is_image(part: AnyFile) -> bool:
     """Whether a part is an image."""
-    return isinstance(part, ImagePart) or kind_of_media(part.media_type) == "image"
+    return isinstance(part, ImagePart) or media_kind(part.media_type) == "image"
 
 
 def file_name(part: AnyFile) -> str | None:
@@ -83,7 +83,7 @@ class MediaFormats:
         """`formats`: the names of each kind (see `kind_of_media`), separated by spaces.
 
         A name may be followed by `=` and its media type, or the second half of it. A name that has several
-        media types stands for the first, and of the names of one media type the first is written.
+        media types means the first, and of the names of one media type the first is written.
         """
         self._types: dict[tuple[str, str], str] = {}
         self._names: dict[str, str] = {}
@@ -94,7 +94,7 @@ class MediaFormats:
                 self._names.setdefault(media_type, name)
 
     def media_type(self, kind: str, name: Json) -> str | None:
-        """The media type that a name of some kind stands for."""
+        """The media type that a name of some kind means."""
         return self._types.get((kind, name)) if isinstance(name, str) else None
 
     def name(self, media_type: str) -> str | None:

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from msgspec import UNSET
 
 from partita.errors import DecodeError
-from partita.types.json import Json, JsonObject, is_array, is_object, loads
+from partita.types.json import Json, JsonObject, is_array, is_object, kind_of, loads
 from partita.types.usage import LARGEST_COUNT
 
 
@@ -24,6 +24,17 @@ def count_in(value: Json, name: str) -> int | None:
     """A member that is a number of tokens or characters, or an index."""
     found = value.get(name) if is_object(value) else None
     return found if type(found) is int and 0 <= found <= LARGEST_COUNT else None
+
+
+def object_in(value: Json, name: str) -> JsonObject:
+    """A member that is an object; an empty one if it is not."""
+    found = value.get(name) if is_object(value) else None
+    return found if is_object(found) else {}
+
+
+def list_in(value: Json, name: str) -> list[Json]:
+    """The items of a member that is a list; none if it is not."""
+    return items_in(value.get(name)) if is_object(value) else []
 
 
 def items_in(value: Json) -> list[Json]:
@@ -100,3 +111,10 @@ def is_equal(one: Json, other: Json) -> bool:
         return bool(one == other)
     except RecursionError:
         return False
+
+
+def described(payload: Json) -> str:
+    """What kind of value a payload is, for an error."""
+    if not is_object(payload):
+        return kind_of(payload)
+    return f"an object with {', '.join(list(payload)[:5])}" if payload else "an empty object"

@@ -14,16 +14,22 @@ from partita.types.messages import ToolCallPart
 T = TypeVar("T")
 
 KEY: Final = "partita"
-"""The namespace that is ours, and the name of the member that is ours in metadata of others."""
+"""Partita's own namespace, and the name of its member in metadata of others."""
 
 SERVER_CALLS: Final = "serverCalls"
 """The member of the metadata of a message with the ids of calls without an output that its agent will run."""
 
 NETWORK_PATH: Final = "networkPath"
-"""In our provider metadata of a call: the ids of the calls that lead to the original."""
+"""The member of Partita's own metadata of a call with the ids of the calls that lead to the original."""
+
+RAW_INPUT: Final = "rawInput"
+"""The note of the text of an input, if it is not the JSON that is written for its value."""
 
 FIELDS: Final = "fields"
 """The note of a residue, in namespaces that others use too."""
+
+KIND: Final = "kind"
+"""The note of a block's kind, where the part alone would be written as a block of another kind."""
 
 INDEX: Final = "index"
 """The note of the position that something had among others."""

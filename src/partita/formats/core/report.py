@@ -1,20 +1,19 @@
 """The losses of a dump: what is not there when its payload is read back.
 
-A writer records the place in the payload of everything that it writes, a reader the place of everything that
-it reads. Places are compared: a value that was not written, or is read back as another value, is a loss. The
-reason is looked up by the name of the field.
+A writer records the position in the payload of everything that it writes, a reader that of everything that
+it reads. What is at each position is compared: a value that was not written, or is read back as another
+value, is a loss. The reason is looked up by the name of the field.
 """
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
-from typing import Any, Final, NamedTuple, TypeAlias, get_args
+from typing import Any, Final, get_args
 
 import msgspec
 from msgspec import UNSET, Struct
 from msgspec.structs import replace
 
-from partita.formats.losses import Loss, json_losses
-from partita.formats.reasons import (
+from partita.formats.losses import (
     DERIVED,
     DISPLAY,
     FINAL,
@@ -24,36 +23,33 @@ from partita.formats.reasons import (
     REQUIRED,
     SHOWN,
     STEPS,
+    Loss,
+    json_losses,
 )
-from partita.types.codec import to_json
-from partita.types.fold import state_before
 from partita.types.json import Json, JsonObject, dumps, is_array, is_object
-from partita.types.messages import Message, ToolCallPart, ToolMessage, derive_type, text_of
-from partita.types.parts import SourceDocumentPart, SourceUrlPart, StepStartPart
+from partita.types.messages import Message, ToolCallPart
+from partita.types.parts import StepStartPart
+from partita.types.tool_results import state_before
 from partita.types.value import EXTRA_NAME, Value
 
-from .codec import KIND
 from .files import FILES, file_name
-from .residue import RESPELLED
-from .turns import Instructions, Placed, Prompt, Results, Step, Turn
-
-Place: TypeAlias = Hashable
-"""Where something is in a payload, as a format numbers it: of a message, or of a block in a message."""
+from .metadata import KIND
+from .turns import (
+    Instructions,
+    LocatedPart,
+    Position,
+    Prompt,
+    Results,
+    Step,
+    Turn,
+    derived_type,
+    is_text_implied,
+    without_parts,
+)
+from .wire import RESPELLED
 
 REPORTED: Final = "reported"
-"""The place of a part whose loss the writer reports itself."""
-
-
-class PlacedPart(NamedTuple):
-    """A part that was read, and its place."""
-
-    part: Any
-    place: Any
-
-
-def source_place(part: SourceUrlPart | SourceDocumentPart) -> Place:
-    """The place of a source that has no block of its own: what it refers to."""
-    return part.type, part.url if isinstance(part, SourceUrlPart) else part.title, str(part.provider_metadata)
+"""The position of a part whose loss the writer reports itself."""
 
 
 COMMON: Final[Mapping[str, str]] = {
@@ -72,7 +68,7 @@ COMMON: Final[Mapping[str, str]] = {
 """Why a field is missing, by its name, or a part, by its type."""
 
 
-RESPELLING: Final = "it only says how this was written in its source"
+RESPELLING: Final = "it only describes how this was written in its source"
 STEERING: Final = "it is written as a prompt of the user"
 
 METADATA: Final = frozenset({"providerMetadata", "callProviderMetadata", "resultProviderMetadata"})
@@ -94,12 +90,12 @@ RESULT_METADATA: Final[Mapping[str, str]] = {"providerMetadata": "resultProvider
 class Entry(Struct, frozen=True):
     """Something that was to be written: a part, or a message without its parts.
 
-    `place` is where it was written, `None` if it was not. `names` are other names of its fields in paths.
+    `position` is where it was written, `None` if it was not. `names` are other names of its fields in paths.
     """
 
     value: Any
     path: str
-    place: Place | None
+    position: Position | None
     names: Mapping[str, str] = {}
 
 
@@ -110,34 +106,36 @@ class Record:
         self.entries: list[Entry] = []
         self.losses: list[Loss] = []
         """What the writer reports itself, such as repairs."""
-        self._messages: list[tuple[Message, str, Place, Sequence[Place | None]]] = []
-        self._turns: list[tuple[Turn, Place | None, Sequence[Place | None]]] = []
+        self._messages: list[tuple[Message, str, Position, Sequence[Position | None]]] = []
+        self._turns: list[tuple[Turn, Position | None, Sequence[Position | None]]] = []
 
-    def add_message(self, message: Message, path: str, place: Place, parts: Sequence[Place | None]) -> None:
-        """A message was written at a place, and each of its parts at another."""
-        self._messages.append((message, path, place, parts))
+    def add_message(
+        self, message: Message, path: str, position: Position, parts: Sequence[Position | None]
+    ) -> None:
+        """A message was written at a position, and each of its parts at another."""
+        self._messages.append((message, path, position, parts))
 
-    def add(self, turn: Turn, place: Place | None, parts: Sequence[Place | None]) -> None:
-        """The message of a turn was written at a place, and each of its parts at another."""
-        self._turns.append((turn, place, parts))
+    def add(self, turn: Turn, position: Position | None, parts: Sequence[Position | None]) -> None:
+        """The message of a turn was written at a position, and each of its parts at another."""
+        self._turns.append((turn, position, parts))
 
     def complete(self) -> None:
         """Make the entries of all turns."""
-        for turn, place, parts in self._turns:
-            self._enter(turn, place, parts)
+        for turn, position, parts in self._turns:
+            self._enter(turn, position, parts)
         self._turns = []
 
-    def complete_messages(self, read: Mapping[Place, Any]) -> None:
+    def complete_messages(self, read: Mapping[Position, Any]) -> None:
         """Make the entries of all messages that are not read back as they are."""
-        for message, path, place, parts in self._messages:
-            if message != read.get(place):
-                self.entries.append(Entry(message, path, place))
+        for message, path, position, parts in self._messages:
+            if message != read.get(position):
+                self.entries.append(Entry(message, path, position))
                 for number, (part, where) in enumerate(zip(message.content.parts, parts, strict=True)):
                     if where is not REPORTED:
                         self.entries.append(Entry(part, f"{path}.content.parts[{number}]", where))
         self._messages = []
 
-    def _enter(self, turn: Turn, place: Place | None, parts: Sequence[Place | None]) -> None:
+    def _enter(self, turn: Turn, position: Position | None, parts: Sequence[Position | None]) -> None:
         """A step after the first has no message of its own, nor have results in a message that is implied."""
         names: Mapping[str, str] = {}
         match turn:
@@ -145,40 +143,24 @@ class Record:
                 return  # added by a repair
             case Step():
                 if turn.number == 1:
-                    self.entries.append(Entry(turn.message, turn.path, place))
+                    self.entries.append(Entry(turn.message, turn.path, position))
                     self.losses += _unsettled_states(turn.message, turn.path)
             case Results():
                 if turn.path:
-                    self.entries.append(Entry(turn.message, turn.path, place))
+                    self.entries.append(Entry(turn.message, turn.path, position))
                 if turn.step is not None:
                     names = RESULT_FIELDS if turn.path else RESULT_METADATA
             case Prompt() if turn.steering is not None:
                 about = replace(turn.steering, parts=())
                 self.losses.append(Loss.of(turn.path, about, STEERING, "changed"))
             case Prompt() | Instructions():
-                self.entries.append(Entry(turn.message, turn.path, place))
+                self.entries.append(Entry(turn.message, turn.path, position))
         for (part, path), where in zip(turn.parts, parts, strict=True):
             if path:  # others were added by a repair
                 self.entries.append(Entry(part, path, where, names))
 
-    def drop(self, turn: Turn, why: str) -> None:
-        """Report a turn that is not written."""
-        if isinstance(turn, Step):
-            self.losses += [Loss.of(path, part, why) for part, path in (*turn.boundaries, *turn.parts)]
-            if turn.number == 1:
-                self.losses.append(Loss.of(turn.path, without_parts(turn.message), why))
-        elif isinstance(turn, Results) and turn.step is not None:
-            for part, path in turn.parts:
-                fields: JsonObject = {"output": part.output, "resultProviderMetadata": part.provider_metadata}
-                found = ((name, value) for name, value in fields.items() if value is not None)
-                self.losses += [Loss.of(f"{path}.{name}", value, why) for name, value in found]
-            if turn.path:
-                self.losses.append(Loss.of(turn.path, without_parts(turn.message), why))
-        else:
-            self.losses.append(Loss.of(turn.path, turn.message, why))
-
-    def add_boundaries(self, boundaries: Sequence[Placed], why: str) -> None:
-        """Report step starts that the payload has no block for."""
+    def add_boundaries(self, boundaries: Sequence[LocatedPart], why: str) -> None:
+        """Report step starts that have no block in the payload."""
         for part, path in boundaries:
             self.losses.append(Loss.of(path, {"type": "step-start"}, STEPS, "minor"))
             if part != StepStartPart():
@@ -203,14 +185,14 @@ class Report:
         self._reasons = {**COMMON, **(reasons or {})}
         self._spelling = spelling | {RESPELLED, KIND}
 
-    def compare(self, record: Record, read: Mapping[Place, Any]) -> list[Loss]:
-        """What of the recorded values is not in those that were read back, by their places."""
+    def compare(self, record: Record, read: Mapping[Position, Any]) -> list[Loss]:
+        """What of the recorded values is not in those that were read back, by their positions."""
         record.complete()
         record.complete_messages(read)
         losses = list(record.losses)
         for entry in record.entries:
             value, path = entry.value, entry.path
-            again = None if entry.place is None else read.get(entry.place)
+            again = None if entry.position is None else read.get(entry.position)
             if again is None:
                 losses.append(self._missing(value, path))
             elif value == again:
@@ -227,12 +209,12 @@ class Report:
         return Loss.of(path, value, self._reasons.get(str(value.__struct_config__.tag), self.default))
 
     def _message(self, message: Message, again: Message, path: str) -> Iterator[Loss]:
-        """What is missing of a message besides its parts."""
+        """What is missing of a message, apart from its parts."""
         if type(message) is not type(again):
             yield Loss.of(f"{path}.role", message.role, self._reasons.get("role", self.default), "changed")
-        skip = {"content"} if message.type != _derived(message) else {"content", "type"}
+        skip = {"content"} if message.type != derived_type(message) else {"content", "type"}
         yield from self._fields(message, again, path, self.default, skip, {})
-        skip = {"parts", "content"} if _is_text_implied(message) else {"parts"}
+        skip = {"parts", "content"} if is_text_implied(message) else {"parts"}
         yield from self._fields(message.content, again.content, f"{path}.content", self.default, skip, {})
 
     def _values(
@@ -319,17 +301,6 @@ def _is_spelling(notes: Json) -> bool:
     return is_object(notes) and notes.keys() <= {RESPELLED, KIND}
 
 
-def without_parts(message: Message) -> JsonObject:
-    """A message as JSON, without its parts and what follows from them."""
-    shell: JsonObject = to_json(message)
-    shell["content"].pop("parts")
-    if _is_text_implied(message):
-        del shell["content"]["content"]
-    if message.type == _derived(message):
-        del shell["type"]
-    return shell
-
-
 def _unsettled_states(message: Message, path: str) -> Iterator[Loss]:
     """The states of calls that have an output and yet the state of a call without one.
 
@@ -341,7 +312,7 @@ def _unsettled_states(message: Message, path: str) -> Iterator[Loss]:
 
 
 def _follows_from_approval(call: ToolCallPart) -> bool:
-    """Whether the approval of a call, which is compared too, says in which state it is."""
+    """Whether the state of a call follows from its approval, which is compared too."""
     if call.approval is None:
         return False
     return call.state == state_before(call) or (
@@ -351,15 +322,6 @@ def _follows_from_approval(call: ToolCallPart) -> bool:
 
 def _has_no_input(call: ToolCallPart) -> bool:
     return call.input is UNSET and call.raw_input is UNSET
-
-
-def _derived(message: Message) -> str:
-    return "tool" if isinstance(message, ToolMessage) else derive_type(message.parts)
-
-
-def _is_text_implied(message: Message) -> bool:
-    """Whether the text beside the parts repeats them."""
-    return message.content.content is not None and message.content.content == text_of(message)
 
 
 @cache

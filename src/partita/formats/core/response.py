@@ -1,7 +1,7 @@
 """Responses of an API ↔ one assistant message: a body, an error instead of one, or recorded events.
 
 A body is one step of the model: the last step of the last assistant message. Its blocks are those of a
-request; what it says besides (finish reason, usage, …) is the metadata of the message, as in a stream.
+request; everything else (finish reason, usage, …) is the metadata of the message, as in a stream.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -12,11 +12,9 @@ from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
 from partita.errors import ConversionError, DecodeError
-from partita.formats.answers.outlet import INTERRUPTED
-from partita.formats.events import UNNAMED, load_events
+from partita.formats.event_streams import UNNAMED, load_events
 from partita.formats.format import Decoder, Dumped, Format, Loaded
-from partita.formats.losses import Loss
-from partita.formats.reasons import OTHER_FORM, REQUIRED, RESPONSE
+from partita.formats.losses import OTHER_FORM, REQUIRED, RESPONSE, Loss
 from partita.types.codec import Codec, to_json
 from partita.types.json import Json, JsonObject, is_array, is_object
 from partita.types.messages import AssistantContent, AssistantMessage, AssistantPart, Message, ToolCallPart
@@ -24,13 +22,13 @@ from partita.types.parts import ReasoningPart, StepStartPart, TextPart
 from partita.types.usage import Usage, UsageNames
 from partita.types.value import Extra
 
-from .message_blocks import MessageBlocks
+from .codec import MessageBlocks
+from .decoder import INTERRUPTED
+from .members import described
 from .metadata import FIELDS, NO_NOTES, message_notes, notes, with_message_notes
-from .report import Place, Record, Report
-from .request import describe
-from .residue import residue, restore
-from .turns import Results, Step, split
-from .wire import Wire, read_wire
+from .report import Record, Report
+from .turns import Position, ReadPart, Results, Step, split, turn_losses
+from .wire import Wire, read_wire, residue, restore
 
 HINT: Final = "give a body or its events"
 ERRORS: Final = "errors"
@@ -46,37 +44,37 @@ RESPONSE_REASONS: Final[Mapping[str, str]] = {
 _USAGE: Final[Codec[Usage]] = Codec(Usage)
 
 
-class Body(NamedTuple):
+class ReadBody(NamedTuple):
     """A body that was read."""
 
     response: Wire
     """The body without its blocks."""
-    parts: Sequence[tuple[Any, Place]]
+    parts: Sequence[ReadPart]
     stop: str | UnsetType | None
-    """Why it ended, in the words of the API; `None` if it was interrupted."""
+    """Its finish reason, as the API names it; `None` if it was interrupted."""
     id: str | UnsetType | None = None
     model: str | None = None
-    said: JsonObject = NO_NOTES
-    """What declared members say that have no other place here; undeclared ones are added to it."""
-    noted: JsonObject = NO_NOTES
+    members: JsonObject = NO_NOTES
+    """Declared members that become metadata, besides the undeclared ones."""
+    notes: JsonObject = NO_NOTES
     """Notes about the message."""
 
 
-class About(NamedTuple):
-    """What a body has to say besides its blocks."""
+class BodyFacts(NamedTuple):
+    """What a body has besides its blocks."""
 
     message: AssistantMessage
     stop: str | None
     usage: JsonObject
-    said: JsonObject
-    """By the names of its members."""
+    members: JsonObject
+    """The metadata of the API, by the names of its members."""
     id: str | None
     model: str | None
 
     @property
     def extra(self) -> Extra | None:
         """Members of the body that are not declared."""
-        return Extra(self.said) if self.said else None
+        return Extra(self.members) if self.members else None
 
 
 class Responses:
@@ -91,8 +89,8 @@ class Responses:
         is_body: Callable[[JsonObject], bool],
         is_event: Callable[[JsonObject], bool],
         error_text: Callable[[JsonObject], str | None],
-        read_body: Callable[[Any], Body],
-        write_body: Callable[[About, Any], Wire],
+        read_body: Callable[[Any], ReadBody],
+        write_body: Callable[[BodyFacts, Any], Wire],
         blocks: MessageBlocks,
         required: Sequence[str],
         finish_reasons: Mapping[str, str],
@@ -139,7 +137,7 @@ class Responses:
         if is_array(payload):
             return self._load_events(payload)
         if not is_object(payload) or not self.is_response(payload):
-            what = f"{describe(payload)} is not a response"
+            what = f"{described(payload)} is not a response"
             raise ConversionError(what, where="$", hint=HINT)
         if self._is_body(payload):
             return self._loaded(self._read(payload)[0])
@@ -163,12 +161,12 @@ class Responses:
         record = Record()
         step = last_step(messages, self._blocks.is_written, record)
         message = step.message
-        written, places = self._blocks.write_response(step.parts, step.text)
-        record.add(step._replace(number=1), (), places)
+        written, positions = self._blocks.write_response(step.parts, step.text)
+        record.add(step._replace(number=1), (), positions)
         errors = notes(metadata_of(message), self._namespace).get(ERRORS)
         error = errors[0] if is_array(errors) and len(errors) == 1 else None
-        has_begun = "responseId" in metadata_of(message) or step.text is not None or {*places} - {None}
-        if is_object(error) and self.is_response(error) and not has_begun:
+        has_content = "responseId" in metadata_of(message) or step.text is not None or {*positions} - {None}
+        if is_object(error) and self.is_response(error) and not has_content:
             payload: JsonObject = error
         else:
             for name in self._required:
@@ -177,23 +175,23 @@ class Responses:
                     record.losses.append(Loss(path, f"no {name}", REQUIRED, "repaired"))
             kept = notes(message_notes(message, self._namespace), FIELDS)
             has_calls = any(
-                place is not None and type(part) is ToolCallPart and not part.provider_executed
-                for (part, _), place in zip(step.parts, places, strict=True)
+                position is not None and type(part) is ToolCallPart and not part.provider_executed
+                for (part, _), position in zip(step.parts, positions, strict=True)
             )
-            about = self._about(message, "tool-calls" if has_calls else "stop")
-            payload = to_json(restore(self._write_body(about, written), kept))
+            facts = self._facts(message, "tool-calls" if has_calls else "stop")
+            payload = to_json(restore(self._write_body(facts, written), kept))
         return Dumped(payload, lambda: self._report.compare(record, self._read_back(payload)))
 
-    def _read(self, body: JsonObject) -> tuple[AssistantMessage, dict[Place, Any]]:
-        """The message of a body, and its parts by their places."""
+    def _read(self, body: JsonObject) -> tuple[AssistantMessage, dict[Position, Any]]:
+        """The message of a body, and its parts by their positions."""
         response = read_wire(self._body, body, "$", HINT)
         read = self._read_body(response)
         parts = tuple(_finished(part) for part, _ in read.parts)
         stop = read.stop if isinstance(read.stop, str) else None
         reason = INTERRUPTED if stop is None else self._finish_reasons.get(stop, "other")
         usage = self._read_usage(response.usage) if is_object(response.usage) else None
-        said = {**(response.extra or {}), **read.said}
-        said = {self._names.get(name, name): item for name, item in said.items() if item is not None}
+        members = {**(response.extra or {}), **read.members}
+        own = {self._names.get(name, name): item for name, item in members.items() if item is not None}
         id_ = read.id if isinstance(read.id, str) and read.id else None
         found: JsonObject = {
             "finishReason": reason,
@@ -202,26 +200,26 @@ class Responses:
             "complete": False if reason == INTERRUPTED else None,
             "model": read.model or None,
             "responseId": id_,
-            self._namespace: said or None,
+            self._namespace: own or None,
         }
         metadata = {name: item for name, item in found.items() if item is not None}
         message = AssistantMessage(
             id=id_ or UNNAMED, content=AssistantContent(parts=parts, metadata=metadata)
         )
-        written = self._write_body(self._about(message, "stop"), self._blocks.write_response((), None)[0])
+        written = self._write_body(self._facts(message, "stop"), self._blocks.write_response((), None)[0])
         kept = residue(written, read.response)
-        noted = {**read.noted, FIELDS: kept} if kept else read.noted
+        noted = {**read.notes, FIELDS: kept} if kept else read.notes
         message = with_message_notes(message, self._namespace, noted)
-        places = {place: part for part, (_, place) in zip(parts, read.parts, strict=True)}
-        return message, {**places, (): message}
+        positions = {position: part for part, (_, position) in zip(parts, read.parts, strict=True)}
+        return message, {**positions, (): message}
 
-    def _about(self, message: AssistantMessage, default: str) -> About:
-        """What the body of a message has to say. `default` is why it ended, if the message does not say."""
+    def _facts(self, message: AssistantMessage, default: str) -> BodyFacts:
+        """What the body of a message has. `default` is the finish reason if the message has none."""
         found, usage = metadata_of(message), usage_of(message)
         own = notes(found, self._namespace)
         raw, id_, model = usage.raw, found.get("responseId"), found.get("model")
         is_own = is_object(raw) and self._read_usage(raw) == usage
-        return About(
+        return BodyFacts(
             message,
             self._raw_reason(found, default),
             raw if is_object(raw) and is_own else self._usage.write(replace(usage, raw=UNSET, extra=None)),
@@ -231,7 +229,7 @@ class Responses:
         )
 
     def _raw_reason(self, metadata: JsonObject, default: str) -> str | None:
-        """The finish reason in the words of the API: its own one, if the message has it from there.
+        """The finish reason as the API names it: its own one, if the message has it from there.
 
         `None` for a response that was interrupted.
         """
@@ -243,7 +241,7 @@ class Responses:
         usual = self._other_reasons[default]
         return self._other_reasons.get(reason, usual) if isinstance(reason, str) else usual
 
-    def _read_back(self, payload: JsonObject) -> dict[Place, Any]:
+    def _read_back(self, payload: JsonObject) -> dict[Position, Any]:
         if self._is_body(payload):
             return self._read(payload)[1]
         return {(): self.load(payload).messages[0]}
@@ -262,11 +260,11 @@ def last_step(
         if turn is step:
             continue
         if isinstance(turn, Results) and turn.step is not None and turn.step.message is step.message:
-            record.drop(turn, RESPONSE)
+            record.losses.extend(turn_losses(turn, RESPONSE))
         elif isinstance(turn, Step) and turn.message is step.message:
             record.losses += [Loss.of(path, part, RESPONSE) for part, path in turn.parts]
         else:
-            record.drop(turn, RESPONSE)
+            record.losses.extend(turn_losses(turn, RESPONSE))
     return step
 
 

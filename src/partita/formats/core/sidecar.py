@@ -1,4 +1,4 @@
-"""What a format has no place for, embedded in its metadata field, and put back when it is read.
+"""What a format has no place for: embedded in its metadata field, and put back when it is read.
 
 The sidecar has patches: what turns the messages that are read from the payload into those that were written.
 Each names the messages that it is for by their digests. So messages that were added since stay as they are,
@@ -20,9 +20,9 @@ from partita.formats.core.members import without
 from partita.formats.core.metadata import KEY
 from partita.formats.format import Format, Loaded, Request, Slot, ToolSpec
 from partita.formats.losses import Loss
-from partita.formats.patch import difference, patched
 from partita.types.codec import MESSAGES, Codec, to_json
 from partita.types.json import Json, JsonObject, is_array, is_object
+from partita.types.json_diff import apply_patch, json_patch
 from partita.types.messages import Message
 
 VERSION: Final = 2
@@ -174,10 +174,10 @@ def _rest(found: Loaded, wanted: Loaded) -> JsonObject | None:
 def _spans(found: list[JsonObject], wanted: list[JsonObject]) -> Iterator[JsonObject]:
     """Patches for the messages: one for each if none is missing or added, otherwise one for all of them."""
     if len(found) != len(wanted):
-        yield {"of": [_digest(one) for one in found], "patch": difference(found, wanted)}
+        yield {"of": [_digest(one) for one in found], "patch": json_patch(found, wanted)}
         return
     for old, new in zip(found, wanted, strict=True):
-        patch = difference([old], [new])
+        patch = json_patch([old], [new])
         if patch is not None:
             yield {"of": [_digest(old)], "patch": patch}
 
@@ -248,5 +248,5 @@ def _patched_v1(value: Json, patch: JsonObject) -> Json:
     raise ValueError("the patch is for another value")
 
 
-_PATCHED: Final[Mapping[int, Callable[[Json, Any], Json]]] = {1: _patched_v1, VERSION: patched}
+_PATCHED: Final[Mapping[int, Callable[[Json, Any], Json]]] = {1: _patched_v1, VERSION: apply_patch}
 """How a patch is applied, by the version of the sidecar."""

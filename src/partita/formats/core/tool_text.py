@@ -1,4 +1,4 @@
-"""The output of a tool as a model receives it: its outcome, and a value or a list of content."""
+"""Calls and outputs of tools as a model receives them: an output is its outcome, and a value or content."""
 
 from typing import Final, Literal, NamedTuple, TypeAlias
 
@@ -7,7 +7,7 @@ from msgspec import UNSET
 from partita.errors import DecodeError
 from partita.types.json import Json, JsonObject, dumps, is_object, loads
 from partita.types.messages import ToolCallPart
-from partita.types.tools import (
+from partita.types.parts import (
     INTERRUPTIONS,
     ContentItem,
     ContentOutput,
@@ -85,7 +85,7 @@ def as_text(value: Json) -> str:
 
 
 def read_tool_text(outcome: Outcome, value: Json) -> ToolOutput:
-    """The output that a text or a JSON value stands for."""
+    """The output that a text or a JSON value means."""
     text = value if isinstance(value, str) else None
     match outcome:
         case "success":
@@ -104,3 +104,28 @@ def _read_interruption(text: str | None) -> InterruptedOutput:
         if text is not None and text.startswith(without):
             return InterruptedOutput(reason, text[len(without) + 1 :] or None)
     return InterruptedOutput("aborted", text)
+
+
+# Calls that were not completed
+
+CUT: Final = "the call was cut while it was written"
+UNANSWERED: Final = "the call never got a result"
+WAITS: Final = "the call still waits for an approval"
+
+
+def is_cut(call: ToolCallPart) -> bool:
+    """Whether the input of a call was cut off, so that it cannot be sent to a model."""
+    if call.state == "input-streaming":
+        return True
+    was_written = call.input is UNSET or call.raw_input is not UNSET  # the text so far is kept
+    return was_written and isinstance(call.output, InterruptedOutput)
+
+
+def missing_output(call: ToolCallPart) -> tuple[ToolOutput, str | None]:
+    """The output for a call that has none, and why it is a repair; `None` if it is not."""
+    approval = call.approval
+    if call.state == "output-denied" or (approval is not None and approval.approved is False):
+        return ExecutionDeniedOutput(None if approval is None else approval.reason), None
+    if call.state == "approval-requested":
+        return InterruptedOutput("lost", WAITS), WAITS
+    return InterruptedOutput("lost", UNANSWERED), UNANSWERED

@@ -8,17 +8,15 @@ from msgspec.structs import replace
 
 from partita.errors import DecodeError
 from partita.formats.format import Request, ToolSpec
-from partita.formats.losses import Loss
-from partita.formats.reasons import RENAMED
+from partita.formats.losses import NO_PLACE, RENAMED, Loss
 from partita.types.json import Json, JsonObject, is_array, is_object
-from partita.types.value import Extra, unkept
+from partita.types.value import Extra, kept_fields
 
 from .members import member_at, set_member
 from .metadata import FIELDS, INDEX, notes
-from .report import NO_PLACE, Record
-from .residue import residue, restore
-from .rules import Alphabet
-from .wire import Codec, Wire, to_json
+from .report import Record
+from .turns import Alphabet
+from .wire import Codec, Wire, residue, restore, to_json
 
 _OBJECT: Final[Codec[JsonObject]] = Codec(JsonObject)
 
@@ -60,7 +58,7 @@ class Tools:
         for index, spec in enumerate(request.tools):
             if self._names is not None and self._names.fit(spec.name) != spec.name:
                 record.losses.append(Loss(f"$.tools[{index}].name", spec.name, RENAMED, "repaired"))
-            others = {name: one for name, one in unkept(spec.extra).items() if name != self._namespace}
+            others = {name: one for name, one in kept_fields(spec.extra).items() if name != self._namespace}
             record.losses += [
                 Loss.of(f"$.tools[{index}].{name}", one, NO_PLACE) for name, one in others.items()
             ]
@@ -90,9 +88,9 @@ class Tools:
         for spec in specs:
             noted = self._notes(spec)
             at = noted.get(INDEX)
-            place = max(0, min(at if type(at) is int else front, len(declared)))
-            declared.insert(place, to_json(restore(self._write(spec), notes(noted, FIELDS))))
-            front = place + 1
+            position = max(0, min(at if type(at) is int else front, len(declared)))
+            declared.insert(position, to_json(restore(self._write(spec), notes(noted, FIELDS))))
+            front = position + 1
         return declared
 
     def _write(self, spec: ToolSpec) -> Wire | JsonObject:

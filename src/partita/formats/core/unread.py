@@ -12,13 +12,12 @@ from typing import Final, NamedTuple, TypeAlias
 from msgspec import UNSET
 
 from partita.errors import PartitaError
-from partita.formats.events import fold_events, load_events
+from partita.formats.event_streams import fold_events, load_events
 from partita.formats.format import Decoder, Loaded
-from partita.formats.losses import Loss, Severity
-from partita.formats.reasons import UNREAD
+from partita.formats.losses import UNREAD, Loss, Severity
 from partita.types.chunks import Chunk, MessageStart
 from partita.types.codec import encode
-from partita.types.json import Json, JsonObject, dumps, is_array, is_object
+from partita.types.json import Json, JsonObject, dumps, is_array, is_object, walk
 from partita.types.messages import AssistantMessage, Message, ToolCallPart, UserMessage, text_of
 from partita.types.parts import (
     DataPart,
@@ -39,7 +38,7 @@ KNOWN: Final[Fact] = ("known",)
 """A fact of records that are read without a trace of their own: they begin or repeat something."""
 
 MANY: Final = 8
-"""Items of longer arrays are looked at one by one, so that the time does not grow with their square."""
+"""Items of longer arrays are checked one by one, so that the time does not grow with their square."""
 
 CONTENT: Final = frozenset(
     {"arguments", "content", "input", "message", "output", "parameters", "rawInput", "rawOutput", "text"}
@@ -269,6 +268,24 @@ def _another(leaf: Json) -> Json:
     if isinstance(leaf, bool):
         return not leaf
     return f"{leaf}~" if isinstance(leaf, str) else leaf * 2 + 1
+
+
+# Leaves of values, for streams whose metadata is kept as it is
+
+
+def leaf_marks(value: Json) -> set[tuple[str, bytes]]:
+    """All leaves of a value."""
+    return {leaf_mark(path, leaf) for path, leaf in walk(value)}
+
+
+def leaf_mark(path: str, leaf: Json) -> tuple[str, bytes]:
+    """A leaf to look up: a text anywhere, and any other value with the name of its member."""
+    return "" if isinstance(leaf, str) else member_name(path), dumps(leaf)
+
+
+def member_name(path: str) -> str:
+    """The name of the member that a path leads to or into."""
+    return path.rpartition(".")[2].partition("[")[0]
 
 
 # The facts of messages

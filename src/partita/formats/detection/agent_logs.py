@@ -23,8 +23,8 @@ from .signs import (
     text,
 )
 
-LOOKED_AT = 20
-"""How many records are looked at: some logs begin with a dozen records that are not messages."""
+SAMPLE_SIZE = 20
+"""How many records are read: some logs start with a dozen records that are not messages."""
 
 LogFormatName: TypeAlias = Literal[
     "claude-code-log",
@@ -135,7 +135,7 @@ def _is_gemini_document(record: JsonObject) -> bool:
     messages: Json = record.get("messages")
     if not is_array(messages) or not {"startTime", "lastUpdated"} & record.keys():
         return False
-    return any(is_object(one) and _GEMINI_MESSAGE(one) for one in messages[:LOOKED_AT])
+    return any(is_object(one) and _GEMINI_MESSAGE(one) for one in messages[:SAMPLE_SIZE])
 
 
 _GEMINI_STREAM: Final = either(

@@ -27,6 +27,7 @@ from .signs import (
     mapping,
     objects,
     only,
+    signs,
     starts,
     text,
 )
@@ -63,40 +64,37 @@ def _is_row_without_parts(message: JsonObject) -> bool:
 
 
 MASTRA_SIGNS: Final = (
-    Sign(V2, 0.97, "a signal", equals("role", "signal")),
-    Sign(V2, 0.97, "a type that rows of Mastra have", _has_row_type),
-    Sign(
+    *signs(
         V2,
-        0.97,
-        "members of version 4 beside the parts",
-        _content(has("toolInvocations", "experimental_attachments", "annotations")),
+        (0.97, "a signal", equals("role", "signal")),
+        (0.97, "a type that rows of Mastra have", _has_row_type),
+        (
+            0.97,
+            "members of version 4 next to the parts",
+            _content(has("toolInvocations", "experimental_attachments", "annotations")),
+        ),
+        (0.97, "parts of version 4 in a content", _row_part(kind("tool-invocation", "source"))),
+        (
+            0.97,
+            "files, reasoning or times of Mastra's parts",
+            _row_part(has("mimeType", "details", "createdAt")),
+        ),
+        (
+            0.97,
+            "data or files as Mastra's parts have them",
+            _row_part(either(starts("type", "data-"), both(equals("type", "file"), has("data")))),
+        ),
+        (0.97, "a network in a text", _row_part(_is_network_text)),
+        (0.97, "the mode of a network", _content(inside("metadata", equals("mode", "network")))),
+        (
+            0.97,
+            "a network execution in its own field",
+            _content(inside("networkExecution", lambda one: one.get("isNetwork") is True)),
+        ),
+        (0.97, "a row with a thread and a text column", both(has_role, has("thread_id"), text("content"))),
+        (0.9, "a content of format 2 without parts", _is_row_without_parts),
+        (0.6, "a content with parts", _HAS_PARTS),
     ),
-    Sign(V2, 0.97, "parts of version 4 in a content", _row_part(kind("tool-invocation", "source"))),
-    Sign(
-        V2,
-        0.97,
-        "files, reasoning or times of Mastra's parts",
-        _row_part(has("mimeType", "details", "createdAt")),
-    ),
-    Sign(
-        V2,
-        0.97,
-        "data or files as Mastra's parts have them",
-        _row_part(either(starts("type", "data-"), both(equals("type", "file"), has("data")))),
-    ),
-    Sign(V2, 0.97, "a network in a text", _row_part(_is_network_text)),
-    Sign(V2, 0.97, "the mode of a network", _content(inside("metadata", equals("mode", "network")))),
-    Sign(
-        V2,
-        0.97,
-        "a network execution in its own field",
-        _content(inside("networkExecution", lambda one: one.get("isNetwork") is True)),
-    ),
-    Sign(
-        V2, 0.97, "a row with a thread and a text column", both(has_role, has("thread_id"), text("content"))
-    ),
-    Sign(V2, 0.9, "a content of format 2 without parts", _is_row_without_parts),
-    Sign(V2, 0.6, "a content with parts", _HAS_PARTS),
     Sign(
         "mastra-v1",
         0.95,
@@ -106,17 +104,18 @@ MASTRA_SIGNS: Final = (
             either(kind("text", "tool-call", "tool-result"), has("threadId", "resourceId")),
         ),
     ),
-    Sign(
+    *signs(
         "mastra-stream",
-        0.97,
-        "chunks with a payload and their origin",
-        both(text("type", "from"), has("payload", "runId"), lacks("role")),
-    ),
-    Sign(
-        "mastra-stream",
-        0.9,
-        "chunks with a payload and a run",
-        both(text("type", "runId"), mapping("payload"), lacks("timestamp")),
+        (
+            0.97,
+            "chunks with a payload and their origin",
+            both(text("type", "from"), has("payload", "runId"), lacks("role")),
+        ),
+        (
+            0.9,
+            "chunks with a payload and a run",
+            both(text("type", "runId"), mapping("payload"), lacks("timestamp")),
+        ),
     ),
 )
 
@@ -166,9 +165,7 @@ def _is_chunk(event: JsonObject) -> bool:
 _FULL_STREAM_PART: Final = both(
     lacks("payload"),
     either(
-        both(
-            kind("tool-call", "tool-result", "tool-error", "source", "tool-input-end", "raw"), lacks("role")
-        ),
+        both(kind("tool-call tool-result tool-error source tool-input-end raw"), lacks("role")),
         both(kind("start-step", "finish-step"), has("request", "warnings", "response", "usage")),
         both(kind("text-delta", "reasoning-delta"), has("text"), lacks("toolCallId")),
         both(kind("tool-input-delta"), has("delta"), lacks("toolCallId")),
@@ -176,44 +173,46 @@ _FULL_STREAM_PART: Final = both(
 )
 
 AI_SDK_SIGNS: Final = (
-    Sign("ai-sdk-ui-v4", 0.95, "members that only version 4 has", _V4_MESSAGE),
-    Sign("ai-sdk-ui-v4", 0.95, "parts of version 4", _part(kind("tool-invocation", "source"))),
-    Sign("ai-sdk-ui-v4", 0.95, "files and reasoning of version 4", _part(has("mimeType", "details"))),
-    Sign(
-        "ai-sdk-ui-v7",
-        0.95,
-        "parts that are new in version 7",
-        _part(kind("custom", "reasoning-file", "steering-message")),
+    *signs(
+        "ai-sdk-ui-v4",
+        (0.95, "members that only version 4 has", _V4_MESSAGE),
+        (0.95, "parts of version 4", _part(kind("tool-invocation", "source"))),
+        (0.95, "files and reasoning of version 4", _part(has("mimeType", "details"))),
     ),
-    Sign("ai-sdk-ui-v7", 0.95, "members of version 7", _part(has("citations", "providerReference"))),
-    Sign(
+    *signs(
         "ai-sdk-ui-v7",
-        0.95,
-        "approvals of version 7",
-        _part(inside("approval", has("isAutomatic", "requestReason"))),
+        (
+            0.95,
+            "parts that are new in version 7",
+            _part(kind("custom", "reasoning-file", "steering-message")),
+        ),
+        (0.95, "members of version 7", _part(has("citations", "providerReference"))),
+        (0.95, "approvals of version 7", _part(inside("approval", has("isAutomatic", "requestReason")))),
     ),
     Sign("ai-sdk-ui-v6", 0.85, "approvals, which came with version 6", _part(has("approval"))),
     Sign("ai-sdk-ui-v7", 0.8, "a role and a list of parts", _is_ui),
-    Sign(
+    *signs(
         "ai-sdk-model-v4",
-        0.9,
-        "calls and results as version 4 writes them",
-        any_item(both(has("toolCallId"), has("args", "result"))),
+        (
+            0.9,
+            "calls and results as version 4 writes them",
+            any_item(both(has("toolCallId"), has("args", "result"))),
+        ),
+        (0.9, "files as version 4 writes them", any_item(_V4_FILE)),
+        (0.9, "redacted reasoning", any_item(kind("redacted-reasoning"))),
     ),
-    Sign("ai-sdk-model-v4", 0.9, "files as version 4 writes them", any_item(_V4_FILE)),
-    Sign("ai-sdk-model-v4", 0.9, "redacted reasoning", any_item(kind("redacted-reasoning"))),
-    Sign(
+    *signs(
         "ai-sdk-model-v7",
-        0.9,
-        "files as version 7 writes them",
-        any_item(inside("data", kind("data", "url", "reference", "text"))),
+        (
+            0.9,
+            "files as version 7 writes them",
+            any_item(inside("data", kind("data", "url", "reference", "text"))),
+        ),
+        (0.9, "parts that are new in version 7", any_item(kind("custom", "reasoning-file"))),
+        (0.85, "calls and results with their own parts", any_item(_MODEL_CALL)),
+        (0.85, "files with a mediaType", any_item(has("mediaType"))),
+        (0.5, "a role and a content", is_model_message),
     ),
-    Sign(
-        "ai-sdk-model-v7", 0.9, "parts that are new in version 7", any_item(kind("custom", "reasoning-file"))
-    ),
-    Sign("ai-sdk-model-v7", 0.85, "calls and results with their own parts", any_item(_MODEL_CALL)),
-    Sign("ai-sdk-model-v7", 0.85, "files with a mediaType", any_item(has("mediaType"))),
-    Sign("ai-sdk-model-v7", 0.5, "a role and a content", is_model_message),
     Sign("ai-sdk-full-stream-v7", 0.9, "parts of a fullStream", _FULL_STREAM_PART),
     Sign("ai-sdk-chunks", 0.8, "chunk types", _is_chunk),
 )
@@ -230,24 +229,21 @@ def _is_empty_message(value: JsonObject) -> bool:
     return _PYDANTIC_MESSAGE(value) and not value["parts"] and members(value)
 
 
-PYDANTIC_AI_SIGNS: Final = (
-    Sign(PYDANTIC_AI, 0.97, "parts with a part_kind", holds("parts", has("part_kind"))),
-    Sign(PYDANTIC_AI, 0.95, "a response or request without parts", _is_empty_message),
-    Sign(PYDANTIC_AI, 0.9, "requests and responses with parts", _PYDANTIC_MESSAGE),
+PYDANTIC_AI_SIGNS: Final = signs(
+    PYDANTIC_AI,
+    (0.97, "parts with a part_kind", holds("parts", has("part_kind"))),
+    (0.95, "a response or request without parts", _is_empty_message),
+    (0.9, "requests and responses with parts", _PYDANTIC_MESSAGE),
 )
 
 # LangChain
 
 LANGCHAIN: Final = "langchain"
 
-_LANGCHAIN_TYPE: Final = kind("human", "ai", "system", "tool", "chat", "function", "remove", "developer")
+_LANGCHAIN_TYPE: Final = kind("human ai system tool chat function remove developer")
 _LANGCHAIN_CHUNK: Final = kind(
-    "AIMessageChunk",
-    "HumanMessageChunk",
-    "SystemMessageChunk",
-    "ToolMessageChunk",
-    "ChatMessageChunk",
-    "FunctionMessageChunk",
+    "AIMessageChunk HumanMessageChunk SystemMessageChunk ToolMessageChunk "
+    "ChatMessageChunk FunctionMessageChunk"
 )
 _IS_TYPED: Final = either(_LANGCHAIN_TYPE, _LANGCHAIN_CHUNK)
 _LANGCHAIN_OWN: Final = has("additional_kwargs", "response_metadata", "usage_metadata", "invalid_tool_calls")
@@ -259,27 +255,21 @@ def _is_plain_message(value: JsonObject) -> bool:
     return is_message and not of_logs(value)
 
 
-LANGCHAIN_SIGNS: Final = (
-    Sign(
-        LANGCHAIN,
+LANGCHAIN_SIGNS: Final = signs(
+    LANGCHAIN,
+    (
         0.97,
         "serialized objects of LangChain",
         alone_or_in(both(equals("lc", 1), array("id"), mapping("kwargs"))),
     ),
-    Sign(
-        LANGCHAIN,
+    (
         0.97,
         "a type, and the rest in data",
         alone_or_in(both(_IS_TYPED, inside("data", either(has("content"), _LANGCHAIN_OWN)))),
     ),
-    Sign(
-        LANGCHAIN,
-        0.96,
-        "members of LangChain's messages",
-        alone_or_in(both(_IS_TYPED, has("content"), _LANGCHAIN_OWN)),
-    ),
-    Sign(LANGCHAIN, 0.96, "chunks of messages", alone_or_in(both(_LANGCHAIN_CHUNK, has("content")))),
-    Sign(LANGCHAIN, 0.8, "a type that names the role, and a content", alone_or_in(_is_plain_message)),
+    (0.96, "members of LangChain's messages", alone_or_in(both(_IS_TYPED, has("content"), _LANGCHAIN_OWN))),
+    (0.96, "chunks of messages", alone_or_in(both(_LANGCHAIN_CHUNK, has("content")))),
+    (0.8, "a type that names the role, and a content", alone_or_in(_is_plain_message)),
 )
 
 # OpenTelemetry: conventions for generative AI
@@ -300,21 +290,16 @@ def _has_attributes(value: JsonObject) -> bool:
     return any(name.startswith("gen_ai.") for name in value)
 
 
-OTEL_SIGNS: Final = (
-    Sign(OTEL, 0.97, "attributes that begin with gen_ai", _has_attributes),
-    Sign(OTEL, 0.97, "a span with such attributes", inside("attributes", _has_attributes)),
-    Sign(
-        OTEL,
+OTEL_SIGNS: Final = signs(
+    OTEL,
+    (0.97, "attributes that begin with gen_ai", _has_attributes),
+    (0.97, "a span with such attributes", inside("attributes", _has_attributes)),
+    (
         0.97,
         "events with such names",
         either(*(starts(name, "gen_ai.") for name in ("name", "event.name", "event_name", "eventName"))),
     ),
-    Sign(
-        OTEL,
-        0.92,
-        "parts as the conventions write them",
-        both(has_role, holds("parts", by_type(_OTEL_PARTS))),
-    ),
+    (0.92, "parts as the conventions write them", both(has_role, holds("parts", by_type(_OTEL_PARTS)))),
 )
 
 # AG-UI
@@ -346,29 +331,23 @@ def _is_bare_message(message: JsonObject) -> bool:
     return text("id", "role", "content")(message) and message.keys() <= {"id", "role", "content", "name"}
 
 
-AG_UI_SIGNS: Final = (
-    Sign(AG_UI, 0.97, "events of AG-UI", _AG_UI_EVENT),
-    Sign(AG_UI, 0.95, "messages of a run in a thread", both(text("threadId", "runId"), array("messages"))),
-    Sign(
-        AG_UI,
+AG_UI_SIGNS: Final = signs(
+    AG_UI,
+    (0.97, "events of AG-UI", _AG_UI_EVENT),
+    (0.95, "messages of a run in a thread", both(text("threadId", "runId"), array("messages"))),
+    (
         0.93,
         "calls of functions in toolCalls",
         alone_or_in(both(has_role, holds("toolCalls", mapping("function")))),
     ),
-    Sign(
-        AG_UI,
+    (
         0.9,
         "a result with a toolCallId",
         alone_or_in(both(equals("role", "tool"), text("toolCallId"), has("content"))),
     ),
-    Sign(AG_UI, 0.95, "roles that AG-UI has", alone_or_in(_AG_UI_ROLE)),
-    Sign(
-        AG_UI,
-        0.93,
-        "parts with a source and its value",
-        alone_or_in(both(has_role, holds("content", _AG_UI_SOURCE))),
-    ),
-    Sign(AG_UI, 0.45, "an id, a role and text", _is_bare_message),
+    (0.95, "roles that AG-UI has", alone_or_in(_AG_UI_ROLE)),
+    (0.93, "parts with a source and its value", alone_or_in(both(has_role, holds("content", _AG_UI_SOURCE)))),
+    (0.45, "an id, a role and text", _is_bare_message),
 )
 
 # Agent2Agent protocol
@@ -377,7 +356,7 @@ A2A: Final = "a2a"
 
 _A2A_KIND: Final = both(
     among("kind", frozenset({"task", "message", "status-update", "artifact-update"})),
-    has("messageId", "contextId", "taskId", "artifact", "status", "artifacts"),
+    has("messageId contextId taskId artifact status artifacts"),
 )
 _A2A_MESSAGE: Final = both(text("messageId"), array("parts"))
 _A2A_ARTIFACT: Final = both(text("artifactId"), array("parts"))
@@ -398,15 +377,16 @@ def _is_a2a_reply(value: JsonObject) -> bool:
     return value.get("jsonrpc") == "2.0" and _A2A_ANY(held)
 
 
-A2A_SIGNS: Final = (
-    Sign(A2A, 0.97, "roles of protocol 1.0", both(starts("role", "ROLE_USER", "ROLE_AGENT"), array("parts"))),
-    Sign(A2A, 0.96, "kinds of protocol 0.x", _A2A_KIND),
-    Sign(A2A, 0.93, "a messageId and parts", _A2A_MESSAGE),
-    Sign(A2A, 0.93, "an artifact", _A2A_ARTIFACT),
-    Sign(A2A, 0.93, "a task with its state", _A2A_TASK),
-    Sign(A2A, 0.93, "updates of a task", _A2A_UPDATE),
-    Sign(A2A, 0.95, "events named after their content", _A2A_EVENT),
-    Sign(A2A, 0.95, "responses that contain such objects", _is_a2a_reply),
+A2A_SIGNS: Final = signs(
+    A2A,
+    (0.97, "roles of protocol 1.0", both(starts("role", "ROLE_USER", "ROLE_AGENT"), array("parts"))),
+    (0.96, "kinds of protocol 0.x", _A2A_KIND),
+    (0.93, "a messageId and parts", _A2A_MESSAGE),
+    (0.93, "an artifact", _A2A_ARTIFACT),
+    (0.93, "a task with its state", _A2A_TASK),
+    (0.93, "updates of a task", _A2A_UPDATE),
+    (0.95, "events named after their content", _A2A_EVENT),
+    (0.95, "responses that contain such objects", _is_a2a_reply),
 )
 
 # Model Context Protocol
@@ -434,20 +414,20 @@ def _is_block_list(value: JsonObject) -> bool:
     return {"content"} == value.keys() and holds("content", either(_MCP_BLOCK, _BARE_TEXT))(value)
 
 
-MCP_SIGNS: Final = (
-    Sign(MCP, 0.95, "a result with isError or structuredContent", _MCP_RESULT),
-    Sign(
-        MCP,
+MCP_SIGNS: Final = signs(
+    MCP,
+    (0.95, "a result with isError or structuredContent", _MCP_RESULT),
+    (
         0.95,
         "a response with the result of a tool",
         both(equals("jsonrpc", "2.0"), inside("result", _MCP_RESULT)),
     ),
-    Sign(MCP, 0.6, "nothing but a content of blocks", _is_block_list),
-    Sign(MCP, 0.95, "blocks of the Model Context Protocol", both(lacks("role"), _MCP_BLOCK)),
-    Sign(MCP, 0.5, "bare texts", _BARE_TEXT),
-    Sign(MCP, 0.95, "messages with such blocks", alone_or_in(both(has_role, holds("content", _MCP_BLOCK)))),
-    Sign(MCP, 0.88, "messages with one block each", alone_or_in(_MCP_MESSAGE)),
-    Sign(MCP, 0.93, "a sampled message", both(has_role, text("stopReason", "model"), has("content"))),
+    (0.6, "nothing but a content of blocks", _is_block_list),
+    (0.95, "blocks of the Model Context Protocol", both(lacks("role"), _MCP_BLOCK)),
+    (0.5, "bare texts", _BARE_TEXT),
+    (0.95, "messages with such blocks", alone_or_in(both(has_role, holds("content", _MCP_BLOCK)))),
+    (0.88, "messages with one block each", alone_or_in(_MCP_MESSAGE)),
+    (0.93, "a sampled message", both(has_role, text("stopReason", "model"), has("content"))),
 )
 
 PROTOCOL_SIGNS: Final = (

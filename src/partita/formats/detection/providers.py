@@ -26,6 +26,7 @@ from .signs import (
     mapping,
     objects,
     only,
+    signs,
     starts,
     text,
 )
@@ -34,28 +35,12 @@ from .signs import (
 
 GEMINI: Final = "gemini"
 
-_GEMINI_RESPONSE: Final = has(
-    "usageMetadata", "usage_metadata", "modelVersion", "model_version", "responseId"
-)
+_GEMINI_RESPONSE: Final = has("usageMetadata usage_metadata modelVersion model_version responseId")
 _GEMINI_PART: Final = has(
-    "functionCall",
-    "function_call",
-    "functionResponse",
-    "function_response",
-    "inlineData",
-    "inline_data",
-    "fileData",
-    "file_data",
-    "executableCode",
-    "executable_code",
-    "codeExecutionResult",
-    "code_execution_result",
-    "thoughtSignature",
-    "thought_signature",
-    "thought",
-    "videoMetadata",
-    "toolCall",
-    "toolResponse",
+    "functionCall function_call functionResponse function_response inlineData inline_data "
+    "fileData file_data executableCode executable_code codeExecutionResult "
+    "code_execution_result thoughtSignature thought_signature thought videoMetadata "
+    "toolCall toolResponse"
 )
 
 
@@ -77,28 +62,18 @@ def _is_empty_gemini_request(body: JsonObject) -> bool:
     return is_array(body.get("contents")) and not body["contents"] and "systemInstruction" in body
 
 
-GEMINI_SIGNS: Final = (
-    Sign(GEMINI, 0.94, "candidates", array("candidates")),
-    Sign(
-        GEMINI, 0.93, "feedback on the prompt", either(mapping("promptFeedback"), mapping("prompt_feedback"))
-    ),
-    Sign(
-        GEMINI, 0.85, "members that responses of Google have", both(_GEMINI_RESPONSE, lacks("role", "type"))
-    ),
-    Sign(GEMINI, 0.85, "an error with a status, as Google reports it", _is_gemini_error),
-    Sign(GEMINI, 0.95, "contents with parts", holds("contents", has("parts"))),
-    Sign(GEMINI, 0.9, "one content with parts", inside("contents", has("parts"))),
-    Sign(GEMINI, 0.8, "instructions and no contents", _is_empty_gemini_request),
-    Sign(
-        GEMINI,
-        0.95,
-        "parts that Google has, without a type",
-        both(_is_gemini_content, holds("parts", _GEMINI_PART)),
-    ),
-    Sign(GEMINI, 0.9, "the role model", both(equals("role", "model"), array("parts"))),
-    Sign(
-        GEMINI, 0.8, "parts without a type", both(_is_gemini_content, has_role, holds("parts", has("text")))
-    ),
+GEMINI_SIGNS: Final = signs(
+    GEMINI,
+    (0.94, "candidates", array("candidates")),
+    (0.93, "feedback on the prompt", either(mapping("promptFeedback"), mapping("prompt_feedback"))),
+    (0.85, "members that responses of Google have", both(_GEMINI_RESPONSE, lacks("role", "type"))),
+    (0.85, "an error with a status, as Google reports it", _is_gemini_error),
+    (0.95, "contents with parts", holds("contents", has("parts"))),
+    (0.9, "one content with parts", inside("contents", has("parts"))),
+    (0.8, "instructions and no contents", _is_empty_gemini_request),
+    (0.95, "parts that Google has, without a type", both(_is_gemini_content, holds("parts", _GEMINI_PART))),
+    (0.9, "the role model", both(equals("role", "model"), array("parts"))),
+    (0.8, "parts without a type", both(_is_gemini_content, has_role, holds("parts", has("text")))),
 )
 
 # Amazon Bedrock: Converse
@@ -128,7 +103,7 @@ def _is_bedrock_event(value: JsonObject) -> bool:
 _BEDROCK_BLOCK: Final = both(
     lacks("type"),  # the name of its member is its type
     either(
-        has("toolUse", "toolResult", "reasoningContent", "citationsContent", "guardContent", "cachePoint"),
+        has("toolUse toolResult reasoningContent citationsContent guardContent cachePoint"),
         *(inside(name, mapping("source")) for name in ("image", "document", "video", "audio")),
     ),
 )
@@ -136,18 +111,14 @@ _BEDROCK_REQUEST: Final = both(
     has("inferenceConfig", "toolConfig", "guardrailConfig", "promptVariables"), has("messages", "modelId")
 )
 
-BEDROCK_SIGNS: Final = (
-    Sign(BEDROCK, 0.97, "events of ConverseStream", _is_bedrock_event),
-    Sign(
-        BEDROCK,
-        0.97,
-        "an output with a stop reason",
-        both(has("stopReason"), inside("output", mapping("message"))),
-    ),
-    Sign(BEDROCK, 0.6, "an error of AWS", text("__type")),
-    Sign(BEDROCK, 0.95, "blocks of Converse", alone_or_in(any_item(_BEDROCK_BLOCK))),
-    Sign(BEDROCK, 0.85, "texts without a type", alone_or_in(any_item(both(lacks("type"), text("text"))))),
-    Sign(BEDROCK, 0.95, "settings of Converse", _BEDROCK_REQUEST),
+BEDROCK_SIGNS: Final = signs(
+    BEDROCK,
+    (0.97, "events of ConverseStream", _is_bedrock_event),
+    (0.97, "an output with a stop reason", both(has("stopReason"), inside("output", mapping("message")))),
+    (0.6, "an error of AWS", text("__type")),
+    (0.95, "blocks of Converse", alone_or_in(any_item(_BEDROCK_BLOCK))),
+    (0.85, "texts without a type", alone_or_in(any_item(both(lacks("type"), text("text"))))),
+    (0.95, "settings of Converse", _BEDROCK_REQUEST),
 )
 
 # Cohere
@@ -155,52 +126,27 @@ BEDROCK_SIGNS: Final = (
 COHERE: Final = "cohere"
 
 _COHERE_EVENT: Final = kind(
-    "message-start",
-    "content-start",
-    "content-delta",
-    "content-end",
-    "tool-plan-delta",
-    "tool-call-start",
-    "tool-call-delta",
-    "tool-call-end",
-    "citation-start",
-    "citation-end",
-    "message-end",
+    "message-start content-start content-delta content-end tool-plan-delta "
+    "tool-call-start tool-call-delta tool-call-end citation-start citation-end "
+    "message-end"
 )
 _COHERE_DOCUMENT: Final = both(equals("type", "document"), inside("document", has("data")))
 _COHERE_SETTINGS: Final = has("citation_options", "strict_tools", "safety_mode", "documents")
 _IS_ASSISTANT: Final = equals("role", "assistant")
 
-COHERE_SIGNS: Final = (
-    Sign(
-        COHERE, 0.96, "events of Cohere's chat", both(_COHERE_EVENT, either(mapping("delta"), has("index")))
-    ),
-    Sign(
-        COHERE,
+COHERE_SIGNS: Final = signs(
+    COHERE,
+    (0.96, "events of Cohere's chat", both(_COHERE_EVENT, either(mapping("delta"), has("index")))),
+    (
         0.96,
         "a message with a finish reason of Cohere",
         both(text("finish_reason"), inside("message", _IS_ASSISTANT)),
     ),
-    Sign(COHERE, 0.95, "a tool plan", alone_or_in(both(_IS_ASSISTANT, text("tool_plan")))),
-    Sign(
-        COHERE,
-        0.8,
-        "citations of a message",
-        alone_or_in(both(_IS_ASSISTANT, array("citations"), has("content"))),
-    ),
-    Sign(
-        COHERE,
-        0.95,
-        "documents in results",
-        alone_or_in(both(equals("role", "tool"), any_item(_COHERE_DOCUMENT))),
-    ),
-    Sign(COHERE, 0.9, "settings of Cohere", both(array("messages"), _COHERE_SETTINGS)),
-    Sign(
-        COHERE,
-        0.97,
-        "a model of Cohere",
-        both(array("messages"), starts("model", "command-", "c4ai-", "north-")),
-    ),
+    (0.95, "a tool plan", alone_or_in(both(_IS_ASSISTANT, text("tool_plan")))),
+    (0.8, "citations of a message", alone_or_in(both(_IS_ASSISTANT, array("citations"), has("content")))),
+    (0.95, "documents in results", alone_or_in(both(equals("role", "tool"), any_item(_COHERE_DOCUMENT)))),
+    (0.9, "settings of Cohere", both(array("messages"), _COHERE_SETTINGS)),
+    (0.97, "a model of Cohere", both(array("messages"), starts("model", "command-", "c4ai-", "north-"))),
 )
 
 # Anthropic: Messages
@@ -208,12 +154,7 @@ COHERE_SIGNS: Final = (
 ANTHROPIC: Final = "anthropic"
 
 _ANTHROPIC_EVENT: Final = kind(
-    "message_start",
-    "message_delta",
-    "message_stop",
-    "content_block_start",
-    "content_block_delta",
-    "content_block_stop",
+    "message_start message_delta message_stop content_block_start content_block_delta content_block_stop"
 )
 _ANTHROPIC_BLOCKS: Final[dict[str, Test]] = {
     "tool_use": both(text("id", "name"), has("input")),
@@ -225,14 +166,8 @@ _ANTHROPIC_BLOCKS: Final[dict[str, Test]] = {
 }
 _ANTHROPIC_OWN: Final = kind("redacted_thinking", "server_tool_use", "container_upload", "mcp_tool_use")
 _ANTHROPIC_SETTINGS: Final = has(
-    "anthropic_version",
-    "anthropic_beta",
-    "stop_sequences",
-    "output_config",
-    "mcp_servers",
-    "container",
-    "context_management",
-    "betas",
+    "anthropic_version anthropic_beta stop_sequences output_config mcp_servers container "
+    "context_management betas"
 )
 
 
@@ -257,56 +192,42 @@ def _has_system(body: JsonObject) -> bool:
     return is_request(body) and isinstance(body.get("system"), (str, list))
 
 
-ANTHROPIC_SIGNS: Final = (
-    Sign(ANTHROPIC, 0.95, "events of a message", _ANTHROPIC_EVENT),
-    Sign(
-        ANTHROPIC,
-        0.96,
-        "a message with a stop reason",
-        both(equals("type", "message"), has("stop_reason")),
-    ),
-    Sign(
-        ANTHROPIC,
+ANTHROPIC_SIGNS: Final = signs(
+    ANTHROPIC,
+    (0.95, "events of a message", _ANTHROPIC_EVENT),
+    (0.96, "a message with a stop reason", both(equals("type", "message"), has("stop_reason"))),
+    (
         0.85,
         "a message with an id of Anthropic",
         both(equals("type", "message"), starts("id", "msg_"), array("content")),
     ),
-    Sign(
-        ANTHROPIC,
+    (
         0.9,
         "an error as Anthropic reports it",
         both(equals("type", "error"), inside("error", text("type", "message"))),
     ),
-    Sign(ANTHROPIC, 0.5, "a ping", lambda value: value == {"type": "ping"}),
-    Sign(
-        ANTHROPIC,
+    (0.5, "a ping", lambda value: value == {"type": "ping"}),
+    (
         0.93,
         "blocks that Anthropic has",
         alone_or_in(any_item(either(by_type(_ANTHROPIC_BLOCKS), _ANTHROPIC_OWN, _is_server_result))),
     ),
-    Sign(ANTHROPIC, 0.75, "blocks with cache_control", alone_or_in(any_item(has("cache_control")))),
-    Sign(ANTHROPIC, 0.9, "a system beside the messages", _has_system),
-    Sign(
-        ANTHROPIC,
+    (0.75, "blocks with cache_control", alone_or_in(any_item(has("cache_control")))),
+    (0.9, "a system next to the messages", _has_system),
+    (
         0.94,
         "tools as Anthropic describes them",
         both(is_request, holds("tools", either(has("input_schema"), _is_server_tool))),
     ),
-    Sign(ANTHROPIC, 0.93, "settings of Anthropic", both(is_request, _ANTHROPIC_SETTINGS)),
-    Sign(
-        ANTHROPIC,
+    (0.93, "settings of Anthropic", both(is_request, _ANTHROPIC_SETTINGS)),
+    (
         0.85,
         "a model of Anthropic, and max_tokens",
         both(is_request, starts("model", "claude"), has("max_tokens")),
     ),
-    Sign(
-        ANTHROPIC,
-        0.55,
-        "a model, messages and max_tokens",
-        both(is_request, text("model"), has("max_tokens")),
-    ),
-    Sign(ANTHROPIC, 0.42, "an object with messages", holds("messages", _has_only_texts)),
-    Sign(ANTHROPIC, 0.4, "a role and a content", _has_only_texts),
+    (0.55, "a model, messages and max_tokens", both(is_request, text("model"), has("max_tokens"))),
+    (0.42, "an object with messages", holds("messages", _has_only_texts)),
+    (0.4, "a role and a content", _has_only_texts),
 )
 
 # OpenAI: Responses, and the Agents SDK, whose sessions are items of Responses
@@ -316,36 +237,18 @@ AGENTS: Final = "openai-agents"
 
 _ITEM: Final = both(
     kind(
-        "function_call",
-        "function_call_output",
-        "custom_tool_call",
-        "custom_tool_call_output",
-        "file_search_call",
-        "web_search_call",
-        "computer_call",
-        "computer_call_output",
-        "code_interpreter_call",
-        "image_generation_call",
-        "local_shell_call",
-        "local_shell_call_output",
-        "shell_call",
-        "shell_call_output",
-        "apply_patch_call",
-        "apply_patch_call_output",
-        "mcp_call",
-        "mcp_list_tools",
-        "mcp_approval_request",
-        "mcp_approval_response",
-        "tool_search_call",
-        "tool_search_output",
-        "item_reference",
-        "compaction",
+        "function_call function_call_output custom_tool_call custom_tool_call_output "
+        "file_search_call web_search_call computer_call computer_call_output "
+        "code_interpreter_call image_generation_call local_shell_call local_shell_call_output "
+        "shell_call shell_call_output apply_patch_call apply_patch_call_output mcp_call "
+        "mcp_list_tools mcp_approval_request mcp_approval_response tool_search_call "
+        "tool_search_output item_reference compaction"
     ),
     has("id", "call_id", "encrypted_content", "approval_request_id"),
     lacks("payload", "parentId"),
 )
 _IS_ITEM: Final = either(both(equals("type", "reasoning"), array("summary")), _ITEM)
-_ITEM_TEXT: Final = kind("input_text", "input_image", "input_file", "output_text", "summary_text")
+_ITEM_TEXT: Final = kind("input_text input_image input_file output_text summary_text")
 _ITEM_MESSAGE: Final = both(
     lambda item: item.get("type", "message") == "message", has("role"), holds("content", _ITEM_TEXT)
 )
@@ -354,60 +257,50 @@ _TYPED_MESSAGE: Final = both(
 )
 _EASY_MESSAGE: Final = both(only("role", "content"), text("role", "content"))
 _RESPONSES_SETTINGS: Final = has(
-    "instructions", "tools", "max_output_tokens", "store", "previous_response_id", "stream", "text", "include"
+    "instructions tools max_output_tokens store previous_response_id stream text include"
 )
 
 RESPONSES_SIGNS: Final = (
-    Sign(RESPONSES, 0.95, "events of a response", starts("type", "response.")),
-    Sign(RESPONSES, 0.96, "a response", equals("object", "response")),
-    Sign(RESPONSES, 0.9, "an output of items", both(lacks("role"), holds("output", _IS_ITEM))),
-    Sign(
+    *signs(
         RESPONSES,
-        0.9,
-        "an error in a numbered stream",
-        both(equals("type", "error"), has("sequence_number")),
+        (0.95, "events of a response", starts("type", "response.")),
+        (0.96, "a response", equals("object", "response")),
+        (0.9, "an output of items", both(lacks("role"), holds("output", _IS_ITEM))),
+        (0.9, "an error in a numbered stream", both(equals("type", "error"), has("sequence_number"))),
+        (0.3, "an error with a message", both(inside("error", text("message")), lacks("type"))),
+        (0.9, "items of a response", _IS_ITEM),
+        (0.9, "text as items have it", _ITEM_MESSAGE),
+        (0.7, "messages of type message", _TYPED_MESSAGE),
+        (0.35, "a role and a content", _EASY_MESSAGE),
+        (
+            0.93,
+            "items as the input",
+            both(
+                lacks("role"), holds("input", either(_IS_ITEM, _ITEM_MESSAGE, _TYPED_MESSAGE, has("content")))
+            ),
+        ),
+        (0.93, "an input, and settings of Responses", both(has("input"), text("model"), _RESPONSES_SETTINGS)),
+        (0.8, "a model and an input that is text", both(text("model", "input"), lacks("role"))),
+        (0.9, "the response that it continues", both(text("previous_response_id"), lacks("output"))),
     ),
-    Sign(RESPONSES, 0.3, "an error with a message", both(inside("error", text("message")), lacks("type"))),
-    Sign(RESPONSES, 0.9, "items of a response", _IS_ITEM),
-    Sign(RESPONSES, 0.9, "text as items have it", _ITEM_MESSAGE),
-    Sign(RESPONSES, 0.7, "messages of type message", _TYPED_MESSAGE),
-    Sign(RESPONSES, 0.35, "a role and a content", _EASY_MESSAGE),
-    Sign(
-        RESPONSES,
-        0.93,
-        "items as the input",
-        both(lacks("role"), holds("input", either(_IS_ITEM, _ITEM_MESSAGE, _TYPED_MESSAGE, has("content")))),
-    ),
-    Sign(
-        RESPONSES,
-        0.93,
-        "an input, and settings of Responses",
-        both(has("input"), text("model"), _RESPONSES_SETTINGS),
-    ),
-    Sign(RESPONSES, 0.8, "a model and an input that is text", both(text("model", "input"), lacks("role"))),
-    Sign(
-        RESPONSES,
-        0.9,
-        "the response that it continues",
-        both(text("previous_response_id"), lacks("output")),
-    ),
-    Sign(AGENTS, 0.97, "items of a run, with the raw item", both(text("type"), mapping("raw_item"))),
-    Sign(
+    *signs(
         AGENTS,
-        0.97,
-        "events of a run",
-        kind("raw_response_event", "run_item_stream_event", "agent_updated_stream_event"),
+        (0.97, "items of a run, with the raw item", both(text("type"), mapping("raw_item"))),
+        (
+            0.97,
+            "events of a run",
+            kind("raw_response_event", "run_item_stream_event", "agent_updated_stream_event"),
+        ),
+        (0.97, "ids that the Agents SDK generates", equals("id", "__fake_id__")),
+        (
+            0.92,
+            "a hand-off to another agent",
+            both(equals("type", "function_call"), starts("name", "transfer_to_")),
+        ),
+        (0.6, "items, which its sessions have too", _IS_ITEM),
+        (0.6, "text as items have it", _ITEM_MESSAGE),
+        (0.3, "a role and a content", _EASY_MESSAGE),
     ),
-    Sign(AGENTS, 0.97, "ids that the Agents SDK generates", equals("id", "__fake_id__")),
-    Sign(
-        AGENTS,
-        0.92,
-        "a hand-off to another agent",
-        both(equals("type", "function_call"), starts("name", "transfer_to_")),
-    ),
-    Sign(AGENTS, 0.6, "items, which its sessions have too", _IS_ITEM),
-    Sign(AGENTS, 0.6, "text as items have it", _ITEM_MESSAGE),
-    Sign(AGENTS, 0.3, "a role and a content", _EASY_MESSAGE),
 )
 
 # Servers with Chat Completions: members of their own, names of their models
@@ -443,41 +336,36 @@ _ROUTING: Final = either(mapping("provider"), mapping("reasoning"), array("model
 _MISTRAL: Final = ("mistral-", "ministral-", "magistral-", "codestral-", "pixtral-", "devstral-", "open-mi")
 
 SERVER_SIGNS: Final = (
-    Sign(f"{CHAT}-openrouter", 0.97, "a native_finish_reason", _choice(has("native_finish_reason"))),
-    Sign(
+    *signs(
         f"{CHAT}-openrouter",
-        0.97,
-        "an id of a generation, and its provider",
-        both(_RESPONSE, starts("id", "gen-"), text("provider")),
+        (0.97, "a native_finish_reason", _choice(has("native_finish_reason"))),
+        (
+            0.97,
+            "an id of a generation, and its provider",
+            both(_RESPONSE, starts("id", "gen-"), text("provider")),
+        ),
+        (0.96, "routing and reasoning settings of OpenRouter", both(_REQUEST, _ROUTING)),
     ),
-    Sign(
-        f"{CHAT}-openrouter",
-        0.96,
-        "routing and reasoning settings of OpenRouter",
-        both(_REQUEST, _ROUTING),
-    ),
-    Sign(f"{CHAT}-groq", 0.97, "x_groq", both(_RESPONSE, has("x_groq", "usage_breakdown"))),
-    Sign(
+    *signs(
         f"{CHAT}-groq",
-        0.96,
-        "settings of Groq",
-        both(_REQUEST, has("reasoning_format", "search_settings")),
+        (0.97, "x_groq", both(_RESPONSE, has("x_groq", "usage_breakdown"))),
+        (0.96, "settings of Groq", both(_REQUEST, has("reasoning_format", "search_settings"))),
+        (0.96, "a model of Groq", _model("groq/")),
     ),
-    Sign(f"{CHAT}-groq", 0.96, "a model of Groq", _model("groq/")),
-    Sign(
+    *signs(
         f"{CHAT}-deepseek",
-        0.97,
-        "hits and misses of DeepSeek's cache",
-        _usage("prompt_cache_hit_tokens", "prompt_cache_miss_tokens"),
+        (
+            0.97,
+            "hits and misses of DeepSeek's cache",
+            _usage("prompt_cache_hit_tokens", "prompt_cache_miss_tokens"),
+        ),
+        (0.965, "a model of DeepSeek", _model("deepseek-chat", "deepseek-reasoner", "deepseek-v")),
     ),
-    Sign(
-        f"{CHAT}-deepseek",
-        0.965,
-        "a model of DeepSeek",
-        _model("deepseek-chat", "deepseek-reasoner", "deepseek-v"),
+    *signs(
+        f"{CHAT}-mistral",
+        (0.97, "thinking in its own list", _has_thought),
+        (0.965, "a model of Mistral", _model(*_MISTRAL)),
     ),
-    Sign(f"{CHAT}-mistral", 0.97, "thinking in its own list", _has_thought),
-    Sign(f"{CHAT}-mistral", 0.965, "a model of Mistral", _model(*_MISTRAL)),
     Sign(
         f"{CHAT}-ollama",
         0.97,
@@ -490,8 +378,11 @@ SERVER_SIGNS: Final = (
         "members of vLLM",
         both(_RESPONSE, has("prompt_logprobs", "prompt_token_ids", "kv_transfer_params")),
     ),
-    Sign(f"{CHAT}-xai", 0.97, "sources that xAI counts", _usage("num_sources_used")),
-    Sign(f"{CHAT}-xai", 0.965, "a model of xAI", _model("grok-")),
+    *signs(
+        f"{CHAT}-xai",
+        (0.97, "sources that xAI counts", _usage("num_sources_used")),
+        (0.965, "a model of xAI", _model("grok-")),
+    ),
 )
 
 # OpenAI: Chat Completions
@@ -504,25 +395,13 @@ _CHAT_CALLS: Final = both(has_role, holds("tool_calls", either(mapping("function
 _CHAT_MEMBERS: Final = both(
     _IS_ASSISTANT,
     has("content"),
-    has("reasoning_content", "reasoning_details", "refusal", "function_call", "tool_calls"),
+    has("reasoning_content reasoning_details refusal function_call tool_calls"),
 )
 _CHAT_ROLE: Final = both(equals("role", "developer", "function"), has("content"), lacks("type"))
 _CHAT_SETTINGS: Final = has(
-    "response_format",
-    "stream_options",
-    "max_completion_tokens",
-    "frequency_penalty",
-    "presence_penalty",
-    "logit_bias",
-    "logprobs",
-    "n",
-    "stop",
-    "functions",
-    "function_call",
-    "reasoning_effort",
-    "web_search_options",
-    "seed",
-    "parallel_tool_calls",
+    "response_format stream_options max_completion_tokens frequency_penalty "
+    "presence_penalty logit_bias logprobs n stop functions function_call reasoning_effort "
+    "web_search_options seed parallel_tool_calls"
 )
 _CHAT_ERROR: Final = both(inside("error", text("message")), lacks("type"))
 
@@ -531,42 +410,32 @@ def _is_chat_error(value: JsonObject) -> bool:
     return _CHAT_ERROR(value) and not text("status")(inner(value, "error"))
 
 
-CHAT_SIGNS: Final = (
-    Sign(CHAT, 0.96, "a chat completion, or a chunk of one", starts("object", "chat.completion")),
-    Sign(CHAT, 0.9, "choices", holds("choices", has("delta", "message"))),
-    Sign(CHAT, 0.35, "an error with a message", _is_chat_error),
-    Sign(CHAT, 0.3, "an error that is text", both(text("error"), lacks("type"))),
-    Sign(CHAT, 0.95, "calls of functions in tool_calls", alone_or_in(_CHAT_CALLS)),
-    Sign(
-        CHAT,
-        0.95,
-        "a result with a tool_call_id",
-        alone_or_in(both(equals("role", "tool"), text("tool_call_id"))),
-    ),
-    Sign(CHAT, 0.92, "items that Chat Completions have", alone_or_in(any_item(_CHAT_ITEM))),
-    Sign(CHAT, 0.9, "members that messages of responses have", alone_or_in(_CHAT_MEMBERS)),
-    Sign(CHAT, 0.8, "roles that Chat Completions have", alone_or_in(_CHAT_ROLE)),
-    Sign(
-        CHAT,
+CHAT_SIGNS: Final = signs(
+    CHAT,
+    (0.96, "a chat completion, or a chunk of one", starts("object", "chat.completion")),
+    (0.9, "choices", holds("choices", has("delta", "message"))),
+    (0.9, "the first chunk of Azure", both(_RESPONSE, array("prompt_filter_results"))),
+    (0.35, "an error with a message", _is_chat_error),
+    (0.3, "an error that is text", both(text("error"), lacks("type"))),
+    (0.95, "calls of functions in tool_calls", alone_or_in(_CHAT_CALLS)),
+    (0.95, "a result with a tool_call_id", alone_or_in(both(equals("role", "tool"), text("tool_call_id")))),
+    (0.92, "items that Chat Completions have", alone_or_in(any_item(_CHAT_ITEM))),
+    (0.9, "members that messages of responses have", alone_or_in(_CHAT_MEMBERS)),
+    (0.8, "roles that Chat Completions have", alone_or_in(_CHAT_ROLE)),
+    (
         0.95,
         "tools of type function",
         both(is_request, holds("tools", both(equals("type", "function"), mapping("function")))),
     ),
-    Sign(CHAT, 0.94, "settings of Chat Completions", both(is_request, _CHAT_SETTINGS)),
-    Sign(
-        CHAT,
-        0.75,
-        "a model and system messages",
-        both(text("model"), holds("messages", equals("role", "system"))),
-    ),
-    Sign(
-        CHAT,
+    (0.94, "settings of Chat Completions", both(is_request, _CHAT_SETTINGS)),
+    (0.75, "a model and system messages", both(text("model"), holds("messages", equals("role", "system")))),
+    (
         0.7,
         "a model and messages, and no max_tokens",  # which Anthropic demands
         both(is_request, text("model"), lacks("max_tokens", "system")),
     ),
-    Sign(CHAT, 0.5, "an object with messages", is_request),
-    Sign(CHAT, 0.45, "a role and a content", is_api_message),
+    (0.5, "an object with messages", is_request),
+    (0.45, "a role and a content", is_api_message),
 )
 
 PROVIDER_SIGNS: Final = (

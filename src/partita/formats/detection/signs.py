@@ -1,12 +1,12 @@
 """What a sign of a format is, and the tests of JSON objects that signs are made of."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Final, Generic, NamedTuple, TypeAlias, TypeVar
 
 from partita.types.json import Json, JsonObject, is_array, is_object
 
-LOOKED_AT: Final = 50
-"""How many messages or events are looked at."""
+SAMPLE_SIZE: Final = 50
+"""How many messages or events are read."""
 
 Test: TypeAlias = Callable[[JsonObject], bool]
 NameT_co = TypeVar("NameT_co", bound=str, covariant=True)
@@ -21,13 +21,18 @@ class Sign(NamedTuple, Generic[NameT_co]):
     shows: Test
 
 
+def signs(format_: NameT_co, *rows: tuple[float, str, Test]) -> tuple[Sign[NameT_co], ...]:
+    """The signs of one format: the confidence, the description and the test of each."""
+    return tuple(Sign(format_, *row) for row in rows)
+
+
 # Values
 
 
 def objects(value: Json) -> Iterator[JsonObject]:
     """The first objects of a list; none of anything else."""
     if is_array(value):
-        yield from (one for one in value[:LOOKED_AT] if is_object(one))
+        yield from (one for one in value[:SAMPLE_SIZE] if is_object(one))
 
 
 def inner(value: JsonObject, name: str) -> JsonObject:
@@ -36,30 +41,34 @@ def inner(value: JsonObject, name: str) -> JsonObject:
     return found if is_object(found) else {}
 
 
-# Tests of members
+# Tests of members. Several names can be given as one text, with spaces between them.
+
+
+def _names(names: Iterable[str]) -> frozenset[str]:
+    return frozenset(" ".join(names).split())
 
 
 def has(*names: str) -> Test:
     """The object has one of these members."""
-    wanted = frozenset(names)
+    wanted = _names(names)
     return lambda value: not wanted.isdisjoint(value)
 
 
 def has_all(*names: str) -> Test:
     """The object has all of these members."""
-    wanted = frozenset(names)
+    wanted = _names(names)
     return lambda value: wanted <= value.keys()
 
 
 def only(*names: str) -> Test:
     """The object has exactly these members."""
-    wanted = frozenset(names)
+    wanted = _names(names)
     return lambda value: wanted == value.keys()
 
 
 def lacks(*names: str) -> Test:
     """The object has none of these members."""
-    refused = frozenset(names)
+    refused = _names(names)
     return refused.isdisjoint
 
 
@@ -102,7 +111,7 @@ def among(name: str, words: frozenset[str]) -> Test:
 
 def kind(*types: str) -> Test:
     """The `type` is one of these."""
-    return among("type", frozenset(types))
+    return among("type", _names(types))
 
 
 def starts(name: str, *beginnings: str) -> Test:
@@ -163,7 +172,7 @@ def holds(name: str, test: Test) -> Test:
     def holds_one(value: JsonObject) -> bool:
         found: Json = value.get(name)
         if is_array(found):
-            for one in found[:LOOKED_AT]:
+            for one in found[:SAMPLE_SIZE]:
                 if is_object(one) and test(one):
                     return True
         return False

@@ -13,8 +13,7 @@ from typing import Final, NamedTuple
 
 from partita.errors import ConversionError
 from partita.formats.format import Dumped, Format, Loaded, Request
-from partita.formats.losses import Loss
-from partita.formats.reasons import UNREAD
+from partita.formats.losses import UNREAD, Loss
 from partita.types.json import Json, JsonObject, is_array, is_object, kind_of
 from partita.types.messages import Message
 
@@ -71,7 +70,7 @@ def dump(messages: Sequence[Message]) -> Dumped:
     payload = "".join([message.marked() for message in _messages(writer.turns)])
 
     def losses() -> list[Loss]:
-        return REPORT.compare(writer.record, TurnReader(_turns_in(payload, []), NAME).places)
+        return REPORT.compare(writer.record, TurnReader(_turns_in(payload, []), NAME).positions)
 
     return Dumped(payload, losses)
 

@@ -1,4 +1,4 @@
-"""A conversation as a Markdown document: texts as they are, reasoning aside, tools as fenced blocks.
+"""A conversation as a Markdown document: texts as they are, reasoning as quotes, tools as fenced blocks.
 
 A document is not read back. What it does not contain follows from the tables of what is written.
 """
@@ -11,37 +11,34 @@ from typing import Final
 from msgspec import UNSET
 
 from partita.formats.format import Dumped, Format
-from partita.formats.losses import Loss
-from partita.formats.reasons import NO_PLACE
+from partita.formats.losses import NO_PLACE, Loss
 from partita.types.codec import to_json
-from partita.types.fold import fold
 from partita.types.json import Json, JsonObject, indented, is_array, is_object
 from partita.types.messages import AssistantMessage, Message, ToolCallPart, ToolMessage, result_text
 from partita.types.parts import (
+    ContentOutput,
     CustomPart,
     DataPart,
+    ErrorJsonOutput,
+    ErrorTextOutput,
+    ExecutionDeniedOutput,
     FilePart,
     ForeignPart,
     ImagePart,
+    InterruptedOutput,
+    JsonOutput,
     ReasoningFilePart,
     ReasoningPart,
     SourceDocumentPart,
     SourceUrlPart,
     SteeringMessagePart,
-    TextPart,
-    UnknownPart,
-)
-from partita.types.tools import (
-    ContentOutput,
-    ErrorJsonOutput,
-    ErrorTextOutput,
-    ExecutionDeniedOutput,
-    InterruptedOutput,
-    JsonOutput,
     TextOutput,
+    TextPart,
     ToolOutput,
     ToolResultPart,
+    UnknownPart,
 )
+from partita.types.tool_results import fold
 
 NAMES: Final = {"user": "User", "assistant": "Assistant", "system": "System", "tool": "Tool"}
 DEEPEST: Final = 6

@@ -11,8 +11,7 @@ from typing import Final
 
 from partita.errors import ConversionError, DecodeError
 from partita.formats.format import Dumped, Format, Loaded, Request, Slot, ToolSpec
-from partita.formats.losses import Loss
-from partita.formats.reasons import NO_PLACE
+from partita.formats.losses import NO_PLACE, Loss
 from partita.types.json import Json, JsonObject, dumps, is_array, is_object, kind_of, loads
 from partita.types.messages import Message
 
@@ -47,7 +46,7 @@ SPEAKERS: Final[Mapping[str, Speaker]] = {
 
 
 def load(payload: Json) -> Loaded:
-    """One conversation. What is beside its turns is the rest of the request."""
+    """Read one conversation. Its other members are the rest of the request."""
     is_list = is_array(payload) and len(payload) == 1
     body = payload[0] if is_list else payload
     path = "$[0]" if is_list else "$"
@@ -67,7 +66,7 @@ def load(payload: Json) -> Loaded:
 
 
 def dump(messages: Sequence[Message], request: Request | None = None) -> Dumped:
-    """A conversation as trainers read it, with its tools as JSON text and the settings beside it."""
+    """Write a conversation as trainers read it, with its tools as JSON text, and the settings."""
     writer = TurnWriter(messages, NAME)
     turns = [_write(turn) for turn in writer.turns]
     payload: JsonObject = {**(request.settings if request else {}), "conversations": turns}
@@ -79,13 +78,13 @@ def dump(messages: Sequence[Message], request: Request | None = None) -> Dumped:
 
     def losses() -> list[Loss]:
         read = (_read(turn, f"$.conversations[{at}]") for at, turn in enumerate(turns))
-        return REPORT.compare(writer.record, TurnReader(read, NAME).places)
+        return REPORT.compare(writer.record, TurnReader(read, NAME).positions)
 
     return Dumped(payload, losses)
 
 
 def put(payload: Json, rest: JsonObject) -> Json:
-    """The payload with a sidecar beside the turns."""
+    """The payload with a sidecar next to the turns."""
     return {**payload, "partita": rest} if is_object(payload) and "partita" not in payload else payload
 
 

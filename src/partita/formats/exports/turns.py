@@ -2,7 +2,7 @@
 
 A turn is a text, a call, or a result. Results have no id: the first one is that of the first call that has
 none yet. A message of the assistant starts with its first turn, and continues after results in a new step.
-The turn at an index is also the place of the part in it, for the loss report.
+The index of a turn is also the position of the part in it, for the loss report.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -12,14 +12,22 @@ from msgspec import UNSET, Struct
 from msgspec.structs import replace
 
 from partita.errors import DecodeError
-from partita.formats.answers.model_view import UNANSWERED, missing_output
 from partita.formats.core.metadata import NO_NOTES, notes
-from partita.formats.core.report import Place, Record, Report
-from partita.formats.core.rules import Rules, arrange
-from partita.formats.core.tool_text import as_text, tool_text
-from partita.formats.core.turns import Instructions, Placed, Prompt, Results, Step, Turn, split
-from partita.formats.losses import Loss
-from partita.formats.reasons import JOINED, NO_PLACE
+from partita.formats.core.report import Record, Report
+from partita.formats.core.tool_text import UNANSWERED, as_text, missing_output, tool_text
+from partita.formats.core.turns import (
+    Instructions,
+    LocatedPart,
+    Position,
+    Prompt,
+    Results,
+    Rules,
+    Step,
+    Turn,
+    arrange,
+    split,
+)
+from partita.formats.losses import JOINED, NO_PLACE, Loss
 from partita.types.codec import encode
 from partita.types.json import Json, JsonObject, is_object, loads
 from partita.types.messages import (
@@ -34,8 +42,7 @@ from partita.types.messages import (
     UserContent,
     UserMessage,
 )
-from partita.types.parts import StepStartPart, TextPart
-from partita.types.tools import TextOutput, ToolOutput, ToolResultPart
+from partita.types.parts import StepStartPart, TextOutput, TextPart, ToolOutput, ToolResultPart
 
 Speaker: TypeAlias = Literal["system", "user", "assistant", "call", "result"]
 
@@ -87,7 +94,7 @@ class TurnReader:
 
     def __init__(self, turns: Iterable[PlainTurn], namespace: str) -> None:
         self.messages: list[Message] = []
-        self.places: dict[Place, Any] = {}
+        self.positions: dict[Position, Any] = {}
         """Parts by the index of their turn, and messages by `("message", index)` of their first turn."""
         self._namespace = namespace
         self._start = 0  # index of the first turn of the message
@@ -124,7 +131,7 @@ class TurnReader:
 
     def _add(self, message: Message, index: int) -> None:
         self.messages.append(message)
-        self.places["message", index] = message
+        self.positions["message", index] = message
 
     def _end(self) -> None:
         """End the message of the assistant, if there is one."""
@@ -143,7 +150,7 @@ class TurnReader:
 
     def _text(self, turn: PlainTurn, index: int) -> TextPart:
         part = TextPart(turn.text, provider_metadata=self._metadata(turn.notes))
-        self.places[index] = part
+        self.positions[index] = part
         return part
 
     def _result(self, turn: PlainTurn, index: int) -> None:
@@ -160,7 +167,7 @@ class TurnReader:
             self._parts[at] = replace(
                 call, state="output-available", output=output, result_provider_metadata=metadata
             )
-        self.places[index] = result
+        self.positions[index] = result
 
     def _call(self, turn: PlainTurn, index: int) -> ToolCallPart:
         self._calls += 1
@@ -179,7 +186,7 @@ class TurnReader:
             kept = {} if call_text(*found) == turn.text else {TEXT: turn.text}
             metadata = self._metadata({**turn.notes, **kept})
             call = ToolCallPart(id_, found[0], "input-available", found[1], call_provider_metadata=metadata)
-        self.places[index] = call
+        self.positions[index] = call
         return call
 
     def _metadata(self, noted: JsonObject) -> JsonObject | None:
@@ -201,9 +208,9 @@ class TurnWriter:
         self.turns: list[PlainTurn] = []
         self.record = Record()
         self._namespace = namespace
-        self._open: list[Placed] = []
+        self._open: list[LocatedPart] = []
         self._is_continued = False
-        for turn in arrange(split(messages, _is_written, results="all"), RULES, self.record):
+        for turn in arrange(split(messages, _is_written, results="all"), RULES, self.record.losses):
             match turn:
                 case Instructions():
                     self._write_message(turn, "system")
@@ -220,10 +227,10 @@ class TurnWriter:
 
     def _write_message(self, turn: Instructions | Prompt, speaker: Speaker) -> None:
         index = len(self.turns)
-        written, places = self._write_parts(turn, speaker)
+        written, positions = self._write_parts(turn, speaker)
         if len(self.turns) > index:
             self._open, self._is_continued = [], False
-        self._record(written, index, places)
+        self._record(written, index, positions)
 
     def _write_step(self, step: Step) -> None:
         kinds = [type(one.part) for one in step.parts if _is_written(one.part)]
@@ -236,7 +243,7 @@ class TurnWriter:
         is_next_step = self._is_continued and last == "result"
         is_message = not self._is_continued or (last == "assistant" and is_text)
         index = len(self.turns)
-        written, places = self._write_parts(step, "assistant")
+        written, positions = self._write_parts(step, "assistant")
         if step.text is not None:
             self.turns.append(PlainTurn("assistant", step.text))
         if step.boundaries:
@@ -244,43 +251,45 @@ class TurnWriter:
             self.record.add_boundaries(() if is_read_back else step.boundaries, NO_PLACE)
         if len(self.turns) > index:
             self._is_continued = True
-        self._record(written, index if is_message else None, places)
+        self._record(written, index if is_message else None, positions)
 
-    def _write_parts(self, turn: Turn, speaker: Speaker) -> tuple[Turn, list[Place | None]]:
-        """Write texts and calls: the turn with its parts as they are read back, and their places."""
-        places: list[Place | None] = []
-        texts: list[Placed] = []  # since the last call: they are one turn
-        joined: dict[str, Placed] = {}  # texts as they are read back, by path
-        for placed in turn.parts:
-            kind = type(placed.part)
+    def _write_parts(self, turn: Turn, speaker: Speaker) -> tuple[Turn, list[Position | None]]:
+        """Write texts and calls: the turn with its parts as they are read back, and their positions."""
+        positions: list[Position | None] = []
+        texts: list[LocatedPart] = []  # since the last call: they are one turn
+        joined: dict[str, LocatedPart] = {}  # texts as they are read back, by path
+        for located in turn.parts:
+            kind = type(located.part)
             if kind is TextPart:
-                places.append(len(self.turns))
-                texts.append(placed)
+                positions.append(len(self.turns))
+                texts.append(located)
             elif kind is ToolCallPart:
                 self._write_texts(texts, speaker, joined)
                 texts = []
-                places.append(len(self.turns))
-                self._write_call(placed)
+                positions.append(len(self.turns))
+                self._write_call(located)
             else:
-                places.append(None)
+                positions.append(None)
         self._write_texts(texts, speaker, joined)
         if joined:
             turn = turn._replace(parts=[joined.get(one.path, one) for one in turn.parts])
-        return turn, places
+        return turn, positions
 
-    def _write_texts(self, texts: Sequence[Placed], speaker: Speaker, joined: dict[str, Placed]) -> None:
+    def _write_texts(
+        self, texts: Sequence[LocatedPart], speaker: Speaker, joined: dict[str, LocatedPart]
+    ) -> None:
         """Write texts as one turn. If there are several, each of them is read back as that one: `joined`."""
         if not texts:
             return
         text = "".join([one.part.text for one in texts])
         self.turns.append(PlainTurn(speaker, text, self._notes(texts[0].part.provider_metadata)))
         if len(texts) > 1:
-            joined |= {path: Placed(replace(part, text=text), path) for part, path in texts}
+            joined |= {path: LocatedPart(replace(part, text=text), path) for part, path in texts}
         for one in texts[1:]:
             self.record.losses.append(Loss(one.path, "the start of a text", JOINED, "changed"))
 
-    def _write_call(self, placed: Placed) -> None:
-        call: ToolCallPart = placed.part
+    def _write_call(self, located: LocatedPart) -> None:
+        call: ToolCallPart = located.part
         kept = self._notes(call.call_provider_metadata)
         given = call.raw_input if call.input is UNSET else call.input
         found = (call.name, {} if given is UNSET else given)
@@ -288,26 +297,26 @@ class TurnWriter:
         if not isinstance(text, str) or (read_call(text) or (UNKNOWN_TOOL, text)) != found:
             text = call_text(*found)  # there is none, or the call was changed
         self.turns.append(PlainTurn("call", text, kept))
-        self._open.append(placed)
+        self._open.append(located)
 
     def _write_results(self, turn: Results) -> None:
         if turn.step is None:
             self._answer_open()
             self._is_continued = False
         index = len(self.turns)
-        places: list[Place | None] = []
+        positions: list[Position | None] = []
         for part, path in turn.parts:
             if turn.step is not None:
                 self._answer_open(path)
                 self._open = self._open[1:]
             if type(part) is not ToolResultPart:
-                places.append(None)
+                positions.append(None)
                 continue
-            places.append(len(self.turns))
+            positions.append(len(self.turns))
             self.turns.append(
                 PlainTurn("result", result_text(part.output), self._notes(part.provider_metadata))
             )
-        self._record(turn, index, places)
+        self._record(turn, index, positions)
 
     def _answer_open(self, until: str = "") -> None:
         """Write a result for each open call before the one at a path."""
@@ -317,10 +326,10 @@ class TurnWriter:
             self.record.losses.append(Loss.of(f"{path}.output", call.id, why or UNANSWERED, "repaired"))
             self.turns.append(PlainTurn("result", result_text(output)))
 
-    def _record(self, turn: Turn, index: int | None, places: Sequence[Place | None]) -> None:
+    def _record(self, turn: Turn, index: int | None, positions: Sequence[Position | None]) -> None:
         """Record a turn whose message starts at an index, if it starts one that is read back."""
-        place = None if index is None or index == len(self.turns) else ("message", index)
-        self.record.add(turn, place, places)
+        position = None if index is None or index == len(self.turns) else ("message", index)
+        self.record.add(turn, position, positions)
 
     def _notes(self, metadata: JsonObject | None) -> JsonObject:
         return notes(metadata, self._namespace)

@@ -1,7 +1,7 @@
 """Arguments of a call that are streamed value by value, each with its JSON path → JSON text, as it grows.
 
-As long as the values come in the order of the text, the text is the JSON of the arguments. A value for a
-place that the text has left already is in the value that `close` returns.
+As long as the values come in the order of the text, the text is the JSON of the arguments. A value that comes
+too late for its position in the text is in the value that `close` returns.
 
 Source: `partialArgs` of https://cloud.google.com/vertex-ai/generative-ai/docs/multimodal/function-calling
 """
@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 from typing import Final, NamedTuple, TypeAlias
 
-from partita.types.json import Json, JsonObject, dumps, heal, is_array, is_object
+from partita.types.json import Json, JsonObject, dumps, is_array, is_object, join_surrogates
 
 Segment: TypeAlias = str | int
 
@@ -200,4 +200,4 @@ def _value_of(piece: Json) -> Found | None:
 def _value(member: Json) -> Json:
     if isinstance(member, Container):
         return member.value()
-    return heal("".join(member)) if is_array(member) else member
+    return join_surrogates("".join(member)) if is_array(member) else member

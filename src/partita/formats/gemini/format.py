@@ -14,19 +14,25 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from partita.errors import ConversionError
-from partita.formats.answers.outlet import RAW_INPUT
-from partita.formats.core.metadata import message_notes, notes, with_part_notes
-from partita.formats.core.report import Place
-from partita.formats.core.request import request_report
-from partita.formats.core.residue import residue, restore
-from partita.formats.core.role_messages import APART, RoleWriter, numbered
-from partita.formats.core.rules import FIRST, MOVED, OPENING, Rules
-from partita.formats.core.server_tools import BEHIND
-from partita.formats.core.turns import Instructions, Placed, Prompt, Results, Step, join
-from partita.formats.core.wire import to_json
+from partita.formats.core.codec import BEHIND
+from partita.formats.core.metadata import RAW_INPUT, message_notes, notes, with_part_notes
+from partita.formats.core.request import APART, SYSTEM, RoleWriter, request_report
+from partita.formats.core.turns import (
+    FIRST,
+    MOVED,
+    OPENING,
+    Instructions,
+    Position,
+    Prompt,
+    Results,
+    Rules,
+    Step,
+    Turn,
+    join,
+)
+from partita.formats.core.wire import residue, restore, to_json
 from partita.formats.format import Dumped, Format, Loaded, Request, ToolSpec
-from partita.formats.losses import Loss
-from partita.formats.reasons import BLANK, FILES_MOVED, RENAMED
+from partita.formats.losses import FILES_MOVED, RENAMED, Loss
 from partita.types.json import Json, JsonObject, is_array, is_object, kind_of
 from partita.types.messages import (
     AssistantContent,
@@ -40,8 +46,7 @@ from partita.types.messages import (
     UserContent,
     UserMessage,
 )
-from partita.types.parts import ForeignPart, TextPart
-from partita.types.tools import ToolResultPart
+from partita.types.parts import ForeignPart, TextPart, ToolResultPart
 from partita.types.value import Extra
 
 from . import wire
@@ -49,17 +54,15 @@ from .parts import (
     CALL_ID,
     CONTENT_NOTE,
     FIELDS,
+    PARTS,
     TOOL_NAME,
     UNTYPED,
     USER,
     OpenCall,
-    is_written,
     open_call,
     read_part,
     read_parts,
     read_result,
-    write_part,
-    write_parts,
     write_result,
 )
 from .response import dump_response, is_response, load_response
@@ -68,7 +71,7 @@ from .wire import FORM, FORMAT_NAME, NAME, NAMES, NULLS, SIGNATURE, Names, camel
 
 HINT: Final = "give {contents}, a list of contents, a response {candidates}, or a list of responses"
 INSTRUCTIONS: Final = "instructions"
-"""The id of the instructions before the conversation, and their place."""
+"""The id of the instructions before the conversation."""
 
 # Clients of Gemini 1 send results in contents of the role `function`.
 ROLES: Final = {None: "user", "": "user", "user": "user", "function": "user", "model": "model"}
@@ -81,7 +84,17 @@ ALONE: Final = "alone"  # the only content, or the only entry of `tools`, is not
 # For calls that no Gemini made: https://ai.google.dev/gemini-api/docs/thought-signatures
 PLACEHOLDER: Final = "skip_thought_signature_validator"
 
-RULES: Final = Rules()
+
+def _is_refused(part: TextPart) -> bool:
+    """Whether Gemini refuses a text: an empty one, unless it has a signature.
+
+    "Unable to submit request because it has an empty text parameter":
+    https://github.com/google-gemini/deprecated-generative-ai-js/issues/361
+    """
+    return not part.text and SIGNATURE not in notes(part.provider_metadata, NAME)
+
+
+RULES: Final = Rules(blank_text=_is_refused)
 AS_READ: Final = Rules(hidden="send", calls="any")
 
 NO_ADDRESS: Final = "the file is neither in the message nor at an address that Gemini reads"
@@ -167,12 +180,12 @@ def _write(
 class _Reader:
     """Reads contents. In `messages`, results are apart from their calls.
 
-    The place of a part is its number, after that of its content; instructions have places of their own.
+    The position of a part is its number, after that of its content; instructions have positions of their own.
     """
 
     def __init__(self, contents: Sequence[Json], path: str, payload: JsonObject | None = None) -> None:
         self.messages: list[Message] = []
-        self.places: dict[Place, Any] = {}
+        self.positions: dict[Position, Any] = {}
         self._open: list[OpenCall] = []
         self._role = ""
         for key in ("systemInstruction", "system_instruction"):
@@ -190,10 +203,10 @@ class _Reader:
             read(raws, f"message-{index + 1}", noted, index)
             self._role = role
 
-    def _add(self, message: Message, place: Place, parts: Iterable[tuple[Place, Any]] = ()) -> None:
+    def _add(self, message: Message, position: Position, parts: Iterable[tuple[Position, Any]] = ()) -> None:
         self.messages.append(message)
-        self.places[place] = message
-        self.places.update(parts)
+        self.positions[position] = message
+        self.positions.update(parts)
 
     def _instructions(self, raw: Json, key: str) -> None:
         content = {"parts": [{"text": raw}]} if isinstance(raw, str) else raw
@@ -210,9 +223,9 @@ class _Reader:
             part if isinstance(part, TextPart) else ForeignPart(FORMAT_NAME, one)
             for part, one in zip(found, raws, strict=True)
         )
-        places = [((INSTRUCTIONS, number), part) for number, part in enumerate(parts)]
+        positions = [((SYSTEM, number), part) for number, part in enumerate(parts)]
         given = SystemContent(parts=parts, provider_metadata=_noted(noted))
-        self._add(SystemMessage(id=INSTRUCTIONS, content=given), (INSTRUCTIONS,), places)
+        self._add(SystemMessage(id=INSTRUCTIONS, content=given), (SYSTEM,), positions)
 
     def _model(self, raws: Sequence[Json], id_: str, noted: JsonObject, index: int) -> None:
         if self._role == "model":
@@ -222,8 +235,8 @@ class _Reader:
         found = read_parts(raws, id_)
         parts: tuple[AssistantPart, ...] = tuple(part for part, _ in found)
         given = AssistantContent(parts=parts, provider_metadata=_noted(noted))
-        places = [((index, place), part) for part, place in found]
-        self._add(AssistantMessage(id=id_, content=given), (index,), places)
+        positions = [((index, position), part) for part, position in found]
+        self._add(AssistantMessage(id=id_, content=given), (index,), positions)
         for part in parts:
             if type(part) is ToolCallPart and not part.provider_executed:
                 self._open.append(open_call(part, id_))
@@ -242,7 +255,7 @@ class _Reader:
             else:
                 part = read_part(USER, raw, None)
                 parts.append(part)
-            self.places[index, number] = part
+            self.positions[index, number] = part
         for message_id, given in results.items():
             owner = f"{message_id}#1:results" if message_id else id_
             self._add(ToolMessage(id=owner, content=given), (index, "results"))
@@ -322,7 +335,7 @@ def _is_third_generation(model: str) -> bool:
 class _Writer(RoleWriter):
     """Writes contents, and records where."""
 
-    boundary_reason = REPORT.default
+    blocks, boundary_reason = PARTS, REPORT.default
 
     def __init__(self, model: str | None, *, is_sent: bool) -> None:
         super().__init__(NAME)
@@ -334,11 +347,11 @@ class _Writer(RoleWriter):
         self._has_instructions = model is None or _GEMMA.search(model) is None
         self._calls: dict[str, OpenCall] = {}  # those of the last step
         self._payload: JsonObject = {}
-        self._files: list[Json] = []  # files that have to be behind all results
+        self._files: list[Json] = []  # files that have to follow all results
 
     def write(self, messages: Sequence[Message]) -> JsonObject:
         """`contents` and `systemInstruction`."""
-        self.write_turns(messages, RULES if self.is_sent else AS_READ, is_written)
+        self.write_turns(messages, RULES if self.is_sent else AS_READ, PARTS.is_written)
         self._add_files()
         if self.messages[-1:] and self.messages[-1][0] == "model":
             self._continue(f"$[{len(self.messages)}]", LAST)
@@ -355,11 +368,11 @@ class _Writer(RoleWriter):
             )
         return payload
 
-    def read_back(self) -> dict[Place, Any]:
+    def read_back(self) -> dict[Position, Any]:
         """What is read where the parts were written."""
         contents = self._payload["contents"]
         raws = contents if is_array(contents) else [contents]
-        return _Reader(raws, "$.contents[{}]", self._payload).places
+        return _Reader(raws, "$.contents[{}]", self._payload).positions
 
     def _continue(self, path: str, why: str) -> None:
         if not self.is_sent:
@@ -367,63 +380,41 @@ class _Writer(RoleWriter):
         self.messages.append(("user", [wire.Text(text=OPENING)], {}))
         self.record.losses.append(Loss(path, OPENING, why, "repaired"))
 
-    def _without_empty(self, turn: Any) -> Any:
-        # "Unable to submit request because it has an empty text parameter":
-        # https://github.com/google-gemini/deprecated-generative-ai-js/issues/361. It may have a signature.
-        kept: list[Placed] = []
-        for placed in turn.parts:
-            part = placed.part
-            is_empty = type(part) is TextPart and not part.text and self.is_sent
-            if is_empty and SIGNATURE not in notes(part.provider_metadata, NAME):
-                self.record.losses.append(Loss.of(placed.path, part, BLANK, "minor"))
-            else:
-                kept.append(placed)
-        return turn if len(kept) == len(turn.parts) else turn._replace(parts=kept)
+    def notes_of(self, turn: Instructions | Prompt) -> JsonObject:
+        return message_notes(turn.message, NAME)
 
     def write_instructions(self, turn: Instructions) -> None:
-        self._add_files()
-        turn = self._without_empty(turn)
-        parts = [
-            one if isinstance(one.part, TextPart | ForeignPart) else Placed(None, "") for one in turn.parts
-        ]
-        blocks, places = numbered(write_part(USER, part) for part, _ in parts)
-        if not self._has_instructions or self.messages:
-            self.add("user", blocks, turn, places, {})
-            return
-        if self.system and blocks:
-            self._record_joined(turn)
-        start = len(self.system)
-        self.system += blocks
-        self.system_notes = {**self.system_notes, **message_notes(turn.message, NAME)}
-        shifted = [None if one is None else (INSTRUCTIONS, start + one) for one in places]
-        self.record.add(turn, (INSTRUCTIONS,) if blocks else None, shifted)
-
-    def write_prompt(self, turn: Prompt) -> None:
-        self._add_files()
-        turn = self._without_empty(turn)
-        blocks, places = numbered(write_part(USER, part) for part, _ in turn.parts)
-        self.add("user", blocks, turn, places, message_notes(turn.message, NAME))
+        if self._has_instructions and not self.messages:
+            before = self.system_notes
+            super().write_instructions(turn)
+            self.system_notes = {**before, **self.notes_of(turn)}
+        else:
+            blocks, positions = self.write_blocks(turn, "system")
+            self.add("user", blocks, turn, positions, {})
 
     def write_step(self, step: Step) -> None:
-        self._add_files()
-        step = self._without_empty(step)
-        blocks, places = write_parts(step.parts, step.text)
-        self._sign(step, blocks, places)
+        blocks, positions = self.write_blocks(step, "assistant")
+        self._sign(step, blocks, positions)
         if blocks and not self.messages:
             self._continue("$", FIRST)
         noted = message_notes(step.message, NAME) if step.number == 1 else {}
-        self.add("model", blocks, step, places, noted)
+        self.add("model", blocks, step, positions, noted)
         calls = (part for part, _ in step.parts if type(part) is ToolCallPart)
         self._calls = {part.id: open_call(part) for part in calls}
 
-    def _sign(self, step: Step, blocks: list[Any], places: Sequence[Any]) -> None:
+    def _append(self, role: str, blocks: list[Json], turn: Turn, noted: JsonObject) -> tuple[int, int]:
+        if not isinstance(turn, Results):
+            self._add_files()
+        return super()._append(role, blocks, turn, noted)
+
+    def _sign(self, step: Step, blocks: list[Any], positions: Sequence[Any]) -> None:
         """Give the first call of a step a signature, where Gemini demands one."""
-        for (part, path), place in zip(step.parts, places, strict=True):
-            if type(part) is not ToolCallPart or part.provider_executed or place is None:
+        for (part, path), position in zip(step.parts, positions, strict=True):
+            if type(part) is not ToolCallPart or part.provider_executed or position is None:
                 continue
             must = self.is_third if self.is_named else not self._is_own(part, step)
             if must and self.is_sent and SIGNATURE not in notes(part.call_provider_metadata, NAME):
-                blocks[place] = {**to_json(blocks[place]), SIGNATURE: PLACEHOLDER}
+                blocks[position] = {**to_json(blocks[position]), SIGNATURE: PLACEHOLDER}
                 self.record.losses.append(Loss(path, PLACEHOLDER, UNSIGNED, "repaired"))
             return
 
@@ -479,7 +470,7 @@ DECLARATIONS: Final = "functionDeclarations"
 
 # Notes about tools
 ENTRY: Final = "entry"  # the position of the entry of `tools` that declares the tool, if it is not the first
-BESIDE_OTHERS: Final = "beside"  # the entry has other members
+HAS_OTHERS: Final = "beside"  # the entry has other members
 SCHEMA: Final = "schema"  # `parameters` or `OpenAPI`, if the schema was in `parameters`
 OPEN_API: Final = "OpenAPI"
 
@@ -507,7 +498,7 @@ def _read_request(payload: JsonObject) -> Request:
             continue
         rest = {name: item for name, item in entry.items() if name != key}
         noted: JsonObject = {ENTRY: index} if index or rest else {}
-        noted |= {BESIDE_OTHERS: True} if rest else {}
+        noted |= {HAS_OTHERS: True} if rest else {}
         noted |= {NAMES: [key]} if key != DECLARATIONS else {}
         noted |= {} if is_array(tools) else {ALONE: True}
         specs += [_read_tool(one, noted, f"$.tools[{index}].{key}[{at}]") for at, one in enumerate(declared)]
@@ -581,7 +572,7 @@ def _write_request(payload: JsonObject, request: Request, writer: _Writer) -> Js
         groups.setdefault(at if type(at) is int else 0, (noted, []))[1].append(written)
     for at, (noted, declared) in sorted(groups.items()):
         declarations = Names(noted.get(NAMES, [])).members({DECLARATIONS: declared}, None)
-        beside = others[at] if noted.get(BESIDE_OTHERS) and at < len(others) else None
+        beside = others[at] if noted.get(HAS_OTHERS) and at < len(others) else None
         if is_object(beside):
             others[at] = {**beside, **declarations}
         else:
@@ -593,7 +584,7 @@ def _write_request(payload: JsonObject, request: Request, writer: _Writer) -> Js
 
 FORMAT: Final = Format(
     FORMAT_NAME,
-    "contents and answers of Google's generateContent",
+    "contents and responses of Google's generateContent",
     load,
     dump,
     GeminiDecoder,
@@ -601,8 +592,8 @@ FORMAT: Final = Format(
     is_complete=True,
 )
 RESPONSE: Final = Format(
-    f"{FORMAT_NAME}-answer",
-    "one answer of Google's generateContent",
+    f"{FORMAT_NAME}-response",
+    "responses of Google's generateContent",
     load_response,
     dump_response,
     GeminiDecoder,

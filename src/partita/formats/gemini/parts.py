@@ -1,8 +1,8 @@
 """Codecs for the parts of contents.
 
-What a part has beside its content (`thoughtSignature`, `videoMetadata` …) is in the namespace of its metadata
-under its own name, as the AI SDK has it. What its content has beyond the declared members is there too, under
-the name of the content. The residue is in `fields`.
+What a part has besides its content (`thoughtSignature`, `videoMetadata` …) is in the namespace of its
+metadata, under its own name, as the AI SDK has it. Unknown members of its content are there too, under the
+name of the content. The residue is in `fields`.
 """
 
 import re
@@ -13,37 +13,37 @@ from typing import Any, Final, NamedTuple
 from msgspec import UNSET, UnsetType
 
 from partita.errors import DecodeError
-from partita.formats.answers.outlet import RAW_INPUT
-from partita.formats.core.codec import PartCodec, PartCodecs
+from partita.formats.core.codec import (
+    BEHIND,
+    MessageBlocks,
+    PartCodec,
+    PartCodecs,
+    behind_note,
+    with_result,
+)
 from partita.formats.core.files import FILES, AnyFile
 from partita.formats.core.members import nonempty_text
-from partita.formats.core.metadata import FIELDS, INDEX, notes, with_part_notes
-from partita.formats.core.report import Place, PlacedPart
-from partita.formats.core.residue import residue, restore
-from partita.formats.core.rules import Alphabet
-from partita.formats.core.server_tools import BEHIND, behind_note, with_result, write_message_blocks
+from partita.formats.core.metadata import FIELDS, INDEX, RAW_INPUT, notes, with_part_notes
 from partita.formats.core.tool_text import as_text, object_input, read_tool_text, tool_text
-from partita.formats.core.turns import Placed
-from partita.formats.core.wire import to_json
+from partita.formats.core.turns import Alphabet, ReadPart
+from partita.formats.core.wire import residue, restore, to_json
 from partita.types.data_url import OCTETS, data_url, parse_data_url
 from partita.types.json import Json, JsonObject, is_array, is_object, loads
-from partita.types.messages import AssistantPart, ToolCallPart
+from partita.types.messages import ToolCallPart
 from partita.types.parts import (
+    ContentItem,
+    ContentOutput,
     DataPart,
+    ErrorJsonOutput,
+    ErrorTextOutput,
     FilePart,
     ForeignPart,
     ImagePart,
+    JsonOutput,
     ReasoningFilePart,
     ReasoningPart,
-    TextPart,
-)
-from partita.types.tools import (
-    ContentItem,
-    ContentOutput,
-    ErrorJsonOutput,
-    ErrorTextOutput,
-    JsonOutput,
     TextOutput,
+    TextPart,
     ToolOutput,
     ToolResultPart,
 )
@@ -62,7 +62,7 @@ CALL_ID: Final = "callId"  # the id that Google gave a call; ids of others are n
 TOOL_TYPE: Final = "serverToolType"  # the type of a tool that Google runs, as in the AI SDK
 SERVER_CALL_ID: Final = "serverToolCallId"  # the id of such a call, as in the AI SDK
 RESULTS: Final = "results"  # all results of a call that has more than one
-UNTYPED: Final = "untyped"  # nothing says the media type of the file: the one that it has here is assumed
+UNTYPED: Final = "untyped"  # the file had no media type: the one that it has here is assumed
 RESPONSE: Final = "response"  # the response that a text was made of
 NAME_NOTE: Final = "name"  # the name in a result, where it differs from its call; older versions wrote it
 CONTENT_NOTE: Final = "content"  # on the first result of a content that has only results: its notes
@@ -94,7 +94,7 @@ SERVER_PREFIX: Final = "server:"
 
 
 def own_notes(block: wire.Part, held: str = "", extra: Mapping[str, Json] | None = None) -> JsonObject:
-    """The notes about a part: what it has beside its content, and what the content has beyond the known."""
+    """The notes about a part: its members besides its content, and unknown members of the content."""
     own: JsonObject = {}
     if block.extra:
         own = {
@@ -112,8 +112,8 @@ def _noted(own: JsonObject) -> JsonObject | None:
     return {NAME: own} if own else None
 
 
-def _beside(own: JsonObject) -> Any:
-    """The members of a part beside its content, as arguments of its type."""
+def _members_of(own: JsonObject) -> Any:
+    """The members of a part besides its content, as arguments of its type."""
     if not own:
         return {}
     signature = own.get(SIGNATURE)
@@ -166,10 +166,10 @@ def read_text(block: wire.Text, ids: CallIds) -> TextPart | ReasoningPart:
 def write_text(part: TextPart | ReasoningPart) -> wire.Text | None:
     own = notes(part.provider_metadata, NAME)
     if type(part) is TextPart:
-        return wire.Text(text=part.text, **_beside(own))
+        return wire.Text(text=part.text, **_members_of(own))
     if own.get(THOUGHT) is not True and SIGNATURE not in own:
         return None  # the reasoning of another model
-    return wire.Text(text=part.text, **_beside({**own, THOUGHT: True}))
+    return wire.Text(text=part.text, **_members_of({**own, THOUGHT: True}))
 
 
 # Files
@@ -214,11 +214,11 @@ def write_file(part: AnyFile) -> wire.InlineFile | wire.File | None:
         default = _COMPLETE["image"] if isinstance(part, ImagePart) else OCTETS
         media_type = media_type or inline.media_type or default
         blob = wire.Blob(media_type, inline.in_base64(), extra=_extra(own, "inlineData"))
-        return wire.InlineFile(inline_data=blob, **_beside(own))
+        return wire.InlineFile(inline_data=blob, **_members_of(own))
     if not url.startswith(ADDRESSES):
         return None
     file = wire.FileData(url, media_type or UNSET, extra=_extra(own, "fileData"))
-    return wire.File(file_data=file, **_beside(own))
+    return wire.File(file_data=file, **_members_of(own))
 
 
 # Calls
@@ -248,7 +248,7 @@ def write_call(part: ToolCallPart) -> wire.Call | None:
     own = notes(part.call_provider_metadata, NAME)
     name, args = TOOL_NAME.fit(part.name), object_input(part)
     call = wire.FunctionCall(name, _id(own), args, extra=_extra(own, "functionCall"))
-    return wire.Call(function_call=call, **_beside(own))
+    return wire.Call(function_call=call, **_members_of(own))
 
 
 def _id(own: JsonObject) -> str | UnsetType:
@@ -293,9 +293,9 @@ def write_server_call(part: ToolCallPart) -> wire.Code | wire.ToolCall | None:
     given: JsonObject = part.input if is_object(part.input) else {}
     if kind == CODE_TYPE:
         named = {"id": own[CALL_ID]} if nonempty_text(own.get(CALL_ID)) else {}
-        return wire.Code(executable_code={**given, **named}, **_beside(own))
+        return wire.Code(executable_code={**given, **named}, **_members_of(own))
     call = wire.ServerCall(kind, _id(own), given or UNSET, extra=_extra(own, "toolCall"))
-    return wire.ToolCall(tool_call=call, **_beside(own))
+    return wire.ToolCall(tool_call=call, **_members_of(own))
 
 
 # Results of tools that Google runs
@@ -332,12 +332,12 @@ def _server_result(own: JsonObject, output: Json) -> wire.CodeResult | wire.Tool
     if own.get(TOOL_TYPE) == CODE_TYPE:
         result = output if is_object(output) else {"outcome": "OUTCOME_OK", "output": as_text(output)}
         named = {"id": own[CALL_ID]} if nonempty_text(own.get(CALL_ID)) else {}
-        return wire.CodeResult(code_execution_result={**result, **named}, **_beside(own))
+        return wire.CodeResult(code_execution_result={**result, **named}, **_members_of(own))
     kind: Any = own.get(TOOL_TYPE)
     response = wire.ServerCall(
         kind, _id(own), response=UNSET if output == {} else output, extra=_extra(own, "toolResponse")
     )
-    return wire.ToolResponse(tool_response=response, **_beside(own))
+    return wire.ToolResponse(tool_response=response, **_members_of(own))
 
 
 def add_server_result(results: list[JsonObject], result: ServerResult, call_id: str) -> JsonObject:
@@ -422,7 +422,7 @@ def _result(part: ToolResultPart, call: OpenCall) -> wire.Result:
     id_ = nonempty_text(own.get(CALL_ID)) or call.google_id or UNSET
     extra = _extra(own, "functionResponse")
     result = wire.FunctionResponse(id_, name, response, files or UNSET, extra=extra)
-    return wire.Result(function_response=result, **_beside(own))
+    return wire.Result(function_response=result, **_members_of(own))
 
 
 def _output(response: Json, files: Sequence[Json]) -> ToolOutput:
@@ -454,7 +454,7 @@ def _content(items: Sequence[ContentItem]) -> tuple[JsonObject, list[Json]]:
     response: JsonObject | None = None
     for item in items:
         if not isinstance(item, TextPart):
-            block = write_part(USER, item)
+            block = PARTS.write(item, "user")
             files += [] if block is None else [to_json(block)]
             continue
         whole = notes(item.provider_metadata, NAME).get(RESPONSE)
@@ -496,18 +496,21 @@ def read_part(codecs: PartCodecs[Any], raw: Json, ids: CallIds | None) -> Any:
     return ForeignPart(FORMAT_NAME, raw) if part is None or isinstance(part, ForeignPart) else part
 
 
-def write_part(codecs: PartCodecs[Any], part: Any) -> Any:
-    """The wire object of a part; `None` if the API has no place for it."""
-    if isinstance(part, ForeignPart):
-        return part.value if part.format == FORMAT_NAME and is_object(part.value) and part.value else None
-    if isinstance(part, DataPart):
-        return part.data if part.name == UNKNOWN and is_object(part.data) and part.data else None
-    return codecs.write(part)
+class _Parts(MessageBlocks):
+    """The parts of contents."""
+
+    def write(self, part: Any, role: str) -> Any:
+        if isinstance(part, ForeignPart):
+            return part.value if part.format == FORMAT_NAME and is_object(part.value) and part.value else None
+        if isinstance(part, DataPart):
+            return part.data if part.name == UNKNOWN and is_object(part.data) and part.data else None
+        return super().write(part, role)
+
+    def write_server_results(self, call: ToolCallPart) -> Sequence[tuple[Json, JsonObject]]:
+        return _server_results(call)
 
 
-def is_written(part: AssistantPart) -> bool:
-    """Whether a part of the assistant is written."""
-    return write_part(MODEL, part) is not None
+PARTS: Final = _Parts(USER, MODEL, None, lambda text: wire.Text(text=text))
 
 
 # The parts of the model
@@ -532,10 +535,10 @@ class ServerCalls:
         return self._last.get(result.kind) if named is None else named
 
 
-def read_parts(raws: Sequence[Json], prefix: str) -> list[PlacedPart]:
+def read_parts(raws: Sequence[Json], prefix: str) -> list[ReadPart]:
     """The parts of a content of the model. `prefix` begins the ids of calls that have none."""
     ids, calls = CallIds(prefix), ServerCalls()
-    found: list[PlacedPart] = []
+    found: list[ReadPart] = []
     results: dict[int, list[JsonObject]] = {}  # by the position of the call in `found`
     ends: dict[int, int] = {}  # the position of the last part of each call
     for index, raw in enumerate(raws):
@@ -558,16 +561,5 @@ def read_parts(raws: Sequence[Json], prefix: str) -> list[PlacedPart]:
         elif type(part) is ToolCallPart and part.provider_executed:
             calls.add(part, len(found))
             ends[len(found)] = index
-        found.append(PlacedPart(part, index))
+        found.append(ReadPart(part, index))
     return found
-
-
-def write_parts(parts: Sequence[Placed], text: str | None = None) -> tuple[list[Any], list[Place | None]]:
-    """The wire objects of parts of the model and of a text behind them, and the position of each part."""
-
-    def write(part: Any) -> list[Any]:
-        block = write_part(MODEL, part)
-        return [] if block is None else [block]
-
-    blocks, places = write_message_blocks(parts, write, _server_results)
-    return (blocks if text is None else [*blocks, wire.Text(text=text)]), places

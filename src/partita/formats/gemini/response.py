@@ -10,19 +10,20 @@ from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
 from partita.errors import ConversionError, DecodeError
-from partita.formats.answers.outlet import INTERRUPTED
+from partita.formats.core.codec import BEHIND
+from partita.formats.core.decoder import INTERRUPTED
+from partita.formats.core.members import list_in, object_in, text_in
 from partita.formats.core.metadata import message_notes, notes, with_message_notes
-from partita.formats.core.report import Entry, Place, Record, Report
-from partita.formats.core.residue import residue, restore
+from partita.formats.core.report import Entry, Record, Report
 from partita.formats.core.response import RESPONSE_REASONS, last_step
-from partita.formats.core.server_tools import BEHIND
-from partita.formats.core.wire import Codec, Wire, to_json
-from partita.formats.events import UNNAMED, fold
+from partita.formats.core.turns import Position
+from partita.formats.core.unread import leaf_mark, leaf_marks
+from partita.formats.core.wire import Codec, Wire, residue, restore, to_json
+from partita.formats.event_streams import UNNAMED, fold
 from partita.formats.format import Dumped, Loaded
-from partita.formats.losses import Loss
-from partita.formats.reasons import DERIVED, NO_PLACE, REPLACED, REQUIRED, UNREAD
+from partita.formats.losses import DERIVED, NO_PLACE, REPLACED, REQUIRED, UNREAD, Loss
 from partita.types.chunks import Chunk
-from partita.types.json import Json, JsonObject, dumps, is_array, is_object, kind_of, walk
+from partita.types.json import Json, JsonObject, is_array, is_object, kind_of, walk
 from partita.types.messages import AssistantContent, AssistantMessage, Message, ToolCallPart
 from partita.types.parts import (
     DataPart,
@@ -35,8 +36,8 @@ from partita.types.parts import (
 )
 from partita.types.usage import Usage
 
-from .parts import FIELDS, UNKNOWN, UNTYPED, is_written, read_parts, write_parts
-from .sources import Sources, items_at, object_at, text_at
+from .parts import FIELDS, PARTS, UNKNOWN, UNTYPED, read_parts
+from .sources import Sources
 from .stream import (
     CANDIDATE,
     FEEDBACK,
@@ -54,14 +55,14 @@ from .wire import NAME, NAMES, NULLS, SIGNATURE, Names, camel, normal_parts, res
 
 HINT: Final = "give a response {candidates}, or a list of them"
 FIRST_ID: Final = "gemini"
-"""Begins the ids of calls in a response without an id."""
+"""The start of the ids of calls in a response without an id."""
 
 OF_RESPONSE: Final = frozenset(
     {"promptFeedback", "createTime", "modelStatus", "error"}
     # members that only the `google-genai` package writes
     | {"sdk_http_response", "automatic_function_calling_history", "parsed"}
 )
-"""What is said of a response. All other metadata are said of its candidate."""
+"""Metadata of a response. All others are metadata of its candidate."""
 
 _RESPONSE_NAMES: Final = frozenset(
     {"createTime", "modelStatus", "modelVersion", "promptFeedback", "responseId", "usageMetadata"}
@@ -176,31 +177,31 @@ def _split_body(body: JsonObject) -> tuple[_Frame, Sequence[Json], Sequence[Json
     return _Frame(response, {**first, "content": {**content, "parts": []}}), content["parts"], others
 
 
-def _read_body(raw: JsonObject) -> tuple[AssistantMessage, dict[Place, Any]]:
+def _read_body(raw: JsonObject) -> tuple[AssistantMessage, dict[Position, Any]]:
     """The message of a body, and its parts by their places."""
     body, noted = _normal(raw)
     frame, raws, others = _split_body(body)
     candidate: JsonObject = {} if frame.candidate is UNSET else frame.candidate
-    response_id = text_at(body, "responseId")
+    response_id = text_in(body, "responseId")
     sources = Sources()
-    places: dict[Place, Any] = {"start": StepStartPart()}
-    places |= {("source", number): part for number, part in enumerate(sources.add(candidate))}
+    positions: dict[Position, Any] = {"start": StepStartPart()}
+    positions |= {("source", number): part for number, part in enumerate(sources.add(candidate))}
     texts = 0
-    for part, place in read_parts(raws, response_id or FIRST_ID):
+    for part, position in read_parts(raws, response_id or FIRST_ID):
         match part:
             case ForeignPart():
-                places[place] = DataPart(UNKNOWN, part.value)
+                positions[position] = DataPart(UNKNOWN, part.value)
             case TextPart():
-                cited = sources.citations(part.text, is_last=place == len(raws) - 1)
-                places[place] = replace(part, state="done", citations=cited or None)
+                cited = sources.citations(part.text, is_last=position == len(raws) - 1)
+                positions[position] = replace(part, state="done", citations=cited or None)
                 texts += 1
             case ReasoningPart():
-                places[place] = replace(part, state="done", id=str(texts))
+                positions[position] = replace(part, state="done", id=str(texts))
                 texts += 1
             case _:
-                places[place] = part
-    places |= {("candidate", number): DataPart(CANDIDATE, one) for number, one in enumerate(others)}
-    parts = tuple(places.values())
+                positions[position] = part
+    positions |= {("candidate", number): DataPart(CANDIDATE, one) for number, one in enumerate(others)}
+    parts = tuple(positions.values())
     counts = body.get("usageMetadata")
     content = AssistantContent(
         parts=parts,
@@ -210,14 +211,14 @@ def _read_body(raw: JsonObject) -> tuple[AssistantMessage, dict[Place, Any]]:
     message = AssistantMessage(id=UNNAMED, content=content)
     kept = residue(_write_frame(message, has_parts=bool(raws), has_others=bool(others), losses=[]), frame)
     message = with_message_notes(message, NAME, {**noted, FIELDS: kept} if kept else noted)
-    return message, {**places, (): message}
+    return message, {**positions, (): message}
 
 
 def _read_metadata(body: JsonObject, candidate: JsonObject, parts: Sequence[Any]) -> JsonObject:
     ending = Ending()
-    ending.take(body, candidate)
+    ending.read(body, candidate)
     has_calls = any(type(part) is ToolCallPart and not part.provider_executed for part in parts)
-    said = {
+    members = {
         **{
             key: item
             for key, item in body.items()
@@ -225,13 +226,13 @@ def _read_metadata(body: JsonObject, candidate: JsonObject, parts: Sequence[Any]
         },
         **{key: item for key, item in candidate.items() if key not in ("content", "finishReason", "index")},
     }
-    known = {key: item for key, item in said.items() if item is not None and item not in ({}, [])}
+    known = {key: item for key, item in members.items() if item is not None and item not in ({}, [])}
     metadata: JsonObject = {
         "finishReason": ending.unified(has_calls=has_calls),
         "rawFinishReason": ending.raw,
         "errors": [error_text(body["error"])] if ending.has_failed else None,
-        "model": text_at(body, "modelVersion"),
-        "responseId": text_at(body, "responseId"),
+        "model": text_in(body, "modelVersion") or None,
+        "responseId": text_in(body, "responseId") or None,
         "complete": None if ending.is_complete else False,
         NAME: known or None,
     }
@@ -241,18 +242,18 @@ def _read_metadata(body: JsonObject, candidate: JsonObject, parts: Sequence[Any]
 def dump_response(messages: Sequence[Message]) -> Dumped:
     """Write the last response as a body. All other messages are lost."""
     record = Record()
-    step = last_step(messages, is_written, record)
-    blocks, places = write_parts(step.parts, step.text)
+    step = last_step(messages, PARTS.is_written, record)
+    blocks, positions = PARTS.write_all(step.parts, "assistant", step.text)
     others: list[Json] = []
     sources = 0
     for number, (part, _) in enumerate(step.parts):
         if isinstance(part, SourceUrlPart | SourceDocumentPart):
-            places[number] = ("source", sources)
+            positions[number] = ("source", sources)
             sources += 1
         elif isinstance(part, DataPart) and part.name == CANDIDATE:
-            places[number] = ("candidate", len(others))
+            positions[number] = ("candidate", len(others))
             others.append(part.data)
-    record.add(step._replace(number=1), (), places)
+    record.add(step._replace(number=1), (), positions)
     record.entries += [Entry(start, path, "start") for start, path in step.boundaries[-1:]]
     frame = _write_frame(step.message, has_parts=bool(blocks), has_others=bool(others), losses=record.losses)
     noted = message_notes(step.message, NAME)
@@ -275,8 +276,8 @@ def _write_frame(
     response: JsonObject = {
         "candidates": [] if candidate or has_others else None,
         "usageMetadata": _usage(message),
-        "modelVersion": text_at(about, "model"),
-        "responseId": text_at(about, "responseId"),
+        "modelVersion": text_in(about, "model") or None,
+        "responseId": text_in(about, "responseId") or None,
         **{key: item for key, item in own.items() if key in OF_RESPONSE},
     }
     written = {key: item for key, item in response.items() if item is not None}
@@ -284,19 +285,17 @@ def _write_frame(
 
 
 def _reason(about: JsonObject, own: JsonObject, *, has_parts: bool) -> str | None:
-    raw, reason = text_at(about, "rawFinishReason"), text_at(about, "finishReason")
-    if raw is not None and (raw in REASONS or raw == raw.upper()):
+    raw, reason = text_in(about, "rawFinishReason"), text_in(about, "finishReason")
+    if raw and (raw in REASONS or raw == raw.upper()):
         return raw
-    if reason in (None, INTERRUPTED, "error") or (
-        raw and raw.startswith(FEEDBACK) and "promptFeedback" in own
-    ):
+    if reason in ("", INTERRUPTED, "error") or (raw and raw.startswith(FEEDBACK) and "promptFeedback" in own):
         return None
-    return REASONS_OF_OTHERS.get(reason or "", "OTHER")
+    return REASONS_OF_OTHERS.get(reason, "OTHER")
 
 
 def _usage(message: AssistantMessage) -> JsonObject | None:
     usage = message.content.usage
-    counts = object_at(message.content.metadata, "usage")
+    counts = object_in(message.content.metadata, "usage")
     if usage is None and counts:
         try:
             usage = USAGE.read(counts)
@@ -356,23 +355,17 @@ def _with_usage(message: AssistantMessage) -> AssistantMessage:
 
 
 def _replaced(events: _Events, message: AssistantMessage) -> Iterator[Loss]:
-    """What was said of the response and is not in the metadata of its message."""
+    """Members of responses that are not in the metadata of the message."""
     metadata: Json = {} if message.content.metadata is UNSET else message.content.metadata
-    kept = {_mark(path, leaf) for path, leaf in walk(metadata)}
+    kept = leaf_marks(metadata)
     for index, (path, event) in enumerate(events):
         is_last = index == len(events) - 1
         for where, leaf in walk(_around(event), path):
             is_default = (where.endswith(".index") and leaf == 0) or (
                 where.endswith(".content.role") and leaf == "model"
             )
-            if leaf not in (None, {}, [], "") and not is_default and _mark(where, leaf) not in kept:
+            if leaf not in (None, {}, [], "") and not is_default and leaf_mark(where, leaf) not in kept:
                 yield Loss.of(where, leaf, UNREAD if is_last else REPLACED, "lost" if is_last else "minor")
-
-
-def _mark(path: str, leaf: Json) -> tuple[str, bytes]:
-    """A leaf to look for; numbers and booleans with the name of their member."""
-    name = "" if isinstance(leaf, str) else path.rpartition(".")[2].partition("[")[0]
-    return name, dumps(leaf)
 
 
 def _around(event: Json) -> JsonObject:
@@ -380,9 +373,9 @@ def _around(event: Json) -> JsonObject:
     if not is_object(event) or not is_response(event):
         return {}
     candidates: list[Json] = []
-    for position, one in enumerate(items_at(event, "candidates")):
+    for position, one in enumerate(list_in(event, "candidates")):
         if is_object(one) and is_first(one, position):
-            candidates.append({**one, "content": {"role": object_at(one, "content").get("role")}})
+            candidates.append({**one, "content": {"role": object_in(one, "content").get("role")}})
         else:
             candidates.append({})
     return {**event, "candidates": candidates}
@@ -391,8 +384,8 @@ def _around(event: Json) -> JsonObject:
 def _parts(events: _Events) -> Iterator[tuple[str, JsonObject]]:
     """The parts of all candidates, each with its path."""
     for path, event in events:
-        for position, candidate in enumerate(items_at(event, "candidates")):
-            for index, part in enumerate(items_at(object_at(candidate, "content"), "parts")):
+        for position, candidate in enumerate(list_in(event, "candidates")):
+            for index, part in enumerate(list_in(object_in(candidate, "content"), "parts")):
                 if is_object(part):
                     yield f"{path}.candidates[{position}].content.parts[{index}]", part
 
@@ -416,13 +409,13 @@ PIECE: Final = frozenset({"jsonPath", "stringValue", "numberValue", "boolValue",
 
 def _pieces(events: _Events) -> Iterator[Loss]:
     """How inputs were cut into pieces."""
-    calls = [object_at(part, "functionCall") for _, part in _parts(events)]
-    pieces = [*calls, *(piece for call in calls for piece in items_at(call, "partialArgs"))]
+    calls = [object_in(part, "functionCall") for _, part in _parts(events)]
+    pieces = [*calls, *(piece for call in calls for piece in list_in(call, "partialArgs"))]
     cuts = [one["willContinue"] for one in pieces if is_object(one) and one.get("willContinue") is not None]
     if cuts:
         yield Loss.of("$", cuts, NO_PLACE, "minor")
     for path, part in _parts(events):
-        for number, piece in enumerate(items_at(object_at(part, "functionCall"), "partialArgs")):
+        for number, piece in enumerate(list_in(object_in(part, "functionCall"), "partialArgs")):
             others = (
                 {name: one for name, one in piece.items() if camel(name) not in PIECE}
                 if is_object(piece)

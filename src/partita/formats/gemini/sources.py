@@ -12,8 +12,10 @@ from collections.abc import Mapping
 from itertools import accumulate
 from typing import Final, NamedTuple, TypeAlias
 
+from partita.formats.core.members import count_in, list_in, object_in, text_in
+from partita.formats.core.sources import SourcePart
 from partita.types.data_url import OCTETS
-from partita.types.json import Json, JsonObject, is_array, is_object
+from partita.types.json import Json, JsonObject
 from partita.types.parts import (
     Citation,
     DocumentCitationSource,
@@ -25,7 +27,6 @@ from partita.types.parts import (
 from .wire import NAME
 
 Source: TypeAlias = UrlCitationSource | DocumentCitationSource
-SourcePart: TypeAlias = SourceUrlPart | SourceDocumentPart
 
 URLS: Final[Mapping[str, str]] = {
     "web": "uri",
@@ -73,22 +74,22 @@ class Sources:
 
     def add(self, candidate: JsonObject) -> list[SourcePart]:
         """The new sources of a candidate. Its metadata may be repeated, and grow."""
-        self._add_grounding(object_at(candidate, "groundingMetadata"))
-        self._add_citations(object_at(candidate, "citationMetadata"))
+        self._add_grounding(object_in(candidate, "groundingMetadata"))
+        self._add_citations(object_in(candidate, "citationMetadata"))
         new, self._new = self._new, []
         return new
 
     def _add_grounding(self, metadata: JsonObject) -> None:
-        ids = [self._grounding(chunk) for chunk in items_at(metadata, "groundingChunks")]
-        for support in items_at(metadata, "groundingSupports"):
-            segment = object_at(support, "segment")
-            named = items_at(support, "groundingChunkIndices")
+        ids = [self._grounding(chunk) for chunk in list_in(metadata, "groundingChunks")]
+        for support in list_in(metadata, "groundingSupports"):
+            segment = object_in(support, "segment")
+            named = list_in(support, "groundingChunkIndices")
             found = [ids[at] for at in named if isinstance(at, int) and 0 <= at < len(ids)]
             self._wait(
                 Span(
-                    count_at(segment, "startIndex") or 0,
-                    count_at(segment, "endIndex"),
-                    text_at(segment, "text"),
+                    count_in(segment, "startIndex") or 0,
+                    count_in(segment, "endIndex"),
+                    text_in(segment, "text") or None,
                     in_bytes=True,
                     sources=tuple(name for name in found if name is not None),
                 )
@@ -97,10 +98,10 @@ class Sources:
     def _add_citations(self, metadata: JsonObject) -> None:
         """Pages whose text the response repeats."""
         for key, in_bytes in UNITS.items():
-            for citation in items_at(metadata, key):
-                url = text_at(citation, "uri")
-                if url is not None:
-                    start, end = count_at(citation, "startIndex"), count_at(citation, "endIndex")
+            for citation in list_in(metadata, key):
+                url = text_in(citation, "uri")
+                if url:
+                    start, end = count_in(citation, "startIndex"), count_in(citation, "endIndex")
                     start = 0 if start is None and end is not None else start  # a zero is not written
                     self._wait(Span(start, end, None, in_bytes, (self._page(url, citation),)))
 
@@ -109,12 +110,12 @@ class Sources:
         ruler = Ruler(text)
         found: list[Citation] = []
         for span in list(self._waiting):
-            place = ruler.place(span, self._bytes if span.in_bytes else self._characters)
-            if place is None and not is_last:
+            found_at = ruler.position(span, self._bytes if span.in_bytes else self._characters)
+            if found_at is None and not is_last:
                 continue
             del self._waiting[span]
             self._placed.add(span)
-            found += [Citation(self._sources[name], *(place or (None, None))) for name in span.sources]
+            found += [Citation(self._sources[name], *(found_at or (None, None))) for name in span.sources]
         self._bytes += ruler.bytes
         self._characters += len(text)
         return tuple(found)
@@ -125,28 +126,28 @@ class Sources:
 
     def _grounding(self, chunk: Json) -> str | None:
         for kind, key in URLS.items():
-            place = object_at(chunk, kind)
-            url = text_at(place, key)
-            if url is not None and (kind != PASSAGE or url.startswith(("http://", "https://"))):
-                return self._page(url, place, {kind: place} if place.keys() - {key, "title"} else None)
-            if place and kind == PASSAGE:
-                return self._document(place)
+            page = object_in(chunk, kind)
+            url = text_in(page, key)
+            if url and (kind != PASSAGE or url.startswith(("http://", "https://"))):
+                return self._page(url, page, {kind: page} if page.keys() - {key, "title"} else None)
+            if page and kind == PASSAGE:
+                return self._document(page)
         return None
 
-    def _page(self, url: str, place: Json, metadata: JsonObject | None = None) -> str:
+    def _page(self, url: str, page: Json, metadata: JsonObject | None = None) -> str:
         source_id, is_new = self._id((url,))
         if is_new:
-            title = text_at(place, "title")
+            title = text_in(page, "title") or None
             self._sources[source_id] = UrlCitationSource(source_id, url, title)
             self._new.append(SourceUrlPart(source_id, url, title, provider_metadata=_named(metadata)))
         return source_id
 
     def _document(self, passage: JsonObject) -> str:
         """A passage of a document that has no address on the web."""
-        url, store = text_at(passage, "uri"), text_at(passage, "fileSearchStore")
-        filename = (url or store or "").rpartition("/")[2] or None
-        title = text_at(passage, "title") or filename or "document"
-        source_id, is_new = self._id((url, store, title, text_at(passage, "text")))
+        url, store = text_in(passage, "uri"), text_in(passage, "fileSearchStore")
+        filename = (url or store).rpartition("/")[2] or None
+        title = text_in(passage, "title") or filename or "document"
+        source_id, is_new = self._id((url, store, title, text_in(passage, "text")))
         if is_new:
             ending = filename.rpartition(".")[2].lower() if filename and url else ""
             media_type = MEDIA_TYPES.get(ending, OCTETS)
@@ -173,7 +174,7 @@ class Ruler:
         self._ends = [0, *accumulate(sizes)]
         self.bytes = len(text) if text.isascii() else self._ends[-1]
 
-    def place(self, span: Span, before: int) -> tuple[int, int] | None:
+    def position(self, span: Span, before: int) -> tuple[int, int] | None:
         """The position of a span in the text, `before` which the response had that much text.
 
         In a response of several parts it may be counted from the part: the text of the span decides.
@@ -188,40 +189,13 @@ class Ruler:
                 return start, end
         return None
 
-    def _at(self, place: int, span: Span) -> int | None:
+    def _at(self, offset: int, span: Span) -> int | None:
         """The number of characters before a position; `None` outside the text."""
         in_bytes = span.in_bytes and not self._text.isascii()
-        if not 0 <= place <= (self.bytes if in_bytes else len(self._text)):
+        if not 0 <= offset <= (self.bytes if in_bytes else len(self._text)):
             return None
-        return bisect_left(self._ends, place) if in_bytes else place
+        return bisect_left(self._ends, offset) if in_bytes else offset
 
 
 def _named(metadata: JsonObject | None) -> JsonObject | None:
     return {NAME: metadata} if metadata else None
-
-
-# JSON that may be anything
-
-
-def text_at(value: Json, key: str) -> str | None:
-    """The text under a key, if there is one that is not empty."""
-    text = value.get(key) if is_object(value) else None
-    return text if isinstance(text, str) and text else None
-
-
-def object_at(value: Json, key: str) -> JsonObject:
-    """The object under a key; an empty one, if there is none."""
-    inner = value.get(key) if is_object(value) else None
-    return inner if is_object(inner) else {}
-
-
-def items_at(value: Json, key: str) -> list[Json]:
-    """The items of the array under a key; none, if there is no array."""
-    inner = value.get(key) if is_object(value) else None
-    return inner if is_array(inner) else []
-
-
-def count_at(value: Json, key: str) -> int | None:
-    """The whole number under a key, if there is one."""
-    number = value.get(key) if is_object(value) else None
-    return number if isinstance(number, int) and not isinstance(number, bool) else None

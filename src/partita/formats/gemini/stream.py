@@ -15,9 +15,10 @@ from typing import Final, Literal, NamedTuple
 from msgspec import UNSET, UnsetType
 
 from partita.errors import DecodeError
-from partita.formats.answers.outlet import INTERRUPTED, Call, Outlet
+from partita.formats.core.decoder import INTERRUPTED, Call, ResponseDecoder
+from partita.formats.core.members import count_in, list_in, nonempty_text, object_in, text_in
 from partita.formats.core.metadata import notes
-from partita.formats.core.response_decoder import UNPARSABLE
+from partita.formats.core.sources import source_chunk
 from partita.formats.core.tool_text import as_text
 from partita.types.chunks import (
     Chunk,
@@ -25,14 +26,12 @@ from partita.types.chunks import (
     FileChunk,
     ReasoningDelta,
     ReasoningFileChunk,
-    SourceDocumentChunk,
-    SourceUrlChunk,
     TextDelta,
     ToolOutputAvailable,
 )
-from partita.types.json import Json, JsonObject, heal, is_array, is_object
+from partita.types.json import Json, JsonObject, is_array, is_object, join_surrogates
 from partita.types.messages import ToolCallPart
-from partita.types.parts import FilePart, ReasoningFilePart, SourceUrlPart
+from partita.types.parts import FilePart, ReasoningFilePart
 from partita.types.usage import Usage
 from partita.types.value import Extra
 
@@ -43,14 +42,13 @@ from .parts import (
     FIELDS,
     MODEL,
     THOUGHT,
-    UNKNOWN,
     CallIds,
     ServerCalls,
     add_server_result,
     own_notes,
     read_server_result,
 )
-from .sources import SourcePart, Sources, count_at, items_at, object_at, text_at
+from .sources import Sources
 from .wire import NAME, SIGNATURE, parse_part
 
 CANDIDATE: Final = "google-candidate"
@@ -83,22 +81,22 @@ REASONS: Final[Mapping[str, str]] = {
 
 NOT_BLOCKED: Final = frozenset({"BLOCK_REASON_UNSPECIFIED", "BLOCKED_REASON_UNSPECIFIED"})
 FEEDBACK: Final = "promptFeedback:"
-"""Begins the raw finish reason of a blocked prompt: a block has reasons that finish reasons have too."""
+"""The start of the raw finish reason of a blocked prompt: finish reasons have some of the same names."""
 
 
 class Ending:
-    """Why a response ended, as far as it is known. The last reason counts."""
+    """Why a response ended, as far as it is known. The last reason wins."""
 
     def __init__(self) -> None:
         self.reason: str | None = None
         self.block: str | None = None
         self.has_failed = False
 
-    def take(self, response: JsonObject, candidate: Json) -> None:
-        """What a response, and its first candidate, say of the end."""
-        self.reason = text_at(candidate, "finishReason") or self.reason
-        block = text_at(object_at(response, "promptFeedback"), "blockReason")
-        self.block = self.block if block is None or block in NOT_BLOCKED else block
+    def read(self, response: JsonObject, candidate: Json) -> None:
+        """Read the reasons of a response and its first candidate."""
+        self.reason = text_in(candidate, "finishReason") or self.reason
+        block = text_in(object_in(response, "promptFeedback"), "blockReason")
+        self.block = self.block if not block or block in NOT_BLOCKED else block
         self.has_failed = self.has_failed or response.get("error") is not None
 
     @property
@@ -112,7 +110,7 @@ class Ending:
         return self.reason if self.block is None else f"{FEEDBACK}{self.block}"
 
     def unified(self, *, has_calls: bool) -> str:
-        """The finish reason. `STOP` does not say whether there are calls to run."""
+        """The finish reason. `STOP` does not show whether there are calls to run."""
         if self.has_failed:
             return "error"
         if self.block is not None:
@@ -122,11 +120,11 @@ class Ending:
         return "tool-calls" if self.reason == STOP and has_calls else REASONS.get(self.reason, "other")
 
 
-class _Writing(NamedTuple):
+class _StreamedCall(NamedTuple):
     """A call whose arguments are being streamed."""
 
     call: Call
-    marks: JsonObject
+    noted: JsonObject
     arguments: ArgumentWriter
 
 
@@ -135,53 +133,31 @@ class _Text:
 
     def __init__(self, id_: str, kind: Literal["text", "reasoning"]) -> None:
         self.id, self.kind = id_, kind
-        self.marks: JsonObject = {}
+        self.noted: JsonObject = {}
         self.pieces: list[str] = []
 
 
-class GeminiDecoder:
+class GeminiDecoder(ResponseDecoder):
     """Responses in, chunks out. One decoder reads one response."""
 
     def __init__(self, id_prefix: str = "gemini") -> None:
-        """`id_prefix` begins the ids of calls that have none, in a response that has none either."""
-        self._outlet = Outlet(NAME)
+        """`id_prefix` starts the ids of calls that have none, in a response that has none either."""
+        super().__init__(NAME, REASONS, read_usage)
         self._ids = CallIds(id_prefix)
         self._sources = Sources()
         self._server_calls = ServerCalls()
         self._results: dict[str, list[JsonObject]] = {}
         self._ending = Ending()
-        self._usage: Usage | None = None
-        self._model: str | None = None
-        self._id: str | None = None
-        self._said: JsonObject = {}
         self._is_body = False
         self._text: _Text | None = None
         self._texts = 0
         self._has_calls = False
-        self._writing: _Writing | None = None
+        self._streamed: _StreamedCall | None = None
 
     def feed(self, event: Json) -> list[Chunk]:
         """The chunks of one event; an array has several."""
-        for response in event if is_array(event) else [event]:
-            self._response(response)
-        return self._outlet.take()
-
-    def finish(self) -> list[Chunk]:
-        """The chunks that close what is open when the stream ends, with the reason for the end."""
-        if not self._outlet.is_finished:
-            if self._ending.reason == STOP:
-                self._end_call()
-            self._close_text(is_last=True)
-            more: JsonObject = {
-                "model": self._model,
-                "responseId": self._id,
-                "complete": None if self._ending.is_complete else False,
-                NAME: self._said or None,
-            }
-            reason = self._ending.unified(has_calls=self._has_calls)
-            known = {key: item for key, item in more.items() if item is not None}
-            self._outlet.finish(reason, self._ending.raw, self._usage, known)
-        return self._outlet.take()
+        feed = super().feed
+        return [chunk for response in (event if is_array(event) else [event]) for chunk in feed(response)]
 
     def read_body(self, body: Json) -> list[Chunk]:
         """The chunks of a whole body, or of the error instead of one."""
@@ -190,56 +166,61 @@ class GeminiDecoder:
 
     # The response
 
-    def _response(self, response: Json) -> None:
-        if isinstance(response, str):
-            self._outlet.error(UNPARSABLE)
-        if not is_object(response) or not response.keys() & KNOWN:
-            self._unknown(response)
-            return
-        self._outlet.begin()
-        self._id = text_at(response, "responseId") or self._id
+    def _read(self, event: JsonObject) -> bool:
+        if not event.keys() & KNOWN:
+            return False
+        self._emitter.start()
+        self._id = nonempty_text(event.get("responseId")) or self._id
         self._ids.prefix = self._id or self._ids.prefix
-        self._model = text_at(response, "modelVersion") or self._model
-        counts = response.get("usageMetadata")
-        self._usage = read_usage(counts) if is_object(counts) else self._usage
-        self._note(response, RESPONSE)
-        self._ending.take(response, None)
-        for index, candidate in enumerate(items_at(response, "candidates")):
+        self._model = nonempty_text(event.get("modelVersion")) or self._model
+        self._usage = object_in(event, "usageMetadata") or self._usage
+        self._add_metadata(event, RESPONSE)
+        self._ending.read(event, None)
+        for index, candidate in enumerate(list_in(event, "candidates")):
             if is_object(candidate) and is_first(candidate, index):
-                self._candidate(response, candidate)
+                self._candidate(event, candidate)
             else:
-                self._outlet.emit(DataChunk(f"data-{CANDIDATE}", candidate))
-        if response.get("error") is not None:
-            self._said["error"] = response["error"]
-            self._outlet.error(error_text(response["error"]))
+                self._emitter.emit(DataChunk(f"data-{CANDIDATE}", candidate))
+        if event.get("error") is not None:
+            self._metadata["error"] = event["error"]
+            self._emitter.error(error_text(event["error"]))
+        return True
+
+    def _end(self, *, is_body: bool = False) -> None:
+        if not self._emitter.is_finished:
+            self._stop = self._ending.raw
+            reason = self._ending.unified(has_calls=self._has_calls)
+            self._finish(reason, is_complete=self._ending.is_complete)
+
+    def _close_all(self, reason: str) -> None:
+        if self._ending.reason == STOP:
+            self._end_arguments()
+        self._close_text(is_last=True)
 
     def _candidate(self, response: JsonObject, candidate: JsonObject) -> None:
-        self._note(candidate, frozenset({"content", "finishReason", "index"}))
+        self._add_metadata(candidate, frozenset({"content", "finishReason", "index"}))
         for source in self._sources.add(candidate):
-            self._outlet.emit(_source_chunk(source))
-        content = object_at(candidate, "content")
-        for part in items_at(content, "parts"):
+            self._emitter.emit(source_chunk(source))
+        content = object_in(candidate, "content")
+        for part in list_in(content, "parts"):
             if not self._part(part):
                 self._close_text()
-                self._unknown(part)
+                self._emit_unknown(part)
         unknown = {key: item for key, item in content.items() if key not in ("role", "parts")}
         if unknown:
-            self._unknown(unknown)
-        self._ending.take(response, candidate)
+            self._emit_unknown(unknown)
+        self._ending.read(response, candidate)
 
-    def _note(self, members: JsonObject, known: frozenset[str]) -> None:
-        """Keep what is said of the response. A later value replaces an earlier one, unless it is empty."""
+    def _add_metadata(self, members: JsonObject, known: frozenset[str]) -> None:
+        """Keep metadata of the response. A later value replaces an earlier one, unless it is empty."""
         for key, value in members.items():
             if key in known or value is None or value in ({}, []):
                 continue
-            before = self._said.get(key)
+            before = self._metadata.get(key)
             if is_object(value) and is_object(before) and (key in GROWING or key == "groundingMetadata"):
-                self._said[key] = _merged(before, value, lists_grow=key in GROWING)
+                self._metadata[key] = _merged(before, value, lists_grow=key in GROWING)
             else:
-                self._said[key] = value
-
-    def _unknown(self, value: Json) -> None:
-        self._outlet.emit(DataChunk(f"data-{UNKNOWN}", value))
+                self._metadata[key] = value
 
     # Parts
 
@@ -266,20 +247,20 @@ class GeminiDecoder:
             self._close_text()
             chunk = FileChunk if isinstance(part, FilePart) else ReasoningFileChunk
             own = _live(part.provider_metadata)
-            self._outlet.emit(chunk(part.url, part.media_type, {NAME: own} if own else None))
+            self._emitter.emit(chunk(part.url, part.media_type, {NAME: own} if own else None))
         elif isinstance(part, ToolCallPart):
             self._close_text()
             self._server_calls.add(part, part.id)
             call = Call(part.id, part.name, [], provider_executed=True, dynamic=part.dynamic or None)
-            self._outlet.end_call(call, part.input, _live(part.call_provider_metadata))
+            self._emitter.end_call(call, part.input, _live(part.call_provider_metadata))
         else:
             return raw == {}
         return True
 
     def _piece(self, block: wire.Text) -> None:
-        """The next piece of a text. One that is empty and says nothing else is skipped."""
-        text, marks = block.text or "", own_notes(block)
-        if not text and not marks.keys() - {THOUGHT}:
+        """The next piece of a text. One without text and notes is skipped."""
+        text, noted = block.text or "", own_notes(block)
+        if not text and not noted.keys() - {THOUGHT}:
             return
         kind: Literal["text", "reasoning"] = "reasoning" if block.thought is True else "text"
         # A signed part is not joined with what follows. The last part of many streams is an empty text with
@@ -287,24 +268,24 @@ class GeminiDecoder:
         # https://ai.google.dev/gemini-api/docs/thought-signatures
         open_ = self._text
         is_apart = self._is_body and bool(text)
-        if open_ is None or kind != open_.kind or SIGNATURE in open_.marks or is_apart:
+        if open_ is None or kind != open_.kind or SIGNATURE in open_.noted or is_apart:
             self._close_text()
             open_ = self._text = _Text(str(self._texts), kind)
             self._texts += 1
-            start = self._outlet.start_text if kind == "text" else self._outlet.start_reasoning
-            start(open_.id, dict(marks))
-        open_.marks |= marks
+            start = self._emitter.start_text if kind == "text" else self._emitter.start_reasoning
+            start(open_.id, dict(noted))
+        open_.noted |= noted
         open_.pieces.append(text)
-        metadata = {NAME: dict(open_.marks)} if marks.keys() - {THOUGHT} else None
-        self._outlet.emit((TextDelta if kind == "text" else ReasoningDelta)(open_.id, text, metadata))
+        metadata = {NAME: dict(open_.noted)} if noted.keys() - {THOUGHT} else None
+        self._emitter.emit((TextDelta if kind == "text" else ReasoningDelta)(open_.id, text, metadata))
 
     def _close_text(self, *, is_last: bool = False) -> None:
         text, self._text = self._text, None
         if text is None:
             return
-        whole = heal("".join(text.pieces))
+        whole = join_surrogates("".join(text.pieces))
         found = self._sources.citations(whole, is_last=is_last) if text.kind == "text" else ()
-        self._outlet.end(text.id, citations=found or None)
+        self._emitter.end(text.id, citations=found or None)
 
     def _server_result(self, block: wire.CodeResult | wire.ToolResponse) -> bool:
         result = read_server_result(block)
@@ -313,74 +294,74 @@ class GeminiDecoder:
             return False
         result.own.pop(FIELDS, None)
         own = add_server_result(self._results.setdefault(call_id, []), result, call_id)
-        self._outlet.emit(ToolOutputAvailable(call_id, result.output, True, {NAME: own}))
+        self._emitter.emit(ToolOutputAvailable(call_id, result.output, True, {NAME: own}))
         return True
 
     # Calls
 
     def _call(self, raw: JsonObject, call: JsonObject) -> bool:
         """A call, or a piece of its arguments; whether it is known."""
-        name = text_at(call, "name")
+        name = text_in(call, "name")
         bare = {key: item for key, item in call.items() if key not in INPUT}
-        block = parse_part({**raw, "functionCall": {**bare, "name": name or ""}})
+        block = parse_part({**raw, "functionCall": {**bare, "name": name}})
         if not isinstance(block, wire.Call):
             return False
-        marks = own_notes(block, "functionCall", block.function_call.extra)
-        if name is not None:
-            self._end_call()
-            self._start_call(call, name, marks)
-        elif self._writing is None:
+        noted = own_notes(block, "functionCall", block.function_call.extra)
+        if name:
+            self._end_arguments()
+            self._start_call(call, name, noted)
+        elif self._streamed is None:
             return not call
-        if self._writing is None:
+        if self._streamed is None:
             return True
-        writing = self._writing
-        writing.marks.update(marks)
-        texts = [writing.arguments.write(piece) for piece in items_at(call, "partialArgs")]
+        streamed = self._streamed
+        streamed.noted.update(noted)
+        texts = [streamed.arguments.write(piece) for piece in list_in(call, "partialArgs")]
         written = "".join(text for text in texts if text is not None)
         if written:
-            self._outlet.grow_call(writing.call.id, written)
+            self._emitter.append_input(streamed.call.id, written)
         if call.get("args") is not None:
-            self._end_call(call["args"])
-        elif call.get("willContinue") is not True and not writing.arguments.is_inside_text:
-            self._end_call()  # the empty part that should end a call can be missing: seen in recordings
+            self._end_arguments(call["args"])
+        elif call.get("willContinue") is not True and not streamed.arguments.is_inside_text:
+            self._end_arguments()  # the empty part that should end a call can be missing: seen in recordings
         return None not in texts
 
-    def _start_call(self, call: JsonObject, name: str, marks: JsonObject) -> None:
+    def _start_call(self, call: JsonObject, name: str, noted: JsonObject) -> None:
         self._has_calls = True
-        google_id, given = text_at(call, "id"), call.get("args")
-        marks = dict(marks) if google_id is None else {**marks, CALL_ID: google_id}
-        begun = Call(self._ids.next(google_id), name, [])
-        self._outlet.start_call(begun, dict(marks))
+        google_id, given = text_in(call, "id"), call.get("args")
+        noted = {**noted, CALL_ID: google_id} if google_id else dict(noted)
+        started = Call(self._ids.next(google_id), name, [])
+        self._emitter.start_call(started, dict(noted))
         if given is None and (call.get("willContinue") is True or call.get("partialArgs") is not None):
-            self._writing = _Writing(begun, marks, ArgumentWriter())
+            self._streamed = _StreamedCall(started, noted, ArgumentWriter())
             return
         if given is not None:
             with suppress(DecodeError):  # nested too deeply to be written
-                self._outlet.grow_call(begun.id, as_text(given))
-        self._outlet.end_call(
-            begun, UNSET if isinstance(given, str) else {} if given is None else given, marks
+                self._emitter.append_input(started.id, as_text(given))
+        self._emitter.end_call(
+            started, UNSET if isinstance(given, str) else {} if given is None else given, noted
         )
 
-    def _end_call(self, given: Json | UnsetType = UNSET) -> None:
+    def _end_arguments(self, given: Json | UnsetType = UNSET) -> None:
         """The arguments that are being streamed are complete: `given`, or what was streamed."""
-        writing, self._writing = self._writing, None
-        if writing is None:
+        streamed, self._streamed = self._streamed, None
+        if streamed is None:
             return
         if given is UNSET:
-            text, given = writing.arguments.close()
-            self._outlet.grow_call(writing.call.id, text)
-        self._outlet.end_call(writing.call, given, writing.marks)
+            text, given = streamed.arguments.close()
+            self._emitter.append_input(streamed.call.id, text)
+        self._emitter.end_call(streamed.call, given, streamed.noted)
 
 
 def is_first(candidate: JsonObject, position: int) -> bool:
     """Whether a candidate is the message."""
-    index = count_at(candidate, "index")
+    index = count_in(candidate, "index")
     return (position if index is None else index) == 0
 
 
 def error_text(error: Json) -> str:
     """The text of an error, whatever its shape."""
-    text = error if isinstance(error, str) else text_at(error, "message") or text_at(error, "status")
+    text = error if isinstance(error, str) else text_in(error, "message") or text_in(error, "status")
     try:
         return text or as_text(error) or NO_TEXT
     except DecodeError:
@@ -390,14 +371,6 @@ def error_text(error: Json) -> str:
 def _live(metadata: JsonObject | None) -> JsonObject:
     """The notes about a part, without how it was written."""
     return {key: item for key, item in notes(metadata, NAME).items() if key != FIELDS}
-
-
-def _source_chunk(part: SourcePart) -> Chunk:
-    if isinstance(part, SourceUrlPart):
-        return SourceUrlChunk(part.source_id, part.url, part.title, part.provider_metadata)
-    return SourceDocumentChunk(
-        part.source_id, part.media_type, part.title, part.filename, part.provider_metadata
-    )
 
 
 def _merged(known: JsonObject, more: JsonObject, *, lists_grow: bool) -> JsonObject:
@@ -417,13 +390,13 @@ def read_usage(metadata: JsonObject) -> Usage:
 
     https://ai.google.dev/api/generate-content#UsageMetadata
     """
-    tools, thoughts = count_at(metadata, "toolUsePromptTokenCount"), count_at(metadata, "thoughtsTokenCount")
+    tools, thoughts = count_in(metadata, "toolUsePromptTokenCount"), count_in(metadata, "thoughtsTokenCount")
     return Usage(
-        input_tokens=_sum(count_at(metadata, "promptTokenCount"), tools),
-        output_tokens=_sum(count_at(metadata, "candidatesTokenCount"), thoughts),
-        total_tokens=count_at(metadata, "totalTokenCount"),
+        input_tokens=_sum(count_in(metadata, "promptTokenCount"), tools),
+        output_tokens=_sum(count_in(metadata, "candidatesTokenCount"), thoughts),
+        total_tokens=count_in(metadata, "totalTokenCount"),
         reasoning_tokens=thoughts,
-        cached_input_tokens=count_at(metadata, "cachedContentTokenCount"),
+        cached_input_tokens=count_in(metadata, "cachedContentTokenCount"),
         raw=metadata,
         extra=None if tools is None else Extra({"toolUsePromptTokens": tools}),
     )

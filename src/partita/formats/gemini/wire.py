@@ -51,7 +51,7 @@ class FunctionCall(Wire, rename="camel"):
 
 
 class FunctionResponse(Wire, rename="camel"):
-    """The result of a call. The response is an object; Gemini 3 takes files beside it, as `parts`.
+    """The result of a call. The response is an object; Gemini 3 also takes files, as `parts`.
 
     https://ai.google.dev/gemini-api/docs/function-calling (multimodal function responses)
     """
@@ -72,7 +72,7 @@ class ServerCall(Wire, rename="camel"):
 
 
 class Part(Wire, rename="camel", kw_only=True):
-    """What all parts may have beside their content. Others are in `extra`: `videoMetadata` and so on."""
+    """What all parts may have besides their content. Other members are in `extra`: `videoMetadata` …"""
 
     thought: bool | UnsetType | None = UNSET
     thought_signature: str | UnsetType | None = UNSET

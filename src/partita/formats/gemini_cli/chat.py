@@ -34,16 +34,13 @@ MEMBERS: Final = READ | {"directories", "memoryScratchpad", "activeExtensionName
 class GeminiChatDecoder:
     """Reads the records of a chat into messages."""
 
-    def __init__(self, sink: LogSink, *, parent_session_id: str | None = None) -> None:
-        """`parent_session_id`: of a sub-agent's chat, the name of its folder: the chat does not name it."""
+    def __init__(self, sink: LogSink) -> None:
         self._sink = sink
         self._timeline = Timeline(sink)
         self._messages = Messages(sink, self._timeline)
         self._session: str | None = None
         self._last_header: JsonObject = {}
         self._prefix = ""  # of ids in a session that is not the first of its file
-        if parent_session_id is not None:
-            sink.set_fact("parentSessionId", parent_session_id)
 
     def feed(self, record: JsonObject) -> None:
         """Read the next record."""

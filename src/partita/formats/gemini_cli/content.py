@@ -10,18 +10,22 @@ from typing import Final, TypeAlias
 
 from partita.formats.core.members import text_or, without
 from partita.types.chunks import Chunk, ToolApprovalRequest, ToolInputAvailable, ToolOutputChunk
-from partita.types.data_url import OCTETS, data_url, kind_of_media
+from partita.types.data_url import OCTETS, data_url, media_kind
 from partita.types.json import Json, JsonObject, is_array, is_object
-from partita.types.parts import DataPart, FilePart, ForeignPart, ImagePart, TextPart
-from partita.types.tools import (
+from partita.types.parts import (
     ContentItem,
     ContentOutput,
+    DataPart,
     ErrorJsonOutput,
     ErrorTextOutput,
     ExecutionDeniedOutput,
+    FilePart,
+    ForeignPart,
+    ImagePart,
     InterruptedOutput,
     JsonOutput,
     TextOutput,
+    TextPart,
     ToolOutput,
 )
 from partita.types.usage import Usage
@@ -87,7 +91,7 @@ def _file(url: str, media_type: str, blob: JsonObject, rest: JsonObject) -> Imag
     name = blob.get("displayName")
     name = name if isinstance(name, str) else None
     metadata = leftovers({**without(blob, "mimeType", "displayName"), **rest})
-    if kind_of_media(media_type) == "image":
+    if media_kind(media_type) == "image":
         return ImagePart(url, media_type, name, provider_metadata=metadata)
     return FilePart(url, media_type, name, provider_metadata=metadata)
 

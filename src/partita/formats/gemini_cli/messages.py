@@ -7,9 +7,9 @@ from typing import Final, Literal, NamedTuple, TypeAlias
 
 from msgspec import UNSET, UnsetType
 
-from partita.formats.log.message_tree import MessageTree, Place
+from partita.formats.log.message_tree import MessageTree, TreePosition
 from partita.formats.log.sink import Consumption, LogSink
-from partita.formats.reasons import NO_CALL
+from partita.formats.losses import NO_CALL
 from partita.types.chunks import (
     Chunk,
     DataChunk,
@@ -36,7 +36,7 @@ from partita.types.messages import (
     UserPart,
 )
 from partita.types.parts import DataPart, TextPart
-from partita.types.times import read_time
+from partita.types.times import parse_iso
 
 from .content import (
     ENDED,
@@ -252,17 +252,17 @@ class Timeline(MessageTree):
         """Whether a message is in the list."""
         return id in self._order
 
-    def place(self, id: str) -> Place:
-        """The place of a message. A new one, or one that is listed again, is the last of the list."""
-        place = super().place(id)
+    def position(self, id: str) -> TreePosition:
+        """The position of a message. A new one, or one that is listed again, is the last of the list."""
+        position = super().position(id)
         if id not in self._order:
             self._order[id] = None
             self.tail = id
-        return place
+        return position
 
-    def put(self, id: str) -> Place:
-        """The place of a notice, which is in the tree and not in the list."""
-        return super().place(id)
+    def put(self, id: str) -> TreePosition:
+        """The position of a notice, which is in the tree and not in the list."""
+        return super().position(id)
 
     def drop(self, id: str) -> list[str]:
         """Drop a message and all after it, or all if it is not listed; returns their ids."""
@@ -317,7 +317,7 @@ class Messages:
 
     def set_time(self, value: Json) -> datetime | None:
         """Set the time of the current record."""
-        time = read_time(value) if isinstance(value, str) else None
+        time = parse_iso(value) if isinstance(value, str) else None
         if time is not None:
             self._sink.set_time(time)
         elif value is not None:
@@ -350,9 +350,9 @@ class Messages:
         """A notice that we add after the last message."""
         self._notices += 1
         id_ = f"{name}-{self._notices}" if id is None else id
-        place = self._timeline.put(id_)
+        position = self._timeline.put(id_)
         content = SystemContent(parts=(DataPart(name, data),))
-        envelope = self._timeline.envelope(id_, self._sink.time, internal=internal, place=place)
+        envelope = self._timeline.envelope(id_, self._sink.time, internal=internal, position=position)
         envelope["type"] = "event"
         self._sink.add_message(SystemMessage(content=content, **envelope))
         if self.is_branched:
@@ -367,7 +367,7 @@ class Messages:
 
     def _begin_turn(self, prompt: str) -> None:
         if not self._turn_begun:
-            self._sink.begin_turn()
+            self._sink.start_turn()
         self._turn_begun = True
         if not self._has_prompt:
             self._has_prompt = True
@@ -452,7 +452,7 @@ class Messages:
         before = self._open_response
         is_last = id_ not in self._timeline or (before is not None and before.id == id_)
         if before is not None and before.id == id_ and extends(before.pieces, pieces):
-            self._timeline.place(id_)
+            self._timeline.position(id_)
             if is_object(metadata) and metadata != before.metadata:
                 self._sink.append(id_, MessageMetadata(metadata))
         else:
@@ -490,7 +490,7 @@ class Messages:
             self._waiting.discard(call_id)
         elif (late := self._late.get(call_id)) is not None:
             output, line = late
-            with self._sink.as_of(line):
+            with self._sink.from_lines(line):
                 self._sink.append(id_, output)
         else:
             self._waiting.add(call_id)
@@ -498,7 +498,7 @@ class Messages:
         if status is not None and not (isinstance(status, str) and status in STATUSES):
             self._sink.report_unknown(f"unknown status {status!r:.80} of a call")
         if (agent := agent_of(call)) is not None:
-            self._sink.link(agent, call_id)
+            self._sink.link_agent(agent, call_id)
 
     def _consume(self, id_: str, record: JsonObject, time: datetime | None) -> None:
         model = record.get("model")
@@ -507,6 +507,6 @@ class Messages:
             self._sink.set_fact("model", model)
         usage = usage_of(record.get("tokens"))
         if usage is not None:
-            self._sink.consume(
+            self._sink.add_consumption(
                 Consumption(f"gemini:{record['id']}", id_, model, usage, time or self._sink.time, PROVIDER)
             )

@@ -25,7 +25,7 @@ from partita.types.chunks import (
     ToolOutputChunk,
 )
 from partita.types.json import Json, JsonObject, is_object
-from partita.types.tools import ErrorTextOutput, TextOutput
+from partita.types.parts import ErrorTextOutput, TextOutput
 
 from .content import KEY
 

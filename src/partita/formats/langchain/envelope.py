@@ -11,8 +11,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from partita.errors import ConversionError, DecodeError
-from partita.formats.losses import Loss
-from partita.formats.reasons import DERIVED, JOINED, UNREAD
+from partita.formats.losses import DERIVED, JOINED, UNREAD, Loss
 from partita.types.json import Json, JsonObject, is_array, is_object, kind_of, loads
 
 CLASSES: Final[Mapping[str, str]] = {

@@ -16,12 +16,11 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Final
 
-from partita.formats.core.report import NO_PLACE, Report
+from partita.formats.core.report import Report
 from partita.formats.core.sidecar import in_messages
 from partita.formats.core.turns import join, misplaced_results
 from partita.formats.format import Dumped, Format, Loaded, Request
-from partita.formats.losses import Loss, json_losses
-from partita.formats.reasons import UNREAD
+from partita.formats.losses import NO_PLACE, UNREAD, Loss, json_losses
 from partita.types.json import Json, JsonObject
 from partita.types.messages import Message
 

@@ -11,8 +11,8 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 from partita.errors import DecodeError
 from partita.formats.core.members import present, without
-from partita.formats.core.residue import residue
-from partita.types.data_url import PLAIN, data_url, inline_of, kind_of_media, text_in, text_url
+from partita.formats.core.wire import residue
+from partita.types.data_url import PLAIN, data_url, inline_data, media_kind, text_of_base64, text_url
 from partita.types.json import Json, JsonObject, dumps, is_array, is_object, loads
 
 SUMMARY: Final = "summary"
@@ -214,7 +214,7 @@ def _to_function_call(block: JsonObject) -> JsonObject:
 
 def _inline(url: str) -> JsonObject:
     """The members of a standard block for a URL."""
-    inline = inline_of(url)
+    inline = inline_data(url)
     return {"url": url} if inline is None else {"base64": inline.data, **present(mime_type=inline.media_type)}
 
 
@@ -269,7 +269,7 @@ def _to_input_audio(block: JsonObject) -> JsonObject:
 
 def _media(block: JsonObject) -> list[JsonObject]:
     """A file of Google's integrations."""
-    kind = kind_of_media(block["mime_type"])
+    kind = media_kind(block["mime_type"])
     source = {"base64": block["data"]} if "data" in block else {"url": block["file_uri"]}
     type_ = "file" if kind == "document" else kind
     return [{**without(block, "data", "file_uri"), "type": type_, **source}]
@@ -322,7 +322,7 @@ def _to_source(block: JsonObject) -> JsonObject:
 def _source_type(block: JsonObject) -> list[JsonObject]:
     old, new = SOURCE_TYPES[block["source_type"]]
     own = {"type": block["type"], new: block[old]}
-    text = text_in(block[old]) if new == "base64" and block.get("mime_type") == PLAIN else None
+    text = text_of_base64(block[old]) if new == "base64" and block.get("mime_type") == PLAIN else None
     if text is not None:
         own = {"type": "text-plain", "text": text}
     elif new == "text":
@@ -332,7 +332,7 @@ def _source_type(block: JsonObject) -> list[JsonObject]:
 
 
 def _to_source_type(block: JsonObject) -> JsonObject:
-    text = inline_of(text_url(block["text"])) if "text" in block else None
+    text = inline_data(text_url(block["text"])) if "text" in block else None
     if text is not None:  # there was no block for text files
         block = {"mime_type": PLAIN, **without(block, "text"), "base64": text.data}
     kind, old, new = _member_of(block, SOURCE_TYPES)

@@ -11,27 +11,25 @@ from partita.formats.core.files import is_image
 from partita.formats.core.metadata import notes
 from partita.formats.core.tool_text import as_text, read_tool_text, tool_text
 from partita.formats.core.wire import Wire, to_json
-from partita.types.data_url import OCTETS, PLAIN, data_url, inline_of, kind_of_media, text_in, text_url
-from partita.types.fold import state_after
+from partita.types.data_url import OCTETS, PLAIN, data_url, inline_data, media_kind, text_of_base64, text_url
 from partita.types.json import Json, JsonObject, dumps, is_array, is_object
 from partita.types.messages import AssistantMessage, Part, ToolCallPart
 from partita.types.parts import (
     Citation,
-    FilePart,
-    ForeignPart,
-    ImagePart,
-    ReasoningPart,
-    TextPart,
-    UrlCitationSource,
-)
-from partita.types.tools import (
     ContentItem,
     ContentOutput,
     ErrorJsonOutput,
+    FilePart,
+    ForeignPart,
+    ImagePart,
     JsonOutput,
+    ReasoningPart,
+    TextPart,
     ToolOutput,
     ToolResultPart,
+    UrlCitationSource,
 )
+from partita.types.tool_results import state_after
 from partita.types.usage import UsageNames
 
 from . import wire
@@ -358,7 +356,7 @@ KINDS: Final[Mapping[str, tuple[type[wire.Media], str]]] = {
 def _kind(part: Media) -> str:
     if is_image(part):
         return "image"
-    return "text" if part.media_type == PLAIN else kind_of_media(part.media_type or OCTETS)
+    return "text" if part.media_type == PLAIN else media_kind(part.media_type or OCTETS)
 
 
 def media_codec(kind: str) -> PartCodec[Namespace]:
@@ -402,15 +400,15 @@ def _read_url(block: wire.Media, media_type: str | None) -> str | None:
     if text is UNSET:
         return None
     url = text_url(text, media_type or PLAIN)
-    inline = inline_of(url)
-    return url if inline is not None and text_in(inline.data) == text else None
+    inline = inline_data(url)
+    return url if inline is not None and text_of_base64(inline.data) == text else None
 
 
 def _write_url(url: str, *, is_text: bool) -> JsonObject:
-    inline = inline_of(url)
+    inline = inline_data(url)
     if inline is None:
         return {"url": url}
-    text = text_in(inline.data) if is_text else None
+    text = text_of_base64(inline.data) if is_text else None
     if text is not None:
         return {"text": text}
     return {"base64": inline.data, **({"mime_type": inline.media_type} if inline.media_type else {})}

@@ -11,10 +11,8 @@ from msgspec.structs import replace
 from partita.errors import ConversionError, DecodeError
 from partita.formats.core.members import without
 from partita.formats.core.metadata import NO_NOTES, add_notes, message_notes, notes
-from partita.formats.core.report import Place
-from partita.formats.core.residue import residue
-from partita.formats.core.wire import read_wire, to_json
-from partita.types.fold import open_again, result_of, results_id
+from partita.formats.core.turns import Position
+from partita.formats.core.wire import read_wire, residue, to_json
 from partita.types.json import Json, JsonObject, dumps, is_array, is_object, loads
 from partita.types.messages import (
     AssistantContent,
@@ -28,8 +26,17 @@ from partita.types.messages import (
     UserContent,
     UserMessage,
 )
-from partita.types.parts import FilePart, ForeignPart, ImagePart, ReasoningPart, StepStartPart, TextPart
-from partita.types.tools import ErrorTextOutput, ToolResultPart
+from partita.types.parts import (
+    ErrorTextOutput,
+    FilePart,
+    ForeignPart,
+    ImagePart,
+    ReasoningPart,
+    StepStartPart,
+    TextPart,
+    ToolResultPart,
+)
+from partita.types.tool_results import result_of, results_id, without_output
 
 from . import wire
 from .envelope import HINT, LISTS, Opened, open_payload
@@ -85,7 +92,7 @@ class Reader:
         opened, self.state, self.losses = open_payload(payload)
         self.messages: list[Message] = []
         self.paths = [one.path for one in opened]
-        self.places: dict[Place, Any] = {}
+        self.places: dict[Position, Any] = {}
         self._version = version
         self._answered = {id_ for one in opened if isinstance(id_ := one.data.get("tool_call_id"), str)}
         self._names: dict[str, str] = {}  # of calls, by id
@@ -155,7 +162,7 @@ class Reader:
             if type(part) is ToolCallPart:
                 self._names[part.id] = part.name
                 if notes(part.result_provider_metadata, NAME).get(UNSENT) is True:
-                    self.places[index, number] = open_again(part)
+                    self.places[index, number] = without_output(part)
                     self.places[index, number, ERROR] = result_of(part)
         if head is None:
             self._head, self._head_index, self._steps = read, index, 1

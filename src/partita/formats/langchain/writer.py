@@ -8,17 +8,14 @@ from msgspec.structs import replace
 
 from partita.errors import PartitaError
 from partita.formats.core.metadata import NO_NOTES, message_notes, notes
-from partita.formats.core.report import NO_PLACE, Entry, Place, Record
-from partita.formats.core.residue import restore
-from partita.formats.core.turns import Instructions, Prompt, Results, Step, split
-from partita.formats.core.wire import Wire, to_json
-from partita.formats.losses import Loss
-from partita.formats.reasons import REQUIRED
-from partita.types.fold import results_id
+from partita.formats.core.report import Entry, Record
+from partita.formats.core.turns import Instructions, Position, Prompt, Results, Step, split
+from partita.formats.core.wire import Wire, restore, to_json
+from partita.formats.losses import NO_PLACE, REQUIRED, Loss
 from partita.types.json import Json, JsonObject, is_object
 from partita.types.messages import AssistantMessage, Message, SystemMessage, ToolCallPart, ToolMessage
-from partita.types.parts import ForeignPart
-from partita.types.tools import ContentOutput, ErrorTextOutput, ToolResultPart
+from partita.types.parts import ContentOutput, ErrorTextOutput, ForeignPart, ToolResultPart
+from partita.types.tool_results import results_id
 from partita.types.usage import Usage
 
 from . import wire
@@ -180,11 +177,11 @@ class Writer:
         self._append(written, kept, OF_MESSAGES)
         self.record.add(turn, (index,), places)
 
-    def _items(self, parts: Sequence[Any], index: int) -> tuple[list[Any], list[Place | None]]:
+    def _items(self, parts: Sequence[Any], index: int) -> tuple[list[Any], list[Position | None]]:
         """The blocks of parts that are not those of a response, and their places."""
         blocks = [self._block(part, None, self._is_standard) for part in parts]
         numbers = iter(range(len(parts)))
-        places: list[Place | None] = [None if one is None else (index, next(numbers)) for one in blocks]
+        places: list[Position | None] = [None if one is None else (index, next(numbers)) for one in blocks]
         return [restore(*one) if one.residue else one.block for one in blocks if one is not None], places
 
     def _block(self, part: Any, namespace: str | None, is_standard: bool) -> _Block | None:
@@ -271,7 +268,7 @@ class Writer:
             return STRING if form == STRING else V1
         return default_form(*about) if form == V1 else form
 
-    def _write_parts(self, step: Step, form: str, index: int) -> tuple[_Content, list[Place | None]]:
+    def _write_parts(self, step: Step, form: str, index: int) -> tuple[_Content, list[Position | None]]:
         content = _Content()
         results: list[tuple[int, _Block]] = []  # of server tools, with their positions
         groups: list[int | None] = []
@@ -309,12 +306,12 @@ class Writer:
         }
         return content, places
 
-    def _places(self, step: Step, groups: Sequence[int | None], index: int) -> list[Place | None]:
+    def _places(self, step: Step, groups: Sequence[int | None], index: int) -> list[Position | None]:
         """The places of the parts of a step. Those that are read back in another order are reported."""
         before = min(groups.count(BEFORE), 1)  # all reasoning there is one part
         within = groups.count(WITHIN) + (step.text is not None)
         numbers = [0, before, before + within, before + within + groups.count(AFTER)]
-        places: list[Place | None] = []
+        places: list[Position | None] = []
         for group in groups:
             places.append(None if group is None else (index, numbers[group]))
             if group:

@@ -1,20 +1,33 @@
-"""The records of a log, all available, as messages. Facts about the thread are not in them."""
+"""The records of a log, all of them, as messages. Facts about the thread are not in them."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
 from partita.errors import FormatError
 from partita.formats.format import Loaded
-from partita.formats.losses import Loss
-from partita.formats.reasons import ORDERED
-from partita.types.json import Json, is_array, is_object, kind_of
+from partita.formats.losses import ORDERED, Loss
+from partita.types.json import Json, JsonObject, is_array, is_object, kind_of
 from partita.types.messages import Message
 
-from .diagnostics import CHAIN_FINDINGS
-from .sink import LinkChecker, LogDecoder
+from .sink import LINK_PROBLEMS, LinkChecker, LogDecoder, LogSink
 from .thread_builder import LogBuilder
 
 NOT_UNDERSTOOD: Final = "not understood"
+NO_OBJECT: Final = "a line that is not an object"
+
+
+class EmptyLogDecoder:
+    """The decoder of a log without records."""
+
+    def __init__(self, sink: LogSink) -> None:
+        self._sink = sink
+
+    def feed(self, record: JsonObject) -> None:
+        """Report a record of a log that should not have any."""
+        self._sink.report_unknown("a record of a log that was empty")
+
+    def finish(self) -> None:
+        """There is nothing to finish."""
 
 
 def records_in(payload: Json) -> list[Json]:
@@ -29,27 +42,27 @@ def records_in(payload: Json) -> list[Json]:
 def load_records(
     records: Sequence[Json],
     make: Callable[[LogBuilder], LogDecoder],
-    line: str,
+    line_name: str,
     *,
     whole: bool = False,
     numbers: Sequence[int] | None = None,
 ) -> Loaded:
-    """The messages of a log. `line`: the name of the notes that keep lines which are not objects.
+    """The messages of a log. `line_name`: the name of the data that keeps lines which are not objects.
 
-    `whole`: all records of the log are given, so that one without its parent has lost it.
+    `whole`: these are all records of the log, so that one without its parent has lost it.
     `numbers`: the numbers of the lines, if they are not 1, 2, 3 …
     """
     builder = LogBuilder(_session_of(records))
     decoder = make(builder)
-    builder.begin_turn()
+    builder.start_turn()
     for offset, record in enumerate(records, 1):
         number = offset if numbers is None else numbers[offset - 1]
         builder.line, builder.offset = number, offset
         if is_object(record):
             decoder.feed(record)
         else:
-            builder.report_unknown("a line that is no object")
-            builder.note(line, record, str(number))
+            builder.report_unknown(NO_OBJECT)
+            builder.add_record(line_name, record, str(number))
     builder.line = builder.offset = len(records) + 1
     decoder.finish()
     if whole and isinstance(decoder, LinkChecker):
@@ -60,12 +73,12 @@ def load_records(
 
 
 def _losses(builder: LogBuilder) -> Iterator[Loss]:
-    for finding in builder.diagnostics:
-        path = f"$[{finding.places[0].line - 1}]"
-        if finding.what in CHAIN_FINDINGS:
-            yield Loss(path, str(finding), ORDERED, "minor")
+    for unknown in builder.unknown_records:
+        path = f"$[{unknown.positions[0].line - 1}]"
+        if unknown.what in LINK_PROBLEMS:
+            yield Loss(path, str(unknown), ORDERED, "minor")
         else:
-            yield Loss(path, str(finding), NOT_UNDERSTOOD)
+            yield Loss(path, str(unknown), NOT_UNDERSTOOD)
 
 
 def _session_of(records: Sequence[Json]) -> str | None:

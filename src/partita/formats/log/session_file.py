@@ -10,13 +10,11 @@ from uuid import UUID, uuid5
 from msgspec import UNSET
 from msgspec.structs import fields
 
-from partita.formats.losses import Loss
-from partita.formats.reasons import NO_PLACE, OTHER_ID, SHOWN
+from partita.formats.losses import NO_PLACE, OTHER_ID, SHOWN, Loss
 from partita.types.codec import to_json
 from partita.types.json import Json, JsonObject, is_object
 from partita.types.messages import AssistantMessage, Message
-from partita.types.parts import FilePart, ForeignPart, ImagePart, TextPart, UnknownPart
-from partita.types.tools import ContentItem
+from partita.types.parts import ContentItem, FilePart, ForeignPart, ImagePart, TextPart, UnknownPart
 from partita.types.value import Value
 
 

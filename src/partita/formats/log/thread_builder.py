@@ -1,13 +1,13 @@
 """What a log contains → messages, through the one reducer.
 
-`ThreadBuilder` builds the messages of one thread: a conversation, or what a sub-agent and its caller said.
-Messages are released whole, in the order in which they began, as soon as nothing more is expected for them.
-Something late (the output of a call long ago) releases its message once more. `LogBuilder` is the builder for
-a whole log, with its sub-agents, turns and facts. The memory it needs does not grow with the log.
+`ThreadBuilder` builds the messages of one thread: of a conversation, or of a sub-agent. Messages are released
+whole, in the order in which they started, as soon as nothing more is expected for them. Something late (the
+output of a call long ago) releases its message once more. `LogBuilder` builds a whole log, with its
+sub-agents, turns and facts. The memory it needs does not grow with the log.
 """
 
 from collections import OrderedDict
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Collection, Generator, Mapping
 from contextlib import contextmanager
 from datetime import datetime
 from itertools import islice
@@ -18,20 +18,17 @@ from msgspec.structs import replace
 
 from partita.errors import StreamError
 from partita.formats.core.tool_text import as_text
-from partita.formats.usages import sum_of
 from partita.stream.accumulator import Accumulator, close_message
 from partita.stream.reducer import HANDLERS
-from partita.stream.rules import SEVEN
-from partita.stream.state import State
+from partita.stream.state import SEVEN, State
 from partita.types import chunks as c
 from partita.types.chunks import Chunk
 from partita.types.json import Json, JsonObject
 from partita.types.messages import AssistantMessage, Message, SystemContent, SystemMessage, ToolCallPart
-from partita.types.parts import DataPart
-from partita.types.tools import InterruptedOutput, Interruption, ToolOutput
+from partita.types.parts import DataPart, InterruptedOutput, Interruption, ToolOutput
+from partita.types.usage import sum_usages
 
-from .diagnostics import Diagnostics, Place
-from .sink import Consumption, Fact, TurnEnd
+from .sink import Consumption, Fact, Position, TurnEnd, UnknownRecords
 
 M = TypeVar("M", bound=Message)
 
@@ -39,98 +36,105 @@ REMEMBERED_CALLS = 4096
 REMEMBERED_MESSAGES = 64
 """How many messages with open calls, and how many with sub-agents, are remembered after their release."""
 
-REMEMBERED_ANSWERS = 16
+REMEMBERED_RESPONSES = 16
 """How many others are: two processes that write to one log alternate, also in the middle of a response."""
 
-DEEPEST: Final = 32
+EXPECTED_AGENTS: Final = 512
+"""How many calls that expect a sub-agent are remembered."""
+
+MAX_DEPTH: Final = 32
 """How deep sub-agents may be nested. Deeper ones are treated as if no call had started them."""
 
 CALL_ID: Final = "tool_call_id"
-_BEGINS: Final = 1
+_STARTS: Final = 1
 _ENDS: Final = 2
 _EFFECTS: Final[Mapping[type[Chunk], int]] = {
-    c.ToolInputStart: _BEGINS,
-    c.ToolInputAvailable: _BEGINS,
-    c.ToolApprovalRequest: _BEGINS,
+    c.ToolInputStart: _STARTS,
+    c.ToolInputAvailable: _STARTS,
+    c.ToolApprovalRequest: _STARTS,
     c.ToolOutputAvailable: _ENDS,
     c.ToolOutputError: _ENDS,
     c.ToolOutputDenied: _ENDS,
     c.ToolOutputChunk: _ENDS,
     c.ToolInputError: _ENDS,
 }
-"""What chunks do to the list of calls that wait for their outputs."""
+"""How chunks change the list of calls that have no output yet."""
 
 
 CallTimes: TypeAlias = tuple[datetime | None, datetime | None]
-"""When a call began and when it ended, if the log says so."""
+"""When a call started and when it ended, if the log says so."""
 
-Touch: TypeAlias = Callable[[str, str], None]
-"""Called for each message that the current record changes, with its sub-agent's name and its id."""
+OnChange: TypeAlias = Callable[[str, str], None]
+"""Called for each message that the current record changes, with the name of its sub-agent and its id."""
 
 
-class Entry(Struct, eq=False):
-    """A message that is not released yet: whole, or growing in a state."""
+class PendingMessage(Struct, eq=False):
+    """A message that is not released yet: whole, or in a state to which chunks are applied."""
 
     id: str
     message: Message | None
     state: State | None
     closed: bool
-    notes: list[DataPart] | None = None
+    records: list[DataPart] | None = None
     calls: set[str] = set()  # without an output
     progress: set[str] | None = None  # calls with a preliminary output
     agents: "list[SubAgentBuilder] | None" = None  # under its calls
-    usages: dict[str, Consumption] | None = None
+    consumptions: dict[str, Consumption] | None = None
 
 
 class ThreadBuilder:
     """The sink for one thread. `root` is the builder of the whole log."""
 
     root: "LogBuilder"
+    is_sub_agent = False
+    """Whether its messages belong under a call."""
 
     def __init__(self, tail: str | None, name: str = "") -> None:
         """`name`: that of the sub-agent; empty for the conversation."""
         self.tail = tail
         self.name = name
-        self._entries: dict[str, Entry] = {}
+        self._pending: dict[str, PendingMessage] = {}
         self._ready: dict[str, Message] = {}
-        self._past: OrderedDict[str, Entry] = OrderedDict()  # released, with open calls
-        self._hosts: OrderedDict[str, Entry] = OrderedDict()  # released, with sub-agents
-        self._recent: OrderedDict[str, Entry] = OrderedDict()  # released, with neither
+        # Released messages that are remembered: with open calls, with sub-agents, others
+        self._with_calls: OrderedDict[str, PendingMessage] = OrderedDict()
+        self._with_agents: OrderedDict[str, PendingMessage] = OrderedDict()
+        self._others: OrderedDict[str, PendingMessage] = OrderedDict()
         self._calls: dict[str, str] = {}
-        self._notes: Entry | None = None
-        self._noted = (-1, 0)  # the offset of the last message of notes, and how many were there before it
-        self._open: Entry | None = None
+        self._expected: dict[str, str] = {}  # the signs of sub-agents, by the calls that start them
+        self._records: PendingMessage | None = None  # the current message of records
+        self._last_records = (-1, 0)  # the offset of the last one, and how many before it have this offset
+        self._open: PendingMessage | None = None
 
     # Messages in
 
     def add_message(self, message: Message) -> None:
         """A whole message; it replaces one with the same id."""
-        there = self._entries.get(message.id)
-        if there is not None and there.message is not None:
-            there.message = self._placed(replace(message, parent_id=there.message.parent_id))
-            self._touch(message.id)
+        known = self._pending.get(message.id)
+        if known is not None and known.message is not None:
+            known.message = self._placed(replace(message, parent_id=known.message.parent_id))
+            self._report_change(message.id)
             return
-        self._add(Entry(message.id, self._placed(message), None, closed=True))
+        self._add(PendingMessage(message.id, self._placed(message), None, closed=True))
 
     def open(self, message: AssistantMessage) -> None:
-        """An assistant message begins; the one before it only waits for outputs."""
+        """An assistant message starts; the one before it only waits for outputs."""
         if self._open is not None:
             self._open.closed = True
-        entry = Entry(message.id, None, State(self._placed(message), SEVEN), closed=False)
-        self._add(entry)
-        self._open = entry
+        pending = PendingMessage(message.id, None, State(self._placed(message), SEVEN), closed=False)
+        self._add(pending)
+        self._open = pending
 
     def append(self, message_id: str, *chunks: Chunk) -> bool:
-        """Chunks of a message; whether it is still remembered."""
-        entry = self._open
-        if entry is None or entry.id != message_id:
-            entry = self._entries.get(message_id) or self._reopened(message_id)
-        state = None if entry is None else entry.state
-        if entry is None or state is None:
+        """Chunks of a message; returns whether it is still remembered."""
+        pending = self._open
+        if pending is None or pending.id != message_id:
+            pending = self._find(message_id)
+        state = None if pending is None else pending.state
+        if pending is None or state is None:
             self.report_unknown("a chunk of a message that is not open", detail=message_id)
             return False
-        if self.root.on_touch is not None:
-            self._touch(message_id)
+        if self.root.on_change is not None:
+            self._report_change(message_id)
         for chunk in chunks:
             kind = type(chunk)
             try:
@@ -139,33 +143,33 @@ class ThreadBuilder:
                 self.report_unknown("a chunk that does not fit", detail=str(error))
                 continue
             if kind in _EFFECTS:
-                self._note_call(entry, chunk, _EFFECTS[kind])
+                self._track_call(pending, chunk, _EFFECTS[kind])
         return True
 
     def close(self, message_id: str) -> None:
-        """Nothing more comes for a message, except outputs."""
-        entry = self._entries.get(message_id)
-        if entry is not None:
-            entry.closed = True
+        """Nothing is appended to a message after this, except outputs."""
+        pending = self._pending.get(message_id)
+        if pending is not None:
+            pending.closed = True
 
     def call_message(self, call_id: str) -> str | None:
         """The message with a call."""
         return self._calls.get(call_id)
 
-    def is_waiting(self, call_id: str) -> bool:
+    def is_pending(self, call_id: str) -> bool:
         """Whether a call has no output yet."""
         message_id = self._calls.get(call_id, "")
-        places = (self._entries, self._past, self._hosts)
-        entry = next((found for place in places if (found := place.get(message_id)) is not None), None)
-        return entry is not None and call_id in entry.calls
+        remembered = (self._pending, self._with_calls, self._with_agents)
+        message = next((found for one in remembered if (found := one.get(message_id)) is not None), None)
+        return message is not None and call_id in message.calls
 
-    def note(self, name: str, data: Json, id: str | None = None) -> None:
+    def add_record(self, name: str, data: Json, id: str | None = None) -> None:
         """A record that is not part of the conversation, kept with adjacent ones."""
-        entry = self._notes
-        if entry is None:
+        pending = self._records
+        if pending is None:
             root = self.root
             message = SystemMessage(
-                id=self._notes_id(),
+                id=self._records_id(),
                 type="event",
                 internal=True,
                 thread_id=root.thread_id,
@@ -174,107 +178,136 @@ class ThreadBuilder:
                 created_at=root.time,
                 content=SystemContent(parts=()),
             )
-            entry = Entry(message.id, message, None, closed=True)
-            self._add(entry)
-            entry.notes = []
-            self._notes = entry
+            pending = PendingMessage(message.id, message, None, closed=True)
+            self._add(pending)
+            pending.records = []
+            self._records = pending
         else:
-            self._touch(entry.id)
-        assert entry.notes is not None, "an entry of notes has some"
-        entry.notes.append(DataPart(name, data, id))
+            self._report_change(pending.id)
+        assert pending.records is not None, "a message of records has some"
+        pending.records.append(DataPart(name, data, id))
 
-    def _notes_id(self) -> str:
-        """The id of a new message of notes: its offset, and a number if there is one at this offset."""
-        offset, count = self._noted
+    def _records_id(self) -> str:
+        """The id of a new message of records: its offset, and a number if another one has this offset."""
+        offset, count = self._last_records
         count = count + 1 if offset == self.root.offset else 0
-        self._noted = (self.root.offset, count)
+        self._last_records = (self.root.offset, count)
         return f"notes-{self.root.offset}-{count + 1}" if count else f"notes-{self.root.offset}"
 
-    def consume(self, consumption: Consumption) -> None:
+    def add_consumption(self, consumption: Consumption) -> None:
         """What a response consumed."""
-        entry = self._entries.get(consumption.message_id) or self._reopened(consumption.message_id)
-        if entry is not None:
-            if entry.usages is None:
-                entry.usages = {}
-            entry.usages[consumption.key] = consumption
-        self._touch(consumption.message_id)
-        self.root.count(consumption)
+        message = self._find(consumption.message_id)
+        if message is not None:
+            if message.consumptions is None:
+                message.consumptions = {}
+            message.consumptions[consumption.key] = consumption
+        self._report_change(consumption.message_id)
+        self.root.add_to_ledger(consumption)
 
     @contextmanager
-    def as_of(self, *lines: int) -> Generator[None, None, None]:
-        """What is reported meanwhile is from the records of those lines, which were held back."""
+    def from_lines(self, *lines: int) -> Generator[None, None, None]:
+        """What is reported inside comes from the records of those lines, which were held back."""
         before, self.root.source_lines = self.root.source_lines, lines
         try:
             yield
         finally:
             self.root.source_lines = before
 
+    def report_unknown(self, what: str, *, detail: str = "", position: Position | None = None) -> None:
+        """Something was not understood, in the current record or in the one at `position` of the same log."""
+        root = self.root
+        if position is None:
+            root.unknown_records.add(what, root.position, detail)
+        else:
+            root.unknown_records.add(what, position, f"{root.log}: {detail}" if root.log else detail)
+
+    # Sub-agents
+
     def agent(self, name: str) -> "SubAgentBuilder":
         """The sink for a sub-agent."""
         return self.root.agent(name)
 
-    def link(self, agent: str, call_id: str) -> None:
+    def has_own_log(self, agent: str) -> bool:
+        """Whether a sub-agent has a log of its own that is read too."""
+        return agent in self.root.agents_with_logs
+
+    def link_agent(self, agent: str, call_id: str) -> None:
         """A sub-agent was started by a call."""
+        self._expected.pop(call_id, None)
         self.root.link(agent, call_id)
 
-    def report_unknown(self, what: str, *, detail: str = "") -> None:
-        """Something was not understood."""
-        self.root.diagnostics.add(what, self.root.place, detail)
+    def expect_agent(self, call_id: str, sign: str | None) -> None:
+        """A call starts a sub-agent that is only known by a sign; `None`: it has started none."""
+        if sign is None:
+            self._expected.pop(call_id, None)
+            return
+        self._expected[call_id] = sign
+        if len(self._expected) > EXPECTED_AGENTS:
+            del self._expected[next(iter(self._expected))]
 
-    def report(self, what: str, place: Place, detail: str = "") -> None:
-        """Something is wrong with the record at `place` of the current log."""
-        root = self.root
-        root.diagnostics.add(what, place, f"{root.log}: {detail}" if root.log else detail)
+    def expected_sign(self, call_id: str) -> str | None:
+        """The sign of the sub-agent that a call expects, until one is linked to the call."""
+        return self._expected.get(call_id)
+
+    def find_agent(self, sign: str) -> str | None:
+        """The first sub-agent with that sign that no call is known to have started."""
+        return self.root.on_find_agent(sign) if self.root.on_find_agent is not None else None
+
+    def claim_call(self, sign: str) -> str | None:
+        """The first call that expects a sub-agent with that sign. It expects none after this."""
+        return self.root.claim_call(sign)
 
     # Messages out
 
     def take(self) -> list[Message]:
-        """The messages that became whole since the last call; one that was returned before has changed."""
-        done: list[Entry] = []
-        for entry in self._entries.values():
-            if not entry.closed or entry.calls or entry is self._notes:
+        """The messages that became complete since the last call; one that was returned before has changed."""
+        done: list[PendingMessage] = []
+        for pending in self._pending.values():
+            if not pending.closed or pending.calls or pending is self._records:
                 break
-            done.append(entry)
-        for entry in done:
-            del self._entries[entry.id]
-            self._ready[entry.id] = self._message(entry, None)
-            self._shelve(entry)
+            done.append(pending)
+        for pending in done:
+            del self._pending[pending.id]
+            self._release(pending, None)
         ready, self._ready = list(self._ready.values()), {}
         return ready
 
     def messages(self, interrupted: Interruption | None) -> list[Message]:
         """Everything that is not released yet, as it is now."""
-        return [self._message(entry, interrupted) for entry in self._entries.values()]
+        return [self._message(pending, interrupted) for pending in self._pending.values()]
 
-    def settle_all(self, interrupted: Interruption | None) -> None:
+    def release_all(self, interrupted: Interruption | None) -> None:
         """Release everything. Messages with open calls are remembered for late outputs."""
-        for entry in self._entries.values():
-            self._ready[entry.id] = self._message(entry, interrupted)
-            self._shelve(entry)
-        self._entries.clear()
-        self._notes = self._open = None
+        for pending in self._pending.values():
+            self._release(pending, interrupted)
+        self._pending.clear()
+        self._records = self._open = None
 
-    def _message(self, entry: Entry, interrupted: Interruption | None) -> Message:
-        state = entry.state
+    def _release(self, pending: PendingMessage, interrupted: Interruption | None) -> None:
+        self._ready[pending.id] = self._message(pending, interrupted)
+        self._remember(pending)
+
+    def _message(self, pending: PendingMessage, interrupted: Interruption | None) -> Message:
+        state = pending.state
         if state is None:
-            message = entry.message
-            assert message is not None, "an entry without a state has a message"
-            if entry.notes is not None and isinstance(message, SystemMessage):
-                return replace(message, content=replace(message.content, parts=tuple(entry.notes)))
+            message = pending.message
+            assert message is not None, "a message without a state is whole"
+            if pending.records is not None and isinstance(message, SystemMessage):
+                return replace(message, content=replace(message.content, parts=tuple(pending.records)))
             return message
-        if entry.usages:
-            state.usage = sum_of(entry.usages)
-        grown = state.snapshot()
-        if entry.calls or state.texts or state.reasonings:
-            grown = close_message(grown, interrupted)
-            if interrupted is not None and entry.progress is not None:
-                grown = _cut_off(grown, entry.progress & entry.calls, interrupted)
-        return self._with_agents(entry, grown, interrupted) if self.root.has_agents else grown
+        if pending.consumptions:
+            state.usage = sum_usages([one.usage for one in pending.consumptions.values()])
+        built = state.snapshot()
+        if pending.calls or state.texts or state.reasonings:
+            built = close_message(built, interrupted)
+            if interrupted is not None and pending.progress is not None:
+                built = _interrupted(built, pending.progress & pending.calls, interrupted)
+        return self._nested(pending, built, interrupted) if self.root.has_agents else built
 
-    def _with_agents(
-        self, entry: Entry, message: AssistantMessage, interrupted: Interruption | None
+    def _nested(
+        self, pending: PendingMessage, message: AssistantMessage, interrupted: Interruption | None
     ) -> AssistantMessage:
-        """The message with those of its sub-agents under the calls that started them."""
+        """The message with the messages of its sub-agents under the calls that started them."""
         agents = {
             part.id: agent
             for part in message.content.parts
@@ -282,31 +315,31 @@ class ThreadBuilder:
         }
         if not agents:
             return message
-        entry.agents = list(agents.values())
+        pending.agents = list(agents.values())
         accumulator = Accumulator(message, lenient=True)
         for call_id, agent in agents.items():
             for child in agent.children(interrupted):
                 accumulator.feed(c.ChildMessage((call_id,), child))
         return accumulator.snapshot()
 
-    # Entries
+    # Pending and remembered messages
 
-    def _add(self, entry: Entry) -> None:
-        if entry.id in self._entries:
-            self.report_unknown("an id that two messages have", detail=entry.id)
-            self._ready[entry.id] = self._message(self._entries.pop(entry.id), "lost")
-        self._entries[entry.id] = entry
-        self._notes = None
-        self.tail = entry.id
-        self._touch(entry.id)
+    def _add(self, pending: PendingMessage) -> None:
+        if pending.id in self._pending:
+            self.report_unknown("an id that two messages have", detail=pending.id)
+            self._ready[pending.id] = self._message(self._pending.pop(pending.id), "lost")
+        self._pending[pending.id] = pending
+        self._records = None
+        self.tail = pending.id
+        self._report_change(pending.id)
 
-    def _touch(self, message_id: str) -> None:
+    def _report_change(self, message_id: str) -> None:
         """The current record changes a message."""
-        if self.root.on_touch is not None:
-            self.root.on_touch(self.name, message_id)
+        if self.root.on_change is not None:
+            self.root.on_change(self.name, message_id)
 
     def _placed(self, message: M) -> M:
-        """The message in its thread and run, after the one before it unless it has another parent."""
+        """The message in its thread and run, after the last one unless it has another parent."""
         root = self.root
         changes: JsonObject = {}
         if message.parent_id is None:
@@ -317,50 +350,53 @@ class ThreadBuilder:
             changes["run_id"] = root.run_id
         return replace(message, **changes) if changes else message
 
-    def _note_call(self, entry: Entry, chunk: Chunk, effect: int) -> None:
+    def _track_call(self, pending: PendingMessage, chunk: Chunk, effect: int) -> None:
         call = str(getattr(chunk, CALL_ID))  # all chunks that have an effect have one
         root = self.root
-        if effect == _BEGINS:
-            entry.calls.add(call)
-            self._calls[call] = entry.id
-            if root.times.get(call, (None, root.time))[1] is not None:  # new, or an id that is used again
-                root.times[call] = (root.time, None)
+        if effect == _STARTS:
+            pending.calls.add(call)
+            self._calls[call] = pending.id
+            if root.call_times.get(call, (None, root.time))[1] is not None:  # new, or an id used again
+                root.call_times[call] = (root.time, None)
             if len(self._calls) > 2 * REMEMBERED_CALLS:
                 self._calls = dict(islice(self._calls.items(), REMEMBERED_CALLS, None))
         elif not getattr(chunk, "preliminary", None):
-            entry.calls.discard(call)
-            before = root.times.get(call)
-            root.times[call] = (before[0] if before else None, root.time)
-        elif type(chunk) is c.ToolOutputAvailable:  # a typed output stands for one that may never come
-            entry.progress = (entry.progress or set()) | {call}
+            pending.calls.discard(call)
+            before = root.call_times.get(call)
+            root.call_times[call] = (before[0] if before else None, root.time)
+        elif type(chunk) is c.ToolOutputAvailable:  # a typed output replaces one that may never come
+            pending.progress = (pending.progress or set()) | {call}
 
-    def _shelve(self, entry: Entry) -> None:
+    def _remember(self, released: PendingMessage) -> None:
         """Remember a released message for a while, because something may come late."""
-        if entry.state is None:
+        if released.state is None:
             return
-        shelf, room = self._recent, REMEMBERED_ANSWERS
-        if entry.agents is not None:
-            shelf, room = self._hosts, REMEMBERED_MESSAGES
-        elif entry.calls:
-            shelf, room = self._past, REMEMBERED_MESSAGES
-        shelf[entry.id] = entry
-        if len(shelf) > room:
-            _, oldest = shelf.popitem(last=False)
+        remembered, limit = self._others, REMEMBERED_RESPONSES
+        if released.agents is not None:
+            remembered, limit = self._with_agents, REMEMBERED_MESSAGES
+        elif released.calls:
+            remembered, limit = self._with_calls, REMEMBERED_MESSAGES
+        remembered[released.id] = released
+        if len(remembered) > limit:
+            _, oldest = remembered.popitem(last=False)
             for agent in oldest.agents or ():
                 agent.forget()
 
-    def _reopened(self, message_id: str) -> Entry | None:
-        """A released message, to be released again after the current ones."""
-        for shelf in (self._past, self._recent, self._hosts):
-            entry = shelf.pop(message_id, None)
-            if entry is not None:
-                self._entries[message_id] = entry
-                return entry
+    def _find(self, message_id: str) -> PendingMessage | None:
+        """A pending message, or a remembered one, which becomes pending again after the current ones."""
+        pending = self._pending.get(message_id)
+        if pending is not None:
+            return pending
+        for remembered in (self._with_calls, self._others, self._with_agents):
+            pending = remembered.pop(message_id, None)
+            if pending is not None:
+                self._pending[message_id] = pending
+                return pending
         return None
 
 
-def _cut_off(message: AssistantMessage, calls: set[str], how: Interruption) -> AssistantMessage:
-    """The message with calls interrupted that have a preliminary output; it becomes their message."""
+def _interrupted(message: AssistantMessage, calls: set[str], how: Interruption) -> AssistantMessage:
+    """The message with calls interrupted that have a preliminary output, which becomes their message."""
     parts = tuple(
         replace(
             part, state="output-error", preliminary=None, output=InterruptedOutput(how, _text(part.output))
@@ -380,30 +416,32 @@ def _text(output: ToolOutput | None) -> str | None:
 class SubAgentBuilder(ThreadBuilder):
     """The sink for a sub-agent. It keeps its messages until the message with its call is forgotten."""
 
+    is_sub_agent = True
+
     def __init__(self, root: "LogBuilder", name: str) -> None:
         super().__init__(None, name)
         self.root = root
         self.call: str | None = None  # that started it
-        self.placed = False  # whether a message was built with it
-        self.stirred = False  # whether it has changed since then
-        self.apart = False  # whether it is treated as if no call had started it
+        self.is_nested = False  # whether a message was built with it
+        self.is_changed = False  # since then
+        self.is_detached = False  # whether it is treated as if no call had started it
         self._is_building = False
 
     def append(self, message_id: str, *chunks: Chunk) -> bool:
-        """Chunks of a message; the message above changes with it."""
-        self.stirred = True
+        """Chunks of a message; the message with the call changes too."""
+        self.is_changed = True
         return super().append(message_id, *chunks)
 
     def children(self, interrupted: Interruption | None) -> list[Message]:
-        """Its messages, to be under its call; none if the call is, directly or not, its own."""
-        if self.apart or self._is_building or self.root.depth >= DEEPEST:
+        """Its messages, to be nested under its call; none if the call is, directly or not, its own."""
+        if self.is_detached or self._is_building or self.root.depth >= MAX_DEPTH:
             return []
-        self.placed = True
+        self.is_nested = True
         # What is open now will be lost, or will have ended, when the messages are built again.
-        self.stirred = interrupted is None and any(entry.calls for entry in self._entries.values())
-        return self.alone(interrupted)
+        self.is_changed = interrupted is None and any(one.calls for one in self._pending.values())
+        return self.own_messages(interrupted)
 
-    def alone(self, interrupted: Interruption | None) -> list[Message]:
+    def own_messages(self, interrupted: Interruption | None) -> list[Message]:
         """Its messages, whether a call started it or not."""
         self._is_building, self.root.depth = True, self.root.depth + 1
         try:
@@ -412,17 +450,17 @@ class SubAgentBuilder(ThreadBuilder):
             self._is_building, self.root.depth = False, self.root.depth - 1
 
     def forget(self) -> None:
-        """The message above was forgotten: what comes now has no place under it."""
-        for entry in self._entries.values():
-            for agent in entry.agents or ():
+        """The message with its call was forgotten: later messages have no place under it."""
+        for pending in self._pending.values():
+            for agent in pending.agents or ():
                 agent.forget()
-        self._entries.clear()
-        self._notes = self._open = self.call = None
-        self.placed = self.stirred = False
+        self._pending.clear()
+        self._records = self._open = self.call = None
+        self.is_nested = self.is_changed = False
 
-    def _add(self, entry: Entry) -> None:
-        self.stirred = True
-        super()._add(entry)
+    def _add(self, pending: PendingMessage) -> None:
+        self.is_changed = True
+        super()._add(pending)
 
     @property
     def thread_id(self) -> str | None:
@@ -435,9 +473,9 @@ class SubAgentBuilder(ThreadBuilder):
         return self.root.run_id
 
     @property
-    def place(self) -> Place:
+    def position(self) -> Position:
         """Where the current record is."""
-        return self.root.place
+        return self.root.position
 
     @property
     def line(self) -> int:
@@ -457,7 +495,7 @@ class SubAgentBuilder(ThreadBuilder):
         """Facts in a sub-agent's records are used only if the conversation does not have them."""
         self.root.facts.setdefault(fact, value)
 
-    def begin_turn(self) -> None:
+    def start_turn(self) -> None:
         """A sub-agent has only one turn."""
 
     def end_turn(self, how: TurnEnd, why: str | None = None) -> None:
@@ -465,11 +503,11 @@ class SubAgentBuilder(ThreadBuilder):
 
 
 class Turn(NamedTuple):
-    """From one prompt to the next: what a run is made of."""
+    """From one prompt to the next: what a run consists of."""
 
     id: str
-    place: Place
-    began_at: datetime | None
+    position: Position
+    started_at: datetime | None
     end: TurnEnd | None = None
     error: str | None = None
     ended_at: datetime | None = None
@@ -479,7 +517,7 @@ class LogBuilder(ThreadBuilder):
     """The sink for a whole log: the conversation, its sub-agents, its turns, and facts about the thread."""
 
     def __init__(self, thread_id: str | None = None, *, tail: str | None = None) -> None:
-        """`tail`: the message that the first one follows, if the log is read from its middle."""
+        """`tail`: the message that the first one follows, if reading starts in the middle of a log."""
         super().__init__(tail)
         self.root = self
         self.thread_id = thread_id
@@ -488,20 +526,20 @@ class LogBuilder(ThreadBuilder):
         self.line = 0  # the number of the current record
         self.offset = 0  # and how many bytes are before it
         self.log = ""  # the sub-agent whose own log it is in
-        self.source_lines: tuple[int, ...] | None = (
-            None  # the lines of what is reported, if not the current one
-        )
+        self.source_lines: tuple[int, ...] | None = None  # of what is reported, if not the current one
         self.time: datetime | None = None
         self.first_time: datetime | None = None
         self.last_time: datetime | None = None
         self.facts: dict[Fact, Json] = {}
-        self.diagnostics = Diagnostics()
+        self.unknown_records = UnknownRecords()
         self.turn: Turn | None = None
-        self.times: dict[str, CallTimes] = {}
+        self.call_times: dict[str, CallTimes] = {}
+        self.agents_with_logs: Collection[str] = ()
         self.claims: Mapping[str, str] = {}  # calls, and the agents that name them as their origin
-        self.on_turn: Callable[[], None] | None = None  # called before a turn begins
-        self.on_touch: Touch | None = None  # called for each message that the current record changes
+        self.on_turn: Callable[[], None] | None = None  # called before a turn starts
+        self.on_change: OnChange | None = None  # called for each message that the current record changes
         self.on_link: Callable[[str], None] | None = None  # called with a sub-agent when it is linked
+        self.on_find_agent: Callable[[str], str | None] | None = None  # called for a sign: see `find_agent`
         self.depth = 0  # how many sub-agents are above the one whose messages are being built
         self._agents: dict[str, SubAgentBuilder] = {}
         self._links: dict[str, str] = {}  # calls, and the agents under them
@@ -509,9 +547,9 @@ class LogBuilder(ThreadBuilder):
         self._ledger: dict[str, Consumption] = {}
 
     @property
-    def place(self) -> Place:
+    def position(self) -> Position:
         """Where the current record is."""
-        return Place(self.line, self.offset)
+        return Position(self.line, self.offset)
 
     # What comes out
 
@@ -525,37 +563,37 @@ class LogBuilder(ThreadBuilder):
         ledger, self._ledger = list(self._ledger.values()), {}
         return ledger
 
-    def take_times(self) -> dict[str, CallTimes]:
+    def take_call_times(self) -> dict[str, CallTimes]:
         """The times of calls that ended since the last call."""
-        ended = {call: times for call, times in self.times.items() if times[1] is not None}
-        self.times = {call: times for call, times in self.times.items() if times[1] is None}
+        ended = {call: times for call, times in self.call_times.items() if times[1] is not None}
+        self.call_times = {call: times for call, times in self.call_times.items() if times[1] is None}
         return ended
 
-    def pending(self) -> list[Message]:
-        """The messages that are not whole yet, as they are now."""
-        self._bring_back()
+    def unfinished_messages(self) -> list[Message]:
+        """The messages that are not complete yet, as they are now."""
+        self._reopen_changed()
         return self.messages(None)
 
-    def settle_all(self, interrupted: Interruption | None) -> None:
+    def release_all(self, interrupted: Interruption | None) -> None:
         """Release everything, also messages whose sub-agents have changed."""
-        self._bring_back()
-        super().settle_all(interrupted)
+        self._reopen_changed()
+        super().release_all(interrupted)
 
     def orphans(self) -> dict[str, list[Message]]:
         """The messages of sub-agents that are under no call, by the agent's name."""
         found: dict[str, list[Message]] = {}
-        loose = [(name, agent) for name, agent in self._agents.items() if not agent.placed]
-        for name, agent in sorted(loose, key=lambda it: self._holder(it[1]) is not None):
-            if not agent.placed:  # agents without a call come first, and may have others under them
-                agent.apart = True
-                found[name] = agent.alone("lost")
+        loose = [(name, agent) for name, agent in self._agents.items() if not agent.is_nested]
+        for name, agent in sorted(loose, key=lambda it: self._caller_of(it[1]) is not None):
+            if not agent.is_nested:  # agents without a call come first, and may have others under them
+                agent.is_detached = True
+                found[name] = agent.own_messages("lost")
         for name in found:
-            self._agents[name].apart = False
+            self._agents[name].is_detached = False
         return {name: messages for name, messages in found.items() if messages}
 
     def finish(self) -> list[Message]:
-        """The log has ended: everything that is left. Calls that wait for their outputs are lost."""
-        self.settle_all("lost")
+        """The log has ended: all remaining messages. Calls without an output are lost."""
+        self.release_all("lost")
         if self.turn is not None:
             self._turns.append(self.turn)
             self.turn = None
@@ -566,8 +604,8 @@ class LogBuilder(ThreadBuilder):
     def set_time(self, time: datetime) -> None:
         """The current record was made at `time`."""
         self.time = time
-        if self.turn is not None and self.turn.began_at is None:
-            self.turn = self.turn._replace(began_at=time)
+        if self.turn is not None and self.turn.started_at is None:
+            self.turn = self.turn._replace(started_at=time)
         last = self.last_time
         if last is None:
             self.first_time = self.last_time = time
@@ -576,16 +614,16 @@ class LogBuilder(ThreadBuilder):
         elif self.first_time is None or time < self.first_time:
             self.first_time = time
 
-    def begin_turn(self) -> None:
-        """A prompt begins a new run."""
+    def start_turn(self) -> None:
+        """A prompt starts a new run."""
         if self.on_turn is not None:
             self.on_turn()
-        self.settle_all("lost")
+        self.release_all("lost")
         if self.turn is not None:
             self._turns.append(self.turn)
-        again = f"{self.generation}:" if self.generation > 1 else ""
-        self.run_id = f"{self.thread_id or ''}@{again}{self.offset}"
-        self.turn = Turn(self.run_id, self.place, self.time)
+        rewritten = f"{self.generation}:" if self.generation > 1 else ""
+        self.run_id = f"{self.thread_id or ''}@{rewritten}{self.offset}"
+        self.turn = Turn(self.run_id, self.position, self.time)
 
     def end_turn(self, how: TurnEnd, why: str | None = None) -> None:
         """How the current turn ended."""
@@ -599,11 +637,13 @@ class LogBuilder(ThreadBuilder):
         else:
             self.facts[fact] = value
 
-    def count(self, consumption: Consumption) -> None:
+    def add_to_ledger(self, consumption: Consumption) -> None:
         """Add a consumption of any agent to the ledger."""
         if consumption.run_id is None:
             consumption = replace(consumption, run_id=self.run_id)
         self._ledger[consumption.key] = consumption
+
+    # Sub-agents
 
     def agent(self, name: str) -> SubAgentBuilder:
         """The sink for a sub-agent."""
@@ -613,14 +653,14 @@ class LogBuilder(ThreadBuilder):
         return agent
 
     def link(self, agent: str, call_id: str) -> None:
-        """A sub-agent was started by a call."""
+        """Nest a sub-agent under a call, unless it is under another one."""
         if self._links.get(call_id) == agent:
             return
         builder = self.agent(agent)
         if builder.call is not None or builder.call_message(call_id) is not None:
             return  # an agent that was resumed stays under the call that started it, and never under itself
         self._links[call_id] = agent
-        builder.call, builder.stirred = call_id, True
+        builder.call, builder.is_changed = call_id, True
         if self.on_link is not None:
             self.on_link(agent)
 
@@ -631,18 +671,27 @@ class LogBuilder(ThreadBuilder):
         name = self._links.get(call_id)
         return None if name is None else self._agents.get(name)
 
-    def _bring_back(self) -> None:
-        """Reopen released messages whose sub-agents have changed."""
-        stirred = [agent for agent in self._agents.values() if agent.stirred and agent.call is not None]
-        for agent in stirred:  # it grows meanwhile
-            agent.stirred = False
-            holder = self._holder(agent)
-            if isinstance(holder, SubAgentBuilder):
-                stirred += [] if holder in stirred else [holder]
-            elif holder is not None and (message_id := self._calls[agent.call or ""]) not in self._entries:
-                self._reopened(message_id)
+    def claim_call(self, sign: str) -> str | None:
+        """The first call of any thread that expects a sub-agent with that sign."""
+        for thread in (self, *self._agents.values()):
+            for call, expected in thread._expected.items():
+                if expected == sign:
+                    del thread._expected[call]
+                    return call
+        return None
 
-    def _holder(self, agent: SubAgentBuilder) -> ThreadBuilder | None:
+    def _reopen_changed(self) -> None:
+        """Make released messages pending again whose sub-agents have changed."""
+        changed = [agent for agent in self._agents.values() if agent.is_changed and agent.call is not None]
+        for agent in changed:  # it grows meanwhile
+            agent.is_changed = False
+            caller = self._caller_of(agent)
+            if isinstance(caller, SubAgentBuilder):
+                changed += [] if caller in changed else [caller]
+            elif caller is not None:
+                self._find(self._calls[agent.call or ""])
+
+    def _caller_of(self, agent: SubAgentBuilder) -> ThreadBuilder | None:
         """The thread with the call that started a sub-agent."""
         if agent.call is None:
             return None

@@ -9,11 +9,10 @@ from functools import partial
 from typing import Final
 from urllib.parse import quote
 
-from partita.formats.ai_sdk.versions import REDACTED, SIGNATURE, SIGNER
+from partita.formats.ai_sdk.versions import REDACTED, SIGNATURE, SIGNER, ai_sdk_usage
 from partita.formats.core.files import file_url, guess_media_type
 from partita.formats.core.metadata import notes
 from partita.formats.losses import Loss
-from partita.formats.usages import ai_sdk_usage
 from partita.types.chunks import (
     Chunk,
     ErrorChunk,

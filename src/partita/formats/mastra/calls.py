@@ -17,7 +17,7 @@ from partita.formats.core.wire import to_json
 from partita.types.codec import Codec
 from partita.types.json import Json, JsonObject, is_array, is_object
 from partita.types.messages import ToolCallPart
-from partita.types.tools import (
+from partita.types.parts import (
     Approval,
     ContentOutput,
     ErrorJsonOutput,
@@ -28,7 +28,7 @@ from partita.types.tools import (
     TextOutput,
     ToolOutput,
 )
-from partita.types.value import Extra, kept
+from partita.types.value import Extra, keep_fields
 
 from .notes import members_of, part_notes, unknown_members, with_part_notes
 from .wire import NAME, OPEN_STATES, STATES, Invocation, ToolInvocation
@@ -97,7 +97,7 @@ def read_call(block: ToolInvocation, waiting: Mapping[str, Approval]) -> ToolCal
         call_provider_metadata=metadata,
         result_provider_metadata=or_none(block.result_provider_metadata),
         tool_metadata=or_none(block.tool_metadata),
-        extra=kept({**unknown_members(call), **beside}, ToolCallPart),
+        extra=keep_fields({**unknown_members(call), **beside}, ToolCallPart),
     )
 
 

@@ -15,12 +15,11 @@ from typing import Any, Final
 
 from partita.formats.ai_sdk.model.marks import conversion
 from partita.formats.ai_sdk.model.wire import NAME as CORE
-from partita.formats.core.report import Entry, Place, Record, Report
+from partita.formats.core.report import Entry, Record, Report
 from partita.formats.core.sidecar import in_messages
-from partita.formats.core.turns import join
+from partita.formats.core.turns import Position, join
 from partita.formats.format import Dumped, Format, Loaded
-from partita.formats.losses import Loss
-from partita.formats.reasons import NO_PLACE, OUTPUT_FORM, REQUIRED
+from partita.formats.losses import NO_PLACE, OUTPUT_FORM, REQUIRED, Loss
 from partita.types.json import Json, is_array
 from partita.types.messages import Message
 
@@ -53,7 +52,7 @@ class _Reader:
         messages = tuple(structured(message) or message for message in self.stored.messages)
         return Loaded(messages, tuple(self.stored.losses), again=self.stored.write_again)
 
-    def places(self) -> dict[Place, Any]:
+    def places(self) -> dict[Position, Any]:
         """Messages and parts by their places, without texts that became structure."""
         places = self.stored.places()
         changed = {
@@ -63,7 +62,7 @@ class _Reader:
         }
         gone = {id(part) for before, _ in changed.values() for part in before.parts}
         gone -= {id(part) for _, after in changed.values() for part in after.parts}
-        left: dict[Place, Any] = {place: one for place, one in places.items() if id(one) not in gone}
+        left: dict[Position, Any] = {place: one for place, one in places.items() if id(one) not in gone}
         return left | {place: after for place, (_, after) in changed.items()}
 
 

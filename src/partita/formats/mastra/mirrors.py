@@ -12,11 +12,11 @@ from typing import Any, Final, NamedTuple
 from partita.formats.ai_sdk.ui_v4.format import raw_parts
 from partita.formats.core.files import file_url, guess_media_type
 from partita.formats.core.metadata import FIELDS, INDEX, notes
-from partita.formats.core.residue import residue, restore
-from partita.types.json import Json, JsonObject, is_array, is_object, same
+from partita.formats.core.wire import residue, restore
+from partita.types.json import Json, JsonObject, is_array, is_object, same_json
 from partita.types.older_forms import file_reference
 from partita.types.parts import FilePart
-from partita.types.value import kept
+from partita.types.value import keep_fields
 
 from .notes import members_of, part_notes, with_part_notes
 from .parts import DATA_URL, file_address
@@ -51,7 +51,7 @@ def take_mirrors(content: JsonObject, parts: Sequence[Json]) -> JsonObject:
     if not MIRRORS.isdisjoint(content):
         for name, ways in _repetitions(parts).items():
             for way, repeated in ways.items():
-                if name in content and same(in_order(content[name]), in_order(repeated)):
+                if name in content and same_json(in_order(content[name]), in_order(repeated)):
                     del content[name]
                     note[name] = way
     return note
@@ -168,7 +168,7 @@ def _read_attachment(raw: JsonObject, position: int) -> FilePart:
     reference = file_reference(url)
     address = file_url(url, media_type) if reference is None else ""
     note: JsonObject = {ATTACHMENT: position, **({DATA_URL: True} if url.startswith("data:") else {})}
-    part = FilePart(address, media_type, filename, reference, extra=kept(rest, FilePart))
+    part = FilePart(address, media_type, filename, reference, extra=keep_fields(rest, FilePart))
     part = with_part_notes(part, note)
     left = residue(_write_attachment(part), raw)
     found: FilePart = with_part_notes(part, {FIELDS: left} if left else {})

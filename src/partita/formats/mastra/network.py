@@ -34,7 +34,7 @@ from partita.types.messages import (
     network_output,
 )
 from partita.types.parts import DataPart, StepStartPart, TextPart
-from partita.types.value import FOREIGN, Extra, kept
+from partita.types.value import FOREIGN, Extra, keep_fields
 
 from .calls import waiting_parts
 from .network_payload import FIELD as MEMBER
@@ -175,7 +175,7 @@ def _data_part(name: str, data: Json, part: AssistantPart) -> DataPart:
     """A text as data, with its other members."""
     around = _around(part)
     metadata = around.pop("providerMetadata", None)
-    return DataPart(name, data, provider_metadata=metadata, extra=kept(around, DataPart))
+    return DataPart(name, data, provider_metadata=metadata, extra=keep_fields(around, DataPart))
 
 
 def _where(part: AssistantPart, index: int | None) -> JsonObject:

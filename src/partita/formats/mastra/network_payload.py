@@ -21,7 +21,6 @@ from msgspec.structs import replace
 from partita.errors import ConversionError, PartitaError
 from partita.formats.core.tool_text import read_tool_text
 from partita.formats.core.wire import to_json
-from partita.types.fold import state_after
 from partita.types.json import Json, JsonObject, dumps, is_array, is_object
 from partita.types.messages import (
     AssistantMessage,
@@ -31,11 +30,11 @@ from partita.types.messages import (
     PrimitiveType,
     ToolCallPart,
     ToolMessage,
-    failure_of,
-    network_call,
+    failure_text,
+    network_call_id,
 )
-from partita.types.parts import TextPart
-from partita.types.tools import Interruption, ToolOutput, ToolResultPart
+from partita.types.parts import Interruption, TextPart, ToolOutput, ToolResultPart
+from partita.types.tool_results import state_after
 
 from .calls import read_invocation, write_call
 from .notes import extra_of, members_of, note_in_extra
@@ -294,9 +293,9 @@ def _write_result(message_id: str, execution: NetworkExecution, nested: WriteRow
     if result.messages or kind == "agent":
         body["messages"] = [row for one in result.messages if not one.internal for row in nested(one)]
     if kind == "tool":
-        body["toolCallId"] = network_call(message_id)
+        body["toolCallId"] = network_call_id(message_id)
     if kind == "workflow":
-        body["runSuccess"] = failure_of(result) is None
+        body["runSuccess"] = failure_text(result) is None
     if result.error is not None:
         body["error"] = result.error
     if result.interrupted is not None:

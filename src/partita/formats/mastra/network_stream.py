@@ -13,7 +13,7 @@ from msgspec import UNSET
 from partita.errors import DecodeError
 from partita.types.chunks import DataChunk, NetworkExecutionEnd, NetworkExecutionStart
 from partita.types.json import Json, JsonObject, dumps, is_object, loads
-from partita.types.messages import NetworkResult, PrimitiveType, network_call
+from partita.types.messages import NetworkResult, PrimitiveType, network_call_id
 from partita.types.value import Extra
 
 from .agent_stream import AgentStream, is_event, usage_of
@@ -157,7 +157,7 @@ class NetworkStream:
             )
         )
         self._known = {**known, **event.rest}
-        self._run = AgentStream(self._output.sink, self._output.losses, (network_call(message_id),))
+        self._run = AgentStream(self._output.sink, self._output.losses, (network_call_id(message_id),))
         self._is_run = True
         event.drop({"runId": message_id, "agentId": id_, "workflowId": id_, "name": id_})
         repeated = {"primitiveId": id_, "primitiveType": type_, "toolName": id_, "toolCallId": message_id}

@@ -13,7 +13,7 @@ from partita.formats.core.metadata import add_notes, notes, without_notes
 from partita.formats.core.wire import Wire
 from partita.types.json import JsonObject, is_object
 from partita.types.messages import AssistantMessage, Message, NetworkExecution, ToolCallPart
-from partita.types.value import Extra, Value, kept, unkept, wire_names
+from partita.types.value import Extra, Value, keep_fields, kept_fields, wire_names
 
 from .wire import NAME
 
@@ -39,7 +39,7 @@ def unknown_members(block: Wire) -> JsonObject:
 
 def extra_of(rest: Mapping[str, Any], note: JsonObject, type_: type[Value]) -> Extra | None:
     """The `extra` of a `type_`: unknown members, and a note."""
-    return kept({**rest, **({NOTE: note} if note else {})}, type_)
+    return keep_fields({**rest, **({NOTE: note} if note else {})}, type_)
 
 
 def note_in_extra(value: Value) -> JsonObject:
@@ -52,7 +52,7 @@ def members_of(value: Value) -> JsonObject:
     """The members of a value that are unknown here, by their names on the wire, without notes."""
     if not value.extra:
         return {}
-    return {name: one for name, one in unkept(value.extra).items() if not name.startswith(OURS)}
+    return {name: one for name, one in kept_fields(value.extra).items() if not name.startswith(OURS)}
 
 
 def metadata_field(part: Any) -> str:

@@ -20,25 +20,25 @@ from partita.formats.ai_sdk.ui_v4.parts import type_of
 from partita.formats.ai_sdk.versions import REDACTED, SIGNATURE, SIGNER, signature_in
 from partita.formats.core.files import file_url, guess_media_type, has_scheme
 from partita.formats.core.metadata import FIELDS, notes, without_notes
-from partita.formats.core.residue import residue, restore
-from partita.formats.core.wire import to_json
+from partita.formats.core.wire import residue, restore, to_json
 from partita.types.codec import Codec
 from partita.types.data_url import data_url
-from partita.types.fold import state_after
 from partita.types.json import Json, JsonObject, is_array, is_object
 from partita.types.messages import Part, ToolCallPart
 from partita.types.older_forms import file_reference
 from partita.types.parts import (
+    Approval,
     DataPart,
     FilePart,
     ForeignPart,
     ImagePart,
     ReasoningPart,
     SourceUrlPart,
+    ToolResultPart,
     UnknownPart,
 )
-from partita.types.tools import Approval, ToolResultPart
-from partita.types.value import Extra, kept
+from partita.types.tool_results import state_after
+from partita.types.value import Extra, keep_fields
 
 from .calls import BESIDE, or_none, or_unset, read_call, write_call
 from .notes import members_of, part_notes, unknown_members, with_part_notes
@@ -256,7 +256,7 @@ def read_reasoning(block: Reasoning) -> Sequence[ReasoningPart]:
         state=block.state if block.state in ("streaming", "done") else None,  # type: ignore[arg-type] # it is one of them
         token_count=or_none(block.token_count),
         provider_metadata=_signed(block.provider_metadata or None, pieces[0]),
-        extra=kept(unknown_members(block), ReasoningPart),
+        extra=keep_fields(unknown_members(block), ReasoningPart),
     )
     others = (
         with_part_notes(ReasoningPart(piece.text, provider_metadata=_signed(None, piece)), {CONTINUES: True})
@@ -326,7 +326,7 @@ def read_file(block: File) -> FilePart | None:
         filename,
         reference,
         provider_metadata=block.provider_metadata or None,
-        extra=kept(unknown_members(block), FilePart),
+        extra=keep_fields(unknown_members(block), FilePart),
     )
     return with_part_notes(part, note)
 
@@ -383,7 +383,7 @@ def read_source(block: Source) -> SourceUrlPart:
     source = block.source
     metadata = source.provider_metadata or block.provider_metadata or None
     beside = {BESIDE + name: value for name, value in unknown_members(block).items()}
-    extra = kept({**unknown_members(source), **beside}, SourceUrlPart)
+    extra = keep_fields({**unknown_members(source), **beside}, SourceUrlPart)
     title = or_none(source.title)
     return SourceUrlPart(source.id, source.url, title, provider_metadata=metadata, extra=extra)
 

@@ -11,9 +11,9 @@ from typing import Final, NamedTuple
 
 from partita.errors import ConversionError, DecodeError
 from partita.formats.losses import Loss
-from partita.types.json import Json, JsonObject, dumps, is_array, is_object, kind_of, loads, same
+from partita.types.json import Json, JsonObject, dumps, is_array, is_object, kind_of, loads, same_json
 from partita.types.messages import Message
-from partita.types.times import in_utc, json_date
+from partita.types.times import in_utc, javascript_date
 
 from .notes import members_of
 
@@ -79,7 +79,7 @@ def read_envelope(raw: JsonObject, path: str, index: int) -> Envelope:
     moments = {name: read_moment(rest.get(name)) for name in TIMES}
     fields["created_at"] = next((moment for moment in moments.values() if moment is not None), None)
     moment = moments[TIMES[0]]
-    if moment is not None and json_date(moment) == rest[TIMES[0]]:
+    if moment is not None and javascript_date(moment) == rest[TIMES[0]]:
         del rest[TIMES[0]]
     return Envelope(fields, rest)
 
@@ -101,7 +101,7 @@ def write_envelope(message: Message) -> JsonObject:
     """The time, the thread and the owner of a message."""
     written: JsonObject = {}
     if message.created_at is not None:
-        written["createdAt"] = json_date(message.created_at)
+        written["createdAt"] = javascript_date(message.created_at)
     if message.thread_id is not None:
         written["threadId"] = message.thread_id
     if message.resource_id is not None:
@@ -153,7 +153,7 @@ def in_row_form(written: JsonObject, raw: Json) -> JsonObject:
     if not isinstance(text, str) or isinstance(content, str):
         return written
     try:
-        is_same = same(in_order(loads(text)), in_order(content))
+        is_same = same_json(in_order(loads(text)), in_order(content))
     except DecodeError:
         return written
     return {**written, "content": text if is_same else dumps(content).decode()}

@@ -9,7 +9,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from partita.errors import DecodeError, StreamError
-from partita.formats.events import load_events
+from partita.formats.event_streams import load_events
 from partita.formats.format import Format, Loaded
 from partita.formats.losses import Loss
 from partita.types.chunks import Chunk

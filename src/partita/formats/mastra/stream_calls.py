@@ -9,8 +9,7 @@ from typing import Any, Final, TypeAlias
 
 from msgspec import UNSET, Struct
 
-from partita.formats.answers.outlet import RAW_INPUT
-from partita.formats.core.metadata import add_notes
+from partita.formats.core.metadata import RAW_INPUT, add_notes
 from partita.formats.core.tool_text import read_arguments, read_tool_text
 from partita.types.chunks import (
     ToolApprovalRequest,
@@ -21,8 +20,8 @@ from partita.types.chunks import (
     ToolOutputAvailable,
     ToolOutputChunk,
 )
-from partita.types.json import Json, JsonObject, dumps, same
-from partita.types.tools import ExecutionDeniedOutput, InterruptedOutput
+from partita.types.json import Json, JsonObject, dumps, same_json
+from partita.types.parts import ExecutionDeniedOutput, InterruptedOutput
 
 from .stream_output import NAMESPACE, Event, Output
 
@@ -182,7 +181,7 @@ class Calls:
         elif call.input is UNSET and "args" in event.rest:
             self._set_input(call, event.rest.pop("args"))
         _take_names(event, id_, call.name)
-        if call.input is not UNSET and same(args, call.input):
+        if call.input is not UNSET and same_json(args, call.input):
             event.drop({"args": args})
         return call
 

@@ -10,8 +10,7 @@ from typing import Any, Final, Literal, TypeAlias
 from msgspec import UNSET
 
 from partita.formats.core.metadata import notes
-from partita.formats.losses import Loss
-from partita.formats.reasons import NO_PLACE
+from partita.formats.losses import NO_PLACE, Loss
 from partita.types.chunks import (
     ChildChunk,
     Chunk,
@@ -26,7 +25,7 @@ from partita.types.chunks import (
     TextEnd,
     TextStart,
 )
-from partita.types.json import Json, JsonObject, is_object, same
+from partita.types.json import Json, JsonObject, is_object, same_json
 
 NAMESPACE: Final = "mastra"
 """Where provider metadata and metadata contain what is Mastra's own."""
@@ -90,7 +89,7 @@ class Event:
 
 
 def _without(members: JsonObject, known: Mapping[str, Json]) -> JsonObject:
-    return {key: item for key, item in members.items() if key not in known or not same(item, known[key])}
+    return {key: item for key, item in members.items() if key not in known or not same_json(item, known[key])}
 
 
 class Output:

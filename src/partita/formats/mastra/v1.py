@@ -16,8 +16,7 @@ from partita.formats.ai_sdk.model.reader import Reader
 from partita.formats.ai_sdk.model.writer import Writer
 from partita.formats.core.report import Record
 from partita.formats.core.turns import Prompt, Results, Step, Turn, join, split
-from partita.formats.losses import Loss
-from partita.formats.reasons import STEPS
+from partita.formats.losses import STEPS, Loss
 from partita.types.json import Json, JsonObject, is_array, is_object, loads
 from partita.types.messages import (
     AssistantContent,
@@ -31,7 +30,7 @@ from partita.types.messages import (
     UserMessage,
 )
 from partita.types.parts import ForeignPart, TextPart
-from partita.types.value import kept
+from partita.types.value import keep_fields
 
 from .notes import members_of
 from .rows import ROW_THREAD, USER_SIGNAL, check_row, envelope_members, read_envelope, write_envelope
@@ -69,7 +68,7 @@ def read_message(raw: Json, path: str, index: int) -> tuple[Message, Mapping[int
         parts = dict(enumerate(message.content.parts))
     if rest.get("type") == type_of(role, content):
         del rest["type"]
-    extra = kept({**rest, **members_of(message)}, type(message))
+    extra = keep_fields({**rest, **members_of(message)}, type(message))
     return replace(message, **fields, extra=extra), parts
 
 
@@ -129,7 +128,7 @@ def _read_system_part(item: Json) -> TextPart | ForeignPart:
     if not is_object(item) or item.get("type") != "text" or not isinstance(item.get("text"), str):
         return ForeignPart(FOREIGN, item)
     rest = {key: value for key, value in item.items() if key not in ("type", "text")}
-    return TextPart(item["text"], extra=kept(rest, TextPart))
+    return TextPart(item["text"], extra=keep_fields(rest, TextPart))
 
 
 def type_of(role: str, content: Json) -> str:
@@ -228,7 +227,7 @@ def _write_core(piece: Message) -> tuple[Sequence[Core], Sequence[tuple[int, int
         options = {name: value for name, value in message.items() if name not in ("role", "content")}
         core.append((message["role"], message["content"], options))
     writer.record.complete()
-    found: dict[str, Any] = {entry.path: entry.place for entry in writer.record.entries}
+    found: dict[str, Any] = {entry.path: entry.position for entry in writer.record.entries}
     return core, [found.get(f"$[0].content.parts[{index}]") for index in range(len(parts))]
 
 

@@ -31,7 +31,7 @@ from partita.types.messages import (
     UserContent,
     UserMessage,
 )
-from partita.types.value import kept
+from partita.types.value import keep_fields
 
 from .calls import UNLISTED, unlisted_calls, waiting_calls
 from .mirrors import (
@@ -102,7 +102,7 @@ def read_message(raw: Json, path: str, index: int) -> tuple[Message, ReadContent
     if is_notice:
         fields |= {"type": "event", "internal": True}
     read = read_content(row["content"], author)
-    return message_type(content=read.content, extra=kept(rest, message_type), **fields), read
+    return message_type(content=read.content, extra=keep_fields(rest, message_type), **fields), read
 
 
 def _is_from_user(row: JsonObject) -> bool:
@@ -147,7 +147,7 @@ def read_content(raw: JsonObject, role: str) -> ReadContent:
         del rest["format"]
     if at is not None:
         groups.insert(at, [])
-    content: Content = content_type(extra=kept(rest, content_type), **fields)
+    content: Content = content_type(extra=keep_fields(rest, content_type), **fields)
     return ReadContent(content, stored, groups, attached, unlisted)
 
 

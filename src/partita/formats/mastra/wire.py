@@ -15,7 +15,7 @@ from msgspec import UNSET, UnsetType
 from partita.formats.ai_sdk.ui_v4.wire import RedactedDetail, TextDetail
 from partita.formats.core.wire import Codec, UnknownVariant, Wire
 from partita.types.json import JsonObject
-from partita.types.tools import ToolState
+from partita.types.parts import ToolState
 
 NAME: Final = "mastra-v2"
 """The namespace of notes in provider metadata. Mastra itself uses `mastra`."""

@@ -14,18 +14,25 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from partita.errors import ConversionError
+from partita.formats.core.message_writer import MessageWriter
 from partita.formats.core.metadata import add_notes
-from partita.formats.core.report import Place, Report
-from partita.formats.core.role_messages import JOINED_NOTE, MessageWriter, numbered
-from partita.formats.core.rules import Rules
+from partita.formats.core.report import Report
+from partita.formats.core.request import JOINED_NOTE, numbered
 from partita.formats.core.sidecar import in_messages
 from partita.formats.core.tools import Tools
-from partita.formats.core.turns import Instructions, Results, Step, Turn, join, misplaced_results
+from partita.formats.core.turns import (
+    Instructions,
+    Position,
+    Results,
+    Rules,
+    Step,
+    Turn,
+    join,
+    misplaced_results,
+)
 from partita.formats.core.wire import read_wire, to_json
 from partita.formats.format import Dumped, Format, Loaded, Request, ToolSpec
-from partita.formats.losses import Loss
-from partita.formats.reasons import OBJECTS, REQUIRED
-from partita.types.fold import results_id
+from partita.formats.losses import OBJECTS, REQUIRED, Loss
 from partita.types.json import Json, JsonObject, is_array, is_object, kind_of
 from partita.types.messages import (
     AssistantContent,
@@ -39,8 +46,8 @@ from partita.types.messages import (
     UserMessage,
     text_of,
 )
-from partita.types.parts import ForeignPart
-from partita.types.tools import ToolResultPart
+from partita.types.parts import ForeignPart, ToolResultPart
+from partita.types.tool_results import results_id
 from partita.types.value import Extra
 
 from . import wire
@@ -210,7 +217,7 @@ class _Reader:
         """`path`: of the list; `None` if there is one message, which is the payload."""
         self.messages: list[Message] = []
         self.paths: list[str] = []
-        self.places: dict[Place, Any] = {}
+        self.places: dict[Position, Any] = {}
         self._names: dict[str, str] = {}  # of tools, by the ids of their calls
         self._head: str | None = None  # id of the last message of the assistant, until results come
         if isinstance(system, str):

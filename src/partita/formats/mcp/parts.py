@@ -14,12 +14,14 @@ from partita.formats.core.wire import Wire
 from partita.types.data_url import OCTETS, data_url, parse_data_url
 from partita.types.json import JsonObject
 from partita.types.messages import ToolCallPart
-from partita.types.parts import FilePart, ImagePart, TextPart
-from partita.types.tools import (
+from partita.types.parts import (
     ContentOutput,
     ErrorJsonOutput,
     ErrorTextOutput,
+    FilePart,
+    ImagePart,
     JsonOutput,
+    TextPart,
     ToolOutput,
     ToolResultPart,
 )

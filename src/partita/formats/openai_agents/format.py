@@ -17,17 +17,15 @@ from partita.formats.core.members import text_in, without
 from partita.formats.core.metadata import KEY, notes
 from partita.formats.core.report import Report
 from partita.formats.format import Dumped, Format, Loaded, Slot
-from partita.formats.losses import Loss, json_losses
+from partita.formats.losses import NO_PLACE, ORDERED, OTHER_ID, REQUIRED, UNREAD, Loss, json_losses
 from partita.formats.openai_responses.conversation import INSTRUCTIONS, ONLY_INPUT, PLACE, Reader, Writer
 from partita.formats.openai_responses.format import REPORT as RESPONSES
 from partita.formats.openai_responses.items import CONTINUES, ITEM
 from partita.formats.openai_responses.parts import own
 from partita.formats.openai_responses.wire import NAMESPACE as OPENAI
-from partita.formats.reasons import NO_PLACE, ORDERED, OTHER_ID, REQUIRED, UNREAD
 from partita.types.json import Json, JsonObject, is_array, is_object, kind_of
 from partita.types.messages import AssistantMessage, AssistantPart, Message, ToolCallPart
-from partita.types.parts import ReasoningPart
-from partita.types.tools import Approval
+from partita.types.parts import Approval, ReasoningPart
 
 NAME: Final = "openai-agents"
 """The format, and its namespace in provider metadata."""
@@ -70,7 +68,7 @@ def load(payload: Json) -> Loaded:
         raise ConversionError(f"the payload is {kind_of(given)}", where="$", hint=hint)
     items = given
     reader = _Items(items)
-    messages = tuple(_parted(message) for message in _asking(reader.messages, reader.waiting))
+    messages = tuple(_parted(message) for message in _with_approvals(reader.messages, reader.waiting))
 
     def losses() -> Iterator[Loss]:
         reported = (*reader.losses, *reader.repairs)
@@ -147,16 +145,16 @@ def _with_parts(message: Message, change: Callable[[AssistantPart], AssistantPar
     )
 
 
-def _asking(messages: Sequence[Message], waiting: dict[str, JsonObject]) -> Iterator[Message]:
+def _with_approvals(messages: Sequence[Message], waiting: dict[str, JsonObject]) -> Iterator[Message]:
     """Messages in which the calls that wait for approval have it."""
 
-    def asking(part: AssistantPart) -> AssistantPart:
+    def with_approval(part: AssistantPart) -> AssistantPart:
         if not isinstance(part, ToolCallPart) or part.id not in waiting or part.output is not None:
             return part
         approval = Approval(id=part.id, descriptor=waiting[part.id])
         return replace(part, approval=approval, state="approval-requested")
 
-    return (_with_parts(message, asking) if waiting else message for message in messages)
+    return (_with_parts(message, with_approval) if waiting else message for message in messages)
 
 
 def _parted(message: Message) -> Message:

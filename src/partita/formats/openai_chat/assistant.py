@@ -12,15 +12,14 @@ from msgspec.structs import replace
 
 from partita.formats.core.members import items_in, text_in
 from partita.formats.core.metadata import notes
-from partita.formats.core.report import Place
-from partita.formats.core.residue import residue, restore
-from partita.formats.core.turns import Placed
+from partita.formats.core.turns import LocatedPart, Position
+from partita.formats.core.wire import residue, restore
 from partita.types.json import Json, JsonObject, is_array, is_object
 from partita.types.messages import AssistantPart, ToolCallPart
 from partita.types.parts import CustomPart, ForeignPart, ReasoningPart, TextPart
 
 from . import wire
-from .parts import CONTENT, EMPTY, FIELD, FIELDS, LEGACY, LIST, SAID, TYPE, Codecs, is_plain
+from .parts import CONTENT, EMPTY, FIELD, FIELDS, LEGACY, LIST, SAME_IN, TYPE, Codecs, is_plain
 
 REASONING: Final = ("reasoning_content", "reasoning")
 """Members with reasoning as text."""
@@ -38,9 +37,9 @@ ORDER: Final[Mapping[Any, int]] = {
 
 
 class Piece(NamedTuple):
-    """A text that is a piece of the text at another place: from one character to another."""
+    """A text that is a piece of the text at another position: from one character to another."""
 
-    whole: Place
+    whole: Position
     start: int
     end: int
 
@@ -49,7 +48,7 @@ class Written(NamedTuple):
     """The message of a step; `None` if there is nothing to send."""
 
     message: wire.Assistant | None
-    places: list[Place | None]
+    positions: list[Position | None]
     """Of each part: a member, or a member and an index."""
     pieces: Mapping[int, Piece]
     """Parts that share a member with others, by their number."""
@@ -60,9 +59,9 @@ class Written(NamedTuple):
 
 def read_assistant(
     message: wire.Assistant, id_: str, codecs: Codecs
-) -> tuple[list[tuple[Any, Place]], JsonObject]:
-    """The parts of a message with their places, and notes about it. `id_` is for calls without an id."""
-    found: list[tuple[Any, Place]] = []
+) -> tuple[list[tuple[Any, Position]], JsonObject]:
+    """The parts of a message with their positions, and notes about it. `id_` is for calls without an id."""
+    found: list[tuple[Any, Position]] = []
     noted: JsonObject = {}
     content, calls = message.content, message.tool_calls
     is_usual = True  # there is nothing but content and calls
@@ -99,7 +98,7 @@ def read_assistant(
         found.append((codecs.read_function(f"{id_}:call", message.function_call, own), LEGACY))
     expected = wire.Assistant(content=content, tool_calls=calls or UNSET)
     if not is_usual:
-        written = write_assistant([Placed(part, "") for part, _ in found], noted, codecs).message
+        written = write_assistant([LocatedPart(part, "") for part, _ in found], noted, codecs).message
         if written is not None:
             members = {name: getattr(written, name) for name in _MEMBERS}
             expected = wire.Assistant(content=content, tool_calls=calls or UNSET, **members)
@@ -114,7 +113,7 @@ def read_assistant(
 _MEMBERS: Final = ("refusal", AUDIO, LEGACY, *REASONING, "reasoning_details", "extra_content")
 
 
-def _read_reasoning(message: wire.Assistant, codecs: Codecs, found: list[tuple[Any, Place]]) -> bool:
+def _read_reasoning(message: wire.Assistant, codecs: Codecs, found: list[tuple[Any, Position]]) -> bool:
     """Read reasoning from the first member that has some; whether one has. Servers repeat it in others."""
     wanted = codecs.dialect.reasoning
     texts = {name: text for name in REASONING if (text := getattr(message, name))}
@@ -132,7 +131,7 @@ def _read_reasoning(message: wire.Assistant, codecs: Codecs, found: list[tuple[A
     else:
         others = [name for name, other in texts.items() if other == text and name != field]
     if others:
-        own[SAID] = others
+        own[SAME_IN] = others
     found.append((ReasoningPart(text, provider_metadata={codecs.namespace: own}), "reasoning"))
     return True
 
@@ -146,7 +145,7 @@ def visible_text(details: Sequence[Json]) -> str:
 # Writing
 
 
-def write_assistant(parts: Sequence[Placed], noted: JsonObject, codecs: Codecs) -> Written:
+def write_assistant(parts: Sequence[LocatedPart], noted: JsonObject, codecs: Codecs) -> Written:
     """The message of a step. Texts are joined, unless the content was a list or has to be one."""
     writer = _StepWriter(noted, codecs, len(parts))
     for number, (part, _) in enumerate(parts):
@@ -157,7 +156,7 @@ def write_assistant(parts: Sequence[Placed], noted: JsonObject, codecs: Codecs) 
 
 
 def is_written(part: AssistantPart, codecs: Codecs) -> bool:
-    """Whether a part has a place in a message."""
+    """Whether a part is written."""
     match part:
         case TextPart():
             return bool(part.text)
@@ -166,7 +165,7 @@ def is_written(part: AssistantPart, codecs: Codecs) -> bool:
         case ReasoningPart():
             return reasoning_field(part, codecs) is not None
         case CustomPart() | ForeignPart():
-            return write_assistant([Placed(part, "")], {}, codecs).message is not None
+            return write_assistant([LocatedPart(part, "")], {}, codecs).message is not None
         case _:
             return False
 
@@ -194,7 +193,7 @@ class _StepWriter:
     def __init__(self, noted: JsonObject, codecs: Codecs, count: int) -> None:
         self._noted, self._codecs = noted, codecs
         self._is_list = noted.get(CONTENT) == LIST
-        self._places: list[Place | None] = [None] * count
+        self._positions: list[Position | None] = [None] * count
         self._items: list[tuple[int, Any]] = []  # of the content: parts, or items
         self._texts: dict[str, list[tuple[int, str]]] = {}  # of refusals and reasoning, by member
         self._calls: list[Any] = []
@@ -204,7 +203,7 @@ class _StepWriter:
         own = notes(part.provider_metadata, self._codecs.namespace)
         if own.get("refusal") is True and not own.get("item") and self._has_refusals:
             self._texts.setdefault("refusal", []).append((number, part.text))
-            self._places[number] = "refusal"
+            self._positions[number] = "refusal"
         elif part.text or self._is_list:
             self._items.append((number, part))
             self._is_list |= bool(own) and not is_plain(self._codecs.answer_items.write(part))
@@ -224,11 +223,11 @@ class _StepWriter:
             self._is_list = True
             return
         own = notes(part.provider_metadata, self._codecs.namespace)
-        self._places[number] = "reasoning"
+        self._positions[number] = "reasoning"
         self._texts.setdefault("reasoning", []).append((number, part.text))
         if field == "reasoning_details":
             self._members[field] = [*self._members.get(field, ()), *own[field]]
-        names = {field, *items_in(own.get(SAID)), *([own.get(FIELD)] if self._codecs.is_exact else [])}
+        names = {field, *items_in(own.get(SAME_IN)), *([own.get(FIELD)] if self._codecs.is_exact else [])}
         for name in REASONING:
             if name in names:
                 self._members[name] = self._members.get(name, "") + part.text
@@ -238,11 +237,11 @@ class _StepWriter:
         if own.get(TYPE) == LEGACY:
             if LEGACY not in self._members:  # there is only one
                 self._members[LEGACY] = restore(self._codecs.write_function(part), notes(own, FIELDS))
-                self._places[number] = LEGACY
+                self._positions[number] = LEGACY
             return
         call = self._codecs.calls.write(part)
         if call is not None:
-            self._places[number] = (CALLS, len(self._calls))
+            self._positions[number] = (CALLS, len(self._calls))
             self._calls.append(call)
 
     def custom(self, number: int, part: CustomPart) -> None:
@@ -250,7 +249,7 @@ class _StepWriter:
         member = part.kind.rpartition(".")[2]
         if is_object(own) and member in (AUDIO, LEGACY):
             self._members[member] = own
-            self._places[number] = member
+            self._positions[number] = member
         elif is_object(own) and own.get("type") == member:  # an item that the decoder of streams kept
             self._items.append((number, own))
             self._is_list = True
@@ -259,7 +258,7 @@ class _StepWriter:
         if part.format != self._codecs.dialect.format_name or not is_object(part.value):
             return
         if notes(part.provider_metadata, self._codecs.namespace).get(WITHIN) == CALLS:
-            self._places[number] = (CALLS, len(self._calls))
+            self._positions[number] = (CALLS, len(self._calls))
             self._calls.append(part.value)
         else:
             self._items.append((number, part.value))
@@ -271,11 +270,11 @@ class _StepWriter:
             write = self._codecs.answer_items.write
             content = tuple(item if is_object(item) else write(item) for _, item in self._items)
             for index, (number, _) in enumerate(self._items):
-                self._places[number] = ("content", index)
+                self._positions[number] = ("content", index)
         elif self._items:
             content = "".join([part.text for _, part in self._items])
             for number, _ in self._items:
-                self._places[number] = "content"
+                self._positions[number] = "content"
             if len(self._items) > 1:
                 self._texts["content"] = [(number, part.text) for number, part in self._items]
         if refusals := [text for _, text in self._texts.get("refusal", ()) if text]:
@@ -284,10 +283,10 @@ class _StepWriter:
             self._members[CALLS] = tuple(self._calls)
         pieces = self._pieces() if self._texts else {}
         if not content and not self._members and not self._noted:
-            return Written(None, self._places, pieces)
+            return Written(None, self._positions, pieces)
         if content is None and CALLS not in self._members and LEGACY not in self._members:
             content = ""  # only calls may be without content
-        return Written(wire.Assistant(content=content, **self._members), self._places, pieces)
+        return Written(wire.Assistant(content=content, **self._members), self._positions, pieces)
 
     def _pieces(self) -> dict[int, Piece]:
         """The texts that share a member."""
@@ -309,8 +308,8 @@ _WRITERS: Final[Mapping[type[Any], Callable[[_StepWriter, int, Any], None]]] = {
 }
 
 
-def add_pieces(places: dict[Place, Any], pieces: Mapping[Place, Piece]) -> None:
+def add_pieces(positions: dict[Position, Any], pieces: Mapping[Position, Piece]) -> None:
     """Add the parts whose texts are pieces of others to those that were read."""
-    for place, (whole, start, end) in pieces.items():
-        if whole in places:
-            places[place] = replace(places[whole], text=places[whole].text[start:end])
+    for position, (whole, start, end) in pieces.items():
+        if whole in positions:
+            positions[position] = replace(positions[whole], text=positions[whole].text[start:end])

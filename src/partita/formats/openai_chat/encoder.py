@@ -11,8 +11,7 @@ from msgspec import UNSET, UnsetType
 
 from partita.errors import DecodeError
 from partita.formats.core.metadata import network_path, server_calls
-from partita.formats.core.report import NO_PLACE
-from partita.formats.losses import Loss, Severity
+from partita.formats.losses import NO_PLACE, Loss, Severity
 from partita.types.chunks import (
     Chunk,
     ErrorChunk,
@@ -43,7 +42,7 @@ from partita.types.codec import to_json
 from partita.types.json import Json, JsonObject, dumps, is_array, is_object, loads
 
 from .response import REASONS
-from .response_parts import write_usage
+from .stream import write_usage
 
 TextChunk: TypeAlias = TextStart | TextDelta | TextEnd | ReasoningStart | ReasoningDelta | ReasoningEnd
 InputChunk: TypeAlias = ToolInputStart | ToolInputDelta | ToolInputAvailable | ToolInputError
@@ -92,7 +91,7 @@ class ChatEncoder:
         self._zero_usage = zero_usage
         self._losses: list[Loss] = []
         self._number = 0
-        self._is_begun = False
+        self._is_started = False
         self._texts: dict[str, str] = {}  # open texts: the member of a delta that they are sent in
         self._has_text = False
         self._needs_space = False
@@ -116,7 +115,7 @@ class ChatEncoder:
         """The objects of a chunk."""
         if isinstance(chunk, MessageStart):
             self._name(chunk)
-        events = [*self._begin(), *self._encode(chunk)]
+        events = [*self._start(), *self._encode(chunk)]
         self._number += 1
         return events
 
@@ -124,7 +123,7 @@ class ChatEncoder:
         """The objects that close the response: calls that wait, the finish reason, the usage."""
         if self._has_failed:
             return []
-        events = self._begin()
+        events = self._start()
         if not self._is_aborted:  # otherwise the agent was stopped before it could run its calls
             events += [self._object({"tool_calls": [piece]}) for piece in self._calls.held()]
         events.append(self._object({}, self._finish_reason()))
@@ -136,10 +135,10 @@ class ChatEncoder:
             self.lose("messageMetadata.usage", self._metadata.get("usage"), why, "minor")
         return events
 
-    def _begin(self) -> list[Json]:
-        if self._is_begun:
+    def _start(self) -> list[Json]:
+        if self._is_started:
             return []
-        self._is_begun = True
+        self._is_started = True
         return [self._object({"role": "assistant", "content": ""})]
 
     def _usage(self) -> JsonObject | None:
@@ -319,7 +318,7 @@ class _Calls:
         if isinstance(chunk, ToolInputDelta):
             call = self._calls.get(id_)
             if call is not None:
-                yield from self._grow(call, chunk.input_text_delta)
+                yield from self._append(call, chunk.input_text_delta)
             elif id_ not in self._served:
                 self._lose("inputTextDelta", chunk.input_text_delta, "the input of its call is not open")
             return
@@ -333,7 +332,7 @@ class _Calls:
             return
         call = self._calls.get(id_)
         if call is None:
-            call, pieces = self._begin(id_, chunk.tool_name, network_path(chunk.provider_metadata))
+            call, pieces = self._start(id_, chunk.tool_name, network_path(chunk.provider_metadata))
             yield from pieces
         if not isinstance(chunk, ToolInputStart):
             yield from self._complete(call, chunk.input)
@@ -350,7 +349,7 @@ class _Calls:
                 self._sent += 1
                 yield _piece(call.index, id_, call.name, "".join(call.pieces))
 
-    def _begin(self, id_: str, name: str, path: Sequence[str]) -> tuple[_Call, list[JsonObject]]:
+    def _start(self, id_: str, name: str, path: Sequence[str]) -> tuple[_Call, list[JsonObject]]:
         self.hide(path)
         if path or (self._live is not None and name not in self._live):
             call = self._calls[id_] = _Call(name, None)
@@ -360,7 +359,7 @@ class _Calls:
         self._sent += 1
         return call, [_piece(self._sent - 1, id_, name, "")]
 
-    def _grow(self, call: _Call, delta: str) -> list[JsonObject]:
+    def _append(self, call: _Call, delta: str) -> list[JsonObject]:
         if not delta:
             return []
         call.pieces.append(delta)
@@ -372,7 +371,7 @@ class _Calls:
         if value is UNSET:
             return []
         if not text:
-            return self._grow(call, value if isinstance(value, str) else dumps(value).decode())
+            return self._append(call, value if isinstance(value, str) else dumps(value).decode())
         if not _is_text_of(text, value):
             self._lose("input", value, "its pieces have another value")
         return []

@@ -14,19 +14,37 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from partita.errors import ConversionError, DecodeError
-from partita.formats.answers.outlet import RAW_INPUT
-from partita.formats.core.metadata import add_notes, message_notes, notes
-from partita.formats.core.report import NO_PLACE, Place, Record
-from partita.formats.core.request import describe, request_report
-from partita.formats.core.residue import residue, restore
-from partita.formats.core.role_messages import INDEX, RoleReader, add_boundaries
-from partita.formats.core.rules import Rules, arrange
+from partita.formats.core.members import described
+from partita.formats.core.metadata import INDEX, RAW_INPUT, add_notes, message_notes, notes
+from partita.formats.core.report import Record
+from partita.formats.core.request import RoleReader, add_boundaries, request_report
 from partita.formats.core.tools import Tools
-from partita.formats.core.turns import Instructions, Placed, Prompt, Results, Step, Turn, join, split
-from partita.formats.core.wire import read_wire, to_json
+from partita.formats.core.turns import (
+    Instructions,
+    LocatedPart,
+    Position,
+    Prompt,
+    Results,
+    Rules,
+    Step,
+    Turn,
+    arrange,
+    join,
+    split,
+)
+from partita.formats.core.wire import read_wire, residue, restore, to_json
 from partita.formats.format import Dumped, Format, Loaded, Request, ToolSpec
-from partita.formats.losses import Loss, json_losses
-from partita.formats.reasons import BLANK, FILES_MOVED, JOINED, ORDERED, REQUIRED, UNREAD
+from partita.formats.losses import (
+    BLANK,
+    FILES_MOVED,
+    JOINED,
+    NO_PLACE,
+    ORDERED,
+    REQUIRED,
+    UNREAD,
+    Loss,
+    json_losses,
+)
 from partita.types.json import Json, JsonObject, is_array, is_object, kind_of
 from partita.types.messages import (
     Message,
@@ -36,8 +54,7 @@ from partita.types.messages import (
     UserContent,
     UserMessage,
 )
-from partita.types.parts import ReasoningPart, TextPart
-from partita.types.tools import ContentOutput, ToolResultPart
+from partita.types.parts import ContentOutput, ReasoningPart, TextPart, ToolResultPart
 
 from . import wire
 from .assistant import ORDER, Piece, add_pieces, is_written, read_assistant, reasoning_field, write_assistant
@@ -63,7 +80,7 @@ from .wire import MESSAGE, NAME, ROLES
 
 HINT: Final = "give a request, its messages, a response, or the records of a stream"
 
-# Notes about messages and results, beside those of parts
+# Notes about messages and results, besides those of parts
 ROLE: Final = "role"  # `system` or `developer`, if the server has the other
 
 BRIDGE: Final = "OK."
@@ -111,7 +128,7 @@ def load(payload: Json, dialect: Dialect = OPENAI) -> Loaded:
         case _ if is_response(payload):
             return load_response(payload, dialect)
         case _:
-            what = f"{describe(payload)} is unknown to Chat Completions"
+            what = f"{described(payload)} is unknown to Chat Completions"
             raise ConversionError(what, where="$", hint=HINT)
 
 
@@ -166,17 +183,17 @@ def dump(messages: Sequence[Message], request: Request | None = None, *, dialect
     return Dumped(payload, lambda: report.compare(writer.record, _read_back(payload, writer, dialect)))
 
 
-def _read_back(payload: JsonObject, writer: "_Writer", dialect: Dialect) -> dict[Place, Any]:
-    places = _Reader(payload["messages"], "$", dialect).places
-    add_pieces(places, writer.pieces)
-    return places
+def _read_back(payload: JsonObject, writer: "_Writer", dialect: Dialect) -> dict[Position, Any]:
+    positions = _Reader(payload["messages"], "$", dialect).positions
+    add_pieces(positions, writer.pieces)
+    return positions
 
 
 # Reading
 
 
 class _Reader(RoleReader):
-    """Reads messages. The place of a part is a member of the message, or the number of an item."""
+    """Reads messages. The position of a part is a member of the message, or the number of an item."""
 
     def __init__(self, raws: Sequence[Json], path: str, dialect: Dialect, *, is_alone: bool = False) -> None:
         super().__init__(dialect.namespace)
@@ -186,7 +203,7 @@ class _Reader(RoleReader):
         self._codecs = codecs_of(dialect, is_exact=True)
         self._open: set[str] = set()  # ids of all calls that have no result
         self._functions: dict[str, str] = {}  # ids of the last calls of functions, by name
-        self._results: list[tuple[ToolResultPart, Place]] = []
+        self._results: list[tuple[ToolResultPart, Position]] = []
         self._first = 0  # the number of the first of these results
         for index, raw in enumerate(raws):
             try:
@@ -219,7 +236,7 @@ class _Reader(RoleReader):
         role = self._dialect.system_role if is_user else message.__struct_config__.tag
         if role != self._dialect.system_role:
             noted[ROLE] = role
-        found: list[tuple[Any, Place]] = []
+        found: list[tuple[Any, Position]] = []
         if isinstance(content, tuple):
             codecs = self._codecs.items if is_user else self._codecs.texts
             found = [(codecs.read(item, None), number) for number, item in enumerate(content)]
@@ -308,8 +325,8 @@ class _Writer:
 
     def __init__(self, dialect: Dialect, *, is_exact: bool = False) -> None:
         self.record = Record()
-        self.pieces: dict[Place, Piece] = {}
-        """Parts that share a text, by their places."""
+        self.pieces: dict[Position, Piece] = {}
+        """Parts that share a text, by their positions."""
         self._dialect = dialect
         self._codecs = codecs_of(dialect, is_exact=is_exact)
         self._is_exact = is_exact
@@ -321,7 +338,7 @@ class _Writer:
         written = partial(is_written, codecs=self._codecs)
         order = "anywhere" if self._dialect.system_anywhere else "first"
         rules = EXACT if self._is_exact else Rules(instructions=order)
-        turns: list[Turn] = arrange(split(messages, written), rules, self.record)
+        turns: list[Turn] = arrange(split(messages, written), rules, self.record.losses)
         if rules.instructions == "first":
             first = [turn for turn in turns if isinstance(turn, Instructions)]
             if len(first) > 1:
@@ -352,13 +369,13 @@ class _Writer:
         self._is_after_results = False
         return len(self._messages) - 1
 
-    def _sent(self, turn: Turn, *, is_list: bool) -> Sequence[Placed]:
+    def _sent(self, turn: Turn, *, is_list: bool) -> Sequence[LocatedPart]:
         """The parts of a turn without empty texts, unless they are items of a list."""
-        empty = [placed for placed in turn.parts if is_empty_text(placed.part)]
+        empty = [located for located in turn.parts if is_empty_text(located.part)]
         if is_list or not empty:
             return turn.parts
         self.record.losses += [Loss.of(path, part, BLANK, "minor") for part, path in empty]
-        return [placed for placed in turn.parts if not is_empty_text(placed.part)]
+        return [located for located in turn.parts if not is_empty_text(located.part)]
 
     # Instructions and prompts
 
@@ -388,28 +405,28 @@ class _Writer:
         at = self._append(self._shell(first, noted, content), noted)
         number = start = 0
         for turn, items in entries:
-            places: list[Place | None] = []
+            positions: list[Position | None] = []
             for item in items:
                 if item is None:
-                    places.append(None)
+                    positions.append(None)
                 elif is_list:
-                    places.append((at, number))
+                    positions.append((at, number))
                     number += 1
                 elif len(known) == 1:
-                    places.append((at, "content"))
+                    positions.append((at, "content"))
                 else:
-                    place = (at, "content", start)
-                    self.pieces[place] = Piece((at, "content"), start, start + len(item.text))
+                    position = (at, "content", start)
+                    self.pieces[position] = Piece((at, "content"), start, start + len(item.text))
                     start += len(item.text) + len(BETWEEN_TEXTS)
-                    places.append(place)
-            count = len(places) - places.count(None)
+                    positions.append(position)
+            count = len(positions) - positions.count(None)
             if count:
                 start += len(BETWEEN_TURNS) - len(BETWEEN_TEXTS)
             if count > 1 and not is_list:
                 self.record.losses.append(Loss(turn.path, "where one text ends", JOINED, "changed"))
             if turn is not entries[0][0]:
                 self.record.losses.append(Loss(turn.path, "where the message begins", JOINED, "changed"))
-            self.record.add(turn, (at,), places)
+            self.record.add(turn, (at,), positions)
 
     def _shell(self, turn: Instructions | Prompt, noted: JsonObject, content: Any) -> wire.Message:
         """The message of a turn. A server may require one of the assistant before it."""
@@ -436,31 +453,31 @@ class _Writer:
         parts = self._sent(step, is_list=noted.get(CONTENT) == LIST)
         if is_over:
             parts = list(self._without_reasoning(parts))
-        given = parts if step.text is None else [*parts, Placed(TextPart(step.text), "")]
-        message, places, pieces = write_assistant(given, noted, self._codecs)
+        given = parts if step.text is None else [*parts, LocatedPart(TextPart(step.text), "")]
+        message, positions, pieces = write_assistant(given, noted, self._codecs)
         at: int | None = None
         if message is not None:
             if self._dialect.needs_reasoning and not self._is_exact:
                 message = self._with_reasoning(message, noted, step.path)
             at = self._append(message, noted)
         for number, piece in pieces.items():
-            places[number] = (piece.whole, number)
-            self.pieces[at, places[number]] = piece._replace(whole=(at, piece.whole))
+            positions[number] = (piece.whole, number)
+            self.pieces[at, positions[number]] = piece._replace(whole=(at, piece.whole))
         if pieces:
             self.record.losses.append(Loss(step.path, "where one text ends", JOINED, "changed"))
         if len(parts) > 1:
-            self._report_order(parts, places)
-        shifted = [None if at is None or one is None else (at, one) for one in places[: len(parts)]]
+            self._report_order(parts, positions)
+        shifted = [None if at is None or one is None else (at, one) for one in positions[: len(parts)]]
         self.record.add(_with_parts(step, parts), None if at is None else (at,), shifted)
         add_boundaries(self.record, step, at if is_after_results else None)
 
-    def _without_reasoning(self, parts: Sequence[Placed]) -> Iterator[Placed]:
-        for placed in parts:
-            part = placed.part
+    def _without_reasoning(self, parts: Sequence[LocatedPart]) -> Iterator[LocatedPart]:
+        for located in parts:
+            part = located.part
             if isinstance(part, ReasoningPart) and reasoning_field(part, self._codecs) is not None:
-                self.record.losses.append(Loss.of(placed.path, part, OVER))
+                self.record.losses.append(Loss.of(located.path, part, OVER))
             else:
-                yield placed
+                yield located
 
     def _with_reasoning(self, message: wire.Assistant, noted: JsonObject, path: str) -> wire.Assistant:
         """A message with an empty reasoning, if it has none."""
@@ -470,10 +487,10 @@ class _Writer:
         self.record.losses.append(Loss(path, "no reasoning", REQUIRED, "repaired"))
         return replace(message, **{field: ""})
 
-    def _report_order(self, parts: Sequence[Placed], places: Sequence[Place | None]) -> None:
+    def _report_order(self, parts: Sequence[LocatedPart], positions: Sequence[Position | None]) -> None:
         latest = 0
-        for (_, path), place in zip(parts, places, strict=False):
-            member = place[0] if type(place) is tuple else place
+        for (_, path), position in zip(parts, positions, strict=False):
+            member = position[0] if type(position) is tuple else position
             if member is not None:
                 rank = ORDER[member]
                 if rank < latest:
@@ -486,25 +503,29 @@ class _Writer:
         """Results in the order of their calls, or in that in which they were read; then their images."""
         steps = [turn.step for turn in turns if turn.step is not None]
         calls = {part.id: part for step in steps for part, _ in step.parts if type(part) is ToolCallPart}
-        every = [placed for turn in turns for placed in turn.parts]
+        every = [located for turn in turns for located in turn.parts]
         if len(every) > 1:
             order = {id_: number for number, id_ in enumerate(calls)}
-            every.sort(key=lambda placed: self._rank(placed.part, order))
-        places: dict[int, Place] = {}
+            every.sort(key=lambda located: self._rank(located.part, order))
+        positions: dict[int, Position] = {}
         media: list[Any] = []
         first = len(self._messages)
-        for placed in every:
-            part, path = placed
+        for located in every:
+            part, path = located
             if not isinstance(part, ToolResultPart):
                 continue
-            places[id(placed)] = (first, (len(self._messages), "result"))
+            positions[id(located)] = (first, (len(self._messages), "result"))
             self._result(part, calls.get(part.id))
             if not self._is_exact and (moved := media_in(part.output)):
                 media += self._moved(part, moved, path)
         self._is_after_results = True
         for turn in turns:
-            found = [places.get(id(placed)) for placed in turn.parts]
-            shown = [Placed(_without_media(part), path) for part, path in turn.parts] if media else turn.parts
+            found = [positions.get(id(located)) for located in turn.parts]
+            shown = (
+                [LocatedPart(_without_media(part), path) for part, path in turn.parts]
+                if media
+                else turn.parts
+            )
             self.record.add(_with_parts(turn, shown), (first, "results"), found)
         if media:
             self._bridge("")
@@ -536,7 +557,7 @@ class _Writer:
         return [wire.Text(text=intro), *items] if items else []
 
 
-def _with_parts(turn: Any, parts: Sequence[Placed]) -> Any:
+def _with_parts(turn: Any, parts: Sequence[LocatedPart]) -> Any:
     """A turn with other parts, or with its own."""
     return turn if parts is turn.parts else turn._replace(parts=parts)
 
@@ -548,7 +569,7 @@ def _joined_texts(entries: Iterable[tuple[Turn, Sequence[Any]]]) -> str:
 
 
 def _without_media(part: Any) -> Any:
-    """A result without images and files, whose loss is reported apart."""
+    """A result without images and files, whose loss is reported separately."""
     if not isinstance(part, ToolResultPart) or not isinstance(part.output, ContentOutput):
         return part
     kept = tuple(item for item in part.output.value if not isinstance(item, MEDIA))
@@ -625,10 +646,10 @@ def _format(server: str, title: str) -> Format:
     )
 
 
-FORMAT: Final = _format("openai", "OpenAI's Chat Completions, requests and answers")
+FORMAT: Final = _format("openai", "OpenAI's Chat Completions, requests and responses")
 RESPONSE: Final = Format(
-    f"{NAME}-answer",
-    "one answer of OpenAI's Chat Completions",
+    f"{NAME}-response",
+    "responses of OpenAI's Chat Completions",
     load_response,
     dump_response,
     is_complete=True,

@@ -3,6 +3,8 @@
 `exact` codecs write what was read, as it was. The others write what the server accepts.
 """
 
+import base64
+import binascii
 import re
 from collections.abc import Sequence
 from functools import lru_cache
@@ -12,20 +14,30 @@ from typing import Any, Final, TypeAlias
 from msgspec import UNSET
 
 from partita.errors import DecodeError
-from partita.formats.answers.outlet import RAW_INPUT
 from partita.formats.core.codec import PartCodec, PartCodecs
 from partita.formats.core.files import is_image, read_sound, write_sound
-from partita.formats.core.members import text_in
-from partita.formats.core.metadata import FIELDS, notes
-from partita.formats.core.rules import Alphabet
+from partita.formats.core.members import count_in, is_empty, text_in
+from partita.formats.core.metadata import FIELDS, RAW_INPUT, notes
 from partita.formats.core.tool_text import as_text, parse_input, read_tool_text, tool_text
+from partita.formats.core.turns import Alphabet
 from partita.formats.core.wire import Wire
 from partita.types.codec import encode
 from partita.types.data_url import OCTETS, PLAIN, data_url, parse_data_url
-from partita.types.json import Json, JsonObject, dumps
+from partita.types.json import Json, JsonObject, dumps, is_object
 from partita.types.messages import ToolCallPart
-from partita.types.parts import FilePart, ImagePart, ReasoningFilePart, ReasoningPart, TextPart
-from partita.types.tools import ContentOutput, ToolOutput, ToolResultPart
+from partita.types.parts import (
+    Citation,
+    ContentOutput,
+    FilePart,
+    ImagePart,
+    ReasoningFilePart,
+    ReasoningPart,
+    SourceUrlPart,
+    TextPart,
+    ToolOutput,
+    ToolResultPart,
+    UrlCitationSource,
+)
 
 from . import wire
 from .dialects import Dialect
@@ -35,7 +47,7 @@ CONTENT: Final = "content"  # `list`, or `empty` for a message without parts
 LIST: Final = "list"
 EMPTY: Final = "empty"
 FIELD: Final = "field"  # the member that reasoning is from
-SAID: Final = "said"  # other members that have the same reasoning
+SAME_IN: Final = "said"  # other members with the same reasoning
 ITEM: Final = "item"  # a refusal is an item of the content
 TYPE: Final = "type"  # of a call: `custom`, or `function_call`
 LEGACY: Final = "function_call"
@@ -335,3 +347,80 @@ def _write_text(part: TextPart) -> Wire:
 
 def _write_refusal(part: TextPart) -> Wire:
     return wire.Refusal(refusal=part.text)
+
+
+# What only responses have: sources, images and sounds
+
+AUDIO_TYPE: Final = "audio"
+"""The media type of a sound: only the request names its format."""
+
+IMAGE_TYPE: Final = "image/*"
+"""The media type of an image that does not name its own."""
+
+
+class Sources:
+    """The sources of a response, each once, though servers repeat them in every record."""
+
+    def __init__(self, namespace: str) -> None:
+        self._namespace = namespace
+        self._cited: set[tuple[str, int | None, int | None]] = set()
+        self._urls: set[str] = set()
+        self._count = 0
+
+    def cite(self, cited: JsonObject) -> tuple[SourceUrlPart, Citation] | None:
+        """A page that the text cites; `None` if it is known."""
+        url = text_in(cited, "url")
+        start, end = count_in(cited, "start_index"), count_in(cited, "end_index")
+        if (url, start, end) in self._cited:
+            return None
+        self._cited.add((url, start, end))
+        part = self._part(url, cited)
+        return part, Citation(UrlCitationSource(part.source_id, url, part.title), start, end)
+
+    def mention(self, item: Json) -> SourceUrlPart | None:
+        """A page of the list `citations`: a URL, or an object with one. `None` if it is known."""
+        page: JsonObject = item if is_object(item) else {"url": item}
+        url = text_in(page, "url")
+        return self._part(url, page) if url and url not in self._urls else None
+
+    def _part(self, url: str, page: JsonObject) -> SourceUrlPart:
+        self._urls.add(url)
+        self._count += 1
+        facts = {key: item for key, item in page.items() if key not in ("url", "title")}
+        metadata = {self._namespace: facts} if facts else None
+        title = text_in(page, "title") or None
+        return SourceUrlPart(f"source-{self._count - 1}", url, title, provider_metadata=metadata)
+
+
+def cited_in(annotation: Json) -> JsonObject | None:
+    """The page that an annotation cites, if it cites one."""
+    cited = annotation.get("url_citation") if is_object(annotation) else None
+    return cited if is_object(cited) and text_in(cited, "url") else None
+
+
+def read_image(item: Json, namespace: str) -> FilePart | None:
+    """The part of an image that the model made, if it is one."""
+    image = item.get("image_url") if is_object(item) else None
+    url = image if isinstance(image, str) else text_in(image, "url")
+    if not url or not is_object(item):
+        return None
+    handled = ("type", "image_url")
+    rest = {key: value for key, value in item.items() if key not in handled and not is_empty(value)}
+    metadata = {namespace: rest} if rest else None
+    return FilePart(url, media_type_of(url) or IMAGE_TYPE, provider_metadata=metadata)
+
+
+def read_audio(data: Sequence[str], facts: JsonObject, namespace: str) -> FilePart:
+    """The part of a sound that the model made, given its pieces in base64 and what else is known of it."""
+    metadata = {namespace: {"audio": facts}} if facts else None
+    return FilePart(data_url(_joined(data), AUDIO_TYPE), AUDIO_TYPE, provider_metadata=metadata)
+
+
+def _joined(pieces: Sequence[str]) -> str:
+    """Base64 of all pieces. A piece with padding was encoded by itself."""
+    if not any(piece.endswith("=") for piece in pieces[:-1]):
+        return "".join(pieces)
+    try:
+        return base64.b64encode(b"".join(base64.b64decode(piece, validate=True) for piece in pieces)).decode()
+    except (binascii.Error, ValueError):
+        return "".join(pieces)

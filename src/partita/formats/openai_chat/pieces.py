@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Final, Literal, TypeAlias
 
 from partita.errors import DecodeError
-from partita.formats.answers.outlet import Call, Outlet
+from partita.formats.core.decoder import Call, ChunkEmitter
 from partita.formats.core.members import count_in, is_empty, objects_in, text_in
 from partita.types.chunks import (
     CustomChunk,
@@ -13,16 +13,15 @@ from partita.types.chunks import (
     ToolInputStart,
     ToolOutputAvailable,
 )
-from partita.types.json import Json, JsonObject, dumps, heal, is_object, loads
+from partita.types.json import Json, JsonObject, dumps, is_object, join_surrogates, loads
 from partita.types.parts import Citation
 
-from .parts import FIELDS, TYPE
-from .response_parts import TOOL_MEMBERS, read_audio
+from .parts import FIELDS, TYPE, read_audio
 
 Kind: TypeAlias = Literal["text", "refusal", "reasoning"]
 
 PREFIXES: Final[Mapping[Kind, str]] = {"text": "txt", "refusal": "refusal", "reasoning": "reasoning"}
-"""How the ids of each kind begin."""
+"""The start of the ids of each kind."""
 
 UNKNOWN_TOOL: Final = "unknown-tool"
 """The name of a tool that a server does not name."""
@@ -31,7 +30,7 @@ UNKNOWN_TOOL: Final = "unknown-tool"
 class Texts:
     """The texts, refusals and reasonings of a response, one at a time, and what belongs to each."""
 
-    def __init__(self, outlet: Outlet) -> None:
+    def __init__(self, emitter: ChunkEmitter) -> None:
         self.has_refused = False
         self.details = Details()
         self.signature = ""
@@ -42,7 +41,7 @@ class Texts:
         self.extra: JsonObject = {}
         """What a server requires back with the text."""
         self.citations: list[Citation] = []
-        self._outlet = outlet
+        self._emitter = emitter
         self._kind: Kind | None = None
         self._counts = dict.fromkeys(PREFIXES, 0)
 
@@ -54,14 +53,14 @@ class Texts:
             self._end()
             if kind != "reasoning":
                 self._show_details()
-            self._begin(kind)
+            self._start(kind)
         if kind == "reasoning":
-            self._outlet.reasoning(self._id(kind), piece)
+            self._emitter.append_reasoning(self._id(kind), piece)
         else:
-            self._outlet.text(self._id(kind), piece)
+            self._emitter.append_text(self._id(kind), piece)
 
     def before_call(self) -> None:
-        """A call begins: the reasoning before it is complete, while a text may continue."""
+        """End the reasoning before a call. A text may continue."""
         if self._kind in (None, "reasoning"):
             self.finish()
 
@@ -75,30 +74,30 @@ class Texts:
             return
         kind, self._kind = self._kind, None
         cited = tuple(self.citations) if kind == "text" else ()
-        self._outlet.end(self._id(kind), self._facts(kind), cited or None)
+        self._emitter.end(self._id(kind), self._facts(kind), cited or None)
         if kind == "text":
             self.citations.clear()
 
     def _show_details(self) -> None:
         """Details without text, mostly encrypted, make a reasoning without text."""
         if self.details.are_pending:
-            self._begin("reasoning")
+            self._start("reasoning")
             self._end()
 
-    def _begin(self, kind: Kind) -> None:
+    def _start(self, kind: Kind) -> None:
         self._kind = kind
         self._counts[kind] += 1
         if kind == "reasoning":
-            self._outlet.start_reasoning(self._id(kind))
+            self._emitter.start_reasoning(self._id(kind))
         else:
             self.has_refused |= kind == "refusal"
-            self._outlet.start_text(self._id(kind), {"refusal": True} if kind == "refusal" else None)
+            self._emitter.start_text(self._id(kind), {"refusal": True} if kind == "refusal" else None)
 
     def _id(self, kind: Kind) -> str:
         return f"{PREFIXES[kind]}-{self._counts[kind] - 1}"
 
     def _facts(self, kind: Kind) -> JsonObject:
-        """What belongs to the part that ends."""
+        """The notes about the part that ends."""
         if kind == "reasoning":
             facts: JsonObject = {"field": self.field, "signature": self.signature}
             facts["reasoning_details"] = self.details.take()
@@ -115,7 +114,7 @@ class Texts:
 # Reasoning details
 
 GROWING: Final[Mapping[str, str]] = {"reasoning.text": "text", "reasoning.summary": "summary"}
-"""Types that come in pieces, and the member that grows. Encrypted data comes whole."""
+"""Types that come in pieces, and the member with the text. Encrypted data comes in one piece."""
 
 
 class _Detail:
@@ -178,7 +177,7 @@ _HANDLED: Final = frozenset({"index", "id", "type", "function", "custom"})
 
 
 class _Pieces:
-    """A call of which some pieces have come. `number` is how many calls began before it."""
+    """A call of which some pieces have come. `number` is how many calls started before it."""
 
     __slots__ = ("call", "extra", "given_id", "held", "is_custom", "name", "number")
 
@@ -194,8 +193,8 @@ class _Pieces:
 class Calls:
     """All calls of a response. The key of a call is its index; where there is none, its id."""
 
-    def __init__(self, outlet: Outlet) -> None:
-        self._outlet = outlet
+    def __init__(self, emitter: ChunkEmitter) -> None:
+        self._emitter = emitter
         self._calls: list[_Pieces] = []
         self._by_index: dict[int, _Pieces] = {}
         self._by_id: dict[str, _Pieces] = {}
@@ -218,7 +217,7 @@ class Calls:
         if pieces.call is None:
             pieces.held.append(text)
         elif text:
-            self._outlet.grow_call(pieces.call.id, text)
+            self._emitter.append_input(pieces.call.id, text)
 
     def add_function(self, piece: JsonObject) -> None:
         """A piece of a `function_call`. It has no id, so a result could not be sent for it."""
@@ -240,8 +239,8 @@ class Calls:
                 self._end(pieces, pieces.call)
         legacy = {key: "".join(pieces) for key, pieces in self._legacy.items()}
         if any(legacy.values()):
-            namespace = self._outlet.namespace
-            self._outlet.emit(CustomChunk(f"{namespace}.function_call", {namespace: legacy}))
+            namespace = self._emitter.namespace
+            self._emitter.emit(CustomChunk(f"{namespace}.function_call", {namespace: legacy}))
 
     def new_id(self, given: Json, response_id: str, number: int) -> str:
         """The id that a server gave, or one made of the response's if there is none or it is taken."""
@@ -277,28 +276,28 @@ class Calls:
         call = Call(self.new_id(pieces.given_id, response_id, pieces.number), pieces.name, [])
         pieces.call = call
         if pieces.is_custom:
-            self._outlet.calls[call.id] = call
-            self._outlet.emit(ToolInputStart(call.id, call.name, input_encoding="text"))
+            self._emitter.calls[call.id] = call
+            self._emitter.emit(ToolInputStart(call.id, call.name, input_encoding="text"))
         else:
-            self._outlet.start_call(call)
+            self._emitter.start_call(call)
         for text in filter(None, pieces.held):
-            self._outlet.grow_call(call.id, text)
+            self._emitter.append_input(call.id, text)
 
     def _end(self, pieces: _Pieces, call: Call) -> None:
         facts = {FIELDS: pieces.extra, **_signature(pieces.extra)} if pieces.extra else {}
         if pieces.given_id != call.id:
             facts["id"] = pieces.given_id
-        text = heal("".join(call.pieces))  # a character may be cut in halves
+        text = join_surrogates("".join(call.pieces))  # a character may be cut in halves
         if pieces.is_custom:
-            self._outlet.calls.pop(call.id, None)
-            metadata = {self._outlet.namespace: {**facts, TYPE: "custom"}}
-            self._outlet.emit(ToolInputAvailable(call.id, call.name, text, None, metadata))
+            self._emitter.calls.pop(call.id, None)
+            metadata = {self._emitter.namespace: {**facts, TYPE: "custom"}}
+            self._emitter.emit(ToolInputAvailable(call.id, call.name, text, None, metadata))
         else:
-            self._outlet.end_call(call._replace(pieces=[text]), metadata=facts)
+            self._emitter.end_call(call._replace(pieces=[text]), metadata=facts)
 
 
 def _is_json(call: Call | None) -> bool:
-    text = "" if call is None else heal("".join(call.pieces))
+    text = "" if call is None else join_surrogates("".join(call.pieces))
     try:
         loads(text.strip() or "{}")
     except DecodeError:
@@ -325,14 +324,18 @@ def input_text(given: Json) -> str:
         return str(error)  # it is not JSON, so the call ends with an invalid input
 
 
+TOOL_MEMBERS: Final = frozenset({"index", "type", "name", "arguments"})
+"""Members of a tool that the server ran which describe the call; the others are its result."""
+
+
 class ServerTools:
     """Groq's `executed_tools`: first a call, later with its output. They are numbered and have no ids.
 
     https://console.groq.com/docs/agentic-tooling
     """
 
-    def __init__(self, outlet: Outlet, calls: Calls) -> None:
-        self._outlet, self._calls = outlet, calls
+    def __init__(self, emitter: ChunkEmitter, calls: Calls) -> None:
+        self._emitter, self._calls = emitter, calls
         self._ids: dict[tuple[int, str, str], str] = {}
         self._waiting: dict[str, JsonObject] = {}
         """What is known of the results of those without an output, by id."""
@@ -358,13 +361,13 @@ class ServerTools:
             self._end(call_id)
 
     def _call(self, call: Call, index: Json) -> None:
-        self._outlet.start_call(call._replace(pieces=[]))
+        self._emitter.start_call(call._replace(pieces=[]))
         if call.pieces[0]:
-            self._outlet.grow_call(call.id, call.pieces[0])
-        self._outlet.end_call(call, metadata={} if index is None else {"index": index})
+            self._emitter.append_input(call.id, call.pieces[0])
+        self._emitter.end_call(call, metadata={} if index is None else {"index": index})
 
     def _end(self, call_id: str) -> None:
-        self._outlet.emit(ToolOutputAvailable(call_id, self._waiting.pop(call_id), provider_executed=True))
+        self._emitter.emit(ToolOutputAvailable(call_id, self._waiting.pop(call_id), provider_executed=True))
 
 
 class Audio:
@@ -381,12 +384,12 @@ class Audio:
         self._transcript.append(text_in(piece, "transcript"))
         self._facts |= {key: item for key, item in piece.items() if key not in ("data", "transcript")}
 
-    def finish(self, outlet: Outlet) -> JsonObject:
+    def finish(self, emitter: ChunkEmitter) -> JsonObject:
         """Emit the sound, if there is one. Without data, what else is known of it is returned."""
         transcript = "".join(self._transcript)
         facts = {**self._facts, **({"transcript": transcript} if transcript else {})}
         if not any(self._data):
             return facts
-        part = read_audio(self._data, facts, outlet.namespace)
-        outlet.emit(FileChunk(part.url, part.media_type, part.provider_metadata))
+        part = read_audio(self._data, facts, emitter.namespace)
+        emitter.emit(FileChunk(part.url, part.media_type, part.provider_metadata))
         return {}

@@ -6,7 +6,7 @@ for that message is noted, so that the body can be written again.
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cache
 from typing import Any, Final, NamedTuple, TypeAlias
@@ -15,41 +15,50 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from partita.errors import ConversionError, DecodeError
-from partita.formats.answers.outlet import INTERRUPTED, RAW_INPUT
-from partita.formats.core.members import count_in, items_in, objects_in, text_in
-from partita.formats.core.metadata import notes, with_message_notes
-from partita.formats.core.report import NO_PLACE, Place, Record, Report
-from partita.formats.core.request import describe
-from partita.formats.core.residue import residue, restore
+from partita.formats.core.decoder import INTERRUPTED
+from partita.formats.core.members import count_in, described, is_empty, items_in, objects_in, text_in
+from partita.formats.core.metadata import RAW_INPUT, notes, with_message_notes
+from partita.formats.core.report import Record, Report
 from partita.formats.core.response import last_step
-from partita.formats.core.turns import Placed
-from partita.formats.events import UNNAMED, fold
+from partita.formats.core.turns import LocatedPart, Position
+from partita.formats.core.unread import leaf_mark, leaf_marks, member_name
+from partita.formats.core.wire import residue, restore
+from partita.formats.event_streams import UNNAMED, fold
 from partita.formats.format import Dumped, Loaded
-from partita.formats.losses import Loss, json_losses
-from partita.formats.reasons import OTHER_FORM, REQUIRED, RESPONSE, UNREAD
+from partita.formats.losses import (
+    DERIVED,
+    NO_PLACE,
+    OTHER_FORM,
+    REPLACED,
+    REQUIRED,
+    RESPONSE,
+    UNREAD,
+    Loss,
+    Severity,
+    json_losses,
+)
 from partita.types.codec import to_json
-from partita.types.fold import open_again
-from partita.types.json import Json, JsonObject, dumps, is_array, is_object
+from partita.types.json import Json, JsonObject, dumps, is_array, is_object, walk
 from partita.types.messages import AssistantMessage, Message, ToolCallPart
 from partita.types.parts import (
     Citation,
     CustomPart,
     FilePart,
+    JsonOutput,
     ReasoningPart,
     SourceUrlPart,
     StepStartPart,
     TextPart,
     UrlCitationSource,
 )
-from partita.types.tools import JsonOutput
+from partita.types.tool_results import without_output
 from partita.types.value import Extra
 
 from . import wire
 from .assistant import AUDIO, CALLS, ORDER, Piece, add_pieces, write_assistant
 from .dialects import DIALECTS, OPENAI, Dialect
-from .parts import CONTENT, Codecs, codecs_of, media_type_of
-from .response_parts import AUDIO_TYPE, FINISHES, errors_in, read_usage, usage_in, write_usage
-from .stream import ChatDecoder, stream_losses
+from .parts import AUDIO_TYPE, CONTENT, Codecs, codecs_of, media_type_of
+from .stream import DONE, FINISHES, ChatDecoder, errors_in, read_usage, usage_in, write_usage
 
 HINT: Final = "give a body, or the records of a stream"
 
@@ -70,7 +79,7 @@ OF_CHOICE: Final = frozenset(
     {"stop_reason", "native_finish_reason", "content_filter_results", "content_filter_offsets", "seed"}
 )
 OF_MESSAGE: Final = frozenset({AUDIO, "annotations", "channel", "name", "thought_signature", "extra_content"})
-"""Metadata that servers have in the choice and in its message. The rest is beside the choices."""
+"""Metadata that servers have in the choice and in its message. The rest is next to the choices."""
 
 HANDLED: Final = frozenset({"logprobs", "errors", "other_choices", "created"}) | OF_CHOICE | OF_MESSAGE
 
@@ -108,7 +117,7 @@ def load_response(payload: Json, dialect: Dialect = OPENAI) -> Loaded:
         return Loaded((message,), lambda: list(stream_losses(payload, message)), is_complete=True)
     if not is_object(payload) or not is_response(payload):
         raise ConversionError(
-            f"{describe(payload)} is not a response of Chat Completions", where="$", hint=HINT
+            f"{described(payload)} is not a response of Chat Completions", where="$", hint=HINT
         )
     if payload == NO_RESPONSE:
         return Loaded((), is_complete=True)
@@ -132,7 +141,7 @@ def _decoded(records: Sequence[Json], dialect: Dialect, *, is_body: bool) -> Ass
 
 
 def _read(body: JsonObject, codecs: Codecs) -> AssistantMessage:
-    """The message of a body, with what the body has besides what is written for it."""
+    """The message of a body, with the residue of the body."""
     message = _decoded([body], codecs.dialect, is_body=True)
     choice: JsonObject = next(iter(objects_in(body.get("choices"))), {})
     if not is_object(choice.get("message")):
@@ -152,21 +161,21 @@ def _read(body: JsonObject, codecs: Codecs) -> AssistantMessage:
     return with_message_notes(message, codecs.namespace, {name: item for name, item in found.items() if item})
 
 
-def _parts_of(message: AssistantMessage) -> list[Placed]:
-    return [Placed(part, "") for part in message.parts if type(part) is not StepStartPart]
+def _parts_of(message: AssistantMessage) -> list[LocatedPart]:
+    return [LocatedPart(part, "") for part in message.parts if type(part) is not StepStartPart]
 
 
-def _places(message: AssistantMessage, codecs: Codecs) -> dict[Place, Any]:
-    """The parts of a message that was read, by their places: the kind, and the number among its kind."""
-    places: dict[Place, Any] = {}
+def _positions(message: AssistantMessage, codecs: Codecs) -> dict[Position, Any]:
+    """The parts of a message that was read, by their positions: the kind, and the number among its kind."""
+    positions: dict[Position, Any] = {}
     for part, _ in _parts_of(message):
         kind = _kind(part, codecs)
         if isinstance(part, SourceUrlPart):
-            places[_source_place(part)] = part
+            positions[_source_position(part)] = part
         else:
-            number = sum(place[0] == kind for place in places if isinstance(place, tuple))
-            places[kind, number] = open_again(part) if kind == CALLS else part
-    return places
+            number = sum(position[0] == kind for position in positions if isinstance(position, tuple))
+            positions[kind, number] = without_output(part) if kind == CALLS else part
+    return positions
 
 
 def _kind(part: Any, codecs: Codecs) -> str:
@@ -184,8 +193,8 @@ def _kind(part: Any, codecs: Codecs) -> str:
             return str(part.kind).rpartition(".")[2] if isinstance(part, CustomPart) else part.type
 
 
-def _source_place(part: SourceUrlPart) -> _Source:
-    """The place of a source: what it refers to."""
+def _source_position(part: SourceUrlPart) -> _Source:
+    """The position of a source: what it refers to."""
     facts = next(iter((part.provider_metadata or {}).values()), {})
     return "source", part.url, count_in(facts, "start_index"), count_in(facts, "end_index")
 
@@ -194,14 +203,14 @@ def _source_place(part: SourceUrlPart) -> _Source:
 
 
 class _Written(NamedTuple):
-    """A body, its objects without each other, and the place of each part."""
+    """A body, its objects without each other, and the position of each part."""
 
     payload: JsonObject
     message: wire.ResponseMessage
     choice: wire.Choice
     body: wire.Response
-    places: list[Place | None]
-    pieces: dict[Place, Piece]
+    positions: list[Position | None]
+    pieces: dict[Position, Piece]
 
 
 def dump_response(messages: Sequence[Message]) -> Dumped:
@@ -212,7 +221,7 @@ def dump_response(messages: Sequence[Message]) -> Dumped:
         return Dumped(dict(NO_RESPONSE), record.losses)
     message, codecs = step.message, codecs_of(_dialect_of(step.message), is_exact=True)
     about = message.content.metadata if is_object(message.content.metadata) else {}
-    given = step.parts if step.text is None else [*step.parts, Placed(TextPart(step.text), "")]
+    given = step.parts if step.text is None else [*step.parts, LocatedPart(TextPart(step.text), "")]
     written = _write(message, given, codecs)
     if "choices" in written.payload:
         for name in ("finishReason", "model"):
@@ -222,7 +231,7 @@ def dump_response(messages: Sequence[Message]) -> Dumped:
                 )
         if message.created_at is None and "created" not in notes(about, codecs.namespace):
             record.losses.append(Loss(f"{step.path}.createdAt", "no time", REQUIRED, "repaired"))
-    record.add(step._replace(number=1), (), written.places[: len(step.parts)])
+    record.add(step._replace(number=1), (), written.positions[: len(step.parts)])
     report = report_of(codecs.namespace)
     return Dumped(written.payload, lambda: report.compare(record, _read_back(written, message, codecs)))
 
@@ -237,11 +246,11 @@ def _dialect_of(message: AssistantMessage) -> Dialect:
     return next((DIALECTS[space] for space in spaces if space in DIALECTS), OPENAI)
 
 
-def _read_back(written: _Written, given: AssistantMessage, codecs: Codecs) -> dict[Place, Any]:
-    """The values in a body, by their places. Its id, time and usage are where the message had them."""
+def _read_back(written: _Written, given: AssistantMessage, codecs: Codecs) -> dict[Position, Any]:
+    """The values in a body, by position. Its id, time and usage are where the message had them."""
     message = _read(written.payload, codecs)
-    places = _places(message, codecs)
-    add_pieces(places, written.pieces)
+    positions = _positions(message, codecs)
+    add_pieces(positions, written.pieces)
     content, about = message.content, given.content.metadata
     if not is_object(about) or "responseId" not in about:
         message = replace(message, id=text_in(written.payload, "id") or message.id)
@@ -250,30 +259,30 @@ def _read_back(written: _Written, given: AssistantMessage, codecs: Codecs) -> di
         message = replace(message, created_at=created)
     if given.content.usage is not None and (usage := usage_in(written.payload)) is not None:
         content = replace(content, usage=read_usage(usage))
-    return {**places, (): replace(message, content=content)}
+    return {**positions, (): replace(message, content=content)}
 
 
 def _object(value: Any) -> JsonObject:
     return value if is_object(value) else {}
 
 
-def _write(message: AssistantMessage, parts: Sequence[Placed], codecs: Codecs) -> _Written:
+def _write(message: AssistantMessage, parts: Sequence[LocatedPart], codecs: Codecs) -> _Written:
     """The body of a message with these parts, and with its residues."""
     about = _object(message.content.metadata)
     own, noted = notes(about, codecs.namespace), notes(message.content.provider_metadata, codecs.namespace)
-    beside = _Beside(codecs)
-    rest = [(number, one) for number, one in enumerate(parts) if not beside.take(number, one.part)]
+    other_parts = _OtherParts(codecs)
+    rest = [(number, one) for number, one in enumerate(parts) if not other_parts.take(number, one.part)]
     failed = {part.id for part in message.parts if type(part) is ToolCallPart and _has_failed(part)}
-    texts = [Placed(_prepared(part, failed, codecs), path) for _, (part, path) in rest]
+    texts = [LocatedPart(_prepared(part, failed, codecs), path) for _, (part, path) in rest]
     form = {CONTENT: noted[CONTENT]} if CONTENT in noted else {}
     answer, found, _ = write_assistant(texts, form, codecs)
-    wheres, pieces = _text_places([part for part, _ in texts], found, codecs)
-    places: dict[int, Place | None] = dict(beside.places)
-    places |= {number: place for (number, _), place in zip(rest, wheres, strict=True)}
+    wheres, pieces = _text_positions([part for part, _ in texts], found, codecs)
+    positions: dict[int, Position | None] = dict(other_parts.positions)
+    positions |= {number: position for (number, _), position in zip(rest, wheres, strict=True)}
     members = _members(answer)
     for name in OF_MESSAGE & own.keys():
         members.setdefault(name, own[name])
-    members |= beside.members(items_in(own.get("annotations")))
+    members |= other_parts.members(items_in(own.get("annotations")))
     members.setdefault("refusal", None)  # OpenAI's bodies always have it, those of other servers do not
     response_message = wire.ResponseMessage(
         **{name: item for name, item in members.items() if name in wire.ResponseMessage.__struct_fields__},
@@ -284,7 +293,7 @@ def _write(message: AssistantMessage, parts: Sequence[Placed], codecs: Codecs) -
         logprobs=_logprobs(own, [part for _, (part, _) in rest], codecs),
         extra=_extra({name: own[name] for name in OF_CHOICE & own.keys()}),
     )
-    body = _body(message, about, own, beside.mentioned)
+    body = _body(message, about, own, other_parts.mentioned)
     errors = items_in(own.get("errors"))
     if answer is None and errors and not body.model:
         payload: JsonObject = dict(body.extra or {})
@@ -293,28 +302,28 @@ def _write(message: AssistantMessage, parts: Sequence[Placed], codecs: Codecs) -
         first["message"] = to_json(restore(response_message, notes(noted, IN_MESSAGE)))
         payload = to_json(restore(body, notes(noted, IN_BODY)))
         payload["choices"] = [first, *items_in(own.get("other_choices"))]
-    ordered = [places.get(number) for number in range(len(parts))]
+    ordered = [positions.get(number) for number in range(len(parts))]
     return _Written(payload, response_message, choice, body, ordered, pieces)
 
 
-def _text_places(
-    parts: Sequence[Any], found: Sequence[Place | None], codecs: Codecs
-) -> tuple[list[Place | None], dict[Place, Piece]]:
+def _text_positions(
+    parts: Sequence[Any], found: Sequence[Position | None], codecs: Codecs
+) -> tuple[list[Position | None], dict[Position, Piece]]:
     """Where parts are read from, given where they are written. Texts of one kind in a row are read as one."""
-    places: list[Place | None] = [
-        place if isinstance(place, tuple) or place is None else (place, 0) for place in found
+    positions: list[Position | None] = [
+        position if isinstance(position, tuple) or position is None else (position, 0) for position in found
     ]
     texts: list[tuple[int, int, int]] = []
     counts: Counter[str] = Counter()
-    for number, (part, place) in enumerate(zip(parts, found, strict=True)):
-        if isinstance(part, TextPart | ReasoningPart) and place is not None:
-            member, index = place if isinstance(place, tuple) else (place, number)
+    for number, (part, position) in enumerate(zip(parts, found, strict=True)):
+        if isinstance(part, TextPart | ReasoningPart) and position is not None:
+            member, index = position if isinstance(position, tuple) else (position, number)
             texts.append((ORDER[member], index, number))
-        elif isinstance(part, CustomPart) and place is not None:
+        elif isinstance(part, CustomPart) and position is not None:
             kind = _kind(part, codecs)
-            places[number] = (kind, counts[kind])
+            positions[number] = (kind, counts[kind])
             counts[kind] += 1
-    pieces: dict[Place, Piece] = {}
+    pieces: dict[Position, Piece] = {}
     last, start = "", 0
     for _, _, number in sorted(texts):
         kind, text = _kind(parts[number], codecs), parts[number].text
@@ -322,10 +331,10 @@ def _text_places(
             counts[kind] += 1
             last, start = kind, 0
         run = (kind, counts[kind] - 1)
-        places[number] = (*run, number)
+        positions[number] = (*run, number)
         pieces[*run, number] = Piece(run, start, start + len(text))
         start += len(text)
-    return places, pieces
+    return positions, pieces
 
 
 def _members(answer: wire.Assistant | None) -> dict[str, Any]:
@@ -399,11 +408,11 @@ def _body(
     )
 
 
-class _Beside:
-    """Parts beside the texts and calls of a response: sources, images, sounds, tools of the server."""
+class _OtherParts:
+    """Parts that are neither texts nor calls of the client: sources, images, sounds, tools of the server."""
 
     def __init__(self, codecs: Codecs) -> None:
-        self.places: dict[int, Place] = {}
+        self.positions: dict[int, Position] = {}
         self.mentioned: list[Json] = []
         """Pages that no text cites."""
         self._codecs = codecs
@@ -415,7 +424,7 @@ class _Beside:
         self._audio: JsonObject | None = None
 
     def take(self, number: int, part: Any) -> bool:
-        """Whether a part is beside the texts and calls."""
+        """Take a part, if it is such a part; whether it is."""
         match part:
             case TextPart():
                 self._cited += [
@@ -444,31 +453,31 @@ class _Beside:
         raw = own.get(RAW_INPUT)
         given = {} if call.input is UNSET else call.input
         arguments = raw if isinstance(raw, str) else dumps(given).decode()
-        self.places[number] = ("executed_tools", len(self._tools))
+        self.positions[number] = ("executed_tools", len(self._tools))
         self._tools.append({"index": own["index"], "type": call.name, "arguments": arguments, **result})
 
     def _source(self, number: int, part: SourceUrlPart) -> None:
         facts = self._own(part.provider_metadata)
         page = {**({"title": part.title} if part.title else {}), **facts}
         start, end = count_in(facts, "start_index"), count_in(facts, "end_index")
-        place = _source_place(part)
+        position = _source_position(part)
         is_cited = any(one.source.id == part.source_id for one in self._cited)
         if start is not None or end is not None or is_cited:
-            self._pages[place] = page
+            self._pages[position] = page
         elif part.url in self._urls:
             return
         else:
             self._urls.add(part.url)
             self.mentioned.append({"url": part.url, **page} if page else part.url)
-        self.places[number] = place
+        self.positions[number] = position
 
     def _file(self, number: int, part: FilePart) -> None:
         own = self._own(part.provider_metadata)
         if media_type_of(part.url).partition("/")[0] == AUDIO_TYPE and self._audio is None:
             self._audio = {**_object(own.get(AUDIO)), "data": part.url.partition(",")[2]}
-            self.places[number] = (AUDIO, 0)
+            self.positions[number] = (AUDIO, 0)
         elif part.media_type.startswith("image/"):
-            self.places[number] = ("images", len(self._images))
+            self.positions[number] = ("images", len(self._images))
             self._images.append({"type": "image_url", "image_url": {"url": part.url}, **own})
 
     def members(self, others: Sequence[Json]) -> JsonObject:
@@ -482,9 +491,130 @@ class _Beside:
             known = pages.pop(("source", source.url, start, end), range_)
             cited.append({"url": source.url, "title": source.title or "", **known})
         cited += [
-            {"url": place[1], "title": "", **page} for place, page in pages.items() if type(place) is tuple
+            {"url": position[1], "title": "", **page}
+            for position, page in pages.items()
+            if type(position) is tuple
         ]
         annotations = [*({"type": "url_citation", "url_citation": page} for page in cited), *others]
         found = {"annotations": annotations, "executed_tools": self._tools, "images": self._images}
         members: JsonObject = {name: item for name, item in found.items() if item}
         return members | ({} if self._audio is None else {AUDIO: self._audio})
+
+
+# What a recorded stream contains and its message does not: padding, and what later records replace
+
+PADDING: Final = "padding, so that the length of encrypted records reveals nothing"
+
+CONSTANTS: Final[Mapping[str, frozenset[Any]]] = {
+    "object": frozenset({"chat.completion", "chat.completion.chunk", "list"}),
+    "role": frozenset({"assistant"}),
+    "type": frozenset({"text", "function", "custom", "image_url", "refusal", "thinking", "url_citation"}),
+    "finish_reason": frozenset({"stop", "tool_calls", "function_call"}),
+}
+"""Values that follow from the message, by the name of their member."""
+
+IN_PIECES: Final = frozenset(
+    {"content", "refusal", "reasoning_content", "reasoning", "arguments", "input", "text", "thinking"}
+    | {"summary", "data", "transcript", "token", "logprob"}
+)
+"""Members whose texts are pieces of others."""
+
+UPDATED: Final = frozenset({"usage", "id", "created"})
+"""Members that servers send in every record, with other values."""
+
+
+def stream_losses(records: Sequence[Json], message: Message) -> Iterator[Loss]:
+    """What of the records is not in the message."""
+    finder = _Finder(to_json(message))
+    for index, record in enumerate(records):
+        if record != DONE and is_object(record):
+            yield from finder.record(record, f"$[{index}]")
+
+
+class _Finder:
+    """Finds what of records is not in a message. A value is reported once."""
+
+    def __init__(self, message: Json) -> None:
+        self._leaves = leaf_marks(message)
+        self._reported: set[tuple[str, str]] = set()
+        self._calls: dict[int, int] = {}
+
+    def record(self, record: JsonObject, path: str) -> Iterator[Loss]:
+        for key, value in record.items():
+            if key == "choices" and is_array(value):
+                for index, choice in enumerate(value):
+                    yield from self._choice(choice, f"{path}.choices[{index}]", index)
+            elif key in ("obfuscation", "p"):
+                yield Loss.of(f"{path}.{key}", value, PADDING, "minor")
+            else:
+                yield from self._value(value, f"{path}.{key}", "minor" if key in UPDATED else "lost")
+
+    def _choice(self, choice: Json, path: str, number: int) -> Iterator[Loss]:
+        if not is_object(choice):
+            return
+        index = choice.get("index", number)
+        if isinstance(index, int) and index != 0:
+            return  # kept whole among the other choices
+        if index not in (0, None):
+            yield Loss.of(f"{path}.index", index, REPLACED)
+        form = next((form for form in ("delta", "message") if choice.get(form) is not None), None)
+        for key, value in choice.items():
+            where = f"{path}.{key}"
+            if form is not None and key == form and is_object(value):
+                yield from self._message(value, where)
+            elif key == "logprobs" and is_object(value):
+                yield from self._logprobs(value, where)
+            elif key in ("delta", "message", "text"):
+                if not is_empty(value):
+                    yield Loss.of(where, value, DERIVED, "minor")
+            elif key != "index":
+                yield from self._value(value, where)
+
+    def _logprobs(self, logprobs: JsonObject, path: str) -> Iterator[Loss]:
+        for key, value in logprobs.items():
+            if key in ("content", "refusal") and not is_array(value) and not is_empty(value):
+                yield Loss.of(f"{path}.{key}", value, REPLACED)
+            else:
+                yield from self._value(value, f"{path}.{key}")
+
+    def _message(self, message: JsonObject, path: str) -> Iterator[Loss]:
+        for key, value in message.items():
+            where = f"{path}.{key}"
+            if key == "tool_calls" and is_array(value):
+                for number, call in enumerate(value):
+                    yield from self._call(call, f"{where}[{number}]", number)
+            elif key == "index":
+                if value not in (0, None):
+                    yield Loss.of(where, value, REPLACED, "minor")
+            elif key in ("reasoning_content", "reasoning") and isinstance(value, str):
+                first = message.get("reasoning_content")
+                if key == "reasoning" and isinstance(first, str) and first not in ("", value):
+                    yield Loss.of(where, value, DERIVED)
+            else:
+                yield from self._value(value, where)
+
+    def _call(self, call: Json, path: str, number: int) -> Iterator[Loss]:
+        """The losses of a piece of a call. Its index only says which call it belongs to."""
+        if not is_object(call):
+            return
+        index = call.get("index")
+        expected = self._calls.setdefault(index, len(self._calls)) if isinstance(index, int) else number
+        if index not in (None, expected):
+            yield Loss.of(f"{path}.index", index, REPLACED, "minor")
+        for key, value in call.items():
+            if key != "index":
+                yield from self._value(value, f"{path}.{key}")
+
+    def _value(self, value: Json, path: str, severity: Severity = "lost") -> Iterator[Loss]:
+        """The leaves of a value that the message does not have."""
+        for where, leaf in walk(value, path):
+            known = (where.rpartition(".")[2], str(leaf))
+            if not is_empty(leaf) and not self._is_found(where, leaf) and known not in self._reported:
+                self._reported.add(known)
+                yield Loss.of(where, leaf, REPLACED, severity)
+
+    def _is_found(self, path: str, leaf: Json) -> bool:
+        if leaf_mark(path, leaf) in self._leaves:
+            return True
+        name = member_name(path)
+        return isinstance(leaf, str) and (name in IN_PIECES or leaf in CONSTANTS.get(name, ()))

@@ -6,33 +6,26 @@ unknown becomes `data-NAMESPACE-unknown`. Nothing makes the decoder fail.
 Source: https://platform.openai.com/docs/api-reference/chat-streaming
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from copy import copy
-from typing import Any, Final, Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
-from partita.formats.answers.outlet import INTERRUPTED, Outlet
+from msgspec import UNSET
+from msgspec.structs import replace
+
+from partita.errors import DecodeError
+from partita.formats.core.decoder import INTERRUPTED, ChunkEmitter
 from partita.formats.core.members import is_empty, items_in, objects_in, text_in
-from partita.formats.losses import Loss, Severity
-from partita.formats.reasons import DERIVED, REPLACED
+from partita.formats.core.tool_text import as_text
 from partita.types.chunks import Chunk, CustomChunk, DataChunk, FileChunk, SourceUrlChunk
-from partita.types.codec import to_json
+from partita.types.codec import Codec, to_json
 from partita.types.json import Json, JsonObject, is_array, is_object
-from partita.types.messages import Message
 from partita.types.parts import FilePart, SourceUrlPart
+from partita.types.usage import Usage, UsageNames
 
 from .assistant import visible_text
+from .parts import Sources, cited_in, read_image
 from .pieces import Audio, Calls, ServerTools, Texts
-from .response_parts import (
-    CUT,
-    Sources,
-    cited_in,
-    error_text,
-    errors_in,
-    finish_reason,
-    read_image,
-    read_usage,
-    usage_in,
-)
 
 Form: TypeAlias = Literal["delta", "message"]
 
@@ -51,14 +44,14 @@ CHOICE: Final = frozenset({"index", "delta", "message", "finish_reason", "logpro
 """Members of a choice that are not metadata. Together repeats the delta in `text` (seen in a recording)."""
 
 SPEAKER: Final = frozenset({"role", "index", "reasoning_content", "reasoning", "reasoning_details"})
-"""Members of a message that are not metadata, beside those in `_READERS`."""
+"""Members of a message that are not metadata, besides those in `_READERS`."""
 
 CONTINUED: Final = frozenset({"token_ids"})
 """Lists of which each record has the next items (vLLM)."""
 
 
 class Metadata:
-    """What is known of a response besides its content, under the names of the server."""
+    """The metadata of a response, under the names of the server."""
 
     def __init__(self) -> None:
         self.known: JsonObject = {}
@@ -82,10 +75,10 @@ class ChatDecoder:
 
     def __init__(self, namespace: str = "openai") -> None:
         """`namespace`: the server's name in provider metadata. Records do not name it."""
-        self._outlet = Outlet(namespace)
-        self._texts = Texts(self._outlet)
-        self._calls = Calls(self._outlet)
-        self._server_tools = ServerTools(self._outlet, self._calls)
+        self._emitter = ChunkEmitter(namespace)
+        self._texts = Texts(self._emitter)
+        self._calls = Calls(self._emitter)
+        self._server_tools = ServerTools(self._emitter, self._calls)
         self._sources = Sources(namespace)
         self._audio = Audio()
         self._metadata = Metadata()
@@ -99,33 +92,33 @@ class ChatDecoder:
 
     def feed(self, event: Json) -> list[Chunk]:
         """The chunks of one record. A text is a record that is not JSON."""
-        self._outlet.begin()
+        self._emitter.start()
         if isinstance(event, str):
             if event.strip() != DONE:
-                self._outlet.error(f"unparsable record: {event[:SHOWN]}")
+                self._emitter.error(f"unparsable record: {event[:SHOWN]}")
         elif not self._read(event, "delta", "message"):
             self._emit_unknown(event)
-        return self._outlet.take()
+        return self._emitter.take()
 
     def finish(self) -> list[Chunk]:
         """The chunks that close what is open when the stream ends."""
         self._end(is_whole=False)
-        return self._outlet.take()
+        return self._emitter.take()
 
     def read_body(self, body: Json) -> list[Chunk]:
         """The chunks of a whole body, or of the body of an error.
 
-        What is neither is kept, and has no end: only the HTTP status says what it means.
+        What is neither is kept, and has no end: only the HTTP status shows what it means.
         """
         if not self._read(body, "message", "delta"):
             self._emit_unknown(body)
             if not is_object(body) or not _is_response(body):
-                return self._outlet.take()
+                return self._emitter.take()
         self._end(is_whole=True)
-        return self._outlet.take()
+        return self._emitter.take()
 
     def _emit_unknown(self, value: Json) -> None:
-        self._outlet.emit(DataChunk(f"data-{self._outlet.namespace}-unknown", value))
+        self._emitter.emit(DataChunk(f"data-{self._emitter.namespace}-unknown", value))
 
     # Records
 
@@ -143,7 +136,7 @@ class ChatDecoder:
             self._emit_source(self._sources.mention(page))
         for error in errors_in(record):
             self._errors.append(error)
-            self._outlet.error(error_text(error))
+            self._emitter.error(error_text(error))
         self._metadata.add(record, RECORD)
         choices = record.get("choices")
         known = [self._read_choice(choice, number, forms) for number, choice in enumerate(items_in(choices))]
@@ -222,9 +215,9 @@ class ChatDecoder:
                     self._texts.add("reasoning", piece if isinstance(piece, str) else text_in(piece, "text"))
                 self._texts.field = "thinking"
             case {"type": str(kind)}:
-                namespace = self._outlet.namespace
+                namespace = self._emitter.namespace
                 if not self._emit_file(read_image(item, namespace)):
-                    self._outlet.emit(CustomChunk(f"{namespace}.{kind}", {namespace: item}))
+                    self._emitter.emit(CustomChunk(f"{namespace}.{kind}", {namespace: item}))
             case _:
                 return False
         return True
@@ -255,7 +248,7 @@ class ChatDecoder:
         return is_object(audio)
 
     def _images(self, images: Json, form: Form) -> bool:
-        known = [self._emit_file(read_image(image, self._outlet.namespace)) for image in items_in(images)]
+        known = [self._emit_file(read_image(image, self._emitter.namespace)) for image in items_in(images)]
         return is_array(images) and all(known)
 
     def _annotation_list(self, annotations: Json, form: Form) -> bool:
@@ -275,27 +268,27 @@ class ChatDecoder:
 
     def _emit_file(self, part: FilePart | None) -> bool:
         if part is not None:
-            self._outlet.emit(FileChunk(part.url, part.media_type, part.provider_metadata))
+            self._emitter.emit(FileChunk(part.url, part.media_type, part.provider_metadata))
         return part is not None
 
     def _emit_source(self, part: SourceUrlPart | None) -> None:
         if part is not None:
-            self._outlet.emit(SourceUrlChunk(part.source_id, part.url, part.title, part.provider_metadata))
+            self._emitter.emit(SourceUrlChunk(part.source_id, part.url, part.title, part.provider_metadata))
 
     # The end
 
     def _end(self, *, is_whole: bool) -> None:
         """Nothing more comes. A body is whole; a stream is if it has a finish reason."""
-        if self._outlet.is_finished:
+        if self._emitter.is_finished:
             return
         is_complete = is_whole or bool(self._raw_finish)
         self._texts.finish()
         self._server_tools.finish()
-        self._metadata.add({"audio": self._audio.finish(self._outlet)})
+        self._metadata.add({"audio": self._audio.finish(self._emitter)})
         reason = self._reason(is_complete)
         self._calls.finish(self._id, is_complete=is_complete, is_cut=reason in CUT)
         usage = None if self._usage is None else read_usage(self._usage)
-        self._outlet.finish(reason, self._raw_finish, usage, self._facts(is_complete))
+        self._emitter.finish(reason, self._raw_finish, usage, self._facts(is_complete))
 
     def _reason(self, is_complete: bool) -> str:
         if self._errors:
@@ -311,7 +304,7 @@ class ChatDecoder:
         self._metadata.add({"errors": self._errors, "other_choices": self._other_choices})
         self._metadata.add({"annotations": self._annotations, **self._texts.extra})
         return response_facts(
-            self._model, self._id, self._outlet.namespace, self._metadata, is_complete=is_complete
+            self._model, self._id, self._emitter.namespace, self._metadata, is_complete=is_complete
         )
 
 
@@ -325,7 +318,7 @@ def response_facts(
 
 
 def other_logprobs(logprobs: JsonObject) -> JsonObject:
-    """What log probabilities have besides those of texts and refusals."""
+    """Log probabilities other than those of texts and refusals."""
     return {
         key: item
         for key, item in logprobs.items()
@@ -353,142 +346,112 @@ _READERS: Final[Mapping[str, Callable[[ChatDecoder, Json, Form], bool]]] = {
 """The members of a message or a delta, in the order in which they are read."""
 
 
-# What a recorded stream contains and its message does not: padding, and what later records replace
+# How responses end, errors and usage
 
-PADDING: Final = "padding, so that the length of encrypted records reveals nothing"
-
-CONSTANTS: Final[Mapping[str, frozenset[Any]]] = {
-    "object": frozenset({"chat.completion", "chat.completion.chunk", "list"}),
-    "role": frozenset({"assistant"}),
-    "type": frozenset({"text", "function", "custom", "image_url", "refusal", "thinking", "url_citation"}),
-    "finish_reason": frozenset({"stop", "tool_calls", "function_call"}),
+# OpenAI, and servers that pass on the reasons of Anthropic and Mistral (seen in recordings)
+FINISHES: Final[Mapping[str, str]] = {
+    "stop": "stop",
+    "eos": "stop",
+    "end_turn": "stop",
+    "stop_sequence": "stop",
+    "tool_calls": "tool-calls",
+    "function_call": "tool-calls",
+    "tool_use": "tool-calls",
+    "length": "length",
+    "model_length": "length",
+    "max_tokens": "length",
+    "content_filter": "content-filter",
+    "error": "error",
+    "insufficient_system_resource": "error",
 }
-"""Values that follow from the message, by the name of their member."""
+"""Finish reasons by those of servers; any other is `other`."""
 
-IN_PIECES: Final = frozenset(
-    {"content", "refusal", "reasoning_content", "reasoning", "arguments", "input", "text", "thinking"}
-    | {"summary", "data", "transcript", "token", "logprob"}
+CUT: Final = frozenset({"length", "content-filter", "error"})
+"""Finish reasons after which an input that is not JSON was cut, and is not an error."""
+
+
+def finish_reason(raw: str | None, *, has_calls: bool, has_refused: bool) -> str:
+    """The finish reason. Both a refusal and a call that was forced by name end with `stop`."""
+    reason = FINISHES.get((raw or "").lower(), "other")
+    if reason == "stop" and has_refused:
+        return "content-filter"
+    return "tool-calls" if reason == "stop" and has_calls else reason
+
+
+def errors_in(record: JsonObject) -> list[Json]:
+    """The errors in a record. In a response only `error` is one; gateways send a `message` alone."""
+    if record.get("object") == "error":
+        return [record]
+    names = ("error",) if "choices" in record else ("error", "message")
+    return [record[name] for name in names if record.get(name) and (name == "error" or text_in(record, name))]
+
+
+def error_text(error: Json) -> str:
+    """The text of an error, or of several, whatever their shape."""
+    return "; ".join(_error_text(item) for item in (error if is_array(error) else [error]))
+
+
+def _error_text(error: Json) -> str:
+    names = ("message", "msg", "detail", "error", "code")
+    found = [text_in(error, name) for name in names] if is_object(error) else [error]
+    text = next((one for one in found if isinstance(one, str) and one), None)
+    try:
+        return as_text(error) if text is None else text
+    except DecodeError:
+        return "an error that is nested too deeply to show"
+
+
+# Usage: https://platform.openai.com/docs/api-reference/chat/object#chat/object-usage
+
+USAGE: Final = UsageNames(
+    input=("prompt_tokens",),
+    output=("completion_tokens",),
+    total=("total_tokens",),
+    reasoning=("completion_tokens_details.reasoning_tokens", "reasoning_tokens"),
+    cached=(
+        "prompt_tokens_details.cached_tokens",
+        "prompt_cache_hit_tokens",  # DeepSeek: https://api-docs.deepseek.com/guides/kv_cache
+        "num_cached_tokens",  # vLLM (seen in a recording)
+        "cached_tokens",  # Moonshot (seen in a recording)
+    ),
+    cache_write=("prompt_tokens_details.cache_write_tokens",),
 )
-"""Members whose texts are pieces of others."""
-
-UPDATED: Final = frozenset({"usage", "id", "created"})
-"""Members that servers send in every record, with other values."""
+_USAGE: Final[Codec[Usage]] = Codec(Usage)
 
 
-def stream_losses(records: Sequence[Json], message: Message) -> Iterator[Loss]:
-    """What of the records is not in the message."""
-    finder = _Finder(to_json(message))
-    for index, record in enumerate(records):
-        if record != DONE and is_object(record):
-            yield from finder.record(record, f"$[{index}]")
+def usage_in(record: JsonObject) -> JsonObject | None:
+    """The usage in a record, if any. Groq also has it in a member of its own (seen in a recording)."""
+    own: Json = record.get("x_groq")
+    for found in (record.get("usage"), own.get("usage") if is_object(own) else None):
+        if is_object(found) and found:
+            return found
+    return None
 
 
-class _Finder:
-    """Looks for the values of records in a message. A value is reported once."""
+def read_usage(raw: JsonObject) -> Usage:
+    """Canonical counts. Input includes cached tokens, output includes reasoning.
 
-    def __init__(self, message: Json) -> None:
-        self._texts: set[str] = set()
-        self._values: set[tuple[str, Json]] = set()
-        self._reported: set[tuple[str, str]] = set()
-        self._calls: dict[int, int] = {}
-        self._collect("", message)
+    xAI does not include reasoning in the output, as its total shows (seen in a recording).
+    """
+    usage = replace(USAGE.read(raw), raw=raw)
+    given, made, total = usage.input_tokens, usage.output_tokens, usage.total_tokens
+    reasoning = usage.reasoning_tokens
+    if made is None or not reasoning:
+        return usage
+    is_unknown = given is None or total is None
+    is_apart = reasoning > made if is_unknown else total == (given or 0) + made + reasoning
+    return replace(usage, output_tokens=made + reasoning) if is_apart else usage
 
-    def _collect(self, key: str, value: Json) -> None:
-        if is_object(value):
-            for name, item in value.items():
-                self._collect(name, item)
-        elif is_array(value):
-            for item in value:
-                self._collect(key, item)
-        elif isinstance(value, str):
-            self._texts.add(value)
-        else:
-            self._values.add((key, value))
 
-    def record(self, record: JsonObject, path: str) -> Iterator[Loss]:
-        for key, value in record.items():
-            if key == "choices" and is_array(value):
-                for index, choice in enumerate(value):
-                    yield from self._choice(choice, f"{path}.choices[{index}]", index)
-            elif key in ("obfuscation", "p"):
-                yield Loss.of(f"{path}.{key}", value, PADDING, "minor")
-            else:
-                severity: Severity = "minor" if key in UPDATED else "lost"
-                yield from self._value(key, value, f"{path}.{key}", severity)
-
-    def _choice(self, choice: Json, path: str, number: int) -> Iterator[Loss]:
-        if not is_object(choice):
-            return
-        index = choice.get("index", number)
-        if isinstance(index, int) and index != 0:
-            return  # kept whole among the other choices
-        if index not in (0, None):
-            yield Loss.of(f"{path}.index", index, REPLACED)
-        form = next((form for form in ("delta", "message") if choice.get(form) is not None), None)
-        for key, value in choice.items():
-            where = f"{path}.{key}"
-            if form is not None and key == form and is_object(value):
-                yield from self._message(value, where)
-            elif key == "logprobs" and is_object(value):
-                yield from self._logprobs(value, where)
-            elif key in ("delta", "message", "text"):
-                if not is_empty(value):
-                    yield Loss.of(where, value, DERIVED, "minor")
-            elif key != "index":
-                yield from self._value(key, value, where)
-
-    def _logprobs(self, logprobs: JsonObject, path: str) -> Iterator[Loss]:
-        for key, value in logprobs.items():
-            if key in ("content", "refusal") and not is_array(value) and not is_empty(value):
-                yield Loss.of(f"{path}.{key}", value, REPLACED)
-            else:
-                yield from self._value(key, value, f"{path}.{key}")
-
-    def _message(self, message: JsonObject, path: str) -> Iterator[Loss]:
-        for key, value in message.items():
-            where = f"{path}.{key}"
-            if key == "tool_calls" and is_array(value):
-                for number, call in enumerate(value):
-                    yield from self._call(call, f"{where}[{number}]", number)
-            elif key == "index":
-                if value not in (0, None):
-                    yield Loss.of(where, value, REPLACED, "minor")
-            elif key in ("reasoning_content", "reasoning") and isinstance(value, str):
-                first = message.get("reasoning_content")
-                if key == "reasoning" and isinstance(first, str) and first not in ("", value):
-                    yield Loss.of(where, value, DERIVED)
-            else:
-                yield from self._value(key, value, where)
-
-    def _call(self, call: Json, path: str, number: int) -> Iterator[Loss]:
-        """A piece of a call. Its index only says which call it belongs to."""
-        if not is_object(call):
-            return
-        index = call.get("index")
-        expected = self._calls.setdefault(index, len(self._calls)) if isinstance(index, int) else number
-        if index not in (None, expected):
-            yield Loss.of(f"{path}.index", index, REPLACED, "minor")
-        for key, value in call.items():
-            if key != "index":
-                yield from self._value(key, value, f"{path}.{key}")
-
-    def _value(self, key: str, value: Json, path: str, severity: Severity = "lost") -> Iterator[Loss]:
-        """The leaves of a value that the message does not have."""
-        if is_object(value) and value:
-            for name, item in value.items():
-                yield from self._value(name, item, f"{path}.{name}", severity)
-        elif is_array(value) and value:
-            for index, item in enumerate(value):
-                yield from self._value(key, item, f"{path}[{index}]", severity)
-        elif not self._is_found(key, value):
-            known = (path.rpartition(".")[2], str(value))
-            if known not in self._reported:
-                self._reported.add(known)
-                yield Loss.of(path, value, REPLACED, severity)
-
-    def _is_found(self, key: str, value: Json) -> bool:
-        if is_empty(value):
-            return True
-        if isinstance(value, str):
-            return key in IN_PIECES or value in self._texts or value in CONSTANTS.get(key, ())
-        return (key, value) in self._values
+def write_usage(usage: Usage | Json) -> JsonObject | None:
+    """The counts of the API: `raw` if it is from there. `None` if it is not a usage."""
+    plain = to_json(usage)
+    if not is_object(plain):
+        return None
+    raw = plain.get("raw")
+    if is_object(raw) and "prompt_tokens" in raw and "completion_tokens" in raw:
+        return raw
+    try:
+        return USAGE.write(replace(_USAGE.read(plain), raw=UNSET))
+    except DecodeError:
+        return USAGE.write(Usage())

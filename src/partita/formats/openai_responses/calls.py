@@ -14,10 +14,8 @@ from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
 from partita.errors import DecodeError
-from partita.formats.answers.outlet import RAW_INPUT
 from partita.formats.core.members import inverse, renamed, text_in, without
-from partita.formats.core.metadata import notes
-from partita.formats.core.rules import Alphabet
+from partita.formats.core.metadata import RAW_INPUT, notes
 from partita.formats.core.tool_text import (
     Outcome,
     as_text,
@@ -26,20 +24,21 @@ from partita.formats.core.tool_text import (
     read_tool_text,
     tool_text,
 )
+from partita.formats.core.turns import Alphabet
 from partita.formats.core.wire import Wire, to_json
 from partita.stream.partial_json import parse_partial_json
-from partita.types.fold import state_after
 from partita.types.json import Json, JsonObject, dumps, is_array, is_object, kind_of
 from partita.types.messages import ToolCallPart
-from partita.types.parts import TextPart
-from partita.types.tools import (
+from partita.types.parts import (
     Approval,
     ContentOutput,
     ErrorTextOutput,
     JsonOutput,
+    TextPart,
     ToolOutput,
     ToolResultPart,
 )
+from partita.types.tool_results import state_after
 
 from . import wire
 from .parts import INPUT
@@ -173,8 +172,8 @@ def _write_program(call: ToolCallPart, own: JsonObject, output: JsonObject) -> J
 
 
 def _write_mcp(call: ToolCallPart, own: JsonObject, output: JsonObject) -> JsonObject:
-    asked = notes(call.call_provider_metadata, NAMESPACE)
-    arguments = text_of_input(call, asked if RAW_INPUT in asked else own)
+    request_notes = notes(call.call_provider_metadata, NAMESPACE)
+    arguments = text_of_input(call, request_notes if RAW_INPUT in request_notes else own)
     return {"name": call.name, "arguments": arguments, **_some(output, "output")}
 
 
@@ -280,18 +279,18 @@ def read_call(item: Any, client_tools: frozenset[str] | None = None) -> ToolCall
     )
     if kind not in OUTCOMES:
         if kind == "mcp_approval_request":
-            asked = item.extra.get("approval_request_id") if item.extra else None
+            approval_id = item.extra.get("approval_request_id") if item.extra else None
             about |= _spelling(item)
-            approval = Approval(id=asked if isinstance(asked, str) and asked else id_)
+            approval = Approval(id=approval_id if isinstance(approval_id, str) and approval_id else id_)
             call = replace(call, state="approval-requested", approval=approval)
         return replace(call, call_provider_metadata={NAMESPACE: about})
     output = provider_output(kind, to_json(item))
-    asked_notes = _spelling(item) if kind == "mcp_call" else {}
+    spelling = _spelling(item) if kind == "mcp_call" else {}
     return replace(
         call,
         state=state_after(output),
         output=output,
-        call_provider_metadata={NAMESPACE: asked_notes} if asked_notes else None,
+        call_provider_metadata={NAMESPACE: spelling} if spelling else None,
         result_provider_metadata={NAMESPACE: about},
     )
 
@@ -437,7 +436,7 @@ def provider_output(kind: str, item: JsonObject) -> ToolOutput:
     """The output that a tool of the provider returned."""
     error, status = item.get("error"), item.get("status")
     entry = OUTCOMES[kind]
-    # Some servers leave the status behind although the output is there (seen in recordings)
+    # Some servers do not update the status although the output is there (seen in recordings)
     is_done = status in (None, "completed") or (
         status != "failed" and any(item.get(name) for name in entry.members)
     )
@@ -485,7 +484,7 @@ def write_provider_output(call: ToolCallPart, own: JsonObject) -> Wire:
 
 # Outputs of the client's tools
 
-ANSWERED: Final[Mapping[str, str]] = {
+OUTPUTS_OF: Final[Mapping[str, str]] = {
     "function_call_output": "function_call",
     "custom_tool_call_output": "custom_tool_call",
     "computer_call_output": "computer_call",
@@ -494,13 +493,13 @@ ANSWERED: Final[Mapping[str, str]] = {
     "apply_patch_call_output": "apply_patch_call",
     "tool_search_output": "tool_search_call",
 }
-"""Outputs of calls that the client ran, and the type of their calls."""
+"""Outputs of calls that the client ran, and the types of their calls."""
 
 SCREENSHOT: Final = "computer_screenshot"
 
 
-def answered_id(item: Any) -> str:
-    """The id of the call that an item answers. That of a local shell is in `id`.
+def called_id(item: Any) -> str:
+    """The id of the call that an item is the output of. That of a local shell is in `id`.
 
     https://platform.openai.com/docs/api-reference/responses/create (local shell call output)
     """
@@ -509,7 +508,7 @@ def answered_id(item: Any) -> str:
 
 def read_result(item: Any, name: str) -> ToolResultPart:
     """The result that an item has."""
-    return ToolResultPart(answered_id(item), name, _read_output(item))
+    return ToolResultPart(called_id(item), name, _read_output(item))
 
 
 def _read_output(item: Any) -> ToolOutput:
@@ -533,7 +532,7 @@ def _read_output(item: Any) -> ToolOutput:
 
 
 def write_result(result: ToolResultPart, kind: str) -> Wire | None:
-    """The item that answers a call of a kind; `None` if it cannot be answered so."""
+    """The item with the output of a call of a kind; `None` if such a call cannot have this output."""
     outcome, value, items = tool_text(result.output)
     is_failed = outcome != "success"
     about: JsonObject = {"call_id": CALL_ID.fit(result.id)}

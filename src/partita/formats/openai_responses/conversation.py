@@ -15,14 +15,23 @@ from msgspec.structs import replace
 from partita.errors import ConversionError
 from partita.formats.core.members import text_in, without
 from partita.formats.core.metadata import add_notes, message_notes, notes
-from partita.formats.core.report import Entry, Place, PlacedPart, Record
-from partita.formats.core.residue import residue, restore, restore_noted
-from partita.formats.core.rules import Rules, arrange
-from partita.formats.core.turns import Instructions, Placed, Prompt, Results, Step, Turn, join, split
-from partita.formats.core.wire import read_wire, to_json
-from partita.formats.losses import Loss
-from partita.formats.reasons import JOINED, ORDERED, STEPS, UNREAD
-from partita.types.fold import state_after
+from partita.formats.core.report import Entry, Record
+from partita.formats.core.turns import (
+    Instructions,
+    LocatedPart,
+    Position,
+    Prompt,
+    ReadPart,
+    Results,
+    Rules,
+    Step,
+    Turn,
+    arrange,
+    join,
+    split,
+)
+from partita.formats.core.wire import read_wire, residue, restore, restore_noted, to_json
+from partita.formats.losses import JOINED, ORDERED, STEPS, UNREAD, Loss
 from partita.types.json import Json, JsonObject, is_array, is_object, kind_of
 from partita.types.messages import (
     AssistantMessage,
@@ -40,11 +49,12 @@ from partita.types.parts import (
     SourceUrlPart,
     StepStartPart,
     TextPart,
+    ToolResultPart,
 )
-from partita.types.tools import ToolResultPart
+from partita.types.tool_results import state_after
 
 from . import wire
-from .calls import ANSWERED, answered_id, kind_of_item, read_result, write_result
+from .calls import OUTPUTS_OF, called_id, kind_of_item, read_result, write_result
 from .items import (
     APPROVAL,
     BEGINS,
@@ -53,7 +63,7 @@ from .items import (
     Group,
     add_approval,
     add_output,
-    answers,
+    has_output_of,
     is_written,
     noted,
     output_kind,
@@ -66,7 +76,7 @@ from .wire import NAME, NAMESPACE
 HINT: Final = "give {role, content} or {type, …}"
 
 PLACE: Final = "place"
-"""The note of a message that was not among the items: in `instructions`, or the text in `input`."""
+"""The note of a message that was not an item: in `instructions`, or the text in `input`."""
 
 INSTRUCTIONS: Final = "instructions"
 ONLY_INPUT: Final = "input"
@@ -99,8 +109,8 @@ def message_id(index: int) -> str:
 class Reader:
     """Reads items.
 
-    The place of a message is the index of its first item, of a part the index of its item and its number in
-    it. `extras` are notes of another format about the items, which goes into its namespace.
+    The position of a message is the index of its first item, that of a part the index of its item and its
+    number in it. `extras` are notes of another format about the items, with its namespace.
     """
 
     def __init__(
@@ -114,36 +124,36 @@ class Reader:
     ) -> None:
         """`is_response`: all items are the model's, and the output of one response."""
         self.messages: list[Message] = []
-        self.places: dict[Place, Any] = {}
+        self.positions: dict[Position, Any] = {}
         self.losses: list[Loss] = []
         self.parts: list[Any] = []
         """The parts of the turn that is being read."""
         self._client_tools, self._extras, self._is_response = client_tools, extras, is_response
         self._strays: dict[str, str] = {}  # ids of messages with outputs alone, and their paths
-        self._begin(0)
+        self._start_turn(0)
         for index, raw in enumerate(raws):
             self._add(raw, index, f"{path}[{index}]")
         self._end()
         if self._strays:
             self._join_strays()
 
-    def _begin(self, index: int) -> None:
+    def _start_turn(self, index: int) -> None:
         self.parts = []
         self._first = index
         self._context = Context(self._client_tools)
-        self._waiting: dict[str, list[tuple[int, Place]]] = {}  # open calls of the client
-        self._approvals: dict[str, tuple[int, Place]] = {}
+        self._waiting: dict[str, list[tuple[int, Position]]] = {}  # open calls of the client
+        self._approvals: dict[str, tuple[int, Position]] = {}
         self._step = 0  # where the last step begins
         self._answered = -1  # the last call of the step that has its output
         self._source = ""  # the id of the item before, if it was not a call
         self._before: Any = None  # the item before, if it was a call
-        self._last: tuple[int, Place] = (0, ())  # where its first part is
+        self._last: tuple[int, Position] = (0, ())  # where its first part is
 
     def _end(self) -> None:
         if self.parts:
             message = AssistantMessage(id=message_id(self._first), content=self.parts)
             self.messages.append(message)
-            self.places[self._first,] = message
+            self.positions[self._first,] = message
 
     def _add(self, raw: Json, index: int, path: str) -> None:
         if self._is_response and not (is_object(raw) and (text_in(raw, "type") or text_in(raw, "role"))):
@@ -157,30 +167,32 @@ class Reader:
         if is_message and not self._is_response:
             self._end()
             self._message(item, index)
-            self._begin(index + 1)
+            self._start_turn(index + 1)
             return
         if not self.parts:
             self._first = index
-        call_id = answered_id(item) if isinstance(item, wire.Output) else ""
+        call_id = called_id(item) if isinstance(item, wire.Output) else ""
         if call_id and self._waiting.get(call_id) and output_kind(item):
-            self._answer(item, index, path)
+            self._add_output(item, index, path)
         elif isinstance(item, wire.McpApprovalResponse) and item.approval_request_id in self._approvals:
             self._approve(item, index, path)
-        elif isinstance(item, wire.Output) and self._before is not None and self._is_behind(item):
-            at, place = self._last
-            self.parts[at] = self.places[place] = self._extra(add_output(self.parts[at], item), index, OUTPUT)
+        elif isinstance(item, wire.Output) and self._before is not None and self._has_output(item):
+            at, position = self._last
+            self.parts[at] = self.positions[position] = self._extra(
+                add_output(self.parts[at], item), index, OUTPUT
+            )
             self._before = None
         elif (
             output_kind(item) and not self._is_response and not (self.parts and isinstance(item, _PROVIDERS))
         ):
             self._end()
             self._stray(item, index, path)
-            self._begin(index + 1)
+            self._start_turn(index + 1)
         else:
             self._add_item(item, index)
 
-    def _is_behind(self, item: Any) -> bool:
-        return answers(item, self.parts[self._last[0]], self._before)
+    def _has_output(self, item: Any) -> bool:
+        return has_output_of(item, self.parts[self._last[0]], self._before)
 
     def _message(self, item: wire.Message | wire.ShortMessage, index: int) -> None:
         content = item.content
@@ -203,19 +215,19 @@ class Reader:
             metadata |= {self._extras[0]: {ITEM: extra}} if extra else {}
             content_: Any = replace(message.content, provider_metadata=metadata)
             message = replace(message, content=content_)
-        self._place(message, (index,))
+        self._position(message, (index,))
 
-    def _place(self, message: Message, place: tuple[Any]) -> None:
+    def _position(self, message: Message, position: tuple[Any]) -> None:
         self.messages.append(message)
-        self.places[place] = message
-        self.places |= {(*place, number): part for number, part in enumerate(message.parts)}
+        self.positions[position] = message
+        self.positions |= {(*position, number): part for number, part in enumerate(message.parts)}
 
     def _add_item(self, item: Any, index: int) -> None:
         """An item of the model."""
         if self._answered >= 0:
             start = StepStartPart()
             self.parts.append(start)
-            self.places[index, "start"] = start
+            self.positions[index, "start"] = start
             self._answered, self._step, self._source = -1, len(self.parts), ""
         found = read_item(item, self._context)
         head = found[0].part
@@ -223,22 +235,22 @@ class Reader:
         if source and source == self._source:
             head = noted(head, {BEGINS: True})
         self._source = source
-        found[0] = PlacedPart(self._extra(head, index, ITEM), found[0].place)
-        at, place = len(self.parts), (index, found[0].place)
-        self._before, self._last = item if isinstance(item, wire.Call) else None, (at, place)
+        found[0] = ReadPart(self._extra(head, index, ITEM), found[0].position)
+        at, position = len(self.parts), (index, found[0].position)
+        self._before, self._last = item if isinstance(item, wire.Call) else None, (at, position)
         for part, where in found:
             self.parts.append(part)
             is_source = isinstance(part, SourceUrlPart | SourceDocumentPart)
-            self.places[_place_of(index, where)] = replace(part, source_id="") if is_source else part
+            self.positions[_position_of(index, where)] = replace(part, source_id="") if is_source else part
         head = self.parts[at]
         if isinstance(head, ToolCallPart) and not head.provider_executed:
-            self._waiting.setdefault(head.id, []).append((at, place))
+            self._waiting.setdefault(head.id, []).append((at, position))
         elif isinstance(head, ToolCallPart) and head.approval is not None:
-            self._approvals[head.approval.id] = at, place
+            self._approvals[head.approval.id] = at, position
 
-    def _answer(self, item: Any, index: int, path: str) -> None:
+    def _add_output(self, item: Any, index: int, path: str) -> None:
         """The output of a call of the client."""
-        at, place = self._waiting[answered_id(item)].pop(0)
+        at, position = self._waiting[called_id(item)].pop(0)
         if at < max(self._step, self._answered):
             self.losses.append(Loss(path, f"the place of {kind_of_item(item)}", ORDERED, "changed"))
         self._answered, self._before = max(self._answered, at), None
@@ -248,7 +260,7 @@ class Reader:
         bad = call.input if call.output is not None else UNSET  # an input that is not JSON
         if bad is not UNSET:
             call = replace(call, input=UNSET, raw_input=bad, output=None, state="input-available")
-            self.places[place] = call
+            self.positions[position] = call
         self.parts[at] = replace(
             call,
             state=state_after(result.output),
@@ -259,7 +271,7 @@ class Reader:
     def _result(self, item: Any, name: str, kind: str | None, index: int) -> ToolResultPart:
         """The result in an item, for a call of a kind; without a call, the type of the item is noted."""
         result = read_result(item, name)
-        written = write_result(result, kind or ANSWERED[kind_of_item(item)])
+        written = write_result(result, kind or OUTPUTS_OF[kind_of_item(item)])
         kept = to_json(item) if written is None else residue(written, item)
         if kept or kind is None:
             about: JsonObject = {"type": kind_of_item(item), **({ITEM: kept} if kept else {})}
@@ -268,7 +280,7 @@ class Reader:
         if extra:
             metadata = add_notes(result.provider_metadata, self._extras[0], {OUTPUT: extra})
             result = replace(result, provider_metadata=metadata)
-        self.places[index, "result"] = result
+        self.positions[index, "result"] = result
         return result
 
     def _stray(self, item: Any, index: int, path: str) -> None:
@@ -277,14 +289,14 @@ class Reader:
         message = ToolMessage(id=message_id(index), content=(result,))
         self._strays[message.id] = path
         self.messages.append(message)
-        self.places[index,] = message
+        self.positions[index,] = message
 
     def _approve(self, item: wire.McpApprovalResponse, index: int, path: str) -> None:
-        at, place = self._approvals.pop(item.approval_request_id)
+        at, position = self._approvals.pop(item.approval_request_id)
         if at != len(self.parts) - 1:
             self.losses.append(Loss(path, f"the place of {kind_of_item(item)}", ORDERED, "changed"))
         call = self._extra(add_approval(self.parts[at], item), index, APPROVAL)
-        self.parts[at] = self.places[place] = call
+        self.parts[at] = self.positions[position] = call
         self._answered, self._before = max(self._answered, at), None
 
     def _extra(self, part: Any, index: int, spot: str) -> Any:
@@ -298,7 +310,7 @@ class Reader:
         return replace(part, **{field: add_notes(getattr(part, field), self._extras[0], {spot: extra})})
 
     def _join_strays(self) -> None:
-        """Put outputs into their calls, where these are in another turn."""
+        """Put outputs into their calls, if these are in another turn."""
         joined = join(self.messages)
         left = {message.id for message in joined}
         self.losses += [
@@ -313,8 +325,8 @@ _PROVIDERS: Final = (wire.ShellCallOutput, wire.ToolSearchOutput)
 """Outputs that the provider's calls may have too."""
 
 
-def _place_of(index: int, where: Place) -> Place:
-    """The place of a part. What is not in an item has the same place wherever it is read."""
+def _position_of(index: int, where: Position) -> Position:
+    """The position of a part. What is not in an item has the same position wherever it is read."""
     return where if isinstance(where, tuple) else (index, where)
 
 
@@ -361,13 +373,13 @@ class Writer:
         self._in_turn = False  # the last item is the assistant's, or an output of its calls
         self._divides = False  # the last item ends a step
         self._kinds: dict[str, str] = {}  # types of the items of the last calls
-        self._begun: dict[str, int] = {}  # the first items of messages, by their paths
+        self._starts: dict[str, int] = {}  # the first items of messages, by their paths
         self._joined: set[str] = set()
 
     def write(self, messages: Sequence[Message]) -> JsonObject:
         """`instructions` and `input`."""
         turns: Sequence[Turn] = list(split(messages, is_written))
-        for turn in arrange(turns, RULES, self.record) if self._is_sent else turns:
+        for turn in arrange(turns, RULES, self.record.losses) if self._is_sent else turns:
             match turn:
                 case Step():
                     self.write_step(turn)
@@ -389,32 +401,32 @@ class Writer:
     def _message(self, turn: Instructions | Prompt) -> None:
         message = turn.message
         blocks: list[Any] = []
-        places: list[Any] = []
+        positions: list[Any] = []
         for part, _ in turn.parts:
             is_allowed = isinstance(turn, Prompt) or isinstance(part, TextPart | ForeignPart)
             block = INPUT.write(part) if is_allowed else None
-            places.append(None if block is None else len(blocks))
+            positions.append(None if block is None else len(blocks))
             blocks += [] if block is None else [block]
         if not blocks and (turn.parts or self._is_sent):  # the API refuses a message without content
-            self.record.add(turn, None, places)
+            self.record.add(turn, None, positions)
             return
-        place = message_notes(message, NAMESPACE).get(PLACE)
+        position = message_notes(message, NAMESPACE).get(PLACE)
         only = blocks[0].text if len(blocks) == 1 and type(blocks[0]) is wire.InputText else None
-        if place == INSTRUCTIONS and only is not None and not self.items and self.instructions is None:
+        if position == INSTRUCTIONS and only is not None and not self.items and self.instructions is None:
             self.instructions = only
             self.record.add(turn, (INSTRUCTIONS,), [(INSTRUCTIONS, 0)])
             return
         is_text = message.content.content is not None and message.content.content == only
-        content: Any = only if is_text or (place == ONLY_INPUT and only is not None) else tuple(blocks)
+        content: Any = only if is_text or (position == ONLY_INPUT and only is not None) else tuple(blocks)
         item = replace(restore_noted(_short(message), message, NAMESPACE, ITEM), content=content)
         index = self._append(item, message.content.provider_metadata, ITEM)
-        self._is_only_input = place == ONLY_INPUT and index == 0
+        self._is_only_input = position == ONLY_INPUT and index == 0
         self._in_turn = self._divides = False
-        self.record.add(turn, (index,), [None if one is None else (index, one) for one in places])
+        self.record.add(turn, (index,), [None if one is None else (index, one) for one in positions])
 
     def write_step(self, step: Step) -> None:
         """Write the items of a step."""
-        groups, places = write_parts(_with_notes(step), is_sent=self._is_sent)
+        groups, positions = write_parts(_with_notes(step), is_sent=self._is_sent)
         if step.text is not None:
             group = Group("message", "", {})
             group.content.append(wire.OutputText(text=step.text, annotations=[]))
@@ -431,20 +443,20 @@ class Writer:
             for at, item in enumerate(group.written()):
                 index = len(self.items)
                 if at == 0:
-                    for part, place in group.owners:
-                        places[part] = index, place
+                    for part, position in group.owners:
+                        positions[part] = index, position
                 bare = is_bare and at == 0 and group.kind in BARE
                 sent = without(to_json(item), "id") if bare else item
                 self._append(sent, *_owner(owner, at, len(group.items)))
             if isinstance(owner, ToolCallPart):
                 self._kinds[owner.id] = group.kind
                 self._divides = owner.approval is not None and owner.approval.approved is not None
-        self._record(step, groups, refused, places)
+        self._record(step, groups, refused, positions)
         self._boundaries(step, start, divides=divides)
         if len(self.items) == start:
             return
-        if step.path not in self._begun:
-            self._begun[step.path] = start
+        if step.path not in self._starts:
+            self._starts[step.path] = start
             if self._in_turn:
                 self._joined.add(step.path)
                 self.record.losses.append(Loss(step.path, "where the message begins", JOINED, "changed"))
@@ -453,19 +465,25 @@ class Writer:
         self._divides = len(last) > 1 and kind_of_item(last[-1]) == "mcp_approval_response"
 
     def _record(
-        self, step: Step, groups: Sequence[Group], refused: Mapping[int, str], places: list[Place | None]
+        self,
+        step: Step,
+        groups: Sequence[Group],
+        refused: Mapping[int, str],
+        positions: list[Position | None],
     ) -> None:
         """Record the parts. Reasoning that was left out is reported with its reason."""
         dropped = {part: why for number, why in refused.items() for part, _ in groups[number].owners}
-        kept: list[Placed] = []
+        kept: list[LocatedPart] = []
         for number, (part, path) in enumerate(step.parts):
             if number in dropped:
                 self.record.losses.append(Loss.of(path, part, dropped[number]))
                 continue
             is_source = isinstance(part, SourceUrlPart | SourceDocumentPart)
             is_counted = is_source and _COUNTED.fullmatch(part.source_id)
-            kept.append(Placed(replace(part, source_id=""), path) if is_counted else Placed(part, path))
-        wheres = [place for number, place in enumerate(places) if number not in dropped]
+            kept.append(
+                LocatedPart(replace(part, source_id=""), path) if is_counted else LocatedPart(part, path)
+            )
+        wheres = [position for number, position in enumerate(positions) if number not in dropped]
         self.record.add(step._replace(parts=kept), ("message", step.path), wheres)
 
     def _boundaries(self, step: Step, start: int, *, divides: bool) -> None:
@@ -493,17 +511,17 @@ class Writer:
         return found
 
     def _results(self, turn: Results) -> None:
-        places: list[Place | None] = []
+        positions: list[Position | None] = []
         for part, _ in turn.parts:
             item = self._output(part, has_call=turn.step is not None)
             if item is None:
-                places.append(None)
+                positions.append(None)
                 continue
-            places.append((self._append(item, part.provider_metadata, OUTPUT), "result"))
+            positions.append((self._append(item, part.provider_metadata, OUTPUT), "result"))
             self._divides = self._in_turn = turn.step is not None
-        is_placed = turn.step is None and any(place is not None for place in places)
-        first = next((place for place in places if isinstance(place, tuple)), ())
-        self.record.add(turn, first[:1] if is_placed else (), places)
+        is_placed = turn.step is None and any(position is not None for position in positions)
+        first = next((position for position in positions if isinstance(position, tuple)), ())
+        self.record.add(turn, first[:1] if is_placed else (), positions)
 
     def _output(self, part: Any, *, has_call: bool) -> Any:
         """The item of a result. One without a call is written if its notes have the type of the call."""
@@ -512,44 +530,44 @@ class Writer:
         about = notes(part.provider_metadata, NAMESPACE)
         older = notes(about, OUTPUT)
         type_ = text_in(about, "type") or text_in(older, "type")
-        kind = self._kinds.get(part.id) or (None if has_call else ANSWERED.get(type_))
+        kind = self._kinds.get(part.id) or (None if has_call else OUTPUTS_OF.get(type_))
         written = None if kind is None else write_result(part, kind)
         if written is None:
             return notes(about, ITEM) if kind is not None and "output" in notes(about, ITEM) else None
         kept = notes(about, ITEM) if type_.endswith("_output") else notes(older, ITEM)
         return restore(written, kept)
 
-    def read_back(self, reader: Reader) -> dict[Place, Any]:
-        """What a reader has read, by the places in the record."""
-        places = dict(reader.places)
-        for path, index in self._begun.items():
+    def read_back(self, reader: Reader) -> dict[Position, Any]:
+        """What a reader has read, by the positions in the record."""
+        positions = dict(reader.positions)
+        for path, index in self._starts.items():
             if path in self._joined:
-                places["message", path] = AssistantMessage(id=message_id(index), content=())
+                positions["message", path] = AssistantMessage(id=message_id(index), content=())
             else:
-                places["message", path] = places.get((index,))
+                positions["message", path] = positions.get((index,))
         if self.instructions is not None:
             message = instructions_message(self.instructions)
-            places[INSTRUCTIONS,] = message
-            places[INSTRUCTIONS, 0] = message.parts[0]
+            positions[INSTRUCTIONS,] = message
+            positions[INSTRUCTIONS, 0] = message.parts[0]
         if self._is_only_input and len(self.items) == 1:
-            places[0,] = _only_input(places[0,])
-        return places
+            positions[0,] = _only_input(positions[0,])
+        return positions
 
 
-def _with_notes(step: Step) -> Sequence[Placed]:
+def _with_notes(step: Step) -> Sequence[LocatedPart]:
     """The parts of a step. The notes of a call whose input is not JSON are with its error, in its result."""
     if not any(isinstance(part, ToolCallPart) and isinstance(part.input, str) for part, _ in step.parts):
         return step.parts
     calls = {part.id: part for part in step.message.parts if isinstance(part, ToolCallPart)}
-    parts: list[Placed] = []
+    parts: list[LocatedPart] = []
     for part, path in step.parts:
         if isinstance(part, ToolCallPart) and isinstance(part.input, str):
             whole = calls[part.id]
             metadata = part.call_provider_metadata or whole.result_provider_metadata
             changed = replace(part, state=whole.state, call_provider_metadata=metadata)
-            parts.append(Placed(changed, path))
+            parts.append(LocatedPart(changed, path))
         else:
-            parts.append(Placed(part, path))
+            parts.append(LocatedPart(part, path))
     return parts
 
 

@@ -15,10 +15,9 @@ from msgspec.structs import replace
 from partita.errors import ConversionError
 from partita.formats.core.members import text_in, without
 from partita.formats.core.request import request_report
-from partita.formats.events import load_events
+from partita.formats.event_streams import load_events
 from partita.formats.format import Dumped, Format, Loaded, Request
-from partita.formats.losses import Loss, json_losses
-from partita.formats.reasons import UNREAD
+from partita.formats.losses import UNREAD, Loss, json_losses
 from partita.types.chunks import Chunk, ReasoningDelta, ReasoningStart, TextStart
 from partita.types.json import Json, JsonObject, is_array, is_object, kind_of
 from partita.types.messages import Message
@@ -208,7 +207,7 @@ def load_stream(events: Sequence[Json]) -> Loaded:
 
 FORMAT: Final = Format(
     NAME,
-    "OpenAI's Responses API, requests and answers",
+    "OpenAI's Responses API, requests and responses",
     load,
     dump,
     ResponsesDecoder,
@@ -216,8 +215,8 @@ FORMAT: Final = Format(
     is_complete=True,
 )
 RESPONSE: Final = Format(
-    f"{NAME}-answer",
-    "answers of OpenAI's Responses API",
+    f"{NAME}-response",
+    "responses of OpenAI's Responses API",
     load_response,
     dump_response,
     ResponsesDecoder,

@@ -13,12 +13,10 @@ from msgspec.structs import replace
 
 from partita.formats.core.members import text_in, without
 from partita.formats.core.metadata import add_notes, notes
-from partita.formats.core.report import Place, PlacedPart, source_place
-from partita.formats.core.residue import residue, restore
-from partita.formats.core.turns import Placed
-from partita.formats.core.wire import Wire, to_json
+from partita.formats.core.sources import source_position
+from partita.formats.core.turns import LocatedPart, Position, ReadPart
+from partita.formats.core.wire import Wire, residue, restore, to_json
 from partita.types.data_url import data_url
-from partita.types.fold import state_after
 from partita.types.json import Json, JsonObject, is_array, is_object
 from partita.types.messages import AssistantPart, ToolCallPart
 from partita.types.parts import (
@@ -30,13 +28,14 @@ from partita.types.parts import (
     SourceUrlPart,
     TextPart,
 )
+from partita.types.tool_results import state_after
 
 from . import wire
 from .calls import (
-    ANSWERED,
     BEHIND,
     CALLS,
     OUTCOMES,
+    OUTPUTS_OF,
     item_id,
     kind_of_item,
     provider_output,
@@ -68,7 +67,7 @@ OWN_REASONING: Final = frozenset({"itemId", ENCRYPTED, CONTINUES, ITEM})
 """Notes that only reasoning of this provider has."""
 
 APPROVAL: Final = "response"
-"""The note of the residue of the answer to an approval request."""
+"""The note of the residue of the response to an approval request."""
 
 _RENAMED: Final = {"encrypted_content": "encryptedContent"}
 """Members of items without a type here that have another name in the AI SDK."""
@@ -109,15 +108,15 @@ def noted(part: Any, more: JsonObject) -> Any:
 # Reading
 
 
-def read_item(item: Any, context: Context) -> list[PlacedPart]:
-    """The parts of an item. What comes from it besides its own parts is last: sources, an image."""
+def read_item(item: Any, context: Context) -> list[ReadPart]:
+    """The parts of an item. Sources and images that are derived from it are last."""
     if isinstance(item, wire.Message | wire.ShortMessage):
         return _read_message(item, context)
     if isinstance(item, wire.Reasoning):
         return _read_reasoning(item)
     if isinstance(item, wire.Call):
         return _read_call(item, context)
-    return [PlacedPart(keep_whole(item), 0)]
+    return [ReadPart(keep_whole(item), 0)]
 
 
 def keep_whole(item: Any) -> CustomPart:
@@ -133,7 +132,7 @@ def keep_whole(item: Any) -> CustomPart:
     return CustomPart(f"{NAMESPACE}.{kind or 'item_reference'}", provider_metadata={NAMESPACE: about})
 
 
-def _read_message(item: wire.Message | wire.ShortMessage, context: Context) -> list[PlacedPart]:
+def _read_message(item: wire.Message | wire.ShortMessage, context: Context) -> list[ReadPart]:
     about: JsonObject = {}
     if isinstance(item, wire.Message):
         about |= {"itemId": item.id} if item.id else {}
@@ -148,20 +147,20 @@ def _read_message(item: wire.Message | wire.ShortMessage, context: Context) -> l
         content, first = (wire.OutputText(text="", annotations=[]),), {**first, FORM: "empty"}
     kept = residue(_message_item({**about, **first}), replace(item, content=()))
     first |= {ITEM: kept} if kept else {}
-    found: list[PlacedPart] = []
-    sources: list[PlacedPart] = []
+    found: list[ReadPart] = []
+    sources: list[ReadPart] = []
     for number, block in enumerate(content):
         part = _read_content(block)
         more = (
             {**about, **first} if number == 0 else about if "itemId" in about else {**about, CONTINUES: True}
         )
         part = noted(part, more) if more else part
-        found.append(PlacedPart(part, number))
+        found.append(ReadPart(part, number))
         for annotation in annotations_of(part):
             cited = source_of(annotation)
             source = None if cited is None else context.number(cited, is_found=False)
             if source is not None:
-                sources.append(PlacedPart(source, source_place(source)))
+                sources.append(ReadPart(source, source_position(source)))
     return [*found, *sources]
 
 
@@ -181,25 +180,23 @@ def _message_item(about: JsonObject, content: Sequence[Any] = ()) -> wire.Messag
     return wire.Message(id=item_id("message", about), role="assistant", phase=phase, content=tuple(content))
 
 
-def _read_reasoning(item: wire.Reasoning) -> list[PlacedPart]:
+def _read_reasoning(item: wire.Reasoning) -> list[ReadPart]:
     about: JsonObject = {"itemId": item.id} if item.id else {}
     raws = item.content if is_array(item.content) else []
     texts = [("summary", _text(one)) for one in item.summary] + [("content", _text(one)) for one in raws]
-    found: list[PlacedPart] = []
+    found: list[ReadPart] = []
     for number, (member, text) in enumerate(texts or [("summary", "")]):
         more = {**about, "type": RAW} if member == "content" else dict(about)
         if not item.id:  # so that it is known as this provider's
             more |= {CONTINUES: True} if number else {ENCRYPTED: None}
         id_ = f"{item.id}:{number}" if item.id else None
         metadata: JsonObject | None = {NAMESPACE: more} if more else None
-        found.append(
-            PlacedPart(ReasoningPart(text, id=id_, state="done", provider_metadata=metadata), number)
-        )
+        found.append(ReadPart(ReasoningPart(text, id=id_, state="done", provider_metadata=metadata), number))
     last = {ENCRYPTED: None if item.encrypted_content is UNSET else item.encrypted_content}
-    found[-1] = PlacedPart(noted(found[-1].part, last), found[-1].place)
+    found[-1] = ReadPart(noted(found[-1].part, last), found[-1].position)
     kept = residue(_reasoning_item([one.part for one in found]), item)
     if kept:
-        found[-1] = PlacedPart(noted(found[-1].part, {ITEM: kept}), found[-1].place)
+        found[-1] = ReadPart(noted(found[-1].part, {ITEM: kept}), found[-1].position)
     return found
 
 
@@ -226,20 +223,20 @@ def _reasoning_item(parts: Sequence[ReasoningPart]) -> wire.Reasoning:
     )
 
 
-def _read_call(item: Any, context: Context) -> list[PlacedPart]:
+def _read_call(item: Any, context: Context) -> list[ReadPart]:
     call = read_call(item, context.client_tools)
     if call is None:
-        return [PlacedPart(keep_whole(item), 0)]
+        return [ReadPart(keep_whole(item), 0)]
     kind = kind_of_item(item)
     field = "result_provider_metadata" if kind in OUTCOMES else "call_provider_metadata"
     call = _with_residue(call, field, write_call(call, notes(getattr(call, field), NAMESPACE)), item)
-    found = [PlacedPart(call, 0)]
+    found = [ReadPart(call, 0)]
     if isinstance(item, wire.ImageGenerationCall) and isinstance(item.result, str) and item.result:
         image = image_of(item.result, item.output_format, item.id or "")
-        found.append(PlacedPart(image, file_place(image)))
+        found.append(ReadPart(image, file_position(image)))
     sources = found_sources(to_json(item)) if kind in ("web_search_call", "file_search_call") else ()
-    numbered = ((context.number(source, is_found=True), source_place(source)) for source in sources)
-    return [*found, *(PlacedPart(source, place) for source, place in numbered)]
+    numbered = ((context.number(source, is_found=True), source_position(source)) for source in sources)
+    return [*found, *(ReadPart(source, position) for source, position in numbered)]
 
 
 def image_of(data: str, output_format: Any, id_: str) -> FilePart:
@@ -255,7 +252,7 @@ def _with_residue(call: ToolCallPart, field: str, written: Wire, item: Any) -> T
     return replace(call, **{field: add_notes(getattr(call, field), NAMESPACE, {ITEM: kept})})
 
 
-def answers(item: Any, call: Any, before: Any) -> bool:
+def has_output_of(item: Any, call: Any, before: Any) -> bool:
     """Whether an item has the output of the provider's call in the item before it."""
     return (
         isinstance(call, ToolCallPart)
@@ -276,7 +273,7 @@ def add_output(call: ToolCallPart, item: Any) -> ToolCallPart:
 
 
 def add_approval(call: ToolCallPart, item: wire.McpApprovalResponse) -> ToolCallPart:
-    """A call with the answer whether it may run."""
+    """A call with the response to its approval request."""
     assert call.approval is not None
     reason = item.reason if isinstance(item.reason, str) else None
     approval = replace(call.approval, approved=item.approve, reason=reason)
@@ -297,8 +294,8 @@ def _approval_item(call: ToolCallPart) -> wire.McpApprovalResponse:
     )
 
 
-def file_place(part: FilePart) -> Place:
-    """The place of an image that is in a call: the item of the call."""
+def file_position(part: FilePart) -> Position:
+    """The position of an image that is in a call: the item of the call."""
     return part.type, text_in(own(part), "itemId"), part.media_type
 
 
@@ -306,15 +303,15 @@ def file_place(part: FilePart) -> Place:
 
 
 class Group:
-    """An item that is being written, and the parts in it: their numbers, and their places in the item."""
+    """An item that is being written, and the parts in it: their numbers, and their positions in the item."""
 
     def __init__(self, kind: str, source: str, about: JsonObject) -> None:
         self.kind, self.source, self.about = kind, source, about
         self.parts: list[Any] = []
-        self.owners: list[tuple[int, Place]] = []
+        self.owners: list[tuple[int, Position]] = []
         self.content: list[Any] = []
         self.items: list[Any] = []
-        """The items of a call: itself, and its output or the answer to its approval request."""
+        """The items of a call: itself, and its output or the response to its approval request."""
 
     @property
     def is_reasoning(self) -> bool:
@@ -341,13 +338,13 @@ def _in_form(item: wire.Message | wire.ShortMessage, form: Json) -> wire.Message
     return item if only.text else replace(item, content=())
 
 
-def write_parts(parts: Sequence[Placed], *, is_sent: bool) -> tuple[list[Group], list[Place | None]]:
-    """The items of the assistant's parts; and the places of parts that are in no item of their own.
+def write_parts(parts: Sequence[LocatedPart], *, is_sent: bool) -> tuple[list[Group], list[Position | None]]:
+    """The items of the assistant's parts; and the positions of parts that are in no item of their own.
 
     `is_sent`: in a request, where calls that wait for approval are refused.
     """
     groups: list[Group] = []
-    places: list[Place | None] = [None] * len(parts)
+    positions: list[Position | None] = [None] * len(parts)
     ids: set[str] = set()
     for number, (part, _) in enumerate(parts):
         match part:
@@ -373,12 +370,12 @@ def write_parts(parts: Sequence[Placed], *, is_sent: bool) -> tuple[list[Group],
                 groups.append(group)
                 ids.add(_id(items[0]))
             case FilePart() if text_in(own(part), "itemId") in ids:
-                places[number] = file_place(part)
+                positions[number] = file_position(part)
             case SourceUrlPart() | SourceDocumentPart():
-                places[number] = source_place(part)
+                positions[number] = source_position(part)
             case _:
                 pass
-    return groups, places
+    return groups, positions
 
 
 def _id(item: Any) -> str:
@@ -410,22 +407,22 @@ def write_item(part: ToolCallPart | CustomPart, *, is_sent: bool) -> list[Any]:
         return _write_whole(part)
     if not part.provider_executed:
         return [_restored(write_call(part, about := call_notes(part)), about)]
-    asked, answered = (
+    request_notes, answered = (
         notes(one, NAMESPACE) for one in (part.call_provider_metadata, part.result_provider_metadata)
     )
     items: list[Any] = []
-    if text_in(asked, "type") in CALLS:
-        items.append(_restored(write_call(part, asked), asked))
+    if text_in(request_notes, "type") in CALLS:
+        items.append(_restored(write_call(part, request_notes), request_notes))
     kind = text_in(answered, "type")
     if kind in CALLS:
         items.append(_restored(write_call(part, answered), answered))
     elif kind in BEHIND:
         items.append(_restored(write_provider_output(part, answered), answered))
-    if text_in(asked, "type") == "mcp_approval_request":
+    if text_in(request_notes, "type") == "mcp_approval_request":
         is_answered = part.approval is not None and part.approval.approved is not None
         if not is_answered:
             return [] if is_sent else items
-        kept = notes(asked, APPROVAL)
+        kept = notes(request_notes, APPROVAL)
         # Older versions kept it in a member
         items.append(restore(_approval_item(part), notes(kept, ITEM) or kept))
     return items
@@ -469,5 +466,5 @@ def is_written(part: AssistantPart) -> bool:
 
 
 def output_kind(item: Any) -> str | None:
-    """The type of the call that an item answers, if it is an output that the client may send."""
-    return ANSWERED.get(kind_of_item(item)) if isinstance(item, wire.Output) else None
+    """The type of the call that an item is the output of, if the client may send such outputs."""
+    return OUTPUTS_OF.get(kind_of_item(item)) if isinstance(item, wire.Output) else None

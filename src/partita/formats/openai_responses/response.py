@@ -9,18 +9,16 @@ from typing import Any, Final, NamedTuple
 from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
-from partita.formats.answers.outlet import INTERRUPTED
+from partita.formats.core.decoder import INTERRUPTED
 from partita.formats.core.members import objects_in, text_in, without
 from partita.formats.core.metadata import notes
-from partita.formats.core.report import NO_PLACE, Place, Report
-from partita.formats.core.residue import residue, restore
+from partita.formats.core.report import Report
 from partita.formats.core.response import last_step, metadata_of, usage_of
 from partita.formats.core.tools import Tools
-from partita.formats.core.turns import Step
-from partita.formats.core.wire import to_json
+from partita.formats.core.turns import Position, Step
+from partita.formats.core.wire import residue, restore, to_json
 from partita.formats.format import Dumped, Loaded, Request, ToolSpec
-from partita.formats.losses import Loss, json_losses
-from partita.formats.reasons import DERIVED, REQUIRED, RESPONSE, UNREAD
+from partita.formats.losses import DERIVED, NO_PLACE, REQUIRED, RESPONSE, UNREAD, Loss, json_losses
 from partita.types.json import Json, JsonObject, is_array, is_object
 from partita.types.messages import AssistantContent, AssistantMessage, Message, ToolCallPart
 from partita.types.parts import StepStartPart, TextPart
@@ -125,7 +123,7 @@ class Ending(NamedTuple):
 
 def ending_of(
     response: JsonObject,
-    beside: JsonObject,
+    end_members: JsonObject,
     *,
     is_ended: bool,
     is_failed: bool,
@@ -134,7 +132,7 @@ def ending_of(
 ) -> Ending:
     """How a response ended.
 
-    `beside`: what its last event has besides the response; `has_calls`: the client must run calls.
+    `end_members`: what its last event has besides the response; `has_calls`: the client must run calls.
     """
     status = text_in(response, "status")
     details = response.get("incomplete_details")
@@ -151,7 +149,7 @@ def ending_of(
         reason = "content-filter" if is_refused else "tool-calls" if has_calls else "stop"
     raw = (f"{status}:{why}" if why else status) if status and is_ended else None
     more = {name: text for name, text in _identity(response).items() if text}
-    own = {**without(response, *NOT_METADATA, *ECHOES), **beside}
+    own = {**without(response, *NOT_METADATA, *ECHOES), **end_members}
     own = {_TIER.get(name, name): value for name, value in own.items() if value not in (None, "", [], {})}
     more |= {NAMESPACE: own} if own else {}
     more |= {} if is_ended else {"complete": False}
@@ -269,7 +267,7 @@ def _echoes(body: JsonObject) -> JsonObject:
     return {name: value for name, value in body.items() if name in ECHOES and value is not None}
 
 
-def _read_body(body: JsonObject) -> tuple[AssistantMessage, dict[Place, Any], list[Loss]]:
+def _read_body(body: JsonObject) -> tuple[AssistantMessage, dict[Position, Any], list[Loss]]:
     output = body.get("output")
     raws = output if is_array(output) else []
     reader = Reader(raws, "$.output", client_tools_of(body), is_response=True)
@@ -300,7 +298,7 @@ def _read_body(body: JsonObject) -> tuple[AssistantMessage, dict[Place, Any], li
     if kept:
         content = replace(content, provider_metadata={NAMESPACE: {ITEM: kept}})
         message = replace(message, content=content)
-    return message, reader.places, reader.losses
+    return message, reader.positions, reader.losses
 
 
 def _waits(part: Any) -> bool:
@@ -335,12 +333,12 @@ def dump_response(messages: Sequence[Message], request: Request | None = None) -
     return Dumped(body, lambda: REPORT.compare(record, _read_back(body, last, writer)))
 
 
-def _read_back(body: JsonObject, step: Step, writer: Writer) -> dict[Place, Any]:
-    message, places, _ = _read_body(body)
+def _read_back(body: JsonObject, step: Step, writer: Writer) -> dict[Position, Any]:
+    message, positions, _ = _read_body(body)
     created = step.message.created_at
     if created is not None and body.get("created_at") == int(created.timestamp()):
         message = replace(message, created_at=created)
-    return {**places, ("message", step.path): message}
+    return {**positions, ("message", step.path): message}
 
 
 def _named(item: JsonObject, at: int, path: str, writer: Writer) -> JsonObject:
@@ -354,7 +352,7 @@ def _named(item: JsonObject, at: int, path: str, writer: Writer) -> JsonObject:
 
 
 def _write_body(message: AssistantMessage, output: list[Any] | UnsetType | None) -> wire.Response:
-    """A response, as far as the metadata of a message describe it."""
+    """A response, as far as the metadata of a message describes it."""
     about = metadata_of(message)
     own = {_tier(name): value for name, value in notes(about, NAMESPACE).items()}
     status, _, _ = text_in(about, "rawFinishReason").partition(":")

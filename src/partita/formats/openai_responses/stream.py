@@ -15,21 +15,19 @@ from typing import Any, Final, TypeAlias
 from msgspec import UNSET
 
 from partita.errors import DecodeError
-from partita.formats.answers.outlet import RAW_INPUT, Call, Outlet
+from partita.formats.core.decoder import Call, ChunkEmitter
 from partita.formats.core.members import count_in, items_in, text_in, without
-from partita.formats.core.metadata import notes
-from partita.formats.core.report import PlacedPart
-from partita.formats.core.residue import RESPELLED
+from partita.formats.core.metadata import RAW_INPUT, notes
+from partita.formats.core.sources import source_chunk
 from partita.formats.core.tool_text import as_text, parse_input
-from partita.formats.losses import Loss
-from partita.formats.reasons import DERIVED, UNREAD
+from partita.formats.core.turns import ReadPart
+from partita.formats.core.wire import RESPELLED
+from partita.formats.losses import DERIVED, UNREAD, Loss
 from partita.types.chunks import (
     Chunk,
     CustomChunk,
     DataChunk,
     FileChunk,
-    SourceDocumentChunk,
-    SourceUrlChunk,
     ToolApprovalRequest,
     ToolInputStart,
     ToolOutputAvailable,
@@ -37,8 +35,15 @@ from partita.types.chunks import (
 )
 from partita.types.json import Json, JsonObject, is_object, kind_of
 from partita.types.messages import ToolCallPart
-from partita.types.parts import CustomPart, FilePart, SourceDocumentPart, SourceUrlPart, TextPart
-from partita.types.tools import ErrorTextOutput, JsonOutput
+from partita.types.parts import (
+    CustomPart,
+    ErrorTextOutput,
+    FilePart,
+    JsonOutput,
+    SourceDocumentPart,
+    SourceUrlPart,
+    TextPart,
+)
 
 from . import wire
 from .calls import BEHIND, CALLS, DYNAMIC, OUTCOMES, error_text, parse_arguments, runs_at_provider
@@ -49,8 +54,8 @@ from .wire import NAMESPACE
 
 UNKNOWN: Final = "data-openai-unknown"
 
-BEGINNINGS: Final = ("response.created", "response.queued", "response.in_progress")
-ENDINGS: Final = ("response.completed", "response.incomplete", "response.failed", "response.cancelled")
+START_EVENTS: Final = ("response.created", "response.queued", "response.in_progress")
+END_EVENTS: Final = ("response.completed", "response.incomplete", "response.failed", "response.cancelled")
 PROGRESS: Final = tuple(
     f"response.{tool}."
     for tool in (
@@ -101,7 +106,7 @@ class _Response:
     """What the items of a response share: the chunks, and what its end depends on."""
 
     def __init__(self) -> None:
-        self.chunks = Outlet(NAMESPACE)
+        self.chunks = ChunkEmitter(NAMESPACE)
         self.context = Context()
         self.is_refused = False
         self.searches: list[str] = []
@@ -144,15 +149,15 @@ class _Response:
         self._names += 1
         return f"{kind}-{self._names}"
 
-    def read(self, raw: JsonObject) -> list[PlacedPart]:
+    def read(self, raw: JsonObject) -> list[ReadPart]:
         """The parts of an item."""
         try:
             return read_item(wire.ITEM.read(raw), Context(self.context.client_tools))
         except DecodeError:  # nested too deeply, or without a type
             return []
 
-    def read_call(self, raw: JsonObject, call: Call) -> tuple[ToolCallPart | None, list[PlacedPart]]:
-        """The call of an item, if it can be read, and the parts that come from it besides."""
+    def read_call(self, raw: JsonObject, call: Call) -> tuple[ToolCallPart | None, list[ReadPart]]:
+        """The call of an item, if it can be read, and the other parts that are derived from it."""
         found = self.read(_identified(raw, call))
         part = found[0].part if found else None
         return (part if isinstance(part, ToolCallPart) else None), found[1:]
@@ -187,7 +192,7 @@ class _Item:
         keep(self.response, raw)
 
     def stop(self, *, is_complete: bool) -> None:
-        """Nothing more comes of the item; `is_complete`: because the response is complete."""
+        """End the item without its complete form; `is_complete`: the response is complete."""
         self.end(self.raw)
 
 
@@ -224,8 +229,8 @@ class _Message(_Item):
 
     def __init__(self, response: _Response, raw: JsonObject) -> None:
         super().__init__(response, raw)
-        self._begun = text_in(raw, "id")
-        self._id = self._begun or response.name("text")
+        self._first_id = text_in(raw, "id")
+        self._id = self._first_id or response.name("text")
         self._passages: dict[int, _Passage] = {}
         self._passage(0)
 
@@ -237,7 +242,7 @@ class _Message(_Item):
         match kind:
             case "response.output_text.delta" | "response.refusal.delta":
                 passage = self._passage(index)
-                self._grow(passage, text_in(event, "delta"), is_refusal="refusal" in kind)
+                self._append(passage, text_in(event, "delta"), is_refusal="refusal" in kind)
                 passage.logprobs += items_in(event.get("logprobs"))
             case "response.output_text.done":
                 self._fill(self._passage(index), {**event, "type": "output_text"})
@@ -282,7 +287,7 @@ class _Message(_Item):
             if index >= len(content):
                 content.append(passage.content({}))
         # The id with which it began: some gateways change it, and the AI SDK keeps the first
-        named = {**raw, "id": self._begun} if self._begun else raw
+        named = {**raw, "id": self._first_id} if self._first_id else raw
         found = self.response.read({**named, "role": "assistant", "content": content})
         parts = [one.part for one in found if isinstance(one.part, TextPart | CustomPart)]
         numbers = sorted(self._passages)
@@ -294,12 +299,12 @@ class _Message(_Item):
                 numbers.remove(index)
                 self.response.chunks.end(passage.id, _notes(part.provider_metadata), part.citations)
                 for source in passage.sources:
-                    self.response.chunks.emit(_source_chunk(source))
+                    self.response.chunks.emit(source_chunk(source))
         for index in numbers:  # an item that cannot be read
             self.response.chunks.end(self._passages[index].id, self._known())
 
     def _known(self) -> JsonObject:
-        known = {"itemId": self._begun, "phase": text_in(self.raw, "phase")}
+        known = {"itemId": self._first_id, "phase": text_in(self.raw, "phase")}
         return {name: value for name, value in known.items() if value}
 
     def _passage(self, index: int) -> _Passage:
@@ -309,18 +314,18 @@ class _Message(_Item):
             self.response.chunks.start_text(passage.id, self._known())
         return passage
 
-    def _grow(self, passage: _Passage, text: str, *, is_refusal: bool) -> None:
+    def _append(self, passage: _Passage, text: str, *, is_refusal: bool) -> None:
         passage.is_refusal |= is_refusal
         self.response.is_refused |= is_refusal
         if text:
             passage.pieces.append(text)
-            self.response.chunks.text(passage.id, text)
+            self.response.chunks.append_text(passage.id, text)
 
     def _fill(self, passage: _Passage, part: JsonObject) -> None:
         """Content that is complete. Text that came in deltas is not repeated."""
         kind = text_in(part, "type")
         text = "" if passage.pieces else text_in(part, _TEXTS[kind])
-        self._grow(passage, text, is_refusal=kind == "refusal")
+        self._append(passage, text, is_refusal=kind == "refusal")
         passage.logprobs = passage.logprobs or [*items_in(part.get("logprobs"))]
         for annotation in items_in(part.get("annotations"))[len(passage.annotations) :]:
             self._cite(passage, annotation)
@@ -334,17 +339,9 @@ class _Message(_Item):
         if source is None:
             return
         if text_in(annotation, "type") in MADE:
-            self.response.chunks.emit(_source_chunk(source))
+            self.response.chunks.emit(source_chunk(source))
         else:
             passage.sources.append(source)
-
-
-def _source_chunk(part: SourceUrlPart | SourceDocumentPart) -> Chunk:
-    if isinstance(part, SourceUrlPart):
-        return SourceUrlChunk(part.source_id, part.url, part.title)
-    return SourceDocumentChunk(
-        part.source_id, part.media_type, part.title, part.filename, part.provider_metadata
-    )
 
 
 _REASONING: Final[Mapping[str, str]] = {
@@ -387,9 +384,9 @@ class _Reasoning(_Item):
             return False
         thought = self._thought(member, count_in(event, f"{member}_index") or 0)
         if "delta" in event:
-            self._grow(thought, text_in(event, "delta"))
+            self._append(thought, text_in(event, "delta"))
         elif not thought.pieces:
-            self._grow(thought, text_in(event, "text") or text_in(notes(event, "part"), "text"))
+            self._append(thought, text_in(event, "text") or text_in(notes(event, "part"), "text"))
         return True
 
     def may_be(self, raw: JsonObject) -> bool:
@@ -404,7 +401,7 @@ class _Reasoning(_Item):
             for index, part in enumerate(items_in(raw.get(member))):
                 thought = self._thought(member, index)
                 if not thought.pieces:
-                    self._grow(thought, text_in(part, "text") if is_object(part) else "")
+                    self._append(thought, text_in(part, "text") if is_object(part) else "")
         found = self.response.read({"summary": [], **raw})
         about = _notes(found[-1].part.provider_metadata) if found else {}
         more = {name: about[name] for name in (ENCRYPTED, ITEM) if name in about}
@@ -441,10 +438,10 @@ class _Reasoning(_Item):
         self.response.chunks.start_reasoning(thought.id, {**self._known, **encrypted})
         return thought
 
-    def _grow(self, thought: _Thought, text: str) -> None:
+    def _append(self, thought: _Thought, text: str) -> None:
         if text:
             thought.pieces.append(text)
-            self.response.chunks.reasoning(thought.id, text, self._metadata(thought))
+            self.response.chunks.append_reasoning(thought.id, text, self._metadata(thought))
 
     def _metadata(self, thought: _Thought) -> JsonObject:
         return {**self._known, **({"type": RAW} if thought.member == "content" else {})}
@@ -479,7 +476,7 @@ class _TextualCall(_Item):
             self._input = event.get(member) or self._input
         elif text_in(event, "delta"):
             self._start()
-            self.response.chunks.grow_call(self._call.id, text_in(event, "delta"))
+            self.response.chunks.append_input(self._call.id, text_in(event, "delta"))
         return True
 
     def end(self, raw: JsonObject) -> None:
@@ -519,7 +516,7 @@ class _TextualCall(_Item):
         chunks = self.response.chunks
         if is_cut and (self._is_custom or not _is_json(given)):
             if not written and isinstance(given, str):
-                chunks.grow_call(self._call.id, given)
+                chunks.append_input(self._call.id, given)
             return
         part, _ = self.response.read_call(self.raw, self._call)
         metadata = _call_notes(part)
@@ -614,7 +611,7 @@ class _ToolCall(_Item):
                     chunk = FileChunk(one.part.url, one.part.media_type, one.part.provider_metadata)
                     self.response.chunks.emit(chunk)
                 elif (source := self.response.context.number(one.part, is_found=True)) is not None:
-                    self.response.chunks.emit(_source_chunk(source))
+                    self.response.chunks.emit(source_chunk(source))
 
     def stop(self, *, is_complete: bool) -> None:
         """A call that was not emitted yet is emitted as one that was being written."""
@@ -624,7 +621,7 @@ class _ToolCall(_Item):
         call, text = self._call(self.raw), "".join(self._pieces)
         self.response.chunks.start_call(call)
         if text:
-            self.response.chunks.grow_call(call.id, text)
+            self.response.chunks.append_input(call.id, text)
 
     def _call(self, raw: JsonObject) -> Call:
         """The call. Its id is that of the first chunk; before, a server may still change it."""
@@ -686,11 +683,11 @@ class _QuotedCall(_Item):
         if self.is_ended or self._has_input:
             return False
         if kind in _QUOTED_DELTAS:
-            self._grow(text_in(event, "delta"))
+            self._append(text_in(event, "delta"))
         elif kind in _QUOTED_DONE:
             text = text_in(event, self._member)
             if not self._is_quoting and text:
-                self._grow(text)
+                self._append(text)
             self._end_quote()
             if self._is_provider:  # code runs from here on; a patch waits for its item
                 self._end_input({**self._input(), self._member: text}, None)
@@ -710,19 +707,19 @@ class _QuotedCall(_Item):
     def stop(self, *, is_complete: bool) -> None:
         self.is_ended = True
 
-    def _grow(self, text: str) -> None:
+    def _append(self, text: str) -> None:
         """Write a piece into the JSON of the input, after the other members."""
         if not self._is_quoting:
             self._is_quoting = True
             opening = as_text({**without(self._input(), self._member), self._member: ""})
-            self.response.chunks.grow_call(self._call.id, opening.removesuffix('"}'))
+            self.response.chunks.append_input(self._call.id, opening.removesuffix('"}'))
         if text:
-            self.response.chunks.grow_call(self._call.id, as_text([text])[2:-2])
+            self.response.chunks.append_input(self._call.id, as_text([text])[2:-2])
 
     def _end_quote(self) -> None:
         if self._is_quoting:
             self._is_quoting = False
-            self.response.chunks.grow_call(self._call.id, '"}')
+            self.response.chunks.append_input(self._call.id, '"}')
 
     def _end_input(self, value: Json, metadata: JsonObject | None) -> None:
         self._has_input = True
@@ -784,13 +781,13 @@ class ResponsesDecoder:
         self._ids: dict[str, _Item] = {}
         self._counts: Counter[str] = Counter()
         self._response: JsonObject = {}
-        self._beside: JsonObject = {}
+        self._end_members: JsonObject = {}
         self._is_ended = False
-        self._failures: set[str] = set()
+        self._reported: set[str] = set()
 
     def feed(self, event: Json) -> list[Chunk]:
         """The chunks of one event. A text is a record that is not JSON."""
-        self._shared.chunks.begin()
+        self._shared.chunks.start()
         if isinstance(event, str):
             self._shared.chunks.error(f"unparsable record: {event[:200]}")
         elif not is_object(event) or not self._take(event):
@@ -805,9 +802,9 @@ class ResponsesDecoder:
                 item.stop(is_complete=False)
             ending = ending_of(
                 self._response,
-                self._beside,
+                self._end_members,
                 is_ended=self._is_ended,
-                is_failed=bool(self._failures),
+                is_failed=bool(self._reported),
                 is_refused=self._shared.is_refused,
                 has_calls=self._shared.has_calls,
             )
@@ -826,9 +823,9 @@ class ResponsesDecoder:
     def _take(self, event: JsonObject) -> bool:
         """Read an event; whether it is known."""
         kind = text_in(event, "type")
-        if kind in BEGINNINGS:
+        if kind in START_EVENTS:
             self._update(notes(event, "response"))
-        elif kind in ENDINGS:
+        elif kind in END_EVENTS:
             self._end(event)
         elif kind in ("response.output_item.added", "response.output_item.done"):
             return self._take_item(event, is_complete=kind.endswith("done"))
@@ -897,7 +894,7 @@ class ResponsesDecoder:
         return item
 
     def _stray(self, event: JsonObject) -> _Item | None:
-        """An item that began before the stream."""
+        """An item that started before the stream."""
         for beginning, kind in STRAYS:
             if text_in(event, "type").startswith(beginning):
                 id_ = text_in(event, "item_id")
@@ -910,7 +907,7 @@ class ResponsesDecoder:
         response = notes(event, "response")
         self._is_ended = True
         self._update(response)
-        self._beside = without(event, "type", "response", "sequence_number", "event_id")
+        self._end_members = without(event, "type", "response", "sequence_number", "event_id")
         self._response.setdefault("status", text_in(event, "type").removeprefix("response."))
         self._fill(response)
         for item in self._open():
@@ -947,8 +944,8 @@ class ResponsesDecoder:
     def _fail(self, error: Json) -> None:
         """Report a failure once: it often comes as an event, and again in the response."""
         text = error_text(error)
-        if text not in self._failures:
-            self._failures.add(text)
+        if text not in self._reported:
+            self._reported.add(text)
             self._shared.chunks.error(text)
 
 
@@ -974,7 +971,7 @@ _POSITIONS: Final = frozenset(
 _CARRIED: Final[Mapping[str, str]] = {
     **dict.fromkeys(("response.output_text.delta", "response.refusal.delta"), "delta"),
     **{name: "delta" for name in (*_REASONING, *_ARGUMENTS, *_QUOTED_DELTAS) if name.endswith(".delta")},
-    **dict.fromkeys(ENDINGS, "response"),
+    **dict.fromkeys(END_EVENTS, "response"),
 }
 """The member of an event that is read into the message."""
 
@@ -998,7 +995,7 @@ def unread_losses(events: Sequence[Json]) -> Iterator[Loss]:
             where = f"{path}.{name}"
             if name == "response" and index == ended[-1] and is_object(value):
                 yield from _unread_response(value, where)
-            elif name not in ("type", _CARRIED.get(kind), *_POSITIONS) and kind not in ENDINGS and value:
+            elif name not in ("type", _CARRIED.get(kind), *_POSITIONS) and kind not in END_EVENTS and value:
                 yield Loss.of(where, value, DERIVED, "minor")
 
 

@@ -66,7 +66,7 @@ class OutputText(Content, tag="output_text"):
 
 
 class Refusal(Content, tag="refusal"):
-    """Why the model refuses to answer."""
+    """Why the model refuses the request."""
 
     refusal: str
 

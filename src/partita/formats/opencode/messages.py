@@ -18,8 +18,7 @@ from partita.types.messages import (
     UserContent,
     UserMessage,
 )
-from partita.types.parts import DataPart, TextPart
-from partita.types.tools import InterruptedOutput
+from partita.types.parts import DataPart, InterruptedOutput, TextPart
 from partita.types.usage import Usage
 
 from .parts import (
@@ -188,8 +187,8 @@ class Responses:
         if self._due is not None:
             consumption, line = self._due
             self._due = None
-            with self._sink.as_of(line):
-                self._sink.consume(consumption)
+            with self._sink.from_lines(line):
+                self._sink.add_consumption(consumption)
 
     def count(self, id_: str, record: JsonObject, time: datetime | None) -> None:
         """Count what something consumed that is not a response."""
@@ -197,7 +196,7 @@ class Responses:
         info = {**response_names(model if is_object(model) else {}), **record, GENERATION: 2}
         consumption = _consumption(id_, info, [], time)
         if consumption is not None:
-            self._sink.consume(consumption)
+            self._sink.add_consumption(consumption)
 
     def add(
         self, id_: str, info: JsonObject, parts: list[JsonObject], time: datetime | None
@@ -239,7 +238,7 @@ class Responses:
         if not isinstance(status, str) or status not in STATUSES:
             self._sink.report_unknown(f"unknown state {status!r:.80} of a call")
         if (child := child_of(part)) is not None:
-            self._sink.link(child, call_id)
+            self._sink.link_agent(child, call_id)
 
     def _learn(self, info: JsonObject) -> None:
         if isinstance(model := info.get("modelID"), str):
@@ -460,7 +459,7 @@ class Messages:
 
     def _begin_turn(self, parts: list[JsonObject]) -> None:
         self._responses.close()
-        self._sink.begin_turn()
+        self._sink.start_turn()
         if not self._has_prompt:
             self._has_prompt = True
             texts = [part.get("text") for part in parts if not is_injected(part)]

@@ -23,20 +23,24 @@ from partita.types.chunks import (
     ToolInputAvailable,
     ToolOutputChunk,
 )
-from partita.types.data_url import OCTETS, kind_of_media
+from partita.types.data_url import OCTETS, media_kind
 from partita.types.json import Json, JsonObject, is_array, is_object
 from partita.types.messages import UserPart
-from partita.types.parts import DataPart, FilePart, ForeignPart, ImagePart, TextPart
-from partita.types.times import read_millis
-from partita.types.tools import (
+from partita.types.parts import (
     ContentItem,
     ContentOutput,
+    DataPart,
     ErrorTextOutput,
     ExecutionDeniedOutput,
+    FilePart,
+    ForeignPart,
+    ImagePart,
     InterruptedOutput,
     TextOutput,
+    TextPart,
     ToolOutput,
 )
+from partita.types.times import from_milliseconds
 
 KEY: Final = "openCode"
 """The namespace in metadata."""
@@ -141,7 +145,7 @@ def file_of(part: Json) -> ImagePart | FilePart | None:
     name = part.get("filename")
     name = name if isinstance(name, str) else None
     metadata = provider_metadata(part, "url", "mime", "filename")
-    if kind_of_media(media_type) == "image":
+    if media_kind(media_type) == "image":
         return ImagePart(url, media_type, name, provider_metadata=metadata)
     return FilePart(url, media_type, name, provider_metadata=metadata)
 
@@ -182,7 +186,7 @@ def _id_of(part: JsonObject) -> str | None:
 def time_in(fields: JsonObject, name: str) -> datetime | None:
     """One of the times of an object, in milliseconds."""
     time = fields.get("time")
-    return read_millis(time.get(name)) if is_object(time) else None
+    return from_milliseconds(time.get(name)) if is_object(time) else None
 
 
 # Tool calls

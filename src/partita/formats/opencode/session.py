@@ -12,8 +12,7 @@ from typing import Final, NamedTuple
 from partita.formats.core import unread
 from partita.formats.core.members import text_or
 from partita.formats.format import Format, Loaded
-from partita.formats.log.links import Links
-from partita.formats.log.message_tree import MessageTree
+from partita.formats.log.message_tree import MessageTree, RecordLinks
 from partita.formats.log.records import load_records, records_in
 from partita.formats.log.sink import Fact, LogSink
 from partita.types.json import Json, JsonObject, is_array, is_object
@@ -45,7 +44,7 @@ class OpenCodeDecoder:
         self._tree = MessageTree(sink)
         self._messages = Messages(sink, self._tree)
         self._rows = Rows()
-        self._links = Links(sink)
+        self._links = RecordLinks(sink)
         self._revert: JsonObject = {}
         self._is_reverted = False
         self._unknown = 0

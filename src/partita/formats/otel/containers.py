@@ -8,9 +8,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from partita.errors import ConversionError, DecodeError
-from partita.formats.core.residue import residue
 from partita.formats.core.tools import Tools
-from partita.formats.core.wire import read_wire
+from partita.formats.core.wire import read_wire, residue
 from partita.formats.format import Request, ToolSpec
 from partita.formats.losses import json_losses
 from partita.types.json import Json, JsonObject, dumps, is_array, is_object, kind_of, loads

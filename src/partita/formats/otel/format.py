@@ -18,23 +18,23 @@ from typing import Any, Final
 from msgspec import UNSET
 from msgspec.structs import replace
 
+from partita.formats.core.message_writer import MessageWriter
 from partita.formats.core.metadata import add_notes, message_notes, notes, with_message_notes
-from partita.formats.core.report import Place, Report
-from partita.formats.core.residue import restore
-from partita.formats.core.role_messages import JOINED_NOTE, MessageWriter, numbered
-from partita.formats.core.rules import Rules
+from partita.formats.core.report import Report
+from partita.formats.core.request import JOINED_NOTE, numbered
 from partita.formats.core.turns import (
     Instructions,
+    Position,
     Results,
+    Rules,
     Step,
     Turn,
     join,
     misplaced_results,
 )
-from partita.formats.core.wire import Wire, to_json
+from partita.formats.core.wire import Wire, restore, to_json
 from partita.formats.format import Dumped, Format, Loaded, Request, Slot
 from partita.formats.losses import Loss
-from partita.types.fold import results_id
 from partita.types.json import Json, JsonObject, is_object
 from partita.types.messages import (
     AssistantContent,
@@ -48,8 +48,8 @@ from partita.types.messages import (
     UserContent,
     UserMessage,
 )
-from partita.types.parts import ForeignPart, TextPart
-from partita.types.tools import ToolResultPart
+from partita.types.parts import ForeignPart, TextPart, ToolResultPart
+from partita.types.tool_results import results_id
 from partita.types.usage import Usage
 from partita.types.value import Extra
 
@@ -146,7 +146,7 @@ class _Reader:
         """`numbers`: of the recorded messages, if not from zero on."""
         self.messages: list[Message] = []
         self.paths: list[str] = []
-        self.places: dict[Place, Any] = {}
+        self.places: dict[Position, Any] = {}
         self.attributes = dict(recording.attributes)
         thread_id = self.attributes.get(CONVERSATION)
         self._thread_id = self.attributes.pop(CONVERSATION) if isinstance(thread_id, str) else None

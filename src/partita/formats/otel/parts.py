@@ -6,16 +6,25 @@ from msgspec import UNSET, Struct
 from msgspec.structs import replace
 
 from partita.errors import DecodeError
-from partita.formats.core.codec import KIND, PartCodec, PartCodecs
-from partita.formats.core.metadata import add_notes, notes
+from partita.formats.core.codec import PartCodec, PartCodecs
+from partita.formats.core.metadata import KIND, add_notes, notes
 from partita.formats.core.tool_text import read_arguments, read_tool_text, tool_text
 from partita.formats.core.wire import Wire, to_json
-from partita.types.data_url import OCTETS, data_url, inline_of, kind_of_media
-from partita.types.fold import state_after
+from partita.types.data_url import OCTETS, data_url, inline_data, media_kind
 from partita.types.json import Json, JsonObject, dumps, is_array, is_object
 from partita.types.messages import ToolCallPart
-from partita.types.parts import CustomPart, FilePart, ForeignPart, ImagePart, ReasoningPart, TextPart
-from partita.types.tools import ContentOutput, ToolOutput, ToolResultPart
+from partita.types.parts import (
+    ContentOutput,
+    CustomPart,
+    FilePart,
+    ForeignPart,
+    ImagePart,
+    ReasoningPart,
+    TextPart,
+    ToolOutput,
+    ToolResultPart,
+)
+from partita.types.tool_results import state_after
 
 from . import wire
 from .wire import NAME, PART
@@ -222,7 +231,7 @@ Media: TypeAlias = ImagePart | FilePart
 
 def _media(block: wire.Media, url: str) -> Media:
     media_type = _media_type(block)
-    kind = block.modality or kind_of_media(media_type or OCTETS)
+    kind = block.modality or media_kind(media_type or OCTETS)
     if kind == "image":
         return ImagePart(url, media_type=media_type)
     return FilePart(url, OCTETS if media_type is None else media_type)
@@ -233,7 +242,7 @@ def _media_type(block: wire.Media) -> str | None:
 
 
 def _about(part: Media) -> Any:
-    modality = "image" if isinstance(part, ImagePart) else kind_of_media(part.media_type)
+    modality = "image" if isinstance(part, ImagePart) else media_kind(part.media_type)
     return {"modality": modality, "mime_type": UNSET if part.media_type is None else part.media_type}
 
 
@@ -242,7 +251,7 @@ def read_blob(block: wire.Blob, context: Called) -> Media:
 
 
 def write_blob(part: Media) -> Wire | None:
-    inline = inline_of(part.url)
+    inline = inline_data(part.url)
     if inline is None:
         return None
     about = _about(part)

@@ -14,14 +14,30 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from partita.formats.core.metadata import add_notes, message_notes, notes, with_message_notes
-from partita.formats.core.report import Place, Record, Report
-from partita.formats.core.residue import add_residue, residue, restore, restore_noted
+from partita.formats.core.report import Record, Report
 from partita.formats.core.sidecar import in_messages
-from partita.formats.core.turns import Instructions, Prompt, Results, Step, join, misplaced_results, split
-from partita.formats.core.wire import Wire, kind_of, read_wire, to_json
+from partita.formats.core.turns import (
+    Instructions,
+    Position,
+    Prompt,
+    Results,
+    Step,
+    join,
+    misplaced_results,
+    split,
+)
+from partita.formats.core.wire import (
+    Wire,
+    add_residue,
+    kind_of,
+    read_wire,
+    residue,
+    restore,
+    restore_noted,
+    to_json,
+)
 from partita.formats.format import Dumped, Format, Loaded
 from partita.formats.rows import read_moment
-from partita.types.fold import results_id
 from partita.types.json import Json, JsonObject, is_array, is_object
 from partita.types.messages import (
     AssistantContent,
@@ -36,9 +52,9 @@ from partita.types.messages import (
     UserContent,
     UserMessage,
 )
-from partita.types.parts import ForeignPart, TextPart
+from partita.types.parts import ForeignPart, TextPart, ToolResultPart
 from partita.types.times import iso_text
-from partita.types.tools import ToolResultPart
+from partita.types.tool_results import results_id
 from partita.types.usage import UsageNames
 
 from . import wire
@@ -109,13 +125,13 @@ class _Reader:
     def __init__(self, payload: Json) -> None:
         self.messages: list[Message] = []
         self.paths: list[str] = []
-        self.places: dict[Place, Any] = {}
+        self.places: dict[Position, Any] = {}
         self._instructions: str | None = None
         self._after_request = False
         self._response_id: str | None = None  # of the last response
         self._results_ids: set[str] = set()
         self._start = 0  # of the messages of the current wire message
-        self._first: Place = ()  # the place of the first of them
+        self._first: Position = ()  # the place of the first of them
         for index, raw in enumerate(payload if is_array(payload) else [payload]):
             path = f"$[{index}]" if is_array(payload) else "$"
             message = read_wire(MESSAGE, raw, path, HINT)
@@ -130,7 +146,7 @@ class _Reader:
     def _id(self) -> str:
         return f"message-{len(self.messages) + 1}"
 
-    def _append(self, message: Message, place: Place) -> None:
+    def _append(self, message: Message, place: Position) -> None:
         if len(self.messages) == self._start:
             self._first = place
         self.messages.append(message)
@@ -264,7 +280,7 @@ class _Writer:
     def _step(self, step: Step) -> None:
         blocks: list[Any] = []
         moved: list[tuple[int, Any]] = []
-        places: list[Place | None] = []
+        places: list[Position | None] = []
         number = 0
         self._end_request(is_needed=bool(step.parts) or step.number == 1)
         index = len(self._payload)

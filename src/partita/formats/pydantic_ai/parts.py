@@ -6,26 +6,28 @@ from typing import Any, Final, NamedTuple, TypeAlias
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from partita.formats.core.codec import KIND, PartCodec, PartCodecs
+from partita.formats.core.codec import PartCodec, PartCodecs
 from partita.formats.core.files import file_part, is_image
-from partita.formats.core.metadata import notes
+from partita.formats.core.metadata import KIND, notes
 from partita.formats.core.tool_text import Outcome, read_arguments, read_tool_text, tool_text
 from partita.formats.core.wire import Wire, to_json
-from partita.types.data_url import OCTETS, data_url, inline_of, is_base64, kind_of_media
-from partita.types.fold import state_after
+from partita.types.data_url import OCTETS, data_url, inline_data, is_base64, media_kind
 from partita.types.json import Json, JsonObject, dumps, is_array, is_object
 from partita.types.messages import ToolCallPart
 from partita.types.parts import (
     Citation,
+    ContentOutput,
     CustomPart,
     DocumentCitationSource,
     FilePart,
     ImagePart,
     ReasoningPart,
     TextPart,
+    ToolOutput,
+    ToolResultPart,
     UrlCitationSource,
 )
-from partita.types.tools import ContentOutput, ToolOutput, ToolResultPart
+from partita.types.tool_results import state_after
 
 from . import wire
 from .wire import ITEM, NAME
@@ -292,7 +294,7 @@ def read_binary(block: wire.Binary, context: Any) -> Media:
 
 
 def write_binary(part: Media) -> wire.Binary | None:
-    inline = inline_of(part.url)
+    inline = inline_data(part.url)
     if inline is None or not is_base64(inline.data):
         return None
     return wire.Binary(data=inline.data, media_type=part.media_type or inline.media_type or OCTETS)
@@ -324,7 +326,7 @@ def url_codec(block: type[wire.Url], media: str) -> PartCodec[None]:
     def write(part: FilePart) -> Wire:
         return block(url=part.url, media_type=part.media_type)
 
-    return PartCodec(block, FilePart, read, write, suits=lambda part: kind_of_media(part.media_type) == media)
+    return PartCodec(block, FilePart, read, write, suits=lambda part: media_kind(part.media_type) == media)
 
 
 def read_uploaded(block: wire.UploadedFile, context: None) -> FilePart | None:

@@ -1,8 +1,8 @@
-"""Custom texts and patterns to replace, besides the known kinds.
+"""Custom texts and patterns to replace, in addition to the known kinds.
 
 A pattern is searched in texts of any size, so its language is small: letters, `.`, classes, escapes such as
 `\\d`, `^ $`, alternatives at the top, and possessive quantifiers with an upper limit. There are no groups,
-and all quantifiers together have a limit: each place of a text is searched in bounded time.
+and all quantifiers together have a limit: each position of a text is searched in bounded time.
 """
 
 import re
@@ -62,7 +62,7 @@ def compiled(customs: Sequence[Custom]) -> list[re.Pattern[str]]:
 
 def _check(custom: Custom, where: str) -> None:
     if not custom.text:
-        raise DecodeError("there is nothing to look for", where=where, hint="give a string or a pattern")
+        raise DecodeError("there is nothing to search for", where=where, hint="give a string or a pattern")
     if len(custom.text) > LONGEST:
         raise DecodeError(f"longer than {LONGEST} characters", where=where, hint="give a part of it")
 
@@ -75,7 +75,7 @@ def _pattern(expression: str, where: str) -> re.Pattern[str]:
             f"the pattern cannot be compiled: {error}", where=where, hint="write it as a regular expression"
         ) from None
     if pattern.match(""):
-        raise DecodeError("the pattern matches an empty text", where=where, hint="ask for at least a letter")
+        raise DecodeError("the pattern matches an empty text", where=where, hint="require at least a letter")
     return pattern
 
 
@@ -86,9 +86,9 @@ def _bounded(text: str, where: str) -> str:
         token = _TOKEN.match(text, at)
         if token is None:
             raise DecodeError(
-                f"the pattern has something at character {at + 1} that is not taken: {text[at]!r}",
+                f"the pattern has something at character {at + 1} that is not supported: {text[at]!r}",
                 where=where,
-                hint="letters, classes, \\d \\w \\s \\b, | and quantifiers are taken; groups are not",
+                hint="letters, classes, \\d \\w \\s \\b, | and quantifiers are supported; groups are not",
             )
         pieces.append("|" if token["or"] else token["item"] + _quantifier(token["count"]))
         at = token.end()

@@ -1,7 +1,7 @@
-"""Finds secrets by what is beside them: a name, a header, an option, the form of an address.
+"""Finds secrets by what is next to them: a name, a header, an option, the form of an address.
 
-A detector looks at one place of a text, where one of its literals is, and reads from there once: what a value
-covers is not searched again.
+A detector reads a text from the position of one of its literals: what a value covers is not searched a second
+time.
 """
 
 import base64
@@ -15,7 +15,7 @@ from .names import Strength, is_random, is_secret_value, strength_of
 
 
 class Outcome(NamedTuple):
-    """What a detector found at a place, and where the search continues."""
+    """What a detector found at a position, and where the search continues."""
 
     span: Span | None
     done: int

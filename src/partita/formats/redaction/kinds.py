@@ -1,4 +1,4 @@
-"""The kinds of secrets: the name of each, what it is, and what its mark is called; and a secret in a text."""
+"""The kinds of secrets: the name of each, what it is, and its label in texts; and a secret in a text."""
 
 from collections.abc import Mapping
 from typing import Final, NamedTuple
@@ -20,9 +20,9 @@ class Kind(NamedTuple):
     label: str
     what: str
     wanted: bool = True
-    """Whether it is looked for by default."""
+    """Whether it is searched for by default."""
     spreads: bool = True
-    """Whether a secret that is found in one place is replaced in all places."""
+    """Whether a secret that is found once is replaced everywhere."""
 
 
 KINDS: Final = (

@@ -1,7 +1,7 @@
 """Finds, numbers and replaces the secrets in texts. The same secret has the same number everywhere.
 
-It works in two passes. The first collects the secrets; the second replaces them, also in places where nothing
-shows that they are secrets.
+It works in two passes. The first collects the secrets; the second replaces them, also where nothing shows
+that they are secrets.
 """
 
 import os
@@ -22,10 +22,10 @@ from .scanner import HEAD, Literals, Scanner
 from .user_names import UserNames
 
 PLACES: Final = 20
-"""How many places of one secret are reported."""
+"""How many paths of one secret are reported."""
 
 MOST_SPREADING: Final = 1000
-"""How many secrets are looked for in other places than where their format or name shows them."""
+"""How many secrets are searched for where neither a format nor a name shows them."""
 
 LIMIT: Final = 128_000_000
 """How many characters are searched unless the rules or `LIMIT_VARIABLE` set another number."""
@@ -35,7 +35,7 @@ LIMIT_VARIABLE: Final = "PARTITA_REDACT_LIMIT"
 LONGEST_MEMBER: Final = 8192
 COOKIES: Final = ("cookie", "set-cookie")
 SEAM_REACH: Final = 64
-"""How far behind the end of a part a secret may begin that the end of that part announces."""
+"""How far after the end of a part a secret may start that the end of that part announces."""
 
 
 class Piece(NamedTuple):
@@ -85,7 +85,7 @@ def limit_from_environment() -> int:
 
 @dataclass(frozen=True)
 class Rules:
-    """Which kinds and custom texts are looked for, which findings stay, and how much text is searched."""
+    """Which kinds and custom texts are searched for, which findings stay, and how much text is searched."""
 
     kinds: frozenset[str] = WANTED
     custom: tuple[Custom, ...] = ()

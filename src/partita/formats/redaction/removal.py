@@ -29,16 +29,18 @@ from partita.types.messages import (
     SystemMessage,
     ToolCallPart,
     ToolMessage,
-    calls_apart,
+    unlisted_calls,
 )
 from partita.types.parts import (
+    ContentOutput,
     FilePart,
     ImagePart,
     ReasoningFilePart,
     ReasoningPart,
+    TextOutput,
     TextPart,
+    ToolResultPart,
 )
-from partita.types.tools import ContentOutput, TextOutput, ToolResultPart
 
 P = TypeVar("P", bound=Part)
 
@@ -146,7 +148,8 @@ class Remover:
             for index, message in enumerate(result.messages)
         )
         apart = [
-            self._part(call, owner, f"{path}calls.{index}") for index, call in enumerate(calls_apart(result))
+            self._part(call, owner, f"{path}calls.{index}")
+            for index, call in enumerate(unlisted_calls(result))
         ]
         if self.counts.total() == before:
             return result

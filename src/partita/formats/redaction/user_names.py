@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Final
 
 _MOST: Final = 200
-"""How many names are looked for in other places."""
+"""How many names are searched for in all paths."""
 
 _SLASH: Final = r"(?:\\{0,4}/|\\{1,4}|%2[fF]|%5[cC])"
 _FOLDER: Final = re.compile(

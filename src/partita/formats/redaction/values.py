@@ -1,4 +1,4 @@
-"""Removes secrets from values: every text of a message, a thread, a run or a chunk, wherever it is.
+"""Removes secrets from values: from every text of a message, a thread, a run or a chunk, at any depth.
 
 Only fields with a fixed set of values (the type of a part, the state of a call) are not searched. Everything
 else may contain a secret: names of members, ids, metadata, unknown fields. In the chunks of a run a secret
@@ -98,6 +98,8 @@ def _is_tuple(value: object) -> TypeGuard[tuple[Any, ...]]:
 def _walk(value: Any, redactor: Redactor, path: str) -> Any:
     if _is_tuple(value):
         return _items(value, redactor, path)
+    if is_array(value) and any(isinstance(item, Value) for item in value):  # other lists are JSON
+        return list(_items(value, redactor, path))
     match value:
         case str():
             return redactor.text(value, path)
@@ -123,7 +125,7 @@ def _value(value: Value, redactor: Redactor, path: str) -> Value:
         if now is not was and now != was:
             changed[name] = now
     if isinstance(value, DataChunk) and not changed.get("type", DATA_PREFIX).startswith(DATA_PREFIX):
-        changed["type"] = f"{DATA_PREFIX}{changed['type']}"  # its type is a name behind that
+        changed["type"] = f"{DATA_PREFIX}{changed['type']}"  # its type is a name after that
     return replace(value, **changed) if changed else value
 
 

@@ -11,17 +11,23 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from partita.formats.core.members import parsed
-from partita.formats.events import fold
+from partita.formats.event_streams import fold
 from partita.formats.format import UNREAD
 from partita.formats.losses import Loss
-from partita.formats.plain import marks, reconstructed
-from partita.formats.rows import NOT_JSON, Row, message_of
+from partita.formats.rows import NOT_JSON, Row, marks, message_of, reconstructed
 from partita.types.chunks import Chunk
 from partita.types.codec import to_json
-from partita.types.json import Json, JsonObject, is_object, same
+from partita.types.json import Json, JsonObject, is_object, same_json
 from partita.types.messages import AssistantPart, Envelope, Message, ToolCallPart
-from partita.types.parts import DataPart, ForeignPart, TextPart
-from partita.types.tools import ErrorTextOutput, TextOutput, ToolOutput, ToolState
+from partita.types.parts import (
+    DataPart,
+    ErrorTextOutput,
+    ForeignPart,
+    TextOutput,
+    TextPart,
+    ToolOutput,
+    ToolState,
+)
 from partita.types.usage import Usage
 
 from .events import EventDecoder
@@ -189,7 +195,7 @@ def _is_same_call(part: AssistantPart, call: ToolCallPart) -> bool:
     if not isinstance(part, ToolCallPart):
         return False
     known = UNSET not in (part.input, call.input)
-    return part.id == call.id or (part.name == call.name and known and same(part.input, call.input))
+    return part.id == call.id or (part.name == call.name and known and same_json(part.input, call.input))
 
 
 def _merged(part: AssistantPart, call: ToolCallPart) -> AssistantPart:
@@ -199,7 +205,7 @@ def _merged(part: AssistantPart, call: ToolCallPart) -> AssistantPart:
     kept: JsonObject = {"id": call.id, **(call.tool_metadata or {}).get(NAME, {})}
     if call.name != part.name:
         kept["toolName"] = call.name
-    if call.input is not UNSET and (part.input is UNSET or not same(part.input, call.input)):
+    if call.input is not UNSET and (part.input is UNSET or not same_json(part.input, call.input)):
         kept["input"] = call.input
     if part.output is None and call.output is not None:
         part = replace(part, state=call.state, output=call.output)

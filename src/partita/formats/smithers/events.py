@@ -11,8 +11,7 @@ from msgspec import UNSET
 
 from partita.errors import DecodeError
 from partita.formats.core.members import parsed
-from partita.formats.losses import Loss
-from partita.formats.reasons import NO_CALL, OTHER_INPUT
+from partita.formats.losses import NO_CALL, OTHER_INPUT, Loss
 from partita.types.chunks import (
     Chunk,
     DataChunk,

@@ -12,12 +12,11 @@ from typing import Final
 
 from partita.errors import ConversionError
 from partita.formats.format import Format, Loaded
-from partita.formats.losses import Loss
-from partita.formats.reasons import IN_CALLS, UNREAD
+from partita.formats.losses import IN_CALLS, UNREAD, Loss
 from partita.formats.rows import Row, rows_of
-from partita.types.fold import expand, fold
 from partita.types.json import Json, JsonObject, is_object
 from partita.types.messages import Message
+from partita.types.tool_results import expand, fold
 
 from .agents import Agent, load_agent
 from .memory import load_memory

@@ -1,1 +1,1 @@
-"""Bytes of logs → lines with their values, also where they are broken."""
+"""Bytes of logs → lines with their values, including damaged ones."""

@@ -1,6 +1,6 @@
-"""Logs in blocks of bytes: from files, plain or compressed, and from sources that are awaited.
+"""Logs in blocks of bytes: from files, plain or compressed, and from async sources.
 
-Whether bytes are compressed, their first bytes tell; a name may be wrong.
+The first bytes decide whether a file is compressed; its name may be wrong.
 """
 
 import sys
@@ -18,8 +18,8 @@ else:
     from backports import zstd
 
 BLOCK: Final = 1024 * 1024
-UNPACKED_BLOCK: Final = 64 * 1024
-"""Smaller, since a block in which compressed data turns out to be damaged is lost as a whole."""
+PLAIN_BLOCK: Final = 64 * 1024
+"""Smaller, because a block with damaged compressed data is lost as a whole."""
 
 
 @runtime_checkable
@@ -32,74 +32,89 @@ class AsyncReadable(Protocol):
 
 
 def open_log(path: str | PathLike[str], offset: int = 0) -> Iterator[bytes]:
-    """The bytes of a log from `offset` on, counted in what it holds, not in its compressed bytes.
+    """The bytes of a log from `offset` on, counted in uncompressed bytes.
 
-    A file that is damaged or was cut gives what can be read of it before the error.
+    If a file is damaged or cut, what can be read is returned before the error is raised.
     """
     try:
         with Path(path).open("rb") as file:
-            if _packing(file.read(_MAGIC_BYTES)) is None:
+            if _codec_of(file.read(_MAGIC_BYTES)) is None:
                 file.seek(offset)
                 yield from _blocks(file)
             else:
                 file.seek(0)
-                yield from _skip(_unpacked(_blocks(file, UNPACKED_BLOCK), str(path)), offset)
+                yield from _skip(_decompressed(_blocks(file, PLAIN_BLOCK), str(path)), offset)
     except OSError as error:
         raise _unreadable(error, str(path)) from None
+
+
+def read_head(path: Path, size: int) -> bytes:
+    """The first `size` bytes of a log. Raises an `OSError`, or a `DecodeError` if they are damaged."""
+    with path.open("rb") as file:
+        head = file.read(size)
+        if _codec_of(head) is None:
+            return head
+        file.seek(0)
+        found = b""
+        for block in _decompressed(_blocks(file, PLAIN_BLOCK), str(path)):
+            found += block
+            if len(found) >= size:
+                break
+    return found[:size]
 
 
 async def read_blocks_async(
     source: AsyncIterable[bytes] | AsyncReadable, where: str = ""
 ) -> AsyncIterator[bytes]:
-    """The bytes of an awaited source, unpacked if they are compressed; `where` names it in errors."""
-    unpacker = Unpacker(where)
+    """The bytes of an async source, decompressed if needed; `where` names it in errors."""
+    decompressor = Decompressor(where)
     async for data in _read_all(source) if isinstance(source, AsyncReadable) else source:
-        for block in unpacker.feed(data):
+        for block in decompressor.feed(data):
             yield block
-    for block in unpacker.finish():
+    for block in decompressor.finish():
         yield block
 
 
-class Unpacker:
-    """Bytes in, plain or compressed, and blocks of what they hold out. They may be cut anywhere."""
+class Decompressor:
+    """Bytes in, plain or compressed; blocks of plain bytes out. The bytes may be cut anywhere."""
 
     def __init__(self, where: str = "") -> None:
         self._where = where
-        self._head: bytes | None = b""  # the first bytes, until they tell what this is
-        self._packing: Callable[[], _Member] | None = None
+        self._head: bytes | None = b""  # the first bytes, until they are enough to decide
+        self._codec: Callable[[], _Member] | None = None
         self._member: _Member | None = None
 
     def feed(self, data: bytes) -> Iterator[bytes]:
-        """What is known with `data`, in blocks of a limited size: a few bytes may hold gigabytes."""
+        """The plain bytes, in blocks of a limited size: a few compressed bytes may be gigabytes."""
         if self._head is not None:
             data = self._head + data
             self._head = data if len(data) < _MAGIC_BYTES else None
             if self._head is not None:
                 return
-            self._packing = _packing(data)
-        if self._packing is None:
+            self._codec = _codec_of(data)
+        if self._codec is None:
             yield data
         else:
-            yield from self._unpack(self._packing, data)
+            yield from self._members(self._codec, data)
 
     def finish(self) -> Iterator[bytes]:
-        """What is left at the end; a `DecodeError` if that came too early."""
+        """The last bytes; raises a `DecodeError` if the data is cut."""
         if self._head:
             yield self._head
         if self._member is not None:
             raise DecodeError(
                 "compressed file is cut off",
                 where=self._where,
-                hint="what stands before the cut was read; copy the file again",
+                hint="everything before the cut was read; copy the file again",
             )
 
-    def _unpack(self, packing: "Callable[[], _Member]", data: bytes) -> Iterator[bytes]:
+    def _members(self, codec: "Callable[[], _Member]", data: bytes) -> Iterator[bytes]:
         while data or not (self._member is None or self._member.needs_input):
             if self._member is None:
-                data = data.lstrip(b"\0")  # what tapes and some tools fill up with
+                data = data.lstrip(b"\0")  # padding of tapes and some tools
                 if not data:
                     return
-                self._member = packing()
+                self._member = codec()
             block = self._decompress(self._member, data)
             data = b""
             if block:
@@ -110,17 +125,17 @@ class Unpacker:
 
     def _decompress(self, member: "_Member", data: bytes) -> bytes:
         try:
-            return member.decompress(data, UNPACKED_BLOCK)
+            return member.decompress(data, PLAIN_BLOCK)
         except (zlib.error, zstd.ZstdError) as error:
             raise DecodeError(
                 f"compressed file is damaged: {error}",
                 where=self._where,
-                hint="what stands before the damage was read; copy the file again",
+                hint="everything before the damage was read; copy the file again",
             ) from None
 
 
 class _Member(Protocol):
-    """One of the compressed streams that a file may be made of."""
+    """One of the compressed streams in a file."""
 
     @property
     def eof(self) -> bool: ...
@@ -135,7 +150,7 @@ class _Member(Protocol):
 
 
 class _GzipMember:
-    """gzip with the methods that the decompressor of zstd has."""
+    """gzip with the methods of the decompressor of zstd."""
 
     def __init__(self) -> None:
         self._stream = zlib.decompressobj(wbits=zlib.MAX_WBITS + 16)  # 16: with the header of gzip
@@ -155,15 +170,15 @@ class _GzipMember:
         return block
 
 
-_PACKINGS: Final[dict[bytes, Callable[[], _Member]]] = {
+_CODECS: Final[dict[bytes, Callable[[], _Member]]] = {
     b"\x1f\x8b": _GzipMember,
     b"\x28\xb5\x2f\xfd": zstd.ZstdDecompressor,
 }
-_MAGIC_BYTES = max(map(len, _PACKINGS))
+_MAGIC_BYTES = max(map(len, _CODECS))
 
 
-def _packing(head: bytes) -> Callable[[], _Member] | None:
-    return next((packing for magic, packing in _PACKINGS.items() if head.startswith(magic)), None)
+def _codec_of(head: bytes) -> Callable[[], _Member] | None:
+    return next((codec for magic, codec in _CODECS.items() if head.startswith(magic)), None)
 
 
 def _blocks(file: BinaryIO, size: int = BLOCK) -> Iterator[bytes]:
@@ -171,11 +186,11 @@ def _blocks(file: BinaryIO, size: int = BLOCK) -> Iterator[bytes]:
         yield block
 
 
-def _unpacked(blocks: Iterator[bytes], where: str) -> Iterator[bytes]:
-    unpacker = Unpacker(where)
+def _decompressed(blocks: Iterator[bytes], where: str) -> Iterator[bytes]:
+    decompressor = Decompressor(where)
     for block in blocks:
-        yield from unpacker.feed(block)
-    yield from unpacker.finish()
+        yield from decompressor.feed(block)
+    yield from decompressor.finish()
 
 
 def _skip(blocks: Iterator[bytes], offset: int) -> Iterator[bytes]:

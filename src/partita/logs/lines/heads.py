@@ -1,64 +1,52 @@
 """The first JSON values of a file, without reading much of it."""
 
-import gzip
 import json
-import sys
-import zlib
 from pathlib import Path
 
 from partita.errors import PartitaError
-from partita.logs.places.log_file import unreadable
 from partita.stream.partial_json import parse_partial_json
 from partita.types.json import Json
 
+from .blocks import read_head
 from .recovery import is_blank
 
-if sys.version_info >= (3, 14):
-    from compression import zstd
-else:
-    from backports import zstd
-
 WINDOW = 1 << 16
-"""How many bytes are looked at."""
+"""How many bytes are read."""
 
 LIMIT = 20
-"""How many values are enough to tell a format."""
+"""How many values are enough to detect a format."""
 
 ATTEMPTS = 500
-"""How often to try to read a value: brackets that never close take long, each."""
+"""How many times to try to read a value: brackets that are never closed take long, each."""
 
-_BLANK = " \t\r\n\0\ufeff"  # runs of NUL stand before records that were written around a crash
+_BLANK = " \t\r\n\0\ufeff"  # a crash leaves runs of NUL before records
 _DECODER = json.JSONDecoder(strict=False)
 
 
 def first_values(path: Path) -> list[Json]:
-    """The first values of a file of JSON lines, or its one document; what is no JSON is passed by.
+    """The first values of a file of JSON lines, or its one document. What is not JSON is skipped.
 
-    Compressed files are looked into. A `PartitaError` when the file cannot be read.
+    The file may be compressed. Raises a `PartitaError` if it cannot be read.
     """
     data = head_of(path)
     return values_of(data.decode(errors="replace"), cut=len(data) == WINDOW)
 
 
 def is_empty(path: Path) -> bool:
-    """Whether a file holds nothing, or nothing but blanks."""
+    """Whether a file has nothing but white space."""
     return is_blank(head_of(path))
 
 
 def head_of(path: Path) -> bytes:
-    """The first bytes of a file, decompressed. A `PartitaError` when it cannot be read."""
+    """The first bytes of a file, decompressed. Raises a `PartitaError` if it cannot be read."""
     try:
-        return _head(path)
+        return read_head(path, WINDOW)
     except OSError as error:
         raise unreadable(str(path), error) from None
-    except (EOFError, zlib.error, zstd.ZstdError):
-        raise PartitaError(
-            "cannot be decompressed", where=str(path), hint="it may be cut: copy it again"
-        ) from None
 
 
 def values_of(text: str, *, cut: bool = False) -> list[Json]:
-    """The first JSON values of a text. `cut` says that the text goes on where this one ends."""
+    """The first JSON values of a text. `cut`: the text continues after its end."""
     if cut and not has_whole_line(text):
         parsed = parse_partial_json(text.lstrip(_BLANK))
         return [] if parsed.state == "failed-parse" else [parsed.value]
@@ -77,17 +65,10 @@ def values_of(text: str, *, cut: bool = False) -> list[Json]:
     return values
 
 
-def _head(path: Path) -> bytes:
-    match path.suffix:
-        case ".gz":
-            with gzip.open(path) as packed:
-                return packed.read(WINDOW)
-        case ".zst":
-            with zstd.open(path) as frames:
-                return frames.read(WINDOW)
-        case _:
-            with path.open("rb") as plain:
-                return plain.read(WINDOW)
+def unreadable(path: str, error: OSError) -> PartitaError:
+    """The error for a file or folder that the system does not let us read."""
+    why = (error.strerror or type(error).__name__).lower()
+    return PartitaError(f"cannot be read: {why}", where=path, hint="check who may read it, then try again")
 
 
 def has_whole_line(text: str) -> bool:
@@ -98,7 +79,7 @@ def has_whole_line(text: str) -> bool:
 
 
 def _next_start(text: str, at: int) -> int:
-    """Where the next value may start: at a bracket that is the first thing on its line, or after a value."""
+    """Where the next value may start: at a bracket that is first in its line, or after a value."""
     while at < len(text):
         if text[at] in "{[":
             return at

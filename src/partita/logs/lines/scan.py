@@ -1,8 +1,8 @@
-"""Where a JSON value ends in bytes that hold more than it, less than it, or something else.
+"""Where a JSON value ends in bytes that contain more than it, less than it, or something else.
 
-A parser refuses such bytes as a whole; a scan says how far they make sense. It builds nothing and does not
-recurse, so neither a huge value nor a deep one troubles it. It is as lenient as `recovery` is: strings may
-hold control characters and bytes that are not UTF-8, and `NaN` and `Infinity` are numbers.
+A parser refuses such bytes as a whole; a scan finds out how far they are valid. It builds nothing and does
+not recurse, so huge and deep values are not a problem. It is as lenient as `recovery`: strings may contain
+control characters and bytes that are not UTF-8, and `NaN` and `Infinity` are numbers.
 """
 
 import re
@@ -11,9 +11,9 @@ from typing import Final, Literal, TypeAlias
 
 
 class State(Enum):
-    """What the bytes so far amount to."""
+    """What the bytes so far are."""
 
-    OPEN = auto()  # the beginning of a value
+    OPEN = auto()  # the start of a value
     WHOLE = auto()
     BROKEN = auto()
 
@@ -26,11 +26,11 @@ _Expected: TypeAlias = Literal[
     "colon",
     "comma or ]",
     "comma or }",
-    "end",  # of a value: what is expected behind it depends on what it stands in
+    "end",  # of a value: what is expected after it depends on what it is in
 ]
 
-# What may come, and what may come after it. A closing bracket need not be compared with the opening one:
-# only inside an object may a `}` come.
+# What is expected after a token, by what was expected before it. A closing bracket need not be compared with
+# the opening one: a `}` is only expected inside an object.
 _AFTER: Final[dict[tuple[_Expected, str | None], _Expected]] = {
     ("value", "object"): "key or }",
     ("value", "array"): "item or ]",
@@ -64,16 +64,16 @@ _TOKEN = re.compile(
 
 
 class Scan:
-    """One value, read in as many pieces as it comes in. A piece must not end inside a number or a word."""
+    """One value, read in as many pieces as it comes in. A piece must not end inside a number or a literal."""
 
     def __init__(self) -> None:
         self.state = State.OPEN
         self._expected: _Expected = "value"
         self._in_string = False
-        self._around = bytearray()  # the brackets that are open
+        self._brackets = bytearray()  # those that are open
 
     def feed(self, data: bytes, start: int = 0) -> int:
-        """Read on from `start`. Where the value ended, or where it broke, or the end of `data`."""
+        """Continue at `start`; returns where the value ended or broke, or the end of `data`."""
         position = self._end_string(data, start) if self._in_string else start
         while self.state is State.OPEN and position < len(data):
             match = _TOKEN.match(data, position)
@@ -86,7 +86,7 @@ class Scan:
             elif after is not None:
                 self._expected = after
                 if token in ("object", "array"):
-                    self._around += match[token]
+                    self._brackets += match[token]
             elif token == "open_string" and (self._expected, "string") in _AFTER:
                 position = self._end_string(data, position)
             elif token is not None:
@@ -99,21 +99,21 @@ class Scan:
     def _end(self, token: str | None) -> None:
         """A value ended: with a bracket, or because it is a string or a scalar."""
         if token in ("object_end", "array_end"):
-            del self._around[-1]
-        if not self._around:
+            del self._brackets[-1]
+        if not self._brackets:
             self.state = State.WHOLE
         else:
-            self._expected = "comma or }" if self._around.endswith(b"{") else "comma or ]"
+            self._expected = "comma or }" if self._brackets.endswith(b"{") else "comma or ]"
 
     def _end_string(self, data: bytes, start: int) -> int:
-        """Read on in a string that does not end where it began, or breaks."""
+        """Continue in a string that started in an earlier piece, or that is broken."""
         match = _STRING_BODY.match(data, start)
         assert match is not None  # it may be empty
         end = match.end()
         self._in_string = end == len(data)
         if self._in_string:
             return end
-        if data[end : end + 1] != b'"':  # an escape that is none
+        if data[end : end + 1] != b'"':  # an invalid escape
             self.state = State.BROKEN
             return end
         after = _AFTER[self._expected, "string"]

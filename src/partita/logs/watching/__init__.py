@@ -1,1 +1,1 @@
-"""Learning soon of files that change."""
+"""Watching files for changes."""

@@ -1,168 +1,249 @@
-"""One look after the other at what may have changed.
+"""Watching files for changes, with the events of the operating system or by polling.
 
-The system's own events say where to look; what changed is always found by looking. So a lost event costs
-time, never a change: everything is looked at again now and then, and all the time where there are no events.
+Events say where to scan; what changed is always found by scanning. So a lost event delays a change and never
+hides it: everything is scanned again from time to time, and at short intervals where there are no events.
 """
 
+import asyncio
+import contextlib
 import os
 import stat
 import threading
 import time
-from collections.abc import Callable, Sequence
-from typing import Literal, NamedTuple, TypeAlias
+from collections.abc import AsyncGenerator, Callable, Sequence
+from pathlib import Path
+from typing import Final, Literal, NamedTuple, TypeAlias
 
-from .file_systems import silent_file_system
-from .inventory import Change, Inventory
-from .listening import Listener, Told
+from .changes import Change, EventListener, Events, FileIndex, silent_file_system
 
-YOUNG = 1.0
-"""After how many seconds a folder is looked into once more: files came before the system listened to it."""
+POLL_INTERVAL: Final = 0.5
+RESCAN_INTERVAL: Final = 30.0
 
-GRACE = 2.0
-"""How many seconds an event may take to come."""
+WITH_EVENTS: Final = 10
+"""How many times as long the watcher waits between two scans where events wake it."""
 
-Changes: TypeAlias = dict[str, Change]
-NOTHING = Told(frozenset(), frozenset())
+DUTY: Final = 4
+"""How many times as long as a scan takes must pass before the next, so that very many files cost little."""
 
 
-class Way(NamedTuple):
-    """How changes are learnt of; why by polling, if so."""
+class WatchMethod(NamedTuple):
+    """How changes are found; for polling, `why`."""
 
     name: Literal["events", "polling"]
     why: str = ""
 
 
+async def watch(
+    roots: Sequence[Path],
+    *,
+    poll_interval: float = POLL_INTERVAL,
+    rescan_interval: float = RESCAN_INTERVAL,
+    force_polling: bool = False,
+    stop: asyncio.Event | None = None,
+    on_method: Callable[[WatchMethod], None] | None = None,
+) -> AsyncGenerator[frozenset[Path], None]:
+    """The files at and below the roots that were created, changed or removed.
+
+    The first set is empty: all changes after it are reported. A root may be a folder or a file, and may be
+    created later. Ends when `stop` is set. `on_method` is called with the method, and when it changes.
+    """
+    loop, changed = asyncio.get_running_loop(), asyncio.Event()
+
+    def wake() -> None:
+        with contextlib.suppress(RuntimeError):  # the loop has ended
+            loop.call_soon_threadsafe(changed.set)
+
+    watcher = Watcher(
+        [os.fspath(root) for root in roots],
+        rescan_interval=rescan_interval,
+        force_polling=force_polling,
+        wake=wake,
+    )
+    reported: WatchMethod | None = None
+
+    def report_method() -> None:
+        nonlocal reported
+        if on_method and watcher.method != reported:
+            reported = watcher.method
+            on_method(reported)
+
+    stopping = asyncio.create_task(_set_after(stop, changed)) if stop else None
+    try:
+        await asyncio.to_thread(watcher.start)
+        report_method()
+        yield frozenset()
+        pause = poll_interval
+        while not (stop and stop.is_set()):
+            await _wait(pause, changed)
+            started = time.monotonic()
+            changes = await asyncio.to_thread(watcher.scan)
+            interval = poll_interval * (WITH_EVENTS if watcher.waits_for_events else 1)
+            pause = max(interval, DUTY * (time.monotonic() - started))
+            report_method()
+            if changes:
+                yield frozenset(map(Path, changes))
+    finally:
+        if stopping:
+            stopping.cancel()
+        await asyncio.to_thread(watcher.close)
+
+
+async def _set_after(stop: asyncio.Event, changed: asyncio.Event) -> None:
+    await stop.wait()
+    changed.set()
+
+
+async def _wait(seconds: float, changed: asyncio.Event) -> None:
+    """Wait for an event, but not longer than that."""
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            await changed.wait()
+    changed.clear()
+
+
+YOUNG: Final = 1.0
+"""After how many seconds a new folder is scanned again: files in it may be older than its events."""
+
+GRACE: Final = 2.0
+"""How many seconds late an event may be."""
+
+Changes: TypeAlias = dict[str, Change]
+NO_EVENTS: Final = Events(frozenset(), frozenset())
+
+
 class Watcher:
-    """Looks at the roots when asked to, and knows where. Each method may be called from another thread."""
+    """Scans the roots where events say so. Each method may be called from another thread."""
 
     def __init__(
         self, roots: Sequence[str], *, rescan_interval: float, force_polling: bool, wake: Callable[[], None]
     ) -> None:
-        self.way = Way("polling", "asked for") if force_polling else Way("events")
+        self.method = WatchMethod("polling", "requested") if force_polling else WatchMethod("events")
         self._rescan_interval = rescan_interval
         self._wake = wake
-        self._inventory = Inventory(roots)
-        self._listener: Listener | None = None
-        self._heard: dict[str, tuple[int, int]] = {}  # the folders listened to
-        self._young: dict[str, float] = {}  # folders lately told of, and when to look into them once more
-        self._owed: dict[str, float] = {}  # changes found without a word, and until when the word may come
+        self._index = FileIndex(roots)
+        self._listener: EventListener | None = None
+        self._folders: dict[str, tuple[int, int]] = {}  # with events
+        self._young: dict[str, float] = {}  # new folders, and when to scan them again
+        self._expected: dict[str, float] = {}  # changes found without an event, and until when one may come
         self._rescan_at = 0.0
         self._closed = False
         self._lock = threading.Lock()
 
-    def begin(self) -> None:
-        """Listen, then look at everything: what changes from now on is found."""
+    def start(self) -> None:
+        """Listen for events, then scan everything: all later changes are found."""
         with self._lock:
             self._listen()
             self._rescan()
 
-    def look(self) -> Changes:
-        """What has changed since the last look."""
+    def scan(self) -> Changes:
+        """What has changed since the last scan."""
         with self._lock:
             if self._closed:
                 return {}
-            if self.way.name == "polling":
-                return self._inventory.rescan()
-            return self._look_where_told()
+            if self.method.name == "polling":
+                return self._index.rescan()
+            return self._scan_by_events()
 
     @property
-    def is_calm(self) -> bool:
-        """Whether the system's events say when to look next, as long as the roots stay where they are."""
+    def waits_for_events(self) -> bool:
+        """Whether events report all changes, as long as the roots stay where they are."""
         with self._lock:
-            return self._listener is not None and not (self._young or self._owed or self._unheard_files())
+            return self._listener is not None and not (
+                self._young or self._expected or self._files_without_events()
+            )
 
     def close(self) -> None:
-        """Stop listening. Nothing is found from now on."""
+        """Stop. No changes are found after this."""
         with self._lock:
             self._closed = True
-            self._hush()
+            self._stop_listening()
 
-    def _look_where_told(self) -> Changes:
+    def _scan_by_events(self) -> Changes:
         now = time.monotonic()
-        told = self._listener.take() if self._listener else NOTHING
-        changes = self._inventory.look([*told.paths, *self._grown_up(now), *self._unheard_files()])
-        self._young |= {path: now + YOUNG for path in told.paths if os.path.isdir(path)}  # noqa: PTH112 # text
-        self._settle(told, now)
-        if self._must_listen_anew(told):
+        events = self._listener.take() if self._listener else NO_EVENTS
+        changes = self._index.scan([*events.paths, *self._due_folders(now), *self._files_without_events()])
+        self._young |= {path: now + YOUNG for path in events.paths if os.path.isdir(path)}  # noqa: PTH112 # text
+        self._check_events(events, now)
+        if self._must_listen_again(events):
             self._listen()
             changes |= self._rescan()
         elif now >= self._rescan_at:
-            unforeseen = self._rescan()
-            self._owed |= {path: now + GRACE for path, how in unforeseen.items() if how == "modified"}
-            changes |= unforeseen
+            unexpected = self._rescan()
+            self._expected |= {path: now + GRACE for path, how in unexpected.items() if how == "modified"}
+            changes |= unexpected
         return changes
 
     def _rescan(self) -> Changes:
         self._rescan_at = time.monotonic() + self._rescan_interval
-        return self._inventory.rescan()
+        return self._index.rescan()
 
-    def _grown_up(self, now: float) -> list[str]:
-        """The folders to look into once more now."""
+    def _due_folders(self, now: float) -> list[str]:
+        """The new folders to scan again now."""
         due = [path for path, when in self._young.items() if when <= now]
         for path in due:
             del self._young[path]
         return due
 
-    def _unheard_files(self) -> list[str]:
-        """Roots that are files. They are few, and may be replaced, so they are just looked at."""
+    def _files_without_events(self) -> list[str]:
+        """Roots that are files. They are few, and may be replaced, so they are scanned every time."""
         return [
             root
-            for root in self._inventory.roots
-            if root not in self._heard and (root in self._inventory or os.path.isfile(root))  # noqa: PTH113 # text
+            for root in self._index.roots
+            if root not in self._folders and (root in self._index or os.path.isfile(root))  # noqa: PTH113 # text
         ]
 
-    def _must_listen_anew(self, told: Told) -> bool:
-        """Whether there are other folders to listen to: some came, some went, some were replaced."""
-        if self.way.name == "polling":
+    def _must_listen_again(self, events: Events) -> bool:
+        """Whether the folders to listen to have changed: some were created, removed or replaced."""
+        if self.method.name == "polling":
             return False
         lost = self._listener is not None and self._listener.failure is not None
-        return lost or not told.removed.isdisjoint(self._heard) or self._folders() != self._heard
+        return lost or not events.removed.isdisjoint(self._folders) or self._find_folders() != self._folders
 
-    def _folders(self) -> dict[str, tuple[int, int]]:
-        """The roots that are folders now, and which folders they are."""
+    def _find_folders(self) -> dict[str, tuple[int, int]]:
+        """The roots that are folders now, and their identities."""
         folders: dict[str, tuple[int, int]] = {}
-        for root in self._inventory.roots:
+        for root in self._index.roots:
             try:
-                itself = os.stat(root)  # noqa: PTH116 # text
+                status = os.stat(root)  # noqa: PTH116 # text
             except OSError:
                 continue
-            if stat.S_ISDIR(itself.st_mode):
-                folders[root] = (itself.st_dev, itself.st_ino)
+            if stat.S_ISDIR(status.st_mode):
+                folders[root] = (status.st_dev, status.st_ino)
         return folders
 
     def _listen(self) -> None:
-        """Listen to the folders that are there; poll when that cannot be done."""
-        self._hush()
-        if self.way.name == "polling":
+        """Listen to the folders that exist; poll if that is not possible."""
+        self._stop_listening()
+        if self.method.name == "polling":
             return
-        self._heard = self._folders()
-        silent = {folder: type_ for folder in self._heard if (type_ := silent_file_system(folder))}
+        self._folders = self._find_folders()
+        silent = {folder: type_ for folder in self._folders if (type_ := silent_file_system(folder))}
         for folder, type_ in silent.items():
-            self._poll(f"{folder} is on {type_}, which does not tell of changes")
-        if self._heard and not silent:
-            self._listener = Listener(self._heard, self._wake)
-            # Should a folder have gone meanwhile, the next look listens anew. A limit that is reached looks
+            self._poll(f"{folder} is on {type_}, which does not report changes")
+        if self._folders and not silent:
+            self._listener = EventListener(self._folders, self._wake)
+            # If a folder was removed meanwhile, the next scan listens again. A limit that is reached looks
             # like a missing file too: https://github.com/samuelcolvin/watchfiles/issues/207
-            if self._listener.failure and self._folders() == self._heard:
+            if self._listener.failure and self._find_folders() == self._folders:
                 self._poll(self._listener.failure)
 
-    def _settle(self, told: Told, now: float) -> None:
-        """Poll from now on, if a change was found that no event has told of even later."""
-        self._owed = {path: until for path, until in self._owed.items() if not _covers(told, path)}
-        overdue = [path for path, until in self._owed.items() if until <= now]
+    def _check_events(self, events: Events, now: float) -> None:
+        """Poll from now on, if a change was found and no event came for it."""
+        self._expected = {path: until for path, until in self._expected.items() if not _covers(events, path)}
+        overdue = [path for path, until in self._expected.items() if until <= now]
         if overdue:
-            self._poll(f"no event told of a change of {overdue[0]}")
+            self._poll(f"no event for a change of {overdue[0]}")
 
     def _poll(self, why: str) -> None:
-        self.way = Way("polling", why)
-        self._hush()
+        self.method = WatchMethod("polling", why)
+        self._stop_listening()
 
-    def _hush(self) -> None:
+    def _stop_listening(self) -> None:
         if self._listener:
             self._listener.close()
         self._listener = None
 
 
-def _covers(told: Told, path: str) -> bool:
-    """Whether something was told of a file or of a folder above it."""
-    return any(path == each or path.startswith(each + os.sep) for each in told.paths)
+def _covers(events: Events, path: str) -> bool:
+    """Whether an event was about a file or a folder above it."""
+    return any(path == each or path.startswith(each + os.sep) for each in events.paths)

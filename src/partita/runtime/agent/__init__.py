@@ -1,1 +1,1 @@
-"""The agent loop: history, model, tools, again, until there is an answer."""
+"""Agents that call a model and run tools."""

@@ -1,4 +1,4 @@
-"""One answer of an agent: the model speaks, tools run, the model sees what came of them, and so on."""
+"""The agent loop: call the model and run the tools that it calls, until it calls none."""
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import aclosing, suppress
@@ -9,40 +9,38 @@ from typing import Final, assert_never
 from msgspec import UNSET
 
 from partita.errors import StreamError
-from partita.runtime.closing import closed
-from partita.runtime.folding import RunFold, read_usage
-from partita.runtime.service import AgentService, Options
+from partita.runtime.model_calls import ResponseMerger
+from partita.runtime.run_fold import RunFold, read_usage
+from partita.runtime.service import AgentService, InvokeOptions, closed
 from partita.runtime.session.turn import STOPPED_BY, seed_of
 from partita.runtime.tools.context import ToolContext
-from partita.runtime.tools.running import ToolRunner
-from partita.runtime.tools.toolset import Toolset
-from partita.store.facade.store import Store
+from partita.runtime.tools.runner import ToolRunner
+from partita.runtime.tools.tool import Toolset
 from partita.store.ids import new_id
-from partita.types.chunks import Chunk, MessageMetadata, MessageStart
-from partita.types.codec import to_json
-from partita.types.events import (
+from partita.store.store import Store
+from partita.types.chunks import (
     AgentStreamEvent,
     CancelledEvent,
+    Chunk,
     ChunkEvent,
     CompleteEvent,
     ErrorEvent,
+    MessageMetadata,
+    MessageStart,
     RawEvent,
 )
+from partita.types.codec import to_json
 from partita.types.json import JsonObject
-from partita.types.messages import AssistantMessage, AssistantPart, Message, ToolCallPart
+from partita.types.messages import AssistantPart, Message, ToolCallPart
 
-from .calls import ask_for, open_calls, refuse, run_calls, sort_calls, tell_cut
-from .stitching import Stitching
+from .calls import WAITING, approval_requests, cut_inputs, denied_outputs, open_calls, run_calls, sort_calls
 
-WAITING: Final = "tool-calls"
-"""The finish reason of a message whose calls wait for someone."""
-
-LIMIT: Final = "step-limit"
+STEP_LIMIT: Final = "step-limit"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setup:
-    """What an agent is made of."""
+    """What an agent consists of."""
 
     name: str
     model: AgentService
@@ -53,9 +51,11 @@ class Setup:
 
 
 class Loop:
-    """One answer, from the history to its end."""
+    """One response of an agent."""
 
-    def __init__(self, setup: Setup, history: Sequence[Message], options: Options, cwd: Path | None) -> None:
+    def __init__(
+        self, setup: Setup, history: Sequence[Message], options: InvokeOptions, cwd: Path | None
+    ) -> None:
         self._setup = setup
         self._options = options
         self._cwd = cwd
@@ -64,63 +64,63 @@ class Loop:
         self._history = list(history[:-1] if seed is not None else history)
         self._fold = RunFold(message_id, seed=seed)
         self._continued = seed
-        self._stitching = Stitching()
+        self._responses = ResponseMerger()
         self._failed: ErrorEvent | CancelledEvent | None = None
 
     async def events(self) -> AsyncIterator[AgentStreamEvent]:
-        """All that happens, in order."""
-        yield self._own(MessageStart(self._options.message_id))
-        waits = done = False
+        """The events of the response."""
+        yield self._emit(MessageStart(self._options.message_id))
+        is_waiting = is_done = False
         if self._continued is not None:
-            async for event in self._act():
+            async for event in self._run_tools():
                 yield event
-            waits = bool(open_calls(self._message))
+            is_waiting = bool(open_calls(self._fold.current))
         steps = 0
-        while not (waits or done or self._is_over() or steps == self._setup.max_steps):
+        while not (is_waiting or is_done or self._must_stop() or steps == self._setup.max_steps):
             steps += 1
-            known = len(self._message.parts)
-            async for event in self._speak():
+            known = len(self._fold.current.parts)
+            async for event in self._call_model():
                 yield event
             self._report_usage()
-            done = not _calls_something(self._message.parts[known:])
-            if not done and self._failed is None:
-                async for event in self._act():
+            is_done = not _has_calls(self._fold.current.parts[known:])
+            if not is_done and self._failed is None:
+                async for event in self._run_tools():
                     yield event
-                waits = bool(open_calls(self._message))
-        for event in self._end(waits, limited=not done and not waits):
+                is_waiting = bool(open_calls(self._fold.current))
+        for event in self._end(is_waiting, is_limited=not is_done and not is_waiting):
             yield event
 
-    def _is_over(self) -> bool:
-        """Whether the model failed, was cancelled, or may not be called again."""
+    def _must_stop(self) -> bool:
+        """Whether the model failed, was cancelled, or may not be called because of a budget."""
         meter = self._options.meter
         if self._failed is None and meter is not None and (reason := meter.refusal()) is not None:
             self._failed = CancelledEvent(reason=reason)
         return self._failed is not None
 
     def _report_usage(self) -> None:
-        """Report what the last response of the model used."""
-        meter, steps = self._options.meter, self._stitching.steps
+        """Report the usage of the last response of the model."""
+        meter, steps = self._options.meter, self._responses.steps
         usage = read_usage(steps[-1].get("usage")) if meter is not None and steps else None
         if meter is not None and usage is not None:
             model = steps[-1].get("model")
             meter.use(usage, model if isinstance(model, str) else self._options.model)
 
-    def _end(self, waits: bool, limited: bool) -> list[AgentStreamEvent]:
-        usage = self._stitching.usage
-        if self._failed is not None:  # what was consumed until then was consumed
-            told = [] if usage is None else [self._own(MessageMetadata({"usage": to_json(usage)}))]
-            return [*told, self._failed]
-        more: JsonObject = {STOPPED_BY: LIMIT} if limited else {}
-        finish = self._stitching.finish(WAITING if waits else None, more)
+    def _end(self, is_waiting: bool, is_limited: bool) -> list[AgentStreamEvent]:
+        usage = self._responses.usage
+        if self._failed is not None:  # the usage until then counts
+            metadata = [] if usage is None else [self._emit(MessageMetadata({"usage": to_json(usage)}))]
+            return [*metadata, self._failed]
+        more: JsonObject = {STOPPED_BY: STEP_LIMIT} if is_limited else {}
+        finish = self._responses.finish(WAITING if is_waiting else None, more)
         result: JsonObject = {"finishReason": finish.finish_reason, **more}
         complete = CompleteEvent(agent_type=self._setup.name, agent_result=result, usage=usage)
-        return [self._own(finish), complete]
+        return [self._emit(finish), complete]
 
-    async def _speak(self) -> AsyncIterator[AgentStreamEvent]:
-        """One answer of the model."""
-        said = [*self._history, self._message] if self._message.parts else self._history
+    async def _call_model(self) -> AsyncIterator[AgentStreamEvent]:
+        message = self._fold.current
+        messages = [*self._history, message] if message.parts else self._history
         options = replace(self._options, tools=(*self._options.tools, *self._setup.tools.specs()))
-        async with closed(self._setup.model.invoke(said, cwd=self._cwd, options=options)) as events:
+        async with closed(self._setup.model.invoke(messages, cwd=self._cwd, options=options)) as events:
             async for event in events:
                 match event:
                     case ErrorEvent() | CancelledEvent():
@@ -129,39 +129,41 @@ class Loop:
                         if event.raw_text is not None or event.raw_agent_message is not UNSET:
                             yield RawEvent(raw_agent_message=event.raw_agent_message, raw_text=event.raw_text)
                     case ChunkEvent() | RawEvent():
-                        stitched = self._stitching.answer(event)
-                        if isinstance(stitched, ChunkEvent):
-                            self._take(stitched.chunk)
-                        if stitched is not None:
-                            yield stitched
+                        merged = self._responses.event(event)
+                        if isinstance(merged, ChunkEvent):
+                            self._apply(merged.chunk)
+                        if merged is not None:
+                            yield merged
                     case _:
                         assert_never(event)
 
-    async def _act(self) -> AsyncIterator[AgentStreamEvent]:
-        """Run the calls that may run, and ask for those that need to be allowed."""
+    async def _run_tools(self) -> AsyncIterator[AgentStreamEvent]:
+        """Run the calls that may run, and request approval of those that need it."""
         setup, options = self._setup, self._options
-        elsewhere = {tool.name for tool in options.tools}
-        calls = await sort_calls(open_calls(self._message), setup.tools, elsewhere)
-        for chunk in (*tell_cut(calls.cut), *ask_for(calls.ask, new_id), *refuse(calls.refuse)):
-            yield self._own(chunk)
+        client_tools = {tool.name for tool in options.tools}
+        calls = await sort_calls(open_calls(self._fold.current), setup.tools, client_tools)
+        for chunk in (
+            *cut_inputs(calls.cut),
+            *approval_requests(calls.unapproved),
+            *denied_outputs(calls.denied),
+        ):
+            yield self._emit(chunk)
         context = ToolContext.of(options, store=setup.store, continued=self._continued)
-        async with aclosing(run_calls(calls.run, setup.tools, setup.runner, context)) as outputs:
+        async with aclosing(run_calls(calls.approved, setup.tools, setup.runner, context)) as outputs:
             async for chunk in outputs:
-                yield self._own(chunk)
+                yield self._emit(chunk)
 
-    @property
-    def _message(self) -> AssistantMessage:
-        return self._fold.current
-
-    def _own(self, chunk: Chunk) -> ChunkEvent:
-        self._take(chunk)
+    def _emit(self, chunk: Chunk) -> ChunkEvent:
+        self._apply(chunk)
         return ChunkEvent(chunk=chunk)
 
-    def _take(self, chunk: Chunk) -> None:
-        with suppress(StreamError):  # whoever stores the answer tells what does not fit; the talk goes on
+    def _apply(self, chunk: Chunk) -> None:
+        with suppress(
+            StreamError
+        ):  # a chunk that does not fit is reported by the code that stores the message
             self._fold.feed(chunk)
 
 
-def _calls_something(parts: Sequence[AssistantPart]) -> bool:
-    """Whether a model has called something that is not run by its provider."""
+def _has_calls(parts: Sequence[AssistantPart]) -> bool:
+    """Whether a model has called tools that its provider does not run."""
     return any(isinstance(part, ToolCallPart) and not part.provider_executed for part in parts)

@@ -1,7 +1,8 @@
-"""A turn of an agent over a `MemoryStore`: without a session, so without run log, leases and reconnecting.
+"""A turn of an agent over a `MemoryStore`: without a session, and so without run log, leases and
+reconnection.
 
-The turn runs while its chunks are read and stops when the reader stops. The messages are saved after every
-step of the model and at the end, whichever way it ends.
+The turn runs while its chunks are read, and stops when the reader stops. The messages are saved after every
+step and at the end, however the turn ends.
 """
 
 import asyncio
@@ -13,19 +14,25 @@ from typing import Final, assert_never
 from msgspec.structs import replace as changed
 
 from partita.errors import StreamError
-from partita.runtime.closing import closed
-from partita.runtime.failures import described
-from partita.runtime.folding import NO_END, RunFold, ending_chunks
-from partita.runtime.service import AgentService, Options
-from partita.runtime.session.driver import failure_chunk
+from partita.runtime.failures import error_description
+from partita.runtime.run_fold import NO_END, RunFold, ending_chunks
+from partita.runtime.service import AgentService, InvokeOptions, closed
+from partita.runtime.session.live_run import refused_chunk
+from partita.runtime.session.run_task import failure_chunk
 from partita.runtime.session.turn import Input, history_of, seed_of, turn_of
-from partita.runtime.session.writer import refused_chunk
 from partita.store.memory import MemoryStore
-from partita.types.chunks import Chunk, MessageStart, StepFinish
-from partita.types.events import CancelledEvent, ChunkEvent, CompleteEvent, ErrorEvent, RawEvent
+from partita.types.chunks import (
+    CancelledEvent,
+    Chunk,
+    ChunkEvent,
+    CompleteEvent,
+    ErrorEvent,
+    MessageStart,
+    RawEvent,
+    StepFinish,
+)
 from partita.types.messages import AssistantMessage, Message
-from partita.types.runs import RunStatus
-from partita.types.threads import Thread
+from partita.types.threads import RunStatus, Thread
 
 STOPPED: Final = "the reader stopped"
 
@@ -35,28 +42,28 @@ async def stream_turn(
     store: MemoryStore,
     thread_id: str,
     input: Input,
-    options: Options | None = None,
+    options: InvokeOptions | None = None,
     resource_id: str | None = None,
 ) -> AsyncGenerator[Chunk, None]:
-    """Do a turn of a thread, which is made if there is none, and yield its chunks."""
+    """Do a turn of a thread, which is created if it does not exist, and yield its chunks."""
     turn = await turn_of(store, thread_id, input, None)
-    saving = _Saving(store, thread_id, resource_id)
-    await saving.begin(turn.messages)
+    writer = _TurnWriter(store, thread_id, resource_id)
+    await writer.start(turn.messages)
     history = await history_of(store, thread_id)
     seed = seed_of(history, turn.message_id)
     fold = RunFold(turn.message_id, seed=seed)
-    saving.parent_id = history[-1].id if history and seed is None else None
-    asked = replace(options or Options(), thread_id=thread_id, message_id=turn.message_id)
+    writer.parent_id = history[-1].id if history and seed is None else None
+    own_options = replace(options or InvokeOptions(), thread_id=thread_id, message_id=turn.message_id)
     status: RunStatus = "failed"
     reason: str | None = NO_END
     try:
-        async with closed(agent.invoke(history, options=asked)) as events:
+        async with closed(agent.invoke(history, options=own_options)) as events:
             async for event in events:
                 match event:
                     case ChunkEvent(chunk=chunk):
                         yield _applied(fold, chunk, turn.message_id)
                         if isinstance(chunk, StepFinish):
-                            await saving.save(fold.snapshot())
+                            await writer.save(fold.snapshot())
                     case ErrorEvent(message=message):
                         yield failure_chunk(event)
                         status, reason = "failed", message
@@ -69,15 +76,15 @@ async def stream_turn(
                     case _:
                         assert_never(event)
     except (GeneratorExit, asyncio.CancelledError):
-        await saving.save(fold.finish("cancelled", STOPPED))
+        await writer.save(fold.finish("cancelled", STOPPED))
         raise
     except Exception as error:
-        if saving.has_failed:
+        if writer.has_failed:
             raise
-        status, reason = "failed", described(error)
+        status, reason = "failed", error_description(error)
     for chunk in ending_chunks(fold, status, reason):
         yield _applied(fold, chunk, turn.message_id)
-    await saving.save(fold.finish(status, reason))
+    await writer.save(fold.finish(status, reason))
 
 
 def _applied(fold: RunFold, chunk: Chunk, message_id: str) -> Chunk:
@@ -91,7 +98,7 @@ def _applied(fold: RunFold, chunk: Chunk, message_id: str) -> Chunk:
     return chunk
 
 
-class _Saving:
+class _TurnWriter:
     """Saves the messages of a turn."""
 
     def __init__(self, store: MemoryStore, thread_id: str, resource_id: str | None) -> None:
@@ -100,11 +107,11 @@ class _Saving:
         self._resource_id = resource_id
         self._now = datetime.now(UTC)
         self.parent_id: str | None = None
-        """The message that the first answer follows."""
+        """The parent of the first message of the response."""
         self.has_failed = False
 
-    async def begin(self, messages: Sequence[Message]) -> None:
-        """Make the thread, unless there is one, and save what the turn begins with."""
+    async def start(self, messages: Sequence[Message]) -> None:
+        """Create the thread if it does not exist, and save the input of the turn."""
         if await self._store.get_thread_by_id(self._thread_id) is None:
             thread = Thread(id=self._thread_id, resource_id=self._resource_id, created_at=self._now)
             await self._store.save_thread(thread)
@@ -114,15 +121,15 @@ class _Saving:
     async def save(self, messages: Sequence[Message]) -> None:
         """Save messages of the thread."""
         self.has_failed = True
-        await self._store.save_messages([self._placed(index, each) for index, each in enumerate(messages)])
+        await self._store.save_messages([self._complete(index, each) for index, each in enumerate(messages)])
         self.has_failed = False
 
-    def _placed(self, index: int, message: Message) -> Message:
-        follows = self.parent_id if index == 0 and isinstance(message, AssistantMessage) else None
+    def _complete(self, index: int, message: Message) -> Message:
+        parent_id = self.parent_id if index == 0 and isinstance(message, AssistantMessage) else None
         return changed(
             message,
             thread_id=self._thread_id,
             resource_id=message.resource_id or self._resource_id,
             created_at=message.created_at or self._now,
-            parent_id=message.parent_id or follows,
+            parent_id=message.parent_id or parent_id,
         )

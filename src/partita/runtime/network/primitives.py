@@ -1,4 +1,4 @@
-"""What a network can choose: agents, workflows and tools, each run to a result."""
+"""What a network can choose: agents, workflows and tools."""
 
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import suppress
@@ -11,20 +11,28 @@ from msgspec.structs import replace as with_fields
 
 from partita.errors import StreamError
 from partita.formats.mastra.network_payload import calls_in
-from partita.runtime.agent.calls import ask_for, sort_calls
-from partita.runtime.closing import closed
-from partita.runtime.folding import RunFold
-from partita.runtime.service import AgentService, Options
-from partita.runtime.tools.chunks import chunk_of_output
+from partita.runtime.agent.calls import approval_requests, sort_calls
+from partita.runtime.run_fold import RunFold
+from partita.runtime.service import AgentService, InvokeOptions, closed
 from partita.runtime.tools.context import ToolContext
-from partita.runtime.tools.running import PendingCall, ToolRunner
-from partita.runtime.tools.tool import Tool
-from partita.runtime.tools.toolset import Toolset
+from partita.runtime.tools.outputs import chunk_of_output
+from partita.runtime.tools.runner import PendingCall, ToolRunner
+from partita.runtime.tools.tool import Tool, Toolset
 from partita.store.ids import new_id
 from partita.stream.accumulator import Accumulator, close_messages
-from partita.types.chunks import ChildChunk, ChildMessage, Chunk, MessageStart, ToolOutputDenied
+from partita.types.chunks import (
+    AgentStreamEvent,
+    CancelledEvent,
+    ChildChunk,
+    ChildMessage,
+    Chunk,
+    ChunkEvent,
+    CompleteEvent,
+    ErrorEvent,
+    MessageStart,
+    ToolOutputDenied,
+)
 from partita.types.codec import to_json
-from partita.types.events import AgentStreamEvent, CancelledEvent, ChunkEvent, CompleteEvent, ErrorEvent
 from partita.types.json import dumps
 from partita.types.messages import (
     AssistantMessage,
@@ -34,7 +42,7 @@ from partita.types.messages import (
     UserMessage,
     text_of,
 )
-from partita.types.tools import (
+from partita.types.parts import (
     ContentOutput,
     ErrorJsonOutput,
     ErrorTextOutput,
@@ -45,28 +53,28 @@ from partita.types.tools import (
 )
 from partita.types.usage import Usage
 
-from .promotion import Promotion, replies_below, waiting_calls
-from .routing import Choice, Described
+from .promotion import Promotion, nested_replies, waiting_calls
+from .routing import Choice, Description
 
 DENIED: Final = "Tool execution denied."
 
 
 @dataclass(slots=True)
 class Execution:
-    """What is being run, and its result once it has ended."""
+    """The execution of a choice, and its result once it has ended."""
 
     choice: Choice
     path: str
-    """The address of its messages: the call that stands for the execution."""
-    options: Options
+    """The path of its messages: the id of the call that represents the execution."""
+    options: InvokeOptions
     cwd: Path | None = None
     resumed: AssistantMessage | None = None
-    """The message of an execution that waited for a client, and continues."""
+    """The message of an execution that waited for a client and is continued."""
     result: NetworkResult = field(default_factory=NetworkResult)
     waits: bool = False
-    """Whether it stopped because calls wait for a client. There is no result yet."""
+    """Whether it stopped because calls wait for a client. Then it has no result yet."""
     usage: Usage | None = None
-    """What it consumed, if it reported that."""
+    """Its usage, if it reported that."""
     promotion: Promotion = field(init=False)
 
     def __post_init__(self) -> None:
@@ -77,24 +85,24 @@ class Primitive(Protocol):
     """Something that a network can choose."""
 
     @property
-    def described(self) -> Described:
-        """How the router knows it."""
+    def description(self) -> Description:
+        """The primitive as the router sees it."""
         ...
 
     def run(self, execution: Execution) -> AsyncGenerator[AgentStreamEvent, None]:
-        """Run or continue it; its messages come as child chunks, and `execution` holds how it ended."""
+        """Run or continue it. Its messages are child chunks; its end is recorded in `execution`."""
         ...
 
 
 class AgentPrimitive:
-    """An agent of the network: it is given a task as text."""
+    """An agent of the network. Its input is a task as text."""
 
     def __init__(self, id: str, agent: AgentService, description: str) -> None:
-        self.described = Described("agent", id, description)
+        self.description = Description("agent", id, description)
         self.agent = agent
 
     async def run(self, execution: Execution) -> AsyncGenerator[AgentStreamEvent, None]:
-        """Its answer, chunk by chunk, under the execution."""
+        """Run the agent; its chunks are children of the execution."""
         path, promotion = (execution.path,), execution.promotion
         before, seed = _messages_of(execution)
         if seed is None and execution.resumed is None:
@@ -104,7 +112,7 @@ class AgentPrimitive:
         failure: str | None = None
         started = seed is not None
         if seed is not None and execution.resumed is not None:
-            for chunk in (MessageStart(answer_id), *replies_below(execution.resumed, seed)):
+            for chunk in (MessageStart(answer_id), *nested_replies(execution.resumed, seed)):
                 _feed(fold, chunk)
                 yield ChunkEvent(chunk=ChildChunk(path, chunk))
         prompt = [*before, *(fold.snapshot() if started else ())]
@@ -162,16 +170,16 @@ def _agent_result(
     calls = tuple(
         with_fields(call, children=()) for call in calls_in([one for one in whole if not one.internal])
     )
-    # The messages are known from their chunks. They are only repeated if something in them was cut off.
+    # The messages are known from their chunks. They are only repeated if something was cut off.
     cut = () if whole is messages else whole
     return NetworkResult(text if failure is None else text or None, calls, cut, error=failure)
 
 
 class FunctionPrimitive:
-    """A workflow or a tool of the network: a function that is given an input that fits its schema."""
+    """A workflow or a tool of the network: a function whose input fits its schema."""
 
     def __init__(self, kind: str, tool: Tool, runner: ToolRunner) -> None:
-        self.described = Described(
+        self.description = Description(
             "workflow" if kind == "workflow" else "tool",
             tool.name,
             tool.description or tool.name,
@@ -181,19 +189,19 @@ class FunctionPrimitive:
         self._runner = runner
 
     async def run(self, execution: Execution) -> AsyncGenerator[AgentStreamEvent, None]:
-        """What the function returns. It has no messages; a call that waits is in the execution's own."""
+        """Run the function. It has no messages: a call that waits is part of the execution's own message."""
         call = _call_of(execution)
         calls = await sort_calls([call], Toolset([self._tool]))
-        if calls.ask:
-            call = _with_chunk(call, *ask_for([call], new_id))
-        if calls.ask or calls.wait:
+        if calls.unapproved:
+            call = _with_chunk(call, *approval_requests([call]))
+        if calls.unapproved or calls.waiting:
             execution.waits = True
             for chunk in execution.promotion.promote([call]):
                 yield ChunkEvent(chunk=chunk)
             return
-        if calls.run:
+        if calls.approved:
             outcome = await self._output(call, execution)
-        elif calls.refuse:
+        elif calls.denied:
             outcome = ToolOutputDenied(call.id)
         else:  # the client has run it
             execution.result = _function_result(call)
@@ -210,7 +218,7 @@ class FunctionPrimitive:
 
 
 def _call_of(execution: Execution) -> ToolCallPart:
-    """The call of a function: a new one, or the one that has waited."""
+    """The call of a function: a new one, or the one that waited."""
     if execution.resumed is not None:
         waited = [part for part in execution.resumed.parts if isinstance(part, ToolCallPart)]
         if waited:
@@ -228,7 +236,7 @@ def _with_chunk(call: ToolCallPart, *chunks: Chunk) -> ToolCallPart:
 
 
 def _function_result(call: ToolCallPart) -> NetworkResult:
-    """What a call returned: as it was, and as text for readers that know only text."""
+    """The result of a call: the value, and a text for readers that support only text."""
     calls = (call,)
     match call.output:
         case TextOutput(value=value):
@@ -251,7 +259,7 @@ def _function_result(call: ToolCallPart) -> NetworkResult:
 
 
 def primitive_of(id: str, agent: AgentService) -> AgentPrimitive:
-    """An agent as a primitive, described by itself if it can."""
+    """An agent as a primitive, with its own description if it has one."""
     described: object = getattr(agent, "description", None)
     return AgentPrimitive(id, agent, described if isinstance(described, str) else f"the agent {agent.name}")
 
@@ -268,5 +276,5 @@ def _identified(chunk: Chunk, message_id: str) -> Chunk:
 
 
 def _feed(fold: RunFold, chunk: Chunk) -> None:
-    with suppress(StreamError):  # the message that it belongs to reports it
+    with suppress(StreamError):  # reported by the code that stores the message
         fold.feed(chunk)

@@ -1,8 +1,8 @@
-"""Calls inside an execution that wait for a client, repeated in the execution's own message.
+"""Calls within an execution that wait for a client, repeated in the execution's own message ("promoted").
 
-A client can only answer the calls of a message itself: `useChat` knows no others, and approvals and outputs
-are stored with them. So a call that waits anywhere below is added to the message, under the same ids, and
-marked with the path to the original. What comes of the original is then reported for both.
+A client can only respond to calls of the message itself: `useChat` sees no others, and approvals and outputs
+are stored with them. So a call that waits in a nested message is added to the outer one, under the same ids,
+with the path to the original. The result of the original is then reported for both.
 """
 
 from collections.abc import Sequence
@@ -12,8 +12,8 @@ from msgspec import UNSET
 
 from partita.formats.core.metadata import KEY, NETWORK_PATH, network_path
 from partita.runtime.agent.calls import open_calls
-from partita.runtime.folding import RunFold
-from partita.runtime.tools.chunks import chunk_of_output
+from partita.runtime.run_fold import RunFold
+from partita.runtime.tools.outputs import chunk_of_output
 from partita.types.chunks import (
     Chunk,
     StepStart,
@@ -46,7 +46,7 @@ class Promotion:
     """The promoted calls of one execution."""
 
     def __init__(self, path: str, resumed: AssistantMessage | None = None) -> None:
-        """`path` is the call that stands for the execution; `resumed` is the message that it continues."""
+        """`path` is the call that represents the execution; `resumed` is the message that it continues."""
         self._path = path
         self._open = set[str]() if resumed is None else {call.id for call in open_calls(resumed)}
         self._approvals: set[str] = set()
@@ -55,10 +55,10 @@ class Promotion:
         """Whether the message contains a promoted call."""
 
     def promote(self, calls: Sequence[ToolCallPart]) -> list[Chunk]:
-        """The chunks that add calls to the message, unless they are there.
+        """The chunks that add calls to the message, except for those that were added before.
 
-        They are in a step of their own: a client continues once all calls of the last step are answered, and
-        the execution itself, which it sees as a call too, is not.
+        They are in a step of their own: a client continues once all calls of the last step have a response,
+        and the execution itself, which it sees as a call too, has none.
         """
         new = [call for call in calls if call.id not in self._open]
         chunks: list[Chunk] = [StepStart()] if new and not self._has_step else []
@@ -98,11 +98,11 @@ class Promotion:
             )
         return copied
 
-    def follow(self, chunk: Chunk, below: RunFold | None = None) -> list[Chunk]:
-        """What a chunk of the messages below adds to this one: a question, an answer, an output."""
+    def follow(self, chunk: Chunk, nested: RunFold | None = None) -> list[Chunk]:
+        """What a chunk of the nested messages adds to this one: approval requests, decisions, outputs."""
         match chunk:
-            case ToolApprovalRequest(tool_call_id=call_id) if below is not None:
-                waiting = waiting_calls(below.snapshot()[-1])
+            case ToolApprovalRequest(tool_call_id=call_id) if nested is not None:
+                waiting = waiting_calls(nested.snapshot()[-1])
                 return self.promote([call for call in waiting if call.id == call_id])
             case ToolApprovalResponse(approval_id=approval_id) if approval_id in self._approvals:
                 return [chunk]
@@ -117,11 +117,11 @@ class Promotion:
                 return []
 
 
-def replies_below(message: AssistantMessage, below: AssistantMessage) -> list[Chunk]:
-    """The answers and outputs that promoted calls have had, for the originals in the message below."""
+def nested_replies(message: AssistantMessage, nested: AssistantMessage) -> list[Chunk]:
+    """The decisions and outputs of promoted calls, for the originals in the nested message."""
     promoted = {part.id: part for part in message.parts if isinstance(part, ToolCallPart)}
     replies: list[Chunk] = []
-    for call in open_calls(below):
+    for call in open_calls(nested):
         match promoted.get(call.id):
             case ToolCallPart(state="approval-responded", approval=approval) if approval is not None:
                 replies.append(ToolApprovalResponse(approval.id, bool(approval.approved), approval.reason))

@@ -1,1 +1,1 @@
-"""Coding agents that are programs: started, spoken to line by line, and gone when they are done."""
+"""Coding agents that are programs: Claude Code, Codex, and agents that speak ACP."""

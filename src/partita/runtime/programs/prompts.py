@@ -1,10 +1,10 @@
-"""What an agent is asked, as text and files, made of a prompt.
+"""The input of a program, as text and files, made of a prompt.
 
-An agent that cannot resume its session is sent the conversation so far as text: what was said, attachments by
-name, and calls with their inputs and outputs. Reasoning and the messages of sub-agents are left out. An input
-is cut to `INPUT_LIMIT` characters, an output to `OUTPUT_LIMIT`: the beginning and the end are sent, and how
-many characters are missing between. If all of it is longer than `HISTORY_LIMIT` characters, the oldest
-messages are left out, and their number is sent instead.
+A program that does not resume a session of its own is sent the conversation so far as text: texts, names of
+attachments, and calls with their inputs and outputs. Reasoning and the messages of sub-agents are left out.
+Of an input longer than `INPUT_LIMIT` characters, or an output longer than `OUTPUT_LIMIT`, the beginning and
+the end are sent, with the number of characters left out between them. If all of it is longer than
+`HISTORY_LIMIT` characters, the oldest messages are left out, and their number is sent instead.
 """
 
 from collections.abc import Iterator, Sequence
@@ -14,87 +14,73 @@ from msgspec import UNSET
 
 from partita.errors import AgentError
 from partita.runtime.service import Prompt
-from partita.runtime.tools.output_text import output_text, plain_json
-from partita.runtime.tools.sizes import cut
+from partita.runtime.tools.outputs import output_text, plain_json, truncate_text
+from partita.types.data_url import parse_data_url
 from partita.types.messages import Message, ToolCallPart, UserMessage
-from partita.types.parts import FilePart, ImagePart, TextPart
-from partita.types.tools import ToolOutput, ToolResultPart
+from partita.types.parts import FilePart, ImagePart, TextPart, ToolOutput, ToolResultPart
 
-EARLIER: Final = "What was said in this conversation before:"
+HISTORY: Final = "The conversation so far:"
+"""The heading of the conversation so far."""
 
 INPUT_LIMIT: Final = 2_000
 OUTPUT_LIMIT: Final = 4_000
 HISTORY_LIMIT: Final = 200_000
 
 
-class Request(NamedTuple):
-    """The words of a request, and the pictures and files that come with it."""
+class UserInput(NamedTuple):
+    """The text to send to a program, and the images and files that belong to it."""
 
     text: str
     files: tuple[ImagePart | FilePart, ...] = ()
 
 
-class Inline(NamedTuple):
-    """A file that is in its own address."""
-
-    media_type: str
-    base64: str
-
-
-def request_of(prompt: Prompt, *, goes_on: bool) -> Request:
-    """The last message. An agent that does not go on with a conversation of its own is told of the others."""
+def user_input(prompt: Prompt, *, resumes: bool) -> UserInput:
+    """The last message, after the conversation before it unless the program resumes a session."""
     if isinstance(prompt, str):
-        return Request(prompt)
+        return UserInput(prompt)
     last = prompt[-1] if prompt else None
     if not isinstance(last, UserMessage):
         raise AgentError("the last message is not a user's", hint="let the prompt end with a user message")
     files = tuple(part for part in last.parts if isinstance(part, ImagePart | FilePart))
-    words = _words(last)
-    earlier = "" if goes_on else _earlier(prompt[:-1])
-    return Request(f"{earlier}\n\n{words}" if earlier else words, files)
+    text = "\n\n".join(part.text for part in last.parts if isinstance(part, TextPart))
+    history = "" if resumes else _history(prompt[:-1])
+    return UserInput(f"{history}\n\n{text}" if history else text, files)
 
 
-def inline_of(url: str) -> Inline | None:
-    """What a `data:` address in Base64 holds."""
-    head, comma, data = url.partition(",")
-    if not url.startswith("data:") or not comma or not head.endswith(";base64"):
-        return None
-    media_type = head.removeprefix("data:").partition(";")[0]
-    return Inline(media_type or "application/octet-stream", data)
-
-
-def mention(file: ImagePart | FilePart) -> str:
-    """Words about a file that cannot be handed over."""
+def file_mention(file: ImagePart | FilePart) -> str:
+    """The text that replaces a file that the program cannot take."""
     name = file.name if isinstance(file, ImagePart) else file.filename
-    place = "" if file.url.startswith("data:") else f" {file.url}"
-    return f"[attached: {name or file.media_type or 'a file'}{place}]"
+    url = "" if parse_data_url(file.url) is not None else f" {file.url}"
+    return f"[attached: {name or file.media_type or 'a file'}{url}]"
 
 
-def _earlier(messages: Sequence[Message]) -> str:
+def _history(messages: Sequence[Message]) -> str:
     """The conversation as text: as many of its last messages as fit."""
-    said: list[str] = []
+    texts: list[str] = []
     room = HISTORY_LIMIT
     for number, message in enumerate(reversed(messages)):
-        if not (text := "\n\n".join(_lines(message))):
+        if not (text := "\n\n".join(_paragraphs(message))):
             continue
         room -= len(text)
         if room < 0:
-            said.append(f"[{len(messages) - number} earlier messages are left out]")
+            texts.append(f"[{len(messages) - number} earlier messages are left out]")
             break
-        said.append(f"<{_role(message)}>\n{text}\n</{_role(message)}>")
-    return "\n\n".join([EARLIER, *reversed(said)]) if said else ""
+        role = message.__struct_config__.tag
+        texts.append(f"<{role}>\n{text}\n</{role}>")
+    return "\n\n".join([HISTORY, *reversed(texts)]) if texts else ""
 
 
-def _lines(message: Message) -> Iterator[str]:
-    """What a message says and does, a paragraph each."""
+def _paragraphs(message: Message) -> Iterator[str]:
     for part in message.parts:
         match part:
             case TextPart(text=text) if text:
                 yield text
             case ImagePart() | FilePart():
-                yield mention(part)
+                yield file_mention(part)
             case ToolCallPart(name=name):
-                given = cut(plain_json(part.raw_input if part.input is UNSET else part.input), INPUT_LIMIT)
+                given = truncate_text(
+                    plain_json(part.raw_input if part.input is UNSET else part.input), INPUT_LIMIT
+                )
                 yield f"<call tool={name!r}>\n{given}\n</call>"
                 if part.output is not None:
                     yield _output(part.output)
@@ -105,12 +91,4 @@ def _lines(message: Message) -> Iterator[str]:
 
 
 def _output(output: ToolOutput) -> str:
-    return f"<output>\n{cut(output_text(output), OUTPUT_LIMIT)}\n</output>"
-
-
-def _words(message: Message) -> str:
-    return "\n\n".join(part.text for part in message.parts if isinstance(part, TextPart))
-
-
-def _role(message: Message) -> str:
-    return str(message.__struct_config__.tag)
+    return f"<output>\n{truncate_text(output_text(output), OUTPUT_LIMIT)}\n</output>"

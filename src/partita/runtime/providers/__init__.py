@@ -1,1 +1,1 @@
-"""Models behind an API as agents: one answer a call. The vendors' packages connect, we read what comes."""
+"""Models behind an API as agents. The packages of vendors connect; our formats write and read."""

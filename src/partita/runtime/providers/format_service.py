@@ -1,36 +1,39 @@
-"""Models behind the HTTP API of a format: formats of other packages that say where their requests go."""
+"""Models behind the HTTP API of a format: formats of other packages that declare where requests go."""
 
 import asyncio
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from partita.errors import AgentError
-from partita.formats.format import Dumped, Format, HttpApi, Request, ToolSpec
+from partita.formats.format import Dumped, Format, HttpApi, Request
 from partita.types.json import JsonObject
 from partita.types.messages import Message
 
-from .answering import Response
-from .failures import retry_after
-from .service import ProviderService
+from .response import retry_after
+from .service import ProviderService, Response
 
 if TYPE_CHECKING:
     import httpx2
 
 RETRIED: Final = frozenset({408, 409, 429, 500, 502, 503, 504, 529})
-"""Statuses after which a request is sent again, as the packages of vendors do."""
-FIRST_PAUSE: Final = 0.5
-LONGEST_PAUSE: Final = 8.0
-"""How many seconds pass before a request is sent again, unless the response says how many."""
+"""Statuses after which a request is retried, as the packages of vendors do."""
+FIRST_DELAY: Final = 0.5
+LONGEST_DELAY: Final = 8.0
+"""Seconds before a retry, unless the response names another delay."""
 
 
 class FormatService(ProviderService["httpx2.AsyncClient"]):
     """A model behind the API of a format."""
 
+    requirement = "httpx2"
+    inputs = ()
+
     def __init__(
         self, format_: Format, model: str, *, environment: Mapping[str, str] = os.environ, **arguments: Any
     ) -> None:
-        """`arguments`: those of `ProviderService`. The key and the address may be in the environment."""
+        """`arguments`: those of `ProviderService`. The key and the base URL may be in the environment."""
         api = _api_of(format_)
         variable = f"{format_.name.upper().replace('-', '_')}_BASE_URL"
         arguments.setdefault("base_url", environment.get(variable, api.base_url))
@@ -38,14 +41,12 @@ class FormatService(ProviderService["httpx2.AsyncClient"]):
         super().__init__(model, **arguments)
         self.name = self.format_name = format_.name
         self._format, self._api = format_, api
-        if api.key_variable and not self._api_key and self._given is None:
+        if api.key_variable and not self._api_key and self._given_client is None:
             raise AgentError(f"no key for {format_.name}", hint=f"set {api.key_variable}, or give api_key")
 
     def _connect(self) -> "httpx2.AsyncClient":
-        try:
-            import httpx2
-        except ImportError as error:
-            raise AgentError(f"{self.name} needs a package: {error}", hint="pip install httpx2") from error
+        import httpx2
+
         headers = {
             name: value.replace("{key}", self._api_key or "")
             for name, value in self._api.headers.items()
@@ -65,7 +66,7 @@ class FormatService(ProviderService["httpx2.AsyncClient"]):
 
         for attempt in range(self._max_retries + 1):
             is_last = attempt == self._max_retries
-            pause = min(FIRST_PAUSE * 2**attempt, LONGEST_PAUSE)
+            delay = min(FIRST_DELAY * 2**attempt, LONGEST_DELAY)
             request = client.build_request("POST", self._path(model).lstrip("/"), content=body)
             try:
                 response = await client.send(request, stream=True)
@@ -75,26 +76,26 @@ class FormatService(ProviderService["httpx2.AsyncClient"]):
             else:
                 if is_last or response.status_code not in RETRIED:
                     return response
-                waited = retry_after(response.headers, None)
-                pause = min(waited, LONGEST_PAUSE) if isinstance(waited, float) else pause
+                asked = retry_after(response.headers, None)
+                delay = min(asked, LONGEST_DELAY) if isinstance(asked, float) else delay
                 await response.aclose()
-            await asyncio.sleep(pause)
+            await asyncio.sleep(delay)
         raise AssertionError("unreachable")
 
     def _path(self, model: str) -> str:
         return self._api.path.replace("{model}", model)
 
-    def _build(
-        self, view: Sequence[Message], model: str, tools: Sequence[ToolSpec], settings: JsonObject
-    ) -> Dumped:
+    def _default_settings(self, model: str) -> JsonObject:
         named: JsonObject = {} if "{model}" in self._api.path else {"model": model}
-        request = Request(tuple(tools), {**named, **self._api.settings, **settings}, self.format_name)
-        assert self._format.dump is not None
-        return self._format.dump(view, request)
+        return {**named, **self._api.settings}
+
+    def _dump(self, view: Sequence[Message], request: Request) -> Dumped:
+        assert self._format.dump is not None, "checked by _api_of"
+        return self._format.dump(view, replace(request, api=self.format_name))
 
 
 def _api_of(format_: Format) -> HttpApi:
-    """The API of a format that can be asked: it writes requests, and reads streams."""
+    """The API of a format that writes requests and reads streams."""
     if format_.http_api is None:
         raise AgentError(f"{format_.name} is a format without an API", hint="give the format an `http_api`")
     if format_.dump is None or not format_.takes_request or format_.decoder is None:

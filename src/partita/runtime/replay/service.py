@@ -11,20 +11,29 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from partita.errors import AgentError
-from partita.formats.answers.model_view import model_view
-from partita.runtime.folding import read_usage
-from partita.runtime.service import Options, Prompt
-from partita.store.facade.store import Store
+from partita.errors import AgentError, NotFoundError
+from partita.formats.model_view import model_view
+from partita.runtime.run_fold import read_usage
+from partita.runtime.service import AgentService, InvokeOptions, Prompt
+from partita.runtime.session.session import Session
 from partita.store.ids import new_id
 from partita.store.opening import open_store
-from partita.types.chunks import Chunk, MessageFinish, MessageStart
-from partita.types.events import AgentStreamEvent, ChunkEvent, CompleteEvent, ErrorEvent
+from partita.store.store import Store
+from partita.types.chunks import (
+    AgentStreamEvent,
+    Chunk,
+    ChunkEvent,
+    CompleteEvent,
+    ErrorEvent,
+    MessageFinish,
+    MessageStart,
+)
 from partita.types.json import is_object
 from partita.types.messages import AssistantMessage, Message, UserMessage
+from partita.types.threads import Run
 from partita.types.usage import Usage
 
-from .answers import Answer, events_of, load_answers
+from .model_calls import Answer, events_of, load_answers
 
 NO_MORE: Final = "the recorded run has no more steps"
 
@@ -48,7 +57,7 @@ class ReplayService:
         *,
         cwd: Path | None = None,
         session_id: str | None = None,
-        options: Options | None = None,
+        options: InvokeOptions | None = None,
     ) -> AsyncGenerator[AgentStreamEvent, None]:
         """The answer that was given at this point of the conversation."""
         if self._answers is None:
@@ -112,3 +121,44 @@ def steps_behind(messages: Sequence[Message]) -> int:
 def _usage_in(chunk: Chunk) -> Usage | None:
     said = chunk.message_metadata if isinstance(chunk, MessageFinish) else None
     return read_usage(said.get("usage")) if is_object(said) else None
+
+
+# Answering again, elsewhere: a copy of a thread up to a message, and another answer there.
+
+
+async def rerun(
+    session: Session,
+    agent: AgentService,
+    thread_id: str,
+    message_id: str,
+    *,
+    new_id: str | None = None,
+    title: str | None = None,
+    options: InvokeOptions | None = None,
+) -> Run:
+    """Fork a thread at what a user said, or at the question behind an answer, and let an agent answer there.
+
+    The thread stays as it is; the run belongs to the new one.
+    """
+    store = session.store
+    asked = await _question(session, thread_id, message_id)
+    thread = await store.threads.fork(thread_id, asked.id, new_id=new_id, title=title)
+    return await session.start(agent, thread.id, options=options)
+
+
+async def _question(session: Session, thread_id: str, message_id: str) -> Message:
+    """The message of the user that a message is, or answers."""
+    message = await session.store.messages.get(thread_id, message_id)
+    if message is None:
+        raise NotFoundError(
+            f"no message {message_id!r} in thread {thread_id!r}",
+            hint="list the messages of the thread to see their ids",
+        )
+    while not isinstance(message, UserMessage):
+        above = message.parent_id
+        message = None if above is None else await session.store.messages.get(thread_id, above)
+        if message is None:
+            raise AgentError(
+                f"message {message_id!r} answers nobody", where=f"thread {thread_id}", hint="name a question"
+            )
+    return message

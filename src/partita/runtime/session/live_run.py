@@ -1,16 +1,23 @@
 """A run that this process works on: what came last, who watches, who is asked."""
 
 import asyncio
+from collections import deque
 from collections.abc import Awaitable, Callable, Collection, Coroutine, Generator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeAlias
 
-from partita.runtime.folding import RunFold
-from partita.runtime.service import Decision, Question
-from partita.store.engines.wake import Listeners, News
+from partita.errors import ConflictError, StoreError, StreamError, UnavailableError
+from partita.runtime.failures import error_description
+from partita.runtime.log_context import get_logger
+from partita.runtime.run_fold import RunFold
+from partita.runtime.service import ApprovalDecision, ApprovalRequest
+from partita.store.engines.engine import Listener, Listeners
+from partita.store.logs.run_log import LogEntry
+from partita.store.store import Store
 from partita.types.chunks import ChildChunk, Chunk, DataChunk
-from partita.types.runs import Run, RunStatus
+from partita.types.codec import encode, to_json
+from partita.types.threads import Run, RunStatus
 
 WINDOW: Final = 512
 """How many entries are kept at hand for those who watch; who is further behind reads the store."""
@@ -27,8 +34,8 @@ NOTES: Final = "data-partita-"
 """How the names of our own notes in a log begin: marks of calls, decisions, failures."""
 
 
-class Seen(NamedTuple):
-    """A chunk that may be shown: it is stored. Its JSON is made once, for all who watch."""
+class StoredChunk(NamedTuple):
+    """A chunk of a run log, as it is stored. Its JSON is made once, for all readers."""
 
     seq: int
     time: datetime
@@ -47,11 +54,11 @@ class Seen(NamedTuple):
 class Batch(NamedTuple):
     """Chunks to be shown, and the number up to which that is everything."""
 
-    seen: Sequence[Seen]
+    seen: Sequence[StoredChunk]
     through: int
 
 
-_seen: Final = Seen._make  # cheaper than to call the class
+_seen: Final = StoredChunk._make  # cheaper than to call the class
 
 
 class Stop(NamedTuple):
@@ -61,38 +68,38 @@ class Stop(NamedTuple):
     reason: str | None = None
 
 
-class WaitingRoom:
-    """Questions of an agent at work. An answer may come before its question: it was seen in the log."""
+class PendingApprovals:
+    """The approval requests of an active run. A decision may arrive before its request does."""
 
     def __init__(self) -> None:
-        self._questions: dict[str, Question] = {}
-        self._decisions: dict[str, asyncio.Future[Decision]] = {}
+        self._requests: dict[str, ApprovalRequest] = {}
+        self._decisions: dict[str, asyncio.Future[ApprovalDecision]] = {}
 
-    async def ask(self, question: Question) -> Decision:
-        """The decision, however long it takes."""
-        self._questions[question.approval_id] = question
+    async def request(self, request: ApprovalRequest) -> ApprovalDecision:
+        """Wait for the decision, however long it takes."""
+        self._requests[request.approval_id] = request
         try:
-            return await self._decision(question.approval_id)
+            return await self._decision(request.approval_id)
         finally:
-            self._questions.pop(question.approval_id, None)
-            self._decisions.pop(question.approval_id, None)
+            self._requests.pop(request.approval_id, None)
+            self._decisions.pop(request.approval_id, None)
 
     @property
-    def is_asked(self) -> bool:
-        """Whether a question waits."""
-        return bool(self._questions)
+    def is_waiting(self) -> bool:
+        """Whether a request is pending."""
+        return bool(self._requests)
 
-    def question(self, approval_id: str) -> Question | None:
-        """The question of that id, if it waits."""
-        return self._questions.get(approval_id)
+    def get(self, approval_id: str) -> ApprovalRequest | None:
+        """The pending request with that id."""
+        return self._requests.get(approval_id)
 
-    def answer(self, approval_id: str, decision: Decision) -> None:
-        """Answer a question, unless it is answered."""
+    def decide(self, approval_id: str, decision: ApprovalDecision) -> None:
+        """Decide a request, unless it is decided already."""
         future = self._decision(approval_id)
         if not future.done():
             future.set_result(decision)
 
-    def _decision(self, approval_id: str) -> "asyncio.Future[Decision]":
+    def _decision(self, approval_id: str) -> "asyncio.Future[ApprovalDecision]":
         return self._decisions.setdefault(approval_id, asyncio.get_running_loop().create_future())
 
 
@@ -114,7 +121,7 @@ class LiveRun:
         self.fold = fold
         self.owner = owner
         self.client_tools = client_tools
-        self.desk = WaitingRoom()
+        self.approvals = PendingApprovals()
         self.replied: set[str] = set()
         """Which questions and calls have had their reply."""
         self.stopped: asyncio.Future[Stop] = asyncio.get_running_loop().create_future()
@@ -129,7 +136,7 @@ class LiveRun:
         self.last_seq = 0
         self.unstored = 0
         """How many entries the fold has taken that are not stored yet."""
-        self._window: list[Seen | None] = []  # the last entries; those without a chunk hold a place
+        self._window: list[StoredChunk | None] = []  # the last entries; those without a chunk hold a place
         self._bytes = 0  # of what is in the window
         self._watchers = Listeners()
 
@@ -143,7 +150,7 @@ class LiveRun:
         self._bytes += sum([len(entry[2]) for entry in entries if entry])
         if len(self._window) > 2 * WINDOW or self._bytes > 2 * WINDOW_BYTES:
             self._forget()
-        self._watchers.tell("")
+        self._watchers.notify("")
 
     def _forget(self) -> None:
         """Let go of what is furthest behind."""
@@ -208,10 +215,184 @@ class LiveRun:
         self.say = None
         self.over.set()
         self.ready.set()
-        self._watchers.tell("")
+        self._watchers.notify("")
 
     @contextmanager
-    def watch(self) -> Generator[News, None, None]:
+    def watch(self) -> Generator[Listener, None, None]:
         """News of this run, for as long as the block lasts."""
         with self._watchers.listen("") as news:
             yield news
+
+
+# The way of a run's events into its log, and from there to those who watch: stored first, then shown.
+
+LOG: Final = get_logger("partita.run")
+
+AHEAD: Final = 1024
+"""How many entries may be on their way to the store before the agent waits for it."""
+
+REFUSED: Final = "data-partita-refused"
+"""A chunk that does not fit the message so far: told, not followed."""
+
+Entry: TypeAlias = tuple[datetime, Chunk, bytes]
+
+_entry: Final = LogEntry._make  # cheaper than to call the class
+
+
+class Writer:
+    """Takes the chunks and raw bytes of one run, in order.
+
+    What comes within one turn of the event loop goes to the store together, and counts as one moment.
+    """
+
+    def __init__(self, store: Store, live: LiveRun, clock: Callable[[], datetime]) -> None:
+        self._store = store
+        self._live = live
+        self._clock = clock
+        self._loop = asyncio.get_running_loop()
+        self._entries: list[Entry | None] = []  # taken, and not yet on their way
+        self._log: list[LogEntry] = []  # the same, as the log gets them
+        self._now = clock()
+        self._groups: deque[tuple[asyncio.Future[int], list[Entry | None]]] = deque()
+        self._door = asyncio.Lock()  # one entry at a time, so that log and message agree on their order
+        self._closed = False
+        self.failure: StoreError | None = None
+        """Why the store took no more, if so."""
+
+    def take(self, chunk: Chunk, raw: bytes | None) -> bool:
+        """Add an entry, if there is nothing to wait for; whether it was added."""
+        if self._live.unstored >= AHEAD or self._door.locked() or self._stands_in_line:
+            return False
+        self._put(chunk, raw)
+        return True
+
+    async def put(self, chunk: Chunk | None, raw: bytes | None = None) -> None:
+        """Add an entry. Returns before it is durable, unless too many are not."""
+        if self._door.locked() or self._full:
+            async with self._door:
+                await self._room()
+                self._put(chunk, raw)
+        else:
+            self._put(chunk, raw)  # nothing to wait for: no lock, and nobody comes in between
+
+    def _put(self, chunk: Chunk | None, raw: bytes | None) -> None:
+        if self._closed:
+            raise ConflictError(f"run {self._live.run.id!r} has ended", hint="start another one")
+        self._add(chunk, raw)
+
+    async def say(self, chunks: Sequence[Chunk]) -> None:
+        """Add chunks of ours; returns once they are durable."""
+        for chunk in chunks:
+            await self.put(chunk)
+        self._send()
+        if self._groups:
+            await _done(self._groups[-1][0])
+        self._raise_failure()
+
+    async def finish(self, last: Sequence[Chunk]) -> None:
+        """Add the last chunks and take no more; returns once everything is durable."""
+        self._closed = True
+        async with self._door:
+            for chunk in last:
+                await self._room()
+                self._add(chunk, None)
+            self._send()
+            while self._groups:
+                await _done(self._groups[0][0])
+        self._raise_failure()
+
+    @property
+    def _full(self) -> bool:
+        """Whether the next entry has to wait: too many are under way, or the last is not in line yet."""
+        return self._live.unstored >= AHEAD or self._stands_in_line
+
+    @property
+    def _stands_in_line(self) -> bool:
+        return bool(self._groups) and isinstance(self._groups[-1][0], asyncio.Task)
+
+    async def _room(self) -> None:
+        while self._full:
+            self._send()
+            await _done(self._groups[0][0])
+
+    def _add(self, chunk: Chunk | None, raw: bytes | None) -> None:
+        if self.failure is not None:
+            raise self.failure
+        if not self._entries:
+            self._now = self._clock()
+            self._loop.call_soon(self._send)
+        if chunk is None:
+            self._entries.append(None)
+            self._log.append(_entry((self._now, None, raw)))
+        else:
+            chunk, json = self._fitting(chunk)
+            self._entries.append((self._now, chunk, json))
+            self._log.append(_entry((self._now, json, raw)))
+        self._live.unstored += 1
+
+    def _raise_failure(self) -> None:
+        if self.failure is not None:
+            raise self.failure
+
+    def _fitting(self, chunk: Chunk) -> tuple[Chunk, bytes]:
+        """The chunk and its JSON, taken by the message; one that the message cannot take is told instead."""
+        json = encode(chunk)  # first: what cannot be written must not be in the message
+        try:
+            self._live.fold.feed(chunk)
+        except StreamError as error:
+            refused = refused_chunk(chunk, error)
+            return refused, encode(refused)
+        return chunk, json
+
+    def _send(self) -> None:
+        """Send what was taken to the store."""
+        if not self._entries or self.failure is not None:
+            return
+        entries, self._entries = self._entries, []
+        log, self._log = self._log, []
+        run_id = self._live.run.id
+        try:
+            future = self._store.logs.submit(run_id, log)
+        except UnavailableError:  # too much waits to be written: it waits in line, and so does what follows
+            future = asyncio.ensure_future(self._store.logs.append(run_id, log))
+        except StoreError as error:  # the message has it and the log has not: the log counts
+            self._fail(error)
+            return
+        if self._groups and self._groups[-1][0] is future:
+            self._groups[-1][1].extend(entries)
+        else:
+            self._groups.append((future, entries))
+            future.add_done_callback(self._settle)
+
+    def _settle(self, future: "asyncio.Future[int]") -> None:
+        """Show what has become durable."""
+        _, entries = self._groups.popleft()
+        self._live.unstored -= len(entries)
+        error = (
+            UnavailableError("the log was closed", hint="open the store again")
+            if future.cancelled()
+            else future.exception()
+        )
+        if error is not None:
+            self._fail(error)
+        elif self.failure is None:  # nothing is shown behind a gap
+            self._live.publish(entries, future.result())
+
+    def _fail(self, error: BaseException) -> None:
+        """Remember why, and stop the agent: nothing that it says can be kept."""
+        if self.failure is None:
+            if not isinstance(error, StoreError):
+                LOG.error("the log of run %s failed", self._live.run.id, exc_info=error)
+                error = StoreError("the log of the run failed")
+            self.failure = error
+            self._live.stop(Stop("failed", error_description(self.failure)))
+
+
+async def _done(future: "asyncio.Future[int]") -> None:
+    await asyncio.wait([future])
+    await asyncio.sleep(0)  # its callbacks come first
+
+
+def refused_chunk(chunk: Chunk, error: StreamError) -> DataChunk:
+    """What stands in a stream for a chunk that its message cannot take."""
+    return DataChunk(REFUSED, {"chunk": to_json(chunk), "why": str(error)}, transient=True)

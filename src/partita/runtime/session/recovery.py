@@ -1,34 +1,83 @@
 """Runs whose owner is gone: what their logs hold becomes their messages, and they end as interrupted."""
 
+import os
 from collections.abc import Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
 from time import monotonic
 from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
 from partita.errors import ConflictError, StoreError, StreamError, UnavailableError
-from partita.runtime.folding import RunFold
-from partita.store.facade.store import Store
-from partita.store.log.run_log import LogRecord, read_log
-from partita.store.messages import some
-from partita.store.runs import abandoned_runs, get_run, lease_owners
-from partita.store.sessions.driven import AGENT_SESSION, RESPONSE_IDS, settle
-from partita.store.transaction import Transaction
-from partita.store.turns import Ending
+from partita.runtime.run_fold import RunFold
+from partita.store.bulk.agent_sessions import AGENT_SESSION, RESPONSE_IDS, settle
+from partita.store.ids import new_id
+from partita.store.logs.run_log import LogRecord, read_log
+from partita.store.messages.queries import get_many
+from partita.store.runs import rows as runs
+from partita.store.runs.rows import RunEnd
+from partita.store.sql.transaction import Transaction
+from partita.store.store import Store
 from partita.types.chunks import MessageStart
 from partita.types.messages import AssistantMessage, Message
-from partita.types.runs import Run, RunStatus
+from partita.types.threads import Run, RunStatus
 
-from .lease_owner import is_dead
-from .ledger import records_of, response_id, responses_in
 from .turn import without_ending
+from .usage_records import records_of, response_id, responses_in
 
 AFTER: Final = "after"
 """Where the metadata of a run says behind which message its answer stands, if not at the end."""
 
 LOST: Final = "the process that worked on it went away"
+
+
+PROC: Final = Path("/proc")
+STATE, START_TIME = 0, 19
+"""Which fields of `/proc/PID/stat` behind the name of the program are the state and the start time."""
+
+ENDED: Final = ("Z", "X")
+"""States of processes that run no more."""
+
+
+def new_lease_owner() -> str:
+    """A new name for a session of this process: `ID@PID.START.MACHINE`, or just an id."""
+    stat, machine = _stat(os.getpid()), _machine()
+    if stat is None or machine is None:
+        return new_id()
+    return f"{new_id()}@{os.getpid()}.{stat[START_TIME]}.{machine}"
+
+
+def is_dead(lease_owner: str | None) -> bool:
+    """Whether a lease is held by a process of this machine that has ended. False when that is not known."""
+    pid, _, rest = (lease_owner or "").rpartition("@")[2].partition(".")
+    started, _, machine = rest.partition(".")
+    if not (pid.isascii() and pid.isdigit() and started and machine) or machine != _machine():
+        return False
+    stat = _stat(int(pid))
+    return stat is None or stat[STATE] in ENDED or stat[START_TIME] != started
+
+
+@cache
+def _machine() -> str | None:
+    """This machine since it was started, and the namespace in which its processes have their numbers."""
+    try:
+        boot = (PROC / "sys/kernel/random/boot_id").read_text().strip()
+        return sha256(f"{boot} {(PROC / 'self/ns/pid').readlink()}".encode()).hexdigest()[:12]
+    except OSError:
+        return None
+
+
+def _stat(pid: int) -> list[str] | None:
+    """What the system says of a process, from its state on; `None` if there is none of that number."""
+    try:
+        fields = (PROC / str(pid) / "stat").read_text(errors="replace").rpartition(")")[2].split()
+    except OSError:
+        return None
+    return fields if len(fields) > START_TIME else None
 
 
 class Suspects:
@@ -71,8 +120,8 @@ async def recover_runs(
     ended: list[Run] = []
     more = True
     while more:
-        dead = [one for one in await store.read(lease_owners) if is_dead(one)]
-        found = await store.read(abandoned_runs, limit=limit, dead=dead)
+        dead = [one for one in await store.runs.lease_owners() if is_dead(one)]
+        found = await store.runs.abandoned(limit=limit, dead=dead)
         before = len(ended)
         for run in found:
             is_sure = run.lease_owner in dead
@@ -82,24 +131,24 @@ async def recover_runs(
                 continue
             with suppress(ConflictError):  # its owner is back, or another process was faster
                 holder = run.lease_owner if is_sure else None
-                ended.append(await end_by_log(store, run.id, Ending("interrupted", LOST), holder=holder))
+                ended.append(await end_by_log(store, run.id, RunEnd("interrupted", LOST), holder=holder))
         more = len(found) == limit and len(ended) > before
     return ended
 
 
-async def end_by_log(store: Store, run_id: str, ending: Ending, *, holder: str | None = None) -> Run:
+async def end_by_log(store: Store, run_id: str, ending: RunEnd, *, holder: str | None = None) -> Run:
     """End a run: what its log holds becomes its messages. A log that cannot be read does not keep it."""
 
     def fold(run: Run, seed: AssistantMessage | None, records: Sequence[LogRecord]) -> Sequence[Message]:
         return fold_log(run, seed, records, ending.status, ending.reason)
 
     try:
-        ended = await store.recover_run(run_id, fold, ending, holder=holder)
+        ended = await store.runs.recover(run_id, fold, ending, holder=holder)
         return await _record(store, ended)
     except (ConflictError, UnavailableError):
         raise
     except StoreError:  # the doctor tells what is wrong with it
-        return await store.end_turn(run_id, (), ending)
+        return await store.runs.end_turn(run_id, (), ending)
 
 
 async def _record(store: Store, run: Run) -> Run:
@@ -107,11 +156,11 @@ async def _record(store: Store, run: Run) -> Run:
     session_id = (run.metadata or {}).get(AGENT_SESSION)
     if not isinstance(session_id, str):
         return run
-    log = await store.read_log(run.id)
+    log = await store.logs.read(run.id)
     begun = dict.fromkeys(found for record in log if record.raw and (found := response_id(record.raw)))
     if begun:
         known = {**(run.metadata or {}), RESPONSE_IDS: list(begun)}
-        run = await store.save_run(replace(run, metadata=known))
+        run = await store.runs.save(replace(run, metadata=known))
     chunks = [record.chunk for record in log if record.chunk is not None]
     steps = {key: step for chunk in chunks for key, step in responses_in(chunk).items()}
     ends = [{"steps": list(steps.values())}] if steps else []
@@ -173,5 +222,5 @@ def _read_so_far(tx: Transaction, run: Run) -> tuple[bool, Sequence[Message], Se
     chunks = [record.chunk for record in records]
     started = [chunk.message_id for chunk in chunks if isinstance(chunk, MessageStart) and chunk.message_id]
     ids = dict.fromkeys([run.message_id or "", *started])
-    ended = get_run(tx, run.id).status != "running"
-    return ended, some(tx, run.thread_id, list(ids), "inline"), records
+    ended = runs.find(tx, run.id).status != "running"
+    return ended, get_many(tx, run.thread_id, list(ids)), records

@@ -18,32 +18,26 @@ from msgspec import UNSET, UnsetType
 
 from partita.errors import ConflictError, NotFoundError, UnavailableError
 from partita.runtime.budgets import Budgets, Meter, OwnerTotals
-from partita.runtime.client_tools import check_client_tools, client_tools
 from partita.runtime.error_mask import ErrorMask, mask_errors
-from partita.runtime.failures import OnError
-from partita.runtime.folding import RunFold
-from partita.runtime.service import AgentService, Options
-from partita.store.facade.store import Store
-from partita.store.log.run_log import status_of
-from partita.store.sessions.driven import AGENT_SESSION
-from partita.store.turns import Busy, Signal
+from partita.runtime.failures import OnError, RunCounts
+from partita.runtime.run_fold import RunFold
+from partita.runtime.service import AgentService, InvokeOptions
+from partita.runtime.tools.tool import check_client_tools, client_tools
+from partita.store.bulk.agent_sessions import AGENT_SESSION
+from partita.store.logs.run_log import status_of
+from partita.store.runs.turns import Busy, Signal
+from partita.store.store import Store
 from partita.types.json import Json, JsonObject
-from partita.types.runs import Run
-from partita.types.tools import ToolOutput
+from partita.types.parts import ToolOutput
+from partita.types.threads import Run
 
-from .approvals import Answer
-from .client_outputs import ClientOutput
-from .driver import GRACE
-from .following import follow_live, follow_stored
-from .keeper import Keeper
-from .lease_owner import new_lease_owner
-from .live_run import LiveRun, Seen, Stop
-from .recovery import AFTER, SoFar, so_far
-from .replies import Replies
-from .run_counts import RunCounts
-from .showing import Showing
+from .client_replies import ApprovalResponse, ClientOutput, Replies
+from .lease_renewer import Keeper
+from .live_run import LiveRun, Stop, StoredChunk
+from .recovery import AFTER, SoFar, new_lease_owner, so_far
+from .run_stream import Showing, follow_live, follow_stored
+from .run_task import GRACE, Work
 from .turn import Input, turn_of
-from .work import Work
 
 T = TypeVar("T")
 
@@ -177,7 +171,9 @@ class Session:
     async def _drain(self, seconds: float) -> None:
         """Wait for the runs that can complete by themselves."""
         deadline = asyncio.get_running_loop().time() + seconds
-        while any(live.run.status == "running" and not live.desk.is_asked for live in self._live.values()):
+        while any(
+            live.run.status == "running" and not live.approvals.is_waiting for live in self._live.values()
+        ):
             left = deadline - asyncio.get_running_loop().time()
             if left <= 0:
                 return
@@ -194,7 +190,7 @@ class Session:
         fresh: bool = False,
         cwd: Path | None = None,
         session_id: str | None = None,
-        options: Options | None = None,
+        options: InvokeOptions | None = None,
         resource_id: str | None = None,
         metadata: JsonObject | None = None,
         run_id: str | None = None,
@@ -208,17 +204,17 @@ class Session:
         """
         if self._closing.is_set():
             raise UnavailableError("the session is closed", hint="open another one, or ask again later")
-        how = options or Options()
+        how = options or InvokeOptions()
         check_client_tools(agent, how.tools)
         self._keeper.start()
         store = self.store if resource_id is None else self.store.scoped(resource_id)
         await self.check_budget(store.owner)
         if not input:
             await _ensure_thread(store, thread_id, agent.name)
-        turn = await turn_of(store, thread_id, input, after)
+        turn = await turn_of(store.memory, thread_id, input, after)
         if turn.after is not None:
             metadata = {**(metadata or {}), AFTER: turn.after}
-        begun = await store.start_turn(
+        begun = await store.runs.start_turn(
             thread_id,
             turn.messages,
             busy=busy,
@@ -292,7 +288,7 @@ class Session:
             live.stop(Stop("cancelled", reason))
         else:
             with suppress(ConflictError):
-                await self.store.signal_run(run_id, {"kind": "stop", "reason": reason})
+                await self.store.runs.signal(run_id, {"kind": "stop", "reason": reason})
         if wait:
             with suppress(TimeoutError):
                 await asyncio.wait_for(self.wait(run_id), self._grace + self._lease + STOP_MARGIN)
@@ -307,7 +303,7 @@ class Session:
         if live is not None:
             return await self.stop(run_id, reason, wait=True) if await live.is_unread(LEAVE) else live.run
         with suppress(ConflictError):
-            await self.store.signal_run(run_id, {"kind": "leave", "reason": reason})
+            await self.store.runs.signal(run_id, {"kind": "leave", "reason": reason})
             with suppress(TimeoutError):
                 await asyncio.wait_for(self.wait(run_id), LEAVE_ELSEWHERE)
         return await self._run(run_id)
@@ -318,7 +314,7 @@ class Session:
         if live is not None:
             await live.over.wait()
         else:
-            async for _ in self.store.follow(run_id, after=PAST_EVERYTHING):
+            async for _ in self.store.logs.follow(run_id, after=PAST_EVERYTHING):
                 pass
         return await self._run(run_id)
 
@@ -330,7 +326,7 @@ class Session:
         everything: bool = False,
         idle: float | None = None,
         approvals: bool = False,
-    ) -> AsyncGenerator[Sequence[Seen], None]:
+    ) -> AsyncGenerator[Sequence[StoredChunk], None]:
         """The chunks of a run after a number: what is stored, then what comes, until it ends.
 
         Our own notes in the log, and internal messages, are left out unless everything is asked for. With
@@ -353,7 +349,7 @@ class Session:
 
     async def active_run(self, thread_id: str) -> Run | None:
         """The run at work in a thread, if there is one."""
-        return await self.store.active_run(thread_id)
+        return await self.store.runs.active(thread_id)
 
     async def last_seq(self, run_id: str) -> int:
         """The number of the last entry of a run's log, so far."""
@@ -371,13 +367,13 @@ class Session:
 
     def asking(self) -> frozenset[str]:
         """The runs of this process that wait for somebody to allow a call."""
-        return frozenset(run_id for run_id, live in self._live.items() if live.desk.is_asked)
+        return frozenset(run_id for run_id, live in self._live.items() if live.approvals.is_waiting)
 
-    async def answer(self, thread_id: str, answer: Answer) -> None:
-        """Allow or refuse a call that asked, whether its run waits for it or has long ended."""
-        await self._replies.give(thread_id, answer)
+    async def add_approval_response(self, thread_id: str, response: ApprovalResponse) -> None:
+        """Approve or deny a call that needs approval, whether its run still waits for it or has ended."""
+        await self._replies.give(thread_id, response)
 
-    async def give_output(
+    async def add_tool_output(
         self,
         thread_id: str,
         tool_call_id: str,
@@ -387,9 +383,9 @@ class Session:
         input: Json | UnsetType = UNSET,
         server_tools: frozenset[str] = frozenset(),
     ) -> None:
-        """Give the output of a call that the client has run. What is shown of it must be what is stored.
+        """Add the output of a call that the client ran. `tool_name` and `input` must match the stored call.
 
-        Calls of `server_tools` are refused. Once no call of the message waits any more, a turn without input
+        Calls of `server_tools` are refused. Once no call of the message is pending, a turn without input
         continues it.
         """
         given = ClientOutput(tool_call_id, output, tool_name, input, server_tools, public=self._masks_errors)
@@ -413,7 +409,7 @@ class Session:
 
     async def get_run(self, run_id: str) -> Run | None:
         """The run, or `None`."""
-        run = await self.store.get_run(run_id)
+        run = await self.store.runs.get(run_id)
         return self.view(run)
 
     async def _mask(self, run_id: str, live: LiveRun | None) -> ErrorMask | None:
@@ -442,6 +438,6 @@ async def _stop_if_unread(live: LiveRun, stop: Stop) -> None:
 
 
 async def _ensure_thread(store: Store, thread_id: str, agent: str) -> None:
-    if await store.get_thread_by_id(thread_id) is None:
+    if await store.threads.get(thread_id) is None:
         with suppress(ConflictError):  # another process was faster
-            await store.create_thread(thread_id, agent=agent)
+            await store.threads.create(thread_id, agent=agent)

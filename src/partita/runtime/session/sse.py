@@ -2,13 +2,14 @@
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Sequence
 from contextlib import aclosing
-from typing import Final
+from typing import Final, Protocol
 
 from partita.errors import DecodeError
 from partita.formats.ai_sdk.ui.chat_encoder import ChatEncoder
-from partita.runtime.folding import stored_ending
+from partita.formats.format import Encoder
+from partita.runtime.run_fold import stored_ending
 from partita.stream.encoder import SseEncoder
-from partita.stream.sse import HEADERS
+from partita.stream.sse import HEADERS, comment, frame
 from partita.stream.targets import Target
 from partita.types.chunks import (
     Chunk,
@@ -25,12 +26,66 @@ from partita.types.chunks import (
     ToolOutputError,
 )
 from partita.types.codec import encode
+from partita.types.json import Json, dumps
 from partita.types.messages import AssistantMessage
-from partita.types.runs import Run
+from partita.types.threads import Run
 
-from .framing import Framing
-from .live_run import Seen
+from .live_run import StoredChunk
 from .session import Session
+
+# Chunks as server-sent events in any format that can be streamed.
+
+KEEP_ALIVE_COMMENT: Final = comment("keep-alive")
+
+
+class Framing(Protocol):
+    """Makes the bytes of a stream."""
+
+    def encode(self, chunk: Chunk, json: bytes | None = None) -> bytes:
+        """The events of a chunk, whose JSON may be at hand."""
+        ...
+
+    def encode_all(self, chunks: Iterable[tuple[Chunk, bytes]]) -> list[bytes]:
+        """The events of each of these chunks."""
+        ...
+
+    def finish(self) -> bytes:
+        """The events that end the stream."""
+        ...
+
+    def keep_alive(self) -> bytes:
+        """Bytes that mean nothing."""
+        ...
+
+
+class EventFraming:
+    """The events of an encoder, framed."""
+
+    def __init__(self, encoder: Encoder, end: bytes = b"") -> None:
+        """`end` comes behind the last event."""
+        self._encoder = encoder
+        self._end = end
+
+    def encode(self, chunk: Chunk, json: bytes | None = None) -> bytes:
+        """The events of a chunk."""
+        return _framed(self._encoder.feed(chunk))
+
+    def encode_all(self, chunks: Iterable[tuple[Chunk, bytes]]) -> list[bytes]:
+        """The events of each of these chunks."""
+        return [self.encode(chunk) for chunk, _ in chunks]
+
+    def finish(self) -> bytes:
+        """The events that end the stream."""
+        return _framed(self._encoder.finish()) + self._end
+
+    def keep_alive(self) -> bytes:
+        """Bytes that mean nothing."""
+        return KEEP_ALIVE_COMMENT
+
+
+def _framed(events: Iterable[Json]) -> bytes:
+    return b"".join([frame(dumps(event)) for event in events])
+
 
 SSE_HEADERS: Final = HEADERS
 """The headers of a response that carries a run."""
@@ -95,7 +150,7 @@ async def follow_sse(
     if told := b"".join([encoder.encode(chunk) for chunk in before]):
         yield told
     # A client that comes back is written to as if it had never gone: what it has seen is read, not sent.
-    held: Sequence[Seen] = ()
+    held: Sequence[StoredChunk] = ()
     async with aclosing(session.follow(run_id, after=since, idle=tick, approvals=framing is None)) as steps:
         async for seen in steps:
             if seen:
@@ -125,14 +180,14 @@ async def follow_sse(
     yield encoder.finish()
 
 
-async def _file(seen: Seen, files: Callable[[Chunk], Awaitable[Chunk]]) -> Seen:
+async def _file(seen: StoredChunk, files: Callable[[Chunk], Awaitable[Chunk]]) -> StoredChunk:
     if type(seen.chunk) not in FILES:
         return seen
     chunk = await files(seen.chunk)
     return seen if chunk is seen.chunk else seen._replace(chunk=chunk, json=encode(chunk))
 
 
-def _but_last_word(seen: Sequence[Seen]) -> tuple[Sequence[Seen], Sequence[Seen]]:
+def _but_last_word(seen: Sequence[StoredChunk]) -> tuple[Sequence[StoredChunk], Sequence[StoredChunk]]:
     """What may be sent, and an error if it comes last: a client reads no further, and what it does next must
     find the run ended.
     """
@@ -150,7 +205,7 @@ class Questions:
         """Whether there are any."""
         return bool(self._calls)
 
-    def hear(self, seen: Iterable[Seen]) -> None:
+    def hear(self, seen: Iterable[StoredChunk]) -> None:
         """Go along with the run."""
         for chunk in [one.chunk for one in seen if type(one.chunk) in TURNS]:
             match chunk:
@@ -168,7 +223,7 @@ async def stored_end(session: Session, run_id: str) -> list[Chunk]:
     run = await session.get_run(run_id)
     if run is None:
         return []
-    message = session.view(await session.store.get_message(run.thread_id, run.message_id or ""))
+    message = session.view(await session.store.messages.get(run.thread_id, run.message_id or ""))
     return [*stored_ending(message), *end_of(run)] if isinstance(message, AssistantMessage) else end_of(run)
 
 
@@ -196,7 +251,7 @@ def place_of(event_id: str | None, run_id: str) -> int:
     return int(seq) if run in ("", run_id) else 0
 
 
-def _events(encoder: Framing, seen: Sequence[Seen], after: int, run_id: str | None) -> bytes:
+def _events(encoder: Framing, seen: Sequence[StoredChunk], after: int, run_id: str | None) -> bytes:
     said = encoder.encode_all([(chunk, json) for _, _, chunk, json in seen])
     if run_id is None:
         return b"".join([events for events, one in zip(said, seen, strict=True) if one.seq > after])

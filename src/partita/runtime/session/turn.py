@@ -6,7 +6,7 @@ from typing import Final, NamedTuple, TypeAlias
 from msgspec.structs import replace
 
 from partita.errors import AgentError, NotFoundError
-from partita.runtime.folding import ENDED
+from partita.runtime.run_fold import ENDED
 from partita.store.ids import new_id
 from partita.store.memory import MemoryStore
 from partita.types.json import Json, is_object

@@ -1,1 +1,1 @@
-"""Plain typed functions as tools: what a model is told of them, and how their calls are run."""
+"""Typed functions as tools: what a model sees of them, and how their calls run."""

@@ -1,4 +1,4 @@
-"""What a tool may know about the call it is run for."""
+"""The context of a tool call."""
 
 import asyncio
 import threading
@@ -7,17 +7,17 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from partita.runtime.principal import LOCAL, Principal
-from partita.runtime.service import Options
+from partita.runtime.service import InvokeOptions
 from partita.types.json import Json, JsonObject
 from partita.types.messages import AssistantMessage
 
 if TYPE_CHECKING:
-    from partita.store.facade.store import Store  # heavy: whoever writes a tool shall not wait for a database
+    from partita.store.store import Store  # heavy, and most tools do not use it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolContext:
-    """Where a call belongs, and whether it shall stop. Parameters of this type are not for the model."""
+    """The thread, the run and the call that a tool runs for. Models do not see parameters of this type."""
 
     thread_id: str = ""
     run_id: str = ""
@@ -36,15 +36,19 @@ class ToolContext:
     conversation_key: str | None = None
     """A key for the conversation that no other owner's thread has: use it in stores of your own."""
     continued: AssistantMessage | None = None
-    """The message that the answer continues, as it was before; else none."""
+    """The message that the response continues, as it was before; else `None`."""
     cancelled: asyncio.Event = field(default_factory=asyncio.Event)
     """Set it to stop every call of the run."""
     over: threading.Event = field(default_factory=threading.Event)
-    """Set once nobody waits for this one call any more: it was stopped, or took too long."""
+    """Set once the output of this call is no longer needed: it was stopped, or timed out."""
 
     @classmethod
     def of(
-        cls, options: Options, *, store: "Store | None" = None, continued: AssistantMessage | None = None
+        cls,
+        options: InvokeOptions,
+        *,
+        store: "Store | None" = None,
+        continued: AssistantMessage | None = None,
     ) -> "ToolContext":
         """The context of a run's calls. `store` is used if the options have none."""
         return cls(
@@ -62,5 +66,5 @@ class ToolContext:
 
     @property
     def is_cancelled(self) -> bool:
-        """Whether the tool shall stop. Safe to ask from any thread."""
+        """Whether the tool should stop. Thread-safe."""
         return self.over.is_set() or self.cancelled.is_set()

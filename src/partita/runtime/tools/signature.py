@@ -1,25 +1,47 @@
-"""The parameters of a function: names, types, defaults, and the words about them."""
+"""The parameters of a function: names, types, defaults and descriptions."""
 
 import inspect
+import types
 from collections.abc import Callable
+from datetime import datetime
 from types import FunctionType, MethodType, NoneType, SimpleNamespace
-from typing import Any, NamedTuple, get_args, get_type_hints
+from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
+
+import msgspec
 
 from partita.errors import AgentError
 
-from .annotations import spelled_out
 from .context import ToolContext
-from .docstrings import describe
+from .docstrings import read_docstring
 
-_REFUSED = {
-    inspect.Parameter.VAR_POSITIONAL: "a model gives arguments by name: list them one by one",
+_DATE_TIME = msgspec.Meta(extra_json_schema={"format": "date-time"})
+
+
+def msgspec_type(type_: Any) -> Any:
+    """A type as msgspec describes it: `Annotated[str, "text"]` with a description, a time with its format."""
+    if type_ is datetime:
+        return Annotated[datetime, _DATE_TIME]
+    origin, arguments = get_origin(type_), get_args(type_)
+    if origin is None or origin is Literal or not arguments:
+        return type_
+    if origin is Annotated:
+        meta = [msgspec.Meta(description=item) if isinstance(item, str) else item for item in arguments[1:]]
+        return Annotated[(msgspec_type(arguments[0]), *meta)]  # pyrefly: ignore[invalid-annotation]
+    inner = tuple(msgspec_type(item) for item in arguments)
+    if origin in (Union, types.UnionType):
+        return Union[inner]  # noqa: UP007 # pyrefly: ignore[not-a-type] # built from a tuple
+    return type_ if inner == arguments else origin[inner]
+
+
+_UNSUPPORTED = {
+    inspect.Parameter.VAR_POSITIONAL: "models name arguments: list them one by one",
     inspect.Parameter.VAR_KEYWORD: "list the arguments one by one, or take one dict",
-    inspect.Parameter.POSITIONAL_ONLY: "a model gives arguments by name: remove the `/`",
+    inspect.Parameter.POSITIONAL_ONLY: "models name arguments: remove the `/`",
 }
 
 
 class Parameter(NamedTuple):
-    """One argument that a model gives."""
+    """An argument of a call."""
 
     name: str
     type: Any
@@ -28,12 +50,12 @@ class Parameter(NamedTuple):
 
     @property
     def required(self) -> bool:
-        """Whether a call without it is refused."""
+        """Whether a call needs it."""
         return self.default is inspect.Parameter.empty
 
 
 class Signature(NamedTuple):
-    """What a function takes from the model, and which parameters take the context."""
+    """The parameters that a model sees, those that take the context, and the description of the function."""
 
     parameters: tuple[Parameter, ...] = ()
     contexts: tuple[str, ...] = ()
@@ -41,34 +63,34 @@ class Signature(NamedTuple):
 
 
 def signature_of(function: Callable[..., Any]) -> Signature:
-    """The signature of a function that is to be a tool; an `AgentError` says why it cannot be one."""
+    """The signature of a function for a tool; an `AgentError` if it cannot be one."""
     where = name_of(function)
     if not isinstance(function, FunctionType | MethodType):
-        raise AgentError(f"{where} is no function", where=where, hint="write a `def` that calls it")
+        raise AgentError(f"{where} is not a function", where=where, hint="write a `def` that calls it")
     given = inspect.signature(function).parameters
     types = _types_of(function, where)
     contexts = tuple(name for name in given if _takes_context(types.get(name)))
-    described = describe(function.__doc__, given.keys())
+    docstring = read_docstring(function.__doc__, given.keys())
     parameters = [
-        _parameter(parameter, types, described.parameters.get(name), where)
+        _parameter(parameter, types, docstring.parameters.get(name), where)
         for name, parameter in given.items()
         if name not in contexts
     ]
-    return Signature(tuple(parameters), contexts, described.summary)
+    return Signature(tuple(parameters), contexts, docstring.summary)
 
 
 def name_of(function: Callable[..., Any]) -> str:
-    """Where a function is to be found: its module and its qualified name."""
+    """The module and the qualified name of a function."""
     name = getattr(function, "__qualname__", None) or type(function).__qualname__
     return f"{getattr(function, '__module__', None) or '?'}.{name}"
 
 
 def _types_of(function: FunctionType | MethodType, where: str) -> dict[str, Any]:
-    """The types of the parameters. That of the result is never looked at: it may be unknown at run time."""
+    """The types of the parameters. That of the result is not resolved: it may be unknown at run time."""
     innermost: Any = inspect.unwrap(function)
     try:
-        written = {name: type_ for name, type_ in innermost.__annotations__.items() if name != "return"}
-        holder = SimpleNamespace(__annotations__=written)
+        annotations = {name: type_ for name, type_ in innermost.__annotations__.items() if name != "return"}
+        holder = SimpleNamespace(__annotations__=annotations)
         return get_type_hints(holder, globalns=innermost.__globals__, include_extras=True)
     except (NameError, SyntaxError, TypeError, AttributeError) as error:
         raise AgentError(
@@ -86,13 +108,13 @@ def _takes_context(type_: Any) -> bool:
 def _parameter(
     parameter: inspect.Parameter, types: dict[str, Any], description: str | None, where: str
 ) -> Parameter:
-    if parameter.kind in _REFUSED:
+    if parameter.kind in _UNSUPPORTED:
         raise AgentError(
-            f"a tool cannot take the parameter `{parameter}`", where=where, hint=_REFUSED[parameter.kind]
+            f"a tool cannot take the parameter `{parameter}`", where=where, hint=_UNSUPPORTED[parameter.kind]
         )
     if parameter.name not in types:
         hint = f"write its type: `{parameter.name}: str`"
         if parameter.name in ("self", "cls"):
             hint = "make a tool of the bound method: `as_tool(thing.method)`"
         raise AgentError(f"the parameter `{parameter.name}` has no type", where=where, hint=hint)
-    return Parameter(parameter.name, spelled_out(types[parameter.name]), parameter.default, description)
+    return Parameter(parameter.name, msgspec_type(types[parameter.name]), parameter.default, description)

@@ -6,34 +6,39 @@ def get_weather(city: str, days: int = 1) -> str:
     return forecast(city, days)
 """
 
-from collections.abc import Awaitable, Callable
+import inspect
+import re
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeAlias, overload
+from typing import Any, Final, Literal, TypeAlias, overload
 
 from partita.errors import AgentError
 from partita.formats.format import ToolSpec
+from partita.runtime.failures import report_failure
+from partita.runtime.service import AgentService
 from partita.types.json import Json, JsonObject, is_object
+from partita.types.parts import ErrorTextOutput
 
 from .schema import check_schema, schema_of_parameters, schema_of_type
 from .signature import Signature, name_of, signature_of
 
 Function: TypeAlias = Callable[..., Any]
 ApprovalPolicy: TypeAlias = Literal["never", "always"] | Callable[[Json], bool | Awaitable[bool]]
-"""Whether someone must allow a call before it runs: never, always, or as a function of its input says."""
+"""Whether calls need approval: never, always, or as a function of the input decides."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Tool:
-    """What a model is told of a tool, and how a call of it is run. Made by `tool` and `client_tool`."""
+    """A tool: what a model sees of it, and how its calls run. Made by `tool` and `client_tool`."""
 
     name: str
     description: str | None
     function: Function | None
-    """`None`: the client runs it."""
+    """`None`: the client runs the calls."""
     input_schema: JsonObject
     approval: ApprovalPolicy = "never"
     timeout: float | None = None
-    """Seconds that a call may take; `None`: as long as it likes."""
+    """Seconds that a call may take. `None`: no limit."""
     signature: Signature = field(default=Signature(), repr=False)
 
     def __post_init__(self) -> None:
@@ -43,16 +48,18 @@ class Tool:
             )
         if self.timeout is not None and not self.timeout > 0:
             raise AgentError(
-                f"the timeout is {self.timeout!r:.60}", where=self.name, hint="seconds, more than none"
+                f"the timeout is {self.timeout!r:.60}",
+                where=self.name,
+                hint="give a positive number of seconds",
             )
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Call the function itself, as if it were no tool."""
+        """Call the function itself."""
         return function_of(self)(*args, **kwargs)
 
     @property
     def spec(self) -> ToolSpec:
-        """What a model is told."""
+        """What a model sees of the tool."""
         return ToolSpec(name=self.name, description=self.description, input_schema=self.input_schema)
 
 
@@ -107,12 +114,115 @@ def client_tool(
 
 
 def as_tool(function: Function | Tool) -> Tool:
-    """The tool itself, or the one that a function makes."""
+    """The tool itself, or a tool made of a function."""
     return function if isinstance(function, Tool) else tool(function)
 
 
 def function_of(tool: Tool) -> Function:
-    """The function of a tool that is run here."""
+    """The function of a tool; an `AgentError` if the client runs it."""
     if tool.function is None:
         raise AgentError("the client runs this tool", where=tool.name, hint="send the call to the client")
     return tool.function
+
+
+_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")  # what every provider accepts
+
+
+class Toolset(Mapping[str, Tool]):
+    """Tools by name, in order."""
+
+    def __init__(self, tools: Iterable[Tool | Callable[..., Any]] = ()) -> None:
+        self._tools: dict[str, Tool] = {}
+        for tool in map(as_tool, tools):
+            self._check(tool)
+            self._tools[tool.name] = tool
+
+    def __getitem__(self, name: str) -> Tool:
+        return self._tools[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._tools)
+
+    def __len__(self) -> int:
+        return len(self._tools)
+
+    def __repr__(self) -> str:
+        return f"Toolset({list(self._tools)})"
+
+    def specs(self) -> tuple[ToolSpec, ...]:
+        """What a model sees of the tools."""
+        return tuple(tool.spec for tool in self._tools.values())
+
+    def find(self, name: str) -> Tool | ErrorTextOutput:
+        """The tool of that name, or the output for a call of an unknown tool."""
+        tool = self._tools.get(name)
+        if tool is not None:
+            return tool
+        return ErrorTextOutput(
+            f"There is no tool {name!r:.80}. Known tools: {', '.join(self._tools) or 'none'}."
+        )
+
+    def _check(self, tool: Tool) -> None:
+        where = tool.name if tool.function is None else name_of(tool.function)
+        if not _NAME.fullmatch(tool.name):
+            raise AgentError(
+                f"{tool.name!r:.80} is not a name for a tool",
+                where=where,
+                hint="letters, digits, `_` and `-`, at most 64: `@tool(name=…)`",
+            )
+        if tool.name in self._tools:
+            raise AgentError(
+                f"two tools are called {tool.name!r}", where=where, hint="rename one: `@tool(name=…)`"
+            )
+
+
+async def needs_approval(tool: Tool, input: Json) -> bool:
+    """Whether a call with this input needs approval.
+
+    It does not only if a policy returns `False`: one that raises, or has no `return`, is not a permission.
+    """
+    if not callable(tool.approval):
+        return tool.approval != "never"
+    try:
+        result: object = tool.approval(input)
+        if inspect.isawaitable(result):
+            result = await result
+    except Exception as error:
+        report_failure(error, call_id=f"approval of {tool.name}", tool=tool.name)
+        return True
+    return result is not False
+
+
+# Tools that the client runs: those of an agent, and those of a request.
+
+SUPPORT: Final = "supports_client_tools"
+"""The attribute of a service that is true if its model can call the tools in `InvokeOptions.tools`."""
+
+
+def declares_tools(agent: AgentService) -> bool:
+    """Whether an agent lists its tools. Of other agents, any call without an output may be the client's."""
+    return isinstance(getattr(agent, "tools", None), Toolset)
+
+
+def client_tools(agent: AgentService) -> frozenset[str]:
+    """The names of the tools of an agent that its clients run."""
+    tools: object = getattr(agent, "tools", None)
+    known = tools.values() if isinstance(tools, Toolset) else ()
+    return frozenset(tool.name for tool in known if tool.function is None)
+
+
+def server_tools(agent: AgentService) -> frozenset[str]:
+    """The names of the tools of an agent that the server runs, if the agent lists them."""
+    tools: object = getattr(agent, "tools", None)
+    known = tools.values() if isinstance(tools, Toolset) else ()
+    return frozenset(tool.name for tool in known if tool.function is not None)
+
+
+def check_client_tools(agent: AgentService, tools: Sequence[ToolSpec]) -> None:
+    """Raise an `AgentError` for tools of a request that the agent would not offer to its model."""
+    if tools and not getattr(agent, SUPPORT, False):
+        raise AgentError(
+            f"agent {agent.name!r} takes no tools from a client",
+            where=f"tool {tools[0].name}",
+            hint="leave the tools out, or give them to the agent on the server",
+        )

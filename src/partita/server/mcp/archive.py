@@ -7,14 +7,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from partita.errors import ConflictError, NotFoundError, PartitaError, StoreError, UnavailableError
-from partita.types.moments import parse_moment
+from partita.store.values import ThreadFilter
 from partita.types.threads import Thread
+from partita.types.times import parse_time_expression
 
 from .cleaning import Cleaner
 from .scope import Scope
 
 if TYPE_CHECKING:  # it takes longer to load than a client should wait for the first answer
-    from partita.store.facade.store import Store
+    from partita.store.store import Store
 
 LAST: Final = "last"
 PATIENCE: Final = 5.0
@@ -80,7 +81,9 @@ class Archive:
         """The session that is meant: by its id, by the beginning of its id, or as the last one."""
         store = await self.store()
         if given == LAST:
-            page = await store.list_threads(limit=1, agent=self.scope.agent, project=self.scope.project)
+            page = await store.threads.list(
+                ThreadFilter(agent=self.scope.agent, project=self.scope.project), limit=1
+            )
             if not page.items:
                 raise NotFoundError("there are no sessions yet", hint="`partita import` brings some in")
             return page.items[0]
@@ -89,17 +92,15 @@ class Archive:
     async def _exact(self, id: str) -> Thread | None:
         store = await self.store()
         try:
-            thread = await store.get_thread_by_id(id)
+            thread = await store.threads.get(id)
         except ConflictError as error:
             error.hint = "the user can say whose: `partita mcp --resource OWNER`"
             raise
         return thread if thread is not None and self.scope.holds(thread) else None
 
     async def _beginning_with(self, given: str) -> Thread:
-        from partita.store.beginnings import threads_beginning_with
-
         store = await self.store()
-        ids = await store.read(threads_beginning_with, given, CANDIDATES + 1) if given else []
+        ids = await store.threads.starting_with(given, limit=CANDIDATES + 1) if given else []
         found = [thread for one in ids if (thread := await self._exact(one.id)) is not None]
         if not found:
             raise NotFoundError(
@@ -120,7 +121,7 @@ class Archive:
         """The moment that an argument means."""
         if text is None:
             return None
-        moment = parse_moment(text, datetime.now(self.zone))
+        moment = parse_time_expression(text, datetime.now(self.zone))
         if moment is None:
             raise StoreError(
                 f"{text[:80]!r} is no time",

@@ -11,7 +11,7 @@ from .tool import Answer, Arguments, Tool, noted
 from .wording import time_of
 
 if TYPE_CHECKING:  # loaded with the store
-    from partita.store.summaries import ThreadSummary
+    from partita.store.threads.lists import ThreadSummary
 
 LONGEST_TITLE = 200
 
@@ -74,11 +74,11 @@ async def list_sessions(archive: Archive, given: ListArguments) -> ListAnswer:
         since=archive.moment(given.since, "since"),
         until=archive.moment(given.until, "until"),
     )
-    page = await store.list_summaries(wanted, limit=given.limit, cursor=given.cursor)
+    page = await store.threads.summaries(wanted, limit=given.limit, cursor=given.cursor)
     sessions = [told(one) for one in await archive.cleaner().clean(page.items)]
     fits = how_many_fit(sessions, given.max_chars)
     if fits < len(sessions):  # again, so that the cursor goes on where this answer ends
-        page = await store.list_summaries(wanted, limit=fits, cursor=given.cursor)
+        page = await store.threads.summaries(wanted, limit=fits, cursor=given.cursor)
     note = "there are more: ask again with next_cursor as cursor" if page.next else None
     if not sessions:
         note = "no sessions: use fewer filters, or the user runs `partita import`"

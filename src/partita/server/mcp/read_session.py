@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Final, TypeAlias
 from msgspec import Meta, field
 
 from partita.errors import NotFoundError, StoreError
-from partita.store.display_titles import with_display_titles
+from partita.store.values import MessageFilter
 from partita.types.messages import Message
 from partita.types.threads import Thread
 
@@ -18,7 +18,7 @@ from .tool import Answer, Arguments, Tool, noted
 from .wording import SHORT, sizes_of, time_of, words_of
 
 if TYPE_CHECKING:  # loaded with the store
-    from partita.store.facade.store import Store
+    from partita.store.store import Store
 
 Number: TypeAlias = Annotated[int, Meta(ge=1)]
 
@@ -86,7 +86,7 @@ async def read(archive: Archive, given: ReadArguments) -> ReadAnswer:
     cleaner = archive.cleaner()
     said = await _said(cleaner, _messages(store, thread, given), given)
     said.sort(key=lambda one: one.number)
-    (titled,) = await store.read(with_display_titles, [thread])
+    (titled,) = await store.threads.with_display_titles([thread])
     answer = _told(await cleaner.clean(titled), said)
     if said:
         answer.earlier_before = await _neighbour(store, thread, before=said[0].number)
@@ -104,12 +104,11 @@ async def _messages(store: "Store", thread: Thread, given: ReadArguments) -> Asy
     left = given.last or thread.message_count or AT_ONCE
     after, before = (given.first or 1) - 1, given.before
     while left > 0:
-        page = await store.list_messages(
+        page = await store.messages.list(
             thread.id,
+            MessageFilter(before=before, after=None if backwards else after),
             limit=min(AT_ONCE, left),
             order="desc" if backwards else "asc",
-            before=before,
-            after=None if backwards else after,
         )
         if not page.items:
             return
@@ -122,14 +121,12 @@ async def _messages(store: "Store", thread: Thread, given: ReadArguments) -> Asy
 async def _around(store: "Store", thread: Thread, message_id: str) -> Sequence[Message]:
     """A message, then its neighbours, the nearest first."""
     try:
-        page = await store.list_messages(
-            thread.id, around=message_id, previous=NEIGHBOURS, following=NEIGHBOURS
-        )
+        page = await store.messages.around(thread.id, message_id, previous=NEIGHBOURS, following=NEIGHBOURS)
     except NotFoundError as error:
         error.hint = "search_sessions and read_session give the ids of messages"
         raise
-    places = {one.id: place for place, one in enumerate(page.items)}
-    shown = [one for one in page.items if not one.internal]
+    places = {one.id: place for place, one in enumerate(page)}
+    shown = [one for one in page if not one.internal]
     return sorted(shown, key=lambda one: abs(places[one.id] - places[message_id]))
 
 
@@ -189,11 +186,10 @@ async def _neighbour(
     store: "Store", thread: Thread, *, before: int | None = None, after: int | None = None
 ) -> int | None:
     """The number to go on with on this side, if there is anything."""
-    page = await store.list_messages(
+    page = await store.messages.list(
         thread.id,
+        MessageFilter(before=before, after=after),
         limit=1,
-        before=before,
-        after=after,
         order="desc" if after is None else "asc",
         blobs="reference",
     )

@@ -5,10 +5,11 @@ from typing import TYPE_CHECKING, Annotated, Final
 from msgspec import Meta
 
 from partita.errors import NotFoundError
-from partita.runtime.tools.output_text import output_text
+from partita.runtime.tools.outputs import output_text
+from partita.store.values import PartFilter
 from partita.types.messages import Message, ToolCallPart
+from partita.types.parts import ErrorJsonOutput, JsonOutput, ToolResultPart
 from partita.types.threads import Thread
-from partita.types.tools import ErrorJsonOutput, JsonOutput, ToolResultPart
 
 from .archive import Archive
 from .budget import USUAL, MaxChars
@@ -18,7 +19,7 @@ from .tool import Answer, Arguments, Tool, noted
 from .wording import calls_of
 
 if TYPE_CHECKING:  # loaded with the store
-    from partita.store.facade.store import Store
+    from partita.store.store import Store
 
 PARTS_AT_ONCE: Final = 1000
 
@@ -87,12 +88,14 @@ async def _find(
 ) -> tuple[Message, ToolCallPart | ToolResultPart]:
     cursor: str | None = None
     while True:
-        page = await store.find_parts(
-            thread_id=thread.id, types=["tool-call", "tool-result"], limit=PARTS_AT_ONCE, cursor=cursor
+        page = await store.messages.find_parts(
+            PartFilter(thread_id=thread.id, types=["tool-call", "tool-result"]),
+            limit=PARTS_AT_ONCE,
+            cursor=cursor,
         )
         for stored in page:
             if stored.call_id == call_id:
-                message = await store.get_message(thread.id, stored.message_id)
+                message = await store.messages.get(thread.id, stored.message_id)
                 if message is not None and not message.internal:
                     for part in calls_of(message):
                         if part.id == call_id:

@@ -7,7 +7,7 @@ from typing import Final
 from urllib.parse import quote, unquote
 
 from partita.errors import NotFoundError, PartitaError
-from partita.store.display_titles import with_display_titles
+from partita.store.values import MessageFilter, ThreadFilter
 from partita.types.json import JsonObject
 from partita.types.messages import Message
 from partita.types.threads import Thread
@@ -47,17 +47,16 @@ async def list_resources(archive: Archive, params: JsonObject) -> JsonObject:
     cursor = params.get("cursor")
     try:
         store = await archive.store()
-        page = await store.list_threads(
+        page = await store.threads.list(
+            ThreadFilter(agent=archive.scope.agent, project=archive.scope.project),
             limit=NEWEST,
             cursor=cursor if isinstance(cursor, str) else None,
-            agent=archive.scope.agent,
-            project=archive.scope.project,
         )
     except NotFoundError:  # there is no archive yet
         return {"resources": []}
     except PartitaError as error:
         raise RpcError(INVALID_PARAMS if cursor else INTERNAL_ERROR, str(error)) from None
-    listed = await store.read(with_display_titles, page.items)
+    listed = await store.threads.with_display_titles(page.items)
     told: JsonObject = {"resources": [_listed(thread) for thread in await archive.cleaner().clean(listed)]}
     return told if page.next is None else told | {"nextCursor": page.next}
 
@@ -93,13 +92,13 @@ def _missing(dialect: Dialect, message: str, address: object) -> RpcError:
 
 
 async def _markdown(archive: Archive, thread: Thread) -> str:
-    from partita.server.sharing.markdown import markdown
+    from partita.server.sharing.shared_file import markdown
 
     store, cleaner = await archive.store(), archive.cleaner()
     messages: list[Message] = []
     after, left = 0, True
     while left and len("".join(markdown(thread, messages))) <= MOST:
-        page = await store.list_messages(thread.id, limit=AT_ONCE, after=after)
+        page = await store.messages.list(thread.id, MessageFilter(after=after), limit=AT_ONCE)
         messages += await cleaner.clean(page.items, beginning(MOST))
         after, left = (messages[-1].seq or 0) if messages else 0, page.has_more
     told = await cleaner.clean(thread)
@@ -108,7 +107,7 @@ async def _markdown(archive: Archive, thread: Thread) -> str:
 
 def _fitted(thread: Thread, messages: Sequence[Message], *, left: bool) -> str:
     """The messages that have room, from the first on; of the first one, as much as has."""
-    from partita.server.sharing.markdown import markdown
+    from partita.server.sharing.shared_file import markdown
 
     kept = len(messages)
     while len(text := "".join(markdown(thread, messages[:kept]))) > MOST and kept > 1:

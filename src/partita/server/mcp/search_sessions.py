@@ -16,9 +16,8 @@ from .tool import Answer, Arguments, Tool, noted
 from .wording import time_of
 
 if TYPE_CHECKING:  # loaded with the store
-    from partita.store.facade.store import Store
-    from partita.store.search.search import Hit
-    from partita.store.values import Page
+    from partita.store.store import Store
+    from partita.store.values import Page, SearchHit
 
 LONGEST_TITLE = 200
 
@@ -73,7 +72,7 @@ class SearchAnswer(Answer, kw_only=True):
 class Shown(NamedTuple):
     """A hit, and how it is told; `None` when it is not to be seen."""
 
-    hit: "Hit"
+    hit: "SearchHit"
     found: Found | None
 
 
@@ -92,24 +91,28 @@ async def search(archive: Archive, given: SearchArguments) -> SearchAnswer:
 
 async def _page(
     archive: Archive, store: "Store", given: SearchArguments, thread_id: str | None, limit: int
-) -> "Page[Hit]":
+) -> "Page[SearchHit]":
+    from partita.store.values import SearchFilter
+
     return await store.search(
         given.query,
+        SearchFilter(
+            thread_id=thread_id,
+            roles=() if given.role is None else (given.role,),
+            tool=given.tool,
+            agent=archive.scope.agent_for(given.agent),
+            project=archive.scope.project_for(given.project),
+            since=archive.moment(given.since, "since"),
+            until=archive.moment(given.until, "until"),
+        ),
         limit=limit,
         cursor=given.cursor,
-        thread_id=thread_id,
-        roles=() if given.role is None else (given.role,),
-        tool=given.tool,
-        agent=archive.scope.agent_for(given.agent),
-        project=archive.scope.project_for(given.project),
-        since=archive.moment(given.since, "since"),
-        until=archive.moment(given.until, "until"),
     )
 
 
-async def _shown(archive: Archive, store: "Store", hits: "Sequence[Hit]", query: str) -> list[Shown]:
+async def _shown(archive: Archive, store: "Store", hits: "Sequence[SearchHit]", query: str) -> list[Shown]:
     messages = [
-        None if hit.message_id is None else await store.get_message(hit.thread_id, hit.message_id)
+        None if hit.message_id is None else await store.messages.get(hit.thread_id, hit.message_id)
         for hit in hits
     ]
     titles = tuple(hit.title for hit in hits)
@@ -120,7 +123,7 @@ async def _shown(archive: Archive, store: "Store", hits: "Sequence[Hit]", query:
     )
 
 
-def _found(hit: "Hit", message: Message | None, title: str | None, query: str) -> Found | None:
+def _found(hit: "SearchHit", message: Message | None, title: str | None, query: str) -> Found | None:
     if hit.message_id is not None and (message is None or message.internal):
         return None
     return Found(
@@ -135,17 +138,14 @@ def _found(hit: "Hit", message: Message | None, title: str | None, query: str) -
     )
 
 
-def _passage(hit: "Hit", message: Message | None, title: str, query: str) -> str:
+def _passage(hit: "SearchHit", message: Message | None, title: str, query: str) -> str:
     """The passage, cut from what is left without secrets: one that is cut in two would not be known."""
-    from partita.store.search.filter import FIELDS
+    from partita.store.search.fields import texts_by_field
     from partita.store.search.query import parse
     from partita.store.search.snippet import snippet
-    from partita.store.search.text import fields_of
 
-    texts = {"title": title}
-    if message is not None:
-        texts |= dict(zip(FIELDS[1:], fields_of(message), strict=True))
-    text, marks = snippet(texts[hit.field], parse(query).wanted)
+    shown = title if message is None else texts_by_field(message)[hit.field]
+    text, marks = snippet(shown, parse(query).required)
     for start, end in reversed(marks):
         text = f"{text[:start]}**{text[start:end]}**{text[end:]}"
     return text
@@ -153,11 +153,11 @@ def _passage(hit: "Hit", message: Message | None, title: str, query: str) -> str
 
 def _near(query: str) -> Keep:
     """Keep of each long text what stands around the passage that would be shown."""
+    from partita.store.search.fields import MAX_FIELD
     from partita.store.search.query import parse
     from partita.store.search.snippet import best_passage, composed
-    from partita.store.search.text import MOST
 
-    wanted = parse(query).wanted
+    terms = parse(query).required
     shorten = beginning(0)
 
     def keep(text: str) -> str:
@@ -165,8 +165,8 @@ def _near(query: str) -> Keep:
             return shorten(text)
         if len(text) <= 2 * MARGIN:
             return text
-        searched = composed(text[:MOST])
-        found = best_passage(searched, wanted).found
+        searched = composed(text[:MAX_FIELD])
+        found = best_passage(searched, terms).occurrences
         if not found:
             return shorten(text)
         return searched[max(found[0].start - MARGIN, 0) : found[-1].end + MARGIN]

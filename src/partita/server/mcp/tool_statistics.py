@@ -10,7 +10,7 @@ from .filters import Agent, Project, Since, Until
 from .tool import Answer, Arguments, Tool, noted
 
 if TYPE_CHECKING:  # loaded with the store
-    from partita.store.tool_stats import ToolStat
+    from partita.store.stats.rankings import ToolStat
 
 
 class ToolArguments(Arguments, kw_only=True):
@@ -50,7 +50,7 @@ class ToolAnswer(Answer, kw_only=True):
 
 async def tool_statistics(archive: Archive, given: ToolArguments) -> ToolAnswer:
     """Every tool that was called."""
-    from partita.store.stat_sources import StatFilter
+    from partita.store.values import StatFilter
 
     store = await archive.store()
     wanted = StatFilter(
@@ -60,7 +60,7 @@ async def tool_statistics(archive: Archive, given: ToolArguments) -> ToolAnswer:
         since=archive.moment(given.since, "since"),
         until=archive.moment(given.until, "until"),
     )
-    rows = [_row(one) for one in await store.tool_stats(wanted) if given.tool in (None, one.tool)]
+    rows = [_row(one) for one in await store.stats.tools(wanted) if given.tool in (None, one.tool)]
     shown = list(fitting(rows[: given.limit], given.max_chars))
     note = f"{len(rows) - len(shown)} more tools: a larger limit or max_chars shows them"
     if not rows:

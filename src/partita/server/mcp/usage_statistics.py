@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal, TypeAlias
 from msgspec import Meta, field
 
 from partita.errors import StoreError
+from partita.store.values import StatFilter
 
 from .archive import Archive
 from .budget import USUAL, MaxChars, fitting
@@ -13,7 +14,7 @@ from .filters import Agent, Project, Since, Until
 from .tool import Answer, Arguments, Tool, noted
 
 if TYPE_CHECKING:  # loaded with the store
-    from partita.store.values import Stat
+    from partita.store.values import UsageStat
 
 UsageBy: TypeAlias = Literal["total", "day", "week", "month", "project", "model", "agent"]
 
@@ -66,13 +67,15 @@ async def usage_statistics(archive: Archive, given: UsageArguments) -> UsageAnsw
     if len(set(given.by)) < len(given.by) or ("total" in given.by and len(given.by) > 1):
         raise StoreError("`by` names one thing, or two different ones", where="by", hint='["day", "model"]')
     store = await archive.store()
-    stats = await store.stats(
+    stats = await store.stats.totals(
+        StatFilter(
+            agent=archive.scope.agent_for(given.agent),
+            project=archive.scope.project_for(given.project),
+            model=given.model,
+            since=archive.moment(given.since, "since"),
+            until=archive.moment(given.until, "until"),
+        ),
         by=given.by,
-        agent=archive.scope.agent_for(given.agent),
-        project=archive.scope.project_for(given.project),
-        model=given.model,
-        since=archive.moment(given.since, "since"),
-        until=archive.moment(given.until, "until"),
         zone=archive.zone,
     )
     rows = [
@@ -95,7 +98,7 @@ def _some(rows: Sequence[UsageRow], given: UsageArguments) -> list[UsageRow]:
     return list(reversed(fitting(newest, given.max_chars)))
 
 
-def _row(stat: "Stat", by: Sequence[UsageBy]) -> UsageRow:
+def _row(stat: "UsageStat", by: Sequence[UsageBy]) -> UsageRow:
     names = [name for name in by if name != "total"]
     return UsageRow(
         key=dict(zip(names, stat.key, strict=False)),

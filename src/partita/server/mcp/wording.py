@@ -6,15 +6,15 @@ from typing import Final, NamedTuple, assert_never
 
 from msgspec import UNSET
 
-from partita.runtime.tools.output_text import file_label, output_text, plain_json
+from partita.runtime.tools.outputs import file_label, output_text, plain_json
 from partita.types.messages import (
     AssistantMessage,
     Message,
     NetworkExecution,
     Part,
     ToolCallPart,
-    calls_apart,
-    failure_of,
+    failure_text,
+    unlisted_calls,
 )
 from partita.types.parts import (
     CustomPart,
@@ -29,9 +29,10 @@ from partita.types.parts import (
     SteeringMessagePart,
     StepStartPart,
     TextPart,
+    ToolOutput,
+    ToolResultPart,
     UnknownPart,
 )
-from partita.types.tools import ToolOutput, ToolResultPart
 
 SHORT: Final = 800
 """How many characters of reasoning, an input or an output are shown unless all is asked for."""
@@ -122,9 +123,9 @@ class _Wording:
         if result is not None:
             if result.text:
                 yield result.text
-            if (failure := failure_of(result)) is not None:
+            if (failure := failure_text(result)) is not None:
                 yield f"[failed] {failure}"
-            for call in calls_apart(result):
+            for call in unlisted_calls(result):
                 yield from self.call(call)
             yield from self.children(result.messages)
 
@@ -154,7 +155,7 @@ def calls_of(message: Message) -> Iterator[ToolCallPart | ToolResultPart]:
             yield from _call(part)
     execution = message.content.network_execution if isinstance(message, AssistantMessage) else None
     if execution is not None and execution.final_result is not None:
-        for call in calls_apart(execution.final_result):
+        for call in unlisted_calls(execution.final_result):
             yield from _call(call)
         for child in execution.final_result.messages:
             yield from calls_of(child)

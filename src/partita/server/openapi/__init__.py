@@ -1,1 +1,1 @@
-"""The description of the API, and a page to try it."""
+"""The OpenAPI document, and the page that shows it."""

@@ -1,105 +1,198 @@
-"""The OpenAPI document: routes and parameters as Litestar sees them, schemas and problems as they are."""
+"""The OpenAPI document, made from the endpoints: their signatures, docstrings and types."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
+from http import HTTPStatus
 from threading import Lock
-from typing import Any, Final, NamedTuple
+from types import UnionType
+from typing import Any, Final, Literal, NamedTuple, get_args, get_origin
 
-from litestar import Litestar
-from litestar.handlers import HTTPRouteHandler
-from litestar.response.base import ASGIResponse, Response
-from litestar.routes import HTTPRoute
+import msgspec
+from starlette.responses import Response
 
 from partita.runtime.principal import Permission, roles_with
 from partita.server.access import EVERYTHING, Group, is_published, permission_of
-from partita.types.json import Json, JsonObject, dumps, is_array, is_object
+from partita.server.endpoints import PATH_NAME, REQUIRED, Endpoint, Parameter, ResponseSpec
+from partita.server.problems import MEDIA_TYPE
+from partita.server.responses import JSON
+from partita.server.routing import Router
+from partita.types.json import Json, JsonObject, dumps
+from partita.types.schema import SINGLE_VALUES, UNION_NAMES, describe, public_components, with_references
+from partita.types.value import Extra
+from partita.version import __version__
 
-from .parameters import camel, parameters_of
-from .responses import PROBLEM, responses_of
-from .schemas import REF, Described, described
-from .words import DESCRIPTION, DIALECTS, EXAMPLES, SECURITY, SECURITY_SCHEMES, tags_of
+from .descriptions import (
+    DESCRIPTION,
+    DIALECTS,
+    EVENTS,
+    EXAMPLES,
+    PROBLEM,
+    PROBLEMS,
+    REF,
+    SECURITY,
+    SECURITY_SCHEMES,
+    SUCCESSES,
+    tags_of,
+)
+
+# Schemas of requests and responses: our own for our values, those of msgspec for types that contain them
+
+GENERIC: Final = re.compile(r"(\w+?)_(.+)_")
+WORD: Final = re.compile(r"[A-Za-z0-9]+")
+
+
+class Described(NamedTuple):
+    """The schemas of some types, and by name all schemas that they refer to."""
+
+    schemas: dict[Any, JsonObject]
+    components: dict[str, JsonObject]
+
+
+def described(types: Iterable[Any]) -> Described:
+    """The schemas of types. Those without one are left out."""
+    known = [type_ for type_ in dict.fromkeys(types) if _has_schema(type_)]
+    schemas, components = describe([*known, *SINGLE_VALUES])
+    _forbid_unknown(components, known)
+    return Described(
+        {
+            type_: with_references(schema, refer)
+            for type_, schema in zip(known, schemas[: len(known)], strict=True)
+        },
+        {
+            named(name): _titled(name, with_references(schema, refer))
+            for name, schema in sorted(components.items())
+        },
+    )
+
+
+def refer(name: str) -> str:
+    """A reference to a component."""
+    return REF + named(name)
+
+
+def named(name: str) -> str:
+    """The name of a component: a list of threads is a `ThreadListing`."""
+    generic = GENERIC.fullmatch(name)
+    if generic is None:
+        *_, module, last = [*name.split(".")] if "." in name else ["", name]
+        return module.capitalize() + last  # two types of the same name differ by their modules
+    outer, inner = generic.groups()
+    members = dict.fromkeys(word for word in WORD.findall(inner) if word[0].isupper() and word != "Union")
+    return (UNION_NAMES.get(frozenset(members)) or "Or".join(members)) + outer
+
+
+def _titled(name: str, schema: JsonObject) -> JsonObject:
+    return {**schema, "title": named(name)} if "title" in schema else schema
+
+
+def _has_schema(type_: Any) -> bool:
+    try:
+        _raw([type_])
+    except (TypeError, NotImplementedError):
+        return False
+    return True
+
+
+def _raw(types: Sequence[Any]) -> dict[str, Json]:
+    return msgspec.json.schema_components(types, schema_hook=_hook)[1]
+
+
+def _hook(type_: type) -> JsonObject:
+    if type_ is Extra:
+        return {"type": "object"}
+    raise NotImplementedError  # msgspec requires it
+
+
+def _forbid_unknown(components: dict[str, JsonObject], types: Sequence[Any]) -> None:
+    """Forbid unknown members in schemas of types that refuse them. Our values keep unknown members."""
+    for name, schema in _raw(types).items():
+        if (
+            name in components
+            and name not in public_components()
+            and schema.get("additionalProperties") is False
+        ):
+            components[name] = {**components[name], "additionalProperties": False}
+
 
 DIALECT: Final = "https://spec.openapis.org/oas/3.1/dialect/base"
-NO_TYPE: Final = object()
-MAKING: Final = Lock()
 ROLES: Final = "x-partita-roles"
 """The roles that may use an operation."""
-NAMED: Final = re.compile(r"{(\w+)}")
-UNTOLD: Final = (Any, bytes, str, None, type(None))
-"""Types that say nothing of what a body is."""
+
+EVENT_STREAM: Final = "text/event-stream"
+NULL: Final = {"type": "null"}
+NO_SCHEMA: Final = (Any, bytes, str, None)
+"""Types that do not describe a body."""
+
+_LOCK: Final = Lock()
 
 
 class Operation(NamedTuple):
-    """One thing that can be asked, and who answers it."""
+    """An endpoint with one of its methods and paths."""
 
     path: str
+    """The path, with names in camel case."""
     method: str
-    handler: HTTPRouteHandler
-    said: JsonObject
+    endpoint: Endpoint
     permission: Permission | None
 
     @property
-    def reply_type(self) -> Any:
-        """The type of the answer, if it says one."""
-        answer = self.handler.parsed_fn_signature.return_type
-        if answer.is_subclass_of(ASGIResponse):
-            return NO_TYPE
-        if not answer.is_subclass_of(Response):
-            return _told(answer.annotation)
-        return _told(answer.inner_types[0].annotation) if answer.inner_types else NO_TYPE
+    def responses(self) -> dict[int, ResponseSpec]:
+        """The successful responses, by status."""
+        specs = dict(self.endpoint.responses)
+        if not specs:
+            type_ = _value_type(self.endpoint.returns)
+            media_type = None if self.endpoint.returns is None else JSON
+            specs[self.endpoint.status_code] = ResponseSpec("", type_, media_type)
+        return specs
 
     @property
-    def body_type(self) -> Any:
-        """The type of what is sent, if any. A handler that takes the bytes names it in its `opt`."""
-        if (named := self.handler.opt.get("body")) is not None:
-            return named
-        data = self.handler.parsed_fn_signature.parameters.get("data")
-        return NO_TYPE if data is None else _told(data.annotation)
-
-    @property
-    def needs_body(self) -> bool:
-        """Whether something must be sent."""
-        if "body" in self.handler.opt:
-            return True
-        data = self.handler.parsed_fn_signature.parameters.get("data")
-        return data is not None and not data.is_optional
+    def types(self) -> Iterator[Any]:
+        """The types whose schemas it needs."""
+        yield from (spec.type for spec in self.responses.values())
+        if (body := self.endpoint.arguments.body) is not None:
+            yield body.type
+        if (described_body := self.endpoint.request_body) is not None:
+            yield from (one for one in described_body.content.values() if not isinstance(one, dict))
 
 
-def _told(type_: Any) -> Any:
-    return NO_TYPE if type_ in UNTOLD else type_
+def document(router: Router, root: str, groups: frozenset[Group]) -> bytes:
+    """The document of the published routes as JSON. `root` is the path from it to the application."""
+    with _LOCK:  # it takes a second: concurrent requests wait for the same result
+        return _encoded(router, root, groups)
 
 
-def document(app: Litestar, root: str = "..", groups: frozenset[Group] = EVERYTHING) -> bytes:
-    """The document of the published routes, made once. `root` is the path from it to the application."""
-    key = f"openapi {root} {sorted(groups)}"
-    with MAKING:  # it takes a second: concurrent requests wait for the same one
-        made: bytes | None = app.state.get(key)
-        if made is None:
-            made = app.state[key] = dumps(describe_api(app, root, groups))
-    return made
+@cache
+def _encoded(router: Router, root: str, groups: frozenset[Group]) -> bytes:
+    return dumps(describe_api(router.endpoints, root, groups))
 
 
-def describe_api(app: Litestar, root: str = "..", groups: frozenset[Group] = EVERYTHING) -> JsonObject:
-    """The document as a value."""
-    seen: JsonObject = app.openapi_schema.to_schema()
-    operations = list(_operations(app, seen["paths"], groups))
-    types = [type_ for one in operations for type_ in (one.reply_type, one.body_type) if type_ is not NO_TYPE]
-    known = described(types)
+def describe_api(
+    endpoints: Sequence[Endpoint], root: str = "..", groups: frozenset[Group] = EVERYTHING
+) -> JsonObject:
+    """The document."""
+    operations = list(_operations(endpoints, groups))
+    known = described(type_ for one in operations for type_ in one.types if type_ not in NO_SCHEMA)
     names = _names(operations)
     paths: JsonObject = {}
     for one in operations:
         paths.setdefault(one.path, {})[one.method] = _operation(one, known, names)
-    components = {**_left(seen, paths, known), **known.components, **PROBLEM}
+    components = {**known.components, "Problem": PROBLEM}
     for name, example in EXAMPLES.items():
         if name in components:
             components[name] = {**components[name], "examples": [example]}
     return {
         "openapi": "3.1.0",
         "jsonSchemaDialect": DIALECT,
-        "info": {**seen["info"], "summary": "Messages of agents, kept whole.", "description": DESCRIPTION},
-        # Relative to the document itself, so that it is right wherever the application is mounted.
+        "info": {
+            "title": "Partita",
+            "version": __version__,
+            "summary": "Messages, threads and runs of AI agents.",
+            "description": DESCRIPTION,
+        },
+        # Relative to the document itself, so that it does not depend on where the application is mounted.
         "servers": [{"url": root, "description": "This server."}],
-        "tags": tags_of(tag for one in operations for tag in one.said.get("tags", ())),
+        "tags": tags_of(tag for one in operations for tag in one.endpoint.tags),
         "security": SECURITY,
         "paths": dict(sorted(paths.items())),
         "components": {
@@ -109,101 +202,160 @@ def describe_api(app: Litestar, root: str = "..", groups: frozenset[Group] = EVE
     }
 
 
-def _operations(app: Litestar, paths: JsonObject, groups: frozenset[Group]) -> Iterator[Operation]:
-    for route in app.routes:
-        if not isinstance(route, HTTPRoute):
-            continue
-        path = route.path_format or "/"
-        shown = NAMED.sub(lambda found: "{" + camel(found[1]) + "}", path)
-        for method, (handler, _) in route.route_handler_map.items():
-            said = paths.get(path, {}).get(method.lower())
-            if said is None or not handler.resolve_include_in_schema():
-                continue
-            if is_published(method, path, groups):
-                yield Operation(shown, method.lower(), handler, said, permission_of(method, path))
+def _operations(endpoints: Sequence[Endpoint], groups: frozenset[Group]) -> Iterator[Operation]:
+    for endpoint in endpoints:
+        for path in endpoint.paths if endpoint.in_schema else ():
+            shown = PATH_NAME.sub(lambda found: "{" + camel(found[1]) + "}", path)
+            for method in endpoint.methods:
+                if is_published(method, path, groups):
+                    yield Operation(shown, method.lower(), endpoint, permission_of(method, path))
 
 
-def _names(operations: list[Operation]) -> dict[tuple[str, str], str]:
-    """What operations are called: as their functions. Where several share one, the shortest path keeps it."""
+def _names(operations: Sequence[Operation]) -> dict[tuple[str, str], str]:
+    """The ids of operations: the names of their functions. Of equal names, the shortest path keeps its."""
     first: dict[str, Operation] = {}
     names: dict[tuple[str, str], str] = {}
     for one in sorted(operations, key=lambda one: (len(one.path), one.path, one.method)):
-        tag = next(iter(one.said.get("tags", ())), "")
-        name = f"{tag if tag in DIALECTS else ''} {one.handler.handler_name}"
+        tag = next(iter(one.endpoint.tags), "")
+        name = f"{tag if tag in DIALECTS else ''} {one.endpoint.name}"
         other = first.setdefault(name, one)
         names[one.path, one.method] = name if other is one else f"{name} {_difference(one, other)}"
     return {key: camel(name) for key, name in names.items()}
 
 
 def _difference(one: Operation, other: Operation) -> str:
-    """What an operation has in its path that another has not, or else its method."""
+    """The segments of an operation's path that another path does not have, or the method."""
     known = set(other.path.split("/"))
     return " ".join(word for word in one.path.split("/") if word not in known) or one.method
 
 
 def _operation(one: Operation, known: Described, names: dict[tuple[str, str], str]) -> JsonObject:
-    said = one.said
-    placed: JsonObject = {
-        key: said[key] for key in ("tags", "summary", "description", "deprecated") if said.get(key)
+    endpoint = one.endpoint
+    described_as: JsonObject = {
+        "tags": list(endpoint.tags),
+        "summary": endpoint.summary,
+        "description": endpoint.description,
+        "operationId": names[one.path, one.method],
+        "parameters": _parameters(endpoint),
+        "requestBody": _request_body(endpoint, known),
+        "responses": _responses(one, known),
     }
-    placed["operationId"] = names[one.path, one.method]
-    if parameters := parameters_of(said.get("parameters", [])):
-        placed["parameters"] = parameters
-    if is_object(body := said.get("requestBody")):
-        placed["requestBody"] = _body(body, known.schemas.get(one.body_type), needed=one.needs_body)
-    placed["responses"] = responses_of(
-        said["responses"],
-        known.schemas.get(one.reply_type),
-        has_body=one.method != "head",
-        has_parameters="{" in one.path,
-    )
     if one.permission is None:
-        placed["security"] = []
+        described_as["security"] = []
     else:
-        placed[ROLES] = list(roles_with(one.permission))
-    return placed
+        described_as[ROLES] = list(roles_with(one.permission))
+    return {key: item for key, item in described_as.items() if item or key == "security"}
 
 
-def _body(body: JsonObject, schema: JsonObject | None, *, needed: bool) -> JsonObject:
-    content = {media: _media(said, schema) for media, said in body["content"].items()}
-    return {
-        **{key: item for key, item in body.items() if key == "description"},
-        "content": content,
-        "required": needed,
+def camel(text: str) -> str:
+    """A text in camel case."""
+    first, *rest = WORD.findall(text)
+    return str(first).lower() + "".join(word[0].upper() + word[1:] for word in rest)
+
+
+# Parameters
+
+
+def _parameters(endpoint: Endpoint) -> list[JsonObject]:
+    """The parameters, those in the path first."""
+    ordered = sorted(endpoint.arguments.parameters, key=lambda one: one.source != "path")
+    return [_parameter(one) for one in ordered]
+
+
+def _parameter(parameter: Parameter) -> JsonObject:
+    in_path = parameter.source == "path"
+    described_as: JsonObject = {
+        "name": camel(parameter.name) if in_path else parameter.name,
+        "in": parameter.source,
+        "required": parameter.default is REQUIRED,
+        "description": parameter.spec.description,
     }
+    schema = _parameter_schema(parameter)
+    return {**{key: item for key, item in described_as.items() if item}, "schema": schema}
 
 
-def _media(said: JsonObject, schema: JsonObject | None) -> JsonObject:
-    """A body: its examples are beside its schema, by name."""
-    given: JsonObject = dict(said.get("schema", {}))
-    examples: Json = given.pop("examples", None)
-    placed: JsonObject = {**said, "schema": given if schema is None else schema}
-    if is_array(examples) and examples:
-        placed["examples"] = {
-            f"example{number}": {"value": value} for number, value in enumerate(examples, 1)
+def _parameter_schema(parameter: Parameter) -> JsonObject:
+    """The schema of a parameter, without null: a parameter can be left out instead."""
+    schema = msgspec.json.schema(parameter.type)
+    choices = [choice for choice in schema.pop("anyOf", []) if choice != NULL]
+    if len(choices) == 1:
+        schema |= choices[0]
+    elif choices:
+        schema["anyOf"] = choices
+    for one in (parameter.type, *get_args(parameter.type)):
+        if get_origin(one) is Literal:
+            schema |= {"type": "string", "enum": list(get_args(one))}  # in their order: msgspec sorts them
+    if parameter.spec.format is not None:
+        schema["format"] = parameter.spec.format
+    if parameter.default is not REQUIRED and parameter.default is not None:
+        default = parameter.default
+        schema["default"] = int(default) if isinstance(default, float) and default.is_integer() else default
+    return schema
+
+
+# Bodies
+
+
+def _request_body(endpoint: Endpoint, known: Described) -> JsonObject | None:
+    if (body := endpoint.request_body) is not None:
+        content = {
+            media_type: _media(known.schemas[one] if not isinstance(one, dict) else one, body.examples)
+            for media_type, one in body.content.items()
         }
-    return placed
+        return _with_description({"content": content, "required": body.required}, body.description)
+    if (argument := endpoint.arguments.body) is not None:
+        media = _media(known.schemas.get(argument.type, {}), argument.spec.examples)
+        described_as = {"content": {JSON: media}, "required": argument.default is REQUIRED}
+        return _with_description(described_as, argument.spec.description)
+    return None
 
 
-def _left(seen: JsonObject, paths: JsonObject, known: Described) -> JsonObject:
-    """Schemas of Litestar's own that are still referred to."""
-    schemas: JsonObject = seen.get("components", {}).get("schemas", {})
-    left: JsonObject = {}
-    waiting = list(_referred(paths))
-    while waiting:
-        name = waiting.pop()
-        if name in schemas and name not in left and name not in known.components:
-            left[name] = schemas[name]
-            waiting.extend(_referred(schemas[name]))
-    return left
+def _with_description(body: JsonObject, description: str | None) -> JsonObject:
+    return {**body, "description": description} if description else body
 
 
-def _referred(schema: Json) -> Iterator[str]:
-    if is_object(schema):
-        if isinstance(reference := schema.get("$ref"), str) and reference.startswith(REF):
-            yield reference.removeprefix(REF)
-        for item in schema.values():
-            yield from _referred(item)
-    elif is_array(schema):
-        for item in schema:
-            yield from _referred(item)
+def _media(schema: JsonObject, examples: Sequence[Any]) -> JsonObject:
+    """The content of a body: its schema, and its examples by name."""
+    named = {f"example{number}": {"value": value} for number, value in enumerate(examples, 1)}
+    return {"schema": schema, "examples": named} if named else {"schema": schema}
+
+
+# Responses
+
+
+def _responses(one: Operation, known: Described) -> JsonObject:
+    """All responses of an operation, by status, including the problems that every operation may have."""
+    responses: JsonObject = {
+        str(status): _success(status, spec, known, has_body=one.method != "head")
+        for status, spec in one.responses.items()
+    }
+    for status, description in PROBLEMS.items():
+        if status != "404" or "{" in one.path:
+            problem = {"schema": {"$ref": f"{REF}Problem"}}
+            responses[status] = {"description": description, "content": {MEDIA_TYPE: problem}}
+    return responses
+
+
+def _success(status: int, spec: ResponseSpec, known: Described, *, has_body: bool) -> JsonObject:
+    description = spec.description or SUCCESSES.get(status, HTTPStatus(status).phrase)
+    media_type = spec.media_type or (None if spec.type is None else JSON)
+    if media_type is None or not has_body:
+        return {"description": description}
+    if media_type == EVENT_STREAM:
+        content = EVENTS
+    else:
+        content = {"schema": known.schemas.get(spec.type, {}) if media_type == JSON else {"type": "string"}}
+    return {"description": description, "content": {media_type: content}}
+
+
+def _value_type(returns: Any) -> Any:
+    """The type of the value that an endpoint sends as JSON; `None` if its return type has none."""
+    if _is_response(returns):
+        return next(iter(get_args(returns)), None)
+    values = [one for one in get_args(returns) if not _is_response(one)]
+    return values[0] if isinstance(returns, UnionType) and len(values) == 1 else returns
+
+
+def _is_response(type_: Any) -> bool:
+    class_ = get_origin(type_) or type_
+    return isinstance(class_, type) and issubclass(class_, Response)

@@ -1,1 +1,1 @@
-"""The web page: what `web/` was built into, served with a policy that lets nothing in from elsewhere."""
+"""The web UI: the build of `web/`, served with a policy that loads nothing from elsewhere."""

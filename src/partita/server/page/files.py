@@ -1,5 +1,6 @@
-"""The files of the built page, read once and held."""
+"""The files of the built web UI, which are read once and kept in memory."""
 
+import asyncio
 import gzip
 import os
 from collections.abc import Mapping
@@ -10,6 +11,8 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from starlette.types import Scope, Send
+
 TYPES: Final[Mapping[str, str]] = {
     "css": "text/css; charset=utf-8",
     "html": "text/html; charset=utf-8",
@@ -19,71 +22,155 @@ TYPES: Final[Mapping[str, str]] = {
     "wasm": "application/wasm",
     "woff2": "font/woff2",
 }
-SQUEEZED: Final = frozenset({"css", "html", "js", "mjs", "svg"})
+COMPRESSIBLE: Final = frozenset({"css", "html", "js", "mjs", "svg"})
 
 START: Final = "index.html"
 BUILT: Final = "built"
-ELSEWHERE: Final = "PARTITA_PAGE"
-"""Names a folder with another build: for those who change the page."""
+FOLDER_VARIABLE: Final = "PARTITA_PAGE"
+"""The environment variable with the folder of another build, for development."""
 
 ASSETS: Final = "/assets/"
-"""What is below here has its hash in its name, and stays what it is for ever."""
+"""The path of files that have their hash in their name, and never change."""
 
 MISSING: Final = """\
 <!doctype html><html lang="en"><meta charset="utf-8"><title>Partita</title>
-<p>The server runs, but its page is not built. In a checkout, <code>make web</code> builds it (it takes Node
-and npm); a wheel brings it along. The API is at <a href="api/docs">api/docs</a>.</p></html>
+<p>The server runs, but the web UI is not built. In a checkout, <code>make web</code> builds it (it needs Node
+and npm); a wheel contains it. The API is at <a href="api/docs">api/docs</a>.</p></html>
 """
 
 
-class PageFile(NamedTuple):
-    """A file of the page."""
+class WebFile(NamedTuple):
+    """A file of the web UI."""
 
     data: bytes
     media_type: str
     etag: str
-    lasting: bool
-    can_squeeze: bool
+    is_immutable: bool
+    is_compressible: bool
 
 
 @cache
-def page_files() -> Mapping[str, PageFile]:
-    """Every file of the page by its path, from `/`; where it is not built, one that says so."""
-    elsewhere = os.environ.get(ELSEWHERE)
-    root = Path(elsewhere) if elsewhere else files(__package__ or __name__).joinpath(BUILT)
+def web_files() -> Mapping[str, WebFile]:
+    """All files of the web UI by path. If it is not built, `/` explains how to build it."""
+    folder = os.environ.get(FOLDER_VARIABLE)
+    root = Path(folder) if folder else files(__package__ or __name__).joinpath(BUILT)
     found = dict(_below(root, "/")) if root.is_dir() else {}
     start = found.pop(f"/{START}", None) or _file(START, MISSING.encode(), "/")
     return {"/": start, **found}
 
 
 def is_built() -> bool:
-    """Whether there is more to show than that there is nothing to show."""
-    return len(page_files()) > 1
+    """Whether the web UI is built."""
+    return len(web_files()) > 1
 
 
-def _below(folder: Traversable, path: str) -> list[tuple[str, PageFile]]:
-    found: list[tuple[str, PageFile]] = []
+def _below(folder: Traversable, path: str) -> list[tuple[str, WebFile]]:
+    found: list[tuple[str, WebFile]] = []
     for entry in folder.iterdir():
-        place = f"{path}{entry.name}"
+        below = f"{path}{entry.name}"
         if entry.is_dir():
-            found.extend(_below(entry, f"{place}/"))
+            found.extend(_below(entry, f"{below}/"))
         elif not entry.name.startswith("."):
-            found.append((place, _file(entry.name, entry.read_bytes(), place)))
+            found.append((below, _file(entry.name, entry.read_bytes(), below)))
     return found
 
 
-def _file(name: str, data: bytes, place: str) -> PageFile:
-    kind = name.rpartition(".")[2]
-    return PageFile(
+def _file(name: str, data: bytes, path: str) -> WebFile:
+    suffix = name.rpartition(".")[2]
+    return WebFile(
         data,
-        TYPES.get(kind, "application/octet-stream"),
+        TYPES.get(suffix, "application/octet-stream"),
         f'"{sha256(data).hexdigest()[:32]}"',
-        place.startswith(ASSETS),
-        kind in SQUEEZED,
+        path.startswith(ASSETS),
+        suffix in COMPRESSIBLE,
     )
 
 
 @cache
-def squeezed(path: str) -> bytes:
-    """A file with fewer bytes, for those who can read it so. The first time it takes a moment."""
-    return gzip.compress(page_files()[path].data, 6, mtime=0)
+def compressed(path: str) -> bytes:
+    """A file compressed with gzip. The first call for a file is slow."""
+    return gzip.compress(web_files()[path].data, 6, mtime=0)
+
+
+# The web UI over HTTP. Its files have no data of users, so anyone who reaches the server may load them.
+
+POLICY: Final = "; ".join(
+    [
+        "default-src 'none'",
+        "script-src 'self'",
+        "style-src 'self'",
+        "font-src 'self'",
+        "img-src 'self' data: blob:",
+        "media-src 'self' data: blob:",
+        "connect-src 'self' blob:",
+        "worker-src 'self'",
+        "frame-src 'self'",
+        "base-uri 'none'",
+        "form-action 'none'",
+        "frame-ancestors 'none'",
+        "require-trusted-types-for 'script'",
+        "trusted-types partita-worker",
+    ]
+)
+"""Only its own scripts, styles and requests, and no string can become a script or markup. The one allowed
+policy of trusted types is for the URL of the worker that reads PDFs."""
+
+FRAME_POLICY: Final = "; ".join(
+    [
+        "sandbox allow-scripts",
+        "default-src 'none'",
+        "script-src 'self'",
+        "style-src 'unsafe-inline'",
+        "img-src data:",
+        "font-src 'self'",
+        "base-uri 'none'",
+        "form-action 'none'",
+        "frame-ancestors 'self'",
+    ]
+)
+"""The policy of the frame that draws diagrams: an opaque origin, without requests or navigation."""
+
+FRAMES: Final = frozenset({"/mermaid.html"})
+FOREVER: Final = "public, max-age=31536000, immutable"
+
+
+def is_web_file(path: str) -> bool:
+    """Whether a path is a file of the web UI."""
+    return path in web_files()
+
+
+async def send_web_file(scope: Scope, send: Send) -> None:
+    """Send a file of the web UI, or 304 if the client has it already."""
+    file = web_files()[scope["path"]]
+    sent = {name: value.decode("latin-1") for name, value in scope["headers"]}
+    headers = _headers(scope["path"], file)
+    if sent.get(b"if-none-match") == file.etag:
+        await _send(send, 304, headers, b"")
+        return
+    body = file.data
+    if file.is_compressible:
+        headers["vary"] = "accept-encoding"
+        if "gzip" in sent.get(b"accept-encoding", ""):
+            headers["content-encoding"] = "gzip"
+            body = await asyncio.to_thread(compressed, scope["path"])
+    headers["content-length"] = str(len(body))
+    await _send(send, 200, headers, b"" if scope["method"] == "HEAD" else body)
+
+
+def _headers(path: str, file: WebFile) -> dict[str, str]:
+    return {
+        "content-type": file.media_type,
+        "content-security-policy": FRAME_POLICY if path in FRAMES else POLICY,
+        "x-content-type-options": "nosniff",
+        "referrer-policy": "no-referrer",
+        "cross-origin-opener-policy": "same-origin",
+        "permissions-policy": "camera=(), microphone=(), geolocation=()",
+        "etag": file.etag,
+        "cache-control": FOREVER if file.is_immutable else "no-cache",
+    }
+
+
+async def _send(send: Send, status: int, headers: Mapping[str, str], body: bytes) -> None:
+    raw = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in headers.items()]
+    await send({"type": "http.response.start", "status": status, "headers": raw})
+    await send({"type": "http.response.body", "body": body})

@@ -4,29 +4,21 @@ from dataclasses import replace
 from typing import Annotated, Final, TypeAlias, get_args
 from zoneinfo import ZoneInfo
 
-from litestar import get
-from litestar.di import NamedDependency, Provide
-from litestar.params import FromPath, QueryParameter
-from litestar.types import ControllerRouterHandler
-
-from partita.server.hub import Caller
+from partita.server.callers import ActingCaller
+from partita.server.endpoints import Depends, Query, get
 from partita.server.problems import Problem
-from partita.server.replies import Listing, Reply
-from partita.store.growth import GrowthPoint
-from partita.store.run_stats import RunOrder, RunStat
-from partita.store.stat_sources import StatFilter
-from partita.store.stat_threads import MOST_IDS
-from partita.store.stats import stats as told_by
-from partita.store.thread_stats import ThreadOrder, ThreadStat
-from partita.store.tool_stats import ToolStat
-from partita.store.values import By, Stat
+from partita.server.responses import Listing
+from partita.store.stats.measures import MAX_IDS
+from partita.store.stats.rankings import RunOrder, RunStat, ThreadOrder, ThreadStat, ToolStat
+from partita.store.stats.stats import GrowthPoint
+from partita.store.values import GroupBy, StatFilter, UsageStat
 
-from .parameters import SEVERAL, Agent, Limit, Project, Since, Until, chosen, moment_of, routes_for_callers
+from .parameters import SEVERAL, Agent, Limit, Project, Since, Until, chosen, moment_of
 
-Model: TypeAlias = Annotated[str | None, QueryParameter(description="Of this model.")]
+Model: TypeAlias = Annotated[str | None, Query(description="Of this model.")]
 
 TAGS: Final = ["analytics"]
-BYS: Final[tuple[By, ...]] = get_args(By)
+BYS: Final[tuple[GroupBy, ...]] = get_args(GroupBy)
 
 
 def stat_filter(
@@ -47,74 +39,74 @@ def stat_filter(
     )
 
 
-Wanted: TypeAlias = NamedDependency[StatFilter]
-NARROWED: Final = {"wanted": Provide(stat_filter, sync_to_thread=False)}
+Wanted: TypeAlias = Annotated[StatFilter, Depends(stat_filter)]
 
 
-@get("/api/stats", tags=TAGS, summary="Statistics", dependencies=NARROWED)
+@get("/api/stats", tags=TAGS, summary="Statistics")
 async def stats(
-    caller: Caller,
+    caller: ActingCaller,
     wanted: Wanted,
     *,
     by: Annotated[
-        list[str] | None, QueryParameter(description=f"By one or two of these: {', '.join(BYS)}. {SEVERAL}")
+        list[str] | None, Query(description=f"By one or two of these: {', '.join(BYS)}. {SEVERAL}")
     ] = None,
-    thread_id: Annotated[str | None, QueryParameter(name="thread", description="Of this thread.")] = None,
+    thread_id: Annotated[str | None, Query(name="thread", description="Of this thread.")] = None,
     zone: Annotated[
-        str, QueryParameter(description="The time zone that days begin in, such as `Europe/Oslo`.")
+        str, Query(description="The time zone that days begin in, such as `Europe/Oslo`.")
     ] = "UTC",
     ids: Annotated[
-        bool, QueryParameter(description=f"Name the threads of each row that has {MOST_IDS} at most.")
+        bool, Query(description=f"Name the threads of each row that has {MAX_IDS} at most.")
     ] = False,
-) -> Reply[Listing[Stat]]:
+) -> Listing[UsageStat]:
     """Tokens, costs, messages, calls: periods in their order, within them the most expensive first.
 
     `key` says what a row is about, in the order of `by`. A response that several threads tell of counts once.
     """
-    narrowed = replace(wanted, thread_id=thread_id)
-    told = await caller.store.read(told_by, chosen(by, BYS, "by"), narrowed, zone_of(zone), with_ids=ids)
-    return Reply(Listing(told))
+    return Listing(
+        await caller.store.stats.totals(
+            replace(wanted, thread_id=thread_id), by=chosen(by, BYS, "by"), zone=zone_of(zone), with_ids=ids
+        )
+    )
 
 
-@get("/api/stats/tools", tags=TAGS, summary="Tools", dependencies=NARROWED)
-async def stats_of_tools(caller: Caller, wanted: Wanted) -> Reply[Listing[ToolStat]]:
+@get("/api/stats/tools", tags=TAGS, summary="Tools")
+async def stats_of_tools(caller: ActingCaller, wanted: Wanted) -> Listing[ToolStat]:
     """How often each tool was called, how that went, how long it took; the most called first."""
-    return Reply(Listing(await caller.store.tool_stats(wanted)))
+    return Listing(await caller.store.stats.tools(wanted))
 
 
 @get(
     "/api/stats/runs",
     tags=TAGS,
     summary="The slowest and the most expensive runs",
-    dependencies=NARROWED,
 )
 async def stats_of_runs(
-    caller: Caller,
+    caller: ActingCaller,
     wanted: Wanted,
     *,
-    order: Annotated[RunOrder, QueryParameter(description="Which come first.")] = "cost",
+    order: Annotated[RunOrder, Query(description="Which come first.")] = "cost",
     limit: Limit = 20,
-) -> Reply[Listing[RunStat]]:
+) -> Listing[RunStat]:
     """With the threads that they belong to. A run that has not ended has no time yet."""
-    return Reply(Listing(await caller.store.run_stats(wanted, order=order, limit=limit)))
+    return Listing(await caller.store.stats.runs(wanted, order=order, limit=limit))
 
 
-@get("/api/stats/threads", tags=TAGS, summary="The most expensive threads", dependencies=NARROWED)
+@get("/api/stats/threads", tags=TAGS, summary="The most expensive threads")
 async def stats_of_threads(
-    caller: Caller,
+    caller: ActingCaller,
     wanted: Wanted,
     *,
-    order: Annotated[ThreadOrder, QueryParameter(description="Which come first.")] = "cost",
+    order: Annotated[ThreadOrder, Query(description="Which come first.")] = "cost",
     limit: Limit = 20,
-) -> Reply[Listing[ThreadStat]]:
+) -> Listing[ThreadStat]:
     """What threads took in a time: those of `/api/stats`, one by one."""
-    return Reply(Listing(await caller.store.thread_stats(wanted, order=order, limit=limit)))
+    return Listing(await caller.store.stats.threads(wanted, order=order, limit=limit))
 
 
-@get("/api/threads/{thread_id:str}/growth", tags=TAGS, summary="How the context of a thread grew")
-async def growth_of_thread(caller: Caller, thread_id: FromPath[str]) -> Reply[Listing[GrowthPoint]]:
+@get("/api/threads/{thread_id}/growth", tags=TAGS, summary="How the context of a thread grew")
+async def growth_of_thread(caller: ActingCaller, thread_id: str) -> Listing[GrowthPoint]:
     """What each response was given and gave, in the order of time. A compaction shows as a fall."""
-    return Reply(Listing(await caller.store.growth_of_thread(thread_id)))
+    return Listing(await caller.store.stats.growth(thread_id))
 
 
 def zone_of(name: str) -> ZoneInfo:
@@ -125,8 +117,3 @@ def zone_of(name: str) -> ZoneInfo:
         raise Problem(
             400, f"no time zone {name[:80]!r}", where="query zone", hint="write one such as Europe/Oslo"
         ) from None
-
-
-ANALYTICS: Final[list[ControllerRouterHandler]] = [
-    routes_for_callers(stats, stats_of_tools, stats_of_runs, stats_of_threads, growth_of_thread)
-]

@@ -4,30 +4,23 @@ import asyncio
 import re
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
-from dataclasses import dataclass
 from datetime import datetime
 from hashlib import sha256
 from tempfile import SpooledTemporaryFile
-from typing import Annotated, Any, BinaryIO, Final, NamedTuple, cast
+from typing import Annotated, BinaryIO, Final, NamedTuple, cast
 
 import msgspec
-from litestar import Request, Response, get, head, post
-from litestar.exceptions import InternalServerException
-from litestar.openapi import ResponseSpec
-from litestar.openapi.spec import OpenAPIFormat, OpenAPIMediaType, OpenAPIType, Operation, RequestBody, Schema
-from litestar.params import PathParameter, QueryParameter
-from litestar.response import Stream
-from litestar.types import ControllerRouterHandler
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response, StreamingResponse
 
-from partita.server.files import address_of
-from partita.server.hub import Caller, CallerView
+from partita.server.callers import ActingCaller, CallerView
+from partita.server.endpoints import Path, Query, RequestBody, ResponseSpec, get, head, post
+from partita.server.file_urls import file_url
 from partita.server.problems import Problem
-from partita.server.replies import AT_ONCE, Reply, SpooledFile
-from partita.store import blobs
-from partita.store.blobs import hash_of
+from partita.server.responses import Reply, SpooledFile, cut
+from partita.store.blobs import blobs
+from partita.store.blobs.blobs import hash_of
 from partita.store.values import Blob
-
-from .parameters import routes_for_callers
 
 TAGS: Final = ["blobs"]
 UNKNOWN_TYPE: Final = "application/octet-stream"
@@ -53,19 +46,11 @@ PIECE: Final = 1024 * 1024
 
 Digest = Annotated[
     str,
-    PathParameter(
-        description="The SHA-256 of the bytes, in hex; `blob:sha256:…` as in messages is taken too."
-    ),
+    Path(description="The SHA-256 of the bytes, in hex; `blob:sha256:…` as in messages is taken too."),
 ]
 
 
-@dataclass
-class Upload(Operation):
-    """How the documentation tells of a body that is bytes."""
-
-    def __post_init__(self) -> None:
-        anything = OpenAPIMediaType(schema=Schema(type=OpenAPIType.STRING, format=OpenAPIFormat.BINARY))
-        self.request_body = RequestBody(content={"*/*": anything}, description="The bytes.", required=True)
+BYTES: Final = RequestBody({"*/*": {"type": "string", "format": "binary"}}, "The bytes.", required=False)
 
 
 class Span(NamedTuple):
@@ -76,21 +61,20 @@ class Span(NamedTuple):
 
 
 @get(
-    "/api/blobs/{digest:str}",
+    "/api/blobs/{digest}",
     tags=TAGS,
     summary="The bytes of a blob",
-    media_type=UNKNOWN_TYPE,
     responses={
-        200: ResponseSpec(bytes, media_type="*/*", description="The bytes.", generate_examples=False),
-        206: ResponseSpec(bytes, media_type="*/*", description="A range of them.", generate_examples=False),
+        200: ResponseSpec("The bytes.", media_type="*/*"),
+        206: ResponseSpec("A range of them.", media_type="*/*"),
     },
 )
-async def get_blob(caller: Caller, request: Request[Any, Any, Any], digest: Digest) -> Response[Any]:
+async def get_blob(caller: ActingCaller, request: Request, digest: Digest) -> Response:
     """Whole, or one range of them. What a browser could run is given to be saved, not to be shown."""
-    blob = await caller.store.describe_blob(digest)
+    blob = await caller.store.blobs.describe(digest)
     headers = headers_of(blob)
     if is_known(request.headers.get("if-none-match"), headers["etag"]):
-        return Response(b"", status_code=304, headers=headers)
+        return Response(status_code=304, headers=headers)
     span = span_of(request.headers, blob.size, headers["etag"])
     start, end = (0, blob.size) if span is None else (span.first, span.last + 1)
     pieces = _pieces(caller, blob.url, start, end)
@@ -98,7 +82,7 @@ async def get_blob(caller: Caller, request: Request[Any, Any, Any], digest: Dige
     headers["content-length"] = str(end - start)
     if span is not None:
         headers["content-range"] = f"bytes {span.first}-{span.last}/{blob.size}"
-    return Stream(_sent(first, pieces), status_code=200 if span is None else 206, headers=headers)
+    return StreamingResponse(_sent(first, pieces), status_code=200 if span is None else 206, headers=headers)
 
 
 async def _pieces(caller: CallerView, url: str, start: int, end: int) -> AsyncGenerator[bytes, None]:
@@ -119,21 +103,21 @@ async def _pieces(caller: CallerView, url: str, start: int, end: int) -> AsyncGe
 async def _sent(first: bytes, rest: AsyncGenerator[bytes, None]) -> AsyncGenerator[bytes, None]:
     """The pieces, cut so that no connection buffers much."""
     async with aclosing(rest):
-        for place in range(0, len(first), AT_ONCE):
-            yield first[place : place + AT_ONCE]
+        for small in cut(first):
+            yield small
         async for piece in rest:
-            for place in range(0, len(piece), AT_ONCE):
-                yield piece[place : place + AT_ONCE]
+            for small in cut(piece):
+                yield small
 
 
-@head("/api/blobs/{digest:str}", tags=TAGS, summary="The size and type of a blob")
-async def head_blob(caller: Caller, request: Request[Any, Any, Any], digest: Digest) -> Response[None]:
+@head("/api/blobs/{digest}", tags=TAGS, summary="The size and type of a blob")
+async def head_blob(caller: ActingCaller, request: Request, digest: Digest) -> Response:
     """What `GET` says of it, without the bytes."""
-    blob = await caller.store.describe_blob(digest)
+    blob = await caller.store.blobs.describe(digest)
     headers = headers_of(blob)
     if is_known(request.headers.get("if-none-match"), headers["etag"]):
-        return Response(None, status_code=304, headers=headers)
-    return Response(None, headers={**headers, "content-length": str(blob.size)})
+        return Response(status_code=304, headers=headers)
+    return Response(headers={**headers, "content-length": str(blob.size)})
 
 
 class UploadedFile(msgspec.Struct, rename="camel", omit_defaults=True, kw_only=True):
@@ -149,12 +133,12 @@ class UploadedFile(msgspec.Struct, rename="camel", omit_defaults=True, kw_only=T
     created_at: datetime | None = None
 
 
-@post("/api/blobs", tags=TAGS, summary="Upload a file", operation_class=Upload)
+@post("/api/blobs", tags=TAGS, summary="Upload a file", request_body=BYTES, status_code=201)
 async def put_blob(
-    caller: Caller,
-    request: Request[Any, Any, Any],
+    caller: ActingCaller,
+    request: Request,
     filename: Annotated[
-        str | None, QueryParameter(max_length=255, description="The name of the file, which is given back.")
+        str | None, Query(max_length=255, description="The name of the file, which is given back.")
     ] = None,
 ) -> Reply[UploadedFile]:
     """The body is kept as it is, under its hash, with its `content-type`. What is returned can be sent as a
@@ -166,17 +150,17 @@ async def put_blob(
         media_type = request.headers.get("content-type")
         blob = await caller.store.write(blobs.put_file, target, size, digest, media_type, None)
     uploaded = UploadedFile(
-        url=address_of(caller, blob.url),
+        url=file_url(caller, blob.url),
         media_type=type_of(blob),
         filename=filename,
         size=blob.size,
         reference=blob.url,
         created_at=blob.created_at,
     )
-    return Reply(uploaded, headers={"location": f"blobs/{hash_of(blob.url)}"})
+    return Reply(uploaded, status_code=201, headers={"location": f"blobs/{hash_of(blob.url)}"})
 
 
-async def _received(request: Request[Any, Any, Any], file: BinaryIO) -> tuple[int, str]:
+async def _received(request: Request, file: BinaryIO) -> tuple[int, str]:
     """Write a body to a file; its size and its hash."""
     digest, size, held = sha256(), 0, bytearray()
 
@@ -192,7 +176,7 @@ async def _received(request: Request[Any, Any, Any], file: BinaryIO) -> tuple[in
                 size += len(piece)
                 if len(held) >= PIECE:
                     await asyncio.to_thread(flush)
-    except InternalServerException:
+    except ClientDisconnect:
         raise Problem(400, "the upload broke off", hint="send it again") from None
     flush()
     return size, digest.hexdigest()
@@ -237,6 +221,3 @@ def span_of(headers: Mapping[str, str], size: int, etag: str) -> Span | None:
         span = f"bytes */{size}"
         raise Problem(416, f"there are {size} bytes", hint="ask for less", headers={"content-range": span})
     return Span(start, end)
-
-
-BLOBS: Final[list[ControllerRouterHandler]] = [routes_for_callers(get_blob, head_blob, put_blob)]

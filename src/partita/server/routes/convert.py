@@ -1,32 +1,27 @@
 """Payloads of one format in another, and streams as the message they amount to."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Annotated, Any, Final, TypeVar
 
 import msgspec
-from litestar import Request, get, post
-from litestar.openapi.spec import OpenAPIMediaType, Operation, RequestBody, Schema
-from litestar.params import RawBody
-from litestar.types import ControllerRouterHandler
 from msgspec import UNSET, Meta, UnsetType
+from starlette.requests import Request
 
 from partita.errors import FormatError
 from partita.formats.conversion import convert as convert_payload
-from partita.formats.events import FoldedEvents, fold_events
+from partita.formats.detection.guess import SAMPLE_SIZE, sniff
+from partita.formats.detection.guess import FormatGuess as Guess
+from partita.formats.event_streams import FoldedEvents, fold_events
 from partita.formats.losses import Loss, Severity
 from partita.formats.registry import ALIASES, all_formats, get_format
-from partita.formats.sniff import LOOKED_AT, Guess, sniff
-from partita.server.hub import Caller
+from partita.server.callers import ActingCaller, CallerView
+from partita.server.endpoints import RequestBody, get, post
 from partita.server.problems import NO_BODY_HINT, Problem, invalid_value
-from partita.server.replies import Listing, Reply, SpooledReply
+from partita.server.responses import Listing, SpooledReply, while_connected
 from partita.server.settings import Limits
-from partita.server.streaming import while_connected
 from partita.server.worker_pool import check_expansion, spooled
 from partita.types.codec import encode
 from partita.types.json import Json, JsonObject, is_array, loads
-
-from .parameters import routes_for_callers
 
 T = TypeVar("T")
 
@@ -65,8 +60,8 @@ class FormatGuess(msgspec.Struct, omit_defaults=True):
     ] = []
 
 
-def told(guess: Guess) -> FormatGuess:
-    """A guess, to answer with."""
+def format_guess(guess: Guess) -> FormatGuess:
+    """A guess, as it is sent."""
     rivals = [RivalFormat(one.format, one.confidence, one.why) for one in guess.rivals]
     return FormatGuess(guess.format, guess.confidence, guess.why, rivals)
 
@@ -87,22 +82,20 @@ class FormatInfo(msgspec.Struct):
 
 
 @get("/api/formats", tags=["formats"], summary="The formats there are")
-async def list_formats() -> Reply[Listing[FormatInfo]]:
+async def list_formats() -> Listing[FormatInfo]:
     """Every format, and what can be done with it."""
-    return Reply(
-        Listing(
-            tuple(
-                FormatInfo(
-                    one.name,
-                    one.title,
-                    one.load is not None,
-                    one.dump is not None,
-                    one.decoder is not None,
-                    one.slot is not None,
-                    [alias for alias, full in ALIASES.items() if full == one.name],
-                )
-                for one in all_formats().values()
+    return Listing(
+        tuple(
+            FormatInfo(
+                one.name,
+                one.title,
+                one.load is not None,
+                one.dump is not None,
+                one.decoder is not None,
+                one.slot is not None,
+                [alias for alias, full in ALIASES.items() if full == one.name],
             )
+            for one in all_formats().values()
         )
     )
 
@@ -145,39 +138,25 @@ UI_TO_MODEL: Final[JsonObject] = {
 }
 
 
-def takes_json(example: JsonObject) -> type[Operation]:
-    """An operation whose body a worker process reads: Litestar does not see that there is one."""
-
-    @dataclass
-    class TakesJson(Operation):
-        def __post_init__(self) -> None:
-            media = OpenAPIMediaType(schema=Schema(examples=[example]))
-            self.request_body = RequestBody(content={"application/json": media}, required=True)
-
-    return TakesJson
-
-
 @post(
     "/api/convert",
     tags=["formats"],
     summary="Convert messages",
-    status_code=200,
-    operation_class=takes_json(UI_TO_MODEL),
-    opt={"body": ConvertRequest},
+    request_body=RequestBody({"application/json": ConvertRequest}, examples=[UI_TO_MODEL]),
 )
-async def convert(caller: Caller, request: Request[Any, Any, Any], body: RawBody) -> SpooledReply[Converted]:
+async def convert(caller: ActingCaller, request: Request) -> SpooledReply[Converted]:
     """The messages in another format, and everything that could not be carried. Events are folded first."""
-    return await _in_worker(caller, request, converted_json, body)
+    return await _in_worker(caller, request, converted_json)
 
 
 async def _in_worker(
-    caller: Caller,
-    request: Request[Any, Any, Any],
+    caller: CallerView,
+    request: Request,
     function: Callable[[bytes, Limits], Iterator[bytes]],
-    body: bytes,
 ) -> SpooledReply[Any]:
-    limits = caller.hub.settings.limits
-    work = caller.hub.workers.run(len(body), spooled, function, body, limits)
+    body = await request.body()
+    limits = caller.state.settings.limits
+    work = caller.state.workers.run(len(body), spooled, function, body, limits)
     return SpooledReply(await while_connected(request, work))
 
 
@@ -225,7 +204,7 @@ def _convert(data: ConvertRequest) -> Converted:
         to=get_format(data.to).name,
         source=converted.source,
         losses=[lost(loss) for loss in converted.losses],
-        guess=None if converted.guess is None else told(converted.guess),
+        guess=None if converted.guess is None else format_guess(converted.guess),
     )
 
 
@@ -241,7 +220,7 @@ def guess_of(payload: Json) -> Guess:
 
 
 def lost(loss: Loss) -> LostValue:
-    """A loss, to answer with."""
+    """A loss, as it is sent."""
     return LostValue(*loss)
 
 
@@ -300,13 +279,11 @@ SPOKEN: Final[JsonObject] = {
     "/api/fold",
     tags=["formats"],
     summary="Fold a stream",
-    status_code=200,
-    operation_class=takes_json(SPOKEN),
-    opt={"body": FoldRequest},
+    request_body=RequestBody({"application/json": FoldRequest}, examples=[SPOKEN]),
 )
-async def fold(caller: Caller, request: Request[Any, Any, Any], body: RawBody) -> SpooledReply[Folded]:
+async def fold(caller: ActingCaller, request: Request) -> SpooledReply[Folded]:
     """The message of a stream, or all its messages, as a client would have made them."""
-    return await _in_worker(caller, request, folded_json, body)
+    return await _in_worker(caller, request, folded_json)
 
 
 def _fold(data: FoldRequest) -> Folded:
@@ -314,7 +291,7 @@ def _fold(data: FoldRequest) -> Folded:
         raise Problem(400, "give `chunks` or `events`, one of them", where="body")
     events = data.events if data.chunks is UNSET else data.chunks
     assert not isinstance(events, UnsetType), "one of them is there"
-    guess = guess_of(events[:LOOKED_AT]) if data.format is None else None
+    guess = guess_of(events[:SAMPLE_SIZE]) if data.format is None else None
     source = get_format(data.format or (guess.format if guess else "")).name
     writing = get_format(data.to)
     if writing.dump is None:
@@ -328,7 +305,7 @@ def _fold(data: FoldRequest) -> Folded:
         diagnostics=[StreamDiagnostic(*one) for one in folded.diagnostics],
         errors=list(folded.errors),
         losses=[lost(loss) for loss in (*folded.losses, *dumped.losses)],
-        guess=None if guess is None else told(guess),
+        guess=None if guess is None else format_guess(guess),
     )
 
 
@@ -343,6 +320,3 @@ def fold_payload(events: list[Json], source: str, *, lenient: bool = False) -> F
 def _only(payload: Json) -> Json:
     """The one item of a list; a list of any other length as it is."""
     return payload[0] if is_array(payload) and len(payload) == 1 else payload
-
-
-CONVERT: Final[list[ControllerRouterHandler]] = [routes_for_callers(list_formats, convert, fold)]

@@ -1,34 +1,29 @@
 """Uploads: logs of agents and messages of any format, brought into the store."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Annotated, Any, Final, Literal, NamedTuple
+from typing import Annotated, Final, Literal, NamedTuple
 
 import msgspec
-from litestar import Request, post
-from litestar.openapi.spec import OpenAPIFormat, OpenAPIMediaType, OpenAPIType, Operation, RequestBody, Schema
-from litestar.params import QueryParameter
-from litestar.types import ControllerRouterHandler
 from msgspec import Meta
+from starlette.requests import Request
 
-from partita.server.hub import Caller
+from partita.server.callers import ActingCaller, CallerView
+from partita.server.endpoints import Query, RequestBody, post
 from partita.server.problems import Problem
-from partita.server.replies import Reply
-from partita.server.streaming import while_connected
+from partita.server.responses import while_connected
+from partita.server.uploads.files import Recognised, Upload, is_beside, receive, recognise
+from partita.server.uploads.logs import bring_in_logs
+from partita.server.uploads.messages import Payload, bring_in_messages, read_payload
 from partita.server.worker_pool import only
-from partita.store.imports.report import Counts
+from partita.store.bulk.writer import Counts
+from partita.types.json import JsonObject
 
 from .convert import LostValue, lost
-from .importing.logs import bring_in_logs
-from .importing.payloads import Payload, bring_in_messages, read_payload
-from .importing.recognition import Recognised, is_beside, recognise
-from .importing.upload import Upload, receive
-from .parameters import routes_for_callers
 
-TOLD: Final = 1000
-"""How many losses, findings, problems and threads are told one by one."""
+MOST_LISTED: Final = 1000
+"""How many losses, findings, problems and threads are listed."""
 
 
 class ImportedFile(msgspec.Struct, rename="camel", omit_defaults=True):
@@ -90,48 +85,43 @@ class ImportAnswer(msgspec.Struct, rename="camel"):
     losses: Annotated[list[LostValue], Meta(description="What a message of ours cannot carry.")]
 
 
-BINARY: Final = Schema(type=OpenAPIType.STRING, format=OpenAPIFormat.BINARY)
-MEDIA_TYPES: Final = ("application/x-ndjson", "application/json", "application/octet-stream")
-FORM: Final = Schema(
-    type=OpenAPIType.OBJECT,
-    properties={"files": Schema(type=OpenAPIType.ARRAY, items=BINARY)},
-    description="Files under any name.",
+BINARY: Final[JsonObject] = {"type": "string", "format": "binary"}
+FORM: Final[JsonObject] = {
+    "type": "object",
+    "properties": {"files": {"type": "array", "items": BINARY}},
+    "description": "Files under any name.",
+}
+FILES: Final = RequestBody(
+    {
+        "application/x-ndjson": BINARY,
+        "application/json": BINARY,
+        "application/octet-stream": BINARY,
+        "multipart/form-data": FORM,
+    }
 )
-
-
-@dataclass
-class TakesFiles(Operation):
-    """An operation whose body is read as it comes: Litestar does not see that there is one."""
-
-    def __post_init__(self) -> None:
-        """Say which kinds of body are taken."""
-        content = {kind: OpenAPIMediaType(schema=BINARY) for kind in MEDIA_TYPES}
-        content["multipart/form-data"] = OpenAPIMediaType(schema=FORM)
-        self.request_body = RequestBody(content=content, required=True)
 
 
 @post(
     "/api/import",
     tags=["import"],
     summary="Import an upload",
-    status_code=200,
-    operation_class=TakesFiles,
+    request_body=FILES,
 )
 async def import_upload(
-    caller: Caller,
-    request: Request[Any, Any, Any],
-    dry_run: Annotated[bool, QueryParameter(name="dryRun", description="Only tell what would be.")] = False,
+    caller: ActingCaller,
+    request: Request,
+    dry_run: Annotated[bool, Query(name="dryRun", description="Only tell what would be.")] = False,
     name: Annotated[
         str | None,
-        QueryParameter(max_length=1000, description="The name of the file, for a body that is no form."),
+        Query(max_length=1000, description="The name of the file, for a body that is no form."),
     ] = None,
     format: Annotated[
-        str | None, QueryParameter(max_length=100, description="The format, if it is not recognised.")
+        str | None, Query(max_length=100, description="The format, if it is not recognised.")
     ] = None,
     thread_id: Annotated[
-        str | None, QueryParameter(name="threadId", description="For messages: the thread that they go to.")
+        str | None, Query(name="threadId", description="For messages: the thread that they go to.")
     ] = None,
-) -> Reply[ImportAnswer]:
+) -> ImportAnswer:
     """The log of a coding agent (Claude Code, Codex, Gemini CLI, OpenCode), or messages in any format: as the
     body of the request (JSON or JSON lines, plain, gzip or zstd), or as files of a form. A session and its
     sub-agents belong in one form.
@@ -141,13 +131,11 @@ async def import_upload(
     """
     with TemporaryDirectory(prefix="partita-") as temporary:
         folder = Path(temporary)
-        uploads = await receive(request, folder, name=name, limits=caller.hub.settings.limits)
+        uploads = await receive(request, folder, name=name, limits=caller.state.settings.limits)
         chosen = [upload for upload in uploads if not is_beside(upload)]
         if not chosen:
             raise Problem(400, "there is nothing to import", hint="send a log or messages")
-        return Reply(
-            await while_connected(request, _bring_in(caller, chosen, folder, format, thread_id, dry_run))
-        )
+        return await while_connected(request, _bring_in(caller, chosen, folder, format, thread_id, dry_run))
 
 
 class ReadUploads(NamedTuple):
@@ -164,7 +152,7 @@ def read_uploads(uploads: Sequence[Upload], format: str | None, thread_id: str |
 
 
 async def _bring_in(
-    caller: Caller,
+    caller: CallerView,
     uploads: Sequence[Upload],
     folder: Path,
     format: str | None,
@@ -172,34 +160,36 @@ async def _bring_in(
     dry_run: bool,
 ) -> ImportAnswer:
     size = sum(upload.size for upload in uploads)
-    pool = caller.hub.workers
+    pool = caller.state.workers
     read: ReadUploads = await pool.run(size, only, read_uploads, uploads, format, thread_id)
     answer = _Answer(read.found, dry_run)
     messages = [one for one in read.found if one.agent is None]
     for one, payload in zip(messages, read.payloads, strict=True):
         brought = await bring_in_messages(caller.store, payload, one.upload.name, dry_run=dry_run)
         answer.count(brought.counts)
-        answer.said.losses += [lost(loss) for loss in payload.losses][:TOLD]
-        answer.said.threads += [ImportedThread(thread.id, thread.title) for thread in brought.threads]
+        answer.response.losses += [lost(loss) for loss in payload.losses][:MOST_LISTED]
+        answer.response.threads += [ImportedThread(thread.id, thread.title) for thread in brought.threads]
     logs = [one for one in read.found if one.agent is not None]
     if logs:
-        told = await bring_in_logs(caller.store, logs, folder, pool, dry_run=dry_run)
-        answer.count(told.report.counts)
-        answer.said.runs, answer.said.lines = told.runs, told.report.lines
-        answer.said.threads += [
-            ImportedThread(thread.id, thread.title, thread.agent) for thread in told.threads.values()
-        ][:TOLD]
-        answer.said.findings += [
-            ImportFinding(file, one.what, one.times, [place.line for place in one.places], one.detail)
-            for file, findings in sorted(told.report.findings.items())
-            for one in findings
-        ][:TOLD]
-        answer.said.problems += [
+        imported = await bring_in_logs(caller.store, logs, folder, pool, dry_run=dry_run)
+        answer.count(imported.report.counts)
+        answer.response.runs, answer.response.lines = imported.runs, imported.report.lines
+        answer.response.threads += [
+            ImportedThread(thread.id, thread.title, thread.agent) for thread in imported.threads.values()
+        ][:MOST_LISTED]
+        answer.response.findings += [
+            ImportFinding(
+                file, one.what, one.times, [position.line for position in one.positions], one.detail
+            )
+            for file, unknown in sorted(imported.report.unknown_records.items())
+            for one in unknown
+        ][:MOST_LISTED]
+        answer.response.problems += [
             ImportProblem(file, what)
-            for file, problems in sorted(told.report.problems.items())
+            for file, problems in sorted(imported.report.problems.items())
             for what in problems
-        ][:TOLD]
-    return answer.said
+        ][:MOST_LISTED]
+    return answer.response
 
 
 class _Answer:
@@ -217,14 +207,11 @@ class _Answer:
             )
             for one in found
         ]
-        self.said = ImportAnswer(dry_run, files, [], 0, MessageCounts(), 0, 0, [], [], [])
+        self.response = ImportAnswer(dry_run, files, [], 0, MessageCounts(), 0, 0, [], [], [])
 
     def count(self, counts: Counts) -> None:
-        said = self.said
-        said.new_threads += counts.new_threads
-        said.messages.new += counts.new
-        said.messages.changed += counts.changed
-        said.messages.unchanged += counts.unchanged
-
-
-IMPORTS: Final[list[ControllerRouterHandler]] = [routes_for_callers(import_upload)]
+        response = self.response
+        response.new_threads += counts.new_threads
+        response.messages.new += counts.new
+        response.messages.changed += counts.changed
+        response.messages.unchanged += counts.unchanged

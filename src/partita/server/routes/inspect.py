@@ -1,42 +1,41 @@
 """Anything that somebody pastes: what it is, the messages in it, and these in another format."""
 
 from collections.abc import Iterator, Sequence
-from typing import Annotated, Any, Final, Literal, TypeAlias
+from typing import Annotated, Final, Literal, TypeAlias
 
 import msgspec
-from litestar import Request, post
-from litestar.params import QueryParameter
-from litestar.types import ControllerRouterHandler
 from msgspec import Meta
+from starlette.requests import Request
 
 from partita.errors import FormatError, PartitaError
 from partita.formats.conversion import write
+from partita.formats.detection.guess import SAMPLE_SIZE, first_of, sniff
+from partita.formats.detection.guess import FormatGuess as Guess
 from partita.formats.format import Loaded
 from partita.formats.losses import Loss, Severity
 from partita.formats.registry import all_formats, get_format
-from partita.formats.sniff import Guess
-from partita.logs.places.detection import AGENT_OF
-from partita.server.hub import Caller
+from partita.logs.detection import detect
+from partita.logs.sources.registry import LOG_FORMATS
+from partita.server.callers import ActingCaller
+from partita.server.endpoints import Query, post
 from partita.server.problems import Problem
-from partita.server.replies import SpooledReply
+from partita.server.responses import SpooledReply, while_connected
 from partita.server.settings import Limits
-from partita.server.streaming import while_connected
 from partita.server.worker_pool import spooled
 from partita.types.codec import to_json
 from partita.types.json import Json
 
-from .convert import FormatGuess, json_pieces, told
-from .imports import TakesFiles
-from .inspecting.guessing import guess
-from .inspecting.reading import Note, Read, known_format, read
-from .inspecting.source import Source, read_source
-from .parameters import routes_for_callers
+from .convert import FormatGuess, format_guess, json_pieces
+from .imports import FILES
+from .pasted_text import Note, Read, Source, known_format, read, read_source
+
+V4: Final = Guess("ai-sdk-data-stream-v4", 0.95, "lines that begin with a code")
 
 LARGEST: Final = 32 * 1024 * 1024
 """How many bytes may be pasted."""
 
-TOLD: Final = 5000
-"""How many losses and notes are told one by one."""
+MOST_LISTED: Final = 5000
+"""How many losses and notes are listed."""
 
 Side: TypeAlias = Literal["reading", "writing"]
 
@@ -99,21 +98,18 @@ class Inspection(msgspec.Struct, rename="camel", omit_defaults=True):
     "/api/inspect",
     tags=["formats"],
     summary="Look at anything",
-    status_code=200,
-    operation_class=TakesFiles,
+    request_body=FILES._replace(required=False),
 )
 async def inspect(
-    caller: Caller,
-    request: Request[Any, Any, Any],
+    caller: ActingCaller,
+    request: Request,
     source: Annotated[
         str | None,
-        QueryParameter(name="from", max_length=100, description="The format, if the guess is wrong."),
+        Query(name="from", max_length=100, description="The format, if the guess is wrong."),
     ] = None,
-    to: Annotated[
-        str | None, QueryParameter(max_length=100, description="A format to write the messages in.")
-    ] = None,
+    to: Annotated[str | None, Query(max_length=100, description="A format to write the messages in.")] = None,
     carry: Annotated[
-        bool, QueryParameter(description="Put what that format has no place for into its metadata.")
+        bool, Query(description="Put what that format has no place for into its metadata.")
     ] = False,
 ) -> SpooledReply[Inspection]:
     """The body is JSON, JSON lines or server-sent events: messages of any format, a recorded stream, a
@@ -124,8 +120,8 @@ async def inspect(
     named = None if source is None else known_format(source)
     target = None if to is None else _target(to)
     data = await _body(request)
-    limits = caller.hub.settings.limits
-    work = caller.hub.workers.run(len(data), spooled, inspected_json, data, named, target, carry, limits)
+    limits = caller.state.settings.limits
+    work = caller.state.workers.run(len(data), spooled, inspected_json, data, named, target, carry, limits)
     return SpooledReply(await while_connected(request, work))
 
 
@@ -136,7 +132,7 @@ def inspected_json(
     return json_pieces(_inspect(data, named, target, carry), len(data), limits)
 
 
-async def _body(request: Request[Any, Any, Any]) -> bytes:
+async def _body(request: Request) -> bytes:
     data = bytearray()
     async for piece in request.stream():
         data += piece
@@ -155,22 +151,22 @@ def _target(name: str) -> str:
 
 
 def _inspect(data: bytes, named: str | None, target: str | None, carry: bool) -> Inspection:
-    said = Inspection(len(data), [], [], [])
+    inspection = Inspection(len(data), [], [], [])
     try:
         source = read_source(data)
         source, guesses = _guessed(source)
-        said.shape, said.values = source.shape, len(source.values)
-        said.guesses = [told(one) for one in guesses]
-        said.source = named or _best(guesses)
-        found = read(source, said.source)
-        _tell(said, found)
+        inspection.shape, inspection.values = source.shape, len(source.values)
+        inspection.guesses = [format_guess(one) for one in guesses]
+        inspection.source = named or _best(guesses)
+        found = read(source, inspection.source)
+        _add_messages(inspection, found)
         if target is not None:
-            _write(said, found, target, carry)
+            _write(inspection, found, target, carry)
     except PartitaError as error:
-        said.problem = InspectionProblem(error.what, error.where, error.hint)
+        inspection.problem = InspectionProblem(error.what, error.where, error.hint)
     except RecursionError:
-        said.problem = InspectionProblem("the JSON is nested too deep")
-    return said
+        inspection.problem = InspectionProblem("the JSON is nested too deep")
+    return inspection
 
 
 def _guessed(source: Source) -> tuple[Source, list[Guess]]:
@@ -180,36 +176,51 @@ def _guessed(source: Source) -> tuple[Source, list[Guess]]:
     return (source, guesses) if inside is None else (inside, guess(inside))
 
 
+def guess(source: Source) -> list[Guess]:
+    """The formats that a text may be in, the likeliest first, which knows its rivals."""
+    if source.shape == "data-stream-v4":
+        return [V4]
+    if source.shape == "text":
+        return sniff(source.payload)
+    values = source.values[:SAMPLE_SIZE]
+    found = sniff(values)
+    log = detect(values)
+    if log is not None:
+        found.append(Guess(log.format, log.confidence, log.why))
+    best: dict[str, Guess] = {}
+    for one in sorted(found, key=lambda one: -one.confidence):
+        best.setdefault(one.format, one)
+    guesses = list(best.values())
+    return [first_of(guesses), *guesses[1:]] if guesses else []
+
+
 def _best(guesses: Sequence[Guess]) -> str:
     if not guesses:
-        known = sorted(set(all_formats()) | set(AGENT_OF))
+        known = sorted(set(all_formats()) | set(LOG_FORMATS))
         raise FormatError("cannot tell what this is", hint=f"name it; there are {', '.join(known)}")
     return guesses[0].format
 
 
-def _tell(said: Inspection, found: Read) -> None:
-    said.kind, said.messages = found.kind, to_json(found.messages)
-    said.errors = list(found.errors)
-    said.notes = [_note(one) for one in found.notes[:TOLD]]
-    _lose(said, found.losses, "reading")
+def _add_messages(inspection: Inspection, found: Read) -> None:
+    inspection.kind, inspection.messages = found.kind, to_json(found.messages)
+    inspection.errors = list(found.errors)
+    inspection.notes = [_note(one) for one in found.notes[:MOST_LISTED]]
+    _add_losses(inspection, found.losses, "reading")
 
 
 def _note(note: Note) -> InspectionNote:
     return InspectionNote(note.what, note.times, note.path, list(note.lines), note.detail)
 
 
-def _lose(said: Inspection, losses: Sequence[Loss], side: Side) -> None:
-    room = max(TOLD - len(said.losses), 0)
-    said.losses += [InspectedLoss(*loss, side) for loss in losses[:room]]
-    said.lost += len(losses)
+def _add_losses(inspection: Inspection, losses: Sequence[Loss], side: Side) -> None:
+    room = max(MOST_LISTED - len(inspection.losses), 0)
+    inspection.losses += [InspectedLoss(*loss, side) for loss in losses[:room]]
+    inspection.lost += len(losses)
 
 
-def _write(said: Inspection, found: Read, target: str, carry: bool) -> None:
-    said.to = target
+def _write(inspection: Inspection, found: Read, target: str, carry: bool) -> None:
+    inspection.to = target
     loaded = Loaded(tuple(found.messages), request=found.request)
     dumped = write(loaded, get_format(target), carry=carry)
-    said.payload = dumped.payload
-    _lose(said, dumped.losses, "writing")
-
-
-INSPECT: Final[list[ControllerRouterHandler]] = [routes_for_callers(inspect)]
+    inspection.payload = dumped.payload
+    _add_losses(inspection, dumped.losses, "writing")

@@ -4,16 +4,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Final, Literal, TypeAlias, get_args
 
-from litestar.di import NamedDependency, Provide
-from litestar.params import QueryParameter
-
 from partita.formats.ai_sdk.ui.chat import is_continued
+from partita.server.endpoints import Depends, Query
 from partita.server.problems import Problem
-from partita.store import messages
-from partita.store.facade.messages import Role
-from partita.store.facade.store import Store
-from partita.store.texts import storable
-from partita.store.values import BlobMode, Branch, MessageFilter, Page
+from partita.store.sql.texts import storable
+from partita.store.store import Store
+from partita.store.values import BlobMode, Branch, MessageFilter, Page, Role
 from partita.types.messages import Message, MessageType
 
 from .parameters import MOST, SEVERAL, Cursor, Direction, Since, Until, chosen, moment_of
@@ -29,40 +25,38 @@ Internal: TypeAlias = Literal["false", "true", "all"]
 INTERNAL: Final[Mapping[Internal, bool | None]] = {"false": False, "true": True, "all": None}
 
 Before: TypeAlias = Annotated[
-    int | None, QueryParameter(ge=0, le=MOST_SEQ, description="Those with a smaller number (`seq`).")
+    int | None, Query(ge=0, le=MOST_SEQ, description="Those with a smaller number (`seq`).")
 ]
 After: TypeAlias = Annotated[
-    int | None, QueryParameter(ge=0, le=MOST_SEQ, description="Those with a larger number (`seq`).")
+    int | None, Query(ge=0, le=MOST_SEQ, description="Those with a larger number (`seq`).")
 ]
-Roles: TypeAlias = Annotated[list[str] | None, QueryParameter(description=f"{', '.join(ROLES)}. {SEVERAL}")]
-Types: TypeAlias = Annotated[list[str] | None, QueryParameter(description=f"{', '.join(TYPES)}. {SEVERAL}")]
-Shown: TypeAlias = Annotated[Branch, QueryParameter(description="The one that is shown, or all of them.")]
-Among: TypeAlias = Annotated[Internal, QueryParameter(description="What agents said among themselves.")]
+Roles: TypeAlias = Annotated[list[str] | None, Query(description=f"{', '.join(ROLES)}. {SEVERAL}")]
+Types: TypeAlias = Annotated[list[str] | None, Query(description=f"{', '.join(TYPES)}. {SEVERAL}")]
+Shown: TypeAlias = Annotated[Branch, Query(description="The one that is shown, or all of them.")]
+Among: TypeAlias = Annotated[Internal, Query(description="What agents said among themselves.")]
 
 Bare: TypeAlias = Annotated[
-    bool, QueryParameter(description="Just the array. Without `limit`, all messages are in it.")
+    bool, Query(description="Just the array. Without `limit`, all messages are in it.")
 ]
 Size: TypeAlias = Annotated[
-    int | None, QueryParameter(ge=1, le=MOST, description=f"How many at most; {PAGE} unless said.")
+    int | None, Query(ge=1, le=MOST, description=f"How many at most; {PAGE} unless said.")
 ]
-From: TypeAlias = Annotated[
-    Direction, QueryParameter(description="From the first, or from the last message on.")
-]
+From: TypeAlias = Annotated[Direction, Query(description="From the first, or from the last message on.")]
 Around: TypeAlias = Annotated[
-    str | None, QueryParameter(description="The id of a message, to be given with its neighbours.")
+    str | None, Query(description="The id of a message, to be given with its neighbours.")
 ]
-Near: TypeAlias = Annotated[int, QueryParameter(ge=0, le=MOST, description="How many beside `around`.")]
+Near: TypeAlias = Annotated[int, Query(ge=0, le=MOST, description="How many beside `around`.")]
 Ids: TypeAlias = Annotated[
     list[str] | None,
-    QueryParameter(description=f"Just these, of any branch: `ids=m1&ids=m2`, {MOST_IDS} at most."),
+    Query(description=f"Just these, of any branch: `ids=m1&ids=m2`, {MOST_IDS} at most."),
 ]
 Blobs: TypeAlias = Annotated[
     BlobMode,
-    QueryParameter(description="`reference`: `blob:` urls stand for what is large; `files`: for files."),
+    Query(description="`reference`: `blob:` urls stand for what is large; `files`: for files."),
 ]
 AnyBlobs: TypeAlias = Annotated[
     BlobMode | None,
-    QueryParameter(
+    Query(
         description="`reference`: `blob:` urls stand for what is large; `files`: for files only; `inline`: "
         "nothing is left out. Without it, formats of `useChat` have files as addresses of this server."
     ),
@@ -93,12 +87,10 @@ class MessageChoice:
         """The messages of a thread that are asked for."""
         blobs = self.blobs or usual
         if self.ids is not None:
-            return Page(await store.read(messages.some, thread_id, self.ids, blobs))
+            return Page(await store.messages.get_many(thread_id, self.ids, blobs=blobs))
         if self.around is not None:
             near = {"previous": self.previous, "following": self.following}
-            found = await store.read(
-                messages.around, thread_id, self.around, self.wanted, blobs=blobs, **near
-            )
+            found = await store.messages.around(thread_id, self.around, self.wanted, blobs=blobs, **near)
             return Page(found)
         return await self._page(store, thread_id, self.limit, self.cursor, blobs)
 
@@ -117,14 +109,8 @@ class MessageChoice:
     async def _page(
         self, store: Store, thread_id: str, limit: int | None, cursor: str | None, blobs: BlobMode
     ) -> Page[Message]:
-        return await store.read(
-            messages.list_page,
-            thread_id,
-            self.wanted,
-            limit=limit,
-            order=self.order,
-            cursor=cursor,
-            blobs=blobs,
+        return await store.messages.list(
+            thread_id, self.wanted, limit=limit, order=self.order, cursor=cursor, blobs=blobs
         )
 
 
@@ -153,7 +139,7 @@ def message_filter(
 
 
 def message_choice(
-    wanted: NamedDependency[MessageFilter],
+    wanted: Annotated[MessageFilter, Depends(message_filter)],
     *,
     bare: Bare = False,
     limit: Size = None,
@@ -191,8 +177,5 @@ def _few(ids: list[str]) -> tuple[str, ...]:
     return tuple(one for one in ids if storable(one, "the message id"))
 
 
-Choice: TypeAlias = NamedDependency[MessageChoice]
-CHOSEN: Final = {
-    "wanted": Provide(message_filter, sync_to_thread=False),
-    "choice": Provide(message_choice, sync_to_thread=False),
-}
+Choice: TypeAlias = Annotated[MessageChoice, Depends(message_choice)]
+"""An argument of an endpoint: the messages to return."""

@@ -6,28 +6,26 @@ from typing import Annotated, Any, Final, TypeAlias
 from urllib.parse import urlencode
 
 import msgspec
-from litestar import Request, delete, get, post, put, route
-from litestar.openapi.spec import Example
-from litestar.params import Body, FromPath, QueryParameter
-from litestar.types import ControllerRouterHandler
 from msgspec import Meta
 from msgspec.structs import replace
+from starlette.requests import Request
 
-from partita.errors import ConflictError, FormatError
+from partita.errors import ConflictError, FormatError, NotFoundError
 from partita.formats.ai_sdk.ui.chat import dump_chat, group_runs, join_chat
 from partita.formats.format import Format, Loaded
 from partita.formats.losses import Loss
 from partita.formats.registry import get_format
-from partita.server.files import with_addresses, with_references
-from partita.server.hub import Caller, CallerView
+from partita.server.callers import ActingCaller, CallerView, require
+from partita.server.endpoints import Body, Query, delete, endpoint, get, post, put
+from partita.server.file_urls import with_file_urls, with_references
 from partita.server.open_calls import save_checked, update_part_checked
-from partita.server.replies import Reply
-from partita.server.roles import require
+from partita.server.responses import Reply
 from partita.store.ids import new_id
-from partita.store.part_times import PartTime, part_times
-from partita.store.prepared import prepare
-from partita.store.values import BlobMode, Page
-from partita.stream.rules import RULES, Version
+from partita.store.messages.prepared import prepare
+from partita.store.messages.queries import PartTime
+from partita.store.threads.branches import OutlineRow
+from partita.store.values import BlobMode, Page, UsageTotals
+from partita.stream.state import RULES, Version
 from partita.types.codec import Codec
 from partita.types.json import Json, is_array, is_object
 from partita.types.messages import (
@@ -42,12 +40,12 @@ from partita.types.messages import (
     UserMessage,
     UserPart,
 )
+from partita.types.tool_views import ToolView
 from partita.types.value import Value
+from partita.views.messages import tool_views
 
 from .convert import LostValue, lost
-from .message_choice import CHOSEN, Blobs, Choice
-from .missing import no_message
-from .parameters import routes_for_callers
+from .message_choice import Blobs, Choice
 from .threads import thread_of
 
 TAGS: Final = ["messages"]
@@ -68,12 +66,10 @@ UNNAMED: Final = re.compile(r"message-[0-9]+")
 """The ids that formats give to messages that came without one: the same in every payload."""
 
 FormatName: TypeAlias = Annotated[
-    str, QueryParameter(name="format", description="The name or alias of a format, such as `ai-sdk-ui-v7`.")
+    str, Query(name="format", description="The name or alias of a format, such as `ai-sdk-ui-v7`.")
 ]
 
-QUESTION: Final = Example(
-    summary="A question", value=[{"id": "m1", "role": "user", "content": "How tall is the lighthouse?"}]
-)
+QUESTION: Final = [{"id": "m1", "role": "user", "content": "How tall is the lighthouse?"}]
 
 
 class MessagePage(Value):
@@ -93,6 +89,10 @@ class MessagePage(Value):
         Mapping[str, Sequence[PartTime]] | None,
         Meta(description="By message: the paths of parts, and when each began and ended, where it is known."),
     ] = None
+    views: Annotated[
+        Mapping[str, Mapping[str, ToolView]] | None,
+        Meta(description="By message: what its tool calls are, by their JSON Pointers into the message."),
+    ] = None
 
 
 class MessageIds(msgspec.Struct, rename="camel", forbid_unknown_fields=True):
@@ -107,15 +107,23 @@ class Deleted(msgspec.Struct, rename="camel"):
     deleted: Annotated[int, Meta(description="How many there were.")]
 
 
-@get("/api/threads/{thread_id:str}/messages", tags=TAGS, summary="Messages of a thread", dependencies=CHOSEN)
+def no_message(thread_id: str, message_id: str) -> NotFoundError:
+    """There is no such message in a thread."""
+    return NotFoundError(
+        f"no message {message_id!r} in thread {thread_id!r}", hint="GET /api/threads/ID/messages lists them"
+    )
+
+
+@get("/api/threads/{thread_id}/messages", tags=TAGS, summary="Messages of a thread")
 async def list_messages(
-    caller: Caller,
-    request: Request[Any, Any, Any],
-    thread_id: FromPath[str],
+    caller: ActingCaller,
+    request: Request,
+    thread_id: str,
     choice: Choice,
     *,
     format_name: FormatName = CANONICAL,
-    timings: Annotated[bool, QueryParameter(description="Also when parts began and ended.")] = False,
+    timings: Annotated[bool, Query(description="Also when parts began and ended.")] = False,
+    views: Annotated[bool, Query(description="Also what the tool calls of the messages are.")] = False,
 ) -> Reply[MessagePage]:
     """A page of messages, by their numbers.
 
@@ -132,12 +140,17 @@ async def list_messages(
         answer = _written(page, known, backwards=choice.backwards)
     else:
         page = _visible(caller, await choice.read_whole_runs(caller.store, thread_id))
-        items = with_addresses(caller, page.items) if choice.blobs is None else page.items
+        items = with_file_urls(caller, page.items) if choice.blobs is None else page.items
         dumped = dump_chat(items[::-1] if choice.backwards else items, version)
         answer = MessagePage(items=dumped.payload, next=page.next, losses=_lost(dumped.losses))
     if timings:
-        times = await caller.store.read(part_times, thread_id, [message.id for message in page.items])
+        times = await caller.store.messages.part_times(thread_id, [message.id for message in page.items])
         answer = replace(answer, timings=times)
+    if views:
+        thread = await caller.store.threads.get(thread_id)
+        directory = thread.project if thread is not None else None
+        found = {message.id: tool_views(message, directory) for message in page.items}
+        answer = replace(answer, views={key: calls for key, calls in found.items() if calls})
     return _bare(request, answer) if choice.bare else Reply(answer)
 
 
@@ -164,7 +177,7 @@ def _lost(losses: Sequence[Loss]) -> tuple[LostValue, ...]:
     return tuple(map(lost, losses))
 
 
-def _bare(request: Request[Any, Any, Any], page: MessagePage) -> Reply[Any]:
+def _bare(request: Request, page: MessagePage) -> Reply[Any]:
     """The items alone; that there are more is said beside them."""
     if page.next is None:
         return Reply(page.items)
@@ -173,19 +186,18 @@ def _bare(request: Request[Any, Any, Any], page: MessagePage) -> Reply[Any]:
     return Reply(page.items, headers={"link": f'<?{query}>; rel="next"'})
 
 
-@route(
-    "/api/threads/{thread_id:str}/messages",
-    http_method=["POST", "PUT"],
-    status_code=200,
+@endpoint(
+    ["POST", "PUT"],
+    "/api/threads/{thread_id}/messages",
     tags=TAGS,
     summary="Save messages",
 )
 async def save_messages(
-    caller: Caller,
-    thread_id: FromPath[str],
+    caller: ActingCaller,
+    thread_id: str,
     data: Annotated[Any, Body(description="A message, or a list of messages.", examples=[QUESTION])],
     format_name: FormatName = CANONICAL,
-) -> Reply[MessagePage]:
+) -> MessagePage:
     """All or none.
 
     A message whose id is known in the thread is changed in its place, a new one goes to the end of the active
@@ -204,11 +216,11 @@ async def save_messages(
     ]
     new, kept = await _without_joined(caller, thread_id, messages, data, format_name)
     if caller.principal.may("admin"):
-        saved = await caller.store.save_messages(new, thread_id=thread_id)
+        saved = await caller.store.messages.save(new, thread_id=thread_id)
     else:
         prepared = [prepare(message, thread_id) for message in new]
         saved = await caller.store.write(save_checked, prepared)
-    return Reply(MessagePage(items=(*kept, *saved), losses=_lost(loaded.losses)))
+    return MessagePage(items=(*kept, *saved), losses=_lost(loaded.losses))
 
 
 async def _without_joined(
@@ -218,7 +230,7 @@ async def _without_joined(
     version = CHAT_FORMATS.get(get_format(format_name).name)
     if version is None or not any(isinstance(message, AssistantMessage) for message in loaded):
         return loaded, ()
-    stored = (await caller.store.list_messages(thread_id, limit=None)).items
+    stored = (await caller.store.messages.list(thread_id, limit=None)).items
     groups = {group[0].id: group for group in group_runs(stored)}
     new: list[Message] = []
     kept: list[Message] = []
@@ -256,63 +268,62 @@ def _named(message: Message, named: set[str]) -> Message:
 
 
 @post(
-    "/api/threads/{thread_id:str}/messages/delete",
-    status_code=200,
+    "/api/threads/{thread_id}/messages/delete",
     tags=TAGS,
     summary="Delete several messages",
 )
 async def delete_messages(
-    caller: Caller,
-    thread_id: FromPath[str],
-    data: Annotated[MessageIds, Body(examples=[Example(value={"ids": ["m1"]})])],
-) -> Reply[Deleted]:
+    caller: ActingCaller,
+    thread_id: str,
+    data: Annotated[MessageIds, Body(examples=[{"ids": ["m1"]}])],
+) -> Deleted:
     """What followed them follows what they followed. Those that are not there are not counted."""
-    return Reply(Deleted(await caller.store.delete_messages(thread_id, data.ids)))
+    return Deleted(await caller.store.messages.delete(thread_id, data.ids))
 
 
-@get("/api/threads/{thread_id:str}/messages/{message_id:str}", tags=TAGS, summary="A message")
+@get("/api/threads/{thread_id}/messages/{message_id}", tags=TAGS, summary="A message")
 async def get_message(
-    caller: Caller, thread_id: FromPath[str], message_id: FromPath[str], blobs: Blobs = "inline"
-) -> Reply[Message]:
+    caller: ActingCaller, thread_id: str, message_id: str, blobs: Blobs = "inline"
+) -> Message:
     """One message, in our own shape."""
     message = await _message_of(caller, thread_id, message_id, blobs)
     if message.internal and not caller.principal.may("logs"):
         raise no_message(thread_id, message_id)
-    return Reply(message)
+    return message
 
 
 async def _message_of(caller: CallerView, thread_id: str, message_id: str, blobs: BlobMode) -> Message:
-    message = await caller.store.get_message(thread_id, message_id, blobs=blobs)
+    message = await caller.store.messages.get(thread_id, message_id, blobs=blobs)
     if message is None:
         raise no_message(thread_id, message_id)
     return message
 
 
-@delete("/api/threads/{thread_id:str}/messages/{message_id:str}", tags=TAGS, summary="Delete a message")
-async def delete_message(caller: Caller, thread_id: FromPath[str], message_id: FromPath[str]) -> None:
+@delete("/api/threads/{thread_id}/messages/{message_id}", tags=TAGS, summary="Delete a message")
+async def delete_message(caller: ActingCaller, thread_id: str, message_id: str) -> None:
     """What followed it follows what it followed."""
-    if not await caller.store.delete_messages(thread_id, [message_id]):
+    if not await caller.store.messages.delete(thread_id, [message_id]):
         raise no_message(thread_id, message_id)
 
 
 @put(
-    "/api/threads/{thread_id:str}/messages/{message_id:str}/parts/{index:int}",
+    "/api/threads/{thread_id}/messages/{message_id}/parts/{index}",
     tags=TAGS,
     summary="Replace a part of a message",
 )
 async def replace_part(
-    caller: Caller,
-    thread_id: FromPath[str],
-    message_id: FromPath[str],
-    index: FromPath[int],
+    caller: ActingCaller,
+    thread_id: str,
+    message_id: str,
+    index: int,
     data: Annotated[
         Any,
         Body(
             description="A part that the role may have.",
-            examples=[Example(value={"type": "text", "text": "41 m"})],
+            examples=[{"type": "text", "text": "41 m"}],
         ),
     ],
-) -> Reply[Message]:
+) -> Message:
     """Puts another part in the place of one, counted from 0, and gives the message.
 
     For calls without an output the same holds as where messages are saved.
@@ -320,17 +331,44 @@ async def replace_part(
     message = await _message_of(caller, thread_id, message_id, "reference")
     part: Part = PARTS[type(message)].read(data)
     if caller.principal.may("admin"):
-        return Reply(await caller.store.update_part(thread_id, message_id, index, part))
-    return Reply(await caller.store.write(update_part_checked, thread_id, message_id, index, part))
+        return await caller.store.messages.update_part(thread_id, message_id, index, part)
+    return await caller.store.write(update_part_checked, thread_id, message_id, index, part)
 
 
-MESSAGES: Final[list[ControllerRouterHandler]] = [
-    routes_for_callers(
-        list_messages,
-        save_messages,
-        delete_messages,
-        get_message,
-        delete_message,
-        replace_part,
+# The outline of a thread
+
+
+class ThreadOutline(msgspec.Struct, rename="camel"):
+    """All messages of a branch in a few words, oldest first."""
+
+    items: Sequence[OutlineRow]
+    """Of each: id, number (`seq`), role, type, time, how many bytes it takes, and its version."""
+    siblings: Mapping[str, Sequence[str]]
+    """Of a message with others in its place on other branches: the ids of all of them, in order."""
+    total: int
+    """How many there are."""
+    models: Sequence[str]
+    """The models that answered, the busiest first."""
+    usage: UsageTotals
+    """What all responses of the thread consumed."""
+
+
+@get("/api/threads/{thread_id}/outline", tags=TAGS, summary="The outline of a thread")
+async def get_outline(
+    caller: ActingCaller,
+    thread_id: str,
+    branch: Annotated[
+        str | None, Query(description="A message on the branch; without one, the active branch.")
+    ] = None,
+    internal: Annotated[bool, Query(description="Also what agents said among themselves.")] = False,
+) -> ThreadOutline:
+    """Every message of a branch as one short row, to draw a list of any length and to load what is seen."""
+    found = await caller.store.threads.outline(thread_id, through=branch, internal=internal)
+    usage = await caller.store.usage.of_thread(thread_id)
+    return ThreadOutline(
+        items=found.rows,
+        siblings=found.siblings,
+        total=len(found.rows),
+        models=found.models,
+        usage=usage,
     )
-]

@@ -2,18 +2,11 @@
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import Annotated, Any, Final, Literal, TypeAlias, TypeVar
+from typing import Annotated, Final, Literal, TypeAlias, TypeVar
 
-from litestar import Request, Router
-from litestar.di import Provide
-from litestar.params import QueryParameter
-from litestar.types import ControllerRouterHandler
-
-from partita.server.hub import CallerView
+from partita.server.endpoints import Query
 from partita.server.problems import Problem
-from partita.server.roles import caller_of
-from partita.store.texts import storable
-from partita.types.json import Json, JsonObject, is_object, kind_of, loads
+from partita.types.json import JsonObject, is_object, kind_of, loads
 from partita.types.times import in_utc
 
 T = TypeVar("T", bound=str)
@@ -21,65 +14,33 @@ T = TypeVar("T", bound=str)
 MOST: Final = 500
 """How many items a page holds at most."""
 
-MOMENT_SCHEMA: Final[JsonObject] = {"format": "date-time"}
 SEVERAL: Final = "Several are given with commas, or one by one."
 
-Limit: TypeAlias = Annotated[int, QueryParameter(ge=1, le=MOST, description="How many at most.")]
+Limit: TypeAlias = Annotated[int, Query(ge=1, le=MOST, description="How many at most.")]
 Cursor: TypeAlias = Annotated[
-    str | None, QueryParameter(description="Where to go on: `next` of the page before, unchanged.")
+    str | None, Query(description="Where to go on: `next` of the page before, unchanged.")
 ]
 Direction: TypeAlias = Literal["asc", "desc"]
 Since: TypeAlias = Annotated[
     str | None,
-    QueryParameter(
+    Query(
         description="Not before this moment: `2026-03-01` or `2026-03-01T14:00+01:00`; without a zone, UTC.",
-        schema_extra=MOMENT_SCHEMA,
+        format="date-time",
     ),
 ]
-Until: TypeAlias = Annotated[
-    str | None, QueryParameter(description="Before this moment.", schema_extra=MOMENT_SCHEMA)
-]
-Agent: TypeAlias = Annotated[str | None, QueryParameter(description="Of this agent.")]
-Project: TypeAlias = Annotated[str | None, QueryParameter(description="Of this project.")]
-Text: TypeAlias = Annotated[str | None, QueryParameter(description="Words in the title or in messages.")]
+Until: TypeAlias = Annotated[str | None, Query(description="Before this moment.", format="date-time")]
+Agent: TypeAlias = Annotated[str | None, Query(description="Of this agent.")]
+Project: TypeAlias = Annotated[str | None, Query(description="Of this project.")]
+Text: TypeAlias = Annotated[str | None, Query(description="Words in the title or in messages.")]
 HasErrors: TypeAlias = Annotated[
-    bool | None, QueryParameter(name="hasErrors", description="With, or without, a call that failed.")
+    bool | None, Query(name="hasErrors", description="With, or without, a call that failed.")
 ]
-Model: TypeAlias = Annotated[str | None, QueryParameter(description="In which this model answered.")]
-Tool: TypeAlias = Annotated[str | None, QueryParameter(description="With a call of this tool.")]
+Model: TypeAlias = Annotated[str | None, Query(description="In which this model answered.")]
+Tool: TypeAlias = Annotated[str | None, Query(description="With a call of this tool.")]
 Pinned: TypeAlias = Annotated[
-    bool | None, QueryParameter(description="Pinned, or not: `pinned` of the metadata is `true`.")
+    bool | None, Query(description="Pinned, or not: `pinned` of the metadata is `true`.")
 ]
-Ids: TypeAlias = Annotated[list[str] | None, QueryParameter(description=f"Of these ids. {SEVERAL}")]
-ResourceId: TypeAlias = Annotated[
-    str | None,
-    QueryParameter(
-        name="resourceId",
-        description="Whose data is meant. Only for callers who may see everybody's; others see their own.",
-    ),
-]
-
-
-class ExactRequest(Request[Any, Any, Any]):
-    """A request whose body is read with our own JSON: it bears half a surrogate pair, says what is bad."""
-
-    async def json(self) -> Json:
-        """The value of the body."""
-        return loads(await self.body())
-
-
-def acting_caller(request: Request[Any, Any, Any], resource_id: ResourceId = None) -> CallerView:
-    """Who asks, with the data of the resource that is named."""
-    return caller_of(request).acting_for(storable(resource_id, "the resource id"))
-
-
-def routes_for_callers(*handlers: ControllerRouterHandler) -> Router:
-    """Routes about somebody's data: who may see everybody's can say whose."""
-    return Router(
-        "/",
-        route_handlers=handlers,
-        dependencies={"caller": Provide(acting_caller, sync_to_thread=False)},
-    )
+Ids: TypeAlias = Annotated[list[str] | None, Query(description=f"Of these ids. {SEVERAL}")]
 
 
 def moment_of(text: str | None, name: str) -> datetime | None:

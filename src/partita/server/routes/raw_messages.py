@@ -6,31 +6,37 @@ from contextlib import suppress
 from typing import Annotated, Final, NamedTuple
 
 import msgspec
-from litestar import get
-from litestar.params import FromPath, QueryParameter
-from litestar.types import ControllerRouterHandler
 
 from partita.errors import NotFoundError
-from partita.runtime.replay.lineage import HEAD, first_message_id
-from partita.runtime.replay.provenance import OfRun, message_below
-from partita.runtime.replay.retelling import is_imported
-from partita.server.hub import Caller, CallerView
+from partita.runtime.rebuild.provenance import OfRun, message_below
+from partita.runtime.replay.message_chunks import is_imported
+from partita.runtime.replay.recorded_run import HEAD, first_message_id
+from partita.server.callers import ActingCaller, CallerView
+from partita.server.endpoints import Query, get
 from partita.server.problems import Problem
-from partita.server.replies import Reply
-from partita.store import messages, runs, threads
-from partita.store.copying import CLONE
-from partita.store.log.blocks import Stored
-from partita.store.log.of_message import Place, marks_of, told_by_agent, told_by_us, told_in
-from partita.store.log.run_log import read_log
-from partita.store.transaction import Transaction
-from partita.types.json import JsonObject, is_object
+from partita.server.responses import Reply
+from partita.store.logs.blocks import StoredEntry
+from partita.store.logs.message_entries import (
+    Position,
+    content_markers,
+    entries_by_content,
+    entries_by_number,
+    entries_by_start,
+)
+from partita.store.logs.run_log import read_log
+from partita.store.messages import queries as messages
+from partita.store.runs import rows as runs
+from partita.store.sql.transaction import Transaction
+from partita.store.threads import rows as threads
+from partita.store.threads.copies import CLONE
+from partita.store.values import RunFilter
+from partita.types.json import JsonObject, dumps, is_object
 from partita.types.messages import Message
-from partita.types.runs import Run
-from partita.types.threads import Thread
+from partita.types.threads import Run, Thread
 
-from .missing import no_message
-from .parameters import Cursor, routes_for_callers
-from .run_log import AT_ONCE, BYTES_AT_ONCE, LogRecord, told
+from .messages import no_message
+from .parameters import Cursor
+from .run_log import AT_ONCE, BYTES_AT_ONCE, LogRecord, log_record
 
 RUNS_AT_MOST: Final = 500
 COPIES_AT_MOST: Final = 16
@@ -62,7 +68,7 @@ class RawPage(msgspec.Struct, rename="camel", omit_defaults=True, kw_only=True):
 
 
 class _Found(NamedTuple):
-    entries: list[tuple[str, int, Stored]]
+    entries: list[tuple[str, int, StoredEntry]]
     exact: bool
     reason: str | None = None
     next: str | None = None
@@ -77,15 +83,15 @@ class _Asked(NamedTuple):
 
 
 @get(
-    "/api/threads/{thread_id:str}/messages/{message_id:str}/raw",
+    "/api/threads/{thread_id}/messages/{message_id}/raw",
     tags=["messages"],
     summary="What a message came from",
 )
 async def read_raw_message(
-    caller: Caller,
-    thread_id: FromPath[str],
-    message_id: FromPath[str],
-    limit: Annotated[int, QueryParameter(ge=1, le=AT_ONCE, description="How many at most.")] = 100,
+    caller: ActingCaller,
+    thread_id: str,
+    message_id: str,
+    limit: Annotated[int, Query(ge=1, le=AT_ONCE, description="How many at most.")] = 100,
     cursor: Cursor = None,
 ) -> Reply[RawPage]:
     """The records of the run's log that belong to the message, byte for byte as the agent sent them.
@@ -101,11 +107,11 @@ async def read_raw_message(
     else:
         found = await caller.store.read(_read, lines, start, limit)
     items: list[JsonObject] = [
-        {**told(seq, entry, caller.principal), "runId": run_id} for run_id, seq, entry in found.entries
+        {**log_record(seq, entry, caller.principal), "runId": run_id} for run_id, seq, entry in found.entries
     ]
     page: JsonObject = {"items": items, "exact": found.exact}
     page |= {name: said for name in ("reason", "next") if (said := getattr(found, name)) is not None}
-    return Reply(page)  # type: ignore[arg-type] # as `RawPage` would be written
+    return Reply(dumps(page))
 
 
 def _start(cursor: str | None) -> tuple[int, int]:
@@ -115,7 +121,7 @@ def _start(cursor: str | None) -> tuple[int, int]:
     found = CURSOR.fullmatch(cursor)
     if found is None:
         raise Problem(
-            400, "this is no cursor of this list", where="query cursor", hint="pass on `next`, unchanged"
+            400, "this is not a cursor of this list", where="query cursor", hint="pass on `next`, unchanged"
         )
     return int(found[1]), int(found[2])
 
@@ -124,12 +130,12 @@ def _ask(tx: Transaction, thread_id: str, message_id: str) -> _Asked:
     thread = threads.get(tx, thread_id)
     if thread is None:
         raise no_message(thread_id, message_id)
-    message = messages.get(tx, thread_id, message_id, "inline")
+    message = messages.get(tx, thread_id, message_id)
     if message is None:
         return _Asked(None, _original(tx, thread))
     if message.run_id is not None:
         with suppress(NotFoundError):
-            run = runs.get_run(tx, message.run_id)
+            run = runs.from_row(runs.find(tx, message.run_id))
             return _Asked(message, run.thread_id if is_imported(run) else None)
     parent = (thread.metadata or {}).get("parentThreadId")
     if message.run_id is None and isinstance(parent, str) and thread_id.startswith(f"{parent}/"):
@@ -153,10 +159,10 @@ async def _lines(
 ) -> tuple[Message, Sequence[OfRun] | None]:
     """The message, and the lines that it was read from; `None` where nobody knows them for certain."""
     message, session, agent = asked
-    provenance = None if session is None else await caller.hub.provenances.get(caller.store, session)
+    provenance = None if session is None else await caller.state.provenances.get(caller.store, session)
     if message is None:
         nested = None if provenance is None else provenance.nested.get(message_id)
-        top = None if nested is None else await caller.store.get_message(thread_id, nested.top_id)
+        top = None if nested is None else await caller.store.messages.get(thread_id, nested.top_id)
         message = None if top is None else message_below(top, message_id)
         agent = "" if nested is None else nested.agent
     if message is None:
@@ -166,20 +172,20 @@ async def _lines(
 
 def _read(tx: Transaction, lines: Sequence[OfRun], start: tuple[int, int], limit: int) -> _Found:
     try:
-        page = _page(_told(tx, lines, start), limit)
+        page = _page(_numbered(tx, lines, start), limit)
     except NotFoundError:
         return _Found([], exact=True, reason=LOG_GONE)
     return page._replace(reason=None if lines else NOTHING)
 
 
-def _told(
+def _numbered(
     tx: Transaction, lines: Sequence[OfRun], start: tuple[int, int]
-) -> Iterator[tuple[int, str, int, Stored]]:
+) -> Iterator[tuple[int, str, int, StoredEntry]]:
     """The entries of those numbers, with the number of their run, from a place on."""
     for number, (run_id, seqs) in enumerate(lines):
         if number >= start[0]:
-            place = Place(start[1]) if number == start[0] else Place()
-            yield from ((number, run_id, *entry) for entry in told_in(tx, run_id, seqs, place))
+            place = Position(start[1]) if number == start[0] else Position()
+            yield from ((number, run_id, *entry) for entry in entries_by_number(tx, run_id, seqs, place))
 
 
 def _find(tx: Transaction, message: Message, start: tuple[int, int], limit: int) -> _Found:
@@ -198,32 +204,32 @@ def _find(tx: Transaction, message: Message, start: tuple[int, int], limit: int)
 
 def _runs(tx: Transaction, message: Message, run_id: str) -> Sequence[Run]:
     """The runs that wrote the message, in order: one may have gone on with what another began."""
-    run = runs.get_run(tx, run_id)
+    run = runs.from_row(runs.find(tx, run_id))
     if is_imported(run):
         return [run]
-    page = runs.list_runs(tx, thread_id=run.thread_id, status=(), agent=None, limit=RUNS_AT_MOST, cursor=None)
+    page = runs.list_runs(tx, RunFilter(thread_id=run.thread_id), limit=RUNS_AT_MOST)
     others = [one for one in page.items if one.message_id == message.id and one.id != run.id]
     return [*reversed([one for one in others if not is_imported(one)]), run]
 
 
 def _entries(
     tx: Transaction, of_message: Sequence[Run], message: Message, start: tuple[int, int]
-) -> Iterator[tuple[int, str, int, Stored]]:
+) -> Iterator[tuple[int, str, int, StoredEntry]]:
     """The entries of the message, with the number of their run, from a place on."""
     for number, run in enumerate(of_message):
         if number < start[0]:
             continue
-        place = Place(start[1], inside=True) if number == start[0] and start[1] else Place()
+        place = Position(start[1], inside=True) if number == start[0] and start[1] else Position()
         if is_imported(run):
-            found = told_by_agent(tx, run.id, marks_of(message), place)
+            found = entries_by_content(tx, run.id, content_markers(message), place)
         else:
             begins_with = first_message_id(run, read_log(tx, run.id, limit=HEAD))
-            found = told_by_us(tx, run.id, message.id, begins_with, place)
+            found = entries_by_start(tx, run.id, message.id, begins_with, place)
         yield from ((number, run.id, seq, entry) for seq, entry in found)
 
 
-def _page(entries: Iterator[tuple[int, str, int, Stored]], limit: int) -> _Found:
-    found: list[tuple[str, int, Stored]] = []
+def _page(entries: Iterator[tuple[int, str, int, StoredEntry]], limit: int) -> _Found:
+    found: list[tuple[str, int, StoredEntry]] = []
     size, last = 0, ""
     for number, run_id, seq, entry in entries:
         if len(found) == limit or size >= BYTES_AT_ONCE:
@@ -232,6 +238,3 @@ def _page(entries: Iterator[tuple[int, str, int, Stored]], limit: int) -> _Found
         size += len(entry.raw or b"") + len(entry.chunk or b"")
         last = f"{number}.{seq}"
     return _Found(found, exact=True)
-
-
-RAW_MESSAGES: Final[list[ControllerRouterHandler]] = [routes_for_callers(read_raw_message)]

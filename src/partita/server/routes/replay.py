@@ -3,56 +3,46 @@
 from typing import Annotated, Final, TypeAlias
 
 import msgspec
-from litestar import get
-from litestar.openapi import ResponseSpec
-from litestar.params import FromPath, HeaderParameter, QueryParameter
-from litestar.types import ControllerRouterHandler
 from msgspec import Meta
 
 from partita.errors import FormatError
 from partita.formats.registry import get_format
-from partita.runtime.replay.playing import play_sse
-from partita.runtime.replay.retelling import is_imported
-from partita.runtime.replay.stepping import Stepper
+from partita.runtime.replay.message_chunks import is_imported
+from partita.runtime.replay.playback import play_sse
+from partita.runtime.replay.stepper import Stepper
 from partita.runtime.session.sse import follow_sse, place_of
-from partita.server.forms import framing_for
-from partita.server.hub import Caller
-from partita.server.replies import Reply
-from partita.server.streaming import EventStream
+from partita.server.callers import ActingCaller, CallerView
+from partita.server.dialects.dialect import framing_for
+from partita.server.endpoints import Header, Query, ResponseSpec, get
+from partita.server.responses import EventStream
 from partita.stream.targets import Target
 from partita.types.json import Json
-from partita.types.runs import Run
+from partita.types.threads import Run
 
-from .parameters import routes_for_callers
 from .runs import run_of
 
 LARGEST_SEQ: Final = 2**53
 RAW: Final = "raw"
-EVENTS: Final = {
-    200: ResponseSpec(
-        str,
-        media_type="text/event-stream",
-        description="Server-sent events: a chunk each, then `[DONE]`.",
-        generate_examples=False,
-    )
-}
+EVENTS: Final = ResponseSpec(
+    "Server-sent events: a chunk each, then `[DONE]`.", media_type="text/event-stream"
+)
 
 After: TypeAlias = Annotated[
-    int, QueryParameter(ge=0, le=LARGEST_SEQ, description="Only what comes after this number.")
+    int, Query(ge=0, le=LARGEST_SEQ, description="Only what comes after this number.")
 ]
 Version: TypeAlias = Annotated[
     str | None,
-    QueryParameter(
+    Query(
         description="The release of the AI SDK that reads it, `7` or `5.0.92`; `raw`: as it is stored.",
         max_length=40,
     ),
 ]
 SdkVersion: TypeAlias = Annotated[
-    str | None, HeaderParameter(name="x-ai-sdk-version", description="The same as a header.", max_length=40)
+    str | None, Header(name="x-ai-sdk-version", description="The same as a header.", max_length=40)
 ]
 As: TypeAlias = Annotated[
     str | None,
-    QueryParameter(
+    Query(
         name="as",
         description="In whose words: `ai-sdk` if nothing is said, `openai-chat` or `ag-ui`.",
         max_length=40,
@@ -60,20 +50,18 @@ As: TypeAlias = Annotated[
 ]
 LastEventId: TypeAlias = Annotated[
     str | None,
-    HeaderParameter(
-        name="last-event-id", description="The last event that was seen: a browser says it itself."
-    ),
+    Header(name="last-event-id", description="The last event that was seen: a browser says it itself."),
 ]
 
 
 # While it goes on
 
 
-@get("/api/runs/{run_id:str}/stream", tags=["runs"], summary="A run as it goes on", responses=EVENTS)
+@get("/api/runs/{run_id}/stream", tags=["runs"], summary="A run as it goes on", responses={200: EVENTS})
 async def stream_run(
     *,
-    caller: Caller,
-    run_id: FromPath[str],
+    caller: ActingCaller,
+    run_id: str,
     after: After = 0,
     version: Version = None,
     sdk_version: SdkVersion = None,
@@ -86,7 +74,7 @@ async def stream_run(
     """
     run = await _check_log(caller, run_id)
     framing = framing_for(told_as, run)
-    settings = caller.hub.settings
+    settings = caller.state.settings
     events = follow_sse(
         caller.session,
         run_id,
@@ -102,17 +90,17 @@ async def stream_run(
 # Once more
 
 
-@get("/api/runs/{run_id:str}/replay", tags=["runs"], summary="A run once more", responses=EVENTS)
+@get("/api/runs/{run_id}/replay", tags=["runs"], summary="A run once more", responses={200: EVENTS})
 async def replay_run(
     *,
-    caller: Caller,
-    run_id: FromPath[str],
+    caller: ActingCaller,
+    run_id: str,
     speed: Annotated[
-        float, QueryParameter(ge=0, description="1: as it was, 10: ten times as fast, 0: at once.")
+        float, Query(ge=0, description="1: as it was, 10: ten times as fast, 0: at once.")
     ] = 1.0,
     after: After = 0,
     longest_pause: Annotated[
-        float | None, QueryParameter(name="longestPause", ge=0, description="No pause is longer, in seconds.")
+        float | None, Query(name="longestPause", ge=0, description="No pause is longer, in seconds.")
     ] = None,
     version: Version = None,
     sdk_version: SdkVersion = None,
@@ -123,7 +111,7 @@ async def replay_run(
     """
     run = await _check_log(caller, run_id)
     framing = framing_for(told_as, run)
-    settings = caller.hub.settings
+    settings = caller.state.settings
     events = play_sse(
         caller.store,
         run_id,
@@ -151,17 +139,17 @@ class MomentOfRun(msgspec.Struct, rename="camel"):
     messages: Annotated[Json, Meta(description="The messages as they were, in the format asked for.")]
 
 
-@get("/api/runs/{run_id:str}/at", tags=["runs"], summary="A run at one point")
+@get("/api/runs/{run_id}/at", tags=["runs"], summary="A run at one point")
 async def run_at(
-    caller: Caller,
-    run_id: FromPath[str],
+    caller: ActingCaller,
+    run_id: str,
     seq: Annotated[
         int | None,
-        QueryParameter(ge=0, le=LARGEST_SEQ, description="The number of a chunk; without it, the end."),
+        Query(ge=0, le=LARGEST_SEQ, description="The number of a chunk; without it, the end."),
     ] = None,
-    format: Annotated[str, QueryParameter(description="The format of the messages.")] = "canonical",
-    internal: Annotated[bool, QueryParameter(description="Internal messages too.")] = False,
-) -> Reply[MomentOfRun]:
+    format: Annotated[str, Query(description="The format of the messages.")] = "canonical",
+    internal: Annotated[bool, Query(description="Internal messages too.")] = False,
+) -> MomentOfRun:
     """The messages of a run as they were when a chunk had just come, imported runs included."""
     dump = get_format(format).dump
     if dump is None:
@@ -174,7 +162,7 @@ async def run_at(
         stepper.seek(seq)
         messages = stepper.snapshot()
     last = stepper.last
-    moment = MomentOfRun(
+    return MomentOfRun(
         run_id,
         stepper.seq,
         stepper.place,
@@ -182,21 +170,17 @@ async def run_at(
         None if last is None else last.time.isoformat(),
         dump([message for message in messages if internal or not message.internal]).payload,
     )
-    return Reply(moment)
 
 
-async def _check_log(caller: Caller, run_id: str) -> Run:
+async def _check_log(caller: CallerView, run_id: str) -> Run:
     """Say before the answer begins that there is no such run, or that its log was dropped."""
     run = await run_of(caller, run_id)
     if not is_imported(run):
-        await caller.store.read_log(run_id, limit=0)
+        await caller.store.logs.read(run_id, limit=0)
     return run
 
 
-def _target(caller: Caller, version: str | None) -> Target | None:
+def _target(caller: CallerView, version: str | None) -> Target | None:
     if version is None:
-        return caller.hub.settings.client
+        return caller.state.settings.client
     return None if version == RAW else Target.parse(version)
-
-
-REPLAY: Final[list[ControllerRouterHandler]] = [routes_for_callers(stream_run, replay_run, run_at)]

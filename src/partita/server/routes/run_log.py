@@ -2,29 +2,50 @@
 
 from base64 import b64encode
 from collections.abc import AsyncGenerator
-from typing import Annotated, Any, Final, NamedTuple
+from typing import Annotated, Final, NamedTuple
 
 import msgspec
-from litestar import Request, Response, get
-from litestar.openapi import ResponseSpec
-from litestar.params import FromPath, QueryParameter
-from litestar.response import Stream
-from litestar.types import ControllerRouterHandler
+from starlette.requests import Request
+from starlette.responses import Response, StreamingResponse
 
+from partita.runtime.model_calls import REQUEST
 from partita.runtime.principal import Principal
-from partita.runtime.replay.retelling import is_imported
-from partita.server.hub import Caller, CallerView
-from partita.server.replies import Reply
-from partita.server.withholding import as_told_to
-from partita.store.facade.store import Store
-from partita.store.log.blocks import Stored
-from partita.store.log.run_log import stored_entries
-from partita.store.microseconds import from_microseconds
-from partita.store.transaction import Transaction
-from partita.types.json import Json, JsonObject, dumps, loads
+from partita.runtime.replay.message_chunks import is_imported
+from partita.server.callers import ActingCaller, CallerView
+from partita.server.endpoints import Query, ResponseSpec, get
+from partita.server.responses import Reply
+from partita.store.logs.blocks import StoredEntry
+from partita.store.logs.run_log import stored_entries
+from partita.store.schema import from_microseconds
+from partita.store.sql.transaction import Transaction
+from partita.store.store import Store
+from partita.types.json import Json, JsonObject, dumps, is_array, is_object, loads
 
-from .parameters import routes_for_callers
 from .runs import run_of
+
+# Requests to models in run logs are shown to admins only: they contain the instructions of the agent.
+
+MARK: Final = f'"{REQUEST}"'.encode()
+WITHHELD: Final[JsonObject] = {"withheld": "it takes the role 'admin'"}
+
+
+def redact_requests(principal: Principal, entry: StoredEntry) -> StoredEntry:
+    """An entry of a run log as a caller may see it."""
+    if entry.chunk is None or MARK not in entry.chunk or principal.may("admin"):
+        return entry
+    return entry._replace(chunk=dumps(_without_request(loads(entry.chunk))))
+
+
+def _without_request(value: Json) -> Json:
+    """A value without requests at any depth: also in chunks of sub-agents, and in refused ones."""
+    if is_array(value):
+        return [_without_request(one) for one in value]
+    if not is_object(value):
+        return value
+    if value.get("type") == REQUEST:
+        return {**value, "data": WITHHELD}
+    return {name: _without_request(one) for name, one in value.items()}
+
 
 NDJSON: Final = "application/x-ndjson"
 LARGEST_SEQ: Final = 2**53
@@ -59,23 +80,23 @@ class LogPage(msgspec.Struct, rename="camel", omit_defaults=True):
 
 
 class _Piece(NamedTuple):
-    entries: list[tuple[int, Stored]]
+    entries: list[tuple[int, StoredEntry]]
     ended: bool
 
 
 @get(
-    "/api/runs/{run_id:str}/log",
+    "/api/runs/{run_id}/log",
     tags=["run logs"],
     summary="The log of a run",
-    responses={200: ResponseSpec(LogPage, description="A page of it.", generate_examples=False)},
+    responses={200: ResponseSpec("A page of it.", LogPage)},
 )
 async def read_log(
-    caller: Caller,
-    request: Request[Any, Any, Any],
-    run_id: FromPath[str],
-    limit: Annotated[int, QueryParameter(ge=1, le=AT_ONCE, description="How many at most.")] = 100,
-    after: Annotated[int, QueryParameter(ge=0, le=LARGEST_SEQ, description="Records after this number.")] = 0,
-) -> Response[Any]:
+    caller: ActingCaller,
+    request: Request,
+    run_id: str,
+    limit: Annotated[int, Query(ge=1, le=AT_ONCE, description="How many at most.")] = 100,
+    after: Annotated[int, Query(ge=0, le=LARGEST_SEQ, description="Records after this number.")] = 0,
+) -> Response:
     """Every chunk and every byte the agent said, in order. A page ends early where records are large.
 
     With `Accept: application/x-ndjson` it is all of the log after `after`, a record a line. What models were
@@ -84,15 +105,20 @@ async def read_log(
     piece = await _read(caller.store, run_id, after, limit)
     if NDJSON in request.headers.get("accept", ""):
         return _stream(_lines(caller, run_id, after), NDJSON)
-    items = [told(seq, entry, caller.principal) for seq, entry in piece.entries]
+    items = [log_record(seq, entry, caller.principal) for seq, entry in piece.entries]
     page: JsonObject = {"items": items}
     if not piece.ended and piece.entries:
         page["next"] = piece.entries[-1][0]
     return Reply(dumps(page))
 
 
-@get("/api/runs/{run_id:str}/raw", tags=["run logs"], summary="What the agent sent")
-async def read_raw(caller: Caller, run_id: FromPath[str]) -> Stream:
+@get(
+    "/api/runs/{run_id}/raw",
+    tags=["run logs"],
+    summary="What the agent sent",
+    responses={200: ResponseSpec("The bytes.", media_type="application/octet-stream")},
+)
+async def read_raw(caller: ActingCaller, run_id: str) -> StreamingResponse:
     """The bytes exactly as the agent sent them, one after the other. Of an imported run: the lines of its
     log.
     """
@@ -102,13 +128,17 @@ async def read_raw(caller: Caller, run_id: FromPath[str]) -> Stream:
     return _stream(_raw(caller.store, run_id, end), "application/octet-stream")
 
 
-def _stream(body: AsyncGenerator[bytes, None], media_type: str) -> Stream:
-    return Stream(body, media_type=media_type, headers={"cache-control": "no-store", "vary": "accept"})
+def _stream(body: AsyncGenerator[bytes, None], media_type: str) -> StreamingResponse:
+    return StreamingResponse(
+        body, media_type=media_type, headers={"cache-control": "no-store", "vary": "accept"}
+    )
 
 
 async def _lines(caller: CallerView, run_id: str, after: int) -> AsyncGenerator[bytes, None]:
     async for piece in _pieces(caller.store, run_id, after):
-        yield b"".join([dumps(told(seq, entry, caller.principal)) + b"\n" for seq, entry in piece.entries])
+        yield b"".join(
+            [dumps(log_record(seq, entry, caller.principal)) + b"\n" for seq, entry in piece.entries]
+        )
 
 
 async def _raw(store: Store, run_id: str, end: bytes) -> AsyncGenerator[bytes, None]:
@@ -135,7 +165,7 @@ async def _read(store: Store, run_id: str, after: int, limit: int) -> _Piece:
 
 def _piece(tx: Transaction, run_id: str, after: int, limit: int) -> _Piece:
     """Records after a number: so many, or fewer where they are large."""
-    entries: list[tuple[int, Stored]] = []
+    entries: list[tuple[int, StoredEntry]] = []
     size = 0
     for seq, entry in stored_entries(tx, run_id, after=after, through=after + limit + 1):
         if len(entries) == limit or size >= BYTES_AT_ONCE:
@@ -145,9 +175,9 @@ def _piece(tx: Transaction, run_id: str, after: int, limit: int) -> _Piece:
     return _Piece(entries, ended=True)
 
 
-def told(seq: int, entry: Stored, principal: Principal) -> JsonObject:
-    """An entry as it is told to somebody."""
-    entry = as_told_to(principal, entry)
+def log_record(seq: int, entry: StoredEntry, principal: Principal) -> JsonObject:
+    """An entry of the log as a caller may see it."""
+    entry = redact_requests(principal, entry)
     record: JsonObject = {"seq": seq, "time": from_microseconds(entry.time).isoformat()}
     if entry.chunk is not None:
         record["chunk"] = loads(entry.chunk)
@@ -157,6 +187,3 @@ def told(seq: int, entry: Stored, principal: Principal) -> JsonObject:
         except UnicodeDecodeError:
             record |= {"raw": b64encode(entry.raw).decode(), "encoding": "base64"}
     return record
-
-
-RUN_LOG: Final[list[ControllerRouterHandler]] = [routes_for_callers(read_log, read_raw)]

@@ -3,16 +3,10 @@
 from datetime import timedelta
 from typing import Annotated, Final, get_args
 
-from litestar import get
-from litestar.params import QueryParameter
-from litestar.types import ControllerRouterHandler
-
-from partita.server.hub import Caller
-from partita.server.replies import Listing, Reply, listing
-from partita.store.facade.messages import Role
-from partita.store.search.filter import FIELDS
-from partita.store.search.search import Hit
-from partita.store.values import StoredPart
+from partita.server.callers import ActingCaller
+from partita.server.endpoints import Query, get
+from partita.server.responses import Listing, listing
+from partita.store.values import SEARCH_FIELDS, PartFilter, Role, SearchFilter, SearchHit, StoredPart
 
 from .parameters import (
     SEVERAL,
@@ -25,7 +19,6 @@ from .parameters import (
     chosen,
     each_of,
     moment_of,
-    routes_for_callers,
 )
 
 TAGS: Final = ["search"]
@@ -34,18 +27,16 @@ ROLES: Final[tuple[Role, ...]] = get_args(Role)
 
 CENTURY: Final = 100 * 366 * 86_400.0
 
-ThreadId = Annotated[str | None, QueryParameter(name="thread", description="In this thread.")]
-Tool = Annotated[str | None, QueryParameter(description="With a call of this tool.")]
-Roles = Annotated[
-    list[str] | None, QueryParameter(description=f"Of these roles: {', '.join(ROLES)}. {SEVERAL}")
-]
+ThreadId = Annotated[str | None, Query(name="thread", description="In this thread.")]
+Tool = Annotated[str | None, Query(description="With a call of this tool.")]
+Roles = Annotated[list[str] | None, Query(description=f"Of these roles: {', '.join(ROLES)}. {SEVERAL}")]
 
 
 @get("/api/search", tags=TAGS, summary="Search messages and titles")
 async def search(
-    caller: Caller,
+    caller: ActingCaller,
     *,
-    q: Annotated[str, QueryParameter(description='Words, `"a phrase"`, `-without`, `prefix*`.')],
+    q: Annotated[str, Query(description='Words, `"a phrase"`, `-without`, `prefix*`.')],
     limit: Limit = 20,
     cursor: Cursor = None,
     thread_id: ThreadId = None,
@@ -56,76 +47,77 @@ async def search(
     since: Since = None,
     until: Until = None,
     fields: Annotated[
-        list[str] | None, QueryParameter(description=f"In these: {', '.join(FIELDS)}. {SEVERAL}")
+        list[str] | None, Query(description=f"In these: {', '.join(SEARCH_FIELDS)}. {SEVERAL}")
     ] = None,
-) -> Reply[Listing[Hit]]:
+) -> Listing[SearchHit]:
     """What holds all words, the best first; the last word counts as the beginning of one too.
 
     `highlights` says from where to where in the `snippet` the words stand, in characters (code points).
     """
     page = await caller.store.search(
         q,
+        SearchFilter(
+            thread_id=thread_id,
+            roles=chosen(roles, ROLES, "roles"),
+            tool=tool,
+            agent=agent,
+            project=project,
+            since=moment_of(since, "since"),
+            until=moment_of(until, "until"),
+            fields=chosen(fields, SEARCH_FIELDS, "fields"),
+        ),
         limit=limit,
         cursor=cursor,
-        thread_id=thread_id,
-        roles=chosen(roles, ROLES, "roles"),
-        tool=tool,
-        agent=agent,
-        project=project,
-        since=moment_of(since, "since"),
-        until=moment_of(until, "until"),
-        fields=chosen(fields, FIELDS, "fields"),
     )
-    return Reply(listing(page))
+    return listing(page)
 
 
 @get("/api/parts", tags=TAGS, summary="Find parts across threads")
 async def find_parts(
-    caller: Caller,
+    caller: ActingCaller,
     *,
     limit: Limit = 50,
     cursor: Cursor = None,
     thread_id: ThreadId = None,
     types: Annotated[
-        list[str] | None, QueryParameter(description=f"Of these types, such as `tool-call`. {SEVERAL}")
+        list[str] | None, Query(description=f"Of these types, such as `tool-call`. {SEVERAL}")
     ] = None,
-    tool: Annotated[str | None, QueryParameter(description="Calls of this tool.")] = None,
+    tool: Annotated[str | None, Query(description="Calls of this tool.")] = None,
     states: Annotated[
-        list[str] | None, QueryParameter(description=f"In these states, such as `output-error`. {SEVERAL}")
+        list[str] | None, Query(description=f"In these states, such as `output-error`. {SEVERAL}")
     ] = None,
     has_error: Annotated[
-        bool | None, QueryParameter(name="hasError", description="With, or without, an error.")
+        bool | None, Query(name="hasError", description="With, or without, an error.")
     ] = None,
     longer_than: Annotated[
         float | None,
-        QueryParameter(name="longerThan", ge=0, le=CENTURY, description="What took more seconds."),
+        Query(name="longerThan", ge=0, le=CENTURY, description="What took more seconds."),
     ] = None,
     shorter_than: Annotated[
         float | None,
-        QueryParameter(name="shorterThan", ge=0, le=CENTURY, description="What took fewer seconds."),
+        Query(name="shorterThan", ge=0, le=CENTURY, description="What took fewer seconds."),
     ] = None,
     agent: Agent = None,
     project: Project = None,
     since: Since = None,
     until: Until = None,
-) -> Reply[Listing[StoredPart]]:
+) -> Listing[StoredPart]:
     """Where each part is, what it is and how it went: those of the newest message first."""
-    page = await caller.store.find_parts(
+    page = await caller.store.messages.find_parts(
+        PartFilter(
+            thread_id=thread_id,
+            types=each_of(types),
+            tool=tool,
+            states=each_of(states),
+            has_error=has_error,
+            longer_than=None if longer_than is None else timedelta(seconds=longer_than),
+            shorter_than=None if shorter_than is None else timedelta(seconds=shorter_than),
+            agent=agent,
+            project=project,
+            since=moment_of(since, "since"),
+            until=moment_of(until, "until"),
+        ),
         limit=limit,
         cursor=cursor,
-        thread_id=thread_id,
-        types=each_of(types),
-        tool=tool,
-        states=each_of(states),
-        has_error=has_error,
-        longer_than=None if longer_than is None else timedelta(seconds=longer_than),
-        shorter_than=None if shorter_than is None else timedelta(seconds=shorter_than),
-        agent=agent,
-        project=project,
-        since=moment_of(since, "since"),
-        until=moment_of(until, "until"),
     )
-    return Reply(listing(page))
-
-
-SEARCH: Final[list[ControllerRouterHandler]] = [routes_for_callers(search, find_parts)]
+    return listing(page)

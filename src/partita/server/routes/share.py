@@ -4,33 +4,28 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any, Final, NamedTuple
 
 import msgspec
-from litestar import Request, post
-from litestar.openapi import ResponseSpec
-from litestar.openapi.spec import Example
-from litestar.params import Body, FromPath
-from litestar.response import Stream
-from litestar.types import ControllerRouterHandler
 from msgspec import Meta
+from starlette.requests import Request
+from starlette.responses import StreamingResponse
 
 from partita.formats.losses import Loss
 from partita.formats.redaction.kinds import KINDS
 from partita.formats.redaction.redactor import Finding
-from partita.server.hub import Caller, CallerView
-from partita.server.replies import Reply, SpooledFile
-from partita.server.sharing.gathering import Gathered, RunLog, gather
-from partita.server.sharing.making import MEDIA_TYPES, SharedFile, make
+from partita.server.callers import ActingCaller, CallerView
+from partita.server.endpoints import Body, ResponseSpec, post
+from partita.server.responses import SpooledFile, while_connected
+from partita.server.routes.run_log import redact_requests
 from partita.server.sharing.request import ShareRequest
-from partita.server.streaming import while_connected
-from partita.server.withholding import as_told_to
+from partita.server.sharing.shared_file import MEDIA_TYPES, SharedFile, make
+from partita.server.sharing.thread_content import Gathered, RunLog, gather
 from partita.server.worker_pool import only, spooled
 from partita.version import __version__
 
 from .convert import LostValue, lost
-from .parameters import routes_for_callers
 from .threads import thread_of
 
-TOLD: Final = 2000
-"""How many findings and losses are told one by one."""
+MOST_LISTED: Final = 2000
+"""How many findings and losses are listed."""
 
 AT_ONCE: Final = 64 * 1024
 MEMORY_PART: Final = 8
@@ -70,24 +65,20 @@ class SharePreview(msgspec.Struct):
     kinds: list[SecretKind]
 
 
-AS_PAGE: Final = Example("one page", value={"format": "html"})
-WITHOUT_OUTPUTS: Final = Example(
-    "messages of the AI SDK without outputs of tools",
-    value={"format": "jsonl", "as": "ui", "leaveOut": {"kinds": ["tool-outputs"]}},
-)
+AS_PAGE: Final = {"format": "html"}
+WITHOUT_OUTPUTS: Final = {"format": "jsonl", "as": "ui", "leaveOut": {"kinds": ["tool-outputs"]}}
 ShareBody = Annotated[ShareRequest, Body(examples=[AS_PAGE, WITHOUT_OUTPUTS])]
 
 
 @post(
-    "/api/threads/{thread_id:str}/share",
+    "/api/threads/{thread_id}/share",
     tags=["sharing"],
     summary="A thread as a file",
-    status_code=200,
-    responses={200: ResponseSpec(str, media_type="application/octet-stream", description="The file.")},
+    responses={200: ResponseSpec("The file.", media_type="application/octet-stream")},
 )
 async def share_thread(
-    caller: Caller, request: Request[Any, Any, Any], thread_id: FromPath[str], data: ShareBody
-) -> Stream:
+    caller: ActingCaller, request: Request, thread_id: str, data: ShareBody
+) -> StreamingResponse:
     """The file to be downloaded, without secrets and without what is left out."""
     name, file = await while_connected(request, _file(caller, thread_id, data))
     headers = {
@@ -97,34 +88,31 @@ async def share_thread(
         "x-content-type-options": "nosniff",
         "cache-control": "no-store",
     }
-    return Stream(file.pieces(), media_type=MEDIA_TYPES[data.format], headers=headers)
+    return StreamingResponse(file.pieces(), media_type=MEDIA_TYPES[data.format], headers=headers)
 
 
 @post(
-    "/api/threads/{thread_id:str}/share/preview",
+    "/api/threads/{thread_id}/share/preview",
     tags=["sharing"],
     summary="What would leave",
-    status_code=200,
 )
 async def preview_share(
-    caller: Caller, request: Request[Any, Any, Any], thread_id: FromPath[str], data: ShareBody
-) -> Reply[SharePreview]:
+    caller: ActingCaller, request: Request, thread_id: str, data: ShareBody
+) -> SharePreview:
     """What would be replaced and left out, what the format cannot carry, and how large the file would be."""
     about = await while_connected(request, _about(caller, thread_id, data))
-    return Reply(
-        SharePreview(
-            name=about.name,
-            bytes=about.size,
-            messages=about.messages,
-            findings=[
-                SecretFinding(one.id, one.kind, one.mark, one.preview, one.kept, one.times, one.places)
-                for one in about.findings
-            ],
-            removed=dict(about.removed),
-            losses=[lost(loss) for loss in about.losses],
-            notices=list(about.notices),
-            kinds=[SecretKind(kind.name, kind.what, kind.wanted) for kind in KINDS],
-        )
+    return SharePreview(
+        name=about.name,
+        bytes=about.size,
+        messages=about.messages,
+        findings=[
+            SecretFinding(one.id, one.kind, one.mark, one.preview, one.kept, one.times, one.places)
+            for one in about.findings
+        ],
+        removed=dict(about.removed),
+        losses=[lost(loss) for loss in about.losses],
+        notices=list(about.notices),
+        kinds=[SecretKind(kind.name, kind.what, kind.wanted) for kind in KINDS],
     )
 
 
@@ -142,7 +130,7 @@ class AboutFile(NamedTuple):
 
 async def _file(caller: CallerView, thread_id: str, request: ShareRequest) -> tuple[str, SpooledFile]:
     gathered = await _gathered(caller, thread_id, request)
-    return await caller.hub.workers.run(
+    return await caller.state.workers.run(
         gathered.size, _received, shared_pieces, gathered, request, __version__
     )
 
@@ -154,7 +142,7 @@ def _received(items: Iterator[Any]) -> tuple[str, SpooledFile]:
 
 async def _about(caller: CallerView, thread_id: str, request: ShareRequest) -> AboutFile:
     gathered = await _gathered(caller, thread_id, request)
-    about: AboutFile = await caller.hub.workers.run(
+    about: AboutFile = await caller.state.workers.run(
         gathered.size, only, about_file, gathered, request, __version__
     )
     return about
@@ -175,23 +163,23 @@ def about_file(gathered: Gathered, request: ShareRequest, version: str) -> About
         file.name,
         file.size,
         len(cleaned.messages),
-        cleaned.findings[:TOLD],
+        cleaned.findings[:MOST_LISTED],
         cleaned.removed,
-        file.losses[:TOLD],
+        file.losses[:MOST_LISTED],
         file.notices,
     )
 
 
 async def _gathered(caller: CallerView, thread_id: str, request: ShareRequest) -> Gathered:
     thread = await thread_of(caller, thread_id)
-    most = caller.hub.settings.limits.memory_bytes // MEMORY_PART
+    most = caller.state.settings.limits.memory_bytes // MEMORY_PART
     logs = request.format == "fixture"
     gathered = await gather(caller.store, thread, request.messages, logs=logs, most_bytes=most)
-    return gathered._replace(runs=[_as_told(caller, log) for log in gathered.runs])
+    return gathered._replace(runs=[_redacted(caller, log) for log in gathered.runs])
 
 
-def _as_told(caller: CallerView, log: RunLog) -> RunLog:
-    return log._replace(entries=[as_told_to(caller.principal, entry) for entry in log.entries])
+def _redacted(caller: CallerView, log: RunLog) -> RunLog:
+    return log._replace(entries=[redact_requests(caller.principal, entry) for entry in log.entries])
 
 
 def _even(pieces: Sequence[bytes]) -> Iterator[bytes]:
@@ -203,6 +191,3 @@ def _even(pieces: Sequence[bytes]) -> Iterator[bytes]:
             yield bytes(held[:AT_ONCE])
             del held[:AT_ONCE]
     yield bytes(held)
-
-
-SHARE: Final[list[ControllerRouterHandler]] = [routes_for_callers(share_thread, preview_share)]

@@ -1,31 +1,77 @@
-"""Threads: listed, made, looked at, changed, copied, deleted."""
+"""Threads: list, create, read, change, copy and delete them, and what a list of them shows."""
 
 from dataclasses import replace
-from typing import Annotated, Final
+from typing import Annotated, Final, TypeAlias
 
 import msgspec
-from litestar import delete, get, patch, post
-from litestar.openapi.spec import Example
-from litestar.params import Body, FromPath, QueryParameter
-from litestar.types import ControllerRouterHandler
 from msgspec import UNSET, Meta, UnsetType
 
-from partita.server.hub import Caller, CallerView
+from partita.errors import NotFoundError
+from partita.server.callers import ActingCaller, CallerView, require
+from partita.server.endpoints import Body, Depends, Query, ResponseSpec, delete, get, patch, post
+from partita.server.feed import events
 from partita.server.problems import Problem
-from partita.server.replies import Listing, Reply, listing
-from partita.server.roles import require
-from partita.store import threads
-from partita.store.display_titles import with_display_titles
-from partita.store.transaction import Transaction
-from partita.store.values import Page, UsageTotals
+from partita.server.responses import EventStream, Listing, listing
+from partita.store.sql.transaction import Transaction
+from partita.store.threads import rows as threads
+from partita.store.threads.facets import Facets
+from partita.store.threads.lists import ThreadSummary
+from partita.store.values import Page, ThreadFilter, UsageTotals
 from partita.types.json import JsonObject
 from partita.types.threads import Thread
 
-from .missing import no_thread
-from .parameters import Cursor, Direction, Limit, object_of, routes_for_callers
-from .thread_choice import NARROWED, Wanted
+from .parameters import (
+    Agent,
+    Cursor,
+    Direction,
+    HasErrors,
+    Ids,
+    Limit,
+    Model,
+    Pinned,
+    Project,
+    Since,
+    Text,
+    Tool,
+    Until,
+    each_of,
+    moment_of,
+    object_of,
+)
 
 TAGS: Final = ["threads"]
+
+
+def thread_filter(
+    *,
+    agent: Agent = None,
+    project: Project = None,
+    model: Model = None,
+    tool: Tool = None,
+    text: Text = None,
+    since: Since = None,
+    until: Until = None,
+    has_errors: HasErrors = None,
+    pinned: Pinned = None,
+    ids: Ids = None,
+) -> ThreadFilter:
+    """The conditions of a request, all of which must hold."""
+    return ThreadFilter(
+        agent=agent,
+        project=project,
+        model=model,
+        tool=tool,
+        text=text,
+        since=moment_of(since, "since"),
+        until=moment_of(until, "until"),
+        has_errors=has_errors,
+        pinned=pinned,
+        ids=None if ids is None else each_of(ids),
+    )
+
+
+Wanted: TypeAlias = Annotated[ThreadFilter, Depends(thread_filter)]
+"""An argument of an endpoint: the conditions for threads."""
 
 
 class NewThread(msgspec.Struct, rename="camel", omit_defaults=True, kw_only=True, forbid_unknown_fields=True):
@@ -72,9 +118,14 @@ class BranchChoice(msgspec.Struct, rename="camel", kw_only=True, forbid_unknown_
     message_id: Annotated[str, Meta(description="A message on it.", examples=["m2"])]
 
 
+def no_thread(thread_id: str) -> NotFoundError:
+    """There is no such thread."""
+    return NotFoundError(f"no thread {thread_id!r}", hint="GET /api/threads lists them")
+
+
 async def thread_of(caller: CallerView, thread_id: str) -> Thread:
     """The thread of that id, as far as the caller may see it."""
-    thread = await caller.store.get_thread_by_id(thread_id)
+    thread = await caller.store.threads.get(thread_id)
     if thread is None:
         raise no_thread(thread_id)
     return thread
@@ -92,66 +143,60 @@ def usable_id(thread_id: str | None) -> str | None:
     return thread_id
 
 
-@get("/api/threads", tags=TAGS, summary="Threads by what was said last", dependencies=NARROWED)
+@get("/api/threads", tags=TAGS, summary="Threads by what was said last")
 async def list_threads(
-    caller: Caller,
+    caller: ActingCaller,
     wanted: Wanted,
     *,
     limit: Limit = 50,
     cursor: Cursor = None,
     order: Annotated[
-        Direction, QueryParameter(description="`desc`: where something was said last comes first.")
+        Direction, Query(description="`desc`: where something was said last comes first.")
     ] = "desc",
     metadata: Annotated[
         str | None,
-        QueryParameter(description='Members of the metadata, as a JSON object: `{"topic":"lights"}`.'),
+        Query(description='Members of the metadata, as a JSON object: `{"topic":"lights"}`.'),
     ] = None,
-) -> Reply[Listing[Thread]]:
+) -> Listing[Thread]:
     """Every condition must hold. `since` and `until` are about when something was said last. A thread without
     a title is shown under the first words of its first question.
     """
-    members = tuple((object_of(metadata, "metadata") or {}).items())
-    narrowed = replace(wanted, metadata=members)
-    page = await caller.store.read(threads.list_page, narrowed, limit=limit, cursor=cursor, order=order)
-    shown = await caller.store.read(with_display_titles, page.items)
-    return Reply(listing(Page(tuple(shown), page.next)))
+    narrowed = replace(wanted, metadata=object_of(metadata, "metadata") or {})
+    page = await caller.store.threads.list(narrowed, limit=limit, cursor=cursor, order=order)
+    shown = await caller.store.threads.with_display_titles(page.items)
+    return listing(Page(tuple(shown), page.next))
 
 
-@post("/api/threads", tags=TAGS, summary="Make a thread")
+@post("/api/threads", tags=TAGS, summary="Make a thread", status_code=201)
 async def create_thread(
-    caller: Caller,
-    data: Annotated[
-        NewThread, Body(examples=[Example(value={"title": "Lighthouses", "metadata": {"topic": "lights"}})])
-    ],
-) -> Reply[Thread]:
+    caller: ActingCaller,
+    data: Annotated[NewThread, Body(examples=[{"title": "Lighthouses", "metadata": {"topic": "lights"}}])],
+) -> Thread:
     """An id that is taken is refused with 409. The role `chat` may not set metadata and project."""
     if data.metadata is not None or data.project is not None:
         require(caller.principal, "write", "set the metadata and the project of a thread", where="$.metadata")
-    thread = await caller.store.create_thread(
+    return await caller.store.threads.create(
         usable_id(data.id), title=data.title, metadata=data.metadata, agent=data.agent, project=data.project
     )
-    return Reply(thread)
 
 
-@get("/api/threads/{thread_id:str}", tags=TAGS, summary="A thread")
-async def get_thread(caller: Caller, thread_id: FromPath[str]) -> Reply[Thread]:
+@get("/api/threads/{thread_id}", tags=TAGS, summary="A thread")
+async def get_thread(caller: ActingCaller, thread_id: str) -> Thread:
     """What a thread says of itself; its messages are apart."""
-    (thread,) = await caller.store.read(with_display_titles, [await thread_of(caller, thread_id)])
-    return Reply(thread)
+    (thread,) = await caller.store.threads.with_display_titles([await thread_of(caller, thread_id)])
+    return thread
 
 
-@patch("/api/threads/{thread_id:str}", tags=TAGS, summary="Change a thread")
+@patch("/api/threads/{thread_id}", tags=TAGS, summary="Change a thread")
 async def change_thread(
-    caller: Caller,
-    thread_id: FromPath[str],
-    data: Annotated[
-        ThreadChange, Body(examples=[Example(value={"title": "Lamps", "metadata": {"topic": None}})])
-    ],
-) -> Reply[Thread]:
+    caller: ActingCaller,
+    thread_id: str,
+    data: Annotated[ThreadChange, Body(examples=[{"title": "Lamps", "metadata": {"topic": None}}])],
+) -> Thread:
     """Another title, other members of the metadata: both or neither. The role `chat` may set the title."""
     if data.metadata is not UNSET:
         require(caller.principal, "write", "set the metadata of a thread", where="$.metadata")
-    return Reply(await caller.store.write(_changed, thread_id, data))
+    return await caller.store.write(_changed, thread_id, data)
 
 
 def _changed(tx: Transaction, thread_id: str, change: ThreadChange) -> Thread:
@@ -163,65 +208,111 @@ def _changed(tx: Transaction, thread_id: str, change: ThreadChange) -> Thread:
     return thread
 
 
-@delete("/api/threads/{thread_id:str}", tags=TAGS, summary="Delete a thread")
-async def delete_thread(caller: Caller, thread_id: FromPath[str]) -> None:
+@delete("/api/threads/{thread_id}", tags=TAGS, summary="Delete a thread")
+async def delete_thread(caller: ActingCaller, thread_id: str) -> None:
     """With its messages, its runs and their logs, and the blobs that nothing else refers to."""
-    if not await caller.store.delete_thread(thread_id):
+    if not await caller.store.threads.delete(thread_id):
         raise no_thread(thread_id)
-    caller.hub.feed.tell_deleted(caller.store.owner, thread_id)
+    caller.state.feed.report_deleted(caller.store.owner, thread_id)
 
 
-@post("/api/threads/{thread_id:str}/clone", tags=TAGS, summary="Copy a thread")
+@post("/api/threads/{thread_id}/clone", tags=TAGS, summary="Copy a thread", status_code=201)
 async def clone_thread(
-    caller: Caller,
-    thread_id: FromPath[str],
-    data: Annotated[Copy | None, Body(examples=[Example(value={"title": "Another try"})])] = None,
-) -> Reply[Thread]:
+    caller: ActingCaller,
+    thread_id: str,
+    data: Annotated[Copy | None, Body(examples=[{"title": "Another try"}])] = None,
+) -> Thread:
     """With all its branches. The metadata of the copy says under `clone` where it is from."""
     wanted = data or Copy()
-    copied = await caller.store.clone_thread(thread_id, new_id=usable_id(wanted.id), title=wanted.title)
-    return Reply(copied)
+    return await caller.store.threads.clone(thread_id, new_id=usable_id(wanted.id), title=wanted.title)
 
 
-@post("/api/threads/{thread_id:str}/fork", tags=TAGS, summary="Copy a thread up to a message")
+@post("/api/threads/{thread_id}/fork", tags=TAGS, summary="Copy a thread up to a message", status_code=201)
 async def fork_thread(
-    caller: Caller,
-    thread_id: FromPath[str],
-    data: Annotated[Fork, Body(examples=[Example(value={"messageId": "m2"})])],
-) -> Reply[Thread]:
+    caller: ActingCaller,
+    thread_id: str,
+    data: Annotated[Fork, Body(examples=[{"messageId": "m2"}])],
+) -> Thread:
     """A new thread with what leads to the message, and the message, to go on from there."""
-    copied = await caller.store.fork_thread(
+    return await caller.store.threads.fork(
         thread_id, data.message_id, new_id=usable_id(data.id), title=data.title
     )
-    return Reply(copied)
 
 
-@post("/api/threads/{thread_id:str}/branch", status_code=200, tags=TAGS, summary="Show another branch")
+@post("/api/threads/{thread_id}/branch", tags=TAGS, summary="Show another branch")
 async def switch_branch(
-    caller: Caller,
-    thread_id: FromPath[str],
-    data: Annotated[BranchChoice, Body(examples=[Example(value={"messageId": "m2"})])],
-) -> Reply[Thread]:
+    caller: ActingCaller,
+    thread_id: str,
+    data: Annotated[BranchChoice, Body(examples=[{"messageId": "m2"}])],
+) -> Thread:
     """The branch through this message is the active one from now on; below it, the latest answers."""
-    return Reply(await caller.store.switch_branch(thread_id, data.message_id))
+    return await caller.store.threads.switch_branch(thread_id, data.message_id)
 
 
-@get("/api/threads/{thread_id:str}/usage", tags=TAGS, summary="What a thread consumed")
-async def thread_usage(caller: Caller, thread_id: FromPath[str]) -> Reply[UsageTotals]:
+@get("/api/threads/{thread_id}/usage", tags=TAGS, summary="What a thread consumed")
+async def thread_usage(caller: ActingCaller, thread_id: str) -> UsageTotals:
     """Tokens and costs of all its responses, those that it shares with other threads included."""
-    return Reply(await caller.store.usage_of_thread(thread_id))
+    return await caller.store.usage.of_thread(thread_id)
 
 
-THREADS: Final[list[ControllerRouterHandler]] = [
-    routes_for_callers(
-        list_threads,
-        create_thread,
-        get_thread,
-        change_thread,
-        delete_thread,
-        clone_thread,
-        fork_thread,
-        switch_branch,
-        thread_usage,
+@get("/api/summaries", tags=TAGS, summary="Threads as a list shows them")
+async def list_summaries(
+    caller: ActingCaller,
+    wanted: Wanted,
+    *,
+    limit: Limit = 50,
+    cursor: Cursor = None,
+    order: Annotated[
+        Direction, Query(description="`desc`: where something was said last comes first.")
+    ] = "desc",
+) -> Listing[ThreadSummary]:
+    """As `/api/threads`, each thread with its models, what is at work in it, whether it waits for somebody
+    to allow a call, and what it took. The role `chat` does not see models, errors, tokens and costs.
+    """
+    page = await caller.store.threads.summaries(wanted, limit=limit, cursor=cursor, order=order)
+    asking = caller.session.asking()
+    items = tuple(
+        msgspec.structs.replace(one, waiting=True) if one.run_id in asking else one for one in page.items
     )
-]
+    if not caller.principal.may("logs"):
+        hidden = {"models": (), "errors": 0, "input_tokens": 0, "output_tokens": 0, "cost": None}
+        items = tuple(msgspec.structs.replace(one, **hidden) for one in items)
+    return Listing(items, page.next)
+
+
+@get("/api/facets", tags=TAGS, summary="What there is to choose threads by")
+async def get_facets(caller: ActingCaller, wanted: Wanted) -> Facets:
+    """How many threads there are by agent, project, model, tool and time. Each is narrowed by all conditions
+    but its own: it says what else there is. Models and tools are those of the newest threads (`searched`).
+    """
+    return await caller.store.threads.facets(wanted)
+
+
+# What changes, as it changes.
+
+DAY: Final = 86_400.0
+EVENTS: Final = ResponseSpec(
+    "Server-sent events: `threads`, `runs`, `deleted`, `import`.", media_type="text/event-stream"
+)
+
+
+@get("/api/feed", tags=["threads"], summary="What changes, as it changes", responses={200: EVENTS})
+async def follow_changes(
+    caller: ActingCaller,
+    seconds: Annotated[
+        float | None, Query(ge=0, le=DAY, description="Seconds until it ends; it need not.")
+    ] = None,
+) -> EventStream:
+    """Events by name: `threads` (those that are new or have changed, by id), `runs` (those that began,
+    went on or ended), `deleted` (ids of threads that were deleted through this server) and `import` (how far
+    the import of logs on this server is). What was missed is not told again: load the list first.
+    """
+    settings = caller.state.settings
+    body = events(
+        caller.state.feed,
+        caller.state.progress,
+        caller.store.owner,
+        keep_alive=settings.keep_alive,
+        seconds=seconds,
+    )
+    return EventStream(body, stall=settings.limits.stall_seconds)

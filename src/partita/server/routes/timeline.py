@@ -5,31 +5,27 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from contextlib import suppress
 from itertools import accumulate
-from typing import Annotated, Any, Final, NamedTuple
+from typing import Annotated, Final, NamedTuple
 
 import msgspec
-from litestar import Response, get
-from litestar.openapi import ResponseSpec
-from litestar.params import FromPath, QueryParameter
-from litestar.types import ControllerRouterHandler
 from msgspec import Meta
 
 from partita.errors import NotFoundError
-from partita.runtime.closing import closed
 from partita.runtime.principal import Principal
-from partita.runtime.replay.retelling import is_imported, retold_run
-from partita.server.hub import Caller
-from partita.server.replies import Reply
-from partita.server.withholding import as_told_to
-from partita.store.facade.store import Store
-from partita.store.log.run_log import status_of, stored_entries
-from partita.store.microseconds import to_microseconds
-from partita.store.runs import AT_WORK
-from partita.store.transaction import Transaction
+from partita.runtime.replay.message_chunks import is_imported, retold_run
+from partita.runtime.service import closed
+from partita.server.callers import ActingCaller
+from partita.server.endpoints import Query, ResponseSpec, get
+from partita.server.responses import Reply
+from partita.server.routes.run_log import redact_requests
+from partita.store.logs.run_log import status_of, stored_entries
+from partita.store.runs.rows import ACTIVE
+from partita.store.schema import to_microseconds
+from partita.store.sql.transaction import Transaction
+from partita.store.store import Store
 from partita.types.json import Json, dumps
-from partita.types.runs import Run
+from partita.types.threads import Run
 
-from .parameters import routes_for_callers
 from .runs import run_of
 
 LARGEST_SEQ: Final = 2**53
@@ -78,38 +74,38 @@ class _Page(NamedTuple):
 
 
 @get(
-    "/api/runs/{run_id:str}/timeline",
+    "/api/runs/{run_id}/timeline",
     tags=["runs"],
     summary="The events of a run and their times",
-    responses={200: ResponseSpec(Timeline, description="A page of them.", generate_examples=False)},
+    responses={200: ResponseSpec("A page of them.", Timeline)},
 )
 async def read_timeline(
-    caller: Caller,
-    run_id: FromPath[str],
-    after: Annotated[int, QueryParameter(ge=0, le=LARGEST_SEQ, description="Events after this number.")] = 0,
-    limit: Annotated[int, QueryParameter(ge=1, le=AT_ONCE, description="How many at most.")] = 1000,
+    caller: ActingCaller,
+    run_id: str,
+    after: Annotated[int, Query(ge=0, le=LARGEST_SEQ, description="Events after this number.")] = 0,
+    limit: Annotated[int, Query(ge=1, le=AT_ONCE, description="How many at most.")] = 1000,
     wait: Annotated[
-        float, QueryParameter(ge=0, le=60, description="Seconds to wait for more while the run is at work.")
+        float, Query(ge=0, le=60, description="Seconds to wait for more while the run is at work.")
     ] = 0.0,
-) -> Response[Any]:
+) -> Reply[Timeline]:
     """Everything in the log of a run, notes included. A page ends early where chunks are large. An imported
     run has no chunks of its own: its messages are told once more, at the times that are known of them.
     """
     run = await run_of(caller, run_id)
-    if wait and run.status in AT_WORK and not is_imported(run):
+    if wait and run.status in ACTIVE and not is_imported(run):
         await _news(caller.store, run_id, after, wait)
         run = await run_of(caller, run_id)
     if is_imported(run):
         page = _cut(await _retold(caller.store, run), after, limit)
     else:
         page = await caller.store.read(_recorded, run_id, after, limit, caller.principal)
-    return Reply(_told(run, page))
+    return Reply(_timeline(run, page))
 
 
 async def _news(store: Store, run_id: str, after: int, seconds: float) -> None:
     """Wait until there is something after a number, the run has ended, or the time is up."""
     with suppress(TimeoutError):
-        async with asyncio.timeout(seconds), closed(store.follow(run_id, after=after)) as batches:
+        async with asyncio.timeout(seconds), closed(store.logs.follow(run_id, after=after)) as batches:
             await anext(batches, None)
 
 
@@ -120,7 +116,7 @@ def _recorded(tx: Transaction, run_id: str, after: int, limit: int, principal: P
     for seq, entry in stored_entries(tx, run_id, after=after, through=after + limit + 1):
         if len(events) == limit or size >= BYTES_AT_ONCE:
             return _Page(events, total, ended=False)
-        chunk = as_told_to(principal, entry).chunk
+        chunk = redact_requests(principal, entry).chunk
         events.append(_Event(seq, entry.time, chunk, None if entry.raw is None else seq))
         size += len(entry.chunk or b"")
     return _Page(events, total, ended=True)
@@ -151,12 +147,12 @@ def _cut(events: Sequence[_Event], after: int, limit: int) -> _Page:
     return _Page(kept, len(events), ended=after + len(kept) >= len(events))
 
 
-def _told(run: Run, page: _Page) -> bytes:
+def _timeline(run: Run, page: _Page) -> bytes:
     began = run.started_at or run.created_at
     start = (page.events[0].time if page.events else 0) if began is None else to_microseconds(began)
     head: dict[str, Json] = {
         "total": page.total,
-        "atWork": run.status in AT_WORK,
+        "atWork": run.status in ACTIVE,
         "retold": is_imported(run),
     }
     if began is not None:
@@ -175,6 +171,3 @@ def _item(event: _Event, start: int) -> bytes:
     if event.raw is not None:
         said += b',"raw":%d' % event.raw
     return said + b"}"
-
-
-TIMELINE: Final[list[ControllerRouterHandler]] = [routes_for_callers(read_timeline)]

@@ -7,12 +7,13 @@ from hashlib import sha256
 from html import escape
 from typing import Final, NamedTuple
 
-from partita.server.page.files import page_files
+from partita.server.page.files import web_files
 from partita.server.problems import Problem
 from partita.types.codec import to_json
 from partita.types.json import Json, JsonObject, dumps, is_array, is_object
 from partita.types.messages import Message
 from partita.types.threads import Thread
+from partita.views.messages import tool_views
 
 SCRIPT: Final = "/reader/reader.js"
 STYLE: Final = "/reader/reader.css"
@@ -72,6 +73,7 @@ def html(thread: Thread, messages: Sequence[Message], facts: JsonObject, version
         "partita": version,
         "thread": {name: told[name] for name in TOLD if name in told},
         "messages": limit.limited(to_json(messages)),
+        "views": [to_json(dict(tool_views(message, thread.project))) for message in messages],
         "facts": facts | {"filesLeftOut": limit.left_out},
     }
     head = HEAD.format(
@@ -85,7 +87,7 @@ def html(thread: Thread, messages: Sequence[Message], facts: JsonObject, version
 
 def _reader() -> tuple[bytes, bytes]:
     """The script and the style of the reader, in a form that can stand between tags."""
-    files = page_files()
+    files = web_files()
     if SCRIPT not in files or STYLE not in files:
         raise Problem(
             501,

@@ -30,15 +30,15 @@ from sqlalchemy import Row as SqlRow
 from sqlalchemy.types import TypeEngine
 
 from partita.errors import StoreError
-from partita.store.log.run_log import every_row
-from partita.store.microseconds import from_microseconds, to_microseconds
-from partita.store.tables import (
+from partita.store.logs.run_log import every_row
+from partita.store.schema import (
     Instant,
     api_keys,
     blob_refs,
     blobs,
     consumptions,
     data_migrations,
+    from_microseconds,
     messages,
     parts,
     run_blobs,
@@ -47,8 +47,9 @@ from partita.store.tables import (
     sources,
     thread_labels,
     threads,
+    to_microseconds,
 )
-from partita.store.transaction import POSTGRES, Transaction
+from partita.store.sql.transaction import POSTGRES, Transaction
 
 Row: TypeAlias = tuple[Any, ...]
 """A row as plain values; moments are microseconds since 1970."""
@@ -71,8 +72,8 @@ TABLES: Final = (
 """The tables of a backup. One that refers to another comes after it."""
 
 BY_NAME: Final[Mapping[str, Table]] = {str(table.name): table for table in TABLES}
-LOCAL: Final = frozenset({"tail", "tail_seq", "tail_rows"})
-"""Columns of `runs` that say where in SQLite's tail a log is."""
+LOCAL: Final = frozenset({"tail_seq"})
+"""The column of `runs` that is about `log_tail` of SQLite."""
 
 COUNTED: Final = ("threads", "messages")
 """The tables whose rows have a number that is never given twice."""
@@ -97,7 +98,7 @@ def columns_of(table: Table) -> list[str]:
 def rows_of(tx: Transaction, table: Table, names: Sequence[str], *, tail: bool = True) -> Iterator[Row]:
     """All rows of a table, some at a time; with `tail`, the rows of logs wherever they are."""
     source: FromClause = every_row(tx) if table is run_log and tail else table
-    if tx.lite:  # which keeps moments as we do
+    if tx.is_sqlite:  # which keeps moments as we do
         plain = [_coerced(source.c[name], table.c[name].type) for name in names]
         yield from map(tuple, _streamed(tx, select(*plain), LARGE_AT_ONCE if table in LARGE else AT_ONCE))
         return
@@ -156,7 +157,7 @@ def refuse_unless_empty(tx: Transaction) -> None:
 def write_rows(tx: Transaction, table: Table, names: Sequence[str], rows: Sequence[Row]) -> None:
     """Put rows into a table; columns that are not named get what the schema says."""
     listed = ", ".join(f'"{name}"' for name in names)
-    if tx.lite:
+    if tx.is_sqlite:
         tx.many(f"INSERT INTO {table.name} ({listed}) VALUES ({', '.join('?' * len(names))})", rows)
         return
     types = [table.c[name].type for name in names]
@@ -172,7 +173,7 @@ def write_rows(tx: Transaction, table: Table, names: Sequence[str], rows: Sequen
 
 def last_keys(tx: Transaction) -> dict[str, int]:
     """The last number that was given to a row, by table."""
-    if tx.lite:
+    if tx.is_sqlite:
         known = {row.name: row.seq for row in tx.sql("SELECT name, seq FROM sqlite_sequence")}
         return {name: known.get(name, 0) for name in COUNTED}
     query = "SELECT coalesce(pg_sequence_last_value(pg_get_serial_sequence(?, 'key')::regclass), 0)"
@@ -183,7 +184,7 @@ def set_last_keys(tx: Transaction, keys: Mapping[str, int]) -> None:
     """Go on counting where the other store would have."""
     for name in COUNTED:
         last = keys.get(name, 0)
-        if tx.lite:
+        if tx.is_sqlite:
             tx.sql("DELETE FROM sqlite_sequence WHERE name = ?", (name,))
             tx.sql("INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)", (name, last))
         elif last > 0:

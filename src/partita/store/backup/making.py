@@ -8,9 +8,9 @@ import msgspec
 
 from partita.errors import StoreError
 from partita.private_files import whole_file
-from partita.store.facade.store import Store
-from partita.store.schema import NEWEST
-from partita.store.transaction import Transaction
+from partita.store.migrations import HEAD
+from partita.store.sql.transaction import Transaction
+from partita.store.store import Store
 from partita.version import __version__
 
 from .archive import End, Head, Rows, TableSum, Writer
@@ -46,7 +46,7 @@ def _write(tx: Transaction, path: Path, file: BinaryIO, progress: Progress | Non
     writer = Writer(path, file)
     tables = {name: columns_of(table) for name, table in BY_NAME.items()}
     engine = tx.connection.dialect.name
-    writer.write(Head(NEWEST.head, __version__, engine, tx.now.isoformat(timespec="seconds"), tables))
+    writer.write(Head(HEAD, __version__, engine, tx.now.isoformat(timespec="seconds"), tables))
     sums: dict[str, TableSum] = {}
     for name, table in BY_NAME.items():
         count = Sum()

@@ -9,7 +9,7 @@ import msgspec
 from sqlalchemy import Table
 
 from partita.errors import NotFoundError, StoreError, UnavailableError
-from partita.store.schema import NEWEST
+from partita.store.migrations import HEAD
 from partita.version import __version__
 
 from .archive import End, Head, Rows, records, verify
@@ -55,9 +55,9 @@ class Backup:
         raise StoreError("the backup does not say what it holds", where=str(self.path))
 
     def _refuse_unknown(self, head: Head) -> None:
-        if head.schema > NEWEST.head:
+        if head.schema > HEAD:
             raise StoreError(
-                f"the backup has schema {head.schema}, and Partita {__version__} knows up to {NEWEST.head}",
+                f"the backup has schema {head.schema}, and Partita {__version__} knows up to {HEAD}",
                 where=str(self.path),
                 hint=f"Partita {head.partita} wrote it: upgrade with pip install -U partita",
             )

@@ -9,14 +9,13 @@ from sqlalchemy import Row as SqlRow
 from sqlalchemy import select
 
 from partita.errors import PartitaError, StoreError
-from partita.store.content_schema import unchecked
-from partita.store.facade.store import Store
-from partita.store.message_rows import MESSAGES, read_messages
-from partita.store.prepared import TYPES
-from partita.store.search.search import index
-from partita.store.search.text import NO_FIELDS, SearchEntry, fields_of
-from partita.store.tables import messages, threads
-from partita.store.transaction import Transaction
+from partita.store.messages.prepared import TYPES
+from partita.store.messages.rows import MESSAGES, read_messages
+from partita.store.schema import messages, threads, without_checks
+from partita.store.search import index as search_index
+from partita.store.search.fields import NO_FIELDS, SearchEntry, fields_of
+from partita.store.sql.transaction import Transaction
+from partita.store.store import Store
 
 from .archive import End
 from .contents import BY_NAME, Row, Sum, refuse_unless_empty, rows_of, set_last_keys, write_rows
@@ -43,7 +42,7 @@ async def restore(store: Store, path: Path, *, progress: Progress | None = None)
 
 def _restore(tx: Transaction, backup: Backup) -> BackupReport:
     refuse_unless_empty(tx)
-    off, on = unchecked(lite=tx.lite)
+    off, on = without_checks(tx.connection.dialect.name)
     is_checked = True
     for table, names, rows in backup.rows():
         if is_checked and table is messages and not _fit(names, rows):
@@ -85,13 +84,15 @@ def _index(tx: Transaction) -> int:
     unreadable, key = 0, 0
     titles = select(threads.c.owner, threads.c.key, threads.c.title).order_by(threads.c.key)
     while rows := tx.rows(titles.where(threads.c.key > key).limit(INDEXED_AT_ONCE)):
-        index(tx, [SearchEntry(row.owner, -row.key, row.title, NO_FIELDS) for row in rows if row.title])
+        search_index.add(
+            tx, [SearchEntry(row.owner, -row.key, row.title, NO_FIELDS) for row in rows if row.title]
+        )
         key = rows[-1].key
     key = 0
     every = select(messages).order_by(messages.c.key).limit(INDEXED_AT_ONCE)
     while rows := tx.rows(every.where(messages.c.key > key)):
         found = _entries(tx, rows)
-        index(tx, found)
+        search_index.add(tx, found)
         unreadable += len(rows) - len(found)
         key = rows[-1].key
     return unreadable

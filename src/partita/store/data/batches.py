@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 from sqlalchemy import Row, select, tuple_, update
 
 from partita.errors import PartitaError
-from partita.store import saving
-from partita.store.prepared import prepare
-from partita.store.tables import messages, threads
-from partita.store.transaction import Transaction, cut
+from partita.store.messages import writer as saving
+from partita.store.messages.prepared import prepare
+from partita.store.schema import messages, threads
+from partita.store.sql.transaction import Transaction, batched
 from partita.types.codec import encode
 from partita.types.json import loads
 from partita.types.messages import Message
@@ -77,7 +77,7 @@ def _thread_times(tx: Transaction, changed: Sequence[Looked]) -> list[Row[Any]]:
     query = select(threads.c.owner, threads.c.id, threads.c.updated_at)
     return [
         row
-        for batch in cut(sorted(wanted), 200)
+        for batch in batched(sorted(wanted), 200)
         for row in tx.rows(query.where(tuple_(threads.c.owner, threads.c.id).in_(batch)))
     ]
 
@@ -121,7 +121,7 @@ def verify_next(tx: Transaction, migration: Migration) -> Tally | None:
     batch = records.next_batch(tx, migration.name)
     if batch is None:
         return None
-    within = (messages.c.key > batch.after, messages.c.key <= batch.through, tx.mine(messages))
+    within = (messages.c.key > batch.after, messages.c.key <= batch.through, tx.owned(messages))
     rows = tx.rows(select(messages).where(*within).order_by(messages.c.key))
     faults = [_place(row, what) for row in rows if (what := _fault(tx, migration, batch, row)) is not None]
     found = Tally().plus(Tally(verified=len(rows), wrong=len(faults), faults=tuple(faults)))

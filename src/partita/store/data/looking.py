@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 from sqlalchemy import Row, select
 
 from partita.errors import ConversionError, PartitaError
-from partita.store import blobs
-from partita.store.blob_moves import moves_from_json, put_back
-from partita.store.message_rows import MESSAGES, read_messages
-from partita.store.tables import messages
-from partita.store.transaction import Transaction
+from partita.store.blobs import blobs
+from partita.store.blobs.moves import moves_from_json, put_back
+from partita.store.messages.rows import MESSAGES, read_messages
+from partita.store.schema import messages
+from partita.store.sql.transaction import Transaction
 from partita.types.codec import encode, to_json
 from partita.types.json import Json, dumps, is_object, loads
 from partita.types.messages import Message
@@ -35,7 +35,7 @@ class Looked(NamedTuple):
 
 def rows_after(tx: Transaction, position: int, limit: int) -> Sequence[Row[Any]]:
     """The next messages behind a key."""
-    query = select(messages).where(messages.c.key > position, tx.mine(messages))
+    query = select(messages).where(messages.c.key > position, tx.owned(messages))
     return tx.rows(query.order_by(messages.c.key).limit(limit))
 
 

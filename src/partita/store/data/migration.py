@@ -8,8 +8,8 @@ from msgspec.structs import replace
 
 from partita.errors import DecodeError
 from partita.formats.losses import Loss
-from partita.store.older_parts import CODECS
-from partita.store.prepared import TYPES
+from partita.store.encoding import CONTENTS
+from partita.store.messages.prepared import TYPES
 from partita.types.messages import Content, Message, derive_type
 
 
@@ -65,7 +65,7 @@ def type_lost(message: Message) -> tuple[Loss, ...]:
 def is_today(row: StoredRow) -> bool:
     """Whether a row can be read without regard to older shapes. Single parts of it may still be older."""
     try:
-        CODECS[row.role][0].decode(row.text)
+        CONTENTS[row.role].decode(row.text)
     except DecodeError:
         return False
     return True

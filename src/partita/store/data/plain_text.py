@@ -1,6 +1,6 @@
 """Rows whose content is plain text, or a JSON string, where a content should be → messages."""
 
-from partita.store.older import upgraded
+from partita.store.messages.legacy_content import upgrade
 from partita.types.messages import Message
 
 from .migration import Changed, Migration, StoredRow, is_today, type_lost, with_content
@@ -15,7 +15,7 @@ def change(message: Message, row: StoredRow) -> Changed | None:
     """The message that the text is: of one part and marked, unless the string holds a whole content."""
     if is_today(row):
         return None
-    found = upgraded(row.role, row.text)
+    found = upgrade(row.role, row.text)
     done = DONE.get(found.shape)
     if done is None:
         return None

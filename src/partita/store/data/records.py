@@ -4,8 +4,8 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import ColumnElement, Row, delete, func, select, update
 
-from partita.store.tables import data_migrations
-from partita.store.transaction import Transaction
+from partita.store.schema import data_migrations
+from partita.store.sql.transaction import Transaction
 from partita.types.json import dumps, loads
 
 from .report import State, Tally, from_text, to_text
@@ -47,7 +47,7 @@ def record_name(tx: Transaction, migration: str) -> str:
 def find(tx: Transaction, migration: str, *, lock: bool = False) -> Record:
     """How far a migration has come."""
     query = select(data_migrations).where(data_migrations.c.name == record_name(tx, migration))
-    row = tx.row(query.with_for_update() if lock and not tx.lite else query)
+    row = tx.row(query.with_for_update() if lock and not tx.is_sqlite else query)
     if row is None:
         return Record(0, "pending", Tally())
     return Record(row.position, row.state, from_text(row.report))

@@ -8,9 +8,9 @@ from typing import TypeAlias
 from sqlalchemy import func, select
 
 from partita.errors import StoreError
-from partita.store.facade.store import Store
-from partita.store.tables import messages
-from partita.store.transaction import Transaction
+from partita.store.schema import messages
+from partita.store.sql.transaction import Transaction
+from partita.store.store import Store
 
 from . import records
 from .batches import migrate_next, verify_next
@@ -139,7 +139,7 @@ def _rehearse_next(
 
 
 def _count(tx: Transaction, position: int) -> int:
-    query = select(func.count()).select_from(messages).where(messages.c.key > position, tx.mine(messages))
+    query = select(func.count()).select_from(messages).where(messages.c.key > position, tx.owned(messages))
     number: int = tx.run(query).scalar_one()
     return number
 

@@ -21,19 +21,22 @@ from msgspec.structs import replace
 
 from partita.errors import PartitaError
 from partita.formats.mastra.network import structured
-from partita.store.older import upgraded
+from partita.store.messages.legacy_content import upgrade
 from partita.types.json import Json, JsonObject, dumps, is_array, is_object, walk
 from partita.types.json import loads as loads_json
 from partita.types.messages import AssistantContent, AssistantMessage, Message, NetworkExecution, ToolCallPart
-from partita.types.parts import DataPart, ForeignPart, TextPart, UnknownPart
-from partita.types.tools import (
+from partita.types.parts import (
     ContentOutput,
+    DataPart,
     ErrorJsonOutput,
     ErrorTextOutput,
+    ForeignPart,
     JsonOutput,
     TextOutput,
+    TextPart,
     ToolOutput,
     ToolResultPart,
+    UnknownPart,
 )
 
 from .migration import Changed, Migration, StoredRow, with_content
@@ -76,7 +79,7 @@ class Unfolded(NamedTuple):
 def unfold(message: Message, row: StoredRow | None = None) -> Unfolded:
     """Every structure in a string of a message; `row` is the row it was read from."""
     found: list[Stringified] = []
-    if row is not None and upgraded(row.role, row.text).shape == "string":
+    if row is not None and upgrade(row.role, row.text).shape == "string":
         found.append(Stringified("content", "whole", "$.content", row.text, PLAIN_TEXT.name))
     changed = _Unfolding(found).message(message, "$")
     return Unfolded(changed, tuple(found))
@@ -323,8 +326,8 @@ def _parts_of(value: Json) -> Sequence[Any]:
     items = value if is_array(value) else [value]
     if not items or not all(is_object(item) and isinstance(item.get("type"), str) for item in items):
         return ()
-    found = upgraded("assistant", dumps({"format": 2, "parts": items}).decode())
-    is_known = found.shape in ("today", "version 4") and not found.losses
+    found = upgrade("assistant", dumps({"format": 2, "parts": items}).decode())
+    is_known = found.shape in ("current", "version 4") and not found.losses
     strange = any(isinstance(part, UnknownPart | ForeignPart) or part.extra for part in found.content.parts)
     return found.content.parts if is_known and not strange else ()
 

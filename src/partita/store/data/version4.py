@@ -3,7 +3,7 @@
 import re
 
 from partita.errors import ConversionError
-from partita.store.older import upgraded
+from partita.store.messages.legacy_content import upgrade
 from partita.types.codec import to_json
 from partita.types.json import loads
 from partita.types.messages import Message
@@ -20,7 +20,7 @@ def change(message: Message, row: StoredRow) -> Changed | None:
     """The message in today's parts; one that is damaged is told, and stays."""
     if not OLDER_WORD.search(row.text) and is_today(row):
         return None
-    found = upgraded(row.role, row.text)
+    found = upgrade(row.role, row.text)
     if found.shape == "damaged":
         raise ConversionError("the content is damaged", hint="partita doctor shows what is wrong")
     if found.shape != "version 4" or to_json(found.content) == loads(row.text):

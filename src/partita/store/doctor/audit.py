@@ -8,9 +8,9 @@ from sqlalchemy import Row, select
 from partita.errors import PartitaError
 from partita.store.data.looking import read
 from partita.store.data.stringified import Condition, Kind, Stringified, unfold
-from partita.store.facade.store import Store
-from partita.store.tables import messages
-from partita.store.transaction import Transaction
+from partita.store.schema import messages
+from partita.store.sql.transaction import Transaction
+from partita.store.store import Store
 
 from .pages import page
 from .report import AuditEntry, Cursor, Sample
@@ -69,7 +69,7 @@ async def audit(store: Store) -> tuple[AuditEntry, ...]:
 
 
 def _audit_next(tx: Transaction, after: Cursor, counts: _Counts) -> Cursor | None:
-    rows, more = page(tx, select(messages).where(tx.mine(messages)), (messages.c.key,), after)
+    rows, more = page(tx, select(messages).where(tx.owned(messages)), (messages.c.key,), after)
     for row in rows:
         try:
             message, stored = read(tx, row)

@@ -6,12 +6,12 @@ from hashlib import sha256
 from sqlalchemy import delete, select, tuple_
 
 from partita.errors import StoreError
-from partita.store import blobs
-from partita.store.blob_moves import BLOB, REFERENCE
-from partita.store.compress import unpacked
-from partita.store.tables import blob_refs, messages
-from partita.store.tables import blobs as blob_table
-from partita.store.transaction import Transaction
+from partita.store.blobs import blobs
+from partita.store.blobs.moves import BLOB, REFERENCE
+from partita.store.compress import decompress
+from partita.store.schema import blob_refs, messages
+from partita.store.schema import blobs as blob_table
+from partita.store.sql.transaction import Transaction
 
 from .contents import moves_of
 from .pages import page
@@ -28,7 +28,7 @@ def find_missing(tx: Transaction, after: Cursor, scope: Scope) -> Found:
     """Messages whose blobs are not there, or that are not known to refer to them."""
     keys = (messages.c.key,)
     query = select(*keys, messages.c.owner, messages.c.thread_id, messages.c.id, messages.c.blobs)
-    query = query.add_columns(messages.c.content).where(tx.mine(messages), messages.c.blobs.is_not(None))
+    query = query.add_columns(messages.c.content).where(tx.owned(messages), messages.c.blobs.is_not(None))
     rows, more = page(tx, query, keys, after)
     pairs = [(row.owner, row.key) for row in rows]
     refs = select(blob_refs).where(tuple_(blob_refs.c.owner, blob_refs.c.message).in_(pairs))
@@ -64,7 +64,7 @@ def find_damaged(tx: Transaction, after: Cursor, scope: Scope) -> Found:
     """Blobs whose bytes are not those of their hash."""
     keys = (blob_table.c.owner, blob_table.c.hash)
     query = select(*keys, blob_table.c.size, blob_table.c.encoding, blob_table.c.data)
-    query = query.where(tx.mine(blob_table))
+    query = query.where(tx.owned(blob_table))
     if scope.prefix:
         query = query.where(blob_table.c.hash.startswith(scope.prefix))
     rows, more = page(tx, query, keys, after, BLOBS)
@@ -80,7 +80,7 @@ def find_damaged(tx: Transaction, after: Cursor, scope: Scope) -> Found:
 
 def _damage(digest: str, size: int, encoding: str, data: bytes) -> str:
     try:
-        whole = unpacked(encoding, data)
+        whole = decompress(encoding, data)
     except StoreError:
         return "its bytes cannot be unpacked"
     if sha256(whole).hexdigest() != digest:
@@ -92,7 +92,7 @@ def find_unreferred(tx: Transaction, after: Cursor, scope: Scope) -> Found:
     """Blobs that no message refers to. A young one may be waiting for its message."""
     keys = (blob_table.c.owner, blob_table.c.hash)
     query = select(*keys, blob_table.c.size, blob_table.c.created_at)
-    query = query.where(tx.mine(blob_table), ~blobs.referred())
+    query = query.where(tx.owned(blob_table), ~blobs.referred())
     rows, more = page(tx, query, keys, after)
     findings = [
         Finding(

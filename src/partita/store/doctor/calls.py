@@ -2,9 +2,9 @@
 
 from sqlalchemy import Integer, and_, case, cast, func, or_, select
 
-from partita.store.runs import AT_WORK
-from partita.store.tables import messages, parts, runs, threads
-from partita.store.transaction import Transaction
+from partita.store.runs.rows import ACTIVE
+from partita.store.schema import messages, parts, runs, threads
+from partita.store.sql.transaction import Transaction
 
 from .pages import page
 from .report import Cursor, Finding, Found, Scope
@@ -27,10 +27,10 @@ def find_unanswered(tx: Transaction, after: Cursor, scope: Scope) -> Found:
         .join(threads, _OF_THREAD)
         .join(runs, _OF_RUN, isouter=True)
         .where(
-            tx.mine(parts),
+            tx.owned(parts),
             parts.c.type == "tool-call",
             parts.c.state.in_(OPEN),
-            or_(went_on, runs.c.status.not_in(AT_WORK)),
+            or_(went_on, runs.c.status.not_in(ACTIVE)),
         )
     )
     rows, more = page(tx, query, keys, after)
@@ -56,7 +56,7 @@ def find_repeated(tx: Transaction, after: Cursor, scope: Scope) -> Found:
     query = (
         select(*keys, func.count().label("total"), cast(on_the_way, Integer).label("active"))
         .join(messages, _OF_MESSAGE)
-        .where(tx.mine(parts), parts.c.type == "tool-call", parts.c.path.not_like("%.%"))
+        .where(tx.owned(parts), parts.c.type == "tool-call", parts.c.path.not_like("%.%"))
         .group_by(*keys)
         .having(func.count() > 1)
     )

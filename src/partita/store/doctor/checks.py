@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from partita.store.transaction import Transaction
+from partita.store.sql.transaction import Transaction
 
 from . import (
     blob_state,

@@ -6,16 +6,16 @@ from typing import Any, NamedTuple
 from sqlalchemy import ColumnElement, Row, Table, select
 
 from partita.errors import PartitaError
-from partita.store import tables
-from partita.store.blob_moves import BLOB, Move, moves_from_json
+from partita.store import schema
+from partita.store.blobs.moves import BLOB, Move, moves_from_json
 from partita.store.data.migration import StoredRow, is_today
 from partita.store.data.stringified import unfold
 from partita.store.data.version4 import OLDER_WORD
-from partita.store.message_rows import MESSAGES
-from partita.store.older import upgraded
-from partita.store.prepared import TYPES
-from partita.store.tables import messages
-from partita.store.transaction import Transaction
+from partita.store.messages.legacy_content import upgrade
+from partita.store.messages.prepared import TYPES
+from partita.store.messages.rows import MESSAGES
+from partita.store.schema import messages
+from partita.store.sql.transaction import Transaction
 from partita.types.json import Json, is_array, is_object, loads
 from partita.types.messages import AssistantContent, AssistantMessage
 
@@ -28,7 +28,7 @@ NETWORKS = "partita migrate parses it, unless it was cut off; partita doctor --a
 
 def find_damaged_messages(tx: Transaction, after: Cursor, scope: Scope) -> Found:
     """Messages that cannot be read, or are in an older form."""
-    query = select(messages).where(tx.mine(messages))
+    query = select(messages).where(tx.owned(messages))
     rows, more = page(tx, query, (messages.c.key,), after)
     return Found([finding for row in rows for finding in _examined(row)], more)
 
@@ -52,17 +52,17 @@ def _shape(row: Row[Any]) -> list[Finding]:
     stored = StoredRow(row.owner, row.thread_id, row.id, row.role, row.content)
     if not OLDER_WORD.search(row.content) and is_today(stored):
         return []
-    found = upgraded(row.role, row.content)
+    found = upgrade(row.role, row.content)
     if found.shape == "damaged":
         return [_problem(row, "its content cannot be read: it is shown as it is")]
-    if found.shape == "today":
+    if found.shape == "current":
         return []
     what = f"its content is in an older form: {found.shape}"
     return [_problem(row, what, MIGRATE, notice=True)]
 
 
 def _holds_network(row: Row[Any]) -> bool:
-    content = upgraded(row.role, row.content).content
+    content = upgrade(row.role, row.content).content
     assert isinstance(content, AssistantContent), "the content of its role"
     message = AssistantMessage(id=row.id, content=content)
     return any(one.kind == "network" for one in unfold(message).found)
@@ -123,12 +123,12 @@ class Columns(NamedTuple):
 
 
 COLUMNS: Mapping[str, Columns] = {
-    "threads": Columns(tables.threads, ("owner", "id"), {"metadata": True, "extra": True}),
+    "threads": Columns(schema.threads, ("owner", "id"), {"metadata": True, "extra": True}),
     "runs": Columns(
-        tables.runs, ("owner", "id"), {"usage": True, "metadata": True, "extra": True, "error": False}
+        schema.runs, ("owner", "id"), {"usage": True, "metadata": True, "extra": True, "error": False}
     ),
-    "sources": Columns(tables.sources, ("owner", "path"), {"state": False}),
-    "consumptions": Columns(tables.consumptions, ("owner", "key", "thread_id"), {"price": True}),
+    "sources": Columns(schema.sources, ("owner", "path"), {"state": False}),
+    "consumptions": Columns(schema.consumptions, ("owner", "key", "thread_id"), {"price": True}),
 }
 
 
@@ -138,7 +138,7 @@ def find_damaged_columns(tx: Transaction, after: Cursor, scope: Scope) -> Found:
     name = after[0] if after else names[0]
     of = COLUMNS[name]
     keys: list[ColumnElement[Any]] = [of.table.c[key] for key in of.keys]
-    query = select(*keys, *(of.table.c[column] for column in of.columns)).where(tx.mine(of.table))
+    query = select(*keys, *(of.table.c[column] for column in of.columns)).where(tx.owned(of.table))
     rows, more = page(tx, query, keys, tuple(after[1:]))
     findings = [
         _damaged_column(name, row, column)

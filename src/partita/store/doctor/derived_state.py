@@ -5,15 +5,15 @@ from typing import Any
 from sqlalchemy import Row, select, tuple_
 
 from partita.errors import PartitaError
-from partita.store import rebuild, threads
-from partita.store.derived import PartRow
-from partita.store.message_rows import MESSAGES, read_messages
-from partita.store.prepared import Prepared, prepare
+from partita.store import rebuild
+from partita.store.messages.prepared import PartRow, Prepared, prepare
+from partita.store.messages.rows import MESSAGES, read_messages
+from partita.store.schema import messages, parts
+from partita.store.schema import threads as thread_table
+from partita.store.search.fields import NO_FIELDS, SearchEntry
 from partita.store.search.postgres import vectors
-from partita.store.search.text import NO_FIELDS, SearchEntry
-from partita.store.tables import messages, parts
-from partita.store.tables import threads as thread_table
-from partita.store.transaction import Transaction, cut
+from partita.store.sql.transaction import Transaction, batched
+from partita.store.threads import rows as threads
 
 from .contents import moves_of
 from .pages import page
@@ -25,7 +25,7 @@ HINT = "--repair derives it anew"
 
 def find_outdated(tx: Transaction, after: Cursor, scope: Scope) -> Found:
     """Messages whose flags, previews, part rows or index entries are not those of their content."""
-    query = select(messages).where(tx.mine(messages), messages.c.key % scope.every == 0)
+    query = select(messages).where(tx.owned(messages), messages.c.key % scope.every == 0)
     rows, more = page(tx, query, (messages.c.key,), after)
     there = _part_rows(tx, rows)
     indexed = _indexed(tx, [(row.owner, row.key) for row in rows])
@@ -61,7 +61,7 @@ def _part_rows(tx: Transaction, rows: Any) -> dict[tuple[str, int], list[PartRow
     found: dict[tuple[str, int], list[PartRow]] = {}
     names = PartRow._fields
     query = select(parts.c.owner, parts.c.message, *(parts.c[name] for name in names))
-    for batch in cut((row.owner, row.key) for row in rows):
+    for batch in batched((row.owner, row.key) for row in rows):
         mine = query.where(tuple_(parts.c.owner, parts.c.message).in_(batch))
         for row in tx.rows(mine.order_by(parts.c.message, parts.c.number)):
             found.setdefault((row.owner, row.message), []).append(PartRow._make(row[2:]))
@@ -70,14 +70,14 @@ def _part_rows(tx: Transaction, rows: Any) -> dict[tuple[str, int], list[PartRow
 
 def _is_indexed(tx: Transaction, row: Row[Any], prepared: Prepared) -> bool:
     """Whether a message should have an entry: SQLite has one for each, PostgreSQL for those with words."""
-    return tx.lite or bool(vectors(SearchEntry(row.owner, row.key, "", prepared.fields)))
+    return tx.is_sqlite or bool(vectors(SearchEntry(row.owner, row.key, "", prepared.fields)))
 
 
 def _indexed(tx: Transaction, keys: list[tuple[str, int]]) -> set[tuple[str, int]]:
     """Those of the keys that the search index has an entry of."""
     if not keys:
         return set()
-    if tx.lite:
+    if tx.is_sqlite:
         marks = ", ".join("?" * len(keys))
         query = f"SELECT rowid FROM search WHERE rowid IN ({marks})"
         found = {row[0] for row in tx.sql(query, tuple(key for _, key in keys))}
@@ -108,7 +108,7 @@ def rederive(tx: Transaction, finding: Finding) -> None:
 
 def find_outdated_titles(tx: Transaction, after: Cursor, scope: Scope) -> Found:
     """Threads whose title is not in the search index, or is there without a title."""
-    query = select(thread_table).where(tx.mine(thread_table))
+    query = select(thread_table).where(tx.owned(thread_table))
     rows, more = page(tx, query, (thread_table.c.key,), after)
     indexed = _indexed(tx, [(row.owner, -row.key) for row in rows])
     findings = [
@@ -131,7 +131,7 @@ def find_outdated_titles(tx: Transaction, after: Cursor, scope: Scope) -> Found:
 def _title_words(tx: Transaction, row: Row[Any]) -> bool:
     if not row.title:
         return False
-    return tx.lite or bool(vectors(SearchEntry(row.owner, -row.key, row.title, NO_FIELDS)))
+    return tx.is_sqlite or bool(vectors(SearchEntry(row.owner, -row.key, row.title, NO_FIELDS)))
 
 
 def rederive_title(tx: Transaction, finding: Finding) -> None:

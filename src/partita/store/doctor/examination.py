@@ -7,9 +7,9 @@ from typing import TypeAlias
 from sqlalchemy import func, select
 
 from partita.errors import StoreError
-from partita.store.facade.store import Store
-from partita.store.tables import blobs, messages
-from partita.store.transaction import Transaction
+from partita.store.schema import blobs, messages
+from partita.store.sql.transaction import Transaction
+from partita.store.store import Store
 
 from .audit import audit as find_strings
 from .checks import CHECKS, Check
@@ -62,8 +62,8 @@ def _tell(progress: Progress | None, done: int, passes: int) -> None:
 def _scope(tx: Transaction, full: bool) -> Scope:
     if full:
         return Scope(full=True)
-    total = tx.run(select(func.count()).select_from(messages).where(tx.mine(messages))).scalar_one()
-    bytes_ = tx.run(select(func.count()).select_from(blobs).where(tx.mine(blobs))).scalar_one()
+    total = tx.run(select(func.count()).select_from(messages).where(tx.owned(messages))).scalar_one()
+    bytes_ = tx.run(select(func.count()).select_from(blobs).where(tx.owned(blobs))).scalar_one()
     digits = 0
     while bytes_ // 16**digits > BLOBS_LOOKED_INTO:
         digits += 1

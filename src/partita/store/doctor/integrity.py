@@ -2,7 +2,7 @@
 
 from collections import Counter
 
-from partita.store.transaction import Transaction
+from partita.store.sql.transaction import Transaction
 
 from .report import Cursor, Finding, Found, Scope
 
@@ -11,7 +11,7 @@ RECOVER = "copy the file away, then: sqlite3 FILE .recover | sqlite3 NEW; or tak
 
 def find_damage(tx: Transaction, after: Cursor, scope: Scope) -> Found:
     """Pages and indexes that do not fit together; for one owner alone, the file is not looked at."""
-    if not tx.lite or tx.owner is not None:
+    if not tx.is_sqlite or tx.owner is not None:
         return Found([])
     pragma = "integrity_check" if scope.full else "quick_check"
     tx.sql("PRAGMA ignore_check_constraints = ON")  # rows of before they existed are reported as contents

@@ -2,8 +2,8 @@
 
 from sqlalchemy import column, select, text, true
 
-from partita.store import consumptions
-from partita.store.transaction import Transaction
+from partita.store.sql.transaction import Transaction
+from partita.store.usage import choose_counted, lock_ledger, ranked_rows
 
 from .pages import page
 from .report import Cursor, Finding, Found, Scope
@@ -12,7 +12,7 @@ from .report import Cursor, Finding, Found, Scope
 def find_miscounted(tx: Transaction, after: Cursor, scope: Scope) -> Found:
     """Responses whose best row is not the counted one."""
     names = ("owner", "key", "thread_id", "counted", "best")
-    ranked = text(consumptions.ranked(tx)).columns(*map(column, names)).subquery()
+    ranked = text(ranked_rows(tx)).columns(*map(column, names)).subquery()
     rows_of = ranked.c
     mine = true() if tx.owner is None else rows_of.owner == tx.owner
     keys = (rows_of.owner, rows_of.key)
@@ -35,5 +35,5 @@ def find_miscounted(tx: Transaction, after: Cursor, scope: Scope) -> Found:
 def settle(tx: Transaction, finding: Finding) -> None:
     """Let the best row of a response be the counted one."""
     owner, key = finding.keys
-    consumptions.lock(tx, owner)
-    consumptions.settle(tx, owner, [key])
+    lock_ledger(tx, owner)
+    choose_counted(tx, owner, [key])

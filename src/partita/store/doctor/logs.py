@@ -3,11 +3,11 @@
 from sqlalchemy import and_, func, or_, select, update
 
 from partita.errors import StoreError
-from partita.store.log import run_log as log
-from partita.store.log import sealing
-from partita.store.runs import AT_WORK
-from partita.store.tables import runs
-from partita.store.transaction import Transaction
+from partita.store.logs import maintenance
+from partita.store.logs import run_log as log
+from partita.store.runs.rows import ACTIVE
+from partita.store.schema import runs
+from partita.store.sql.transaction import Transaction
 
 from .pages import page
 from .report import BACKUP, Cursor, Finding, Found, Scope
@@ -46,7 +46,7 @@ def find_wrong_ends(tx: Transaction, after: Cursor, scope: Scope) -> Found:
     query = (
         select(runs.c.owner, runs.c.id, runs.c.thread_id, runs.c.last_seq, last.label("last"))
         .join(end, and_(end.c.owner == runs.c.owner, end.c.run_id == runs.c.id), isouter=True)
-        .where(tx.mine(runs), runs.c.log_dropped_at.is_(None), runs.c.last_seq != last)
+        .where(tx.owned(runs), runs.c.log_dropped_at.is_(None), runs.c.last_seq != last)
     )
     rows, more = page(tx, query, (runs.c.owner, runs.c.id), after)
     findings = [
@@ -82,7 +82,7 @@ def find_damaged_blocks(tx: Transaction, after: Cursor, scope: Scope) -> Found:
     findings: list[Finding] = []
     for found in rows:
         try:
-            log.unpacked(tx, found.owner, found.run_id, found)
+            log.decode_row(tx, found.owner, found.run_id, found)
         except StoreError as error:
             what = f"{error.what}: entries {found.first_seq}-{found.last_seq}"
             findings.append(
@@ -94,16 +94,16 @@ def find_damaged_blocks(tx: Transaction, after: Cursor, scope: Scope) -> Found:
 def find_abandoned(tx: Transaction, after: Cursor, scope: Scope) -> Found:
     """Runs at work whose owner's time is up."""
     query = select(runs.c.owner, runs.c.id, runs.c.thread_id, runs.c.lease_owner).where(
-        tx.mine(runs),
+        tx.owned(runs),
         runs.c.finished_at.is_(None),
-        or_(*(runs.c.status == status for status in AT_WORK)),
+        or_(*(runs.c.status == status for status in ACTIVE)),
         runs.c.lease_expires_at <= tx.now,
     )
     rows, more = page(tx, query, (runs.c.owner, runs.c.id), after)
     findings = [
         Finding(
             what=f"{row.lease_owner or 'its owner'} went away while it was at work",
-            hint="it is taken up by the next server that starts; or end it with interrupt_run()",
+            hint="it is taken up by the next server that starts; or end it with store.runs.interrupt()",
             resource_id=row.owner or None,
             thread_id=row.thread_id,
             run_id=row.id,
@@ -116,9 +116,9 @@ def find_abandoned(tx: Transaction, after: Cursor, scope: Scope) -> Found:
 def find_unsealed(tx: Transaction, after: Cursor, scope: Scope) -> Found:
     """Runs that have ended and whose log could be smaller."""
     query = select(runs.c.owner, runs.c.id, runs.c.thread_id).where(
-        tx.mine(runs),
+        tx.owned(runs),
         runs.c.sealed.is_(False),
-        runs.c.status.not_in(AT_WORK),
+        runs.c.status.not_in(ACTIVE),
         runs.c.finished_at.is_not(None),
         runs.c.log_dropped_at.is_(None),
     )
@@ -142,4 +142,4 @@ def find_unsealed(tx: Transaction, after: Cursor, scope: Scope) -> Found:
 def seal(tx: Transaction, finding: Finding) -> None:
     """Seal the log of a run."""
     owner, run_id = finding.keys
-    sealing.seal_run(Transaction(tx.connection, owner, tx.now), run_id)
+    maintenance.seal_run(Transaction(tx.connection, owner, tx.now), run_id)

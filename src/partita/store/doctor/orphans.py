@@ -5,10 +5,12 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Table, and_, delete, exists, func, insert, select
 
-from partita.store import branches, rebuild, tables, threads
-from partita.store.search import search
-from partita.store.search.sqlite import owner_word
-from partita.store.transaction import Transaction
+from partita.store import rebuild, schema
+from partita.store.search import index as search_index
+from partita.store.search.sqlite import owner_token
+from partita.store.sql.transaction import Transaction
+from partita.store.threads import branches
+from partita.store.threads import rows as threads
 
 from .pages import PAGE, page
 from .report import BACKUP, Cursor, Finding, Found, Scope
@@ -30,32 +32,32 @@ _THREAD = "--repair makes a thread for them, without a title"
 
 RULES: Mapping[str, Rule] = {
     "messages": Rule(
-        tables.messages, tables.threads, {"owner": "owner", "thread_id": "id"}, "messages", _THREAD
+        schema.messages, schema.threads, {"owner": "owner", "thread_id": "id"}, "messages", _THREAD
     ),
-    "runs": Rule(tables.runs, tables.threads, {"owner": "owner", "thread_id": "id"}, "runs", _THREAD),
+    "runs": Rule(schema.runs, schema.threads, {"owner": "owner", "thread_id": "id"}, "runs", _THREAD),
     "consumptions": Rule(
-        tables.consumptions,
-        tables.threads,
+        schema.consumptions,
+        schema.threads,
         {"owner": "owner", "thread_id": "id"},
         "consumptions",
         "--repair removes them, as they go when a thread is deleted",
     ),
     "labels": Rule(
-        tables.thread_labels, tables.threads, {"owner": "owner", "thread_id": "id"}, "labels", _DERIVED
+        schema.thread_labels, schema.threads, {"owner": "owner", "thread_id": "id"}, "labels", _DERIVED
     ),
     "parts": Rule(
-        tables.parts, tables.messages, {"owner": "owner", "message": "key"}, "rows of parts", _DERIVED
+        schema.parts, schema.messages, {"owner": "owner", "message": "key"}, "rows of parts", _DERIVED
     ),
     "references": Rule(
-        tables.blob_refs,
-        tables.messages,
+        schema.blob_refs,
+        schema.messages,
         {"owner": "owner", "message": "key"},
         "references to blobs",
         _DERIVED,
     ),
     "logs": Rule(
-        tables.run_log,
-        tables.runs,
+        schema.run_log,
+        schema.runs,
         {"owner": "owner", "run_id": "id"},
         "pieces of a log",
         f"the run is gone: {BACKUP}",
@@ -72,7 +74,7 @@ def find_orphans(tx: Transaction, after: Cursor, scope: Scope) -> Found:
     rule = RULES[name]
     columns = [rule.table.c[column] for column in rule.columns]
     same = and_(*(rule.parent.c[theirs] == rule.table.c[own] for own, theirs in rule.columns.items()))
-    query = select(*columns, func.count().label("total")).where(tx.mine(rule.table), ~exists().where(same))
+    query = select(*columns, func.count().label("total")).where(tx.owned(rule.table), ~exists().where(same))
     rows, more = page(tx, query.group_by(*columns), columns, tuple(after[1:]))
     findings = [_finding(name, rule, row[0], row[1], row.total) for row in rows]
     if more is not None:
@@ -106,7 +108,7 @@ def adopt_or_remove(tx: Transaction, finding: Finding) -> None:
 
 def _make_thread(tx: Transaction, owner: str, id: str) -> None:
     """A thread for messages and runs that have none, its last message the active leaf."""
-    table, message = tables.threads, tables.messages
+    table, message = schema.threads, schema.messages
     if tx.row(select(table.c.id).where(table.c.owner == owner, table.c.id == id)):
         return
     mine = (message.c.owner == owner, message.c.thread_id == id)
@@ -154,9 +156,9 @@ STRAY_POSTGRES = STRAY.format(
 def find_stray_entries(tx: Transaction, after: Cursor, scope: Scope) -> Found:
     """Entries of the search index whose message or thread is not there."""
     everyone, owner = tx.owner is None, tx.owner or ""
-    if tx.lite:
+    if tx.is_sqlite:
         start = after or (-(2**62),)
-        rows: list[Any] = list(tx.sql(STRAY_LITE, (*start, everyone, owner_word(owner), PAGE)))
+        rows: list[Any] = list(tx.sql(STRAY_LITE, (*start, everyone, owner_token(owner), PAGE)))
         found = [("", row[0]) for row in rows]
     else:
         start = after or ("", -(2**62))
@@ -177,7 +179,7 @@ def find_stray_entries(tx: Transaction, after: Cursor, scope: Scope) -> Found:
 def remove_entry(tx: Transaction, finding: Finding) -> None:
     """Remove an entry from the search index."""
     owner, key = finding.keys
-    if tx.lite:  # the entry says whose it is in a way that cannot be read back
+    if tx.is_sqlite:  # the entry says whose it is in a way that cannot be read back
         tx.sql("DELETE FROM search WHERE rowid = ?", (key,))
     else:
-        search.forget(tx, [(owner, key)])
+        search_index.delete(tx, [(owner, key)])

@@ -5,7 +5,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, literal, tuple_
 
-from partita.store.transaction import Transaction
+from partita.store.sql.transaction import Transaction
 
 from .report import Cursor
 

@@ -4,15 +4,15 @@ import shlex
 from pathlib import Path
 
 from partita.private_files import is_shared
-from partita.store.engines.store_files import store_files
-from partita.store.transaction import Transaction
+from partita.store.engines.location import store_files
+from partita.store.sql.transaction import Transaction
 
 from .report import Cursor, Finding, Found, Scope
 
 
 def find_shared_files(tx: Transaction, after: Cursor, scope: Scope) -> Found:
     """Files of a SQLite store that are not its owner's alone. A group may be meant to share them."""
-    if not tx.lite or tx.owner is not None:
+    if not tx.is_sqlite or tx.owner is not None:
         return Found([])
     name = next(str(row.file or "") for row in tx.sql("PRAGMA database_list") if row.name == "main")
     shared = [file for file in store_files(Path(name)) if is_shared(file)] if name else []

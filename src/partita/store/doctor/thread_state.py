@@ -5,19 +5,21 @@ from typing import Any
 from sqlalchemy import Integer, Row, case, cast, func, select, tuple_, update
 
 from partita.errors import PartitaError
-from partita.store import branches, rebuild, threads
-from partita.store.tables import messages, thread_labels
-from partita.store.tables import threads as thread_table
-from partita.store.transaction import Transaction
+from partita.store import rebuild
+from partita.store.schema import messages, thread_labels
+from partita.store.schema import threads as thread_table
+from partita.store.sql.transaction import Transaction
+from partita.store.threads import branches
+from partita.store.threads import rows as threads
 from partita.types.json import is_object, loads
 
 from .pages import page
 from .report import Cursor, Finding, Found, Scope
 
-WRONG_FLAGS = f"""{branches.WAY}
+WRONG_FLAGS = f"""{branches.PATH}
 SELECT count(*) FROM messages
 WHERE owner = ? AND thread_id = ? AND (CASE WHEN active THEN 1 ELSE 0 END)
-    <> (CASE WHEN id IN (SELECT id FROM way) THEN 1 ELSE 0 END)
+    <> (CASE WHEN id IN (SELECT id FROM path) THEN 1 ELSE 0 END)
 """
 
 
@@ -33,7 +35,7 @@ def _finding(row: Row[Any], what: str, hint: str = "--repair derives it anew") -
 
 
 def _threads(tx: Transaction, after: Cursor) -> tuple[list[Row[Any]], Cursor | None]:
-    query = select(thread_table).where(tx.mine(thread_table))
+    query = select(thread_table).where(tx.owned(thread_table))
     rows, more = page(tx, query, (thread_table.c.key,), after)
     return list(rows), more
 

@@ -1,1 +1,1 @@
-"""Where the store is kept: SQLite or PostgreSQL behind one protocol."""
+"""The databases of the store: SQLite and PostgreSQL with one interface."""

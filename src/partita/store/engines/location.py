@@ -1,4 +1,4 @@
-"""Where a store is: what a URL or the settings say, and the file that is used when nobody says anything."""
+"""Where a store is: URLs, the default file, and the files of a SQLite store."""
 
 import os
 import re
@@ -9,9 +9,10 @@ from urllib.parse import parse_qsl, unquote, urlencode
 
 from partita.config.config import Config
 from partita.errors import StoreError
-from partita.store.texts import UNSTORABLE
+from partita.private_files import create_file, is_shared, restrict
+from partita.store.sql.texts import UNSTORABLE
 
-if TYPE_CHECKING:  # it takes a third of a second, and most stores are files
+if TYPE_CHECKING:  # importing it takes a third of a second, and most stores are files
     from sqlalchemy.engine import URL
 
 EngineName: TypeAlias = Literal["sqlite", "postgresql"]
@@ -19,7 +20,7 @@ EngineName: TypeAlias = Literal["sqlite", "postgresql"]
 FORMS = "use sqlite:///FILE, postgresql://USER:PASSWORD@HOST/DATABASE, memory: or the path of a file"
 SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")  # two letters at least: `c:` is a drive
 
-# What may stand behind the `?` of a server's URL, and what the driver calls it.
+# The parameters of a server URL, and their names in the driver.
 OPTIONS = {
     "host": "host",
     "port": "port",
@@ -40,7 +41,7 @@ ESCAPED = "in a password write %40 for @, %3F for ?, %2F for /"
 
 @dataclass(frozen=True, slots=True)
 class Location:
-    """Which engine, and where: the path of a file (`None`: in memory) or the URL of a server."""
+    """An engine, and the path of a file (`None`: in memory) or the URL of a server."""
 
     engine: EngineName
     path: Path | None = None
@@ -55,24 +56,24 @@ def default_path() -> Path:
 
 
 def locate(url: str | os.PathLike[str] | None = None) -> Location:
-    """Where the store of this URL is; without one, what the settings say, or the default file."""
+    """The location of a URL; without a URL that of the settings, or the default file."""
     text = os.fspath(url) if url is not None else _configured()
     if not text:
         return Location("sqlite", default_path())
     if "\x00" in text:
-        raise StoreError("the URL holds a NUL", hint=FORMS)
+        raise StoreError("the URL contains a NUL", hint=FORMS)
     if text in ("memory:", "sqlite://", "sqlite:///:memory:", ":memory:"):
         return Location("sqlite")
     scheme, separator, rest = text.partition("://")
     if not separator:
-        return Location("sqlite", _path(text) if isinstance(url, os.PathLike) else _bare(text))
+        return Location("sqlite", _path(text) if isinstance(url, os.PathLike) else _plain_path(text))
     match scheme.partition("+")[0]:
         case "sqlite":
             return Location("sqlite", _file(rest, text))
         case "postgresql" | "postgres":
             return Location("postgresql", url=_server(rest))
         case _:
-            raise StoreError(f"no store speaks {scheme!r}", where=without_password(text), hint=FORMS)
+            raise StoreError(f"no store has URLs with {scheme}://", where=without_password(text), hint=FORMS)
 
 
 def _configured() -> str:
@@ -80,8 +81,8 @@ def _configured() -> str:
     return str(Config().get("store") or "")
 
 
-def _bare(text: str) -> Path:
-    """The path of a text that is no URL; one that looks like half of a URL is a mistake."""
+def _plain_path(text: str) -> Path:
+    """The path of a text without `://`. A text that begins like a URL is refused."""
     if SCHEME.match(text):
         raise StoreError("this is neither a URL nor a path", where=text.partition(":")[0] + ":…", hint=FORMS)
     return _path(text)
@@ -90,7 +91,7 @@ def _bare(text: str) -> Path:
 def _path(text: str) -> Path:
     try:
         return Path(text).expanduser()
-    except RuntimeError:  # ~somebody who does not exist
+    except RuntimeError:  # `~name` of an unknown user
         raise StoreError("there is no such user", where=text, hint="write the whole path") from None
 
 
@@ -104,7 +105,7 @@ def _file(rest: str, text: str) -> Path:
 
 
 def _server(rest: str) -> str:
-    """The URL of a server in the words of the driver."""
+    """The URL of a server, with the parameter names of the driver."""
     address, mark, query = rest.partition("?")
     url = f"postgresql+asyncpg://{address}"
     parsed = _parsed(url)
@@ -112,17 +113,19 @@ def _server(rest: str) -> str:
         raise StoreError("the URL of the server cannot be read", hint=f"{FORMS}; {ESCAPED}")
     options = parse_qsl(query, keep_blank_values=True)
     for name, value in options:
-        if name not in OPTIONS or (name in NUMBERS and not value.isdecimal()):
-            raise StoreError(
-                f"the URL says {name}={value}" if name in NUMBERS else f"the driver has no option {name!r}",
-                where=without_password(url),
-                hint=f"after the ? may stand {', '.join(OPTIONS)}; {ESCAPED}",
-            )
+        if name not in OPTIONS:
+            what = f"the driver has no option {name!r}"
+        elif name in NUMBERS and not value.isdecimal():
+            what = f"{name}={value} is not a number"
+        else:
+            continue
+        hint = f"options after the ?: {', '.join(OPTIONS)}; {ESCAPED}"
+        raise StoreError(what, where=without_password(url), hint=hint)
     return url + mark + urlencode([(OPTIONS[name], value) for name, value in options])
 
 
 def _parsed(url: str) -> "URL | None":
-    """The pieces of a URL; none when they cannot be told apart."""
+    """The parts of a URL; `None` if it cannot be parsed."""
     from sqlalchemy.engine import make_url
     from sqlalchemy.exc import ArgumentError
 
@@ -134,7 +137,7 @@ def _parsed(url: str) -> "URL | None":
 
 
 def without_password(url: str) -> str:
-    """A URL that may be shown: nothing of it but user, host and database."""
+    """A URL for messages: only the user, the host and the database."""
     scheme, separator, _ = url.partition("://")
     parsed = _parsed(url)
     if parsed is None:
@@ -145,3 +148,28 @@ def without_password(url: str) -> str:
     query = "&".join(f"{name}={','.join(options[name])}" for name in SHOWN if name in options)
     place = f"{user}{parsed.host or ''}{port}/{parsed.database or ''}"
     return f"{scheme}://{place}" + (f"?{query}" if query else "")
+
+
+# The files of a SQLite store
+
+
+def store_files(path: Path) -> list[Path]:
+    """The database, the files of SQLite next to it, and the copies from before upgrades."""
+    real = path.resolve()
+    names = (f"{real.name}-wal", f"{real.name}-shm", f"{real.name}-journal")
+    existing = [file for file in (real, *map(real.with_name, names)) if file.exists()]
+    copies = [file for file in real.parent.iterdir() if file.name.startswith(f"{real.name}.schema-")]
+    return existing + sorted(copies)
+
+
+def create_or_restrict(path: Path) -> None:
+    """Create the file of a store for this user alone; SQLite gives its other files the same mode.
+
+    The mode of an existing file may be intended, for example to share it with a group. It is changed only
+    for the file in the user's data directory, which earlier versions created with the usual mode.
+    """
+    if not path.exists():
+        create_file(path)
+    elif is_shared(path) and path == default_path():
+        for file in store_files(path):
+            restrict(file)

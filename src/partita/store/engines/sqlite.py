@@ -1,9 +1,8 @@
-"""SQLite: one writer thread, a few reader threads, write-ahead log.
+"""SQLite: one writer thread, a few reader threads, a write-ahead log.
 
-The writer takes all work that waits and commits it together, each piece in a savepoint of its own: many
-small writes become few commits, and one that fails takes nothing else with it. What is urgent, which is the
-writing of logs and the signs of life of those who do, does not wait for all that came before it: streams stay
-live while threads are made.
+The writer takes all work that waits and commits it together, each piece in a savepoint: many small writes
+become few commits, and one that fails does not affect the others. Urgent work, such as appending to logs and
+renewing leases, does not wait for the rest: streams continue while threads are written.
 """
 
 import asyncio
@@ -11,7 +10,7 @@ import os
 import sqlite3
 from collections import deque
 from collections.abc import Callable, Generator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from queue import SimpleQueue
@@ -25,58 +24,59 @@ from sqlalchemy.pool import QueuePool, StaticPool
 
 from partita.errors import StoreError, UnavailableError
 
-from .availability import EngineHealth
-from .checkpoints import Checkpoints
-from .failures import SQLITE, TELLABLE, explained, is_busy, told
-from .store_files import create_or_restrict
-from .wake import Listeners, News
+from .driver_errors import DRIVER_ERRORS, SQLITE, is_busy, store_error, translated_errors
+from .engine import EngineHealth, Listener, Listeners
+from .location import create_or_restrict
 
 T = TypeVar("T")
 
-READERS = 4
-TOGETHER = 1000
-"""How many pieces of work one commit takes at most."""
+READERS: Final = 4
 
-SHARE = 0.01
-"""How many seconds a commit may take up before what is urgent has its turn."""
+MAX_JOBS: Final = 1000
+"""The number of jobs in one commit."""
 
-GLANCE = 0.02
-"""How many seconds lie between two looks whether another process has written."""
+MAX_SECONDS: Final = 0.01
+"""How long a transaction may take before urgent work has its turn."""
 
-SETTLED = 50_000_000
-"""After how many nanoseconds a time of modification is final: a file system counts in steps of some
-milliseconds, so that two writes may have the same."""
+POLL_SECONDS: Final = 0.02
+"""The time between two checks whether another process has written."""
 
-TRUSTED = 1.0
-"""For how many seconds the times of the files are trusted to tell that nothing was written."""
+MTIME_STEP: Final = 50_000_000
+"""After how many nanoseconds a modification time is final: file systems count in steps of milliseconds, so
+that two writes may have the same time."""
 
-MAGIC = b"SQLite format 3\x00"
+MTIME_SECONDS: Final = 1.0
+"""How long unchanged modification times are taken as proof that nothing was written."""
 
-PRAGMAS = (
-    "PRAGMA page_size = 8192",  # of new files: rows of two kilobytes fill it better than half of 4096
-    "PRAGMA synchronous = FULL",  # durable means durable: a power cut loses nothing that was acknowledged
+COMMITS_PER_CHECKPOINT: Final = 200
+
+MAGIC: Final = b"SQLite format 3\x00"
+
+PRAGMAS: Final = (
+    "PRAGMA page_size = 8192",  # for new files: two rows of two kilobytes leave half of 4096 bytes unused
+    "PRAGMA synchronous = FULL",  # a power failure loses nothing that was acknowledged
     "PRAGMA foreign_keys = ON",
     "PRAGMA temp_store = MEMORY",
     "PRAGMA cache_size = -16000",
     "PRAGMA journal_size_limit = 67108864",
-    "PRAGMA wal_autocheckpoint = 8000",  # no commit waits for that, unless it lags far behind
+    "PRAGMA wal_autocheckpoint = 8000",  # only if `Checkpoints` lag far behind: the commit waits for it
 )
 
 
 class Job:
-    """Work, and whom to tell what became of it."""
+    """Work for the writer thread, and the future for its result."""
 
-    __slots__ = ("alone", "future", "loop", "work")
+    __slots__ = ("autocommit", "future", "loop", "work")
 
-    def __init__(self, work: Callable[[Connection], Any], *, alone: bool = False) -> None:
+    def __init__(self, work: Callable[[Connection], Any], *, autocommit: bool = False) -> None:
         self.work = work
-        self.alone = alone
+        self.autocommit = autocommit
         self.loop = asyncio.get_running_loop()
         self.future: asyncio.Future[Any] = self.loop.create_future()
 
 
 class Outcome(NamedTuple):
-    """What became of work."""
+    """The result or the error of a job."""
 
     job: Job
     result: Any = None
@@ -84,10 +84,10 @@ class Outcome(NamedTuple):
 
 
 WAKE: Final = "wake"
-"""Put among the work that waits when there is something urgent."""
+"""Put into the queue when there is urgent work."""
 
 STOP: Final = "stop"
-"""Put behind all work."""
+"""Put into the queue after all work."""
 
 
 class SqliteEngine:
@@ -103,17 +103,19 @@ class SqliteEngine:
         self._closed = False
         self.health = EngineHealth(lambda: self.where)
         self._commits = 0
-        with told(self.where):
-            self._prepare()
-            self._writing = self._engine("IMMEDIATE", StaticPool, {})
+        with translated_errors(self.where):
+            self._prepare_file()
+            self._writing = self._create_engine("IMMEDIATE", StaticPool, {})
             self._reading = (
-                self._writing if path is None else self._engine("DEFERRED", QueuePool, {"pool_size": READERS})
+                self._writing
+                if path is None
+                else self._create_engine("DEFERRED", QueuePool, {"pool_size": READERS})
             )
-            self._writing.connect().close()  # now, so that what is wrong is told now
+            self._writing.connect().close()  # errors are raised now, not at the first write
             self._file = None if path is None else _identity(path)
         self._readers = ThreadPoolExecutor(READERS, thread_name_prefix="partita-read")
         self._checkpoints = Checkpoints(self._connect, self._readers)
-        self._writer = Thread(target=self._write_all, name="partita-write", daemon=True)
+        self._writer = Thread(target=self._write_until_closed, name="partita-write", daemon=True)
         self._writer.start()
 
     @property
@@ -121,24 +123,26 @@ class SqliteEngine:
         """The path of the file."""
         return "memory" if self.path is None else str(self.path)
 
-    def _prepare(self) -> None:
+    # Connections
+
+    def _prepare_file(self) -> None:
         if self.path is None:
             return
         if self.path.is_dir():
             raise StoreError("this is a folder", where=self.where, hint="name a file in it")
         create_or_restrict(self.path)
-        # SQLite takes any file of less than a page for an empty one, and writes over it.
-        if _start(self.path) not in (b"", MAGIC):
+        # SQLite takes any file of less than a page for an empty one, and overwrites it.
+        if _first_bytes(self.path) not in (b"", MAGIC):
             raise UnavailableError(
                 SQLITE["SQLITE_NOTADB"][0], where=self.where, hint=SQLITE["SQLITE_NOTADB"][1]
             )
 
-    def _engine(self, begin: str, pool: type[Any], options: dict[str, Any]) -> sqlalchemy.Engine:
+    def _create_engine(self, begin: str, pool: type[Any], options: dict[str, Any]) -> sqlalchemy.Engine:
         engine = sqlalchemy.create_engine("sqlite://", creator=self._connect, poolclass=pool, **options)
 
         @event.listens_for(engine, "begin")
         def _begin(connection: Connection) -> None:  # pyright: ignore[reportUnusedFunction] # called by SQLAlchemy
-            if not connection.get_execution_options().get("alone"):
+            if not connection.get_execution_options().get("autocommit"):
                 driver = connection.connection.driver_connection
                 assert isinstance(driver, sqlite3.Connection)
                 driver.execute(f"BEGIN {begin}")
@@ -149,7 +153,7 @@ class SqliteEngine:
         connection = sqlite3.connect(
             ":memory:" if self.path is None else self.path,
             timeout=self._patience,
-            isolation_level=None,  # transactions begin where we say so
+            isolation_level=None,  # `sqlite3` begins no transactions
             check_same_thread=False,
         )
         try:
@@ -160,36 +164,23 @@ class SqliteEngine:
             raise
         return connection
 
-    async def own(self) -> None:
-        """The file is ours: from now on, changes go to a write-ahead log first.
+    async def use_write_ahead_log(self) -> None:
+        """Switch the file to a write-ahead log.
 
-        SQLite does not wait for its turn here when another process opens the file at the same moment.
+        SQLite does not wait here when another process opens the file at the same time.
         """
         deadline = monotonic() + self._patience
         while True:
             try:
-                return await self._between(_write_ahead)
+                return await self._run_autocommit(_use_wal)
             except UnavailableError as error:
                 if not is_busy(error.__cause__) or monotonic() > deadline:
                     raise
                 self.health.retries += 1
-            await asyncio.sleep(GLANCE)
-
-    async def read(self, work: Callable[[Connection], T]) -> T:
-        """What the work gives, from one consistent view."""
-        if self.path is None:  # one connection is all there is
-            return await self.write(work)
-        self._refuse_if_closed()
-        with self.health.reading:
-            return await asyncio.get_running_loop().run_in_executor(self._readers, self._read, work)
-
-    def _read(self, work: Callable[[Connection], T]) -> T:
-        with told(self.where), self._reading.connect() as connection, connection.begin():
-            self._check_file()
-            return work(connection)
+            await asyncio.sleep(POLL_SECONDS)
 
     def _check_file(self) -> None:
-        """Refuse a file that was deleted or replaced: SQLite would write into one that no other can open."""
+        """Refuse a file that was deleted or replaced: SQLite would write to one that nobody else can open."""
         if self._file is None or self.path is None:
             return
         with suppress(FileNotFoundError):
@@ -201,8 +192,27 @@ class SqliteEngine:
             hint="stop every process that has it open, put the file or a backup in its place, start again",
         )
 
+    def _refuse_if_closed(self) -> None:
+        if self._closed:
+            raise StoreError("the store is closed", where=self.where, hint="open it again")
+
+    # Work
+
+    async def read(self, work: Callable[[Connection], T]) -> T:
+        """Run work in a read-only transaction with one consistent view, and return its result."""
+        if self.path is None:  # there is only one connection
+            return await self.write(work)
+        self._refuse_if_closed()
+        with self.health.reading:
+            return await asyncio.get_running_loop().run_in_executor(self._readers, self._read, work)
+
+    def _read(self, work: Callable[[Connection], T]) -> T:
+        with translated_errors(self.where), self._reading.connect() as connection, connection.begin():
+            self._check_file()
+            return work(connection)
+
     async def write(self, work: Callable[[Connection], T], *, urgent: bool = False) -> T:
-        """What the work gives, once it is durable; if it raises, nothing of it remains."""
+        """Run work in a transaction and return its result once it is durable. All or nothing is written."""
         self._refuse_if_closed()
         job = Job(work)
         if urgent:
@@ -212,184 +222,185 @@ class SqliteEngine:
             result: T = await job.future
         return result
 
-    async def make(self, work: Callable[[Connection], None]) -> None:
-        """Do work that makes or changes the tables, in one transaction."""
+    async def write_statement(self, work: Callable[[Connection], T]) -> T:
+        """Run urgent work that writes with a single statement, without `BEGIN` and `COMMIT`."""
+        with self.health.writing:
+            return await self._run_autocommit(work)
+
+    async def change_schema(self, work: Callable[[Connection], None]) -> None:
+        """Run work that creates or changes tables, in one transaction."""
         await self.write(work)
 
-    async def alone(self, work: Callable[[Connection], T]) -> T:
-        """What the work gives, between two transactions of the writer."""
-        with self.health.writing:
-            return await self._between(work)
+    async def autocommit(self, work: Callable[[Connection], T]) -> T:
+        """Run statements that are not allowed in a transaction, and return the result."""
+        return await self.write_statement(work)
 
-    async def _between(self, work: Callable[[Connection], T]) -> T:
+    async def _run_autocommit(self, work: Callable[[Connection], T]) -> T:
         self._refuse_if_closed()
-        job = Job(work, alone=True)
+        job = Job(work, autocommit=True)
         self._urgent.append(job)
         self._jobs.put(WAKE)
         result: T = await job.future
         return result
 
-    def _refuse_if_closed(self) -> None:
-        if self._closed:
-            raise StoreError("the store is closed", where=self.where, hint="open it again")
+    # The writer thread
 
-    def _write_all(self) -> None:
-        """The life of the writer thread: take what waits, commit it, tell those who asked."""
-        left: list[Job] = []
-        open_ = True
+    def _write_until_closed(self) -> None:
+        """Run the jobs that wait and commit them, until the engine is closed."""
+        remaining: list[Job] = []
+        is_open = True
         with (
             self._writing.connect() as connection,
-            self._writing.connect().execution_options(alone=True) as bare,
+            self._writing.connect().execution_options(autocommit=True) as autocommit,
         ):
-            while open_ or left or self._urgent:
-                open_ = self._gather(left) and open_
+            while is_open or remaining or self._urgent:
+                is_open = self._take_jobs(remaining) and is_open
                 while self._urgent:
-                    self._hurry(connection, bare, self._urgent.popleft())
-                left = self._commit(connection, left)
+                    job = self._urgent.popleft()
+                    if job.autocommit:
+                        self._run_without_transaction(autocommit, job)
+                    else:
+                        self._commit(connection, [job])
+                remaining = self._commit(connection, remaining)
         self._writing.dispose()
 
-    def _hurry(self, connection: Connection, bare: Connection, job: Job) -> None:
-        """Do what is urgent, unless nobody wants it any more."""
-        if job.future.cancelled():
-            return
-        if job.alone:
-            self._run_alone(bare, job)
-        else:
-            self._commit(connection, [job])
-
-    def _gather(self, jobs: list[Job]) -> bool:
-        """Add the work that waits; wait for some if there is none. Whether more may come."""
-        while len(jobs) < TOGETHER:
+    def _take_jobs(self, jobs: list[Job]) -> bool:
+        """Add the jobs that wait; wait if there are none. Returns whether more may come."""
+        while len(jobs) < MAX_JOBS:
             if (jobs or self._urgent) and self._jobs.empty():
                 break
-            following = self._jobs.get()
-            if following == STOP:
+            job = self._jobs.get()
+            if job == STOP:
                 return False
-            if following != WAKE and not following.future.cancelled():
-                jobs.append(following)
+            if job != WAKE:
+                jobs.append(job)
         return True
 
-    def _commit(self, connection: Connection, jobs: list[Job]) -> list[Job]:
-        """Do work and commit it together; what is left when something else has to have its turn."""
+    def _commit(self, connection: Connection, jobs: Sequence[Job]) -> list[Job]:
+        """Run jobs in one transaction; returns those that are left when urgent work waits."""
+        jobs = [job for job in jobs if not job.future.cancelled()]
         if not jobs:
             return []
         outcomes: list[Outcome] = []
-        began = monotonic()
+        started = monotonic()
         try:
             with connection.begin():
                 self._check_file()
                 for job in jobs:
-                    outcomes.append(self._attempt(connection, job, alone=len(jobs) == 1))
-                    if self._urgent and monotonic() - began > SHARE:
+                    outcomes.append(self._run(connection, job, is_only=len(jobs) == 1))
+                    if self._urgent and monotonic() - started > MAX_SECONDS:
                         break
                 self._check_file()
-        except BaseException as error:  # the commit itself failed: nobody's work is there
-            refused = {outcome.job: outcome for outcome in outcomes if outcome.error is not None}
-            _tell([refused.get(job) or Outcome(job, error=self._shown(error)) for job in jobs])
+        except BaseException as error:  # the commit failed: nothing was written
+            failed = {outcome.job: outcome for outcome in outcomes if outcome.error is not None}
+            _report([failed.get(job) or Outcome(job, error=self._translated(error)) for job in jobs])
             return []
-        _tell(outcomes)
+        _report(outcomes)
         self._count_commit()
         return jobs[len(outcomes) :]
 
-    def _attempt(self, connection: Connection, job: Job, *, alone: bool) -> Outcome:
-        if alone:
+    def _run(self, connection: Connection, job: Job, *, is_only: bool) -> Outcome:
+        if is_only:
             return Outcome(job, job.work(connection))
         savepoint = connection.begin_nested()
         try:
             result = job.work(connection)
         except BaseException as error:
             if not _in_transaction(connection):
-                raise  # a full disk ends the whole transaction: nobody's work is there
+                raise  # a full disk ends the whole transaction: nothing was written
             savepoint.rollback()
-            return Outcome(job, error=self._shown(error))
+            return Outcome(job, error=self._translated(error))
         savepoint.commit()
         return Outcome(job, result)
+
+    def _run_without_transaction(self, connection: Connection, job: Job) -> None:
+        """Run a job whose statements are transactions of their own."""
+        if job.future.cancelled():
+            return
+        try:
+            self._check_file()
+            outcome = Outcome(job, job.work(connection))
+        except BaseException as error:
+            outcome = Outcome(job, error=self._translated(error))
+        finally:
+            connection.rollback()  # of the transaction that SQLAlchemy assumes
+        _report([outcome])
+        self._count_commit()
 
     def _count_commit(self) -> None:
         self._commits += 1
         if self.path is not None and not self._closed:
-            self._checkpoints.count()
+            self._checkpoints.count_commit()
 
-    def _run_alone(self, bare: Connection, job: Job) -> None:
-        """Do work outside of our transactions; each of its statements is its own."""
-        try:
-            self._check_file()
-            outcome = Outcome(job, job.work(bare))
-        except BaseException as error:
-            outcome = Outcome(job, error=self._shown(error))
-        finally:
-            bare.rollback()  # of what SQLAlchemy believes to have begun
-        _tell([outcome])
-        self._count_commit()
+    def _translated(self, error: BaseException) -> BaseException:
+        if not isinstance(error, DRIVER_ERRORS):
+            return error
+        translated = store_error(error, self.where)
+        translated.__cause__ = error
+        return translated
 
-    def _shown(self, error: BaseException) -> BaseException:
-        if isinstance(error, TELLABLE):
-            shown = explained(error, self.where)
-            shown.__cause__ = error
-            return shown
-        return error
+    # Notifications
 
     @contextmanager
-    def listen(self, topic: str) -> Generator[News, None, None]:
-        """News of a topic; another process's writing counts as news of everything."""
-        with self._listeners.listen(topic) as news:
-            idle = self._watcher is None or self._watcher.done()
-            if self.path is not None and idle and not self._closed:
+    def listen(self, topic: str) -> Generator[Listener, None, None]:
+        """Receive the notifications of a topic. A write of another process notifies all topics."""
+        with self._listeners.listen(topic) as listener:
+            is_idle = self._watcher is None or self._watcher.done()
+            if self.path is not None and is_idle and not self._closed:
                 self._watcher = asyncio.create_task(self._watch())
-            yield news
+            yield listener
+
+    def notify(self, topic: str) -> None:
+        """Notify the listeners of a topic in this process."""
+        self._listeners.notify(topic)
 
     def change_mark(self) -> object | None:
-        """When the files were last written to: cheap enough to be asked for many times a second."""
+        """The modification times of the files. They are cheap to read, many times a second."""
         if self.path is None:
             return self._commits
-        if os.name != "posix":  # elsewhere the time of a file that is open may be an old one
+        if os.name != "posix":  # elsewhere the modification time of an open file may be an old one
             return None
-        found: list[tuple[int, int, int] | None] = []
+        mark: list[tuple[int, int, int] | None] = []
         for name in (f"{self.path}-wal", str(self.path)):
             try:
                 stat = os.stat(name)  # noqa: PTH116 # a path object would cost more than the call
             except OSError:
-                found.append(None)
+                mark.append(None)
                 continue
-            if time_ns() - stat.st_mtime_ns < SETTLED:
-                return object()  # equal to no other: the next write may not change the time
-            found.append((stat.st_ino, stat.st_size, stat.st_mtime_ns))
-        return tuple(found)
+            if time_ns() - stat.st_mtime_ns < MTIME_STEP:
+                return object()  # differs from all others: the next write may not change the time
+            mark.append((stat.st_ino, stat.st_size, stat.st_mtime_ns))
+        return tuple(mark)
 
     async def _watch(self) -> None:
-        """Look for writings of other processes for as long as there are listeners."""
+        """Check for writes of other processes while there are listeners."""
         loop = asyncio.get_running_loop()
         connection = self._connect()
-        mark, looked = self.change_mark(), loop.time()
-        look = loop.run_in_executor(self._readers, data_version, connection)
+        mark, checked = self.change_mark(), loop.time()
+        check = loop.run_in_executor(self._readers, data_version, connection)
         try:
-            known = await asyncio.shield(look)
-            self._listeners.tell_all()
+            version = await asyncio.shield(check)
+            self._listeners.notify_all()
             while self._listeners and not self._closed:
-                await asyncio.sleep(GLANCE)
+                await asyncio.sleep(POLL_SECONDS)
                 before, mark = mark, self.change_mark()
-                if mark is not None and mark == before and loop.time() - looked < TRUSTED:
+                if mark is not None and mark == before and loop.time() - checked < MTIME_SECONDS:
                     continue
-                looked = loop.time()
-                look = loop.run_in_executor(self._readers, data_version, connection)
-                version = await asyncio.shield(look)
-                if version != known:
-                    self._listeners.tell_all()
-                known = version
+                checked = loop.time()
+                check = loop.run_in_executor(self._readers, data_version, connection)
+                before, version = version, await asyncio.shield(check)
+                if version != before:
+                    self._listeners.notify_all()
         finally:
-            await asyncio.wait([look])  # a connection must not be closed while a thread looks at it
+            await asyncio.wait([check])  # a connection must not be closed while a thread uses it
             connection.close()
 
-    def tell(self, topic: str) -> None:
-        """Wake those in this process who wait for a topic."""
-        self._listeners.tell(topic)
-
     async def close(self) -> None:
-        """Commit what waits, stop the threads, close the file."""
+        """Commit the work that waits, stop the threads, close the file."""
         if self._closed:
             return
         self._closed = True
-        self._listeners.tell_all()
+        self._listeners.notify_all()
         if self._watcher is not None:
             self._watcher.cancel()
             with suppress(asyncio.CancelledError):
@@ -402,19 +413,52 @@ class SqliteEngine:
         self._reading.dispose()
 
 
-def _tell(outcomes: Sequence[Outcome]) -> None:
-    """Tell those who wait what became of their work: all of one loop with one call."""
+class Checkpoints:
+    """Copies the write-ahead log into the database file, every so many commits, in another thread.
+
+    SQLite does it as part of the commit that makes the log long, and the caller waits for thousands of pages.
+    Another connection can do it while the writer continues.
+    """
+
+    def __init__(self, connect: Callable[[], sqlite3.Connection], threads: Executor) -> None:
+        self._connect = connect
+        self._threads = threads
+        self._connection: sqlite3.Connection | None = None
+        self._commits = 0
+        self._running: Future[None] | None = None
+
+    def count_commit(self) -> None:
+        """Count a commit, and start a checkpoint if it is time."""
+        self._commits += 1
+        if self._commits >= COMMITS_PER_CHECKPOINT and (self._running is None or self._running.done()):
+            self._commits = 0
+            self._running = self._threads.submit(self._checkpoint)
+
+    def _checkpoint(self) -> None:
+        with suppress(sqlite3.Error):  # the writer meets the same error, and reports it
+            if self._connection is None:
+                self._connection = self._connect()
+            self._connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
+
+    def close(self) -> None:
+        """Close the connection, after the threads have ended."""
+        if self._connection is not None:
+            self._connection.close()
+
+
+def _report(outcomes: Sequence[Outcome]) -> None:
+    """Resolve the futures of jobs, with one call for each event loop."""
     by_loop: dict[asyncio.AbstractEventLoop, list[Outcome]] = {}
     for outcome in outcomes:
         by_loop.setdefault(outcome.job.loop, []).append(outcome)
-    for loop, theirs in by_loop.items():
-        with suppress(RuntimeError):  # the loop was closed: nobody waits
-            loop.call_soon_threadsafe(_settle, theirs)
+    for loop, in_loop in by_loop.items():
+        with suppress(RuntimeError):  # the loop was closed
+            loop.call_soon_threadsafe(_resolve, in_loop)
 
 
-def _settle(outcomes: Sequence[Outcome]) -> None:
+def _resolve(outcomes: Sequence[Outcome]) -> None:
     for job, result, error in outcomes:
-        if job.future.done():  # who waited was cancelled
+        if job.future.done():  # cancelled
             continue
         if error is None:
             job.future.set_result(result)
@@ -423,17 +467,17 @@ def _settle(outcomes: Sequence[Outcome]) -> None:
 
 
 def _identity(path: Path) -> tuple[int, int]:
-    """What distinguishes a file from another one of the same name."""
-    found = path.stat()
-    return found.st_dev, found.st_ino
+    """Differs for another file at the same path."""
+    stat = path.stat()
+    return stat.st_dev, stat.st_ino
 
 
-def _start(path: Path) -> bytes:
+def _first_bytes(path: Path) -> bytes:
     with path.open("rb") as file:
         return file.read(len(MAGIC))
 
 
-def _write_ahead(connection: Connection) -> None:
+def _use_wal(connection: Connection) -> None:
     connection.exec_driver_sql("PRAGMA journal_mode = WAL")
 
 

@@ -1,8 +1,8 @@
-"""The search index of PostgreSQL: a `tsvector` in core, without any parser or dictionary of the server.
+"""The search index of PostgreSQL: `tsvector` columns, without a parser or dictionary of the server.
 
-The vectors are written out here, word by word, so that the server finds what `words` made and nothing
-else. A vector keeps 256 places of a word at most. So a message that is long gets several rows: row 0 says
-which words it has in which field, the rows that follow hold pieces of it, for phrases and for the score.
+The vectors are written here, token by token, so that the server finds the tokens of `tokens.py` and nothing
+else. A vector holds at most 256 positions of a token. So a long message has several rows: row 0 says which
+tokens are in which field, the rows after it hold parts of the message, for phrases and for the score.
 """
 
 from collections import Counter
@@ -11,12 +11,24 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import cache, partial
 from typing import TypeAlias
 
-from partita.store.transaction import Transaction
+from partita.store.sql.transaction import Transaction
+from partita.store.values import SearchField, SearchFilter
 
-from .filter import NEWEST, Conditions, Field, Match, SearchFilter, keys_of_thread, narrow
-from .query import LONGEST_PHRASE, Phrase, Query, Term
-from .text import SearchEntry
-from .words import indexed
+from .fields import SearchEntry
+from .query import (
+    MAX_PHRASE,
+    NEWEST,
+    Conditions,
+    Match,
+    Phrase,
+    Query,
+    Term,
+    add_filter,
+    keys_of_thread,
+    message_fields,
+    needs_thread,
+)
+from .tokens import index_text
 
 INSERT = (
     "INSERT INTO search (owner, key, number, words) SELECT owner, key, number, words::tsvector"
@@ -25,22 +37,22 @@ INSERT = (
 DELETE = "DELETE FROM search WHERE owner = ? AND key = ?"
 
 # A title is a row of its own, so that four weights are enough for five fields.
-WEIGHTS: dict[Field, str] = {"text": "A", "reasoning": "B", "tool-input": "C", "tool-output": "D"}
+WEIGHTS: dict[SearchField, str] = {"text": "A", "reasoning": "B", "tool-input": "C", "tool-output": "D"}
 
-LONG = 3500
-"""How many words one vector takes: of the longest there may be, they stay under its limit of 1 MB."""
+MAX_TOKENS = 3500
+"""The number of tokens in one vector: even with the longest tokens it stays below the limit of 1 MB."""
 
 MANY = 50
-"""How many entries are worth a thread."""
+"""The number of entries from which on their vectors are made in a second thread."""
 
-BESIDE = ThreadPoolExecutor(1, thread_name_prefix="partita-words")
+VECTOR_THREAD = ThreadPoolExecutor(1, thread_name_prefix="partita-search")
 Row: TypeAlias = tuple[str, int, int, str]
 
-REPEATED = 250
-OVERLAP = LONGEST_PHRASE - 1  # no phrase falls between two pieces
+MAX_POSITIONS = 250
+OVERLAP = MAX_PHRASE - 1  # a phrase is not split between two parts
 HEAD_BYTES = 1_000_000
-OF_LONG = "\ue001"
-"""A word in row 0 of long messages. It is of private use: no word of a text is like it."""
+LONG_MESSAGE = "\ue001"
+"""A token in row 0 of long messages. It is a private-use character, which no token of a text contains."""
 
 RANK = "ts_rank_cd(ARRAY[0.2, 0.25, 0.4, 1]::real[], {words}, ?::text::tsquery, 33)"  # 33: by length, below 1
 SCORE = (
@@ -64,13 +76,13 @@ THREADS = (
     "SELECT owner, thread_id FROM ({matches}) AS found"
     " GROUP BY owner, thread_id ORDER BY max(key) DESC LIMIT ?"
 )
-IN_PIECES = (
+IN_PARTS = (
     "SELECT 1 FROM search AS piece WHERE piece.owner = search.owner AND piece.key = search.key"
     " AND piece.number > 0 AND piece.words @@ ?::text::tsquery"
 )
-# A plan for any query would be wrong for most: some words are in every message, some in one, and of prefixes
-# the server has no idea. So it is first asked for the keys of rare words, by the index of words and no other
-# way; with these the rest is easy. Of common words it finds enough from the newest message backwards.
+# One plan for all queries would be wrong for most: some tokens are in every message, some in one, and the
+# server has no statistics of prefixes. So the keys of rare tokens are read first, through the index of tokens
+# only; the rest is then easy. For common tokens it finds enough from the newest message backwards.
 PLAN = (
     "SELECT set_config('plan_cache_mode', 'force_custom_plan', true), set_config('jit', 'off', true),"
     " set_config('enable_seqscan', ?, true), set_config('enable_indexscan', ?, true)"
@@ -80,10 +92,10 @@ KEYS = f"SELECT key FROM search WHERE number = 0 AND words @@ ?::text::tsquery L
 
 
 def prepare(tx: Transaction, entries: Sequence[SearchEntry]) -> Callable[[], None]:
-    """What adds entries to the index. The vectors of many are made while the server does other work."""
+    """A function that adds entries to the index. Many vectors are made while the server does other work."""
     if len(entries) < MANY:
         return partial(_insert, tx, _rows(entries))
-    rows = BESIDE.submit(_rows, entries)
+    rows = VECTOR_THREAD.submit(_rows, entries)
     return lambda: _insert(tx, rows.result())
 
 
@@ -108,136 +120,138 @@ def delete(tx: Transaction, keys: Sequence[tuple[str, int]]) -> None:
 def vectors(entry: SearchEntry) -> list[str]:
     """The vectors of an entry, as text."""
     texts = [("A", entry.title), *zip(WEIGHTS.values(), entry.fields, strict=True)]
-    fields = [(weight, indexed(text).split()) for weight, text in texts if text]
-    if not any(words for _, words in fields):
+    fields = [(weight, index_text(text).split()) for weight, text in texts if text]
+    if not any(tokens for _, tokens in fields):
         return []
-    if _fits([word for _, words in fields for word in words]):
+    if _fits([token for _, tokens in fields for token in tokens]):
         return [_vector(fields)]
-    pieces = [_vector([(weight, piece)]) for weight, words in fields for piece in _pieces(words)]
-    return [_head(fields), *pieces]
+    parts = [_vector([(weight, part)]) for weight, tokens in fields for part in _parts(tokens)]
+    return [_head(fields), *parts]
 
 
-def _fits(words: Sequence[str]) -> bool:
-    """Whether a vector can hold every place of every word."""
-    return len(words) <= REPEATED or (len(words) <= LONG and max(Counter(words).values()) <= REPEATED)
+def _fits(tokens: Sequence[str]) -> bool:
+    """Whether a vector can hold every position of every token."""
+    if len(tokens) <= MAX_POSITIONS:
+        return True
+    return len(tokens) <= MAX_TOKENS and max(Counter(tokens).values()) <= MAX_POSITIONS
 
 
-def _pieces(words: list[str]) -> Iterator[list[str]]:
-    """The words in pieces that fit, each one beginning with the end of the one before."""
-    if _fits(words):
-        yield words
+def _parts(tokens: list[str]) -> Iterator[list[str]]:
+    """The tokens in parts that fit into a vector, each starting with the end of the one before."""
+    if _fits(tokens):
+        yield tokens
         return
-    half = len(words) // 2
-    yield from _pieces(words[: half + OVERLAP])
-    yield from _pieces(words[half:])
+    half = len(tokens) // 2
+    yield from _parts(tokens[: half + OVERLAP])
+    yield from _parts(tokens[half:])
 
 
 def _vector(fields: Sequence[tuple[str, list[str]]]) -> str:
-    """The vector of fields, as text: every word once, for the server takes twice as long to join them."""
-    places: dict[str, str] = {}
+    """The vector of fields, as text. Every token occurs once: the server takes twice as long to join them."""
+    positions: dict[str, str] = {}
     start = 0
-    for weight, words in fields:
-        for word, place in zip(words, _places(weight)[start : start + len(words)], strict=True):
-            known = places.get(word)
-            places[word] = place if known is None else f"{known},{place}"
-        start += len(words) + 1  # a gap, so that no phrase runs from one field into the next
-    return " ".join([f"{word}:{where}" for word, where in places.items()])
+    for weight, tokens in fields:
+        for token, position in zip(tokens, _positions(weight)[start : start + len(tokens)], strict=True):
+            known = positions.get(token)
+            positions[token] = position if known is None else f"{known},{position}"
+        start += len(tokens) + 1  # a gap, so that a phrase does not continue in the next field
+    return " ".join([f"{token}:{found}" for token, found in positions.items()])
 
 
 @cache
-def _places(weight: str) -> list[str]:
-    return [f"{place}{weight}" for place in range(1, LONG + len(WEIGHTS) + 1)]
+def _positions(weight: str) -> list[str]:
+    return [f"{position}{weight}" for position in range(1, MAX_TOKENS + len(WEIGHTS) + 1)]
 
 
 def _head(fields: Sequence[tuple[str, list[str]]]) -> str:
-    """Every word of a long message with the fields that it is in; the places mean nothing."""
+    """Every token of a long message with its fields; the positions have no meaning."""
     weights: dict[str, list[str]] = {}
-    for place, (weight, words) in enumerate(fields, 1):
-        for word in dict.fromkeys(words):
-            weights.setdefault(word, []).append(f"{place}{weight}")
-    pieces: list[str] = [OF_LONG]
-    room = HEAD_BYTES
-    for word, where in weights.items():
-        room -= len(word.encode()) + 2 * len(where) + 4
-        if room < 0:  # only random text has so many different words
+    for position, (weight, tokens) in enumerate(fields, 1):
+        for token in dict.fromkeys(tokens):
+            weights.setdefault(token, []).append(f"{position}{weight}")
+    entries: list[str] = [LONG_MESSAGE]
+    remaining = HEAD_BYTES
+    for token, found in weights.items():
+        remaining -= len(token.encode()) + 2 * len(found) + 4
+        if remaining < 0:  # only random text has so many different tokens
             break
-        pieces.append(f"{word}:{','.join(where)}")
-    return " ".join(pieces)
+        entries.append(f"{token}:{','.join(found)}")
+    return " ".join(entries)
 
 
 def matches(
-    tx: Transaction, query: Query, wanted: SearchFilter, *, titles: bool, newest: int = NEWEST, limit: int
+    tx: Transaction, query: Query, filter: SearchFilter, *, titles: bool, newest: int = NEWEST, limit: int
 ) -> list[Match]:
     """The newest messages, or titles, that match, with their scores."""
-    text, values = _select(tx, query, wanted, titles=titles, newest=newest)
-    rank = _all_of(query.wanted, "", " <-> ")
+    text, values = _select(tx, query, filter, titles=titles, newest=newest)
+    rank = _all_of(query.required, "", " <-> ")
     rows = tx.sql(MATCHES.format(matches=text), (rank, rank, *values, limit))
     return [Match(row.key, row.owner, row.thread_id, row.score) for row in rows]
 
 
 def threads_of_matches(
-    tx: Transaction, query: Query, wanted: SearchFilter, *, titles: bool, limit: int, within: int
+    tx: Transaction, query: Query, filter: SearchFilter, *, titles: bool, limit: int, within: int
 ) -> list[tuple[str, str]]:
-    """Owners and ids of the threads whose messages, or titles, match; of the newest matches only."""
-    text, values = _select(tx, query, wanted, titles=titles, newest=NEWEST)
+    """Owners and ids of the threads of the newest messages, or titles, that match."""
+    text, values = _select(tx, query, filter, titles=titles, newest=NEWEST)
     rows = tx.sql(THREADS.format(matches=text), (*values, within, limit))
     return [(row.owner, row.thread_id) for row in rows]
 
 
 def _select(
-    tx: Transaction, query: Query, wanted: SearchFilter, *, titles: bool, newest: int
+    tx: Transaction, query: Query, filter: SearchFilter, *, titles: bool, newest: int
 ) -> tuple[str, list[object]]:
-    every = titles or len(wanted.columns) == len(WEIGHTS)
-    weights = "" if every else "".join(WEIGHTS[name] for name in wanted.columns)
-    conditions = Conditions(
-        "search.number = 0 AND search.words @@ ?::text::tsquery", expression(query, weights)
-    )
-    rare = _keys_of_rare_words(tx, expression(query, weights))
+    fields = message_fields(filter)
+    every = titles or len(fields) == len(WEIGHTS)
+    weights = "" if every else "".join(WEIGHTS[name] for name in fields)
+    words = expression(query, weights)
+    conditions = Conditions("search.number = 0 AND search.words @@ ?::text::tsquery", words)
+    rare = _keys_of_rare_tokens(tx, words)
     if rare is not None:
         conditions.add("search.key = ANY(?::bigint[])", rare)
     if titles:
         conditions.add("search.key BETWEEN ? AND -1", -newest)
-    elif wanted.thread_id is not None:
-        first, last = keys_of_thread(tx, wanted.thread_id)
+    elif filter.thread_id is not None:
+        first, last = keys_of_thread(tx, filter.thread_id)
         conditions.add("search.key BETWEEN ? AND ?", first, min(last, newest))
     else:
         conditions.add("search.key BETWEEN 1 AND ?", newest)
     if tx.owner is not None:
         conditions.add("search.owner = ?", tx.owner)
-    _look_into_pieces(query, weights, conditions)
-    narrow(tx, wanted, conditions, titles=titles)
+    _add_phrases_of_long_messages(query, weights, conditions)
+    add_filter(tx, filter, conditions, titles=titles)
     text = (TITLES if titles else MESSAGES).format(
-        threads=JOIN_THREADS if wanted.of_thread else "", conditions=conditions
+        threads=JOIN_THREADS if needs_thread(filter) else "", conditions=conditions
     )
     return text, conditions.values
 
 
-def _keys_of_rare_words(tx: Transaction, wanted: str) -> list[int] | None:
-    """The keys of all that match, unless they are many."""
+def _keys_of_rare_tokens(tx: Transaction, words: str) -> list[int] | None:
+    """The keys of all matches; `None` if there are many."""
     tx.sql(PLAN, ("off", "off"))
-    keys = [row.key for row in tx.sql(KEYS, (wanted,))]
+    keys = [row.key for row in tx.sql(KEYS, (words,))]
     tx.sql(PLAN, ("on", "on"))
     return keys if len(keys) <= RARE else None
 
 
 def expression(query: Query, weights: str) -> str:
-    """A query in the language of `tsquery`. Words hold letters and digits only: nothing needs escaping."""
-    exact = _all_of(query.wanted, weights, " <-> ") + _none_of(query.unwanted, weights)
-    if all(term.one_word for term in (*query.wanted, *query.unwanted)):
+    """The query in the syntax of `tsquery`. Tokens are letters and digits, so nothing needs escaping."""
+    exact = _all_of(query.required, weights, " <-> ") + _none_of(query.excluded, weights)
+    if all(term.is_single_token for term in (*query.required, *query.excluded)):
         return exact
-    single = [term for term in query.unwanted if term.one_word]
-    loose = _all_of(query.wanted, weights, " & ") + _none_of(single, weights)
-    return f"(!'{OF_LONG}' & {exact}) | ('{OF_LONG}' & {loose})"
+    single = [term for term in query.excluded if term.is_single_token]
+    loose = _all_of(query.required, weights, " & ") + _none_of(single, weights)
+    return f"(!'{LONG_MESSAGE}' & {exact}) | ('{LONG_MESSAGE}' & {loose})"
 
 
-def _look_into_pieces(query: Query, weights: str, conditions: Conditions) -> None:
-    """Of long messages row 0 tells nothing of phrases: ask the pieces for them."""
-    wanted = [_term(term, weights, " <-> ") for term in query.wanted if not term.one_word]
-    unwanted = [_term(term, weights, " <-> ") for term in query.unwanted if not term.one_word]
-    if wanted or unwanted:
-        asked = [f"EXISTS ({IN_PIECES})"] * len(wanted) + [f"NOT EXISTS ({IN_PIECES})"] * len(unwanted)
-        long = f"search.words @@ '''{OF_LONG}'''::tsquery"
-        conditions.add(f"(NOT {long} OR ({' AND '.join(asked)}))", *wanted, *unwanted)
+def _add_phrases_of_long_messages(query: Query, weights: str, conditions: Conditions) -> None:
+    """Row 0 of a long message has no phrases: they are searched in its other rows."""
+    required = [_term(term, weights, " <-> ") for term in query.required if not term.is_single_token]
+    excluded = [_term(term, weights, " <-> ") for term in query.excluded if not term.is_single_token]
+    if required or excluded:
+        checks = [f"EXISTS ({IN_PARTS})"] * len(required) + [f"NOT EXISTS ({IN_PARTS})"] * len(excluded)
+        is_long = f"search.words @@ '''{LONG_MESSAGE}'''::tsquery"
+        conditions.add(f"(NOT {is_long} OR ({' AND '.join(checks)}))", *required, *excluded)
 
 
 def _all_of(terms: Sequence[Term], weights: str, between: str) -> str:
@@ -253,11 +267,13 @@ def _term(term: Term, weights: str, between: str) -> str:
 
 
 def _phrase(phrase: Phrase, weights: str, between: str) -> str:
-    last = len(phrase.words) - 1
-    words = [_word(word, weights, prefix=phrase.prefix and n == last) for n, word in enumerate(phrase.words)]
-    return f"({between.join(words)})"
+    last = len(phrase.tokens) - 1
+    tokens = [
+        _token(token, weights, prefix=phrase.prefix and n == last) for n, token in enumerate(phrase.tokens)
+    ]
+    return f"({between.join(tokens)})"
 
 
-def _word(word: str, weights: str, *, prefix: bool) -> str:
+def _token(token: str, weights: str, *, prefix: bool) -> str:
     flags = f"*{weights}" if prefix else weights
-    return f"'{word}':{flags}" if flags else f"'{word}'"
+    return f"'{token}':{flags}" if flags else f"'{token}'"

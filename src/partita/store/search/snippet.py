@@ -1,4 +1,4 @@
-"""The passage of a text that shows best why it was found."""
+"""The passage of a text that best shows why it was found."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -7,28 +7,28 @@ from typing import NamedTuple, TypeAlias
 from unicodedata import normalize
 
 from .query import Phrase, Term
-from .words import Span, indexed, spans_of
+from .tokens import Span, index_text, token_spans
 
 LENGTH = 160
-"""About how many characters a snippet has."""
+"""The approximate number of characters of a snippet."""
 
 BLOCK = 8192
-"""How much of a text is looked at in one go."""
+"""The number of characters of a text that are searched at once."""
 
 MARGIN = 256
-"""How much two blocks share, so that no phrase falls between them."""
+"""The number of characters that two blocks share, so that a phrase is not split between them."""
 
 SLACK = 24
-"""How far a cut may move to fall between words."""
+"""How far an end of the snippet may move to be between words."""
 
 Marks: TypeAlias = tuple[tuple[int, int], ...]
 ELLIPSIS = "…"
 BLANK = re.compile(r"[\s\x00-\x1f\x7f]+")
-HALF = re.compile("[\ud800-\udfff]")  # of a surrogate pair: nothing can show it
+HALF = re.compile("[\ud800-\udfff]")  # half a surrogate pair, which cannot be displayed
 
 
-class Found(NamedTuple):
-    """One of the terms in a text: which one, from where to where."""
+class Occurrence(NamedTuple):
+    """An occurrence of a term in a text: the number of the term, and start and end."""
 
     term: int
     start: int
@@ -36,74 +36,75 @@ class Found(NamedTuple):
 
 
 class Passage(NamedTuple):
-    """A stretch of a text with terms in it."""
+    """Occurrences of terms that are close to each other."""
 
-    terms: int  # how many different ones
-    found: tuple[Found, ...]
+    terms: int  # the number of different terms
+    occurrences: tuple[Occurrence, ...]
 
     @property
-    def worth(self) -> tuple[int, int]:
-        """What makes one passage better than another."""
-        return self.terms, len(self.found)
+    def rank(self) -> tuple[int, int]:
+        """The larger one is the better passage."""
+        return self.terms, len(self.occurrences)
 
 
-NOTHING = Passage(0, ())
+NO_PASSAGE = Passage(0, ())
 
 
-def snippet(text: str, words: Sequence[Term]) -> tuple[str, Marks]:
-    """About 160 characters around the place where most of the words are, and where in them the words are."""
+def snippet(text: str, terms: Sequence[Term]) -> tuple[str, Marks]:
+    """About 160 characters around the passage with most of the terms, and the terms' positions in them."""
     text = composed(text)
-    return shown(text, best_passage(text, words))
+    return draw(text, best_passage(text, terms))
 
 
 def composed(text: str) -> str:
-    """The text in the form that places of words refer to."""
+    """The text in the normal form that positions refer to."""
     return text if text.isascii() else HALF.sub("\N{REPLACEMENT CHARACTER}", normalize("NFC", text))
 
 
-def best_passage(text: str, words: Sequence[Term]) -> Passage:
-    """The first passage of a composed text that has as many different words as any, and as many of them."""
-    best = NOTHING
+def best_passage(text: str, terms: Sequence[Term]) -> Passage:
+    """The passage of a composed text with the most different terms, then with the most occurrences."""
+    best = NO_PASSAGE
     for start in range(0, len(text), BLOCK):
         block = text[start : start + BLOCK + MARGIN]
-        if not _may_hold(block, words):
+        if not _may_contain(block, terms):
             continue
-        # What begins where the block does may be the rest of a word; the block before has it whole.
-        own = [found for found in _find(block, words) if bool(start) <= found.start <= BLOCK]
-        passage = _densest([Found(n, a + start, b + start) for n, a, b in sorted(own, key=itemgetter(1, 2))])
-        if passage.worth > best.worth:
+        # A token at the start of a block may be the end of a word; the block before has the whole word.
+        found = [one for one in _find(block, terms) if bool(start) <= one.start <= BLOCK]
+        found.sort(key=itemgetter(1, 2))
+        passage = _densest([Occurrence(n, a + start, b + start) for n, a, b in found])
+        if passage.rank > best.rank:
             best = passage
-        if best.terms == len(words):
+        if best.terms == len(terms):
             break
     return best
 
 
-def _may_hold(block: str, words: Sequence[Term]) -> bool:
-    plain = indexed(block)
-    return any(phrase.words[0] in plain for term in words for phrase in term.phrases)
+def _may_contain(block: str, terms: Sequence[Term]) -> bool:
+    plain = index_text(block)
+    return any(phrase.tokens[0] in plain for term in terms for phrase in term.phrases)
 
 
-def _find(block: str, words: Sequence[Term]) -> Iterator[Found]:
-    whole, pieces = spans_of(block)
-    for number, term in enumerate(words):
+def _find(block: str, terms: Sequence[Term]) -> Iterator[Occurrence]:
+    tokens, subwords = token_spans(block)
+    for number, term in enumerate(terms):
         for phrase in term.phrases:
-            for spans in (whole, pieces):
+            for spans in (tokens, subwords):
                 for start, end in _occurrences(spans, phrase):
-                    yield Found(number, start, end)
+                    yield Occurrence(number, start, end)
 
 
 def _occurrences(spans: Sequence[Span], phrase: Phrase) -> Iterator[tuple[int, int]]:
-    *first, last = phrase.words
-    for place, (word, start, end) in enumerate(spans):
-        if word == last or (phrase.prefix and word.startswith(last)):
-            before = spans[max(place - len(first), 0) : place]
+    *first, last = phrase.tokens
+    for index, (token, start, end) in enumerate(spans):
+        if token == last or (phrase.prefix and token.startswith(last)):
+            before = spans[max(index - len(first), 0) : index]
             if [span[0] for span in before] == first:
                 yield before[0][1] if before else start, end
 
 
-def _densest(found: Sequence[Found]) -> Passage:
-    """The window with the most different terms in it, then with the most of them."""
-    best = NOTHING
+def _densest(found: Sequence[Occurrence]) -> Passage:
+    """The window of occurrences with the most different terms, then with the most occurrences."""
+    best = NO_PASSAGE
     first = 0
     counts: dict[int, int] = {}
     for number, one in enumerate(found):
@@ -113,23 +114,23 @@ def _densest(found: Sequence[Found]) -> Passage:
             if not counts[found[first].term]:
                 del counts[found[first].term]
             first += 1
-        if (len(counts), number + 1 - first) > best.worth:
+        if (len(counts), number + 1 - first) > best.rank:
             best = Passage(len(counts), tuple(found[first : number + 1]))
     return best
 
 
-def shown(text: str, passage: Passage) -> tuple[str, Marks]:
-    """A passage of a composed text as it is shown: cut between words, blanks drawn together."""
-    marks = merged((one.start, min(one.end, one.start + LENGTH)) for one in passage.found)
+def draw(text: str, passage: Passage) -> tuple[str, Marks]:
+    """A passage of a composed text as a snippet: cut between words, with single spaces."""
+    marks = merged((one.start, min(one.end, one.start + LENGTH)) for one in passage.occurrences)
     first, last = (marks[0][0], marks[-1][1]) if marks else (0, 0)
     around = max(LENGTH - (last - first), 0) // 2
     start = _start_of_word(text, max(0, min(first - around, len(text) - LENGTH)), first)
     end = _end_of_word(text, min(len(text), max(last + around, start + LENGTH)), last)
-    return _drawn(text, start, end, marks)
+    return _with_single_spaces(text, start, end, marks)
 
 
 def merged(marks: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Marks in order, those that touch or overlap made one."""
+    """Marks in order; those that touch or overlap are joined."""
     result: list[tuple[int, int]] = []
     for start, end in sorted(marks):
         if result and start <= result[-1][1]:
@@ -142,32 +143,34 @@ def merged(marks: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
 def _start_of_word(text: str, start: int, first: int) -> int:
     if start == 0:
         return 0
-    for place in range(start, min(start + SLACK, first) + 1):
-        if text[place - 1].isspace():
-            return place
+    for index in range(start, min(start + SLACK, first) + 1):
+        if text[index - 1].isspace():
+            return index
     return start
 
 
 def _end_of_word(text: str, end: int, last: int) -> int:
     if end == len(text):
         return end
-    for place in range(end, max(end - SLACK, last) - 1, -1):
-        if text[place].isspace():
-            return place
+    for index in range(end, max(end - SLACK, last) - 1, -1):
+        if text[index].isspace():
+            return index
     return end
 
 
-def _drawn(text: str, start: int, end: int, marks: Sequence[tuple[int, int]]) -> tuple[str, Marks]:
-    drawn = ELLIPSIS if text[:start].strip() else ""
+def _with_single_spaces(
+    text: str, start: int, end: int, marks: Sequence[tuple[int, int]]
+) -> tuple[str, Marks]:
+    result = ELLIPSIS if text[:start].strip() else ""
     highlights: list[tuple[int, int]] = []
-    place = start
+    index = start
     for mark_start, mark_end in marks:
-        before = BLANK.sub(" ", text[place:mark_start])
-        drawn += before.lstrip() if place == start else before
+        before = BLANK.sub(" ", text[index:mark_start])
+        result += before.lstrip() if index == start else before
         marked = BLANK.sub(" ", text[mark_start:mark_end])
-        highlights.append((len(drawn), len(drawn) + len(marked)))
-        drawn += marked
-        place = mark_end
-    rest = BLANK.sub(" ", text[place:end])
-    drawn += (rest.lstrip() if place == start else rest).rstrip()
-    return drawn + (ELLIPSIS if text[end:].strip() else ""), tuple(highlights)
+        highlights.append((len(result), len(result) + len(marked)))
+        result += marked
+        index = mark_end
+    after = BLANK.sub(" ", text[index:end])
+    result += (after.lstrip() if index == start else after).rstrip()
+    return result + (ELLIPSIS if text[end:].strip() else ""), tuple(highlights)

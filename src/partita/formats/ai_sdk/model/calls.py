@@ -15,13 +15,11 @@ from partita.errors import ConversionError
 from partita.formats.ai_sdk.convert import DENIED, OMITTED, UNKNOWN_ERROR, Rules, convert_to_model_messages
 from partita.formats.ai_sdk.convert import RULES as SDK_RULES
 from partita.formats.core.metadata import add_notes, notes
-from partita.formats.core.residue import residue, restore
 from partita.formats.core.tool_text import tool_text
-from partita.formats.core.wire import Wire
-from partita.types.fold import state_after, state_before
+from partita.formats.core.wire import Wire, residue, restore
 from partita.types.json import Json, JsonObject, is_object
 from partita.types.messages import ToolCallPart
-from partita.types.tools import (
+from partita.types.parts import (
     Approval,
     ContentOutput,
     ErrorJsonOutput,
@@ -34,6 +32,7 @@ from partita.types.tools import (
     ToolResultPart,
     ToolState,
 )
+from partita.types.tool_results import state_after, state_before
 
 from . import wire
 from .parts import metadata, options, read_item, read_output, write_items, write_output

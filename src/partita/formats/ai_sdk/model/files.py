@@ -11,7 +11,7 @@ from msgspec import UNSET
 
 from partita.formats.ai_sdk.javascript import address
 from partita.formats.core.files import has_scheme
-from partita.types.data_url import data_url, inline_of, text_url
+from partita.types.data_url import data_url, inline_data, text_url
 from partita.types.json import Json, JsonObject, is_object
 from partita.types.parts import FilePart, ImagePart, ReasoningFilePart
 
@@ -103,7 +103,7 @@ def output_data(source: FileSource) -> JsonObject:
 
 def base64_of(url: str) -> str | None:
     """The data of a data URL in base64."""
-    inline = inline_of(url)
+    inline = inline_data(url)
     return None if inline is None else inline.data
 
 

@@ -20,8 +20,7 @@ from partita.formats.core.report import Report
 from partita.formats.core.sidecar import in_messages
 from partita.formats.core.turns import join
 from partita.formats.format import Dumped, Format, Loaded
-from partita.formats.losses import Loss, json_losses
-from partita.formats.reasons import DERIVED, DISPLAY, IN_CALLS, OTHER_FORM, OTHER_INPUT
+from partita.formats.losses import DERIVED, DISPLAY, IN_CALLS, OTHER_FORM, OTHER_INPUT, Loss, json_losses
 from partita.types.json import Json, dumps, is_array
 from partita.types.messages import Message
 

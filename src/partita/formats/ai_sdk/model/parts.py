@@ -18,23 +18,21 @@ from partita.formats.core.wire import Codec, Wire, to_json
 from partita.types.data_url import OCTETS, data_url
 from partita.types.json import Json, JsonObject, is_object
 from partita.types.parts import (
-    CustomPart,
-    FilePart,
-    ForeignPart,
-    ImagePart,
-    ReasoningFilePart,
-    ReasoningPart,
-    TextPart,
-)
-from partita.types.tools import (
     ContentItem,
     ContentOutput,
+    CustomPart,
     ErrorJsonOutput,
     ErrorTextOutput,
     ExecutionDeniedOutput,
+    FilePart,
+    ForeignPart,
+    ImagePart,
     InterruptedOutput,
     JsonOutput,
+    ReasoningFilePart,
+    ReasoningPart,
     TextOutput,
+    TextPart,
     ToolOutput,
 )
 

@@ -8,9 +8,8 @@ from msgspec.structs import replace
 
 from partita.errors import ConversionError
 from partita.formats.core.metadata import add_notes, notes
-from partita.formats.core.report import Place
-from partita.formats.core.residue import residue
-from partita.types.fold import results_id
+from partita.formats.core.turns import Position
+from partita.formats.core.wire import residue
 from partita.types.json import Json, JsonObject, is_array, is_object, kind_of
 from partita.types.messages import (
     AssistantContent,
@@ -29,6 +28,7 @@ from partita.types.parts import (
     StepStartPart,
     TextPart,
 )
+from partita.types.tool_results import results_id
 
 from . import wire
 from .calls import (
@@ -158,7 +158,7 @@ class _Turn:
         is_open = any(isinstance(item, _OpenCall) and not _is_executed(item) for _, item in step.items)
         return self.version == 5 and is_open and not step.answers and message == wire.Tool(content=[])
 
-    def finish(self, places: dict[Place, Any]) -> AssistantMessage:
+    def finish(self, places: dict[Position, Any]) -> AssistantMessage:
         """The message of the turn."""
         parts: list[Any] = []
         for number, step in enumerate(self.steps, 1):
@@ -207,7 +207,7 @@ class Reader:
 
     def __init__(self, payload: Json, version: int) -> None:
         self.messages: list[Message] = []
-        self.places: dict[Place, Any] = {}
+        self.places: dict[Position, Any] = {}
         self._version = version
         self._turn: _Turn | None = None
         for index, raw in enumerate(payload if is_array(payload) else [payload]):

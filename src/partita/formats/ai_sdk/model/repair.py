@@ -11,15 +11,13 @@ from typing import Any, Final, TypeVar
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from partita.formats.answers.model_view import OpenCalls, repair_calls
 from partita.formats.format import Dumped
-from partita.formats.losses import Loss, relocate
-from partita.formats.reasons import NO_PLACE, OBJECTS, REQUIRED
-from partita.types.fold import Origin
+from partita.formats.losses import NO_PLACE, OBJECTS, REQUIRED, Loss, relocate
+from partita.formats.model_view import OpenCalls, repair_calls
 from partita.types.json import JsonObject, is_object
 from partita.types.messages import Message, ToolCallPart
-from partita.types.parts import FilePart, ImagePart, ReasoningFilePart, SteeringMessagePart
-from partita.types.tools import ContentOutput
+from partita.types.parts import ContentOutput, FilePart, ImagePart, ReasoningFilePart, SteeringMessagePart
+from partita.types.tool_results import Origin
 from partita.types.value import Value
 
 from .files import has_scheme

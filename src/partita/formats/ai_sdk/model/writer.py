@@ -9,12 +9,10 @@ from msgspec.structs import replace
 from partita.formats.ai_sdk.javascript import joined, spread
 from partita.formats.ai_sdk.ui.network import network_tool_call
 from partita.formats.core.metadata import notes
-from partita.formats.core.report import Entry, Place, Record
-from partita.formats.core.residue import restore
-from partita.formats.core.turns import Instructions, Placed, Prompt, Results, Step, join, split
-from partita.formats.core.wire import to_json
+from partita.formats.core.report import Entry, Record
+from partita.formats.core.turns import Instructions, LocatedPart, Position, Prompt, Results, Step, join, split
+from partita.formats.core.wire import restore, to_json
 from partita.stream.encoder import NETWORK_KEY
-from partita.types.fold import results_id
 from partita.types.json import Json, JsonObject, is_object
 from partita.types.messages import (
     AssistantMessage,
@@ -31,8 +29,9 @@ from partita.types.parts import (
     ReasoningPart,
     StepStartPart,
     TextPart,
+    ToolResultPart,
 )
-from partita.types.tools import ToolResultPart
+from partita.types.tool_results import results_id
 
 from . import wire
 from .calls import (
@@ -62,7 +61,7 @@ class _Head(NamedTuple):
     """What an assistant message has besides its content: the metadata of a message or of a step start."""
 
     around: JsonObject | None
-    start: Placed | None = None
+    start: LocatedPart | None = None
 
     @property
     def is_empty(self) -> bool:
@@ -135,7 +134,7 @@ class Writer:
     def _user(self, turn: Prompt) -> None:
         content: list[Any] = []
         index = len(self._payload)
-        places: list[Place | None] = []
+        places: list[Position | None] = []
         for part, _ in turn.parts:
             blocks = self._write_user(part)
             places.append((index, len(content)) if blocks else None)
@@ -163,7 +162,7 @@ class Writer:
             index = self._emit(wire.Tool(content=[], provider_options=options(around)), notes(around, NAME))
         content: list[Any] = self._payload[index][0].content
         start = len(content)
-        places: list[Place | None] = []
+        places: list[Position | None] = []
         for part, _ in turn.parts:
             block = self._result_part(part)
             places.append(None if block is None else (index, len(content) - start))
@@ -239,7 +238,7 @@ class Writer:
                 head = other
         return head
 
-    def _record_start(self, head: _Head, place: Place | None) -> None:
+    def _record_start(self, head: _Head, place: Position | None) -> None:
         if head.start is not None and head.start.part != StepStartPart():
             self.record.entries.append(Entry(head.start.part, head.start.path, place))
 
@@ -275,7 +274,7 @@ class Writer:
 
     def _record(self, step: Step, first: int, index: int, written: Sequence[tuple[Any, Written]]) -> None:
         """Record a step: its first message is at `first`, the one with its parts at `index`."""
-        places: list[Place | None] = []
+        places: list[Position | None] = []
         position = 0
         for part, found in written:
             if not _is_network(part):
@@ -317,9 +316,9 @@ def _is_network(part: Any) -> bool:
 def _without_origins(step: Step) -> Step:
     """A step whose calls do not have the messages that their results came in."""
     parts = [
-        Placed(replace(part, result_message=None), path)
+        LocatedPart(replace(part, result_message=None), path)
         if isinstance(part, ToolCallPart) and part.result_message is not None
-        else Placed(part, path)
+        else LocatedPart(part, path)
         for part, path in step.parts
     ]
     return step._replace(parts=parts)

@@ -24,10 +24,9 @@ from msgspec.structs import replace
 from partita.errors import StreamError
 from partita.formats.format import Dumped
 from partita.stream.encoder import NETWORK_KEY
-from partita.stream.metadata import merge_metadata
-from partita.stream.rules import Version
+from partita.stream.reducer import merge_metadata
+from partita.stream.state import Version
 from partita.types.codec import to_json
-from partita.types.fold import fold
 from partita.types.json import Json, JsonObject, is_object
 from partita.types.messages import (
     AssistantMessage,
@@ -36,7 +35,8 @@ from partita.types.messages import (
     ToolCallPart,
     derive_type,
 )
-from partita.types.tools import Approval, JsonOutput
+from partita.types.parts import Approval, JsonOutput
+from partita.types.tool_results import fold
 
 from .format import dump
 from .network import network_tool_call

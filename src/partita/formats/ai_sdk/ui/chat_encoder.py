@@ -28,7 +28,7 @@ from partita.types.chunks import (
 )
 from partita.types.json import JsonObject
 from partita.types.messages import AssistantMessage, ToolCallPart
-from partita.types.tools import ErrorTextOutput, InterruptedOutput, Interruption, JsonOutput
+from partita.types.parts import ErrorTextOutput, InterruptedOutput, Interruption, JsonOutput
 
 from .chat import CHILDREN, chat_network_part, chat_tool_metadata
 

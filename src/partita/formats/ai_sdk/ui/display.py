@@ -14,15 +14,14 @@ from typing import Any, Final
 from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
-from partita.formats.answers.outlet import RAW_INPUT
-from partita.formats.losses import Loss
-from partita.formats.reasons import DISPLAY
+from partita.formats.core.metadata import RAW_INPUT
+from partita.formats.losses import DISPLAY, Loss
 from partita.types.json import Json, JsonObject, dumps, is_object
 from partita.types.messages import AssistantMessage, AssistantPart, Message, NetworkExecution, ToolCallPart
-from partita.types.parts import DataPart
-from partita.types.tools import (
+from partita.types.parts import (
     Approval,
     ContentOutput,
+    DataPart,
     ErrorJsonOutput,
     ErrorTextOutput,
     JsonOutput,

@@ -17,15 +17,14 @@ from msgspec.structs import replace
 
 from partita.errors import ConversionError
 from partita.formats.ai_sdk.versions import VERSIONS
-from partita.formats.core.report import Entry, Place, Record, Report
+from partita.formats.core.report import Entry, Record, Report
 from partita.formats.core.sidecar import in_messages
+from partita.formats.core.turns import Position
 from partita.formats.format import Dumped, Format, Loaded
-from partita.formats.losses import Loss
-from partita.formats.reasons import NO_CALL, OTHER_FORM, OUTPUT_FORM, REQUIRED, SHOWN
+from partita.formats.losses import NO_CALL, OTHER_FORM, OUTPUT_FORM, REQUIRED, SHOWN, Loss
 from partita.stream.encoder import NETWORK_KEY
-from partita.stream.rules import Version
+from partita.stream.state import Version
 from partita.types.codec import Codec, to_json
-from partita.types.fold import fold
 from partita.types.json import Json, JsonObject, is_array, is_object, kind_of
 from partita.types.messages import (
     AssistantContent,
@@ -41,7 +40,8 @@ from partita.types.messages import (
     UserMessage,
 )
 from partita.types.parts import DataPart, ForeignPart, UnknownPart
-from partita.types.value import kept, unkept
+from partita.types.tool_results import fold
+from partita.types.value import keep_fields, kept_fields
 
 from . import parts
 from .display import displayed
@@ -115,7 +115,7 @@ def load_message(raw: Json, path: str, index: int = 0) -> Message:
     return message_type(
         id=EMPTY_ID.format(index + 1) if id_ is None else id_,
         content=content_type(**content),
-        extra=kept(rest, message_type),
+        extra=keep_fields(rest, message_type),
     )
 
 
@@ -208,7 +208,7 @@ def write_message(message: Message, path: str, version: Version, repairs: list[L
         repairs.append(Loss(f"{path}.content.parts", "[]", REQUIRED, "repaired"))
         raws.append({"type": "text", "text": ""})
     written["parts"] = raws
-    for name, value in unkept(message.extra).items():
+    for name, value in kept_fields(message.extra).items():
         written.setdefault(name, value)
     return written
 
@@ -235,7 +235,7 @@ def write_part(part: Part, version: Version = 7) -> Json:
 def _losses(messages: Sequence[Message], payload: Json, version: Version, record: Record) -> Sequence[Loss]:
     """What was not written, or is read back as something else."""
     again = [load_message(raw, "$", index) for index, raw in enumerate(payload)]
-    places: dict[Place, Any] = {}
+    places: dict[Position, Any] = {}
     for index, number in _numbered(messages, "$", record):
         if messages[index] != again[number]:
             _enter(messages[index], f"$[{index}]", (number,), version, record)
@@ -274,7 +274,7 @@ def _enter(message: Message, path: str, place: tuple[int, ...], version: Version
             record.entries.append(Entry(part, where, at))
 
 
-def _place(message: Message, place: tuple[int, ...], places: dict[Place, Any]) -> None:
+def _place(message: Message, place: tuple[int, ...], places: dict[Position, Any]) -> None:
     """Add a message that was read, and its parts, to those by place."""
     places[place] = message
     for position, part in enumerate(message.parts):

@@ -13,12 +13,12 @@ from partita.types.messages import (
     NetworkExecution,
     NetworkResult,
     ToolCallPart,
-    failure_of,
+    failure_text,
     has_ended,
-    network_call,
+    network_call_id,
     network_output,
 )
-from partita.types.tools import ErrorTextOutput, JsonOutput, TextOutput
+from partita.types.parts import ErrorTextOutput, JsonOutput, TextOutput
 
 
 def network_tool_call(message_id: str, execution: NetworkExecution) -> ToolCallPart:
@@ -28,7 +28,7 @@ def network_tool_call(message_id: str, execution: NetworkExecution) -> ToolCallP
     or was interrupted, is a call that failed.
     """
     call = ToolCallPart(
-        network_call(message_id),
+        network_call_id(message_id),
         execution.primitive_type,
         "input-available",
         {"primitiveId": execution.primitive_id, "selectionReason": execution.selection_reason},
@@ -43,7 +43,7 @@ def network_tool_call(message_id: str, execution: NetworkExecution) -> ToolCallP
     waiting = next((one for one in result.tool_calls if one.state == "approval-requested"), None)
     if waiting is not None and output in (None, ""):
         return replace(call, state=waiting.state, approval=waiting.approval)
-    failure = failure_of(result)
+    failure = failure_text(result)
     if failure is not None:
         return replace(call, state="output-error", output=ErrorTextOutput(failure))
     if not has_ended(execution):

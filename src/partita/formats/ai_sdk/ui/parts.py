@@ -21,33 +21,31 @@ from msgspec.structs import replace
 
 from partita.errors import ConversionError, DecodeError
 from partita.formats.ai_sdk.versions import PARTS, newer_members
-from partita.stream.rules import Version
+from partita.stream.state import Version
 from partita.stream.targets import DENIED, Target
 from partita.types.codec import Codec, encode, to_json
 from partita.types.json import Json, JsonObject, is_array, is_object
 from partita.types.messages import AssistantPart, Message, Part, SystemPart, ToolCallPart, UserPart
 from partita.types.parts import (
-    DataPart,
-    FilePart,
-    ForeignPart,
-    ImagePart,
-    ReasoningFilePart,
-    UnknownPart,
-)
-from partita.types.tools import (
     Approval,
     ContentOutput,
+    DataPart,
     ErrorJsonOutput,
     ErrorTextOutput,
     ExecutionDeniedOutput,
+    FilePart,
+    ForeignPart,
+    ImagePart,
     InterruptedOutput,
     JsonOutput,
+    ReasoningFilePart,
     TextOutput,
     ToolOutput,
     ToolState,
+    UnknownPart,
     interruption_text,
 )
-from partita.types.value import FOREIGN, kept, wire_names
+from partita.types.value import FOREIGN, keep_fields, wire_names
 
 NAME: Final = "ai-sdk-ui"
 """The format of parts that are kept whole."""
@@ -136,7 +134,7 @@ def _read_call(raw: JsonObject, kind: str, read_child: Callable[[Json, int], Mes
     part = _CALL.read(call)
     if children:
         part = replace(part, children=tuple(read_child(one, index) for index, one in enumerate(children)))
-    return replace(part, extra=kept(rest, ToolCallPart)) if rest else part
+    return replace(part, extra=keep_fields(rest, ToolCallPart)) if rest else part
 
 
 def _implied_state(raw: JsonObject) -> ToolState:
@@ -166,7 +164,7 @@ def _read_data(raw: JsonObject, kind: str) -> DataPart:
     if is_object(rest.get("providerMetadata")):
         known["providerMetadata"] = rest.pop("providerMetadata")
     part = _DATA.read({**known, "name": kind[len(DATA) :]})
-    return replace(part, extra=kept(rest, DataPart)) if rest else part
+    return replace(part, extra=keep_fields(rest, DataPart)) if rest else part
 
 
 # Writing

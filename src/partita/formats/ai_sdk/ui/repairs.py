@@ -12,8 +12,7 @@ from typing import Final
 
 from msgspec import UNSET
 
-from partita.formats.losses import Loss
-from partita.formats.reasons import REQUIRED
+from partita.formats.losses import REQUIRED, Loss
 from partita.types.json import Json, JsonObject, is_object
 from partita.types.messages import Part, ToolCallPart
 from partita.types.parts import DataPart, SteeringMessagePart, TextPart

@@ -29,14 +29,12 @@ from partita.formats.ai_sdk.ui.format import write_part as write_part_v7
 from partita.formats.ai_sdk.ui.network import network_tool_call
 from partita.formats.core.files import FILES, AnyFile
 from partita.formats.core.metadata import add_notes, message_notes
-from partita.formats.core.report import REPORTED, Place, Record, Report
-from partita.formats.core.residue import residue, restore
+from partita.formats.core.report import REPORTED, Record, Report
 from partita.formats.core.sidecar import in_list
-from partita.formats.core.wire import Wire, to_json
+from partita.formats.core.turns import Position
+from partita.formats.core.wire import Wire, residue, restore, to_json
 from partita.formats.format import Dumped, Format, Loaded
-from partita.formats.losses import Loss
-from partita.formats.reasons import NO_CALL, NO_PLACE, ORDERED, OTHER_FORM, STEPS
-from partita.types.fold import fold
+from partita.formats.losses import NO_CALL, NO_PLACE, ORDERED, OTHER_FORM, STEPS, Loss
 from partita.types.json import Json, JsonObject, is_array, is_object, kind_of
 from partita.types.messages import (
     AssistantContent,
@@ -59,8 +57,9 @@ from partita.types.parts import (
     StepStartPart,
     UnknownPart,
 )
-from partita.types.times import in_utc, json_date
-from partita.types.value import kept, unkept
+from partita.types.times import in_utc, javascript_date
+from partita.types.tool_results import fold
+from partita.types.value import keep_fields, kept_fields
 
 from .parts import (
     ATTACHMENTS,
@@ -116,7 +115,7 @@ class Reader:
     """Reads UI messages of version 4. A place is the number of a message, then that of a part."""
 
     def __init__(self, payload: Json) -> None:
-        self.places: dict[Place, Any] = {}
+        self.places: dict[Position, Any] = {}
         self.messages: list[Message] = []
         for index, raw in enumerate(payload if is_array(payload) else [payload]):
             path = f"$[{index}]" if is_array(payload) else "$"
@@ -151,7 +150,7 @@ class Reader:
             id=EMPTY_ID.format(index + 1) if id_ is None else id_,
             content=content,
             created_at=time,
-            extra=kept(rest, message_type),
+            extra=keep_fields(rest, message_type),
         )
 
     def _parts(
@@ -271,7 +270,7 @@ def _shell(role: str, created_at: datetime | None, content: str | None) -> JsonO
     """A message without its parts and what follows from them."""
     written: JsonObject = {"role": role}
     if created_at is not None:
-        written["createdAt"] = json_date(created_at)
+        written["createdAt"] = javascript_date(created_at)
     if content is not None:
         written["content"] = content
     return written
@@ -310,7 +309,7 @@ class Writer:
         if parts.data is not UNSET:
             written[DATA] = parts.data
         written = {"id": message.id, **written, "parts": raws}
-        for name, value in unkept(message.extra).items():
+        for name, value in kept_fields(message.extra).items():
             written.setdefault(name, value)
         self.record.add_message(message, path, (parts.index,), parts.places)
         self.payload.append(written)
@@ -343,7 +342,7 @@ class _PartWriter:
         self.annotations: list[Json] = []
         self.attachments: list[Json] = []
         self.data: Json = UNSET  # of a data message
-        self.places: list[Place | None] = []
+        self.places: list[Position | None] = []
         """The place of each part."""
         self.losses: list[Loss] = []
         self._starts: set[int] = set()  # the numbers of parts before which a step start is not written
@@ -367,16 +366,16 @@ class _PartWriter:
                 if place not in self._starts:
                     yield Loss(self._paths[place], "its step", STEPS, "changed")
 
-    def _add(self, part: Part, path: str) -> Place | None:
+    def _add(self, part: Part, path: str) -> Position | None:
         """Write a part, and return its place."""
         add = _OTHERS.get(type(part))
         return self._add_block(PARTS.write(part), path) if add is None else add(self, part, path)
 
-    def _add_block(self, raw: Any, path: str) -> Place:
+    def _add_block(self, raw: Any, path: str) -> Position:
         self.push(raw, path)
         return self.index, len(self.written) - 1, 0
 
-    def _add_start(self, part: StepStartPart, path: str) -> Place:
+    def _add_start(self, part: StepStartPart, path: str) -> Position:
         if self._are_marked:
             return self._add_block(PARTS.write(part), path)
         self._step += 1
@@ -384,20 +383,20 @@ class _PartWriter:
         self._starts.add(len(self.written))
         return self.index, len(self.written), "start"
 
-    def _add_file(self, part: AnyFile, path: str) -> Place:
+    def _add_file(self, part: AnyFile, path: str) -> Position:
         if is_attached(part, self._role):
             return self._attach(to_json(ATTACHMENTS.write(part)), path)
         return self._add_block(PARTS.write(part), path)
 
-    def _add_foreign(self, part: ForeignPart, path: str) -> Place | None:
+    def _add_foreign(self, part: ForeignPart, path: str) -> Position | None:
         if part.format == ATTACHMENT_NAME:
             return self._attach(part.value, path)
         return self._add_block(part.value, path) if part.format == NAME else None
 
-    def _add_unknown(self, part: UnknownPart, path: str) -> Place:
+    def _add_unknown(self, part: UnknownPart, path: str) -> Position:
         return self._add_block(dict(part.raw), path)
 
-    def _add_data(self, part: DataPart, path: str) -> Place:
+    def _add_data(self, part: DataPart, path: str) -> Position:
         """Write data: of a data message, if it is the first that can be that."""
         is_first = self._role == DATA and self.data is UNSET
         if is_first and part.data is not UNSET and part == DataPart(DATA, part.data):
@@ -406,7 +405,7 @@ class _PartWriter:
             return self.index, DATA
         return self._annotate(part, path)
 
-    def _annotate(self, part: Part, path: str) -> Place:
+    def _annotate(self, part: Part, path: str) -> Position:
         """Write a part that version 4 does not have, as version 7 has it."""
         self.losses.append(Loss.of(f"{path}.type", part.type, OTHER_FORM, "changed"))
         self.annotations.append(write_part_v7(part))
@@ -424,12 +423,12 @@ class _PartWriter:
             self.losses += [Loss(one, "its place", ORDERED, "changed") for one in self._moved]
             self._moved = []
 
-    def _attach(self, raw: Json, path: str) -> Place:
+    def _attach(self, raw: Json, path: str) -> Position:
         self.attachments.append(raw)
         self._moved.append(path)
         return self.index, "attachment", len(self.attachments) - 1
 
-    def _add_reasoning(self, part: ReasoningPart, path: str) -> Place:
+    def _add_reasoning(self, part: ReasoningPart, path: str) -> Position:
         """Write a detail, in one reasoning with the parts before it."""
         if self._reasoning and not begins_reasoning(part):
             details = [*self._reasoning, part]
@@ -441,7 +440,7 @@ class _PartWriter:
         return self.index, len(self.written) - 1, len(details) - 1
 
 
-_OTHERS: Final[Mapping[type[Any], Callable[[_PartWriter, Any, str], Place | None]]] = {
+_OTHERS: Final[Mapping[type[Any], Callable[[_PartWriter, Any, str], Position | None]]] = {
     ReasoningPart: _PartWriter._add_reasoning,
     StepStartPart: _PartWriter._add_start,
     **dict.fromkeys(FILES, _PartWriter._add_file),

@@ -17,28 +17,25 @@ from partita.formats.ai_sdk.versions import REDACTED, SIGNATURE, signature_in, s
 from partita.formats.core.codec import PartCodec, PartCodecs
 from partita.formats.core.files import FILES, AnyFile, file_name, file_url, guess_media_type
 from partita.formats.core.metadata import add_notes, notes
-from partita.formats.core.residue import residue, restore
-from partita.formats.core.wire import Wire, to_json
+from partita.formats.core.wire import Wire, residue, restore, to_json
 from partita.stream.targets import DENIED
+from partita.types.codec import reserved_tags
 from partita.types.json import Json, JsonObject, is_object
 from partita.types.messages import Part, ToolCallPart
 from partita.types.parts import (
+    ContentOutput,
+    ExecutionDeniedOutput,
     FilePart,
     ForeignPart,
+    InterruptedOutput,
+    JsonOutput,
     ReasoningPart,
     SourceUrlPart,
     StepStartPart,
-    TextPart,
-    UnknownPart,
-)
-from partita.types.reading import closed_tags
-from partita.types.tools import (
-    ContentOutput,
-    ExecutionDeniedOutput,
-    InterruptedOutput,
-    JsonOutput,
     TextOutput,
+    TextPart,
     ToolState,
+    UnknownPart,
     interruption_text,
 )
 from partita.types.value import Extra
@@ -279,7 +276,7 @@ def read_part(
 def _kept(raw: Json) -> ForeignPart | UnknownPart:
     """A part that does not fit, whole: as an unknown part if no version has its type."""
     kind = type_of(raw)
-    is_known = kind is None or kind in EVERY_TYPE or kind in closed_tags(UnknownPart)
+    is_known = kind is None or kind in EVERY_TYPE or kind in reserved_tags(UnknownPart)
     return ForeignPart(NAME, raw) if is_known else UnknownPart(Extra(raw))
 
 

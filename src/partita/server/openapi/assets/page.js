@@ -1,6 +1,6 @@
 "use strict";
-// The page is drawn from the document that lies beside it. Everything becomes text nodes: nothing that a
-// server says is ever read as HTML.
+// The page is drawn from the document in the same folder. Everything becomes text nodes: no text of the
+// document is ever parsed as HTML.
 
 const METHODS = ["get", "post", "put", "patch", "delete", "head", "options"];
 const STREAM = "text/event-stream";
@@ -19,7 +19,7 @@ function make(tag, attributes = {}, ...children) {
   return element;
 }
 
-// Of markdown as much as the descriptions use: paragraphs, lists, **bold**, `code`.
+// The markdown of the descriptions: paragraphs, lists, **bold**, `code`.
 function words(text) {
   return (text || "").split(/(\*\*[^*]+\*\*|`[^`]+`)/).map((piece) => {
     if (piece.startsWith("**") && piece.length > 4) return make("strong", {}, piece.slice(2, -2));
@@ -60,7 +60,7 @@ function typeOf(schema) {
   return schema.format ? `${type} (${schema.format})` : type;
 }
 
-// What of a schema is worth opening: the components it names.
+// The components that a schema refers to, which can be opened.
 function inner(schema) {
   if (!schema) return [];
   if (schema.$ref) return [schema];
@@ -95,7 +95,7 @@ function drawSchema(schema) {
   return box;
 }
 
-// A value that fits a schema, as a start for who has no example.
+// A value that matches a schema, for bodies without an example.
 function sample(schema, depth = 0) {
   const whole = resolved(schema);
   if (whole.examples && whole.examples.length) return whole.examples[0];
@@ -135,7 +135,7 @@ function examplesOf(media) {
 function drawBody(body) {
   if (!body) return [];
   return Object.entries(body.content).flatMap(([type, media]) => [
-    make("h3", {}, `Body · ${type}`, body.required ? "" : " · may be left out"), drawSchema(media.schema || {})]);
+    make("h3", {}, `Body · ${type}`, body.required ? "" : " · optional"), drawSchema(media.schema || {})]);
 }
 
 function drawResponses(responses) {
@@ -148,7 +148,7 @@ function drawResponses(responses) {
         ...(status < "300" ? inner(media.schema).map(opened) : []),
         ...(status < "300" && type === STREAM && media.example ? [make("pre", {}, media.example)] : [])]).flat()));
   });
-  return [make("h3", {}, "Answers"), make("div", { class: "scroll" }, make("table", {}, make("tbody", {}, rows)))];
+  return [make("h3", {}, "Responses"), make("div", { class: "scroll" }, make("table", {}, make("tbody", {}, rows)))];
 }
 
 function inputFor(parameter) {
@@ -218,7 +218,7 @@ function drawTry(path, method, operation) {
   const bodyInput = isText ? make("textarea", { "aria-label": "Body", spellcheck: "false" }) : null;
   if (bodyInput) bodyInput.value = pretty(examplesOf(media)[0] ?? sample(media.schema));
   const status = make("span", { class: "status", role: "status" });
-  const output = make("pre", { hidden: true, tabindex: "0", "aria-label": "Answer" });
+  const output = make("pre", { hidden: true, tabindex: "0", "aria-label": "Response" });
   const send = make("button", { type: "submit" }, "Send");
   const stop = make("button", { type: "button", class: "second", disabled: true }, "Stop");
   const copy = make("button", { type: "button", class: "second" }, "Show as curl");

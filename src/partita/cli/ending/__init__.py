@@ -1,1 +1,0 @@
-"""How commands end: well, badly, or by Ctrl-C."""

@@ -1,1 +1,0 @@
-"""Threads on their way into files."""

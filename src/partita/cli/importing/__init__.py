@@ -1,1 +1,0 @@
-"""What is brought in: logs, rows, messages, the demo."""

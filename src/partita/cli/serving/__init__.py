@@ -1,1 +1,0 @@
-"""What the server is given: agents, sessions, examples."""

@@ -1,0 +1,378 @@
+"""The card of each kind of tool call."""
+
+from collections.abc import Iterator
+from datetime import timedelta
+from typing import assert_never
+
+from msgspec import UNSET
+from rich.console import RenderableType
+from rich.text import Text
+
+from partita.types.json import Json, is_object
+from partita.types.messages import ToolCallPart, text_of
+from partita.types.parts import ToolResultPart
+from partita.types.tool_views import (
+    AgentView,
+    CommandView,
+    EditView,
+    FetchView,
+    FoundFile,
+    Match,
+    NetworkView,
+    OtherView,
+    PlanView,
+    Question,
+    QuestionView,
+    ReadView,
+    SearchView,
+    TodoStatus,
+    TodoView,
+    WebSearchView,
+)
+from partita.views.tool_names import tool_title
+from partita.views.tool_view import call_of_result
+
+from .bodies import Prose, compact, describe, folded, tree
+from .console import Beside, Block, Descend, Row, Rows
+from .look import Look
+from .text import lines_of, one_line, safe, took
+from .tool_calls import (
+    Call,
+    Card,
+    State,
+    draw_change,
+    errors,
+    named,
+    ready,
+    result_rows,
+    stat,
+    state_of,
+    value_rows,
+)
+
+COMMAND_HEAD, COMMAND_TAIL = 6, 6
+READ_LINES = 4
+FOUND_LINES = 6
+PLAN_ROWS = 12
+PAGE_ROWS = 6
+LINKS = 8
+PROMPT_ROWS = 3
+ANSWER_ROWS = 6
+SHORT_INPUT = 72
+
+BOXES: dict[TodoStatus, tuple[str, str]] = {
+    "pending": ("[ ]", ""),
+    "in_progress": ("[>]", "bold"),
+    "completed": ("[x]", "dim"),
+    "cancelled": ("[-]", "dim"),
+    "blocked": ("[!]", "yellow"),
+}
+
+
+def draw_card(call: Call) -> Card:
+    """The card of a call."""
+    match call.view:
+        case CommandView() as view:
+            return _command(call, view)
+        case EditView() as view:
+            return _edit(call, view)
+        case ReadView() as view:
+            return _read(call, view)
+        case SearchView() as view:
+            return _search(call, view)
+        case TodoView() as view:
+            return _todos(call, view)
+        case PlanView(plan=plan):
+            body = [Prose(call.text(plan), call.look, PLAN_ROWS)] if plan else []
+            return Card(named("plan"), [*body, *errors(call)])
+        case QuestionView() as view:
+            rows = [row for question in view.questions for row in _question(question)]
+            return Card(named(view.title.lower()), [Rows(rows), *errors(call)])
+        case FetchView() as view:
+            return _fetch(call, view)
+        case WebSearchView() as view:
+            return _web_search(call, view)
+        case AgentView() as view:
+            return _agent(call, view)
+        case NetworkView() as view:
+            return _network(call, view)
+        case OtherView():
+            return _other(call)
+        case _:
+            assert_never(call.view)
+
+
+def _command(call: Call, view: CommandView) -> Card:
+    """`$ command`, the first and last lines it printed, and its exit code when it is not 0."""
+    first, *others = safe(view.command).strip("\n").split("\n")
+    printed = folded(lines_of(call.text(view.output)), call.look, COMMAND_HEAD, COMMAND_TAIL)
+    complaints = folded(lines_of(call.text(view.errors)), call.look, COMMAND_HEAD, COMMAND_TAIL, "red")
+    if not printed and not complaints and view.exit_code is None:
+        printed = value_rows(call)
+    return Card(
+        Text.assemble(("$ ", "bold green"), (first, "bold")),
+        [Rows([*(Row(line, "bold", "> ") for line in others), *printed, *complaints])],
+        ending=view.failure.lower() if view.failure else "",
+        notes=[
+            f"in {call.look.path(view.directory)}" if view.directory else "",
+            *view.notes,
+            one_line(view.status, 80),
+        ],
+        failed=view.failure is not None,
+    )
+
+
+def _edit(call: Call, view: EditView) -> Card:
+    """The files that were changed, each with its lines."""
+    verb = view.title.lower()
+    if not view.changes:
+        title = named(verb, call.look.path(view.subject))
+        return Card(title, errors(call) or [Rows(result_rows(call))])
+    body: list[RenderableType] = []
+    if len(view.changes) == 1:
+        title = Text().append(f"{verb}  ", "bold").append_text(stat(view.changes[0], call.look))
+        body.append(Rows(draw_change(view.changes[0], call)))
+    else:
+        title = named(verb, view.subject)
+        for change in view.changes:
+            body += [stat(change, call.look), Rows(draw_change(change, call))]
+    return Card(title, [*body, *errors(call)])
+
+
+def _read(call: Call, view: ReadView) -> Card:
+    """Which lines of which file were read, and the first of them."""
+    notes = "".join(f" ({note})" for note in view.notes)
+    body: list[RenderableType] = [] if view.failed else [Rows(_numbered(call, view) or value_rows(call))]
+    if view.remark:
+        body.append(Prose(view.remark, call.look, 1, "dim"))
+    return Card(named("read", f"{call.look.path(view.path)}{notes}".strip()), [*body, *errors(call)])
+
+
+def _numbered(call: Call, view: ReadView) -> list[Row]:
+    """The first lines of what was read, with their numbers."""
+    text = call.text(view.text)
+    if not text.strip():
+        return []
+    lines = safe(text, tabs=4).removesuffix("\n").split("\n")
+    width = len(str(view.first_line + len(lines)))
+    rows = folded(lines, call.look, READ_LINES)
+    count = len(lines) if len(rows) == len(lines) else READ_LINES
+    numbers = [f"{view.first_line + place:>{width}}  " if place < count else "" for place in range(len(rows))]
+    return [row._replace(prefix=number) for row, number in zip(rows, numbers, strict=True)]
+
+
+def _search(call: Call, view: SearchView) -> Card:
+    """What was searched for and where, how much was found, and the first of it."""
+    lines = (
+        []
+        if view.failed
+        else [*view.remarks, *(line for file in view.files for line in _found(file, call.look))]
+    )
+    if not lines and not view.failed and view.total != 0:
+        lines = lines_of(call.data.text)
+    body = [Rows(folded([safe(line) for line in lines], call.look, FOUND_LINES) or value_rows(call))]
+    has_pattern = bool(view.pattern) and view.subject.startswith(view.pattern)
+    about = f"“{view.pattern}”{view.subject[len(view.pattern) :]}" if has_pattern else view.subject
+    return Card(named(view.title.lower(), about), [*body, *errors(call)], notes=view.notes)
+
+
+def _found(file: FoundFile, look: Look) -> list[str]:
+    """A file with its matches, in the form of ripgrep."""
+    path = look.path(file.path, limit=None)
+    if file.count is not None:
+        return [f"{path}:{file.count}"]
+    return [f"{path}{_place(match, path)}{match.text}" for match in file.matches] or [path]
+
+
+def _place(match: Match, path: str) -> str:
+    mark = "-" if match.context else ":"
+    start = mark if path else ""
+    return f"{start}{match.line}{mark}" if match.line is not None else start
+
+
+def _todos(call: Call, view: TodoView) -> Card:
+    """A list of things to do, with boxes; how many are done."""
+    rows = [
+        Row(one_line(todo.text), style, f"{box} ", style, prose=True)
+        for todo in view.todos
+        for box, style in [BOXES[todo.status]]
+    ]
+    about = view.explanation or ("" if view.todos else view.subject)
+    return Card(named("to do", about, 100), [Rows(rows), *errors(call)], notes=view.notes)
+
+
+def _question(question: Question) -> list[Row]:
+    """A question, its choices and its answer."""
+    choices = [
+        f"{choice.label}: {choice.description}" if choice.description else choice.label
+        for choice in question.choices
+    ]
+    answer = [Row(one_line(question.answer, 400), "green", "→ ", "green", prose=True)]
+    return [
+        Row(one_line(question.text), "bold", prose=True),
+        *(Row(one_line(choice), prefix="- ", prose=True) for choice in choices),
+        *(answer if question.answer else []),
+    ]
+
+
+def _fetch(call: Call, view: FetchView) -> Card:
+    """Which page was fetched, what for, and the beginning of what came."""
+    body = [] if view.failed or not call.data.text else [Prose(call.data.text, call.look, PAGE_ROWS)]
+    return Card(
+        named("fetch", view.url),
+        [
+            *([Rows([Row(one_line(view.prompt, 300), "dim", prose=True)])] if view.prompt else []),
+            *body,
+            Rows(value_rows(call)),
+            *errors(call),
+        ],
+        notes=view.notes,
+    )
+
+
+def _web_search(call: Call, view: WebSearchView) -> Card:
+    """What was searched for on the web, and the pages that were found."""
+    shown = view.links if call.look.full else view.links[:LINKS]
+    rows = [
+        row
+        for link in shown
+        for row in (
+            *([Row(one_line(link.title, 80))] if link.title else []),
+            Row(one_line(link.url), "blue", "  "),
+        )
+    ]
+    if len(view.links) > len(shown):
+        rows.append(Row(f"… {len(view.links) - len(shown)} more", "dim"))
+    has_text = bool(call.data.text) and not view.links and not view.failed
+    text = [Prose(call.data.text, call.look, PAGE_ROWS)] if has_text else []
+    return Card(
+        named("web search", f"“{view.subject}”" if view.subject else ""),
+        [Rows(rows or value_rows(call)), *text, *errors(call)],
+    )
+
+
+def _agent(call: Call, view: AgentView) -> Card:
+    """Which agent was started with what, and what it answered; what it did is drawn below, or counted."""
+    prompt = call.text(view.prompt)
+    title = Text().append("agent", "bold")
+    if view.title != "sub-agent":
+        title.append(f" {one_line(view.title, 60)}", "bold cyan")
+    about = view.description or ("" if prompt else view.subject)
+    if about:
+        title.append(f"  {one_line(about)}")
+    # When all is shown, the prompt is the first of the sub-agent's own messages.
+    is_below = call.look.full and bool(call.part.children)
+    asked = [Prose(prompt, call.look, PROMPT_ROWS, "dim")] if prompt and not is_below else []
+    answer = call.data.text
+    said = Beside("→ ", Prose(answer, call.look, ANSWER_ROWS), "bold", once=True)
+    shown: list[RenderableType] = [said] if answer and not _is_last_message(call) else []
+    return Card(title, errors(call) or shown or [Rows(value_rows(call))], input=asked)
+
+
+def _is_last_message(call: Call) -> bool:
+    """Whether the answer is also the last message of the sub-agent, which is drawn right above."""
+    children = call.part.children
+    return call.look.full and bool(children) and text_of(children[-1]).strip() == call.data.text.strip()
+
+
+def _network(call: Call, view: NetworkView) -> Card:
+    """What a network chose, with what, and what came of it."""
+    network: Json = (call.part.tool_metadata or {}).get("networkExecution")
+    result: Json = network.get("finalResult") if is_object(network) else None
+    text: Json = result.get("text") if is_object(result) else None
+    body = [Prose(text, call.look, ANSWER_ROWS)] if isinstance(text, str) and text else []
+    return Card(named(view.title, view.subject), [*body, *errors(call)], notes=view.notes)
+
+
+def _other(call: Call) -> Card:
+    """The name, the input and the output as they are."""
+    given = call.data.input or call.data.input_text or _raw_input(call)
+    flat = compact(given or {}, SHORT_INPUT + 1)
+    members = given if is_object(given) else {}
+    short = len(flat) <= SHORT_INPUT and not any(
+        isinstance(value, (dict, list)) for value in members.values()
+    )
+    pairs = ", ".join(f"{key}: {compact(value)}" for key, value in members.items()) if short else ""
+    shown = [] if short and is_object(given or {}) else [Rows(tree(given, call.look))]
+    result = Beside("→ ", Rows(result_rows(call)), "bold", once=True)
+    return Card(named(call.view.title, pairs), errors(call) or [result], input=shown)
+
+
+def _raw_input(call: Call) -> Json:
+    """An input that is neither an object nor text, or the first characters of one."""
+    given: Json = call.part.raw_input if call.part.input is UNSET else call.part.input
+    return None if given is UNSET else given
+
+
+# Tool calls: title, state, input, sub-agent, output.
+
+REASON_ROWS = 3
+
+
+def draw_call(part: ToolCallPart, look: Look, depth: int) -> Iterator[Block | Descend]:
+    """A call: its title and state, what it was given, its sub-agent, what came of it."""
+    call = ready(part, look)
+    card = draw_card(call)
+    state = state_of(part)
+    yield Block(_head(call, card, state), depth)
+    if state.reason:
+        yield Block(Prose(state.reason, look, REASON_ROWS, state.style), depth + 1, gap=False)
+    for drawn in card.input:
+        yield Block(drawn, depth + 1, gap=False)
+    if part.children:
+        yield Descend(part.children, depth + 1, agent_name(call))
+    for drawn in card.output:
+        yield Block(drawn, depth + 1, gap=False)
+    yield from _beside(call, depth + 1)
+
+
+def agent_name(call: Call) -> str:
+    """The name of a sub-agent."""
+    name = call.view.agent if isinstance(call.view, AgentView) else ""
+    return one_line(name or "sub-agent", 40)
+
+
+def _head(call: Call, card: Card, state: State) -> Beside:
+    part = call.part
+    failed = card.failed and state.mark == "✓"
+    mark, style = ("✗", "red") if failed else (state.mark, state.style)
+    head = card.title.copy()
+    words = card.ending or state.words
+    if words:
+        head.append("  ").append(words, f"bold {style}")
+    duration = call.look.durations.get(part.id)
+    if duration is None and call.view.seconds is not None:
+        duration = timedelta(seconds=call.view.seconds)
+    notes = [
+        *filter(None, card.notes),
+        *([took(duration)] if duration is not None and duration.total_seconds() >= 1 else []),
+        *(["approved by the user"] if _approved(part) else []),
+        *(["by the provider"] if part.provider_executed else []),
+        *(["the tool is gone"] if part.unavailable else []),
+    ]
+    if notes:
+        head.append(f"  {' · '.join(notes)}", "dim")
+    return Beside(f"{mark} ", head, style, once=True)
+
+
+def _approved(part: ToolCallPart) -> bool:
+    return part.approval is not None and part.approval.approved is True and not part.approval.is_automatic
+
+
+def _beside(call: Call, depth: int) -> Iterator[Block]:
+    """Files and whatever else came with an output, and what was left where it is."""
+    for file in call.files:
+        yield Block(Rows([describe(file, call.look)]), depth, gap=False)
+    for other in call.others:
+        yield Block(Rows([describe(other, call.look)]), depth, gap=False)
+    if call.withheld:
+        yield Block(Rows([Row(f"(output: {call.withheld})", "dim")]), depth, gap=False)
+
+
+def draw_result(part: ToolResultPart, look: Look, depth: int) -> Iterator[Block | Descend]:
+    """A result apart from its call."""
+    call = ready(call_of_result(part), look)
+    yield Block(_head(call, Card(named(f"result of {tool_title(part.name)}")), state_of(call.part)), depth)
+    for drawn in errors(call) or [Rows(result_rows(call))]:
+        yield Block(drawn, depth + 1, gap=False)
+    yield from _beside(call, depth + 1)

@@ -1,1 +1,0 @@
-"""What is common to the responses and the requests of all model providers."""

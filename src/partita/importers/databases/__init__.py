@@ -1,0 +1,1 @@
+"""Import the threads and messages of other systems from their databases, or from dumps of their tables."""

@@ -1,0 +1,222 @@
+"""What an import of logs is to read, and its report: values that go to the reading processes and back."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from hashlib import sha256
+from pathlib import Path
+from time import time_ns
+from typing import Final, Literal, NamedTuple, TypeAlias
+
+from partita.formats.log.sink import UnknownRecord
+from partita.logs.sources.registry import SOURCES
+from partita.logs.sources.source import LogFile
+from partita.store.bulk.writer import Counts
+from partita.store.values import Source
+from partita.types.json import JsonObject, is_object
+
+# Whether a file has anything new, and from where to read it
+#
+# A file is known by its path and its identity, and what was read of it by its first and last bytes. A file
+# that was renamed is recognized. One that was rewritten or cut is read again; what was read before is kept.
+
+HEAD: Final = 4096
+"""How many bytes at each end of what was read identify it."""
+
+RECENT: Final = 5 * 60 * 10**9
+"""For so many nanoseconds after a file was written, its agent may be running."""
+
+COMPRESSED: Final = (".gz", ".zst")
+
+PlanKind: TypeAlias = Literal["nothing", "more", "again", "rewritten", "new"]
+
+
+class Plan(NamedTuple):
+    """What to read of a file; `source` is what is stored about it."""
+
+    kind: PlanKind
+    source: Source | None = None
+
+    @property
+    def state(self) -> JsonObject:
+        """The state that the last import stored."""
+        state = None if self.source is None else self.source.state
+        return state if is_object(state) else {}
+
+
+def plan_for(file: LogFile, source: Source | None, *, finished: bool = False) -> Plan:
+    """What is new in a file. `finished`: its agent has ended."""
+    if source is None or not is_object(source.state):
+        return Plan("new")
+    state = source.state
+    if file.kind == "storage-session":  # its messages are other files: they must be read to know
+        return Plan("again", source)
+    has_ended = bool(state.get("running")) and (finished or not is_recent(file))
+    if state.get("size") == file.size and state.get("mtime") == file.mtime_ns and not has_ended:
+        return Plan("nothing", source)
+    if file.path.suffix in COMPRESSED or state.get("packed"):
+        return Plan("again", source)
+    if file.size < source.offset or digest(file.path, source.offset) != source.hash:
+        return Plan("rewritten", source)
+    if file.size == state.get("size") and file.size == source.offset and not has_ended:
+        return Plan("nothing", source)
+    return Plan("more" if state.get("checkpoint") is not None else "again", source)
+
+
+def is_recent(file: LogFile) -> bool:
+    """Whether a file was written so recently that its agent may be running."""
+    return time_ns() - file.mtime_ns < RECENT
+
+
+def digest(path: Path, offset: int) -> str:
+    """Identifies the first `offset` bytes of a file by both their ends."""
+    try:
+        with path.open("rb") as file:
+            head = file.read(min(HEAD, offset))
+            file.seek(max(0, offset - HEAD))
+            tail = file.read(min(HEAD, offset))
+    except OSError:
+        return ""
+    return fingerprint(head, tail)
+
+
+def fingerprint(head: bytes, tail: bytes) -> str:
+    """Identifies bytes by their first and last `HEAD` bytes."""
+    return sha256(head + b"\n" + tail).hexdigest()
+
+
+# Files that belong together: a session and its sub-agents are read as one
+
+
+class Unit(NamedTuple):
+    """A session, with the files of its sub-agents."""
+
+    session: LogFile
+    agents: tuple[LogFile, ...] = ()
+
+    @property
+    def files(self) -> tuple[LogFile, ...]:
+        """All its files."""
+        return (self.session, *self.agents)
+
+    @property
+    def size(self) -> int:
+        """The number of bytes in all files."""
+        return sum(file.size for file in self.files)
+
+
+def units_of(files: Iterable[LogFile]) -> list[Unit]:
+    """The sessions among files. A sub-agent whose session is not among them is a session of its own."""
+    every = list(files)
+    owners: dict[LogFile, LogFile] = {}
+    for agent, source in SOURCES.items():
+        if source.sub_agents is not None:
+            owners |= source.sub_agents.owners([file for file in every if file.agent == agent])
+    agents: dict[LogFile, list[LogFile]] = {}
+    for file, owner in owners.items():
+        agents.setdefault(owner, []).append(file)
+    sessions = sorted((file for file in every if file not in owners), key=_is_sub_agent)
+    return [Unit(file, tuple(agents.get(file, ()))) for file in sessions]
+
+
+def _is_sub_agent(file: LogFile) -> bool:
+    return file.kind == "subagent"
+
+
+class Task(NamedTuple):
+    """A session to be read."""
+
+    unit: Unit
+    plan: Plan
+    lite: bool  # the store is SQLite, whose search terms are made here
+    finished: bool = False  # the agent has reported that it ended, however recent its files are
+    followed: bool = False  # the log may grow: a cut last line is not reported while the agent may be running
+
+
+# What came of it
+
+
+class Outcome(NamedTuple):
+    """What was read of a file, what was not understood, what went wrong."""
+
+    path: str
+    bytes: int = 0
+    lines: int = 0
+    unknown_records: tuple[UnknownRecord, ...] = ()
+    problems: tuple[str, ...] = ()
+
+
+class Progress(NamedTuple):
+    """The progress of an import."""
+
+    files: int
+    all_files: int
+    bytes: int
+    all_bytes: int
+    messages: int
+
+
+OnProgress: TypeAlias = Callable[[Progress], None]
+
+
+@dataclass
+class LogImportReport:
+    """What was found, what was new, what was not understood, what went wrong."""
+
+    files: int = 0
+    read: int = 0  # files that had anything new
+    bytes: int = 0
+    lines: int = 0
+    gone: int = 0  # files that were read once and do not exist any more; their threads stay
+    counts: Counts = field(default_factory=Counts)
+    unknown_records: dict[str, tuple[UnknownRecord, ...]] = field(
+        default_factory=dict[str, tuple[UnknownRecord, ...]]
+    )
+    problems: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
+
+    def add(self, outcome: Outcome) -> None:
+        """Add the outcome of a file."""
+        self.bytes += outcome.bytes
+        self.lines += outcome.lines
+        if outcome.unknown_records:
+            self.unknown_records[outcome.path] = outcome.unknown_records
+        for problem in outcome.problems:
+            self.problem(outcome.path, problem)
+
+    def problem(self, path: str, what: str) -> None:
+        """Add what went wrong with a file."""
+        self.problems.setdefault(path, []).append(what)
+
+    @property
+    def failed(self) -> bool:
+        """Whether anything went wrong."""
+        return bool(self.problems)
+
+    def to_json(self) -> JsonObject:
+        """The report as plain JSON."""
+        return {
+            "files": self.files,
+            "read": self.read,
+            "bytes": self.bytes,
+            "lines": self.lines,
+            "gone": self.gone,
+            "threads": {"new": self.counts.new_threads},
+            "messages": {
+                "new": self.counts.new,
+                "changed": self.counts.changed,
+                "unchanged": self.counts.unchanged,
+            },
+            "findings": [
+                {
+                    "file": path,
+                    "what": unknown.what,
+                    "times": unknown.times,
+                    "lines": [position.line for position in unknown.positions],
+                    "detail": unknown.detail,
+                }
+                for path, found in sorted(self.unknown_records.items())
+                for unknown in found
+            ],
+            "problems": [
+                {"file": path, "what": what} for path, each in sorted(self.problems.items()) for what in each
+            ],
+        }

@@ -1,0 +1,359 @@
+"""Reads sessions for the store: everything that takes time and no database. Runs in other processes."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from datetime import UTC, datetime
+from typing import Final, NamedTuple
+
+from msgspec.structs import replace
+
+from partita.errors import FormatError, PartitaError
+from partita.formats.log.sink import UnknownRecord
+from partita.formats.losses import NO_CALL
+from partita.logs.detection import detect, thread_id_of
+from partita.logs.lines.heads import first_values
+from partita.logs.lines.line import Line
+from partita.logs.reading import Batch, LogReading, agent_file
+from partita.logs.sources.registry import log_format, source_of
+from partita.logs.sources.source import LogFile, LogFormat, SessionStore, is_uuid
+from partita.store.bulk.rows import ThreadRows, prepare_messages
+from partita.store.values import Source
+from partita.types.json import Json, JsonObject, dumps, is_object
+from partita.types.messages import Message, UserMessage
+from partita.types.threads import Thread
+
+from .plan import COMPRESSED, Outcome, Plan, Task, digest, is_recent
+from .runs_builder import RunsBuilder, consumption_records
+
+PIECE: Final = 8 * 1024 * 1024
+"""After so many bytes, what was read goes to the store."""
+
+STORES: Final = frozenset({"database", "storage-session"})
+"""The kinds of files that are read through a `SessionStore`."""
+
+
+def read_unit(task: Task) -> Iterator[ThreadRows | Outcome]:
+    """The rows of a session, in pieces, then the outcome. It does not raise, whatever is in a file."""
+    file = task.unit.session
+    try:
+        if file.kind not in STORES:
+            yield from _FileReader(task).rows()
+            return
+        open_store = source_of(file.agent).open_store
+        assert open_store is not None, "an agent with stores opens them"
+        with closing(open_store(file.path)) as store:
+            yield from _StoreReader(task, store).rows()
+    except PartitaError as error:
+        yield Outcome(str(file.path), problems=(str(error),))
+
+
+class _SessionRows:
+    """Makes rows of what is read of a session."""
+
+    def __init__(self, reading: LogReading, task: Task, stored_lines: dict[str, int]) -> None:
+        self._reading = reading
+        self._lite = task.lite
+        metadata: JsonObject = {"log": {"path": str(task.unit.session.path), "format": reading.format.name}}
+        self._runs = RunsBuilder(reading.thread_id, reading.format.agent, metadata, stored_lines)
+
+    def add(self, batch: Batch) -> JsonObject:
+        """Add the runs of a batch; returns how many lines of the last run are known."""
+        self._runs.add(batch)
+        last = self._reading.builder.run_id
+        return {} if last is None else {last: self._runs.lines_of(last)}
+
+    def take(
+        self, thread: Thread, batch: Batch, *, running: bool = False, sources: Sequence[Source] = ()
+    ) -> ThreadRows:
+        """The rows of a batch that was added. `running`: the last run has not ended."""
+        thread_id = self._reading.thread_id
+        messages, failures = prepare_messages(batch.messages, thread_id, batch.times, lite=self._lite)
+        runs = self._runs.take(last=self._reading.builder.run_id, running=running)
+        consumptions = consumption_records(batch.consumptions, thread_id)
+        return ThreadRows(thread, messages, runs, consumptions, sources, failures)
+
+    def orphans(self, parent: Thread) -> Iterator[ThreadRows]:
+        """Sub-agents that no call claims, as threads."""
+        for name, messages in self._reading.builder.orphans().items():
+            prompts = [message for message in messages if isinstance(message, UserMessage)]
+            if not prompts or not all(message.internal for message in prompts):
+                yield self._orphan(parent, name, messages)
+
+    def _orphan(self, parent: Thread, name: str, messages: list[Message]) -> ThreadRows:
+        thread_id = f"{parent.id}/{name}"
+        own = [replace(message, thread_id=thread_id, run_id=None) for message in messages]
+        ready, failures = prepare_messages(own, thread_id, {}, lite=self._lite)
+        thread = replace(
+            parent,
+            id=thread_id,
+            title=f"{name}: {parent.title}" if parent.title else name,
+            metadata={**(parent.metadata or {}), "parentThreadId": parent.id, "agentName": name},
+        )
+        return ThreadRows(thread, ready, failures=failures)
+
+
+# Log files
+
+
+class _FileReader:
+    """Reads a session and its sub-agents from their files."""
+
+    def __init__(self, task: Task) -> None:
+        self._task = task
+        self._file = task.unit.session
+        self._state = task.plan.state
+        more = task.plan.kind == "more"
+        self._checkpoint: JsonObject | None = self._state.get("checkpoint") if more else None
+        self._format, thread_id = self._identify(more)
+        self._generation = self._state.get("generation", 1) + (task.plan.kind == "rewritten")
+        sub_agents = source_of(self._format.agent).sub_agents
+        files = task.unit.agents if sub_agents is not None else ()
+        self._reading = LogReading(
+            self._format,
+            thread_id,
+            agents=[agent_file(sub_agents, file.path) for file in files] if sub_agents is not None else (),
+            state=self._checkpoint,
+            keep_lines=True,
+            generation=self._generation,
+        )
+        stored: Json = self._state.get("lines") if more else None
+        self._rows = _SessionRows(self._reading, task, stored if is_object(stored) else {})
+        self._problems: list[str] = []
+
+    def rows(self) -> Iterator[ThreadRows | Outcome]:
+        """What is to be written, in pieces."""
+        reading = self._reading
+        start = reading.offset
+        waiting = 0
+        try:
+            for size in reading.read_file(self._file.path):
+                waiting += size
+                if waiting >= PIECE:
+                    waiting = 0
+                    yield self._piece()
+        except PartitaError as error:  # what could be read is kept
+            self._problems.append(str(error))
+        reading.read_sub_agents()
+        if self._checkpoint is not None and self._needs_earlier_records():
+            again = self._task._replace(plan=Plan("again", self._task.plan.source))
+            yield from _FileReader(again).rows()
+            return
+        yield from self._end()
+        problems = (*self._problems, *map(str, reading.problems))
+        size = max(reading.offset - start, 0) or self._file.size
+        yield Outcome(str(self._file.path), size, reading.lines_read, reading.unknown_records, problems)
+
+    def _needs_earlier_records(self) -> bool:
+        """Whether a record refers to one before the place where this reading started."""
+        self._reading.decoder.finish()
+        return any(unknown.what == NO_CALL for unknown in self._reading.unknown_records)
+
+    def _identify(self, more: bool) -> tuple[LogFormat, str]:
+        """The format and the thread: those of the last import, or detected."""
+        source = self._task.plan.source
+        if more and source is not None and source.thread_id is not None:
+            return log_format(str(self._state["format"])), source.thread_id
+        file = self._file
+        own = source_of(file.agent).formats[0]
+        if own.is_session_in_name and file.kind == "session" and is_uuid(file.path.stem):
+            return own, file.path.stem
+        values = first_values(file.path)
+        found = detect(values, file.path.name)
+        if found is None:
+            raise FormatError(
+                "this is not a log of a known agent", where=str(file.path), hint="is it another program's?"
+            )
+        format_ = log_format(found.format)
+        return format_, thread_id_of(file.path, format_, values)
+
+    def _piece(self) -> ThreadRows:
+        """What became complete, in the middle of a file."""
+        batch = self._reading.take()
+        self._rows.add(batch)
+        return self._rows.take(self._thread(), batch)
+
+    def _end(self) -> Iterator[ThreadRows]:
+        """The remaining rows, the state of the files, and sub-agents that no call claims, as threads."""
+        checkpoint = self._reading.checkpoint()
+        # While a sub-agent is running, its session waits.
+        running = not self._task.finished and any(map(is_recent, self._task.unit.files))
+        batch = self._reading.finish(running=running, followed=running and self._task.followed)
+        lines = self._rows.add(batch)
+        agents = map(self._agent_source, self._task.unit.agents)
+        sources = [self._source(checkpoint, lines, running), *agents]
+        yield self._rows.take(self._thread(), batch, running=running, sources=sources)
+        if not running:  # else a call may claim them later
+            yield from self._rows.orphans(self._thread())
+
+    def _thread(self) -> Thread:
+        thread = self._reading.thread
+        if thread.created_at is not None:
+            return thread
+        written = datetime.fromtimestamp(self._file.mtime_ns / 1e9, UTC)  # no other time is known
+        return replace(thread, created_at=written, updated_at=written)
+
+    def _source(self, checkpoint: JsonObject | None, lines: JsonObject, running: bool) -> Source:
+        file, offset = self._file, self._reading.offset
+        packed = file.path.suffix in COMPRESSED or self._format.records is not None
+        state: JsonObject = {
+            "size": file.size,
+            "mtime": file.mtime_ns,
+            "format": self._format.name,
+            "generation": self._generation,
+            "checkpoint": None if packed else checkpoint,
+            "lines": lines,
+        }
+        if packed:
+            state["packed"] = True
+        if running:
+            state["running"] = True
+        return Source(
+            path=str(file.path),
+            identity=file.identity,
+            agent=file.agent,
+            thread_id=self._reading.thread_id,
+            offset=offset,
+            hash=None if packed else digest(file.path, offset),
+            state=state,
+        )
+
+    def _agent_source(self, file: LogFile) -> Source:
+        return Source(
+            path=str(file.path),
+            identity=file.identity,
+            agent=file.agent,
+            thread_id=self._reading.thread_id,
+            offset=file.size,
+            hash=digest(file.path, file.size),
+            state={"size": file.size, "mtime": file.mtime_ns, "checkpoint": None, "part": True},
+        )
+
+
+# Stores with many sessions
+
+
+class _StoredAgent(NamedTuple):
+    """A session in a store that another one started: its records are the log of a sub-agent."""
+
+    name: str
+    store: SessionStore
+
+    def lines(self) -> Iterator[Line]:
+        """Its records, numbered."""
+        for number, record in enumerate(self.store.records(self.name), 1):
+            yield Line(number, number, dumps(record), record)
+
+    def head(self) -> Sequence[Json]:
+        """Nothing: its call names it."""
+        return ()
+
+    def call(self) -> str | None:
+        """Unknown: only the call says it."""
+        return None
+
+
+class _StoreReader:
+    """Reads the sessions of a store that have changed, each with those of its sub-agents."""
+
+    def __init__(self, task: Task, store: SessionStore) -> None:
+        self._task = task
+        self._store = store
+        self._file = task.unit.session
+        self._running = not task.finished and is_recent(self._file)
+        stamps = task.plan.state.get("stamps")
+        self._known: JsonObject = stamps if is_object(stamps) else {}
+        self._stamps: JsonObject = {}
+        self._has_open = False  # whether a session may have to be read again though it does not change
+        self._children: dict[str, list[str]] = {}
+
+    def rows(self) -> Iterator[ThreadRows | Outcome]:
+        """What is to be written, session by session. The last rows have the state of the file."""
+        only = self._file.session if self._file.kind == "storage-session" else None
+        unknown: list[UnknownRecord] = []
+        problems: list[str] = []
+        held: ThreadRows | None = None
+        lines = 0
+        for session in [name for name in self._top_sessions() if only in (None, name)]:
+            stamp = self._stamp(session)
+            if self._known.get(session) == stamp:
+                self._stamps[session] = stamp
+                continue
+            reading = self._read(session)
+            for rows in self._rows(reading, stamp):
+                if held is not None:
+                    yield held
+                held = rows
+            unknown += reading.unknown_records
+            problems += map(str, reading.problems)
+            lines += reading.lines_read
+        if held is not None:
+            yield held._replace(sources=[self._source(only)])
+        problems += map(str, self._store.problems)
+        size = 0 if held is None else self._file.size
+        yield Outcome(str(self._file.path), size, lines, tuple(unknown), tuple(problems))
+
+    def _top_sessions(self) -> list[str]:
+        """The sessions that no other session of this store started."""
+        parents = {session.id: session.parent_id for session in self._store.list_sessions()}
+        for session, parent in parents.items():
+            if parent in parents:
+                self._children.setdefault(str(parent), []).append(session)
+        below = {child for children in self._children.values() for child in children}
+        return [session for session in parents if session not in below]
+
+    def _descendants(self, session: str) -> Iterator[str]:
+        for child in self._children.get(session, ()):
+            yield child
+            yield from self._descendants(child)
+
+    def _stamp(self, session: str) -> list[int]:
+        """Changes whenever a session does, or one of its sub-agents."""
+        stamps = [self._store.stamp(one) for one in (session, *self._descendants(session))]
+        return [
+            max(stamp.updated for stamp in stamps),
+            sum(stamp.messages for stamp in stamps),
+            sum(stamp.parts for stamp in stamps),
+        ]
+
+    def _read(self, session: str) -> LogReading:
+        agents = [_StoredAgent(child, self._store) for child in self._descendants(session)]
+        format_ = source_of(self._file.agent).formats[0]
+        reading = LogReading(format_, session, agents=agents, keep_lines=True)
+        reading.read_records(self._store.records(session))
+        reading.read_sub_agents()
+        return reading
+
+    def _rows(self, reading: LogReading, stamp: list[int]) -> Iterator[ThreadRows]:
+        """The rows of a session. One that may be running gets no stamp, so that it is read until it ended."""
+        rows = _SessionRows(reading, self._task, {})
+        running = self._running
+        batch = reading.finish(running=running, followed=running and self._task.followed)
+        rows.add(batch)
+        own = rows.take(reading.thread, batch, running=running)
+        orphans = list(rows.orphans(reading.thread))
+        if running and (orphans or any(run.run.status == "running" for run in own.runs)):
+            self._has_open = True
+        else:
+            self._stamps[reading.thread_id] = stamp
+        yield own
+        if not running:  # else a call may claim them later
+            yield from orphans
+
+    def _source(self, thread_id: str | None) -> Source:
+        file = self._file
+        state: JsonObject = {
+            "size": file.size,
+            "mtime": file.mtime_ns,
+            "stamps": self._stamps,
+            "packed": True,
+        }
+        if self._has_open:
+            state["running"] = True
+        return Source(
+            path=str(file.path),
+            identity=file.identity,
+            agent=file.agent,
+            thread_id=thread_id,
+            offset=file.size,
+            state=state,
+        )

@@ -1,1 +1,0 @@
-"""OpenCode's own storage: folders of JSON files, and databases of two generations."""

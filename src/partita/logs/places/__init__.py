@@ -1,1 +1,0 @@
-"""Where logs are, and whose they are."""

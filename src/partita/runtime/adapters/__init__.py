@@ -1,0 +1,1 @@
+"""Agents made of functions that stream, and of agents of other packages."""

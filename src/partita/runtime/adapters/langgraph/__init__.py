@@ -1,0 +1,1 @@
+"""Compiled graphs of LangGraph as agents."""

@@ -1,0 +1,1 @@
+"""Differences between runs, messages and JSON values."""

@@ -1,1 +1,0 @@
-"""Agents that people have already: functions that stream, and agents of other packages."""

@@ -1,1 +1,0 @@
-"""Compiled graphs of LangGraph."""

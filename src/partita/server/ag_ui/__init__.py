@@ -1,1 +1,0 @@
-"""AG-UI: the server's agents, for pages that speak its protocol."""

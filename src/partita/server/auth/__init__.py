@@ -1,1 +1,0 @@
-"""Finding out who asks."""

@@ -1,1 +1,0 @@
-"""The chat of the AI SDK: send, resume, stop."""

@@ -1,1 +1,0 @@
-"""What a request has to pass before anything is done for it."""

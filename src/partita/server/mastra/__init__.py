@@ -1,1 +1,0 @@
-"""The memory API of Mastra over our store: its clients list, read, write and search threads here."""

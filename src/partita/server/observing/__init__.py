@@ -1,1 +1,0 @@
-"""What can be seen of a server at work: its health, its numbers, its traces."""

@@ -1,1 +1,0 @@
-"""Chat Completions: the server's agents, for clients that speak to OpenAI."""

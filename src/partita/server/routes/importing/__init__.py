@@ -1,1 +1,0 @@
-"""What is uploaded to be brought in: received, recognised, read, written."""

@@ -1,1 +1,0 @@
-"""What somebody pastes: told apart, read, and written in another format."""

@@ -1,0 +1,68 @@
+"""Views of tool calls that the web UI has received or built itself: in a running stream, in a replay."""
+
+from typing import Annotated, Any, Final
+
+import msgspec
+from msgspec import Meta
+
+from partita.server.callers import ActingCaller
+from partita.server.endpoints import Body, post
+from partita.server.problems import Problem
+from partita.types.codec import Codec
+from partita.types.json import is_array, is_object
+from partita.types.messages import ToolCallPart
+from partita.types.tool_views import ToolView
+from partita.views.tool_view import tool_view
+
+MOST: Final = 500
+"""How many calls a request may have."""
+
+CALL: Final[Codec[ToolCallPart]] = Codec(ToolCallPart)
+EXAMPLE: Final = {
+    "calls": [
+        {
+            "type": "tool-call",
+            "id": "c1",
+            "name": "Bash",
+            "state": "input-available",
+            "input": {"command": "ls"},
+        }
+    ]
+}
+
+
+class ToolViews(msgspec.Struct):
+    """What the calls are, in their order."""
+
+    views: Annotated[tuple[ToolView, ...], Meta(description="One view for each call.")]
+
+
+@post(
+    "/api/tool-views",
+    status_code=200,
+    tags=["messages"],
+    summary="Classify tool calls",
+)
+async def classify_calls(
+    caller: ActingCaller,
+    data: Annotated[
+        Any,
+        Body(
+            description="`calls`: tool calls as parts of a message. `threadId`: the thread they belong to, if"
+            " paths should be relative to its project.",
+            examples=[EXAMPLE],
+        ),
+    ],
+) -> ToolViews:
+    """What tool calls are and what they did: commands, edits with their changes, searches with matches …
+
+    Nothing is stored. Messages that are read with `views=true` come with the views of their calls.
+    """
+    calls = data.get("calls") if is_object(data) else None
+    if not is_array(calls) or len(calls) > MOST:
+        problem = f"expected a list of at most {MOST} calls"
+        raise Problem(400, problem, where="$.calls", hint="send the calls in several requests")
+    thread_id = data.get("threadId")
+    thread = await caller.store.threads.get(thread_id) if isinstance(thread_id, str) else None
+    directory = thread.project if thread is not None else None
+    return ToolViews(tuple(tool_view(CALL.read(call), directory) for call in calls))

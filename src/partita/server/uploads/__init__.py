@@ -1,0 +1,1 @@
+"""Uploaded files: received, recognized, and written to the store."""

@@ -1,0 +1,147 @@
+"""Uploaded messages of any format, brought into threads."""
+
+import re
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+from msgspec.structs import replace
+
+from partita.errors import ConversionError, DecodeError
+from partita.formats.format import Loaded
+from partita.formats.losses import Loss
+from partita.formats.registry import get_format
+from partita.server.problems import Problem
+from partita.server.routes.convert import fold_payload
+from partita.server.uploads.files import UNNAMED, Recognised, Upload
+from partita.store.bulk.rows import ThreadRows
+from partita.store.bulk.writer import Counts, compare_threads, write_threads
+from partita.store.messages.prepared import Prepared, prepare
+from partita.store.store import Store
+from partita.stream.accumulator import close_message
+from partita.types.json import Json, is_array, is_object, loads
+from partita.types.messages import Message
+from partita.types.threads import Thread
+
+LARGEST: Final = 256 * 1024 * 1024
+"""How many bytes messages may take: unlike a log, they are read at once."""
+
+MADE_UP: Final = re.compile(r"message-[0-9]+")
+"""The ids that formats give to messages that came without one: the same in every payload."""
+
+
+class Payload(NamedTuple):
+    """The messages of an upload, by thread, ready to be written."""
+
+    threads: dict[str, list[Prepared]]
+    losses: tuple[Loss, ...]
+
+
+class BroughtMessages(NamedTuple):
+    """What came of messages."""
+
+    counts: Counts
+    threads: list[Thread]
+
+
+def read_payload(found: Recognised, thread_id: str | None) -> Payload:
+    """The messages of an upload. Those that name no thread go to the one given, or to one of the upload."""
+    upload = found.upload
+    check_size(upload)
+    payload = values_in(upload.path.read_bytes(), upload.name)
+    try:
+        loaded = _load(payload, found.format)
+    except (DecodeError, ConversionError) as error:
+        error.where = f"{upload.name}, {error.where}" if error.where else upload.name
+        raise
+    threads: dict[str, list[Message]] = {}
+    for message in _with_ids(loaded.messages, payload, upload):
+        own = thread_id or message.thread_id or f"upload-{upload.digest[:24]}"
+        threads.setdefault(own, []).append(replace(message, thread_id=own, resource_id=None))
+    for own, messages in threads.items():
+        _check_ids(messages, own, upload)
+    prepared = {own: [prepare(message, own) for message in messages] for own, messages in threads.items()}
+    return Payload(prepared, loaded.losses)
+
+
+def check_size(upload: Upload) -> None:
+    """Refuse what cannot be read at once."""
+    if upload.size > LARGEST:
+        raise Problem(
+            413,
+            f"{upload.name} holds more than {LARGEST} bytes of messages",
+            hint="send it in several pieces",
+        )
+
+
+async def bring_in_messages(store: Store, payload: Payload, title: str, *, dry_run: bool) -> BroughtMessages:
+    """Write messages where they differ from what is stored, all or nothing; or tell what would be."""
+    batches: list[ThreadRows] = []
+    for own, prepared in payload.threads.items():
+        stored = await store.threads.get(own)
+        times = [one.message.created_at for one in prepared if one.message.created_at is not None]
+        thread = Thread(
+            id=own,
+            title=None if stored is not None or title == UNNAMED else title,
+            metadata={"upload": title} if stored is None else None,
+            created_at=min(times, default=None) if stored is None else None,
+            updated_at=max(times, default=None),
+        )
+        batches.append(ThreadRows(thread, prepared))
+    if dry_run:
+        counts = await store.read(compare_threads, batches)
+    else:
+        counts = await store.write(write_threads, batches)
+    return BroughtMessages(counts, [batch.thread for batch in batches])
+
+
+def values_in(data: bytes, name: str) -> Json:
+    """The value of a JSON document, or the values of JSON lines."""
+    try:
+        return loads(data)
+    except DecodeError as error:
+        whole = error
+    lines = [(number, line) for number, line in enumerate(data.splitlines(), 1) if line.strip()]
+    values: list[Json] = []
+    for number, line in lines:
+        try:
+            values.append(loads(line))
+        except DecodeError as error:
+            if not values:  # no lines either: the error of the document says more
+                whole.where = f"{name}, {whole.where}" if whole.where else name
+                raise whole from None
+            error.where = f"{name}, line {number}"
+            raise
+    return values
+
+
+def _load(payload: Json, format: str) -> Loaded:
+    reading = get_format(format)
+    if reading.load is not None:
+        return reading.load(payload)
+    events = payload if is_array(payload) else [payload]
+    folded = fold_payload(events, format)
+    return Loaded(tuple([close_message(message) for message in folded.messages]), folded.losses)
+
+
+def _with_ids(messages: Sequence[Message], payload: Json, upload: Upload) -> list[Message]:
+    """Messages, those that came without an id with one that no other upload gives."""
+    items = payload if is_array(payload) else [payload]
+    given = {item.get("id") for item in items if is_object(item) and isinstance(item.get("id"), str)}
+    return [
+        replace(message, id=f"{upload.digest[:12]}-{number}")
+        if message.id not in given and (not message.id or MADE_UP.fullmatch(message.id))
+        else message
+        for number, message in enumerate(messages, 1)
+    ]
+
+
+def _check_ids(messages: Sequence[Message], thread_id: str, upload: Upload) -> None:
+    known: set[str] = set()
+    for message in messages:
+        if message.id in known:
+            raise ConversionError(
+                f"two messages of thread {thread_id!r} have the id {message.id!r}",
+                where=upload.name,
+                hint="give each its own",
+            )
+        known.add(message.id)

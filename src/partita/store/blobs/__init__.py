@@ -1,0 +1,1 @@
+"""Blobs, and how large values of messages move to them."""

@@ -1,1 +1,0 @@
-"""The store without `await`, for scripts and notebooks."""

@@ -1,0 +1,1 @@
+"""Write whole threads at once, with their messages, runs, log lines and token usage."""

@@ -1,1 +1,0 @@
-"""What the world sees of a store: methods around functions of a transaction."""

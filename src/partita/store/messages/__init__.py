@@ -1,0 +1,1 @@
+"""Messages: rows, queries, writing, edits, parts."""

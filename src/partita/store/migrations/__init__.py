@@ -1,1 +1,0 @@
-"""The schema, version by version. Alembic runs these; `partita.store.schema` decides when."""

@@ -1,0 +1,1 @@
+"""Runs: rows, leases, turns."""

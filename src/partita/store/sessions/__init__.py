@@ -1,1 +1,0 @@
-"""Sessions of agents, read from their logs, as rows: made outside of a transaction, written in one."""

@@ -1,0 +1,1 @@
+"""What statements are made of: transactions, prepared statements, cursors, texts."""

@@ -1,0 +1,1 @@
+"""Statistics, and the ledger of what models consumed."""

@@ -1,0 +1,260 @@
+"""The tools, runs and threads at the top: the most called, the most expensive, the slowest."""
+
+from typing import Any, Literal, TypeAlias
+
+from sqlalchemy import RowMapping
+
+from partita.store.schema import from_microseconds
+from partita.store.sql.transaction import Transaction
+from partita.store.values import StatFilter
+from partita.types.threads import RunStatus
+from partita.types.times import Timestamp
+from partita.types.value import Value
+
+from .measures import (
+    Group,
+    add_measure,
+    all_measures,
+    calls_measure,
+    gathered,
+    keys_in,
+    runs_measure,
+    thread_ids,
+    thread_rows,
+    where,
+)
+
+# Tools
+
+MICROSECONDS = {
+    True: "p.ended_at - p.started_at",
+    False: "CAST(EXTRACT(EPOCH FROM p.ended_at - p.started_at) * 1000000 AS BIGINT)",
+}
+"""The duration of a call."""
+
+TOOLS = """
+WITH calls AS (
+    SELECT p.tool_name AS tool, t.key AS thread, p.state, p.interruption,
+        p.error IS NOT NULL AND p.interruption IS NULL AS failed,
+        CASE WHEN p.ended_at >= p.started_at THEN {microseconds} END AS duration
+    FROM {tables} WHERE {where}
+), ranked AS (
+    SELECT calls.*, row_number() OVER (PARTITION BY tool ORDER BY duration NULLS LAST) AS place,
+        count(duration) OVER (PARTITION BY tool) AS timed
+    FROM calls
+)
+SELECT tool, count(*) AS calls,
+    count(*) FILTER (WHERE failed) AS errors,
+    count(*) FILTER (WHERE state = 'output-denied') AS denied,
+    count(*) FILTER (WHERE interruption IS NOT NULL) AS interrupted,
+    max(timed) AS timed,
+    CAST(sum(duration) AS BIGINT) AS total,
+    max(duration) FILTER (WHERE place = (timed * 50 + 99) / 100) AS median,
+    max(duration) FILTER (WHERE place = (timed * 95 + 99) / 100) AS p95,
+    max(duration) AS longest,
+    {threads} AS threads,
+    {failing} AS failing
+FROM ranked GROUP BY tool
+"""
+"""A percentile is the shortest duration that so many calls of a hundred did not exceed."""
+
+
+class ToolStat(Value, kw_only=True):
+    """A tool. Times are in seconds, of calls whose start and end are known; `None` if there are none."""
+
+    tool: str | None
+    calls: int
+    errors: int  # without interrupted calls
+    denied: int
+    interrupted: int
+    timed: int  # calls whose duration is known
+    total_seconds: float | None = None
+    median_seconds: float | None = None
+    p95_seconds: float | None = None
+    longest_seconds: float | None = None
+    threads: int
+    failing_threads: int  # threads in which it failed
+    thread_ids: tuple[str, ...] | None = None  # `None` if there are too many
+    failing_thread_ids: tuple[str, ...] | None = None
+
+
+def tool_stats(tx: Transaction, filter: StatFilter | None = None) -> tuple[ToolStat, ...]:
+    """Results and durations of each tool, the most called first."""
+    selected = filter or StatFilter()
+    measure = calls_measure(tx, whole_thread=False, by_model=selected.model is not None)
+    condition, values = where(tx, measure, selected)
+    query = TOOLS.format(
+        microseconds=MICROSECONDS[tx.is_sqlite],
+        tables=measure.tables,
+        where=condition,
+        threads=gathered(tx, "thread"),
+        failing=gathered(tx, "CASE WHEN failed THEN thread END"),
+    )
+    rows = tx.sql(query, values).mappings().all()
+    threads = [(frozenset(keys_in(row["threads"])), frozenset(keys_in(row["failing"]))) for row in rows]
+    ids = thread_ids(tx, [keys for pair in threads for keys in pair])
+    found = [
+        ToolStat(
+            tool=row["tool"],
+            calls=row["calls"],
+            errors=row["errors"],
+            denied=row["denied"],
+            interrupted=row["interrupted"],
+            timed=row["timed"],
+            total_seconds=_seconds(row["total"]),
+            median_seconds=_seconds(row["median"]),
+            p95_seconds=_seconds(row["p95"]),
+            longest_seconds=_seconds(row["longest"]),
+            threads=len(every),
+            failing_threads=len(failing),
+            thread_ids=ids.get(every),
+            failing_thread_ids=ids.get(failing),
+        )
+        for row, (every, failing) in zip(rows, threads, strict=True)
+    ]
+    return tuple(sorted(found, key=lambda stat: (-stat.calls, stat.tool or "")))
+
+
+def _seconds(microseconds: Any) -> float | None:
+    return None if microseconds is None else int(microseconds) / 1_000_000
+
+
+# Runs
+
+RunOrder: TypeAlias = Literal["cost", "duration", "tokens"]
+
+STARTED = "coalesce(r.started_at, r.created_at)"
+SECONDS = {
+    True: f"(r.finished_at - {STARTED}) / 1000000.0",
+    False: f"CAST(EXTRACT(EPOCH FROM r.finished_at - {STARTED}) AS DOUBLE PRECISION)",
+}
+OWN_USAGE = {
+    True: "CAST(coalesce(json_extract(r.usage, '$.{name}'), 0) AS INTEGER)",
+    False: "CAST(coalesce(CAST(r.usage AS jsonb) ->> '{name}', '0') AS BIGINT)",
+}
+"""The usage in the row of a run, for runs without responses in the ledger."""
+
+RUNS = """
+WITH spent AS (
+    SELECT owner, run_id, sum(cost) AS cost, sum(input_tokens) AS input_tokens,
+        sum(output_tokens) AS output_tokens
+    FROM consumptions WHERE run_id IS NOT NULL {owned} GROUP BY owner, run_id
+), found AS (
+    SELECT r.id, r.thread_id, t.title, t.project, coalesce(r.agent, t.agent) AS agent, r.model, r.status,
+        r.created_at, coalesce(spent.cost, r.cost) AS cost,
+        CAST(coalesce(spent.input_tokens, {input}) AS BIGINT) AS input_tokens,
+        CAST(coalesce(spent.output_tokens, {output}) AS BIGINT) AS output_tokens,
+        {seconds} AS seconds
+    FROM {tables} LEFT JOIN spent ON spent.owner = r.owner AND spent.run_id = r.id
+    WHERE {where}
+)
+SELECT * FROM found ORDER BY {order} DESC NULLS LAST, created_at DESC, id LIMIT ?
+"""
+RUN_ORDERS: dict[RunOrder, str] = {
+    "cost": "cost",
+    "duration": "seconds",
+    "tokens": "input_tokens + output_tokens",
+}
+
+
+class RunStat(Value, kw_only=True):
+    """A run, and what it consumed. The duration is known once it has ended."""
+
+    id: str
+    thread_id: str
+    title: str | None = None
+    project: str | None = None
+    agent: str | None = None
+    model: str | None = None
+    status: RunStatus
+    created_at: Timestamp
+    cost: float | None = None
+    input_tokens: int
+    output_tokens: int
+    seconds: float | None = None
+
+
+def run_stats(
+    tx: Transaction, filter: StatFilter | None = None, *, order: RunOrder = "cost", limit: int = 20
+) -> tuple[RunStat, ...]:
+    """The runs with the highest cost, duration or number of tokens."""
+    measure = runs_measure()
+    condition, values = where(tx, measure, filter or StatFilter())
+    owner = () if tx.owner is None else (tx.owner,)
+    query = RUNS.format(
+        owned="AND owner = ?" if owner else "",
+        input=OWN_USAGE[tx.is_sqlite].format(name="inputTokens"),
+        output=OWN_USAGE[tx.is_sqlite].format(name="outputTokens"),
+        seconds=SECONDS[tx.is_sqlite],
+        tables=measure.tables,
+        where=condition,
+        order=RUN_ORDERS[order],
+    )
+    return tuple(map(_run_stat, tx.sql(query, (*owner, *values, limit)).mappings()))
+
+
+def _run_stat(row: RowMapping) -> RunStat:
+    fields: dict[str, Any] = dict(row)
+    if isinstance(row["created_at"], int):  # as SQLite stores it
+        fields["created_at"] = from_microseconds(row["created_at"])
+    return RunStat(**fields)
+
+
+# Threads
+
+ThreadOrder: TypeAlias = Literal["cost", "tokens", "errors", "messages"]
+
+
+class ThreadStat(Value, kw_only=True):
+    """A thread, and what it consumed in the requested time. What it shares with others counts once."""
+
+    id: str
+    title: str | None = None
+    agent: str | None = None
+    project: str | None = None
+    messages: int
+    runs: int
+    input_tokens: int
+    output_tokens: int
+    cost: float | None = None
+    tool_calls: int
+    tool_errors: int
+
+
+def thread_stats(
+    tx: Transaction, filter: StatFilter | None = None, *, order: ThreadOrder = "cost", limit: int = 20
+) -> tuple[ThreadStat, ...]:
+    """The threads with the highest cost or number of tokens, errors or messages."""
+    selected = filter or StatFilter()
+    groups: dict[tuple[int], Group] = {}
+    for measure in all_measures(tx, by_model=selected.model is not None):
+        if selected.model is None or "model" in measure.columns:
+            add_measure(tx, groups, measure, ["t.key"], selected)
+    first = sorted(groups, key=lambda key: (-_size(groups[key].numbers, order), key))[:limit]
+    rows = thread_rows(tx, [key for (key,) in first])
+    return tuple(
+        ThreadStat(
+            id=rows[key].id,
+            title=rows[key].title,
+            agent=rows[key].agent,
+            project=rows[key].project,
+            **{name: groups[key,].numbers[name] for name in THREAD_NUMBERS},
+        )
+        for (key,) in first
+    )
+
+
+THREAD_NUMBERS = ("messages", "runs", "input_tokens", "output_tokens", "cost", "tool_calls", "tool_errors")
+
+
+def _size(numbers: dict[str, Any], order: ThreadOrder) -> float:
+    match order:
+        case "cost":
+            size: float = numbers["cost"] or 0
+        case "tokens":
+            size = numbers["input_tokens"] + numbers["output_tokens"]
+        case "errors":
+            size = numbers["tool_errors"]
+        case "messages":
+            size = numbers["messages"]
+    return size

@@ -1,0 +1,167 @@
+"""The store: every message, run, chunk and raw event, on SQLite or PostgreSQL."""
+
+from collections.abc import Callable
+from datetime import datetime
+from functools import cached_property
+from types import TracebackType
+
+from sqlalchemy import Connection, text
+
+from . import rebuild
+from .blobs.blobs import Blobs
+from .context import StoreContext, View
+from .engines.engine import Engine
+from .keys import Keys
+from .logs.appender import Appender
+from .logs.logs import Logs
+from .memory import StoreMemory
+from .messages.messages import Messages
+from .runs.runs import Runs
+from .search.search import search
+from .sources import Sources
+from .sql.transaction import Transaction
+from .stats.stats import Stats, UsageLedger
+from .threads.threads import Threads
+from .values import Page, SearchFilter, SearchHit
+
+BATCH = 200
+"""The number of rows that are rebuilt in one transaction."""
+
+
+class Store(StoreContext):
+    """Threads, messages, runs and their logs, blobs, search, statistics and keys. `open_store` makes it."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        *,
+        clock: Callable[[], datetime],
+        appender: Appender,
+        owner: str | None = None,
+        view: View | None = None,
+    ) -> None:
+        super().__init__(engine, clock=clock, owner=owner, view=view)
+        self.appender = appender
+
+    @cached_property
+    def threads(self) -> Threads:
+        """Conversations."""
+        return Threads(self)
+
+    @cached_property
+    def messages(self) -> Messages:
+        """Messages and their parts."""
+        return Messages(self)
+
+    @cached_property
+    def runs(self) -> Runs:
+        """Runs, their leases, and the messages that they begin and end with."""
+        return Runs(self)
+
+    @cached_property
+    def logs(self) -> Logs:
+        """The logs of runs."""
+        return Logs(self, self.appender)
+
+    @cached_property
+    def blobs(self) -> Blobs:
+        """Bytes by their hash."""
+        return Blobs(self)
+
+    @cached_property
+    def sources(self) -> Sources:
+        """The files that messages were imported from."""
+        return Sources(self)
+
+    @cached_property
+    def usage(self) -> UsageLedger:
+        """What responses of models consumed."""
+        return UsageLedger(self)
+
+    @cached_property
+    def stats(self) -> Stats:
+        """Statistics."""
+        return Stats(self)
+
+    @cached_property
+    def keys(self) -> Keys:
+        """API keys."""
+        return Keys(self)
+
+    @cached_property
+    def memory(self) -> StoreMemory:
+        """The store as a `MemoryStore`."""
+        return StoreMemory(self.threads, self.messages)
+
+    async def search(
+        self, query: str, filter: SearchFilter | None = None, *, limit: int = 20, cursor: str | None = None
+    ) -> Page[SearchHit]:
+        """A page of messages and titles that contain all words of a query, the best first.
+
+        `"a phrase"`, `-without`, `prefix*`; the last word is also a prefix.
+        """
+        return await self.read(search, query, filter, limit=limit, cursor=cursor)
+
+    def scoped(self, resource_id: str) -> "Store":
+        """The same store for one owner: rows of others can be neither read nor written through it."""
+        return Store(self.engine, clock=self.clock, owner=resource_id, appender=self.appender, view=self.view)
+
+    def viewed(self, view: View) -> "Store":
+        """The same store with a view that is applied to every result."""
+        return Store(self.engine, clock=self.clock, owner=self.owner, appender=self.appender, view=view)
+
+    # Maintenance
+
+    async def rebuild(self) -> int:
+        """Rebuild flags, part rows, branches, counters, index and ledger; returns the number of messages."""
+        messages = await self._in_batches(rebuild.rebuild_messages)
+        await self._in_batches(rebuild.rebuild_threads)
+        return messages
+
+    async def _in_batches(self, rebuild: Callable[[Transaction, int, int], tuple[int, int]]) -> int:
+        """Rebuild all rows, some in each transaction, so that others can write in between."""
+        total, key = 0, 0
+        while True:
+            count, key = await self.write(rebuild, key, BATCH)
+            total += count
+            if count < BATCH:
+                return total
+
+    async def compact(self) -> None:
+        """Return the space of deleted rows to the file system."""
+        await self.engine.autocommit(_vacuum)
+
+    async def probe(self) -> None:
+        """Read and write a little. Raises a `StoreError` if the database cannot be read or written."""
+        await self.engine.read(_read_probe)
+        await self.engine.write(_write_probe, urgent=True)
+
+    async def close(self) -> None:
+        """Write pending entries of logs, and close the connections."""
+        await self.appender.close()
+        await self.engine.close()
+
+    async def __aenter__(self) -> "Store":
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+
+def _vacuum(connection: Connection) -> None:
+    if connection.dialect.name == "sqlite":
+        connection.execute(text("VACUUM"))
+        connection.execute(text("PRAGMA wal_checkpoint(TRUNCATE)"))
+    else:
+        connection.execute(text("VACUUM (ANALYZE)"))
+
+
+def _read_probe(connection: Connection) -> None:
+    connection.exec_driver_sql("SELECT version_num FROM alembic_version").first()
+
+
+def _write_probe(connection: Connection) -> None:
+    # The value stays the same, but a row is written and committed, which fails on a full disk.
+    connection.exec_driver_sql("UPDATE alembic_version SET version_num = version_num")

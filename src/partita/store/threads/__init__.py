@@ -1,0 +1,1 @@
+"""Threads: rows, filters, lists, copies, branches."""

@@ -1,0 +1,195 @@
+"""Branches: the path from the first message to the active leaf, and the outline of a branch."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from sqlalchemy import (
+    BigInteger,
+    ColumnElement,
+    LargeBinary,
+    Row,
+    bindparam,
+    cast,
+    extract,
+    func,
+    select,
+    type_coerce,
+    update,
+)
+
+from partita.errors import NotFoundError
+from partita.store.schema import consumptions, messages
+from partita.store.schema import threads as thread_table
+from partita.store.sql.statement import Statement
+from partita.store.sql.transaction import Transaction
+from partita.types.threads import Thread
+
+from . import rows as threads
+
+# The path ends at a parent that is missing, empty or on the path already: UNION (not ALL) ends a cycle.
+PATH = """
+WITH RECURSIVE path (id, parent_id) AS (
+    SELECT id, parent_id FROM messages WHERE owner = ? AND thread_id = ? AND id = ?
+    UNION
+    SELECT m.id, m.parent_id FROM messages m JOIN path ON m.id = path.parent_id
+    WHERE m.owner = ? AND m.thread_id = ?
+)
+"""
+MARK_ACTIVE = (
+    f"{PATH} UPDATE messages SET active = (id IN (SELECT id FROM path)) WHERE owner = ? AND thread_id = ?"
+)
+IDS_OF_PATH = f"{PATH} SELECT id FROM path"
+
+
+def mark_active(tx: Transaction, owner: str, thread_id: str, leaf: str | None) -> None:
+    """Mark the messages on the path to a leaf as active, and all others as not."""
+    thread = (owner, thread_id)
+    tx.sql(MARK_ACTIVE, (*thread, leaf or "", *thread, *thread))
+
+
+def path_to(tx: Transaction, owner: str, thread_id: str, message_id: str) -> set[str]:
+    """The ids of a message and those that lead to it; empty if the message does not exist."""
+    rows = tx.sql(IDS_OF_PATH, (owner, thread_id, message_id, owner, thread_id))
+    return {row[0] for row in rows}
+
+
+def switch_branch(tx: Transaction, thread_id: str, message_id: str) -> Thread:
+    """Make the branch through a message the active one, down to its latest message."""
+    row = threads.find(tx, thread_id, lock=True)
+    of_thread = (messages.c.owner == row.owner, messages.c.thread_id == row.id)
+    if tx.row(select(messages.c.id).where(*of_thread, messages.c.id == message_id)) is None:
+        raise no_message(thread_id, message_id)
+    return set_active_leaf(tx, row, leaf_below(tx, row.owner, row.id, message_id))
+
+
+def no_message(thread_id: str, message_id: str) -> NotFoundError:
+    """The error that a thread has no message with an id."""
+    return NotFoundError(
+        f"no message {message_id!r} in thread {thread_id!r}",
+        hint="list the messages of the thread to see their ids",
+    )
+
+
+def set_active_leaf(tx: Transaction, thread: Row[Any], leaf: str) -> Thread:
+    """Make a message the active leaf of its thread."""
+    same = (thread_table.c.owner == thread.owner, thread_table.c.id == thread.id)
+    tx.run(update(thread_table).where(*same).values(active_leaf_id=leaf, changed_at=tx.now))
+    mark_active(tx, thread.owner, thread.id, leaf)
+    return threads.from_row(threads.find(tx, thread.id, thread.owner))
+
+
+def leaf_below(tx: Transaction, owner: str, thread_id: str, message_id: str) -> str:
+    """The last message below another one, by way of the latest child of each."""
+    of_thread = (messages.c.owner == owner, messages.c.thread_id == thread_id)
+    visited = {message_id}
+    while True:
+        children = select(messages.c.id).where(*of_thread, messages.c.parent_id == message_id)
+        row = tx.row(children.order_by(messages.c.seq.desc()).limit(1))
+        if row is None or row.id in visited:
+            return message_id
+        message_id = row.id
+        visited.add(message_id)
+
+
+# The outline: every message of a branch as a short row, to draw a long list step by step.
+
+
+class OutlineRow(NamedTuple):
+    """A message in a few words; `size` is the number of its bytes."""
+
+    id: str
+    seq: int
+    role: str
+    type: str
+    created_at: datetime
+    size: int
+    version: int  # changes whenever the message is written
+
+
+class Outline(NamedTuple):
+    """The messages of a branch, their siblings on other branches, and the models that wrote them."""
+
+    rows: Sequence[OutlineRow]
+    siblings: Mapping[str, Sequence[str]]
+    models: Sequence[str]
+
+
+def _messages_of_thread(size: ColumnElement[int], version: ColumnElement[int]) -> Statement:
+    """All messages of a thread: the columns of an outline row, then where each one belongs."""
+    computed = {"size": size, "version": version}
+    shown = (
+        computed[name].label(name) if name in computed else messages.c[name] for name in OutlineRow._fields
+    )
+    return Statement(
+        select(*shown, messages.c.parent_id, messages.c.active, messages.c.internal)
+        .where(messages.c.owner == bindparam("of_owner"), messages.c.thread_id == bindparam("of_thread"))
+        .order_by(messages.c.seq)
+    )
+
+
+# Neither engine reads a content to count its bytes; to count characters, it would.
+_MESSAGES = {
+    True: _messages_of_thread(
+        func.length(cast(messages.c.content, LargeBinary)), type_coerce(messages.c.updated_at, BigInteger)
+    ),
+    False: _messages_of_thread(
+        func.octet_length(messages.c.content),
+        cast(extract("epoch", messages.c.updated_at) * 1_000_000, BigInteger),
+    ),
+}
+
+
+def outline(
+    tx: Transaction, thread_id: str, *, through: str | None = None, internal: bool = False
+) -> Outline:
+    """The outline of the active branch, or of the branch through a message, down to its latest message."""
+    thread = threads.find(tx, thread_id)
+    every = _MESSAGES[tx.is_sqlite].rows(tx, of_owner=thread.owner, of_thread=thread.id)
+    children: defaultdict[str | None, list[str]] = defaultdict(list)
+    for row in every:
+        children[row.parent_id].append(row.id)
+    branch = None if through is None else _branch(every, children, through, thread_id)
+    shown = [
+        row
+        for row in every
+        if (row.active if branch is None else row.id in branch) and (internal or not row.internal)
+    ]
+    return Outline(
+        [OutlineRow._make(row[: len(OutlineRow._fields)]) for row in shown],
+        {row.id: siblings for row in shown if len(siblings := children[row.parent_id]) > 1},
+        _models(tx, thread),
+    )
+
+
+def _branch(
+    every: Sequence[Row[Any]], children: Mapping[str | None, list[str]], through: str, thread_id: str
+) -> set[str]:
+    """The ids from the first message through one to the last; a cycle ends the path."""
+    parents = {row.id: row.parent_id for row in every}
+    if through not in parents:
+        raise no_message(thread_id, through)
+    branch: set[str] = set()
+    above: str | None = through
+    while above is not None and above in parents and above not in branch:
+        branch.add(above)
+        above = parents[above]
+    last = through
+    while last in children and children[last][-1] not in branch:
+        last = children[last][-1]
+        branch.add(last)
+    return branch
+
+
+def _models(tx: Transaction, thread: Row[Any]) -> list[str]:
+    """The models that responded, the one with the most responses first."""
+    model, count = consumptions.c.model, func.count()
+    query = (
+        select(model)
+        .where(consumptions.c.owner == thread.owner, consumptions.c.thread_id == thread.id)
+        .where(model.is_not(None))
+        .group_by(model)
+        .order_by(count.desc(), model)
+    )
+    return [row.model for row in tx.rows(query)]

@@ -1,0 +1,240 @@
+"""Lists of threads: pages by cursor or by number, with titles and with summaries."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, Literal, NamedTuple, TypeAlias
+
+from msgspec.structs import replace
+from sqlalchemy import ColumnElement, CursorResult, Row, bindparam, func, literal, select, tuple_
+
+from partita.store.runs.rows import ACTIVE
+from partita.store.schema import Instant, messages, runs, threads
+from partita.store.sql.pages import Numbered, NumberedPage, page_size, time_and_id, to_cursor
+from partita.store.sql.statement import Statement
+from partita.store.sql.transaction import Transaction
+from partita.store.values import Order, Page, ThreadFilter
+from partita.types.threads import RunStatus, Thread
+from partita.types.value import Value
+
+from .filter import CHOSEN, PINNED, conditions
+from .rows import from_row
+
+Key: TypeAlias = tuple[str, str]
+"""The owner and the id of a thread."""
+
+
+def list_threads(
+    tx: Transaction,
+    filter: ThreadFilter | None = None,
+    *,
+    limit: int = 50,
+    cursor: str | None = None,
+    order: Order = "desc",
+) -> Page[Thread]:
+    """A page of threads, ordered by the time of their last message, newest first."""
+    rows, more = _page_of_rows(tx, filter, limit, cursor, order)
+    return Page(tuple(map(from_row, rows)), more)
+
+
+def _page_of_rows(
+    tx: Transaction, filter: ThreadFilter | None, limit: int, cursor: str | None, order: Order
+) -> tuple[Sequence[Row[Any]], str | None]:
+    """The rows of a page of threads, and the cursor of the next one."""
+    limit = page_size(limit)
+    query = select(threads).where(tx.owned(threads), *conditions(tx, filter or ThreadFilter()))
+    columns = (threads.c.updated_at, threads.c.id)
+    if cursor is not None:
+        time, last = time_and_id(cursor)
+        end = tuple_(literal(time, Instant), literal(last))
+        query = query.where(tuple_(*columns) > end if order == "asc" else tuple_(*columns) < end)
+    query = query.order_by(*(columns if order == "asc" else (column.desc() for column in columns)))
+    rows = tx.rows(query.limit(limit + 1))
+    more = to_cursor(rows[limit - 1].updated_at, rows[limit - 1].id) if len(rows) > limit else None
+    return rows[:limit], more
+
+
+ThreadTime: TypeAlias = Literal["created_at", "updated_at"]
+"""What numbered pages of threads can be ordered by."""
+
+TIMES: Final[Mapping[ThreadTime, ColumnElement[Any]]] = {
+    "created_at": threads.c.created_at,
+    "updated_at": threads.c.updated_at,
+}
+
+
+def numbered_page(
+    tx: Transaction,
+    page: NumberedPage,
+    filter: ThreadFilter | None = None,
+    *,
+    by: ThreadTime = "created_at",
+    order: Order = "desc",
+) -> Numbered[Thread]:
+    """A page of threads by its number, and the total number of threads."""
+    selected = (tx.owned(threads), *conditions(tx, filter or ThreadFilter()))
+    total = tx.run(select(func.count()).select_from(threads).where(*selected)).scalar_one()
+    columns = (TIMES[by], threads.c.key)
+    ordered = columns if order == "asc" else [column.desc() for column in columns]
+    query = select(threads).where(*selected).order_by(*ordered)
+    return Numbered(tuple(map(from_row, tx.rows(page.limit(query)))), total)
+
+
+class ThreadName(NamedTuple):
+    """The id and the title of a thread."""
+
+    id: str
+    title: str | None
+
+
+def starting_with(tx: Transaction, prefix: str, *, limit: int) -> list[ThreadName]:
+    """The threads whose id starts with a prefix, by id."""
+    query = select(threads.c.id, threads.c.title).where(
+        tx.owned(threads), threads.c.id.startswith(prefix, autoescape=True)
+    )
+    return [ThreadName(row.id, row.title) for row in tx.rows(query.order_by(threads.c.id).limit(limit))]
+
+
+# Titles of threads that have none: the start of the first message of the user. They are not stored.
+
+MAX_TITLE: Final = 60
+"""The number of characters of a title that is made from a message."""
+
+_FIRST_QUESTION = Statement(
+    select(messages.c.preview)
+    .where(
+        messages.c.owner == bindparam("of_owner"),
+        messages.c.thread_id == bindparam("of_thread"),
+        messages.c.role == "user",
+        messages.c.internal.is_(False),
+        messages.c.preview != "",
+    )
+    .order_by(messages.c.seq)
+    .limit(1)
+)
+
+
+def with_display_titles(tx: Transaction, listed: Sequence[Thread]) -> list[Thread]:
+    """The threads, each with a title: one that has none gets the start of its first user message."""
+    return [thread if thread.title else _with_title(tx, thread) for thread in listed]
+
+
+def _with_title(tx: Transaction, thread: Thread) -> Thread:
+    row = _FIRST_QUESTION.row(tx, of_owner=thread.resource_id or "", of_thread=thread.id)
+    return thread if row is None else replace(thread, title=first_words(row.preview))
+
+
+def first_words(text: str) -> str:
+    """The start of a text, on one line, cut between words."""
+    line = " ".join(text.split())
+    if len(line) <= MAX_TITLE:
+        return line
+    start = line[: MAX_TITLE - 1]
+    words = start.rpartition(" ")[0] if " " in start and line[MAX_TITLE - 1] != " " else start
+    return f"{words.rstrip(' ,;:.')}…"
+
+
+# Summaries: threads with their active run, pending approvals and usage.
+
+USAGE: Final = """
+SELECT t.owner, t.id, c.model, CAST(sum(c.input_tokens) AS BIGINT) AS input_tokens,
+    CAST(sum(c.output_tokens) AS BIGINT) AS output_tokens, sum(c.cost) AS cost
+FROM {chosen} CROSS JOIN consumptions c WHERE c.owner = t.owner AND c.thread_id = t.id
+GROUP BY t.owner, t.id, c.model ORDER BY sum(c.input_tokens + c.output_tokens) DESC, c.model
+"""
+WAITING_FOR_APPROVAL: Final = """
+SELECT DISTINCT t.owner, t.id FROM {chosen} CROSS JOIN messages m CROSS JOIN parts p
+WHERE m.owner = t.owner AND m.thread_id = t.id AND m.id = t.active_leaf_id
+    AND p.owner = m.owner AND p.message = m.key AND p.state = 'approval-requested'
+"""
+PREVIEWS: Final = """
+SELECT t.owner, t.id, (
+    SELECT m.preview FROM messages m WHERE m.owner = t.owner AND m.thread_id = t.id AND m.role = 'user'
+        AND NOT m.internal AND m.preview <> '' ORDER BY m.seq LIMIT 1
+) AS preview FROM {chosen}
+"""
+
+
+class ThreadSummary(Value, kw_only=True):
+    """A thread with what a list shows of it."""
+
+    thread: Thread
+    preview: str | None = None  # the start of the first user message, if the thread has no title
+    models: tuple[str, ...] = ()  # the models that responded, the one with the most tokens first
+    errors: int = 0  # messages with a failed call
+    pinned: bool = False
+    run_id: str | None = None  # the active run, if there is one
+    run_status: RunStatus | None = None
+    waiting: bool = False  # for the approval of a call
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost: float | None = None  # in US dollars, of responses with a price
+
+
+def list_summaries(
+    tx: Transaction,
+    filter: ThreadFilter | None = None,
+    *,
+    limit: int = 50,
+    cursor: str | None = None,
+    order: Order = "desc",
+) -> Page[ThreadSummary]:
+    """A page of threads as `list` returns them, each with what a list shows of it."""
+    rows, more = _page_of_rows(tx, filter, limit, cursor, order)
+    if not rows:
+        return Page(())
+    usage: dict[Key, list[Row[Any]]] = {}
+    for row in _query(tx, USAGE, rows):
+        usage.setdefault(_key(row), []).append(row)
+    active = _active_runs(tx, rows)
+    waiting = {_key(row) for row in _query(tx, WAITING_FOR_APPROVAL, rows)}
+    untitled = [row for row in rows if not row.title]
+    previews = {_key(row): row.preview or None for row in _query(tx, PREVIEWS, untitled)} if untitled else {}
+    summaries = [
+        _summary(row, usage.get(_key(row), []), active.get(_key(row)), _key(row) in waiting, previews)
+        for row in rows
+    ]
+    return Page(tuple(summaries), more)
+
+
+def _key(row: Row[Any]) -> Key:
+    return (row.owner, row.id)
+
+
+def _query(tx: Transaction, query: str, rows: Sequence[Row[Any]]) -> CursorResult[Any]:
+    """The result of a query for the threads of a page."""
+    keys = tx.list_parameter([row.key for row in rows])
+    return tx.sql(query.format(chosen=CHOSEN[tx.is_sqlite]), (keys,))
+
+
+def _active_runs(tx: Transaction, rows: Sequence[Row[Any]]) -> dict[Key, Row[Any]]:
+    """The active runs of threads: running ones rather than pending ones."""
+    query = (
+        select(runs.c.owner, runs.c.thread_id, runs.c.id, runs.c.status)
+        .where(runs.c.finished_at.is_(None), runs.c.status.in_(ACTIVE), tx.owned(runs))
+        .order_by(runs.c.status)  # of two the last one stays
+    )
+    listed = {_key(row) for row in rows}
+    return {(row.owner, row.thread_id): row for row in tx.rows(query) if (row.owner, row.thread_id) in listed}
+
+
+def _summary(
+    row: Row[Any],
+    usage: Sequence[Row[Any]],
+    run: Row[Any] | None,
+    waiting: bool,
+    previews: Mapping[Key, str | None],
+) -> ThreadSummary:
+    thread = from_row(row)
+    costs = [one.cost for one in usage if one.cost is not None]
+    return ThreadSummary(
+        thread=thread,
+        preview=previews.get(_key(row)),
+        models=tuple(one.model for one in usage if one.model is not None),
+        errors=row.error_count,
+        pinned=(thread.metadata or {}).get(PINNED) is True,
+        run_id=None if run is None else run.id,
+        run_status=None if run is None else run.status,
+        waiting=waiting,
+        input_tokens=sum(one.input_tokens for one in usage),
+        output_tokens=sum(one.output_tokens for one in usage),
+        cost=sum(costs) if costs else None,
+    )

@@ -1,0 +1,262 @@
+"""The rows of threads: found, created, changed and deleted."""
+
+from collections.abc import Mapping
+from functools import cache
+from typing import Any
+
+from sqlalchemy import (
+    Row,
+    and_,
+    bindparam,
+    delete,
+    func,
+    select,
+    update,
+)
+from sqlalchemy.dialects import postgresql, sqlite
+
+from partita.errors import ConflictError, NotFoundError
+from partita.store.blobs import blobs
+from partita.store.encoding import encode_json
+from partita.store.schema import blob_refs, messages, run_blobs, runs, thread_labels, threads
+from partita.store.search import index as search_index
+from partita.store.search.fields import NO_FIELDS, SearchEntry
+from partita.store.sql.statement import Statement
+from partita.store.sql.texts import UNSTORABLE, required, storable
+from partita.store.sql.transaction import Transaction, owner_of, require_row
+from partita.store.usage import choose_counted, counted_in
+from partita.types.json import Json, JsonObject, dumps, is_object, loads
+from partita.types.threads import Thread
+from partita.types.value import Extra
+
+_OF_ANY_OWNER = select(threads).where(threads.c.id == bindparam("of_id")).limit(2)
+_OF_OWNER = select(threads).where(
+    threads.c.owner == bindparam("of_owner"), threads.c.id == bindparam("of_id")
+)
+_FIND_OF_ANY_OWNER = {False: Statement(_OF_ANY_OWNER), True: Statement(_OF_ANY_OWNER.with_for_update())}
+_FIND_OF_OWNER = {False: Statement(_OF_OWNER), True: Statement(_OF_OWNER.with_for_update())}
+"""By whether the row is locked, which SQLite ignores."""
+
+
+def find(tx: Transaction, thread_id: str, resource_id: str | None = None, *, lock: bool = False) -> Row[Any]:
+    """The row of a thread. Without an owner, an id that several owners have is an error."""
+    return require_row(find_or_none(tx, thread_id, resource_id, lock=lock), "thread", thread_id)
+
+
+def find_or_none(
+    tx: Transaction, thread_id: str, resource_id: str | None = None, *, lock: bool = False
+) -> Row[Any] | None:
+    """The row of a thread, or `None`."""
+    owner = tx.owner if resource_id is None else owner_of(tx, resource_id)
+    if owner is not None:
+        return _FIND_OF_OWNER[lock].row(tx, of_owner=owner, of_id=thread_id)
+    rows = _FIND_OF_ANY_OWNER[lock].rows(tx, of_id=thread_id)
+    if len(rows) > 1:
+        raise ConflictError(
+            f"several owners have a thread {thread_id!r}", hint="use the store of one: store.scoped(owner)"
+        )
+    return rows[0] if rows else None
+
+
+def from_row(row: Row[Any]) -> Thread:
+    """The thread of a row."""
+    return Thread(
+        id=row.id,
+        resource_id=row.owner or None,
+        title=row.title,
+        metadata=None if row.metadata is None else loads(row.metadata),
+        agent=row.agent,
+        project=row.project,
+        active_leaf_id=row.active_leaf_id,
+        message_count=row.message_count,
+        created_at=row.created_at,
+        updated_at=row.updated_at,
+        extra=None if row.extra is None else Extra(loads(row.extra)),
+    )
+
+
+def create(tx: Transaction, thread: Thread) -> Thread:
+    """Create a thread. An id that exists already is a `ConflictError`."""
+    required(thread.id, "thread id")
+    row = _insert(tx, owner_of(tx, thread.resource_id), thread)
+    if row is None:
+        raise ConflictError(
+            f"there is a thread {thread.id!r} already", hint="choose another id, or change that thread"
+        )
+    return from_row(row)
+
+
+def find_or_create(tx: Transaction, thread: Thread) -> Row[Any]:
+    """The locked row of a thread, which is created if there is none."""
+    required(thread.id, "thread id")
+    row = find_or_none(tx, thread.id, thread.resource_id, lock=True)
+    if row is None:
+        row = _insert(tx, owner_of(tx, thread.resource_id), thread)
+    return row or find(tx, thread.id, thread.resource_id, lock=True)  # another process has just created it
+
+
+def _insert_unless_taken(insert: Any) -> Statement:
+    new = {column.name: bindparam(f"new_{column.name}", type_=column.type) for column in threads.columns}
+    return Statement(insert(threads).values(new).on_conflict_do_nothing().returning(threads))
+
+
+_INSERT = {True: _insert_unless_taken(sqlite.insert), False: _insert_unless_taken(postgresql.insert)}
+
+
+def _insert(tx: Transaction, owner: str, thread: Thread) -> Row[Any] | None:
+    """The row of a new thread; `None` if the id exists already."""
+    created = thread.created_at or tx.now
+    key = tx.next_keys("threads", 1)[0]
+    fields: dict[str, Any] = {
+        "key": key,
+        "owner": owner,
+        "id": thread.id,
+        "active_leaf_id": None,
+        "next_seq": 1,
+        "message_count": 0,
+        "error_count": 0,
+        "created_at": created,
+        "updated_at": thread.updated_at or created,
+        "changed_at": tx.now,
+        **own_fields(thread),
+    }
+    row = _INSERT[tx.is_sqlite].row(tx, **{f"new_{name}": value for name, value in fields.items()})
+    if row is not None:
+        _write_derived(tx, owner, key, thread)
+    return row
+
+
+def own_fields(thread: Thread) -> dict[str, Any]:
+    """The columns that the caller sets; the store computes the others."""
+    return {
+        "title": storable(thread.title, "the title"),
+        "metadata": None if thread.metadata is None else encode_json(thread.metadata, "$.metadata"),
+        "agent": storable(thread.agent, "the agent"),
+        "project": storable(thread.project, "the project"),
+        "extra": None if thread.extra is None else encode_json(dict(thread.extra), "$"),
+    }
+
+
+def _write_derived(tx: Transaction, owner: str, key: int, thread: Thread) -> None:
+    """The title in the search index, and the scalars of the metadata as labels."""
+    if thread.title:
+        search_index.add(tx, [SearchEntry(owner, -key, thread.title, NO_FIELDS)])
+    tx.insert(thread_labels, [(owner, thread.id, name, value) for name, value in labels(thread.metadata)])
+
+
+def labels(metadata: JsonObject | None) -> list[tuple[str, str]]:
+    """The scalars of metadata that a filter can select, as names and JSON texts."""
+    if metadata is None:
+        return []
+    return [
+        (name, label(value))
+        for name, value in metadata.items()
+        if not isinstance(value, (list, dict)) and not UNSTORABLE.search(name)
+    ]
+
+
+def label(value: Json) -> str:
+    """A scalar as labels hold it: its JSON text."""
+    return dumps(value).decode()
+
+
+def rewrite_derived(tx: Transaction, row: Row[Any]) -> None:
+    """Replace the title in the search index and the labels of a thread."""
+    search_index.delete(tx, [(row.owner, -row.key)])
+    of_thread = (thread_labels.c.owner == row.owner, thread_labels.c.thread_id == row.id)
+    tx.run(delete(thread_labels).where(*of_thread))
+    _write_derived(tx, row.owner, row.key, from_row(row))
+
+
+def save(tx: Transaction, thread: Thread) -> Thread:
+    """Create a thread, or update the one with its id. The store keeps counters and active leaf itself."""
+    required(thread.id, "thread id")
+    row = find_or_none(tx, thread.id, owner_of(tx, thread.resource_id))
+    if row is None:
+        return create(tx, thread)
+    times = {
+        "created_at": thread.created_at or row.created_at,
+        "updated_at": thread.updated_at or row.updated_at,
+    }
+    return _change(tx, row, {**own_fields(thread), **times})
+
+
+def _change(tx: Transaction, row: Row[Any], fields: Mapping[str, Any]) -> Thread:
+    change_row(tx, row, fields)
+    changed = find(tx, row.id, row.owner)
+    if {"title", "metadata"} & fields.keys():
+        rewrite_derived(tx, changed)
+    return from_row(changed)
+
+
+def change_row(tx: Transaction, row: Row[Any], fields: Mapping[str, Any]) -> None:
+    """Change columns of a thread and the time of the change, but not what is derived from the columns."""
+    changed = {**fields, "changed_at": tx.now}
+    values = {f"new_{name}": value for name, value in changed.items()}
+    _update(tuple(changed)).run(tx, of_owner=row.owner, of_id=row.id, **values)
+
+
+@cache
+def _update(names: tuple[str, ...]) -> Statement:
+    same = (threads.c.owner == bindparam("of_owner"), threads.c.id == bindparam("of_id"))
+    new = {name: bindparam(f"new_{name}", type_=threads.c[name].type) for name in names}
+    return Statement(update(threads).where(*same).values(new))
+
+
+def set_title(tx: Transaction, thread_id: str, title: str | None) -> Thread:
+    """Change the title of a thread. The time of its last message stays."""
+    return _change(tx, find(tx, thread_id, lock=True), {"title": storable(title, "the title")})
+
+
+def merge_metadata(tx: Transaction, thread_id: str, changes: JsonObject) -> Thread:
+    """Change members of the metadata of a thread; `None` removes one. The time of its last message stays."""
+    row = find(tx, thread_id, lock=True)
+    known: Json = {} if row.metadata is None else loads(row.metadata)
+    merged = {**(known if is_object(known) else {}), **changes}
+    kept = {name: value for name, value in merged.items() if value is not None}
+    return _change(tx, row, {"metadata": encode_json(kept, "$.metadata")})
+
+
+def get(tx: Transaction, thread_id: str) -> Thread | None:
+    """The thread with that id, or `None`."""
+    row = find_or_none(tx, thread_id)
+    return None if row is None else from_row(row)
+
+
+def delete_thread(tx: Transaction, thread_id: str) -> bool:
+    """Delete a thread with its messages and runs, and blobs that only it refers to.
+
+    Responses that it shares with other threads are counted in those from now on.
+    """
+    try:
+        row = find(tx, thread_id, lock=True)
+    except NotFoundError:
+        return False
+    of_thread = and_(messages.c.owner == row.owner, messages.c.thread_id == row.id)
+    keys = [key for (key,) in tx.rows(select(messages.c.key).where(of_thread))]
+    referred = _referred_blobs(tx, row)
+    responses = counted_in(tx, row.owner, row.id)
+    search_index.delete(tx, [(row.owner, key) for key in keys] + [(row.owner, -row.key)])
+    tx.run(delete(threads).where(threads.c.owner == row.owner, threads.c.id == row.id))
+    blobs.drop_unreferred(tx, row.owner, referred)
+    choose_counted(tx, row.owner, responses)
+    return True
+
+
+def _referred_blobs(tx: Transaction, thread: Row[Any]) -> set[str]:
+    """The hashes that the messages and logs of a thread refer to."""
+    of_message = and_(messages.c.owner == blob_refs.c.owner, messages.c.key == blob_refs.c.message)
+    of_run = and_(runs.c.owner == run_blobs.c.owner, runs.c.id == run_blobs.c.run_id)
+    by_messages = select(blob_refs.c.hash).join(messages, of_message)
+    by_logs = select(run_blobs.c.hash).join(runs, of_run)
+    rows = [
+        *tx.rows(by_messages.where(messages.c.owner == thread.owner, messages.c.thread_id == thread.id)),
+        *tx.rows(by_logs.where(runs.c.owner == thread.owner, runs.c.thread_id == thread.id)),
+    ]
+    return {row.hash for row in rows}
+
+
+def count(tx: Transaction) -> int:
+    """The number of threads."""
+    number: int = tx.run(select(func.count()).select_from(threads).where(tx.owned(threads))).scalar_one()
+    return number

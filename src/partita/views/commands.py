@@ -1,0 +1,160 @@
+"""Commands: what was run, what it printed, how it ended."""
+
+import re
+from collections.abc import Iterable
+from typing import Final, NamedTuple
+
+from partita.types.json import Json, JsonObject, is_array, is_object
+from partita.types.tool_views import ToolText
+
+from .call_data import OUTPUT, CallData, Path, first_name, integer, parse_object, texts
+
+SHELLS: Final = frozenset({"bash", "sh", "zsh", "/bin/bash", "/bin/sh", "/bin/zsh", "/usr/bin/bash"})
+SCRIPT_FLAGS: Final = frozenset({"-c", "-lc", "-ic"})
+
+WALL_TIME: Final = re.compile(r"^Wall time: (?P<seconds>\d+(?:\.\d+)?) s(?:econds)?$", re.MULTILINE)
+# What agents write before the output that the model sees, seen in recordings: Claude Code (`Exit code 1`),
+# Codex' `shell` and its `exec_command`, which may still be running.
+HEADS: Final = (
+    re.compile(
+        r"\AExit code:? (?P<code>-?\d+)(?:\nWall time: [^\n]*)?(?:\nTotal output lines: \d+)?(?:\n|\Z)"
+        r"(?:Output:\n)?"
+    ),
+    re.compile(
+        r"\A(?:Chunk ID: [^\n]*\n)?(?:Wall time: [^\n]*\n)?Process exited with code (?P<code>-?\d+)(?:\n|\Z)"
+        r"(?:Original token count: [^\n]*\n)?(?:Output:\n)?"
+    ),
+    re.compile(
+        r"\A(?:Chunk ID: [^\n]*\n)?(?:Wall time: [^\n]*\n)?(?P<running>Process running with session [^\n]*)"
+        r"(?:\n|\Z)(?:Original token count: [^\n]*\n)?(?:Output:\n)?"
+    ),
+)
+# Gemini CLI writes one line for each fact, the output among them.
+LABELLED: Final = re.compile(r"^Exit Code: (?P<code>-?\d+)\s*$", re.MULTILINE)
+CODES: Final = ("exitCode", "exit_code", "exit", "code", "return_code", "returncode")
+
+
+class Result(NamedTuple):
+    """What a command printed, and how it ended, as far as that is known."""
+
+    output: ToolText | None = None
+    errors: ToolText | None = None
+    exit_code: int | None = None
+    status: str = ""
+    seconds: float | None = None
+
+
+def command_of(data: CallData) -> str:
+    """The command, without the shell that runs it."""
+    members = (data.input.get(name) for name in ("command", "cmd", "script", "code"))
+    given = next((value for value in members if value is not None), None)
+    action: Json = data.input.get("action")  # a local shell call of OpenAI
+    if given is None and is_object(action):
+        given = action.get("command")
+    if is_array(given):
+        words = texts(given)
+        is_script = len(words) == 3 and words[0] in SHELLS and words[1] in SCRIPT_FLAGS
+        return words[2] if is_script else " ".join(words)
+    if isinstance(given, str):
+        return given
+    named = data.input_text or data.word("chars", "input", "bash_id", "shell_id", "session_id")
+    # Agents of the Agent Client Protocol may name the command only in the title, in backquotes.
+    return named or ((data.part.title or "").strip("`") if data.acp else "")
+
+
+def result_of(data: CallData) -> Result:
+    """What the command printed, without what the agent wrote around it."""
+    if is_object(data.value):
+        return _of_object(data.value, ("output", "value"))
+    older = _older_object(data.text)
+    if older is not None:
+        return _of_object(older, None)
+    terminal = _acp_terminal(data)
+    if terminal is not None:
+        return terminal
+    result = _of_text(data.text)
+    apart = _apart(data)
+    note = data.detail("returnCodeInterpretation")
+    return result._replace(
+        output=apart.output if apart else result.output,
+        errors=apart.errors if apart else None,
+        exit_code=_find_code(found for _, found in data.details)
+        if result.exit_code is None
+        else result.exit_code,
+        status=result.status or (note if isinstance(note, str) else ""),
+    )
+
+
+def _acp_terminal(data: CallData) -> Result | None:
+    """What a terminal of the Agent Client Protocol printed, and how its command ended."""
+    for path, found in data.details:
+        if found.get("type") == "terminal" and isinstance(output := found.get("output"), str):
+            status: Json = found.get("exitStatus")
+            code = integer(status.get("exitCode")) if is_object(status) else None
+            located = ToolText(path=(*path, "output")) if output.strip() else None
+            return Result(located, exit_code=code)
+    return None
+
+
+def _apart(data: CallData) -> Result | None:
+    """Standard output and standard error, where the agent keeps them apart and there is an error text."""
+    for path, found in data.details:
+        output, errors = found.get("stdout"), found.get("stderr")
+        if isinstance(output, str) and isinstance(errors, str) and errors.strip():
+            located = ToolText(path=(*path, "stdout")) if output.strip() else None
+            return Result(located, ToolText(path=(*path, "stderr")))
+    return None
+
+
+def _find_code(places: Iterable[JsonObject]) -> int | None:
+    codes = (integer(place.get(name)) for place in places for name in CODES)
+    return next((code for code in codes if code is not None), None)
+
+
+def _of_text(text: str) -> Result:
+    for head in HEADS:
+        found = head.match(text)
+        if found is not None:
+            groups = found.groupdict()
+            code, time = groups.get("code"), WALL_TIME.search(found[0])
+            return Result(
+                output=_after(text, found.end()),
+                exit_code=None if code is None else int(code),
+                status=groups.get("running") or "",
+                seconds=None if time is None else float(time["seconds"]),
+            )
+    labelled = LABELLED.search(text)
+    return Result(_after(text, 0), exit_code=None if labelled is None else int(labelled["code"]))
+
+
+def _after(text: str, end: int) -> ToolText | None:
+    """The rest of an output after its head, which ends with a line."""
+    if not text[end:].strip():
+        return None
+    return ToolText(path=OUTPUT.path, skip_lines=text.count("\n", 0, end)) if end else OUTPUT
+
+
+def _of_object(value: JsonObject, path: Path | None) -> Result:
+    """What an object reports. Without a path its texts are copied."""
+    about: Json = value.get("metadata")
+    places = [value, about] if is_object(about) else [value]
+
+    def located(*names: str) -> ToolText | None:
+        name = first_name(value, *names)
+        if name is None:
+            return None
+        return ToolText(text=value[name]) if path is None else ToolText(path=(*path, name))
+
+    seconds: Json = about.get("duration_seconds") if is_object(about) else None
+    return Result(
+        located("output", "stdout", "content"),
+        located("stderr", "error"),
+        _find_code(places),
+        seconds=seconds if isinstance(seconds, float) else None,
+    )
+
+
+def _older_object(text: str) -> JsonObject | None:
+    """The object that older versions of Codex wrote as the text of an output."""
+    value = parse_object(text) if text.startswith('{"') else None
+    return value if value is not None and "output" in value and is_object(value.get("metadata")) else None

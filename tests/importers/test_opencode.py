@@ -1,0 +1,119 @@
+"""Databases of OpenCode, brought in."""
+
+import os
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+from partita.importers.logs.importer import import_logs
+from partita.importers.logs.plan import LogImportReport
+from partita.importers.logs.workers import Workers
+from partita.logs.files import find_logs
+from partita.store.store import Store
+from partita.store.values import RunFilter
+from partita.types.json import JsonObject, dumps
+from partita.types.messages import ToolCallPart, text_of
+from tests.logs.opencode_databases import add_second
+
+TOKENS: JsonObject = {"input": 100, "output": 5, "reasoning": 2, "cache": {"read": 0, "write": 0}}
+MODEL: JsonObject = {"id": "claude-sonnet-4-5", "providerID": "anthropic"}
+
+
+def asked(id: str, words: str, at: int) -> JsonObject:
+    return {"id": id, "type": "user", "text": words, "time": {"created": at}}
+
+
+def answered(id: str, at: int, *content: JsonObject) -> JsonObject:
+    time = {"created": at, "completed": at + 500}
+    own: JsonObject = {"agent": "build", "model": MODEL, "content": list(content), "tokens": TOKENS}
+    return {"id": id, "type": "assistant", "time": time, "finish": "stop", **own}
+
+
+def orchard(folder: Path) -> Path:
+    """A session that has started another, in a database of version 2."""
+    path = folder / "opencode.db"
+    state: JsonObject = {
+        "status": "completed",
+        "input": {"prompt": "Count"},
+        "content": [{"type": "text", "text": "Seven."}],
+        "metadata": {"sessionID": "ses_child"},
+    }
+    call: JsonObject = {
+        "type": "tool",
+        "id": "c1",
+        "name": "subagent",
+        "state": state,
+        "time": {"created": 2500},
+    }
+    add_second(path, "ses_top", asked("msg_1", "Count the pears", 2000), answered("msg_2", 2100, call))
+    child = (asked("msg_3", "Count", 2200), answered("msg_4", 2300, {"type": "text", "text": "Seven."}))
+    add_second(path, "ses_child", *child, parent="ses_top")
+    return path
+
+
+def without_link(folder: Path) -> Path:
+    """The same, where no call names the session that was started."""
+    path = orchard(folder)
+    with closing(sqlite3.connect(path)) as database, database:
+        database.execute("UPDATE session_message SET data = replace(data, 'ses_child', 'ses_gone')")
+    return path
+
+
+async def statuses(store: Store, thread_id: str) -> set[str]:
+    return {run.status for run in (await store.runs.list(RunFilter(thread_id=thread_id))).items}
+
+
+async def bring_in(store: Store, path: Path) -> LogImportReport:
+    return await import_logs(store, find_logs([path]).files, workers=Workers(1))
+
+
+async def test_a_session_of_version_2_with_its_sub_agent_under_the_call(store: Store, tmp_path: Path) -> None:
+    path = orchard(tmp_path)
+    report = await bring_in(store, path)
+    assert (report.counts.new_threads, report.failed, report.unknown_records) == (1, False, {})
+    messages = (await store.messages.list("ses_top", limit=None)).items
+    (call,) = [part for message in messages for part in message.parts if isinstance(part, ToolCallPart)]
+    assert [text_of(child) for child in call.children if not child.internal] == ["Count", "Seven."]
+    usage = await store.usage.of_thread("ses_top")
+    assert (usage.input_tokens, usage.output_tokens) == (200, 14)
+    thread = await store.threads.get("ses_top")
+    assert thread is not None
+    assert (thread.project, thread.agent) == ("/orchard", "opencode")
+
+
+async def test_what_is_new_in_a_database_is_brought_in(store: Store, tmp_path: Path) -> None:
+    path = orchard(tmp_path)
+    await bring_in(store, path)
+    assert (await bring_in(store, path)).counts.new == 0
+    with closing(sqlite3.connect(path)) as database, database:
+        data = dumps({"text": "Thank you", "time": {"created": 9000}}).decode()
+        row = ("msg_9", "ses_top", "user", 90, 9000, 9000, data)
+        database.execute("INSERT INTO session_message VALUES (?, ?, ?, ?, ?, ?, ?)", row)
+    report = await bring_in(store, path)
+    assert (report.counts.new, report.counts.new_threads) == (1, 0)
+    last = (await store.messages.list("ses_top", limit=None)).items[-1]
+    assert text_of(last) == "Thank you"
+
+
+async def test_a_sub_agent_that_no_call_names_is_a_thread_of_its_own(store: Store, tmp_path: Path) -> None:
+    path = without_link(tmp_path)
+    assert (await bring_in(store, path)).counts.new_threads == 1
+    os.utime(path, (0, 0))  # while its session was running, a call might still have named it
+    report = await bring_in(store, path)
+    assert (report.counts.new_threads, report.failed) == (1, False)
+    messages = (await store.messages.list("ses_top/ses_child", limit=None)).items
+    assert [text_of(message) for message in messages] == ["Count", "Seven."]
+
+
+async def test_a_session_stops_running_when_nothing_was_written_for_long(
+    store: Store, tmp_path: Path
+) -> None:
+    path = tmp_path / "opencode.db"
+    add_second(path, "ses_1", asked("msg_1", "Count the pears", 2000))
+    await bring_in(store, path)
+    assert "running" in await statuses(store, "ses_1")
+    os.utime(path, (0, 0))
+    report = await bring_in(store, path)
+    assert report.read == 1
+    assert await statuses(store, "ses_1") == {"completed"}
+    assert (await bring_in(store, path)).read == 0

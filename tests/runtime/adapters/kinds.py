@@ -1,0 +1,225 @@
+"""The same agent in every package: a model that follows a script, a tool that runs, a tool that is asked for.
+
+What a model was sent is given in one form, whatever the package: who, and what was said, called or returned.
+"""
+
+from collections.abc import Callable, Sequence
+from itertools import count
+from typing import Any, NamedTuple, TypeAlias
+
+from partita.runtime.tools.tool import tool as own_tool
+from partita.types.json import dumps, is_array, is_object
+
+Answer: TypeAlias = str | tuple[str, dict[str, Any]]
+"""A text, or a call: the name of a tool and its input."""
+
+Seen: TypeAlias = list[tuple[str, str]]
+
+
+class Made(NamedTuple):
+    """An agent, and what its model was sent."""
+
+    agent: Any
+    asked: Callable[[], list[Seen]]
+    ran: list[int]
+    """The inputs that the tool was run with that needs an approval."""
+
+
+class Memory:
+    """What outlives a restart of an agent beside the store: a checkpointer, if the agent has one."""
+
+    saver: Any = None
+
+
+Make: TypeAlias = Callable[[Sequence[Answer], Memory], Made]
+
+_numbers = count(1)
+
+
+def own(answers: Sequence[Answer], memory: Memory) -> Made:
+    """Our own agent."""
+    from partita.runtime.agent.agent import Agent
+    from tests.runtime.agent.models import Model, reply, seen
+
+    ran: list[int] = []
+
+    def dig(depth: int) -> str:
+        """Dig a hole."""
+        return f"dug {depth}"
+
+    @own_tool(approval="always")
+    def blast(depth: int) -> str:
+        """Blast a hole."""
+        ran.append(depth)
+        return f"boom {depth}"
+
+    model = Model(*(reply(answer) for answer in answers))
+    agent = Agent(model, tools=[dig, blast], name="digger")
+    return Made(agent, lambda: [[(who, str(said)) for who, said in seen(one)] for one in model.asked], ran)
+
+
+def pydantic(answers: Sequence[Answer], memory: Memory) -> Made:
+    """An agent of Pydantic AI."""
+    from pydantic_ai.messages import TextPart, ToolCallPart, ToolReturnPart, UserPromptPart
+
+    from tests.runtime.adapters.pydantic_models import Model, call
+
+    ran: list[int] = []
+    model = Model(
+        *(
+            [answer]
+            if isinstance(answer, str)
+            else call(answer[0], dumps(answer[1]).decode(), id=f"p{next(_numbers)}")
+            for answer in answers
+        )
+    )
+    agent = model.agent()
+
+    @agent.tool_plain
+    def dig(depth: int) -> str:
+        """Dig a hole."""
+        return f"dug {depth}"
+
+    @agent.tool_plain(requires_approval=True)
+    def blast(depth: int) -> str:
+        """Blast a hole."""
+        ran.append(depth)
+        return f"boom {depth}"
+
+    def short(part: Any) -> tuple[str, str]:
+        match part:
+            case UserPromptPart():
+                return "user", str(part.content)
+            case TextPart():
+                return "text", part.content
+            case ToolCallPart():
+                return "call", part.tool_name
+            case ToolReturnPart():
+                return "result", str(part.content)
+            case _:
+                return type(part).__name__, ""
+
+    return Made(agent, lambda: [[short(part) for m in one for part in m.parts] for one in model.asked], ran)
+
+
+def openai(answers: Sequence[Answer], memory: Memory) -> Made:
+    """An agent of the OpenAI Agents SDK."""
+    from agents import Agent, function_tool
+    from agents.testing import ScriptedModel
+
+    from tests.runtime.adapters.scripted_agents import calls, says
+
+    ran: list[int] = []
+
+    @function_tool
+    def dig(depth: int) -> str:
+        """Dig a hole."""
+        return f"dug {depth}"
+
+    @function_tool(needs_approval=True)
+    def blast(depth: int) -> str:
+        """Blast a hole."""
+        ran.append(depth)
+        return f"boom {depth}"
+
+    steps = [
+        says(answer, f"resp_{next(_numbers)}")
+        if isinstance(answer, str)
+        else calls((answer[0], dumps(answer[1]).decode()), id=f"resp_{next(_numbers)}")
+        for answer in answers
+    ]
+    model = ScriptedModel(steps)
+    agent = Agent(name="digger", model=model, tools=[dig, blast])
+    return Made(agent, lambda: [openai_seen(one.input) for one in model.calls], ran)
+
+
+def openai_seen(items: Any) -> Seen:
+    """The input of a model of the Agents SDK, in short."""
+
+    def short(item: Any) -> tuple[str, str]:
+        match item:
+            case {"type": "function_call"}:
+                return "call", item["name"]
+            case {"type": "function_call_output"}:
+                return "result", _text(item["output"])
+            case {"role": "user"}:
+                return "user", _text(item["content"])
+            case _:
+                return "text", _text(item["content"])
+
+    return [short(item if is_object(item) else item.model_dump()) for item in items]
+
+
+def _text(content: Any) -> str:
+    if isinstance(content, str):
+        return content
+    return "".join(str(item.get("text")) for item in content if is_object(item)) if is_array(content) else ""
+
+
+def graph(answers: Sequence[Answer], memory: Memory) -> Made:
+    """A graph of LangGraph without a checkpointer."""
+    from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
+    from langchain_core.tools import tool
+    from langgraph.types import interrupt
+
+    from tests.runtime.adapters.graphs import Model, call, graph_of
+    from tests.runtime.adapters.graphs import dig as dig_tool
+
+    ran: list[int] = []
+
+    @tool
+    def blast(depth: int) -> str:
+        """Blast a hole."""
+        if interrupt({"blast": depth}) is False:
+            return "refused"
+        ran.append(depth)
+        return f"boom {depth}"
+
+    model = Model(
+        answers=[
+            [answer]
+            if isinstance(answer, str)
+            else call(answer[0], dumps(answer[1]).decode(), id=f"g{next(_numbers)}")
+            for answer in answers
+        ]
+    )
+
+    def short(message: BaseMessage) -> list[tuple[str, str]]:
+        match message:
+            case HumanMessage():
+                return [("user", message.text)]
+            case AIMessage():
+                text = [("text", message.text)] if message.text else []
+                return [*text, *(("call", made["name"]) for made in message.tool_calls)]
+            case ToolMessage():
+                return [("result", message.text)]
+            case _:
+                return [(message.type, message.text)]
+
+    made = graph_of(model, dig_tool, blast, memory=memory.saver)
+    return Made(made, lambda: [[part for m in one for part in short(m)] for one in model.asked], ran)
+
+
+def graph_with_memory(answers: Sequence[Answer], memory: Memory) -> Made:
+    """A graph of LangGraph with a checkpointer, which outlives the graph."""
+    from langgraph.checkpoint.memory import InMemorySaver
+
+    memory.saver = memory.saver or InMemorySaver()
+    return graph(answers, memory)
+
+
+def graph_that_forgets(answers: Sequence[Answer], memory: Memory) -> Made:
+    """A graph of LangGraph with a checkpointer that is empty after a restart."""
+    from langgraph.checkpoint.memory import InMemorySaver
+
+    memory.saver = InMemorySaver()
+    return graph(answers, memory)
+
+
+KINDS: dict[str, Make] = {
+    "Agent": own,
+    "Pydantic AI": pydantic,
+    "OpenAI Agents": openai,
+    "LangGraph": graph,
+    "LangGraph with a checkpointer": graph_with_memory,
+}

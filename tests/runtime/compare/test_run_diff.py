@@ -1,0 +1,274 @@
+"""Two values, two texts, two messages, two runs, side by side."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec import UNSET
+from msgspec.structs import replace
+
+from partita.runtime.agent.agent import Agent
+from partita.runtime.compare.differences import (
+    MAX_DEPTH,
+    MAX_ITEMS,
+    MAX_TEXT,
+    Difference,
+    Shortener,
+    diff_words,
+    differences,
+    format_pieces,
+)
+from partita.runtime.compare.message_losses import lost
+from partita.runtime.compare.run_diff import diff_runs, to_object
+from partita.runtime.scripted import ScriptedService, as_script
+from partita.types.json import Json, dumps, is_array, is_object
+from partita.types.messages import AssistantMessage, ToolCallPart
+from partita.types.parts import Approval, FilePart, ReasoningPart, SourceUrlPart, TextOutput, TextPart
+from tests.runtime.replay.example_runs import an_agent, call, launched, run_turn, text, weather
+from tests.strategies_json import json_values
+from tests.tables import each_row
+
+# Values
+
+DIFFERENCES: dict[str, tuple[Json, Json, list[Difference]]] = {
+    "nothing": ({"a": [1, {"b": None}]}, {"a": [1, {"b": None}]}, []),
+    "a member": ({"a": 1, "b": 2}, {"a": 1, "b": 3}, [Difference("$.b", 2, 3)]),
+    "a member more, a member less": (
+        {"a": 1},
+        {"b": 1},
+        [Difference("$.a", 1, UNSET), Difference("$.b", UNSET, 1)],
+    ),
+    "a name that is no word": ({"a b": 1}, {"a b": 2}, [Difference('$["a b"]', 1, 2)]),
+    "an item in between": ([1, 2, 3], [1, 9, 2, 3], [Difference("$[1]", UNSET, 9)]),
+    "two items in between": (
+        ["a", "b", "c"],
+        ["a", "x", "b", "y", "c"],
+        [Difference("$[1]", UNSET, "x"), Difference("$[3]", UNSET, "y")],
+    ),
+    "items in another order": ([1, 2], [2, 1], [Difference("$[0]", 1, 2), Difference("$[1]", 2, 1)]),
+    "an item less": ([1, 2, 3], [1, 3], [Difference("$[1]", 2, UNSET)]),
+    "another kind": ({"a": [1]}, {"a": "1"}, [Difference("$.a", [1], "1")]),
+    "a truth is no number": ([True], [1], [Difference("$[0]", True, 1)]),
+    "inside an item": ([{"a": 1}, 5], [{"a": 2}, 5], [Difference("$[0].a", 1, 2)]),
+}
+
+
+@each_row(("old", "new", "found"), DIFFERENCES.values(), ids=DIFFERENCES)
+def test_where_values_differ(old: Json, new: Json, found: list[Difference]) -> None:
+    assert differences(old, new) == found
+
+
+@given(json_values(), json_values())
+def test_values_differ_nowhere_only_if_they_are_the_same(one: Json, other: Json) -> None:
+    assert not differences(one, one)
+    assert bool(differences(one, other)) == (_sorted(one) != _sorted(other))
+
+
+def _sorted(value: Json) -> object:
+    if is_object(value):
+        return {key: _sorted(value[key]) for key in sorted(value)}
+    return [_sorted(item) for item in value] if is_array(value) else dumps(value)
+
+
+def test_a_difference_in_words() -> None:
+    assert str(Difference("$.a", UNSET, "x" * 100)) == f'$.a: nothing → "{"x" * 78}…'
+
+
+def nested(depth: int, core: Json = "core") -> Json:
+    value = core
+    for _ in range(depth):
+        value = [value]
+    return value
+
+
+SHORTENED: dict[str, tuple[int, Json, Json]] = {
+    "a long text": (10**6, "x" * (MAX_TEXT + 1), "x" * MAX_TEXT + "…"),
+    "many items": (10**6, [1] * (MAX_ITEMS + 1), [*([1] * MAX_ITEMS), "…"]),
+    "a deep nest": (10**6, nested(MAX_DEPTH + 1), nested(MAX_DEPTH, "…")),
+    "no room left": (4, ["abc", "def", 1], ["abc", "d…", 1]),
+}
+
+
+@each_row(("room", "value", "short"), SHORTENED.values(), ids=SHORTENED)
+def test_what_is_too_large_is_cut(room: int, value: Json, short: Json) -> None:
+    assert Shortener(room)(value) == short
+
+
+def test_a_nest_of_any_depth_is_limited() -> None:
+    assert Shortener(100)(nested(100_000)) == Shortener(100)(nested(MAX_DEPTH + 1))
+
+
+@given(json_values())
+def test_what_is_small_stays(value: Json) -> None:
+    assert Shortener(10**6)(value) == value
+
+
+# Texts
+
+
+@given(st.text(max_size=60), st.text(max_size=60))
+def test_the_pieces_of_each_text_are_that_text(old: str, new: str) -> None:
+    pieces = diff_words(old, new)
+    assert "".join(piece.text for piece in pieces if piece.mark != "+") == old
+    assert "".join(piece.text for piece in pieces if piece.mark != "-") == new
+
+
+def test_words_are_compared_as_words() -> None:
+    assert format_pieces(diff_words("It is sunny today.", "It is cloudy today!")) == (
+        "It is [-sunny-]{+cloudy+} today[-.-]{+!+}"
+    )
+
+
+def test_long_texts_are_compared_by_lines_and_in_no_time() -> None:
+    lines = [f"line {number} of a long text\n" for number in range(3000)]
+    other = [*lines[:1500], "another line\n", *lines[1500:]]
+    pieces = diff_words("".join(lines), "".join(other))
+    assert [(piece.mark, piece.text) for piece in pieces if piece.mark != "="] == [("+", "another line\n")]
+    assert len(diff_words("\n" * 9000, "\n" * 9001)) == 2
+
+
+# Messages
+
+YES = Approval(id="a", approved=True)
+CALL = ToolCallPart(
+    id="c", name="f", state="output-available", input={}, output=TextOutput("ok"), approval=YES
+)
+OLD = AssistantMessage(
+    id="m",
+    content=[
+        ReasoningPart("first think"),
+        TextPart("then  speak\nand speak"),
+        CALL,
+        FilePart("data:,x", "text/plain"),
+        SourceUrlPart("s", "https://example.org"),
+    ],
+)
+SUB = replace(CALL, children=(AssistantMessage(id="n", content="deep words"),))
+LOST: dict[str, tuple[AssistantMessage, AssistantMessage, list[str]]] = {
+    "nothing": (OLD, OLD, []),
+    "words cut otherwise, of another kind": (
+        OLD,
+        AssistantMessage(
+            id="m", content=[TextPart("first think then"), TextPart("speak and speak"), *OLD.parts[2:]]
+        ),
+        [],
+    ),
+    "words": (
+        OLD,
+        AssistantMessage(id="m", content=OLD.parts[1:]),
+        ["$.content.parts[0]: reasoning 'first think'"],
+    ),
+    "a call": (
+        OLD,
+        AssistantMessage(id="m", content=[*OLD.parts[:2], *OLD.parts[3:]]),
+        ["$.content.parts[2]: the call c of f"],
+    ),
+    "an output": (
+        OLD,
+        AssistantMessage(id="m", content=[*OLD.parts[:2], replace(CALL, output=None), *OLD.parts[3:]]),
+        ["$.content.parts[2]: the output of the call c"],
+    ),
+    "an answer": (
+        OLD,
+        AssistantMessage(id="m", content=[*OLD.parts[:2], replace(CALL, approval=None), *OLD.parts[3:]]),
+        ["$.content.parts[2]: the answer that the call c got"],
+    ),
+    "a file and a source": (
+        OLD,
+        AssistantMessage(id="m", content=OLD.parts[:3]),
+        ["$.content.parts[3]: file", "$.content.parts[4]: source-url"],
+    ),
+    "what a sub-agent said": (
+        AssistantMessage(id="m", content=[SUB]),
+        AssistantMessage(id="m", content=[CALL]),
+        ["$.content.parts[0].children[0].content.parts[0]: text 'deep words'"],
+    ),
+}
+
+
+@each_row(("old", "new", "found"), LOST.values(), ids=LOST)
+def test_what_a_message_would_lose(old: AssistantMessage, new: AssistantMessage, found: list[str]) -> None:
+    assert lost(old, new) == found
+
+
+# Runs
+
+
+async def test_a_run_beside_itself_is_the_same() -> None:
+    async with an_agent() as (store, agent):
+        run = await run_turn(agent, "t", "weather?")
+        other = await run_turn(agent, "u", "weather?")
+        diff = await diff_runs(store, run.id, other.id)
+    assert diff.same
+    assert {part.kind for part in diff.parts} == {"same"}
+    facts = {fact.name: (fact.a, fact.b) for fact in diff.facts}
+    assert facts["calls"] == (1, 1)
+    assert facts["steps"] == (2, 2)
+    assert facts["input tokens"] == (80, 80)
+    assert facts["finish reason"] == ("stop", "stop")
+
+
+async def test_two_runs_that_differ_line_by_line() -> None:
+    other = as_script(
+        {
+            "scenes": [
+                {
+                    "steps": [
+                        {"parts": [call("weather", {"city": "Bergen"})], "usage": {"inputTokens": 31}},
+                        {"parts": [text("It is sunny in Bergen, and it will stay so.")]},
+                    ]
+                }
+            ]
+        }
+    )
+    async with an_agent() as (store, agent):
+        run = await run_turn(agent, "t", "weather?")
+        rival = Agent(ScriptedService(other), tools=[weather], session=agent.session, name="rival")
+        again = await run_turn(rival, "u", "weather?")
+        diff = await diff_runs(store, run.id, again.id)
+    lines = [line for line in str(diff).splitlines() if "seconds" not in line]
+    assert lines == [
+        f"- {run.id}",
+        f"+ {again.id}",
+        "= status: completed",
+        "~ agent: agent → rival",
+        "= model: scripted",
+        "= finish reason: stop",
+        "= messages: 1",
+        "= steps: 2",
+        "= calls: 1",
+        "~ input tokens: 80 → 31",
+        "~ output tokens: 4 → None",
+        "= message of assistant",
+        "= step",
+        "- reasoning",
+        "~ call of weather",
+        "    sunny in [-Oslo-]{+Bergen+}",
+        '    $.input.city: "Oslo" → "Bergen"',
+        "= step",
+        "~ text",
+        "    It is sunny in [-Oslo-]{+Bergen+}, and it will stay so.",
+    ]
+    assert not diff.same
+    parts = to_object(diff)["parts"]
+    assert [sorted(part) for part in parts[:3]] == [
+        ["kind", "label"],
+        ["kind", "label"],
+        ["a", "kind", "label"],
+    ], "what one run has alone is told whole"
+    assert parts[2]["a"]["text"] == "I should look it up."
+    assert [side["input"] for side in (parts[3]["a"], parts[3]["b"])] == [
+        {"city": "Oslo"},
+        {"city": "Bergen"},
+    ]
+    assert set(parts[3]["seconds"]) == {"a", "b"}
+
+
+async def test_runs_that_went_on_with_a_message_are_compared_with_all_of_it() -> None:
+    async with an_agent() as (store, agent):
+        first, second = await launched(agent)
+        diff = await diff_runs(store, first.id, second.id)
+    assert [part.label for part in diff.parts if part.kind == "added"] == [
+        "step",
+        "call of weather",
+        "step",
+        "text",
+    ]

@@ -1,0 +1,256 @@
+"""Messages made again from raw bytes: what a better reader finds is there, and nothing else is touched."""
+
+import sys
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from partita.formats.registry import all_formats
+from partita.runtime.agent.agent import Agent
+from partita.runtime.network.network import Network
+from partita.runtime.rebuild.reproject import reproject
+from partita.runtime.session.session import Session
+from partita.store.logs.maintenance import Retention
+from partita.store.opening import open_store
+from partita.store.store import Store
+from partita.store.values import MessageFilter
+from partita.types.codec import encode
+from partita.types.json import Json, JsonObject, is_object
+from partita.types.messages import AssistantMessage, ToolCallPart
+from partita.types.parts import ReasoningPart, TextPart
+from partita.types.threads import Run
+from tests.runtime.rebuild.line_format import Quality, Reader, Talker
+from tests.runtime.replay.example_runs import ROUTER, an_agent, last_message, launch, launched, run_turn
+
+
+@pytest.fixture(autouse=True)
+def talk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """The format of the test, brought by another package as any is."""
+    package = tmp_path / "talk-1.dist-info"
+    package.mkdir()
+    (package / "METADATA").write_text("Metadata-Version: 2.1\nName: talk\nVersion: 1\n")
+    entry = "test-talk = tests.runtime.rebuild.line_format:FORMAT"
+    (package / "entry_points.txt").write_text(f"[partita.formats]\n{entry}\n")
+    monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
+    all_formats.cache_clear()
+    yield
+    Reader.quality = "good"
+    all_formats.cache_clear()
+
+
+@asynccontextmanager
+async def talked(quality: Quality) -> AsyncGenerator[tuple[Store, Agent, Run, Run], None]:
+    """Two runs of one message, read as well as that, with a yes in between."""
+    Reader.quality = quality
+    async with open_store("memory:") as store:
+        agent = Agent(Talker(), tools=[launch], store=store)
+        try:
+            yield store, agent, *await launched(agent)
+        finally:
+            await agent.session.close()
+
+
+def thoughts(message: AssistantMessage) -> list[str]:
+    return [part.text for part in message.parts if isinstance(part, ReasoningPart)]
+
+
+async def test_a_better_reader_finds_what_the_poor_one_missed() -> None:
+    async with talked("poor") as (store, _, first, second):
+        before = await last_message(store, "t")
+        thread = await store.threads.get("t")
+        Reader.quality = "good"
+        report = await reproject(store)
+        after = await last_message(store, "t")
+        assert report.counts == {"changed": 2}
+        assert report.of(first.id).messages == ()
+        (changed,) = report.of(second.id).messages
+        assert report.of(second.id).written
+        assert await store.threads.get("t") == thread
+        assert await store.search("went well")
+    assert thoughts(before) == []
+    assert thoughts(after) == ["Where is it?", "That went well."]
+    assert {one.path for one in changed.differences} == {
+        "$.content.parts[1]",
+        "$.content.parts[5]",
+        "$.content.metadata.usage",
+        "$.content.usage",
+    }
+    assert changed.lost == ()
+    assert [after.id, after.seq, after.parent_id, after.run_id, after.created_at] == [
+        before.id, before.seq, before.parent_id, before.run_id, before.created_at,
+    ]  # fmt: skip
+    (call,) = [part for part in after.parts if isinstance(part, ToolCallPart)]
+    assert [call] == [part for part in before.parts if isinstance(part, ToolCallPart)]
+    assert call.approval is not None
+    assert (call.approval.responded_by, call.approval.approved) == ("ada", True)
+    assert call.approval.responded_at is not None
+
+
+async def test_read_anew_and_told_well_are_the_same_message() -> None:
+    async with talked("poor") as (store, _, first, _):
+        Reader.quality = "good"
+        await reproject(store, [first.id])
+        anew = await last_message(store, "t")
+        run = await store.runs.get(anew.run_id or "")
+    async with talked("good") as (store, _, _, _):
+        live = await last_message(store, "t")
+        well = await store.runs.get(live.run_id or "")
+    assert run is not None
+    assert well is not None
+    assert run.usage == well.usage
+    assert encode(_comparable(anew)) == encode(_comparable(live))
+
+
+def _comparable(message: AssistantMessage) -> object:
+    parts = tuple(
+        replace(part, approval=None) if isinstance(part, ToolCallPart) else part for part in message.parts
+    )
+    return replace(message.content, parts=parts)
+
+
+async def test_what_comes_out_as_it_is_stored_is_unchanged() -> None:
+    async with talked("good") as (store, agent, first, second):
+        await run_turn(agent, "u", "and now?")
+        report = await reproject(store)
+        assert report.counts == {"unchanged": 3}
+        assert {one.run_id for one in report.runs} > {first.id, second.id}
+        assert not any(one.written for one in report.runs)
+
+
+async def test_a_dry_run_tells_and_writes_nothing() -> None:
+    async with talked("poor") as (store, _, _, second):
+        before = await last_message(store, "t")
+        Reader.quality = "good"
+        report = await reproject(store, [second.id], dry_run=True)
+        assert report.of(second.id).outcome == "changed"
+        assert not report.of(second.id).written
+        assert await last_message(store, "t") == before
+
+
+async def test_a_message_that_would_lose_words_is_left_alone_unless_forced() -> None:
+    async with talked("good") as (store, _, _, second):
+        before = await last_message(store, "t")
+        Reader.quality = "forgetful"
+        report = await reproject(store, [second.id])
+        one = report.of(second.id)
+        assert (one.outcome, one.written) == ("would-lose", False)
+        assert [words.partition(": ")[2] for words in one.messages[0].lost] == [
+            "text 'I ask first.'",
+            "text 'Done.'",
+        ]
+        assert await last_message(store, "t") == before
+        forced = await reproject(store, [second.id], force=True)
+        assert (forced.of(second.id).outcome, forced.of(second.id).written) == ("would-lose", True)
+        after = await last_message(store, "t")
+    assert not any(isinstance(part, TextPart) for part in after.parts)
+    assert thoughts(after) == thoughts(before)
+
+
+async def test_what_somebody_wrote_into_a_message_is_not_lost() -> None:
+    async with talked("poor") as (store, _, _, second):
+        message = await last_message(store, "t")
+        content = replace(message.content, metadata={**_metadata(message), "rating": 5})
+        edited = replace(message, content=replace(content, parts=(*message.parts, TextPart("A remark."))))
+        await store.messages.save([edited])
+        Reader.quality = "good"
+        one = (await reproject(store, [second.id])).of(second.id)
+        assert one.outcome == "would-lose"
+        assert one.messages[0].lost == ("$.content.parts[5]: text 'A remark.'",)
+        await reproject(store, [second.id], force=True)
+        after = await last_message(store, "t")
+    assert _metadata(after)["rating"] == 5
+
+
+def _metadata(message: AssistantMessage) -> JsonObject:
+    said: Json = message.content.metadata
+    assert is_object(said)
+    return said
+
+
+async def test_a_question_that_waits_still_waits_and_an_answer_to_it_stays() -> None:
+    Reader.quality = "poor"
+    async with open_store("memory:") as store:
+        agent = Agent(Talker(), tools=[launch], store=store)
+        run = await run_turn(agent, "t", "launch it")
+        Reader.quality = "good"
+        await reproject(store, [run.id])
+        message = await last_message(store, "t")
+        assert thoughts(message) == ["Where is it?"]
+        assert [part.state for part in message.parts if isinstance(part, ToolCallPart)] == [
+            "approval-requested"
+        ]
+        await agent.session.close()
+
+
+async def test_runs_that_cannot_be_made_anew_say_why() -> None:
+    async with talked("good") as (store, _, _, second):
+        await store.threads.create("v")
+        at_work = await store.runs.open("v")
+        empty = await store.runs.open("v")
+        await store.runs.finish(empty.id)
+        imported = await store.runs.open("v", metadata={"log": {"path": "a.jsonl", "format": "x"}})
+        await store.runs.finish(imported.id)
+        await store.logs.drop(Retention(max_bytes=0))
+        report = await reproject(store)
+    why = {one.run_id: one.why or "" for one in report.runs}
+    assert report.counts == {"skipped": 5}
+    assert "was dropped on" in why[second.id]
+    assert why[at_work.id] == "it is at work"
+    assert "no bytes of an agent" in why[empty.id] or "was dropped" in why[empty.id]
+    assert why[imported.id] == "its id does not say where in the log its lines stood"
+
+
+async def test_a_format_that_is_gone_is_a_reason_to_skip(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with talked("good") as (store, _, _, second):
+        monkeypatch.undo()
+        all_formats.cache_clear()
+        one = (await reproject(store, [second.id])).of(second.id)
+    assert one.outcome == "skipped"
+    assert "no format 'test-talk'" in (one.why or "")
+
+
+async def test_agents_inside_a_network_are_read_anew_in_their_places() -> None:
+    Reader.quality = "poor"
+    async with open_store("memory:") as store:
+        words: list[list[JsonObject]] = [
+            [{"think": "Let me see."}, {"say": "Sunny."}, {"end": {"tokens": 2}}]
+        ]
+        network = Network(ROUTER, agents={"helper": Agent(Talker(words))}, store=store)
+        run = await network.session.wait((await network.start("n", "weather?")).id)
+        assert (await reproject(store, [run.id])).of(run.id).outcome == "unchanged"
+        Reader.quality = "good"
+        one = (await reproject(store, [run.id])).of(run.id)
+        assert (one.outcome, one.written) == ("changed", True)
+        every = (await store.messages.list("n", MessageFilter(internal=None), limit=None)).items
+        below = [message for message in every if isinstance(message, AssistantMessage)][1]
+        assert below.content.network_execution is not None
+        assert below.content.network_execution.final_result is not None
+        answer = below.content.network_execution.final_result.messages[-1]
+        assert isinstance(answer, AssistantMessage)
+        assert thoughts(answer) == ["Let me see."]
+        await network.session.close()
+
+
+async def test_an_agent_without_a_loop_is_read_anew_too() -> None:
+    Reader.quality = "poor"
+    async with open_store("memory:") as store, Session(store) as session:
+        words: list[list[JsonObject]] = [[{"think": "Hm."}, {"say": "Yes."}, {"end": {"tokens": 2}}]]
+        run = await session.wait((await session.start(Talker(words), "t", "well?")).id)
+        Reader.quality = "good"
+        one = (await reproject(store, [run.id])).of(run.id)
+        assert (one.outcome, one.written) == ("changed", True)
+        message = await last_message(store, "t")
+    assert (message.id, thoughts(message)) == (run.message_id, ["Hm."])
+    assert message.content.usage is not None
+
+
+async def test_runs_of_our_own_agents_come_out_as_they_are() -> None:
+    async with an_agent() as (store, agent):
+        await launched(agent)
+        await run_turn(agent, "t", "weather?")
+        await run_turn(agent, "t", "fail please")
+        report = await reproject(store)
+        assert report.counts == {"unchanged": 4}

@@ -1,0 +1,94 @@
+"""Which records of a log are a model's own words, and what becomes of a call that was cut."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from partita.errors import StreamError
+from partita.formats.call_decoder import CALL, CALL_END
+from partita.runtime.agent.agent import Agent
+from partita.runtime.rebuild.reproject import reproject
+from partita.runtime.replay.model_calls import sort_records, unwrapped, wrapped
+from partita.runtime.replay.service import ReplayService
+from partita.runtime.scripted import ScriptedService, as_script
+from partita.store.logs.run_log import LogRecord
+from partita.types.chunks import (
+    CancelledEvent,
+    ChildChunk,
+    Chunk,
+    ChunkEvent,
+    DataChunk,
+    MessageAbort,
+    TextDelta,
+    TextStart,
+)
+from tests.runtime.replay.example_runs import an_agent, text
+from tests.tables import each_row
+
+NOW = datetime(2026, 3, 2, tzinfo=UTC)
+BEGIN, END = DataChunk(CALL, {}, transient=True), DataChunk(CALL_END, transient=True)
+SAID, OURS = TextStart("t"), DataChunk("data-partita-stderr", {"text": "hm"}, transient=True)
+NOTE = DataChunk("data-partita-decision", {}, transient=True)
+REFUSED = DataChunk("data-partita-refused", {}, transient=True)
+
+
+def inside(chunk: Chunk, *path: str) -> Chunk:
+    return ChildChunk(path, chunk)
+
+
+def sorted_kinds(*told: Chunk | bytes) -> list[str]:
+    records = [
+        LogRecord(seq, NOW, None if isinstance(one, bytes) else one, one if isinstance(one, bytes) else None)
+        for seq, one in enumerate(told, 1)
+    ]
+    return [item.kind for item in sort_records(records, len(records))]
+
+
+KINDS: dict[str, tuple[list[Chunk | bytes], list[str]]] = {
+    "between the marks": (
+        [SAID, BEGIN, b"x", SAID, END, SAID],
+        ["own", "begin", "said", "said", "end", "own"],
+    ),
+    "what we note in between": ([BEGIN, OURS, NOTE, END], ["begin", "own", "own", "end"]),
+    "what was refused came from the model": ([BEGIN, REFUSED, END], ["begin", "said", "end"]),
+    "the last word of a run that was cut": ([BEGIN, SAID, MessageAbort()], ["begin", "said", "own"]),
+    "an abort that is not the last word": ([BEGIN, MessageAbort(), END], ["begin", "said", "end"]),
+    "a sub-agent's call": (
+        [inside(BEGIN, "c"), SAID, inside(SAID, "c"), b"x", inside(END, "c")],
+        ["begin", "own", "said", "said", "end"],
+    ),
+}
+
+
+@each_row(("told", "kinds"), KINDS.values(), ids=KINDS)
+def test_whose_words_they_are(told: list[Chunk | bytes], kinds: list[str]) -> None:
+    assert sorted_kinds(*told) == kinds
+
+
+def test_bytes_of_calls_that_overlap_cannot_be_told_apart() -> None:
+    with pytest.raises(StreamError, match="cannot be told apart"):
+        sorted_kinds(inside(BEGIN, "a"), inside(BEGIN, "b"), b"x")
+
+
+def test_envelopes_come_off_and_go_on_again() -> None:
+    chunk = ChildChunk(("a", "b"), ChildChunk(("c",), SAID))
+    address, inner = unwrapped(chunk)
+    assert (address, inner) == ((("a", "b"), ("c",)), SAID)
+    assert wrapped(address, inner) == chunk
+
+
+async def test_a_run_that_was_stopped_in_the_middle_of_an_answer() -> None:
+    slow = as_script({"scenes": [{"steps": [{"parts": [text("word " * 5000)], "pause": 0.005}]}]})
+    async with an_agent(ScriptedService(slow)) as (store, agent):
+        run = await agent.start("t", "talk")
+        async for seen in agent.session.follow(run.id):
+            if any(isinstance(one.chunk, TextDelta) for one in seen):
+                break
+        run = await agent.session.stop(run.id, "enough")
+        assert (await reproject(store)).counts == {"unchanged": 1}
+        heard = [event async for event in ReplayService(store, run.id).invoke("talk")]
+        assert heard[-1] == CancelledEvent(reason="enough")
+        assert any(isinstance(event, ChunkEvent) for event in heard)
+        again = Agent(ReplayService(store, run.id), session=agent.session)
+        ended = await agent.session.wait((await again.start("u", "talk")).id)
+    assert (run.status, ended.status, ended.error) == ("cancelled", "cancelled", "enough")

@@ -1,0 +1,148 @@
+"""A request that is repeated, because its answer or the end of it was lost, does not call the model again."""
+
+from collections.abc import AsyncIterator
+
+import httpx
+import pytest
+
+from partita.runtime.agent.agent import Agent
+from partita.runtime.tools.tool import client_tool
+from partita.server.app import asgi
+from partita.store.store import Store
+from partita.store.values import RunFilter
+from partita.types.chunks import MessageFinish, TextDelta, ToolOutputAvailable
+from partita.types.json import JsonObject
+from partita.types.messages import AssistantMessage, text_of
+from tests.runtime.agent.models import Model, reply
+from tests.runtime.session.puppets import Puppet, talk
+from tests.server.conftest import Serve, client_of
+
+from .chat_client import Chat, Heard, shown, user
+
+
+@pytest.fixture
+def model() -> Model:
+    return Model(*[reply(f"Answer {number}.") for number in range(1, 5)])
+
+
+@pytest.fixture
+async def chat(store: Store, model: Model) -> AsyncIterator[Chat]:
+    app = asgi(model, store=store)
+    async with app.lifespan(), client_of(app) as client:
+        yield Chat(client)
+
+
+def said_by(heard: Heard) -> str:
+    return text_of(heard.message())
+
+
+async def runs_of(store: Store) -> list[str]:
+    return [run.status for run in (await store.runs.list(RunFilter(thread_id="c1"))).items]
+
+
+async def test_a_message_that_is_sent_again_after_its_answer(chat: Chat, store: Store) -> None:
+    first = await chat.ask(user("u1", "One?"))
+    again = await chat.ask(user("u1", "One?"))
+    assert (again.run_id, again.message_id, said_by(again)) == (first.run_id, first.message_id, "Answer 1.")
+    assert isinstance(again.chunks[-1], MessageFinish)
+    assert await runs_of(store) == ["completed"]
+
+
+async def test_a_later_message_that_is_sent_again(chat: Chat, store: Store) -> None:
+    await chat.ask(user("u1", "One?"))
+    answer = shown((await store.messages.list("c1")).items[-1])
+    sent = (user("u1", "One?"), answer, user("u2", "Two?"))
+    assert [said_by(await chat.ask(*sent)) for _ in range(2)] == ["Answer 2.", "Answer 2."]
+    assert await runs_of(store) == ["completed", "completed"]
+
+
+async def test_what_is_not_a_repeated_request_is_answered(chat: Chat, store: Store) -> None:
+    await chat.ask(user("u1", "One?"))
+    assert said_by(await chat.ask(user("u1", "Another?"))) == "Answer 2."  # other words
+    assert said_by(await chat.ask(user("u1", "Another?"), messageId="u1")) == "Answer 3."  # edited, unchanged
+    await chat.ask(user("u2", "Two?"))
+    assert len(await runs_of(store)) == 4
+
+
+async def test_an_answer_that_failed_is_asked_for_again(store: Store) -> None:
+    app = asgi(Model([RuntimeError("out of breath")], reply("Better.")), store=store)
+    async with app.lifespan(), client_of(app) as client:
+        chat = Chat(client)
+        await chat.ask(user("u1", "One?"))
+        (status,) = await runs_of(store)
+        assert status == "failed"
+        assert said_by(await chat.ask(user("u1", "One?"))) == "Better."
+
+
+async def test_a_key_makes_any_request_safe_to_repeat(chat: Chat, store: Store) -> None:
+    await chat.ask(user("u1", "One?"))
+    how = {"trigger": "regenerate-message", "headers": {"idempotency-key": "k1"}}
+    first = await chat.ask(user("u1", "One?"), **how)
+    again = await chat.ask(user("u1", "One?"), **how)
+    assert (said_by(first), again.run_id, said_by(again)) == ("Answer 2.", first.run_id, "Answer 2.")
+    other = await chat.ask(user("u1", "One?"), **{**how, "headers": {"idempotency-key": "k2"}})
+    assert said_by(other) == "Answer 3."
+    elsewhere = await Chat(chat.client, "c2").ask(user("v1", "One?"), headers={"idempotency-key": "k1"})
+    assert said_by(elsewhere) == "Answer 4."
+    assert len(await runs_of(store)) == 3
+
+
+async def test_a_key_is_followed_while_its_run_is_at_work(store: Store, serve: Serve) -> None:
+    puppet = Puppet()
+    async with httpx.AsyncClient(base_url=await serve(asgi(puppet, store=store)), timeout=20) as client:
+        chat = Chat(client)
+        client.headers["idempotency-key"] = "k1"
+        async with chat.reading(user("u1", "Go on."), trigger="regenerate-message") as one:
+            puppet.say(*talk("one "))
+            await one.until("one ")
+        async with chat.reading(user("u1", "Go on."), trigger="regenerate-message") as other:
+            await other.until("one ")
+            puppet.end(TextDelta("t", "two"))
+            assert said_by(await other.whole()) == "one two"
+    assert await runs_of(store) == ["completed"]
+
+
+async def with_output(chat: Chat, store: Store) -> tuple[JsonObject, JsonObject]:
+    """A question, and its answer with the output of the client's tool."""
+    question = user("u1", "Buy.")
+    await chat.ask(question)
+    waiting = (await store.messages.list("c1")).items[-1]
+    assert isinstance(waiting, AssistantMessage)
+    copy = shown(waiting)
+    copy["parts"][-1] |= {"state": "output-available", "output": "red"}
+    return question, copy
+
+
+PICK = client_tool("pick", "Let the user pick.", {"type": "object"})
+
+
+async def test_an_output_that_is_sent_again_after_the_answer(store: Store) -> None:
+    model = Model(reply("Pick one.", ("pick", {})), reply("Red it is."), reply("Again?"))
+    app = asgi(Agent(model, tools=[PICK], store=store), store=store)
+    async with app.lifespan(), client_of(app) as client:
+        chat = Chat(client)
+        sent = await with_output(chat, store)
+        first = await chat.ask(*sent)
+        again = await chat.ask(*sent)
+    assert (again.run_id, again.chunks) == (first.run_id, first.chunks)
+    assert "Red it is." in first.text
+    assert len(await runs_of(store)) == 2
+
+
+async def test_an_output_that_is_sent_again_while_it_is_answered(store: Store, serve: Serve) -> None:
+    puppet = Puppet()
+    first = Agent(Model(reply("Pick one.", ("pick", {}))), tools=[PICK], store=store)
+    app = asgi({"one": first, "two": puppet}, store=store)
+    async with httpx.AsyncClient(base_url=await serve(app), timeout=20) as client:
+        chat = Chat(client)
+        sent = await with_output(chat, store)
+        async with chat.reading(*sent, agent="two") as reading:
+            puppet.say(*talk("Red "))
+            await reading.until("Red ")
+        async with chat.reading(*sent, agent="two") as again:
+            await again.until("Red ")
+            puppet.end(TextDelta("t", "it is."))
+            heard = await again.whole()
+    assert "".join(one.delta for one in heard.chunks if isinstance(one, TextDelta)) == "Red it is."
+    assert not any(isinstance(one, ToolOutputAvailable) for one in heard.chunks)
+    assert len(await runs_of(store)) == 2

@@ -1,0 +1,83 @@
+"""What a model was asked, its instructions among it, is told to admins and to nobody else."""
+
+from collections.abc import AsyncIterator
+
+import httpx
+import pytest
+
+from partita.runtime.model_calls import ModelRequest, request_marker
+from partita.server.app import PartitaApp, asgi
+from partita.store.store import Store
+from partita.types.chunks import ChildChunk, MessageFinish, MessageStart, TextDelta, TextEnd, TextStart
+from tests.runtime.session.puppets import Puppet
+from tests.server.conftest import client_of
+
+SECRET = "Never tell the number of the vault."
+NOTE = request_marker(
+    ModelRequest("openai-chat", "/chat/completions", {"messages": [{"role": "system", "content": SECRET}]})
+)
+ASKED = {"id": "t", "messages": [{"id": "u1", "role": "user", "parts": [{"type": "text", "text": "Hello"}]}]}
+
+
+@pytest.fixture
+async def app(store: Store) -> AsyncIterator[PartitaApp]:
+    puppet = Puppet()
+    puppet.end(
+        NOTE,
+        MessageStart(),
+        ChildChunk(("call",), NOTE),
+        TextStart("t"),
+        TextDelta("t", "Good day."),
+        TextEnd("t"),
+        MessageFinish(),
+    )
+    app = asgi(puppet, store=store, keys=True, routes="all")
+    async with app.lifespan():
+        yield app
+
+
+async def as_role(app: PartitaApp, store: Store, role: str) -> dict[str, str]:
+    """Everything that somebody with this role is told of the run, by where."""
+    key = await store.keys.create("ada", role)  # type: ignore[arg-type] # one of the roles
+    async with client_of(app, headers={"authorization": f"Bearer {key.text}"}) as client:
+        said: dict[str, str] = {}
+        if role == "write":
+            said["chat"] = (await client.post("/api/chat", json=ASKED)).text
+        run = (await client.get("/api/runs", params={"threadId": "t"})).json()["items"][0]["id"]
+        (answer,) = [
+            message["id"]
+            for message in (await client.get("/api/threads/t/messages")).json()["items"]
+            if message["role"] == "assistant"
+        ]
+        for path in (
+            f"/api/runs/{run}/log",
+            f"/api/runs/{run}/timeline",
+            f"/api/runs/{run}/replay",
+            f"/api/threads/t/messages/{answer}/raw",
+            "/api/threads/t/messages",
+        ):
+            said[path] = checked(await client.get(path)).text
+        lines = await client.get(f"/api/runs/{run}/log", headers={"accept": "application/x-ndjson"})
+        said["lines"] = checked(lines).text
+        said["share"] = checked(await client.post("/api/threads/t/share", json={"format": "fixture"})).text
+        return said
+
+
+def checked(response: httpx.Response) -> httpx.Response:
+    assert response.status_code == 200, response.text
+    return response
+
+
+async def test_instructions_are_told_to_admins_only(app: PartitaApp, store: Store) -> None:
+    for role in ("write", "read"):
+        said = await as_role(app, store, role)
+        assert not [where for where, text in said.items() if SECRET in text]
+        assert "withheld" in said["lines"]
+    told = await as_role(app, store, "admin")
+    assert [where.rpartition("/")[2] for where, text in told.items() if SECRET in text] == [
+        "log",
+        "timeline",
+        "raw",
+        "lines",
+        "share",
+    ]

@@ -1,0 +1,203 @@
+"""Tool calls as agents write them, and what they are: one table, which the tests of the web UI read, too."""
+
+from itertools import product
+from pathlib import Path
+from typing import get_args
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from partita.types.codec import Codec, to_json
+from partita.types.json import Json, JsonObject, dumps, loads
+from partita.types.messages import AssistantMessage, ToolCallPart, ToolMessage
+from partita.types.parts import ErrorTextOutput, JsonOutput, TextOutput, ToolResultPart
+from partita.types.tool_views import OtherView, ToolText, ToolView
+from partita.views.changes import LONGEST_COMPARED, compare
+from partita.views.messages import tool_views
+from partita.views.tool_names import TOOLS
+from partita.views.tool_text import read_text
+from partita.views.tool_view import tool_view
+from tests.strategies_json import json_trees
+from tests.tables import each_row
+
+CALLS = Codec(ToolCallPart)
+CASES: dict[str, JsonObject] = loads((Path(__file__).parent / "tool_calls.json").read_bytes())
+
+
+@each_row("case", CASES.values(), ids=CASES)
+def test_a_call(case: JsonObject) -> None:
+    assert to_json(tool_view(CALLS.read(case["call"]), case.get("directory"))) == case["view"]
+
+
+def test_the_table_has_every_kind() -> None:
+    kinds = {str(view.__struct_config__.tag) for view in get_args(ToolView)}
+    assert {case["view"]["kind"] for case in CASES.values()} == kinds
+
+
+def test_no_name_has_two_meanings() -> None:
+    names = [name for tool in TOOLS for name in tool.names.split()]
+    assert len(names) == len(set(names))
+
+
+def test_every_located_text_can_be_read() -> None:
+    for case in CASES.values():
+        part = CALLS.read(case["call"])
+        for located in _texts(case["view"]):
+            assert read_text(part, located), case
+
+
+def _texts(value: Json) -> list[ToolText]:
+    if isinstance(value, dict):
+        if isinstance(value.get("path"), list):
+            return [Codec(ToolText).read(value)]
+        return [found for member in value.values() for found in _texts(member)]
+    return [found for item in value for found in _texts(item)] if isinstance(value, list) else []
+
+
+READ = {
+    "Claude Code: lines of a file, numbered": (
+        "class Oven:\n    def heat(self, degrees):\n        self.degrees = degrees"
+    ),
+    "Claude Code: a whole file with a reminder": "a\n\n  b",
+    "OpenCode: a file": "a\n\nb",
+    "OpenCode: a file, newer": "# A: b\n\nc",
+    "OpenCode: a file, its text on lines of its own": "x",
+    "a file whose lines only look numbered": "1→a\nb",
+}
+
+
+@each_row(("name", "text"), READ.items(), ids=READ)
+def test_the_text_of_a_file(name: str, text: str) -> None:
+    case = CASES[name]
+    located = Codec(ToolText).read(case["view"]["text"])
+    assert read_text(CALLS.read(case["call"]), located) == text
+
+
+PRINTED = {
+    "Codex: a command as a list": "a.py\n",
+    "Codex: a command without a shell": "a.md\n",
+    "Codex: a command that is still running": "watching",
+    "Claude Code: a command that failed": "1 failed",
+    "Anthropic: code execution": "Wed",
+}
+
+
+@each_row(("name", "text"), PRINTED.items(), ids=PRINTED)
+def test_the_output_of_a_command(name: str, text: str) -> None:
+    case = CASES[name]
+    located = Codec(ToolText).read(case["view"]["output"])
+    assert read_text(CALLS.read(case["call"]), located) == text
+
+
+COMPARED: dict[str, tuple[str, str, list[str]]] = {
+    "a line that changed": ("a\nb\nc", "a\nB\nc", [" a\n-b\n+B\n c"]),
+    "only a line break at the end": ("a", "a\n", []),
+    "a new text": ("", "new", ["+new"]),
+    "a text that is gone": ("old", "", ["-old"]),
+    "nothing": ("", "", []),
+    "two places": (
+        "\n".join(map(str, range(20))),
+        "\n".join(map(str, ["x", *range(1, 19), "y"])),
+        ["-0\n+x\n 1\n 2\n 3", " 16\n 17\n 18\n-19\n+y"],
+    ),
+}
+
+
+@each_row(("old", "new", "hunks"), COMPARED.values(), ids=COMPARED)
+def test_two_texts_compared(old: str, new: str, hunks: list[str]) -> None:
+    assert ["\n".join(hunk.lines) for hunk in compare(old, new)] == hunks
+
+
+def test_long_texts_replace_each_other() -> None:
+    lines = [str(line) for line in range(LONGEST_COMPARED + 1)]
+    (hunk,) = compare("\n".join(["same", *lines]), "\n".join(["same", *reversed(lines)]))
+    assert len(hunk.lines) == 2 * (LONGEST_COMPARED + 1) + 1
+    assert hunk.lines[:2] == (" same", "-0")
+
+
+def test_texts_of_equal_lines_are_not_compared() -> None:
+    """The comparison would take minutes."""
+    old, new = "a\nb\n" * 300, "b\na\na\n" * 200
+    (hunk,) = compare(f"x\n{old}x", f"y\n{new}y")
+    assert len(hunk.lines) == 602 + 602
+
+
+def test_a_file_of_line_breaks() -> None:
+    text = TextOutput("\n" * 60_000 + "x")
+    part = ToolCallPart("c", "Read", "output-available", {"file_path": "a"}, output=text)
+    assert tool_view(part).kind == "read"
+
+
+def test_a_long_output_is_not_copied() -> None:
+    found = "".join(f"a.py:{line}:text\n" for line in range(20_000))
+    for name in ("Bash", "Read", "Grep", "WebFetch", "Task", "x"):
+        part = ToolCallPart("c", name, "output-available", {"pattern": "x"}, output=TextOutput(found))
+        assert len(dumps(tool_view(part))) < 500
+
+
+def test_paths_of_calls() -> None:
+    inner = ToolCallPart("b", "Bash", "output-available", {"command": "ls"})
+    child = AssistantMessage(id="child", content=[inner])
+    outer = ToolCallPart("a", "Task", "output-available", {"prompt": "Go."}, children=(child,))
+    views = tool_views(AssistantMessage(id="m", content=[outer]))
+    assert {pointer: view.kind for pointer, view in views.items()} == {
+        "/content/parts/0": "agent",
+        "/content/parts/0/children/0/content/parts/0": "command",
+    }
+
+
+def test_a_result_apart_from_its_call() -> None:
+    result = ToolResultPart(id="a", name="Bash", output=ErrorTextOutput("Exit code 3\nno"))
+    (view,) = tool_views(ToolMessage(id="m", content=[result])).values()
+    assert (view.kind, view.failed, view.failure) == ("command", True, "Exit 3")
+
+
+ODD: list[Json] = ["text", 7, None, True, [], [1], [None], {"a": None}, {"": {"": []}}]
+MEMBERS = (
+    "command", "action", "todos", "questions", "options", "edits", "file", "results", "answers",
+    "structuredPatch", "filenames", "matches", "plan", "metadata", "view_range", "paths",
+    "content", "networkExecution", "input",
+)  # fmt: skip
+NAMES = (
+    "Bash",
+    "Edit",
+    "Read",
+    "Grep",
+    "TodoWrite",
+    "WebSearch",
+    "WebFetch",
+    "AskUserQuestion",
+    "Agent",
+    "x",
+)
+
+
+@each_row(("name", "odd"), product(NAMES, ODD), ids=repr)
+def test_unexpected_values(name: str, odd: Json) -> None:
+    whole = dict.fromkeys(MEMBERS, odd)
+    for value in (odd, whole):
+        metadata = {"claudeCode": {"toolUseResult": value}, "other": value}
+        part = ToolCallPart(
+            "c", name, "output-available", value, output=JsonOutput(value), tool_metadata=metadata
+        )
+        assert tool_view(part).title
+
+
+def test_a_value_that_nests_deeply() -> None:
+    value: Json = 1
+    for _ in range(900):
+        value = {"a": [value]}
+    part = ToolCallPart("c", "look", "output-available", {"where": value}, output=JsonOutput(value))
+    assert isinstance(tool_view(part), OtherView)
+
+
+VALUES = json_trees((st.text(), st.integers(), st.booleans(), st.none()), st.sampled_from(MEMBERS), 12, 4)
+
+
+@given(VALUES, VALUES, st.sampled_from(NAMES))
+def test_the_view_of_any_call_is_json(value: Json, output: Json, name: str) -> None:
+    metadata = {"claudeCode": {"toolUseResult": output}}
+    part = ToolCallPart(
+        "c", name, "output-available", value, output=JsonOutput(output), tool_metadata=metadata
+    )
+    assert Codec(ToolView).read(loads(dumps(to_json(tool_view(part))))) == tool_view(part)
