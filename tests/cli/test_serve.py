@@ -266,10 +266,10 @@ def test_the_next_port_is_taken_when_none_was_chosen(
     assert f"Port {port} is taken" in talk
 
 
-def test_without_keys_others_are_not_listened_to(tmp_path: Path) -> None:
+def test_without_keys_only_loopback_addresses_can_be_used(tmp_path: Path) -> None:
     result = CliRunner().invoke(cli, ["serve", "--host", "0.0.0.0", "--store", str(tmp_path / "s.db")])
     assert result.exit_code == 1
-    assert "without keys, the server is for this machine alone" in result.stderr
+    assert "without keys, the server is for this machine only" in result.stderr
     assert "partita keys create" in result.stderr
 
 
@@ -301,13 +301,13 @@ def test_agents_are_found_by_name_and_in_modules(tmp_path: Path, monkeypatch: py
 WRONG = {
     "lamp_app_that_is_not:agent": "no agent and no module",
     "json:nothing": "has no 'nothing'",
-    "json:decoder": "is no agent",
+    "json:decoder": "is not an agent",
     "antropic": "did you mean 'anthropic'",
 }
 
 
-@each_row(("name", "told"), WRONG.items(), ids=WRONG)
-def test_what_is_no_agent_is_told(name: str, told: str) -> None:
+@each_row(("name", "expected"), WRONG.items(), ids=WRONG)
+def test_a_name_of_something_else_is_an_error(name: str, expected: str) -> None:
     with pytest.raises(AgentError) as error:
         agent_of(name)
-    assert told in str(error.value)
+    assert expected in str(error.value)

@@ -324,7 +324,7 @@ describe("a replay", () => {
     await python(
       `import asyncio, sys
 from datetime import timedelta
-from partita.store.logs.retention import Retention
+from partita.store import Retention
 from partita.store.opening import open_store
 
 async def drop():

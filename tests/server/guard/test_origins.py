@@ -123,7 +123,7 @@ async def test_what_a_browser_asks_first_is_answered_by_the_guard() -> None:
         foreign = await asking.options("/x", headers=asked | {"origin": "https://evil.example"})
         assert foreign.status_code == 403
         own = await asking.options("/x", headers=asked | {"origin": "http://localhost"})
-        assert own.status_code == 401  # it is no question of a browser, and who asks is not known
+        assert own.status_code == 401  # no browser sent it, and the caller is unknown
 
 
 async def test_headers_that_are_none_are_not_said_back() -> None:

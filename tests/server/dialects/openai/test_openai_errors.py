@@ -39,7 +39,7 @@ def stock_client(app: Any, **headers: str) -> "openai.AsyncOpenAI":
     )
 
 
-async def test_the_gate_and_the_roles_refuse_in_the_words_of_openai(store: Store) -> None:
+async def test_refusals_of_keys_roles_and_limits_have_the_shape_of_openai(store: Store) -> None:
     import openai
 
     app = served(store, user=by_header, limits=Limits(body_bytes=2_000, requests_per_minute=3))
@@ -48,7 +48,7 @@ async def test_the_gate_and_the_roles_refuse_in_the_words_of_openai(store: Store
             with pytest.raises(openai.AuthenticationError) as unknown:
                 await nobody.models.list()
             assert (unknown.value.type, unknown.value.code) == ("authentication_error", "invalid_api_key")
-            assert "who asks is not known" in unknown.value.message
+            assert "the caller is unknown" in unknown.value.message
         async with stock_client(app, **{"x-role": "read"}) as reader:
             with pytest.raises(openai.PermissionDeniedError) as refused:
                 await reader.chat.completions.create(**BODY)
