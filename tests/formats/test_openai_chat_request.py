@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import Any
 
 from partita.formats.conversion import convert
+from partita.formats.core.rules import INSTRUCTIONS_FIRST
 from partita.formats.core.tool_text import UNANSWERED
-from partita.formats.core.turns import MOVED
 from partita.formats.format import Dumped, Request, ToolSpec
 from partita.formats.losses import JOINED, NO_CALL, ORDERED, RENAMED, REQUIRED, content_losses
 from partita.formats.openai_chat.dialects import DIALECTS, GENERIC, OPENAI, Dialect
@@ -171,7 +171,7 @@ SYSTEMS: dict[str, tuple[Dialect, list[JsonObject], list[str]]] = {
     "once, first": (
         GENERIC,
         [{"role": "system", "content": "Be brief.\n\nBe kind."}, {"role": "user", "content": "Hi"}],
-        [MOVED, JOINED],
+        [INSTRUCTIONS_FIRST, JOINED],
     ),
 }
 

@@ -30,8 +30,9 @@ from partita.formats.core.request import (
     request_report,
 )
 from partita.formats.core.response import BodyFacts, ReadBody, Responses, metadata_of
+from partita.formats.core.rules import Rules
 from partita.formats.core.tools import object_tools
-from partita.formats.core.turns import LocatedPart, Position, ReadPart, Rules, Step, Turn
+from partita.formats.core.turns import LocatedPart, Position, ReadPart, Step, Turn
 from partita.formats.core.wire import read_wire
 from partita.formats.event_streams import UNNAMED
 from partita.formats.losses import REQUIRED, SIGNED, Loss

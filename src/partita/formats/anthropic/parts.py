@@ -9,9 +9,10 @@ from msgspec import UNSET
 from partita.formats.core.anthropic import DOCUMENT, IMAGE
 from partita.formats.core.codec import MessageBlocks, PartCodec, PartCodecs
 from partita.formats.core.metadata import notes
+from partita.formats.core.rules import Alphabet
 from partita.formats.core.sources import source_position
 from partita.formats.core.tool_text import as_text, object_input, read_tool_text, tool_text
-from partita.formats.core.turns import Alphabet, LocatedPart, Position, ReadPart
+from partita.formats.core.turns import LocatedPart, Position, ReadPart
 from partita.formats.core.wire import Wire, to_json
 from partita.types.json import Json, JsonObject, is_array, is_object
 from partita.types.messages import ToolCallPart

@@ -26,8 +26,9 @@ from partita.formats.core.request import (
     request_report,
 )
 from partita.formats.core.response import BodyFacts, ReadBody, Responses
+from partita.formats.core.rules import TRAILING_SPACE, Rules
 from partita.formats.core.tools import object_tools
-from partita.formats.core.turns import TRAILING, LocatedPart, Position, Prompt, Rules, Step, Turn
+from partita.formats.core.turns import LocatedPart, Position, Prompt, Step, Turn
 from partita.formats.core.wire import read_wire
 from partita.formats.losses import CITATIONS, REQUIRED, SIGNED, Loss
 from partita.types.json import Json, JsonObject, is_object
@@ -47,7 +48,7 @@ RULES: Final = Rules(
 REPORT: Final = request_report(
     NAME,
     {
-        "text": TRAILING,
+        "text": TRAILING_SPACE,
         "filename": "the API takes other names of documents, and each once",
         "output": "a result is text, an object, or blocks of text, images and documents",
     },

@@ -18,9 +18,10 @@ from partita.formats.core.codec import (
 from partita.formats.core.files import FILES, AnyFile, MediaFormats, file_name, media_type_of
 from partita.formats.core.members import items_in, objects_in, text_in
 from partita.formats.core.metadata import FIELDS, add_notes, notes, part_notes, with_part_notes
+from partita.formats.core.rules import Alphabet
 from partita.formats.core.sources import citation
 from partita.formats.core.tool_text import Outcome, as_text, object_input, read_tool_text, tool_text
-from partita.formats.core.turns import Alphabet, ReadPart
+from partita.formats.core.turns import ReadPart
 from partita.formats.core.wire import Wire, kind_of, to_json
 from partita.types.data_url import OCTETS, PDF, PLAIN, data_url, media_kind, parse_data_url, text_url
 from partita.types.json import Json, JsonObject, is_object, walk

@@ -16,7 +16,7 @@ from typing import Final, TypeAlias, assert_never
 from msgspec import UNSET
 
 from partita.formats.core.metadata import notes
-from partita.formats.core.report import COMMON, STEERING, fields_of
+from partita.formats.core.report import COMMON_REASONS, STEERING, fields_of
 from partita.formats.format import Dumped
 from partita.formats.log.session_file import (
     UNKNOWN_MODEL,
@@ -398,9 +398,9 @@ class Writer:
             case SourceUrlPart(url=url) if url in _searched(message):
                 losses.rest(part, where, "source_id", "url")  # the reader makes it of the search
             case SourceUrlPart() | SourceDocumentPart() | DataPart() | CustomPart():
-                losses.whole(part, where, COMMON.get(part.type, NO_PLACE))
+                losses.whole(part, where, COMMON_REASONS.get(part.type, NO_PLACE))
             case ForeignPart() | UnknownPart():
-                losses.whole(part, where, COMMON["foreign"])
+                losses.whole(part, where, COMMON_REASONS["foreign"])
             case _:
                 assert_never(part)
 

@@ -8,7 +8,7 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from partita.formats.core.metadata import notes
-from partita.formats.core.report import COMMON
+from partita.formats.core.report import COMMON_REASONS
 from partita.formats.core.tool_text import as_text, read_tool_text, tool_text
 from partita.formats.log.session_file import Losses, content_blocks
 from partita.formats.losses import NO_PLACE, OTHER_FORM, RENAMED, Loss, Severity
@@ -82,7 +82,7 @@ def user_blocks(parts: Sequence[UserPart], path: str, losses: Losses) -> list[Js
             case ForeignPart(format="codex", value=value) if is_object(value):
                 blocks.append(value)
             case DataPart() | ReasoningFilePart() | ForeignPart() | UnknownPart():
-                losses.whole(part, where, COMMON.get(part.type, NO_PLACE))
+                losses.whole(part, where, COMMON_REASONS.get(part.type, NO_PLACE))
             case _:
                 assert_never(part)
     return blocks
@@ -185,11 +185,11 @@ def _output_item(part: ToolCallPart, call: JsonObject, path: str, losses: Losses
     output = part.output
     if output is None or part.preliminary:
         if part.preliminary and output is not None:
-            losses.whole(output, f"{path}.output", COMMON["preliminary"])
-        losses.add(f"{path}.state", part.state, COMMON["state"])
+            losses.whole(output, f"{path}.output", COMMON_REASONS["preliminary"])
+        losses.add(f"{path}.state", part.state, COMMON_REASONS["state"])
         return None
     if part.state != state_after(output):
-        losses.add(f"{path}.state", part.state, COMMON["state"])
+        losses.add(f"{path}.state", part.state, COMMON_REASONS["state"])
     if isinstance(output, InterruptedOutput) and output.reason == "lost" and not output.message:
         return None  # Codex leaves such a call without an output, too
     kind = "custom_tool_call_output" if call["type"] == "custom_tool_call" else "function_call_output"

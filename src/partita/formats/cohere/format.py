@@ -26,8 +26,9 @@ from partita.formats.core.request import (
     request_report,
 )
 from partita.formats.core.response import BodyFacts, ReadBody, Responses
+from partita.formats.core.rules import Rules
 from partita.formats.core.tools import object_tools
-from partita.formats.core.turns import Instructions, Position, Results, Rules, Step, Turn
+from partita.formats.core.turns import Instructions, Position, Results, Step, Turn
 from partita.formats.core.wire import Wire, read_wire, restore, to_json
 from partita.types.json import Json, JsonObject, is_object
 from partita.types.parts import ForeignPart

@@ -12,9 +12,10 @@ from partita.formats.core.files import FILES, AnyFile, is_image
 from partita.formats.core.members import count_in, objects_in, parsed, text_in
 from partita.formats.core.metadata import FIELDS, notes, part_notes, with_part_notes
 from partita.formats.core.request import FORM, STRING
+from partita.formats.core.rules import Alphabet
 from partita.formats.core.sources import citation
 from partita.formats.core.tool_text import as_text, object_input, read_arguments, tool_text
-from partita.formats.core.turns import Alphabet, LocatedPart, Position, ReadPart
+from partita.formats.core.turns import LocatedPart, Position, ReadPart
 from partita.formats.core.wire import Wire, residue
 from partita.types.data_url import parse_data_url
 from partita.types.json import JsonObject, dumps, is_array, is_object

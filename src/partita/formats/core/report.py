@@ -1,8 +1,8 @@
-"""The losses of a dump: what is not there when its payload is read back.
+"""The losses of a dump, which are found by reading its payload back. No format lists them by hand.
 
-A writer records the position in the payload of everything that it writes, a reader that of everything that
-it reads. What is at each position is compared: a value that was not written, or is read back as another
-value, is a loss. The reason is looked up by the name of the field.
+A writer keeps a `Record` of what it has written at which position of the payload. A reader collects what it
+has read at which position. `Report.compare` compares both: a message or part that was not written, or is read
+back with another value, is a loss. The reason is looked up by the name of the field.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -49,48 +49,49 @@ from .turns import (
 from .wire import RESPELLED
 
 REPORTED: Final = "reported"
-"""The position of a part whose loss the writer reports itself."""
+"""The position of a part whose loss the writer has reported itself."""
 
 
-COMMON: Final[Mapping[str, str]] = {
+COMMON_REASONS: Final[Mapping[str, str]] = {
     "data": NOT_MODEL,
     "foreign": "it is content of another format",
     "source-url": NOT_MODEL,
     "source-document": NOT_MODEL,
     "id": OTHER_ID,
-    "parentId": "messages form one line, without branches",
+    "parentId": "the format has no branches",
     "internal": SHOWN,
     "state": DERIVED,
     "preliminary": FINAL,
     "title": DISPLAY,
     "toolMetadata": DISPLAY,
 }
-"""Why a field is missing, by its name, or a part, by its type."""
+"""The reason for the loss of a field, by its name, or of a part, by its type."""
 
 
-RESPELLING: Final = "it only describes how this was written in its source"
+RESPELLING: Final = "it only describes how the source wrote the value"
 STEERING: Final = "it is written as a prompt of the user"
 
 METADATA: Final = frozenset({"providerMetadata", "callProviderMetadata", "resultProviderMetadata"})
 MESSAGES: Final = frozenset(get_args(Message))
 FILE_NAMES: Final[Mapping[str, str]] = {"filename": "name", "name": "filename"}
-"""The field for the name of a file, and the one that other types of parts have for it."""
+"""The field for the name of a file in some types of parts, and its name in the others."""
 MINOR: Final[Mapping[str, Any]] = {"state": "done", "type": "source"}
-"""Values whose loss is minor, by the name of their field."""
+"""Values whose loss is minor, by field."""
 
 RESULT_FIELDS: Final[Mapping[str, str]] = {
     "providerMetadata": "resultProviderMetadata",
     "name": "resultMessage.content.parts[0].name",
 }
-"""Fields of results, and where they are in a call."""
+"""Fields of a result, and the fields of its call that hold them."""
 RESULT_METADATA: Final[Mapping[str, str]] = {"providerMetadata": "resultProviderMetadata"}
-"""The same for results whose message is implied by the call."""
+"""The same for a result whose message is not stored in the call."""
 
 
 class Entry(Struct, frozen=True):
-    """Something that was to be written: a part, or a message without its parts.
+    """A part, or a message without its parts, that is to be found in the payload.
 
-    `position` is where it was written, `None` if it was not. `names` are other names of its fields in paths.
+    `position`: where it was written; `None` if it was not. `names`: names that its fields have in paths, if
+    they have others there.
     """
 
     value: Any
@@ -100,33 +101,33 @@ class Entry(Struct, frozen=True):
 
 
 class Record:
-    """What a writer has written, and where."""
+    """What a writer has written, and at which positions."""
 
     def __init__(self) -> None:
         self.entries: list[Entry] = []
         self.losses: list[Loss] = []
-        """What the writer reports itself, such as repairs."""
+        """The losses that the writer reports itself, such as repairs."""
         self._messages: list[tuple[Message, str, Position, Sequence[Position | None]]] = []
         self._turns: list[tuple[Turn, Position | None, Sequence[Position | None]]] = []
 
     def add_message(
         self, message: Message, path: str, position: Position, parts: Sequence[Position | None]
     ) -> None:
-        """A message was written at a position, and each of its parts at another."""
+        """Record the position of a message, and that of each of its parts."""
         self._messages.append((message, path, position, parts))
 
     def add(self, turn: Turn, position: Position | None, parts: Sequence[Position | None]) -> None:
-        """The message of a turn was written at a position, and each of its parts at another."""
+        """Record the position of a turn's message, and that of each of its parts; `None`: not written."""
         self._turns.append((turn, position, parts))
 
     def complete(self) -> None:
-        """Make the entries of all turns."""
+        """Make the entries of all turns. This is put off because losses are seldom read."""
         for turn, position, parts in self._turns:
-            self._enter(turn, position, parts)
+            self._add_entries(turn, position, parts)
         self._turns = []
 
     def complete_messages(self, read: Mapping[Position, Any]) -> None:
-        """Make the entries of all messages that are not read back as they are."""
+        """Make the entries of all messages, except those that are read back unchanged."""
         for message, path, position, parts in self._messages:
             if message != read.get(position):
                 self.entries.append(Entry(message, path, position))
@@ -135,8 +136,12 @@ class Record:
                         self.entries.append(Entry(part, f"{path}.content.parts[{number}]", where))
         self._messages = []
 
-    def _enter(self, turn: Turn, position: Position | None, parts: Sequence[Position | None]) -> None:
-        """A step after the first has no message of its own, nor have results in a message that is implied."""
+    def _add_entries(self, turn: Turn, position: Position | None, parts: Sequence[Position | None]) -> None:
+        """Make the entries of a turn.
+
+        Later steps have no entry for their message, which the first step has, and results have none if their
+        message follows from that of the calls.
+        """
         names: Mapping[str, str] = {}
         match turn:
             case _ if not turn.path and not isinstance(turn, Results):
@@ -156,11 +161,11 @@ class Record:
             case Prompt() | Instructions():
                 self.entries.append(Entry(turn.message, turn.path, position))
         for (part, path), where in zip(turn.parts, parts, strict=True):
-            if path:  # others were added by a repair
+            if path:  # the others were added by a repair
                 self.entries.append(Entry(part, path, where, names))
 
     def add_boundaries(self, boundaries: Sequence[LocatedPart], why: str) -> None:
-        """Report step starts that have no block in the payload."""
+        """Report step starts that are not written, for a format that has no block for them."""
         for part, path in boundaries:
             self.losses.append(Loss.of(path, {"type": "step-start"}, STEPS, "minor"))
             if part != StepStartPart():
@@ -168,7 +173,7 @@ class Record:
 
 
 class Report:
-    """Finds losses, given what a format is called and its reasons beyond the common ones."""
+    """Finds the losses of a format by comparing what was written with what is read back."""
 
     def __init__(
         self,
@@ -177,49 +182,52 @@ class Report:
         reasons: Mapping[str, str] | None = None,
         spelling: frozenset[str] = frozenset(),
     ) -> None:
-        """`reasons`: by field, or by type and field (`tool-call.id`); `default`: for all other fields.
+        """`reasons`: by field, or by type and field (`tool-call.id`), besides the common ones.
 
-        `spelling`: notes that only describe how something was written.
+        `default`: the reason for all other fields.
+        `spelling`: notes that only describe how something was written, so that their loss is minor.
         """
         self.namespace, self.default = namespace, default
-        self._reasons = {**COMMON, **(reasons or {})}
+        self._reasons = {**COMMON_REASONS, **(reasons or {})}
         self._spelling = spelling | {RESPELLED, KIND}
 
     def compare(self, record: Record, read: Mapping[Position, Any]) -> list[Loss]:
-        """What of the recorded values is not in those that were read back, by their positions."""
+        """Return the losses: what was recorded and is not in `read`, what was read back at each position."""
         record.complete()
         record.complete_messages(read)
         losses = list(record.losses)
         for entry in record.entries:
-            value, path = entry.value, entry.path
-            again = None if entry.position is None else read.get(entry.position)
-            if again is None:
-                losses.append(self._missing(value, path))
-            elif value == again:
+            before, path = entry.value, entry.path
+            after = None if entry.position is None else read.get(entry.position)
+            if after is None:
+                losses.append(self._missing(before, path))
+            elif before == after:
                 continue
-            elif type(value) in MESSAGES:
-                losses.extend(self._message(value, again, path))
+            elif type(before) in MESSAGES:
+                losses.extend(self._message(before, after, path))
             else:
-                losses.extend(self._values(value, again, path, self.default, entry.names))
+                losses.extend(self._values(before, after, path, self.default, entry.names))
         return losses
 
     def _missing(self, value: Any, path: str) -> Loss:
+        """Return the loss of a whole message or part."""
         if type(value) in MESSAGES:
             return Loss.of(path, without_parts(value), self.default)
         return Loss.of(path, value, self._reasons.get(str(value.__struct_config__.tag), self.default))
 
-    def _message(self, message: Message, again: Message, path: str) -> Iterator[Loss]:
-        """What is missing of a message, apart from its parts."""
-        if type(message) is not type(again):
-            yield Loss.of(f"{path}.role", message.role, self._reasons.get("role", self.default), "changed")
-        skip = {"content"} if message.type != derived_type(message) else {"content", "type"}
-        yield from self._fields(message, again, path, self.default, skip, {})
-        skip = {"parts", "content"} if is_text_implied(message) else {"parts"}
-        yield from self._fields(message.content, again.content, f"{path}.content", self.default, skip, {})
+    def _message(self, before: Message, after: Message, path: str) -> Iterator[Loss]:
+        """Compare two messages, apart from their parts."""
+        if type(before) is not type(after):
+            yield Loss.of(f"{path}.role", before.role, self._reasons.get("role", self.default), "changed")
+        skip = {"content"} if before.type != derived_type(before) else {"content", "type"}
+        yield from self._fields(before, after, path, self.default, skip, {})
+        skip = {"parts", "content"} if is_text_implied(before) else {"parts"}
+        yield from self._fields(before.content, after.content, f"{path}.content", self.default, skip, {})
 
     def _values(
         self, before: Any, after: Any, path: str, why: str, names: Mapping[str, str] = {}
     ) -> Iterator[Loss]:
+        """Compare two values that are not equal: parts, outputs, tuples of these, or JSON."""
         if isinstance(before, Value):
             if type(before) is type(after):
                 skip: tuple[str, ...] = ()
@@ -249,6 +257,7 @@ class Report:
     def _fields(
         self, before: Any, after: Any, path: str, why: str, skip: Any, names: Mapping[str, str]
     ) -> Iterator[Loss]:
+        """Compare the fields of two values. `before` decides which fields there are."""
         tag = type(before).__struct_config__.tag
         for name, wire_name, default in fields_of(type(before)):
             one = getattr(before, name)
@@ -259,21 +268,22 @@ class Report:
                 other = getattr(after, FILE_NAMES[name], None)
             if one is other or (one == other and type(one) is type(other)):
                 continue
-            shown = names.get(wire_name, wire_name)
-            where = path if wire_name == EXTRA_NAME else f"{path}.{shown}"
+            path_name = names.get(wire_name, wire_name)
+            where = path if wire_name == EXTRA_NAME else f"{path}.{path_name}"
             reason = self._reasons.get(f"{tag}.{wire_name}") or self._reasons.get(wire_name, why)
             if wire_name == EXTRA_NAME:
                 yield from json_losses(dict(one), dict(other or {}), where, reason)
-            elif shown in METADATA:
+            elif path_name in METADATA:
                 yield from self._metadata(one, other or {}, where, reason)
             elif tag == "tool-call" and wire_name in ("id", "name"):
-                yield Loss.of(where, one, reason, "repaired")  # it was renamed because the API demands it
+                yield Loss.of(where, one, reason, "repaired")  # it was renamed for the API
             elif other is None or other is default or other == ():
                 yield Loss.of(where, one, reason, "minor" if MINOR.get(wire_name, UNSET) == one else "lost")
             else:
                 yield from self._values(one, other, where, reason)
 
     def _metadata(self, before: JsonObject, after: JsonObject, path: str, why: str) -> Iterator[Loss]:
+        """Compare provider metadata. The format's own namespace is compared note by note."""
         if not after and self.namespace not in before:
             if all(map(_is_spelling, before.values())):
                 yield Loss.of(path, before, RESPELLING if before else why, "minor")
@@ -302,9 +312,9 @@ def _is_spelling(notes: Json) -> bool:
 
 
 def _unsettled_states(message: Message, path: str) -> Iterator[Loss]:
-    """The states of calls that have an output and yet the state of a call without one.
+    """Yield the states of calls that have an output, but the state of a call without one.
 
-    A call and its result are written apart and compared apart, so this is not found by reading back.
+    A call and its result are written and compared separately, so reading back does not find this.
     """
     for index, part in enumerate(message.parts):
         if type(part) is ToolCallPart and part.output is not None and part.state == state_before(part):
@@ -312,7 +322,7 @@ def _unsettled_states(message: Message, path: str) -> Iterator[Loss]:
 
 
 def _follows_from_approval(call: ToolCallPart) -> bool:
-    """Whether the state of a call follows from its approval, which is compared too."""
+    """Whether the state of a call follows from its approval, which is compared as well."""
     if call.approval is None:
         return False
     return call.state == state_before(call) or (
@@ -326,5 +336,5 @@ def _has_no_input(call: ToolCallPart) -> bool:
 
 @cache
 def fields_of(type_: type[Value]) -> tuple[tuple[str, str, Any], ...]:
-    """The fields of a value: name, name on the wire, default."""
+    """Return the fields of a value type: name, name on the wire, default."""
     return tuple((one.name, one.encode_name, one.default) for one in msgspec.structs.fields(type_))

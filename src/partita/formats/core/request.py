@@ -36,21 +36,9 @@ from .members import described, items_in, member_at
 from .metadata import FIELDS, INDEX, NO_NOTES, add_notes, message_notes, notes, part_notes
 from .report import Entry, Record, Report
 from .response import Responses
+from .rules import Rules, arrange
 from .tools import Tools
-from .turns import (
-    Instructions,
-    LocatedPart,
-    Position,
-    Prompt,
-    Results,
-    ResultTurns,
-    Rules,
-    Step,
-    Turn,
-    arrange,
-    join,
-    split,
-)
+from .turns import Instructions, LocatedPart, Position, Prompt, Results, ResultTurns, Step, Turn, join, split
 from .wire import restore, to_json
 
 HINT: Final = "give a request, its messages, a response, or the events of a stream"

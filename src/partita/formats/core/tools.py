@@ -15,7 +15,7 @@ from partita.types.value import Extra, kept_fields
 from .members import member_at, set_member
 from .metadata import FIELDS, INDEX, notes
 from .report import Record
-from .turns import Alphabet
+from .rules import Alphabet
 from .wire import Codec, Wire, residue, restore, to_json
 
 _OBJECT: Final[Codec[JsonObject]] = Codec(JsonObject)

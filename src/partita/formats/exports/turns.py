@@ -14,19 +14,9 @@ from msgspec.structs import replace
 from partita.errors import DecodeError
 from partita.formats.core.metadata import NO_NOTES, notes
 from partita.formats.core.report import Record, Report
+from partita.formats.core.rules import Rules, arrange
 from partita.formats.core.tool_text import UNANSWERED, as_text, missing_output, tool_text
-from partita.formats.core.turns import (
-    Instructions,
-    LocatedPart,
-    Position,
-    Prompt,
-    Results,
-    Rules,
-    Step,
-    Turn,
-    arrange,
-    split,
-)
+from partita.formats.core.turns import Instructions, LocatedPart, Position, Prompt, Results, Step, Turn, split
 from partita.formats.losses import JOINED, NO_PLACE, Loss
 from partita.types.codec import encode
 from partita.types.json import Json, JsonObject, is_object, loads

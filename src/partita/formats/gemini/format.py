@@ -17,19 +17,8 @@ from partita.errors import ConversionError
 from partita.formats.core.codec import BEHIND
 from partita.formats.core.metadata import RAW_INPUT, message_notes, notes, with_part_notes
 from partita.formats.core.request import APART, SYSTEM, RoleWriter, request_report
-from partita.formats.core.turns import (
-    FIRST,
-    MOVED,
-    OPENING,
-    Instructions,
-    Position,
-    Prompt,
-    Results,
-    Rules,
-    Step,
-    Turn,
-    join,
-)
+from partita.formats.core.rules import INSTRUCTIONS_FIRST, OPENING_PROMPT, USER_FIRST, Rules
+from partita.formats.core.turns import Instructions, Position, Prompt, Results, Step, Turn, join
 from partita.formats.core.wire import residue, restore, to_json
 from partita.formats.format import Dumped, Format, Loaded, Request, ToolSpec
 from partita.formats.losses import FILES_MOVED, RENAMED, Loss
@@ -101,7 +90,7 @@ NO_ADDRESS: Final = "the file is neither in the message nor at an address that G
 REPORT: Final = request_report(
     NAME,
     {
-        "role": MOVED,
+        "role": INSTRUCTIONS_FIRST,
         "tool-call.id": "Google did not give this id: results are matched by order",
         "output": "a result is an object, and is read back as another value",
         "citations": "the API takes no citations",
@@ -356,7 +345,7 @@ class _Writer(RoleWriter):
         if self.messages[-1:] and self.messages[-1][0] == "model":
             self._continue(f"$[{len(self.messages)}]", LAST)
         elif not self.messages and self.is_named:
-            self._continue("$", FIRST)
+            self._continue("$", USER_FIRST)
         contents: Json = [_write_content(*one) for one in self.messages]
         if len(contents) == 1 and (isinstance(contents[0], str) or ALONE in self.messages[0][2]):
             contents = contents[0]
@@ -377,8 +366,8 @@ class _Writer(RoleWriter):
     def _continue(self, path: str, why: str) -> None:
         if not self.is_sent:
             return
-        self.messages.append(("user", [wire.Text(text=OPENING)], {}))
-        self.record.losses.append(Loss(path, OPENING, why, "repaired"))
+        self.messages.append(("user", [wire.Text(text=OPENING_PROMPT)], {}))
+        self.record.losses.append(Loss(path, OPENING_PROMPT, why, "repaired"))
 
     def notes_of(self, turn: Instructions | Prompt) -> JsonObject:
         return message_notes(turn.message, NAME)
@@ -396,7 +385,7 @@ class _Writer(RoleWriter):
         blocks, positions = self.write_blocks(step, "assistant")
         self._sign(step, blocks, positions)
         if blocks and not self.messages:
-            self._continue("$", FIRST)
+            self._continue("$", USER_FIRST)
         noted = message_notes(step.message, NAME) if step.number == 1 else {}
         self.add("model", blocks, step, positions, noted)
         calls = (part for part, _ in step.parts if type(part) is ToolCallPart)

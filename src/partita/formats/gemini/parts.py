@@ -24,8 +24,9 @@ from partita.formats.core.codec import (
 from partita.formats.core.files import FILES, AnyFile
 from partita.formats.core.members import nonempty_text
 from partita.formats.core.metadata import FIELDS, INDEX, RAW_INPUT, notes, with_part_notes
+from partita.formats.core.rules import Alphabet
 from partita.formats.core.tool_text import as_text, object_input, read_tool_text, tool_text
-from partita.formats.core.turns import Alphabet, ReadPart
+from partita.formats.core.turns import ReadPart
 from partita.formats.core.wire import residue, restore, to_json
 from partita.types.data_url import OCTETS, data_url, parse_data_url
 from partita.types.json import Json, JsonObject, is_array, is_object, loads

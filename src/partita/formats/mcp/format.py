@@ -18,18 +18,10 @@ from partita.formats.core.message_writer import MessageWriter
 from partita.formats.core.metadata import add_notes
 from partita.formats.core.report import Report
 from partita.formats.core.request import JOINED_NOTE, numbered
+from partita.formats.core.rules import Rules
 from partita.formats.core.sidecar import in_messages
 from partita.formats.core.tools import Tools
-from partita.formats.core.turns import (
-    Instructions,
-    Position,
-    Results,
-    Rules,
-    Step,
-    Turn,
-    join,
-    misplaced_results,
-)
+from partita.formats.core.turns import Instructions, Position, Results, Step, Turn, join, misplaced_results
 from partita.formats.core.wire import read_wire, to_json
 from partita.formats.format import Dumped, Format, Loaded, Request, ToolSpec
 from partita.formats.losses import OBJECTS, REQUIRED, Loss

@@ -18,6 +18,7 @@ from partita.formats.core.members import described
 from partita.formats.core.metadata import INDEX, RAW_INPUT, add_notes, message_notes, notes
 from partita.formats.core.report import Record
 from partita.formats.core.request import RoleReader, add_boundaries, request_report
+from partita.formats.core.rules import Rules, arrange
 from partita.formats.core.tools import Tools
 from partita.formats.core.turns import (
     Instructions,
@@ -25,10 +26,8 @@ from partita.formats.core.turns import (
     Position,
     Prompt,
     Results,
-    Rules,
     Step,
     Turn,
-    arrange,
     join,
     split,
 )

@@ -18,8 +18,8 @@ from partita.formats.core.codec import PartCodec, PartCodecs
 from partita.formats.core.files import is_image, read_sound, write_sound
 from partita.formats.core.members import count_in, is_empty, text_in
 from partita.formats.core.metadata import FIELDS, RAW_INPUT, notes
+from partita.formats.core.rules import Alphabet
 from partita.formats.core.tool_text import as_text, parse_input, read_tool_text, tool_text
-from partita.formats.core.turns import Alphabet
 from partita.formats.core.wire import Wire
 from partita.types.codec import encode
 from partita.types.data_url import OCTETS, PLAIN, data_url, parse_data_url

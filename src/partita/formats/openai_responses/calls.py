@@ -16,6 +16,7 @@ from msgspec.structs import replace
 from partita.errors import DecodeError
 from partita.formats.core.members import inverse, renamed, text_in, without
 from partita.formats.core.metadata import RAW_INPUT, notes
+from partita.formats.core.rules import Alphabet
 from partita.formats.core.tool_text import (
     Outcome,
     as_text,
@@ -24,7 +25,6 @@ from partita.formats.core.tool_text import (
     read_tool_text,
     tool_text,
 )
-from partita.formats.core.turns import Alphabet
 from partita.formats.core.wire import Wire, to_json
 from partita.stream.partial_json import parse_partial_json
 from partita.types.json import Json, JsonObject, dumps, is_array, is_object, kind_of

@@ -16,6 +16,7 @@ from partita.errors import ConversionError
 from partita.formats.core.members import text_in, without
 from partita.formats.core.metadata import add_notes, message_notes, notes
 from partita.formats.core.report import Entry, Record
+from partita.formats.core.rules import Rules, arrange
 from partita.formats.core.turns import (
     Instructions,
     LocatedPart,
@@ -23,10 +24,8 @@ from partita.formats.core.turns import (
     Prompt,
     ReadPart,
     Results,
-    Rules,
     Step,
     Turn,
-    arrange,
     join,
     split,
 )

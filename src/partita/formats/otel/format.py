@@ -22,16 +22,8 @@ from partita.formats.core.message_writer import MessageWriter
 from partita.formats.core.metadata import add_notes, message_notes, notes, with_message_notes
 from partita.formats.core.report import Report
 from partita.formats.core.request import JOINED_NOTE, numbered
-from partita.formats.core.turns import (
-    Instructions,
-    Position,
-    Results,
-    Rules,
-    Step,
-    Turn,
-    join,
-    misplaced_results,
-)
+from partita.formats.core.rules import Rules
+from partita.formats.core.turns import Instructions, Position, Results, Step, Turn, join, misplaced_results
 from partita.formats.core.wire import Wire, restore, to_json
 from partita.formats.format import Dumped, Format, Loaded, Request, Slot
 from partita.formats.losses import Loss
