@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 
 from partita.errors import ConversionError
 from partita.formats.anthropic.parts import CALL_ID, TOOL_NAME
-from partita.formats.core.turns import NO_CALL
 from partita.formats.format import ToolSpec
-from partita.formats.losses import content_losses
+from partita.formats.losses import NO_CALL, content_losses
 from partita.runtime.providers.vendors import AnthropicService
 from partita.types.json import Json, JsonObject
 from partita.types.messages import (
