@@ -57,7 +57,7 @@ REPAIRS: dict[str, tuple[Sequence[Message], list[str], list[tuple[str, str, str]
     "a call that was being written is removed": (
         [ASK, answer(TextPart("So"), CUT, DONE)],
         ["c2"],
-        [("$[1].content.parts[1]", "the call was cut while it was written", "lost")],
+        [("$[1].content.parts[1]", "the input of the call was cut off", "lost")],
     ),
     "the result has no call right before it is removed": (
         [result("x"), ASK],
@@ -110,7 +110,7 @@ REPAIRS: dict[str, tuple[Sequence[Message], list[str], list[tuple[str, str, str]
     "the places are those of the given messages": (
         [answer(DONE), answer(OPEN, id="b"), result("c1"), ASK, answer(CUT, id="d")],
         ["c2", "c1"],
-        [("$[4].content.parts[0]", "the call was cut while it was written", "lost")],
+        [("$[4].content.parts[0]", "the input of the call was cut off", "lost")],
     ),
 }
 

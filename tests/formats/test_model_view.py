@@ -3,7 +3,7 @@
 from hypothesis import given
 
 from partita.formats.ai_sdk.ui.format import load
-from partita.formats.core.tool_text import CUT, UNANSWERED, WAITS
+from partita.formats.core.tool_text import CUT_OFF, UNANSWERED, WAITS
 from partita.formats.model_view import NO_CALL, model_view
 from partita.types.json import Json
 from partita.types.messages import (
@@ -108,7 +108,7 @@ def test_a_call_that_was_cut_is_left_out() -> None:
     )
     view = model_view([answer(TextPart("Let me look."), cut, closed)])
     assert [message.content.parts for message in view.messages] == [(TextPart("Let me look."),)]
-    assert [repair.why for repair in view.repairs] == [CUT, CUT]
+    assert [repair.why for repair in view.repairs] == [CUT_OFF, CUT_OFF]
 
 
 def test_steps_become_messages_in_order() -> None:

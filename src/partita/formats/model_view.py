@@ -11,7 +11,7 @@ from typing import Any, Final, Literal, NamedTuple, TypeAlias
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from partita.formats.core.tool_text import CUT, is_cut, missing_output
+from partita.formats.core.tool_text import CUT_OFF, is_cut, missing_output
 from partita.formats.core.turns import Results, Step, Turn, split
 from partita.formats.losses import JOINED, NO_CALL, Loss
 from partita.types.codec import to_json
@@ -177,7 +177,7 @@ class _Repair:
     def _call(self, call: ToolCallPart, place: int, number: int) -> ToolCallPart | None:
         """A call that may be sent; `None` if it is removed."""
         if is_cut(call):
-            self._remove(call, place, number, CUT)
+            self._remove(call, place, number, CUT_OFF)
             return None
         if call.output is not None:
             return call if call.state in FINISHED_STATES else replace(call, state=state_after(call.output))

@@ -21,7 +21,7 @@ from msgspec.structs import force_setattr, replace
 from partita.errors import ConversionError, DecodeError
 from partita.formats.core.metadata import message_notes, notes, with_message_notes
 from partita.formats.core.report import Entry, Record
-from partita.formats.core.request import numbered
+from partita.formats.core.role_messages import numbered
 from partita.formats.core.sidecar import in_messages
 from partita.formats.core.turns import (
     Instructions,

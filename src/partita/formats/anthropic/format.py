@@ -18,18 +18,9 @@ from partita.formats.core.codec import BEHIND
 from partita.formats.core.members import objects_in
 from partita.formats.core.metadata import INDEX, NO_NOTES, RAW_INPUT, notes
 from partita.formats.core.report import Record
-from partita.formats.core.request import (
-    APART,
-    FORM,
-    HINT,
-    IN_MESSAGES,
-    Requests,
-    RoleReader,
-    RoleWriter,
-    block_lists,
-    request_report,
-)
+from partita.formats.core.request import HINT, Requests, block_lists, request_report
 from partita.formats.core.response import BodyFacts, ReadBody, Responses, metadata_of
+from partita.formats.core.role_messages import APART, FORM, IN_MESSAGES, RoleReader, RoleWriter
 from partita.formats.core.rules import Rules
 from partita.formats.core.tools import object_tools
 from partita.formats.core.turns import LocatedPart, Position, ReadPart, Step, Turn

@@ -15,17 +15,9 @@ from partita.formats.core.codec import BEHIND
 from partita.formats.core.members import objects_in, text_in
 from partita.formats.core.metadata import INDEX, message_notes, notes, part_notes
 from partita.formats.core.report import Record
-from partita.formats.core.request import (
-    HINT,
-    IN_MESSAGES,
-    Requests,
-    RoleReader,
-    RoleWriter,
-    block_lists,
-    check_messages,
-    request_report,
-)
+from partita.formats.core.request import HINT, Requests, block_lists, check_messages, request_report
 from partita.formats.core.response import BodyFacts, ReadBody, Responses
+from partita.formats.core.role_messages import IN_MESSAGES, RoleReader, RoleWriter
 from partita.formats.core.rules import TRAILING_SPACE, Rules
 from partita.formats.core.tools import object_tools
 from partita.formats.core.turns import LocatedPart, Position, Prompt, Step, Turn

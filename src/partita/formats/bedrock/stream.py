@@ -13,7 +13,14 @@ from typing import Any, Final, TypeAlias
 from msgspec.structs import replace
 
 from partita.formats.core.codec import DELTAS, behind_note
-from partita.formats.core.decoder import EARLIER, NOTHING, POSITION, Call, ResponseDecoder, StreamedBlock
+from partita.formats.core.decoder import (
+    OTHER_VALUE,
+    NOT_STARTED,
+    BLOCK_ORDER,
+    Call,
+    ResponseDecoder,
+    StreamedBlock,
+)
 from partita.formats.core.metadata import add_notes, notes
 from partita.formats.losses import UNREAD
 from partita.types.chunks import (
@@ -138,7 +145,7 @@ class BedrockDecoder(ResponseDecoder):
             if key in known:
                 continue
             if key in self._metadata:
-                self._report(f"{name}.{key}", item, EARLIER)
+                self._report(f"{name}.{key}", item, OTHER_VALUE)
             self._metadata.setdefault(key, item)
         return True
 
@@ -194,14 +201,14 @@ class BedrockDecoder(ResponseDecoder):
         if index in self._blocks:
             self._close(self._blocks[index])
         else:
-            self._report(f"{name}.{INDEX}", index, NOTHING)
+            self._report(f"{name}.{INDEX}", index, NOT_STARTED)
         return True
 
     # Blocks
 
     def _open(self, kind: str, value: Any, index: int, name: str) -> StreamedBlock:
         if index != self._opened:
-            self._report(f"{name}.{INDEX}", index, POSITION)
+            self._report(f"{name}.{INDEX}", index, BLOCK_ORDER)
         self._opened += 1
         self._blocks[index] = block = StreamedBlock(kind, value, index)
         return block

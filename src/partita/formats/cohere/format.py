@@ -14,18 +14,9 @@ from msgspec.structs import replace
 
 from partita.formats.core.members import text_in
 from partita.formats.core.metadata import FIELDS, INDEX, message_notes, notes
-from partita.formats.core.request import (
-    APART,
-    FORM,
-    HINT,
-    STRING,
-    Requests,
-    RoleReader,
-    RoleWriter,
-    check_messages,
-    request_report,
-)
+from partita.formats.core.request import HINT, Requests, check_messages, request_report
 from partita.formats.core.response import BodyFacts, ReadBody, Responses
+from partita.formats.core.role_messages import APART, FORM, STRING, RoleReader, RoleWriter
 from partita.formats.core.rules import Rules
 from partita.formats.core.tools import object_tools
 from partita.formats.core.turns import Instructions, Position, Results, Step, Turn

@@ -11,7 +11,7 @@ from partita.formats.core.codec import MessageBlocks, PartCodec, PartCodecs, tex
 from partita.formats.core.files import FILES, AnyFile, is_image
 from partita.formats.core.members import count_in, objects_in, parsed, text_in
 from partita.formats.core.metadata import FIELDS, notes, part_notes, with_part_notes
-from partita.formats.core.request import FORM, STRING
+from partita.formats.core.role_messages import FORM, STRING
 from partita.formats.core.rules import Alphabet
 from partita.formats.core.sources import citation
 from partita.formats.core.tool_text import as_text, object_input, read_arguments, tool_text

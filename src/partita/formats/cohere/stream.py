@@ -10,10 +10,10 @@ from msgspec.structs import replace
 
 from partita.formats.core.codec import DELTAS
 from partita.formats.core.decoder import (
-    EARLIER,
+    OTHER_VALUE,
     INTERRUPTED,
-    NOTHING,
-    POSITION,
+    NOT_STARTED,
+    BLOCK_ORDER,
     Call,
     ResponseDecoder,
     StreamedBlock,
@@ -76,7 +76,7 @@ class CohereDecoder(ResponseDecoder):
         if isinstance(event.get("id"), str) and self._id is None:
             self._id = event["id"]
         elif event.get("id") is not None:
-            self._report("id", event["id"], EARLIER)
+            self._report("id", event["id"], OTHER_VALUE)
         empty: JsonObject = {
             "role": "assistant",
             "content": [],
@@ -140,7 +140,7 @@ class CohereDecoder(ResponseDecoder):
         block = self._blocks.get(index) if type(index) is int else None
         self._report_others(event, "", "type", "index")
         if block is None:
-            self._report("index", index, NOTHING)
+            self._report("index", index, NOT_STARTED)
         else:
             self._close(block)
         return True
@@ -199,7 +199,7 @@ class CohereDecoder(ResponseDecoder):
         call = self._calls.get(index) if type(index) is int else None
         self._report_others(event, "", "type", "index")
         if call is None or call.is_ended:
-            self._report("index", index, NOTHING)
+            self._report("index", index, NOT_STARTED)
         else:
             self._end_call(call, is_final=False)
         return True
@@ -224,7 +224,7 @@ class CohereDecoder(ResponseDecoder):
     def _citation_end(self, event: JsonObject) -> bool:
         self._report_others(event, "", "type", "index")
         if event.get("index") != self._counts["citation"] - 1:
-            self._report("index", event.get("index"), NOTHING)
+            self._report("index", event.get("index"), NOT_STARTED)
         return True
 
     def _message_end(self, event: JsonObject) -> bool:
@@ -242,7 +242,7 @@ class CohereDecoder(ResponseDecoder):
         known = ("finish_reason", "usage", "error")
         self._metadata |= {key: item for key, item in delta.items() if key not in known}
         if event.get("id") not in (None, self._id):
-            self._report("id", event["id"], EARLIER)
+            self._report("id", event["id"], OTHER_VALUE)
         elif event.get("id") is not None:
             self._report("id", event["id"], "the first event has it too")
         self._report_others(event, "", "type", "id", "delta")
@@ -252,7 +252,7 @@ class CohereDecoder(ResponseDecoder):
         """Report an index that is not the next one. Blocks, calls and citations are counted apart."""
         self._report_others(event, "", "type", "index", "delta")
         if event.get("index") != self._counts[kind]:
-            self._report("index", event.get("index"), POSITION)
+            self._report("index", event.get("index"), BLOCK_ORDER)
         self._counts[kind] += 1
 
     # Ends

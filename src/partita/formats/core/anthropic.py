@@ -1,4 +1,4 @@
-"""What several formats have in common with Anthropic's API: images and documents, stop reasons, usage.
+"""Values that several formats share with Anthropic's API: images and documents, stop reasons, usage.
 
 Source: https://docs.claude.com/en/docs/build-with-claude/vision and …/pdf-support
 """
@@ -25,7 +25,7 @@ ANY_IMAGE: Final = "image/*"
 
 
 class Block(Wire, tag_field="type", kw_only=True):
-    """What all blocks may have."""
+    """Members that all blocks may have."""
 
     cache_control: Json | UnsetType = UNSET
 
@@ -44,7 +44,7 @@ class Document(Block, tag="document"):
 
 
 def read_image(block: Image, context: Any) -> ImagePart | FilePart | None:
-    """The part of an image."""
+    """Return the part of an image."""
     match block.source:
         case {"type": "base64", "media_type": str(media_type), "data": str(data)}:
             return ImagePart(data_url(data, media_type), media_type)
@@ -57,7 +57,7 @@ def read_image(block: Image, context: Any) -> ImagePart | FilePart | None:
 
 
 def read_document(block: Document, context: Any) -> FilePart | None:
-    """The part of a document."""
+    """Return the part of a document."""
     filename = block.title if isinstance(block.title, str) and block.title else None
     match block.source:
         case {"type": "base64", "media_type": str(media_type), "data": str(data)}:
@@ -73,13 +73,13 @@ def read_document(block: Document, context: Any) -> FilePart | None:
 
 
 def write_image(part: AnyFile) -> Wire | None:
-    """The block of a part that is an image."""
+    """Return the block of a part that is an image."""
     source = _source(part) if is_image(part) else None
     return None if source is None else Image(source=source)
 
 
 def write_document(part: AnyFile) -> Wire | None:
-    """The block of a part that is not an image."""
+    """Return the block of a part that is not an image."""
     source = None if is_image(part) else _source(part)
     if source is None:
         return None
@@ -125,7 +125,7 @@ FINISH_REASONS: Final[Mapping[str, str]] = {
 
 
 def usage_names(template: JsonObject | None = None) -> UsageNames:
-    """The names of the counts. `template`: what is always written.
+    """Return the names of the counts. `template`: members that are always written.
 
     The three counts of input are disjoint: https://docs.claude.com/en/api/messages#response-usage
     """

@@ -1,10 +1,10 @@
-"""Part codecs: pairs of functions between wire blocks and canonical parts, and the blocks of messages.
+"""Part codecs: pairs of functions between blocks of a payload and parts, and the codecs for messages.
 
-The functions of a codec convert only what a block means. Everything else in a block is its residue, which is
-kept under the format's namespace of the part's provider metadata and put back on write. No codec handles it.
+The functions of a codec convert only what a block means. All other members of the block are its residue (see
+`wire`), which is kept in the part's provider metadata and put back on write.
 
-`MessageBlocks` has the codecs of a message by its role. A block that has no part in a message of its role is
-kept whole, and a part that has no block there is not written.
+`MessageBlocks` has the codecs for each role. A block that is no part in messages of its role is kept whole,
+and a part that has no block there is not written.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -24,14 +24,14 @@ from .wire import Wire, kind_of, residue, restore, to_json
 ContextT = TypeVar("ContextT")
 
 DELTAS: Final = "deltas"
-"""The note of the deltas of an unknown block, next to what the block started with."""
+"""The note with the deltas of an unknown block, beside the members that the block started with."""
 
 
 class PartCodec(Generic[ContextT]):
-    """How blocks and parts of some types are converted to each other.
+    """Converts blocks and parts of some types.
 
-    `read` returns `None` for a block that has no meaning as a part: it is kept whole. `write` returns `None`
-    for a part that this block cannot hold: the next codec is used.
+    `read` returns `None` for a block that no part can express; it is kept whole. `write` returns `None` for a
+    part that this block cannot hold; the next codec is tried.
     """
 
     def __init__(
@@ -45,10 +45,10 @@ class PartCodec(Generic[ContextT]):
         note: str | None = None,
         metadata: str = "provider_metadata",
     ) -> None:
-        """`suits`: whether a part without a note of its kind is written so.
+        """`suits`: whether a part that was not read from such a block is written as one.
 
         `note`: the name of a note, an object or a list, that only parts of such blocks have.
-        `metadata`: the field for notes.
+        `metadata`: the field of a part that notes are kept in.
         """
         self.read, self.write, self.suits, self.note, self.metadata = read, write, suits, note, metadata
         self.wires: Sequence[type[Wire]] = (wire,) if isinstance(wire, type) else tuple(wire)
@@ -69,9 +69,9 @@ class PartCodecs(Generic[ContextT]):
     ) -> None:
         """`reserved`: names of notes that the format handles itself.
 
-        `member`: the member of the notes that the residue is kept in, for namespaces that others use too.
+        `member`: the note that the residue is kept in, for namespaces that others use too.
         `format_name`: the name of the format in `ForeignPart`, if that is not the namespace.
-        `custom`: whether a block that has no part is a `CustomPart`, and not a `ForeignPart`.
+        `custom`: whether a block without a part becomes a `CustomPart`, not a `ForeignPart`.
         """
         self.namespace = namespace
         self.format_name = namespace if format_name is None else format_name
@@ -86,11 +86,11 @@ class PartCodecs(Generic[ContextT]):
                 self._by_part.setdefault(part, []).append(codec)
 
     def reads(self, block: Any) -> bool:
-        """Whether a block is of a type that has a codec here."""
+        """Whether the type of a block has a codec here."""
         return type(block) in self._by_wire
 
     def read(self, block: Any, context: ContextT) -> Any:
-        """The part of a block. A block that has none is kept whole."""
+        """Return the part of a block. A block that has none is kept whole."""
         codec = self._by_wire.get(type(block))
         part = None if codec is None else codec.read(block, context)
         if codec is None or part is None:
@@ -110,7 +110,7 @@ class PartCodecs(Generic[ContextT]):
         return replace(part, **{codec.metadata: metadata})
 
     def write(self, part: Any) -> Wire | JsonObject | None:
-        """The block of a part, with its residue; `None` if no block can hold it."""
+        """Return the block of a part with its residue, or `None` if no block can hold the part."""
         codecs = self._by_part.get(type(part))
         if codecs is None:
             return self.own_block(part)
@@ -130,24 +130,24 @@ class PartCodecs(Generic[ContextT]):
         return restore(written, kept, self._reserved)
 
     def write_all(self, parts: Iterable[Any], *, skips_blank: bool = False) -> list[Wire | JsonObject]:
-        """The blocks of the parts that have one. `skips_blank`: texts of white space are left out."""
+        """Return the blocks of the parts that have one. `skips_blank`: leave out texts of white space."""
         kept = (part for part in parts if not (skips_blank and _is_blank(part)))
         return [block for block in map(self.write, kept) if block is not None]
 
     def own_block(self, part: Any) -> JsonObject | None:
-        """The block that was kept whole in a part; `None` if there is none of this format."""
+        """Return the block that a part keeps whole, or `None` if it keeps none of this format."""
         if type(part) is ForeignPart and part.format == self.format_name and is_object(part.value):
             raw = part.value
         elif type(part) is CustomPart and self._custom and part.kind.startswith(f"{self.namespace}."):
             raw = notes(part.provider_metadata, self.namespace)
         else:
             return None
-        # Unknown deltas of a stream are kept in `deltas`: such a block is not known as a whole.
+        # a block that is still being streamed has its unknown deltas in `deltas`, and is not complete
         is_block = not self._tag_field or isinstance(raw.get(self._tag_field), str)
         return raw if is_block and DELTAS not in raw and raw else None
 
     def keep(self, raw: JsonObject) -> ForeignPart | CustomPart:
-        """The part of a block that has no other."""
+        """Return the part that keeps a block whole."""
         if not self._custom:
             return ForeignPart(self.format_name, raw)
         kind = raw[self._tag_field] if self._tag_field else next(iter(raw), "")
@@ -172,7 +172,7 @@ class PartCodecs(Generic[ContextT]):
 
 
 def text_codec(type_: type[Any]) -> PartCodec[Any]:
-    """The codec of blocks that only have a `text`."""
+    """Return the codec of a block that only has a `text`."""
     return PartCodec(
         type_, TextPart, lambda block, _: TextPart(block.text), lambda part: type_(text=part.text)
     )
@@ -185,13 +185,14 @@ def _is_blank(part: Any) -> bool:
 # The blocks of messages
 
 BEHIND: Final = "behind"
-"""The note of how many blocks are between a server tool's result and its call, or the result before it."""
+"""The note of how many blocks are between the result of a server tool and its call, or the result before it.
+"""
 
 
 class MessageBlocks:
-    """Reads and writes the blocks of messages by role: user, assistant, and results of tools.
+    """Reads and writes the blocks of messages by role: instructions, user, assistant, and results of tools.
 
-    Instructions are content of the user that is text.
+    Instructions are read and written as texts of the user.
     """
 
     def __init__(
@@ -201,14 +202,15 @@ class MessageBlocks:
         results: PartCodecs[Mapping[str, str]] | None,
         text: Callable[[str], Json],
     ) -> None:
-        """`results`: their context is the names of calls by id; `None` if the format itself handles them.
+        """`results`: the codecs of results, which get the names of calls by id as context.
 
-        `text`: the block of a text.
+        `None`: the format handles results itself.
+        `text`: returns the block of a text.
         """
         self._user, self._assistant, self._results, self._text = user, assistant, results, text
 
     def read(self, block: Any, role: str, calls: Mapping[str, str], context: Any = None) -> Any:
-        """The part of a block. `calls` are the names of open calls by id."""
+        """Return the part of a block. `calls`: the names of calls without a result, by id."""
         if self._results is not None and role != "system" and self._results.reads(block):
             return self._results.read(block, calls)
         part = (self._assistant if role == "assistant" else self._user).read(block, context)
@@ -216,7 +218,7 @@ class MessageBlocks:
         return self._user.keep(to_json(block)) if is_kept else part
 
     def write(self, part: Any, role: str) -> Any:
-        """The block of a part; `None` if it has none in a message of that role."""
+        """Return the block of a part, or `None` if messages of that role have none for it."""
         if type(part) is ToolResultPart:
             return None if self._results is None else self._results.write(part)
         if role == "system" and not isinstance(part, TextPart | ForeignPart):
@@ -230,13 +232,13 @@ class MessageBlocks:
     def write_all(
         self, parts: Sequence[LocatedPart], role: str, text: str | None = None
     ) -> tuple[list[Json], list[Position | None]]:
-        """The blocks of a message, and of a text after them, and the number of each part's block.
+        """Return the blocks of a message, a text after them, and for each part the number of its block.
 
-        Results of a call that the provider ran follow it, with as many blocks between them as there were.
+        The results of a server tool are placed as many blocks after their call as they were when read.
         """
         blocks: list[Json] = []
         positions: list[Position | None] = []
-        waiting: list[tuple[int, Json]] = []  # results, and the numbers that they get
+        waiting: list[tuple[int, Json]] = []  # results, and the number that each gets among the blocks
         for part, _ in parts:
             written = self.write_with_notes(part, role)
             while waiting and written and waiting[0][0] <= len(blocks):
@@ -257,29 +259,29 @@ class MessageBlocks:
     def write_response(
         self, parts: Sequence[LocatedPart], text: str | None
     ) -> tuple[Any, list[Position | None]]:
-        """The blocks of a response, as the format writes them into a body."""
+        """Return the blocks of a response as the body has them, and for each part the number of its block."""
         return self.write_all(parts, "assistant", text)
 
     def write_with_notes(self, part: Any, role: str) -> Sequence[Json]:
-        """The block of a part, if it has one. A format adds blocks that are notes here."""
+        """Return the block of a part, if it has one. A format overrides this to add blocks that are notes."""
         block = self.write(part, role)
         return [] if block is None else [block]
 
     def write_server_results(self, call: ToolCallPart) -> Sequence[tuple[Json, JsonObject]]:
-        """The blocks of the results of a call that the provider ran, and the notes about them."""
+        """Return the blocks of a server tool's results, each with the notes about it."""
         raise NotImplementedError
 
     def as_string(self, blocks: Sequence[Any]) -> str | Sequence[Any]:
-        """The only text of blocks that have nothing else, for contents that were a string."""
+        """Return the text of the only block as a string, or the blocks if that does not hold all of them."""
         text = getattr(blocks[0], "text", None) if len(blocks) == 1 else None
         return text if isinstance(text, str) and blocks[0] == self._text(text) else blocks
 
 
 def behind_note(count: int) -> JsonObject:
-    """The note that a number of blocks is between a server tool's result and its call."""
+    """The note that a number of blocks is between the result of a server tool and its call."""
     return {BEHIND: count} if count > 0 else {}
 
 
 def with_result(call: ToolCallPart, output: ToolOutput, metadata: JsonObject | None) -> ToolCallPart:
-    """The call of a server tool with its result."""
+    """Return the call of a server tool with its result."""
     return replace(call, state=state_after(output), output=output, result_provider_metadata=metadata)

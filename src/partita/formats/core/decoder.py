@@ -1,7 +1,8 @@
-"""The stream of a response → chunks: what the decoders of APIs have in common.
+"""Events of a streamed response → chunks: what the decoders of APIs have in common.
 
-`ChunkEmitter` collects the chunks of a response: started once, nothing repeated, everything ended.
-`ResponseDecoder` reads the events of APIs that stream blocks.
+`ChunkEmitter` emits the chunks of a response in an order that is always valid: everything starts once and
+ends. `ResponseDecoder` reads the events of APIs that stream blocks, and uses the emitter. For whole bodies
+see `response`.
 """
 
 from collections.abc import Callable, Mapping
@@ -54,21 +55,21 @@ class Call(NamedTuple):
 
 
 class ChunkEmitter:
-    """Collects the chunks of a response, which is one step of a message. `take` returns them."""
+    """Emits the chunks of a response, which is one step of a message. `take` returns them."""
 
     def __init__(self, namespace: str) -> None:
-        """`namespace` is the provider's name in provider metadata."""
+        """`namespace`: the name of the format in provider metadata."""
         self.namespace = namespace
         self.is_started = False
         self.is_finished = False
         self.errors: list[str] = []
         self.calls: dict[str, Call] = {}
-        """Calls whose input is not complete yet, by id."""
+        """The calls whose input is not complete yet, by id."""
         self._chunks: list[Chunk] = []
         self._open: dict[str, Literal["text", "reasoning"]] = {}
 
     def take(self) -> list[Chunk]:
-        """The chunks since the last call."""
+        """Return the chunks since the last call of `take`."""
         chunks, self._chunks = self._chunks, []
         return chunks
 
@@ -78,13 +79,13 @@ class ChunkEmitter:
         self._chunks.append(chunk)
 
     def start(self) -> None:
-        """Start the response, if it has not started. Its id is chosen by the code that folds it."""
+        """Start the response, unless it has started. The id of the message is chosen by the caller."""
         if not self.is_started:
             self.is_started = True
             self._chunks += [MessageStart(), StepStart()]
 
     def is_open(self, id: str) -> bool:
-        """Whether a text or a reasoning of that id is being streamed."""
+        """Whether a text or reasoning of that id has started and not ended."""
         return id in self._open
 
     def start_text(self, id: str, metadata: JsonObject | None = None) -> None:
@@ -142,7 +143,7 @@ class ChunkEmitter:
     def end_call(
         self, call: Call, value: Json | UnsetType = UNSET, metadata: JsonObject | None = None
     ) -> None:
-        """End the input of a call: `value`, or the text so far. Text that is not JSON is an error."""
+        """End the input of a call: `value`, or the streamed text. Text that is not JSON becomes an error."""
         self.calls.pop(call.id, None)
         text = "".join(call.pieces)
         more: Any = {"dynamic": call.dynamic, "title": call.title}
@@ -169,7 +170,10 @@ class ChunkEmitter:
         usage: Usage | None = None,
         more: JsonObject | None = None,
     ) -> None:
-        """End the response. `reason` and `raw`: the finish reason, ours and the API's; `more`: metadata."""
+        """End the response.
+
+        `reason`: the canonical finish reason; `raw`: that of the API; `more`: other metadata of the message.
+        """
         if self.is_finished:
             return
         self.start()
@@ -192,16 +196,16 @@ class ChunkEmitter:
 # Decoders of APIs that stream blocks
 
 UNPARSABLE: Final = "unparsable record"
-CUT: Final = frozenset({"length", "content-filter", "error", INTERRUPTED})
-"""Finish reasons after which an input that is not JSON was cut, and is not an error."""
+CUT_REASONS: Final = frozenset({"length", "content-filter", "error", INTERRUPTED})
+"""Finish reasons after which an input that is not JSON was cut off, and is not reported as an error."""
 
-EARLIER: Final = "an earlier event has another value"
-POSITION: Final = "blocks are in order by their position in the message"
-NOTHING: Final = "the end of something that did not start"
+OTHER_VALUE: Final = "an earlier event has another value"
+BLOCK_ORDER: Final = "blocks are in order by their position in the message"
+NOT_STARTED: Final = "the end of something that did not start"
 
 
 class StreamedBlock:
-    """A block that is being streamed: what it started with, and its deltas."""
+    """A block that is being streamed: its first event, and its deltas."""
 
     def __init__(self, kind: str, raw: Any, index: int) -> None:
         self.kind, self.raw, self.index = kind, raw, index
@@ -211,16 +215,16 @@ class StreamedBlock:
         self.deltas: list[JsonObject] = []
         """Deltas that are unknown."""
         self.input: Json | UnsetType = UNSET
-        """The input of a call, if it is not streamed."""
+        """The input of a call whose input is not streamed."""
         self.is_ended = False
 
 
 class ResponseDecoder:
-    """Events in, chunks out. One decoder reads one response.
+    """Reads the events of one response and returns chunks.
 
-    While a block is streamed, its text and its input become deltas; when it ends, it is read like the block
-    of a body, so that metadata, citations and results are the same. An event that is unknown becomes data.
-    Nothing makes a decoder fail.
+    While a block is streamed, its text and its input become deltas. When it ends, it is read like a block of
+    a body, so that metadata, citations and results are the same. An unknown event becomes a data chunk. No
+    event makes a decoder fail.
     """
 
     def __init__(
@@ -229,9 +233,9 @@ class ResponseDecoder:
         finish_reasons: Mapping[str, str],
         read_usage: Callable[[JsonObject], Usage | None],
     ) -> None:
-        """`finish_reasons`: by those of the API."""
+        """`finish_reasons`: our finish reasons by those of the API."""
         self.losses: list[Loss] = []
-        """What chunks have no place for."""
+        """What no chunk can express."""
         self._namespace, self._finish_reasons, self._read_usage = namespace, finish_reasons, read_usage
         self._emitter = ChunkEmitter(namespace)
         self._number = -1  # of the event
@@ -248,7 +252,7 @@ class ResponseDecoder:
         self._calls: dict[Any, StreamedBlock] = {}
 
     def feed(self, event: Json) -> list[Chunk]:
-        """The chunks of one event. A text is a record that is not JSON."""
+        """Return the chunks of an event. A string is a record that is not JSON."""
         self._number += 1
         if isinstance(event, str):
             self._emitter.error(UNPARSABLE)
@@ -257,31 +261,31 @@ class ResponseDecoder:
         return self._emitter.take()
 
     def finish(self) -> list[Chunk]:
-        """The chunks that close what is open when the stream ends."""
+        """Return the chunks that end whatever is open when the stream ends."""
         self._end()
         return self._emitter.take()
 
     def _read(self, event: JsonObject) -> bool:
-        """Read an event; whether it is known."""
+        """Read an event and return whether it is known."""
         raise NotImplementedError
 
     def _close(self, block: StreamedBlock) -> None:
-        """A block is complete. If it is a call, its input may not be JSON."""
+        """End a block. If it is a call, its input may not be JSON."""
         raise NotImplementedError
 
     def _call_notes(self, block: StreamedBlock) -> JsonObject:
-        """The notes about a call."""
+        """Return the notes about a call."""
         raise NotImplementedError
 
     def _end(self, *, is_body: bool = False) -> None:
-        """The response is complete, or is interrupted. `is_body`: it was not streamed."""
+        """Finish a response that is complete or was interrupted. `is_body`: it was not streamed."""
         if self._emitter.is_finished:
             return
         reason = INTERRUPTED if self._stop is None else self._finish_reasons.get(self._stop, "other")
         self._finish("error" if self._errors else reason, is_complete=is_body or not self._errors)
 
     def _finish(self, reason: str, *, is_complete: bool = True) -> None:
-        """Close what is open, and emit what is known of the response as a whole."""
+        """End whatever is open, and emit the metadata of the response."""
         self._close_all(reason)
         own = {**self._metadata, **({"errors": self._errors} if self._errors else {})}
         found: JsonObject = {
@@ -295,18 +299,18 @@ class ResponseDecoder:
         self._emitter.finish(reason, self._stop, usage, more)
 
     def _close_all(self, reason: str) -> None:
-        """Close what is open."""
+        """End whatever is open."""
         for block in list(self._blocks.values()):
             self._close(block)
         self._end_calls(reason)
 
     def _end_calls(self, reason: str) -> None:
-        """End all calls, unless their inputs may have been cut off."""
-        for block in self._calls.values() if reason not in CUT else ():
+        """End the input of all calls, unless the finish reason shows that it may have been cut off."""
+        for block in self._calls.values() if reason not in CUT_REASONS else ():
             self._end_call(block, is_final=True)
 
     def _end_call(self, block: StreamedBlock, *, is_final: bool) -> None:
-        """End the input of a call if it is JSON. If not, that depends on how the response ends."""
+        """End the input of a call if it is JSON. Otherwise the finish reason decides, once it is known."""
         if block.is_ended or block.call is None:
             return
         text = "".join(block.call.pieces)
@@ -322,18 +326,18 @@ class ResponseDecoder:
         self._emitter.end_call(block.call, value, self._call_notes(block))
 
     def _read_input(self, text: str) -> Json:
-        """The input of a call that was streamed as text."""
+        """Parse the input of a call, which was streamed as text."""
         return loads(text)
 
     def _emit_unknown(self, event: Json) -> None:
         self._emitter.emit(DataChunk(f"data-{self._namespace}-unknown", event))
 
     def _report(self, path: str, value: Json, why: str, severity: Literal["lost", "minor"] = "minor") -> None:
-        """Report something of the event as lost."""
+        """Report a value of the event as lost."""
         self.losses.append(Loss.of(f"$[{self._number}].{path}", value, why, severity))
 
     def _report_others(self, value: JsonObject, path: str, *known: str) -> None:
-        """Report the members of an object in the event that are not known."""
+        """Report the unknown members of an object in the event as lost."""
         for key, item in value.items():
             if key not in known:
                 self._report(f"{path}{key}", item, UNREAD)

@@ -1,4 +1,4 @@
-"""Images and other files as parts."""
+"""Images and other files: their parts, URLs and names, and the names that APIs have for media types."""
 
 import re
 from collections.abc import Mapping
@@ -39,7 +39,7 @@ def has_scheme(text: str) -> bool:
 
 
 def file_part(url: str, media_type: str, filename: str | None = None) -> ImagePart | FilePart:
-    """The part of a file: an image has a part of its own, unless it has a name."""
+    """Return the part of a file: an `ImagePart` for an image without a name, else a `FilePart`."""
     if media_kind(media_type) == "image" and filename is None:
         return ImagePart(url, media_type=media_type)
     return FilePart(url, media_type, filename)
@@ -51,23 +51,23 @@ def is_image(part: AnyFile) -> bool:
 
 
 def file_name(part: AnyFile) -> str | None:
-    """The name of a file."""
+    """Return the name of a file."""
     return part.name if isinstance(part, ImagePart) else part.filename
 
 
 def media_type_of(part: AnyFile) -> str:
-    """The media type of a file: the one in its data URL, or the one that the part has."""
+    """Return the media type of a file: that of its data URL, or that of the part."""
     inline = parse_data_url(part.url)
     return (inline.media_type if inline else None) or part.media_type or ""
 
 
 def file_url(data: str, media_type: str) -> str:
-    """The URL of a file that is given as base64 or as a URL."""
+    """Return the URL of a file that is either base64 or a URL already."""
     return data if has_scheme(data) else data_url(data, media_type)
 
 
 def guess_media_type(url: str, name: str | None) -> str:
-    """The media type of a file that comes without one: what its data URL names, or by its extension."""
+    """Guess the media type of a file that comes without one, by its data URL or an extension."""
     scheme, _, rest = url.partition(":")
     is_data = scheme.lower() == "data"
     named = re.split("[;,]", rest, maxsplit=1)[0] if is_data else ""
@@ -80,10 +80,10 @@ class MediaFormats:
     """The names that an API has for media types, such as `png` and `mp3`."""
 
     def __init__(self, **formats: str) -> None:
-        """`formats`: the names of each kind (see `kind_of_media`), separated by spaces.
+        """`formats`: the names for each kind of media (`image`, `audio`, …), separated by spaces.
 
-        A name may be followed by `=` and its media type, or the second half of it. A name that has several
-        media types means the first, and of the names of one media type the first is written.
+        A name may be followed by `=` and its media type, or the second half of it. If a name has several
+        media types, the first is read; if a media type has several names, the first is written.
         """
         self._types: dict[tuple[str, str], str] = {}
         self._names: dict[str, str] = {}
@@ -94,11 +94,11 @@ class MediaFormats:
                 self._names.setdefault(media_type, name)
 
     def media_type(self, kind: str, name: Json) -> str | None:
-        """The media type that a name of some kind means."""
+        """Return the media type of a name."""
         return self._types.get((kind, name)) if isinstance(name, str) else None
 
     def name(self, media_type: str) -> str | None:
-        """The name of a media type; `None` if the API does not take it."""
+        """Return the name of a media type, or `None` if the API does not accept it."""
         return self._names.get(media_type)
 
 
@@ -109,12 +109,12 @@ _SOUNDS: Final = MediaFormats(audio="wav wav=x-wav wav=wave mp3=mpeg mp3")
 
 
 def read_sound(sound: JsonObject) -> FilePart | None:
-    """The part of `{data, format}`; `None` for another format."""
+    """Return the part of `{data, format}`, or `None` for an unknown format."""
     media_type, data = _SOUNDS.media_type("audio", sound.get("format")), sound.get("data")
     return FilePart(data_url(data, media_type), media_type) if media_type and isinstance(data, str) else None
 
 
 def write_sound(media_type: str, data: str | None) -> JsonObject | None:
-    """`{data, format}` for data in base64; `None` for a media type that is not taken."""
+    """Return `{data, format}` for data in base64, or `None` for a media type that is not accepted."""
     form = _SOUNDS.name(media_type)
     return None if form is None or data is None else {"data": data, "format": form}

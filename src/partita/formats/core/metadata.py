@@ -1,6 +1,7 @@
-"""Notes of a format: what provider metadata holds under the format's namespace. Some notes are Partita's own.
+"""Notes: the members of provider metadata under the namespace of a format, or under Partita's own.
 
-Two of these are about calls without an output: whether the agent or its client runs the call.
+A format keeps in notes what canonical fields do not express: the residue of a block (see `wire`), the form in
+which something was written, its position. The functions here read notes of parts and messages, and add them.
 """
 
 from collections.abc import Mapping
@@ -14,73 +15,73 @@ from partita.types.messages import ToolCallPart
 T = TypeVar("T")
 
 KEY: Final = "partita"
-"""Partita's own namespace, and the name of its member in metadata of others."""
+"""Partita's own namespace, and the member of other metadata with Partita's own values."""
 
 SERVER_CALLS: Final = "serverCalls"
-"""The member of the metadata of a message with the ids of calls without an output that its agent will run."""
+"""The metadata member with the ids of calls without an output that the agent, not its client, will run."""
 
 NETWORK_PATH: Final = "networkPath"
-"""The member of Partita's own metadata of a call with the ids of the calls that lead to the original."""
+"""The member of Partita's own notes about a call with the ids of the calls that lead to the original."""
 
 RAW_INPUT: Final = "rawInput"
-"""The note of the text of an input, if it is not the JSON that is written for its value."""
+"""The note with the text of an input, where writing the input's value would give another text."""
 
 FIELDS: Final = "fields"
-"""The note of a residue, in namespaces that others use too."""
+"""The note that holds a residue, in namespaces that others use too."""
 
 KIND: Final = "kind"
-"""The note of a block's kind, where the part alone would be written as a block of another kind."""
+"""The note of a block's kind, where the part would otherwise be written as another kind of block."""
 
 INDEX: Final = "index"
-"""The note of the position that something had among others."""
+"""The note of the position that a value had."""
 
 NO_NOTES: JsonObject = {}
-"""What `notes` returns for metadata without the namespace. It must not be changed."""
+"""The notes where there are none. It must not be changed."""
 
 
 def notes(metadata: JsonObject | None, namespace: str) -> JsonObject:
-    """The notes of a format in provider metadata."""
+    """Return the notes of a format in provider metadata."""
     own = metadata.get(namespace) if metadata else None
     return own if type(own) is dict else NO_NOTES
 
 
 def add_notes(metadata: JsonObject | None, namespace: str, more: Mapping[str, Any]) -> JsonObject | None:
-    """Provider metadata with more notes of a format."""
+    """Return provider metadata with more notes of a format."""
     if not more:
         return metadata
     return {**(metadata or {}), namespace: {**notes(metadata, namespace), **more}}
 
 
 def without_notes(metadata: JsonObject | None, namespace: str) -> JsonObject | None:
-    """Provider metadata without the notes of a format; `None` if there were only notes."""
+    """Return provider metadata without the notes of a format, or `None` if it had nothing else."""
     if not metadata or namespace not in metadata:
         return metadata
     return {name: value for name, value in metadata.items() if name != namespace} or None
 
 
 def metadata_field(part: Any) -> str:
-    """The field of a part with the provider metadata that notes are in."""
+    """Return the field of a part that holds its notes."""
     return "call_provider_metadata" if type(part) is ToolCallPart else "provider_metadata"
 
 
 def part_notes(part: Any, namespace: str) -> JsonObject:
-    """The notes of a format about a part."""
+    """Return the notes of a format about a part."""
     return notes(getattr(part, metadata_field(part), None), namespace)
 
 
 def with_part_notes(part: Any, namespace: str, more: Mapping[str, Any]) -> Any:
-    """A part with more notes of a format."""
+    """Return a part with more notes of a format."""
     field = metadata_field(part)
     return replace(part, **{field: add_notes(getattr(part, field), namespace, more)}) if more else part
 
 
 def message_notes(message: Any, namespace: str) -> JsonObject:
-    """The notes of a format about a message."""
+    """Return the notes of a format about a message."""
     return notes(message.content.provider_metadata, namespace)
 
 
 def with_message_notes(message: T, namespace: str, more: Mapping[str, Any]) -> T:
-    """A message with more notes of a format."""
+    """Return a message with more notes of a format."""
     if not more:
         return message
     content: Any = message.content  # type: ignore[attr-defined] # T is a message
@@ -90,12 +91,12 @@ def with_message_notes(message: T, namespace: str, more: Mapping[str, Any]) -> T
 
 
 def server_calls(metadata: Json) -> frozenset[str]:
-    """The ids of calls without an output that the agent itself will run, by the metadata of its message."""
+    """Return the ids of calls that the agent itself will run, by the metadata of their message."""
     ids: Json = metadata.get(SERVER_CALLS) if is_object(metadata) else None
     return frozenset(str(id_) for id_ in ids) if is_array(ids) else frozenset()
 
 
 def network_path(metadata: JsonObject | None) -> tuple[str, ...]:
-    """The path to the original of a call that a network repeats for its client; empty for any other call."""
+    """Return the path to the original of a call that a network repeats for its client, else an empty one."""
     path: Json = notes(metadata, KEY).get(NETWORK_PATH)
     return tuple(str(step) for step in path) if is_array(path) else ()

@@ -1,7 +1,7 @@
-"""Responses of an API ↔ one assistant message: a body, an error instead of one, or recorded events.
+"""Responses of an API ↔ one assistant message. A payload is a body, an error, or recorded events of a stream.
 
-A body is one step of the model: the last step of the last assistant message. Its blocks are those of a
-request; everything else (finish reason, usage, …) is the metadata of the message, as in a stream.
+A body is one step of the model. Its blocks are read and written by the codecs of requests; everything else in
+it, such as the finish reason and usage, is the metadata of the message, exactly as `decoder` reads a stream.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -32,10 +32,10 @@ from .wire import Wire, read_wire, residue, restore
 
 HINT: Final = "give a body or its events"
 ERRORS: Final = "errors"
-"""The member of the metadata that holds errors: as texts, and in the namespace of the API as they were."""
+"""The member of the metadata with errors as texts. In the API's own metadata it has them as they were."""
 
 MADE_BY_DECODERS: Final = frozenset({ERRORS, "replaced"})
-"""Members of the metadata in the namespace of an API that are not members of its bodies."""
+"""Members of the API's own metadata that only decoders add, so that they are not members of a body."""
 
 RESPONSE_REASONS: Final[Mapping[str, str]] = {
     "output": RESPONSE,
@@ -45,35 +45,35 @@ _USAGE: Final[Codec[Usage]] = Codec(Usage)
 
 
 class ReadBody(NamedTuple):
-    """A body that was read."""
+    """The result of reading a body."""
 
     response: Wire
     """The body without its blocks."""
     parts: Sequence[ReadPart]
     stop: str | UnsetType | None
-    """Its finish reason, as the API names it; `None` if it was interrupted."""
+    """The finish reason as the API names it; `None` if the response was interrupted."""
     id: str | UnsetType | None = None
     model: str | None = None
     members: JsonObject = NO_NOTES
-    """Declared members that become metadata, besides the undeclared ones."""
+    """Declared members that become metadata. Undeclared ones always do."""
     notes: JsonObject = NO_NOTES
     """Notes about the message."""
 
 
 class BodyFacts(NamedTuple):
-    """What a body has besides its blocks."""
+    """The values for a body, besides its blocks."""
 
     message: AssistantMessage
     stop: str | None
     usage: JsonObject
     members: JsonObject
-    """The metadata of the API, by the names of its members."""
+    """The API's own metadata, by the names of the body's members."""
     id: str | None
     model: str | None
 
     @property
     def extra(self) -> Extra | None:
-        """Members of the body that are not declared."""
+        """The members of the body that are not declared."""
         return Extra(self.members) if self.members else None
 
 
@@ -103,13 +103,14 @@ class Responses:
     ) -> None:
         """`body`: reads a body, whose member `usage` has the counts.
 
-        `error_text` returns `None` for anything else.
-        `write_body`: takes what `blocks` writes for a response.
-        `required`: metadata that a body cannot be without.
-        `finish_reasons`: by those of the API. The first of several is written for other providers, if
-        `other_reasons` has no other.
-        `names`: in the metadata, by those of members of a body. Others keep their names.
-        `reasons`, `spelling`: of the report.
+        `error_text`: returns the text of an error, or `None` for any other payload.
+        `write_body`: returns a body with the blocks that `blocks` writes for a response.
+        `required`: the metadata that a body must have.
+        `finish_reasons`: our finish reasons by those of the API. If several are the same, the first is
+        written.
+        `other_reasons`: the API's finish reasons by ours, where those are not to be used.
+        `names`: names of the body's members in metadata, where they have another one.
+        `reasons`, `spelling`: see `Report`.
         """
         reasons = {**RESPONSE_REASONS, **(reasons or {})}
         self._report = Report(namespace, reasons=reasons, spelling=spelling)
@@ -125,7 +126,7 @@ class Responses:
         self._members = {name: member for member, name in self._names.items()}
 
     def format(self, name: str, title: str) -> Format:
-        """The format of the responses."""
+        """Return the format of the responses."""
         return Format(name, title, self.load, self.dump, self.decoder, is_complete=True)
 
     def is_response(self, payload: JsonObject) -> bool:
@@ -148,7 +149,7 @@ class Responses:
         return self._loaded(AssistantMessage(id=UNNAMED, content=content))
 
     def _loaded(self, message: AssistantMessage) -> Loaded:
-        """A message that is written back as a body, also if it was read among requests."""
+        """Return a message that is written back as a body, even if it was read by the format of requests."""
         return Loaded((message,), again=lambda: self.dump((message,)).payload)
 
     def _load_events(self, events: Sequence[Json]) -> Loaded:
@@ -157,7 +158,7 @@ class Responses:
         return Loaded(tuple(map(_as_response, found)), loaded.losses, is_complete=True)
 
     def dump(self, messages: Sequence[Message]) -> Dumped:
-        """Write the last response as a body. All other messages are lost."""
+        """Write the last response as a body. Everything else is reported as lost."""
         record = Record()
         step = last_step(messages, self._blocks.is_written, record)
         message = step.message
@@ -183,7 +184,7 @@ class Responses:
         return Dumped(payload, lambda: self._report.compare(record, self._read_back(payload)))
 
     def _read(self, body: JsonObject) -> tuple[AssistantMessage, dict[Position, Any]]:
-        """The message of a body, and its parts by their positions."""
+        """Return the message of a body, and its parts by position."""
         response = read_wire(self._body, body, "$", HINT)
         read = self._read_body(response)
         parts = tuple(_finished(part) for part, _ in read.parts)
@@ -214,7 +215,7 @@ class Responses:
         return message, {**positions, (): message}
 
     def _facts(self, message: AssistantMessage, default: str) -> BodyFacts:
-        """What the body of a message has. `default` is the finish reason if the message has none."""
+        """Collect the values for a body. `default`: the finish reason if the message has none."""
         found, usage = metadata_of(message), usage_of(message)
         own = notes(found, self._namespace)
         raw, id_, model = usage.raw, found.get("responseId"), found.get("model")
@@ -229,9 +230,9 @@ class Responses:
         )
 
     def _raw_reason(self, metadata: JsonObject, default: str) -> str | None:
-        """The finish reason as the API names it: its own one, if the message has it from there.
+        """Return the finish reason as the API names it: the raw one, if it is of this API, or one for ours.
 
-        `None` for a response that was interrupted.
+        `None` if the response was interrupted.
         """
         reason, raw = metadata.get("finishReason"), metadata.get("rawFinishReason")
         if isinstance(raw, str) and self._finish_reasons.get(raw, "other") == reason:
@@ -250,7 +251,7 @@ class Responses:
 def last_step(
     messages: Sequence[Message], is_written: Callable[[AssistantPart], bool], record: Record
 ) -> Step:
-    """The last step of the model. Everything else is reported as lost."""
+    """Return the last step of the model. Everything else is reported as lost."""
     turns = list(split(messages, is_written))
     steps = [turn for turn in turns if isinstance(turn, Step) and not _is_hidden(turn)]
     step = steps[-1] if steps else Step(AssistantMessage(id=UNNAMED, content=[]), "", [], 1, [])
@@ -273,13 +274,13 @@ def _is_hidden(step: Step) -> bool:
 
 
 def metadata_of(message: AssistantMessage) -> JsonObject:
-    """The metadata of a message, if it is an object."""
+    """Return the metadata of a message, or an empty object if it is another value."""
     found = message.content.metadata
     return found if is_object(found) else {}
 
 
 def usage_of(message: AssistantMessage) -> Usage:
-    """The usage of a message; without counts if it has none."""
+    """Return the usage of a message, without counts if it has none."""
     counts: Json = metadata_of(message).get("usage")
     if is_object(counts):
         with suppress(DecodeError):  # metadata may hold anything
@@ -292,7 +293,7 @@ def _finished(part: Any) -> Any:
 
 
 def _as_response(message: AssistantMessage) -> AssistantMessage:
-    """The message of a stream like that of a body: under the id of the response, without a step start."""
+    """Return the message of a stream in the form of a body's message: id of the response, no step start."""
     shown = message.parts[1:] if message.parts[:1] == (StepStartPart(),) else message.parts
     parts = tuple(replace(part, id=None) if isinstance(part, ReasoningPart) else part for part in shown)
     name = metadata_of(message).get("responseId")

@@ -18,7 +18,7 @@ from partita.types.messages import ToolCallPart, UserMessage
 from partita.types.parts import TextPart, ToolResultPart
 from partita.types.tool_results import implied_results_message
 
-from .tool_text import CUT, is_cut, missing_output
+from .tool_text import CUT_OFF, is_cut, missing_output
 from .turns import Instructions, LocatedPart, Prompt, Results, Step, Turn, turn_losses
 
 INSTRUCTIONS_FIRST: Final = "the API takes instructions only before the conversation"
@@ -156,7 +156,7 @@ def _without_refused_parts(turn: Turn, rules: Rules, losses: list[Loss]) -> Turn
             severity: Literal["lost", "minor"] = "lost" if part.text else "minor"
             losses.append(Loss.of(located.path, part, BLANK, severity))
         elif needs_results and type(part) is ToolCallPart and _is_cut(located, turn):
-            losses.append(Loss.of(located.path, part, CUT))
+            losses.append(Loss.of(located.path, part, CUT_OFF))
         else:
             kept.append(located)
     return turn if len(kept) == len(turn.parts) else turn._replace(parts=kept)

@@ -1,11 +1,11 @@
-"""What a format has no place for: embedded in its metadata field, and put back when it is read.
+"""The sidecar of `convert(…, carry=True)`: values without a place in a format, in a metadata field of it.
 
-The sidecar has patches: what turns the messages that are read from the payload into those that were written.
-Each names the messages that it is for by their digests. So messages that were added since stay as they are,
-and a patch for a message that was changed since is reported and not applied.
+The sidecar has patches that turn the messages which are read from the payload into those which were written.
+Each patch names its messages by their digests. Messages that were added since are not affected, and a patch
+for a message that was changed since is reported and not applied.
 
-The slot of a format is where its payload can hold the sidecar. Several formats have the same: a metadata
-object, or a list of notes, in a message.
+The `Slot` of a format is the place of the sidecar in its payloads. Several formats use the same two slots: a
+metadata object, or a list of notes, in a message.
 """
 
 import json
@@ -26,8 +26,8 @@ from partita.types.json_diff import apply_patch, json_patch
 from partita.types.messages import Message
 
 VERSION: Final = 2
-STALE: Final = "it was carried along for messages that have been changed since"
-UNREADABLE: Final = "it is where carried values are, and cannot be read"
+STALE: Final = "it was embedded for messages that have been changed since"
+UNREADABLE: Final = "the embedded values cannot be read"
 _TOOL: Codec[ToolSpec] = Codec(ToolSpec)
 
 
@@ -35,9 +35,10 @@ _TOOL: Codec[ToolSpec] = Codec(ToolSpec)
 
 
 def in_messages(*path: str, is_nullable: bool = False, is_always_there: bool = False) -> Slot:
-    """A slot in the first message of a list that has room: an object at that path, or nothing yet.
+    """Return a slot in the first message that has room: an object at that path, or nothing yet.
 
-    `is_nullable`: where there is nothing, the format writes `null`; `is_always_there`: it writes an object.
+    `is_nullable`: the format writes `null` where there is nothing; `is_always_there`: it writes an object
+    there.
     """
 
     def take(message: JsonObject) -> tuple[JsonObject, JsonObject] | None:
@@ -50,7 +51,7 @@ def in_messages(*path: str, is_nullable: bool = False, is_always_there: bool = F
 
 
 def in_list(name: str) -> Slot:
-    """A slot in the first message of a list that has room: a note at the end of a list of that name."""
+    """Return a slot in the first message that has room: a note at the end of a list of that name."""
 
     def put(message: JsonObject, rest: JsonObject) -> JsonObject | None:
         notes = message.get(name, [])
@@ -72,7 +73,7 @@ def _in_first(
     put_in: Callable[[JsonObject, JsonObject], JsonObject | None],
     take_from: Callable[[JsonObject], tuple[JsonObject, JsonObject] | None],
 ) -> Slot:
-    """A slot in the first message that has room. A payload may be one message, or a list of them."""
+    """Return a slot in the first message that has room. A payload may be one message, or a list of them."""
 
     def put(payload: Json, rest: JsonObject) -> Json:
         messages = list(payload) if is_array(payload) else [payload]
@@ -106,7 +107,7 @@ def _put(
 def _take(
     holder: JsonObject, path: Sequence[str], is_always_there: bool
 ) -> tuple[JsonObject, JsonObject] | None:
-    """The holder without what is ours, and without an object that held nothing else if it was not there."""
+    """Return the holder without the sidecar, and without an object that was only added for it."""
     if not path:
         rest = holder.get(KEY)
         return (without(holder, KEY), rest) if is_object(rest) else None
@@ -123,7 +124,7 @@ def _take(
 
 
 def embed(payload: Json, loaded: Loaded, writing: Format) -> Json | None:
-    """The payload with everything that it lacks in its slot, or `None` if there is no place for it."""
+    """Return the payload with everything that it lacks in its slot, or `None` if it has no place for that."""
     if writing.slot is None or writing.load is None:
         return None
     rest = _rest(writing.load(payload), loaded)
@@ -135,7 +136,7 @@ def embed(payload: Json, loaded: Loaded, writing: Format) -> Json | None:
 
 
 def extract(payload: Json, reading: Format) -> Loaded | None:
-    """What a payload contains together with its sidecar; `None` if it has none."""
+    """Return the messages of a payload together with its sidecar, or `None` if it has no sidecar."""
     if reading.slot is None or reading.load is None:
         return None
     bare, rest = reading.slot.take(payload)
@@ -156,7 +157,7 @@ def _is_same(back: Loaded, loaded: Loaded) -> bool:
 
 
 def _rest(found: Loaded, wanted: Loaded) -> JsonObject | None:
-    """What is missing when a payload is read."""
+    """Return the sidecar: whatever is missing when the payload is read. `None` if nothing is."""
     rest: JsonObject = {}
     spans = list(_spans(json_messages(found.messages), json_messages(wanted.messages)))
     if spans:
@@ -172,7 +173,7 @@ def _rest(found: Loaded, wanted: Loaded) -> JsonObject | None:
 
 
 def _spans(found: list[JsonObject], wanted: list[JsonObject]) -> Iterator[JsonObject]:
-    """Patches for the messages: one for each if none is missing or added, otherwise one for all of them."""
+    """Yield patches for the messages: one for each, or one for all if messages are missing or added."""
     if len(found) != len(wanted):
         yield {"of": [_digest(one) for one in found], "patch": json_patch(found, wanted)}
         return
@@ -207,7 +208,7 @@ def _request(rest: JsonObject) -> Request | None:
 
 
 def _find(messages: Sequence[JsonObject], digests: Sequence[str], start: int) -> int | None:
-    """The index of consecutive messages with those digests."""
+    """Return the index of consecutive messages with those digests."""
     for at in range(start, len(messages) - len(digests) + 1):
         if all(_digest(messages[at + offset]) == one for offset, one in enumerate(digests)):
             return at
@@ -223,16 +224,16 @@ def _digest(message: JsonObject) -> str:
 
 
 def json_messages(messages: Sequence[Message]) -> list[JsonObject]:
-    """Messages as plain JSON."""
+    """Return messages as plain JSON."""
     values = to_json(tuple(messages))
     return [one for one in values if is_object(one)] if is_array(values) else []
 
 
 def _patched_v1(value: Json, patch: JsonObject) -> Json:
-    """The value that a patch of version 1 turns another into.
+    """Apply a patch of version 1.
 
-    `{"is": value}` replaces; `{"of": {name: patch}, "without": [name]}` is for an object, and
-    `{"at": {index: patch}, "length": n, "more": [value]}` for an array, which is cut before it grows.
+    `{"is": value}` replaces; `{"of": {name: patch}, "without": [name]}` is for an object, and `{"at": {index:
+    patch}, "length": n, "more": [value]}` for an array, which is cut before it grows.
     """
     if "is" in patch:
         return patch["is"]
@@ -249,4 +250,4 @@ def _patched_v1(value: Json, patch: JsonObject) -> Json:
 
 
 _PATCHED: Final[Mapping[int, Callable[[Json, Any], Json]]] = {1: _patched_v1, VERSION: apply_patch}
-"""How a patch is applied, by the version of the sidecar."""
+"""The function that applies a patch, by version of the sidecar."""

@@ -1,4 +1,4 @@
-"""Sources and citations: what a response refers to."""
+"""Sources and citations of a response: their parts, chunks and positions."""
 
 from typing import Any, TypeAlias
 
@@ -30,9 +30,10 @@ def citation(
     start_index: int | None = None,
     end_index: int | None = None,
 ) -> Citation:
-    """A citation of a page, if there is a URL, or of a document. `raw` is the citation of the API.
+    """Return a citation of a web page, if there is a URL, or of a document.
 
-    An empty title or text is absent. The indexes are those of the text that cites it.
+    `raw`: the citation as the API has it. An empty title or text is absent. The indexes are those of the text
+    that cites the source.
     """
     more: Any = {"provider_metadata": {namespace: raw}, "type": "source"}
     source: UrlCitationSource | DocumentCitationSource
@@ -44,12 +45,12 @@ def citation(
 
 
 def source_position(part: SourcePart) -> Position:
-    """The position of a source that has no block of its own: what it refers to."""
+    """Return the position of a source that has no block of its own."""
     return part.type, part.url if isinstance(part, SourceUrlPart) else part.title, str(part.provider_metadata)
 
 
 def source_chunk(part: SourcePart) -> Chunk:
-    """The chunk of a source."""
+    """Return the chunk of a source."""
     if isinstance(part, SourceUrlPart):
         return SourceUrlChunk(part.source_id, part.url, part.title, part.provider_metadata)
     return SourceDocumentChunk(

@@ -1,4 +1,8 @@
-"""Calls and outputs of tools as a model receives them: an output is its outcome, and a value or content."""
+"""Inputs and outputs of calls in the form in which a model receives them, and outputs for unfinished calls.
+
+Canonical outputs have seven types. APIs have fewer: `tool_text` reduces an output to its outcome and a value
+or content, `read_tool_text` is the inverse. `rules` uses `missing_output` for calls that have no result.
+"""
 
 from typing import Final, Literal, NamedTuple, TypeAlias
 
@@ -36,7 +40,7 @@ class ToolText(NamedTuple):
 
 
 def tool_text(output: ToolOutput) -> ToolText:
-    """An output as a model receives it."""
+    """Return an output as a model receives it."""
     match output:
         case TextOutput() | JsonOutput():
             return ToolText("success", output.value)
@@ -51,12 +55,12 @@ def tool_text(output: ToolOutput) -> ToolText:
 
 
 def parse_input(text: str) -> Json:
-    """The input of a call from its JSON text. An empty text is an empty object."""
+    """Parse the JSON text of a call's input. An empty text is an empty object."""
     return loads(text) if text.strip() else {}
 
 
 def read_arguments(text: str) -> tuple[Json, Json]:
-    """The input of a call whose arguments are JSON text. If they are not JSON: unset, and the text."""
+    """Parse the arguments of a call. Returns the value and unset, or unset and the text if it is not JSON."""
     try:
         return loads(text), UNSET
     except DecodeError:
@@ -64,9 +68,9 @@ def read_arguments(text: str) -> tuple[Json, Json]:
 
 
 def object_input(part: ToolCallPart) -> JsonObject:
-    """The input of a call for an API that accepts only objects: another value is in the member `input`.
+    """Return the input of a call as an object: another value is in its member `input`.
 
-    While an input is being written, `input` is a guess, and the text so far is in `raw_input`.
+    While an input is streamed, `input` is a guess, and the text so far is in `raw_input`.
     """
     value: Json = part.input if part.raw_input is UNSET else part.raw_input
     if is_object(value):
@@ -75,17 +79,17 @@ def object_input(part: ToolCallPart) -> JsonObject:
 
 
 def bad_input_text(error: DecodeError) -> str:
-    """The text of the error for a call whose input is not JSON."""
+    """Return the error text for a call whose input is not JSON."""
     return f"the input is not JSON: {error}"
 
 
 def as_text(value: Json) -> str:
-    """A value as text: JSON, unless it is a text already."""
+    """Return a string as it is, and any other value as JSON."""
     return value if isinstance(value, str) else dumps(value).decode()
 
 
 def read_tool_text(outcome: Outcome, value: Json) -> ToolOutput:
-    """The output that a text or a JSON value means."""
+    """Return the output for an outcome and a value: the inverse of `tool_text`."""
     text = value if isinstance(value, str) else None
     match outcome:
         case "success":
@@ -108,7 +112,7 @@ def _read_interruption(text: str | None) -> InterruptedOutput:
 
 # Calls that were not completed
 
-CUT: Final = "the call was cut while it was written"
+CUT_OFF: Final = "the input of the call was cut off"
 UNANSWERED: Final = "the call never got a result"
 WAITS: Final = "the call still waits for an approval"
 
@@ -122,7 +126,7 @@ def is_cut(call: ToolCallPart) -> bool:
 
 
 def missing_output(call: ToolCallPart) -> tuple[ToolOutput, str | None]:
-    """The output for a call that has none, and why it is a repair; `None` if it is not."""
+    """Return the output for a call that has none, and the reason for that repair, if it is one."""
     approval = call.approval
     if call.state == "output-denied" or (approval is not None and approval.approved is False):
         return ExecutionDeniedOutput(None if approval is None else approval.reason), None

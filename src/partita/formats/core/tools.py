@@ -1,4 +1,8 @@
-"""Tools of a request: those that any model can have, among the API's own."""
+"""Tools in the requests of an API: reading them as `ToolSpec`, and writing them among the API's own tools.
+
+A `ToolSpec` has what every API can express. Other members of a declaration are its residue (see `wire`).
+Tools that only one API has, such as its web search, remain in the settings of the request.
+"""
 
 from collections.abc import Callable, Sequence
 from typing import Any, Final
@@ -22,7 +26,7 @@ _OBJECT: Final[Codec[JsonObject]] = Codec(JsonObject)
 
 
 class Tools:
-    """How an API declares tools. `read` returns `None` for a tool of the API's own."""
+    """Reads and writes the tools of an API's requests."""
 
     def __init__(
         self,
@@ -35,17 +39,18 @@ class Tools:
         *,
         path: str = "tools",
     ) -> None:
-        """`is_own`: whether a declaration that could be read is of a tool of the API's own.
+        """`read` returns `None` for a tool that only this API has.
 
-        `names`: what the API allows in the names of tools.
-        `path`: the member of a request that declares tools. A dot leads into an object.
+        `is_own`: whether a declaration is such a tool although it could be read.
+        `names`: the names that the API allows for tools.
+        `path`: the member of a request that has the tools. A dot leads into an object.
         """
         self._namespace, self._codec, self._is_own = namespace, codec, is_own
         self._read, self._write_spec, self._names = read, write, names
         self._path = path.split(".")
 
     def take(self, settings: JsonObject) -> tuple[ToolSpec, ...]:
-        """Take the tools out of settings. Those of the API's own stay there."""
+        """Remove the tools from settings and return them. Those that only this API has remain."""
         raws = member_at(settings, self._path)
         if not is_array(raws):
             return ()
@@ -54,7 +59,7 @@ class Tools:
         return specs
 
     def add(self, request: Request, settings: JsonObject, record: Record) -> JsonObject:
-        """Settings with the tools of a request. Names that the API refuses are changed."""
+        """Return settings with the tools of a request. Names that the API refuses are changed."""
         for index, spec in enumerate(request.tools):
             if self._names is not None and self._names.fit(spec.name) != spec.name:
                 record.losses.append(Loss(f"$.tools[{index}].name", spec.name, RENAMED, "repaired"))
@@ -69,11 +74,11 @@ class Tools:
         return settings
 
     def declare(self, names: Sequence[str]) -> list[Json]:
-        """Declarations of tools of which only the names are known."""
+        """Return declarations of tools of which only the names are known."""
         return self.write([ToolSpec(name) for name in names], ())
 
     def read(self, raws: Sequence[Json]) -> tuple[tuple[ToolSpec, ...], list[Json]]:
-        """The tools of a request, and those of the API's own."""
+        """Return the tools among declarations, and the declarations of tools that only this API has."""
         specs = [self._read_tool(raw) for raw in raws]
         known = [spec is not None for spec in specs]
         if known != sorted(known, reverse=True):
@@ -82,7 +87,7 @@ class Tools:
         return tuple(spec for spec in specs if spec is not None), own
 
     def write(self, specs: Sequence[ToolSpec], own: Sequence[Json]) -> list[Json]:
-        """The declarations of tools, before the API's own or where they were among them."""
+        """Return the declarations of tools, before those in `own` or where they were among them."""
         declared = list(own)
         front = 0
         for spec in specs:
@@ -125,11 +130,11 @@ def object_tools(
     names: Alphabet | None = None,
     path: str = "tools",
 ) -> Tools:
-    """Tools of an API that have a `name`, a `description` and a schema, which is that of an object.
+    """Return the `Tools` of an API that declares a `name`, a `description`, and the schema of an object.
 
     `schema`: the member that has the schema. A dot leads into an object.
-    `within`: the member of a declaration that has them, if it is not the declaration itself.
-    `template`: what every declaration has. One without it, or without a name, is of a tool of the API's own.
+    `within`: the member of a declaration that has these, if it is not the declaration itself.
+    `template`: members that every declaration has. One without them is a tool that only this API has.
     """
     paths = [[*within.split(), *one.split(".")] for one in ("name", "description", schema)]
 

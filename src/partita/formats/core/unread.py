@@ -1,9 +1,9 @@
-"""What of the records of a log or a stream is not in the messages that were read from it.
+"""The losses of logs and streams that are not written back: values of records that no message depends on.
 
-Records cannot be written back: many of them form one message, and they repeat each other. So each record is
-also read alone, or with a few others. What messages then hold are facts: a text, the input of a call, a note
-about a part. A leaf of a record was read if such a fact, which the messages of the whole log hold too,
-depends on it: with another value there, the record does not state that fact, or states one more.
+Such records cannot be compared with what `dump` writes, because many records form one message and some repeat
+others. So each record is also read alone, or with a few related ones, and its messages are reduced to facts:
+a text, the input of a call, a note about a part. A leaf of the record was read if changing it removes or adds
+a fact that the messages of the whole log have, too.
 """
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
@@ -32,13 +32,13 @@ from partita.types.parts import (
 
 Fact: TypeAlias = tuple[Hashable, ...]
 
-PARTLY_READ: Final = "it describes the record alone, or other records repeat it"
+PARTLY_READ: Final = "it describes only the record, or other records repeat it"
 
 KNOWN: Final[Fact] = ("known",)
-"""A fact of records that are read without a trace of their own: they begin or repeat something."""
+"""The fact of a record that is read but leaves no fact of its own, as it begins or repeats something."""
 
 MANY: Final = 8
-"""Items of longer arrays are checked one by one, so that the time does not grow with their square."""
+"""Items of longer arrays are checked one by one, so that the duration does not grow with their square."""
 
 CONTENT: Final = frozenset(
     {"arguments", "content", "input", "message", "output", "parameters", "rawInput", "rawOutput", "text"}
@@ -46,11 +46,11 @@ CONTENT: Final = frozenset(
 """Members of events whose loss is not minor."""
 
 FAR: Final = 3
-"""How far events may be related: a response has a request, this a terminal, and that is in a call."""
+"""How many relations are followed: a response refers to a request, that to a terminal, and that to a call."""
 
 TEXTS: Final = ("text", "reasoning")
 PARAGRAPHS: Final = 32
-"""How many paragraphs of reasoning may be sections that came one by one."""
+"""Up to this many paragraphs of a reasoning are also compared alone: a stream may have had them so."""
 
 
 def read_completely(
@@ -63,11 +63,12 @@ def read_completely(
     paths: Sequence[str] = (),
     pieces: bool = False,
 ) -> Loaded:
-    """What was loaded from records, with a loss for each record that has leaves which were not read.
+    """Return what was loaded, with a loss for each record that has unread leaves.
 
-    It is minor if other leaves of the record were read, unless there is `content` among those that were not.
-    `facts_of` returns the facts of a record that is read alone, `more` are facts that the messages imply.
-    `paths`: where the records are, if the payload is not a list of them. `pieces`: texts come in pieces.
+    The loss is minor if other leaves of the record were read, unless an unread member is in `content`.
+    `facts_of`: returns the facts of one record; `more`: facts that follow from the messages.
+    `paths`: the paths of the records, if the payload is not a list of them. `pieces`: texts are streamed in
+    pieces.
     """
 
     def losses() -> Iterator[Loss]:
@@ -82,10 +83,10 @@ def read_completely(
 def read_events(
     make: Callable[[], Decoder], events: Sequence[Json], *, content: frozenset[str] = CONTENT
 ) -> Loaded:
-    """The messages of a recorded stream, with a loss for each event that has leaves which were not read.
+    """Return the messages of a recorded stream, with a loss for each event that has unread leaves.
 
-    An event may have no effect without others: the call before its result, the request before its response,
-    the start of the message. So it is also read with the first and the last event of each id that it has.
+    An event may have no effect without others: a result without its call, a response without its request. So
+    it is also read with the first and the last event of each id in it, and with the start of the message.
     """
     loaded = load_events(make(), events)
 
@@ -97,11 +98,11 @@ def read_events(
 
 
 class _Way(NamedTuple):
-    """A way to read a record: alone, or with others."""
+    """A way to read a record: alone, or together with related ones."""
 
     facts_of: Callable[[Json], set[Fact]]
     given: frozenset[Fact] = frozenset()
-    """The facts of the others."""
+    """The facts that the related records have without this one."""
 
 
 def _losses(
@@ -131,7 +132,7 @@ def _losses(
 
 
 class _RelatedEvents:
-    """The events of a stream by the ids in them."""
+    """Finds the events of a stream that are related by ids."""
 
     def __init__(self, make: Callable[[], Decoder], events: Sequence[Json]) -> None:
         self._make, self._events = make, events
@@ -143,7 +144,7 @@ class _RelatedEvents:
         self._start = next((at for at, event in enumerate(events) if _starts(decoder.feed(event))), 0)
 
     def ways(self, index: int) -> Sequence[_Way]:
-        """How the event of that number is read: alone, and with related ones."""
+        """Return the ways to read an event: alone, and with related ones."""
         related = self._related(index)
         before = [self._events[at] for at in related if at < index]
         after = [self._events[at] for at in related if at > index]
@@ -156,7 +157,7 @@ class _RelatedEvents:
         )
 
     def _related(self, index: int) -> list[int]:
-        """The numbers of related events: those with the same ids, and those with ids of these."""
+        """Return the numbers of related events: those with the same ids, and those with the ids of these."""
         found = {self._start, index}
         for _ in range(FAR):
             if len(found) < MANY:
@@ -180,7 +181,7 @@ def _starts(chunks: Iterable[Chunk]) -> bool:
 
 
 def _ids(value: Json) -> Iterator[str | int]:
-    """The ids in a value."""
+    """Yield the ids in a value."""
     if is_array(value):
         yield from (id_ for item in value for id_ in _ids(item))
     if is_object(value):
@@ -193,16 +194,16 @@ def _ids(value: Json) -> Iterator[str | int]:
 
 
 class _Reading:
-    """What a record states if it is read in one way."""
+    """The facts of a record if it is read in one way."""
 
     def __init__(self, record: Json, way: _Way, held: set[Fact], texts: str) -> None:
         self._facts_of, self._all = way.facts_of, way.facts_of(record)
         own = self._all - way.given
         self.stated = {one for one in own if one in held or (one[0] in TEXTS and str(one[1]) in texts)}
-        """The facts of the record that messages hold."""
+        """The facts of the record that the messages have, too."""
 
-    def shows(self, changed: Json) -> bool:
-        """Whether a change shows: a fact that is held is gone, or there is one more."""
+    def is_affected_by(self, changed: Json) -> bool:
+        """Whether a change has an effect: a fact of the messages is gone, or there is one more."""
         if not self.stated:
             return False
         facts = self._facts_of(changed)
@@ -210,7 +211,7 @@ class _Reading:
 
 
 class _Record:
-    """A record whose leaves are changed one by one."""
+    """Finds the leaves of a record that were not read, by changing one at a time."""
 
     def __init__(self, record: Json, ways: Sequence[_Way], held: set[Fact], texts: str) -> None:
         self._record, self._ways, self._held, self._texts = record, ways, held, texts
@@ -218,15 +219,15 @@ class _Record:
 
     @property
     def is_read(self) -> bool:
-        """Whether messages hold facts of the record."""
+        """Whether the messages have facts of the record."""
         return any(reading.stated for reading in self._readings)
 
     def unread(self) -> Json:
-        """The record with only those leaves that were not read; unset if there are none."""
+        """Return the record with only its unread leaves, or unset if there are none."""
         return self._unread(self._record, lambda value: value)
 
     def _unread(self, value: Json, inside: Callable[[Json], Json]) -> Json:
-        """The unread leaves of a value; `inside` returns the record with another value in its place."""
+        """Return the unread leaves of a value. `inside` returns the record with another value there."""
         if value is None or value in ("", [], {}):
             return UNSET
         if is_object(value):
@@ -249,10 +250,10 @@ class _Record:
                 ]
             return [rest for rest in items if rest is not UNSET] or UNSET
         changed = inside(_another(value))
-        return UNSET if any(reading.shows(changed) for reading in self._readings) else value
+        return UNSET if any(reading.is_affected_by(changed) for reading in self._readings) else value
 
     def _alone(self, item: Json, inside: Callable[[Json], Json]) -> Json:
-        """The unread leaves of an item of a long array, in the record without the other items."""
+        """Return the unread leaves of an item of a long array, which is read without the other items."""
         record = _Record(inside([item]), self._ways, self._held, self._texts)
         return record._unread(item, lambda other: inside([other]))
 
@@ -264,27 +265,27 @@ def _has_member(value: Json, names: frozenset[str]) -> bool:
 
 
 def _another(leaf: Json) -> Json:
-    """Another value of the same type."""
+    """Return another value of the same type."""
     if isinstance(leaf, bool):
         return not leaf
     return f"{leaf}~" if isinstance(leaf, str) else leaf * 2 + 1
 
 
-# Leaves of values, for streams whose metadata is kept as it is
+# Leaves of values, for formats that keep metadata as it is
 
 
 def leaf_marks(value: Json) -> set[tuple[str, bytes]]:
-    """All leaves of a value."""
+    """Return all leaves of a value."""
     return {leaf_mark(path, leaf) for path, leaf in walk(value)}
 
 
 def leaf_mark(path: str, leaf: Json) -> tuple[str, bytes]:
-    """A leaf to look up: a text anywhere, and any other value with the name of its member."""
+    """Return a leaf as it is compared: a text anywhere, any other value with the name of its member."""
     return "" if isinstance(leaf, str) else member_name(path), dumps(leaf)
 
 
 def member_name(path: str) -> str:
-    """The name of the member that a path leads to or into."""
+    """Return the name of the member that a path leads to or into."""
     return path.rpartition(".")[2].partition("[")[0]
 
 
@@ -292,12 +293,12 @@ def member_name(path: str) -> str:
 
 
 def message_facts(messages: Iterable[Message]) -> set[Fact]:
-    """The facts that messages hold."""
+    """Return the facts of messages."""
     return {fact for message in messages for fact in _facts(message)}
 
 
 def data_fact(value: Json) -> Fact:
-    """The fact that a JSON value is kept as it is."""
+    """Return the fact that a JSON value is kept as it is."""
     return ("data", dumps(value))
 
 
@@ -365,7 +366,7 @@ def _call_facts(call: ToolCallPart) -> Iterator[Fact]:
 
 
 def _sections(text: str) -> Iterator[str]:
-    """Reasoning, and the sections that it may have been joined of."""
+    """Yield a reasoning, and the sections that it may have been joined from."""
     yield text
     paragraphs = text.split("\n\n")[:PARAGRAPHS]
     for start in range(len(paragraphs)):

@@ -1,14 +1,14 @@
-"""Wire types, the schema of another system as structs, and the residue of wire objects.
+"""Wire types: the schema of another system as structs, and the residue of the objects that are read.
 
 `types.codec.Codec` reads wire types. Unknown members are kept in `extra`, unknown variants in the
-`UnknownVariant` of their union, and an optional member whose value has another type than declared is kept
+`UnknownVariant` of their union, and an optional member whose value does not have the declared type is kept
 like an unknown one.
 
-Reading a wire object and writing the result gives another wire object. The residue is what turns that into
-the one that was read:
+A wire object that is read as a part and written again may be different. Its residue is the difference:
+`residue` finds it on read, `restore` puts it back on write.
 
 - A member that the written object does not have, or has with its default, is kept under its name. It comes
-  back as long as nothing else sets that member.
+  back unless something else sets that member.
 - A member that is written with another value ("respelled": arguments as text, a list of one text) is kept
   with a digest of the written value. It comes back only if the same value is written again, so an edit wins.
 - A member that is written but was absent is kept the same way, without a value.
@@ -55,7 +55,7 @@ class Wire(OpenValue, rename=None):
 
 
 def read_wire(codec: Codec[Any], raw: Json, path: str, hint: str) -> Any:
-    """`raw` as the codec's type. The error names the path in the whole payload."""
+    """Read JSON as the type of a codec. An error names the path in the whole payload."""
     try:
         return codec.read(raw)
     except DecodeError as error:
@@ -65,21 +65,21 @@ def read_wire(codec: Codec[Any], raw: Json, path: str, hint: str) -> Any:
 
 @cache
 def kind_of(type_: type[Wire]) -> str:
-    """The name of a type in its union: its tag, or its first member if objects of the union have none."""
+    """Return the name of a type in its union: its tag, or its first member if the union has no tags."""
     names = [one.encode_name for one in msgspec.structs.fields(type_) if one.encode_name != EXTRA_NAME]
     tag = type_.__struct_config__.tag
     return names[0] if tag is None else str(tag)
 
 
 class MemberUnion:
-    """A union of objects that have no tag: their only member names their type, as in `{"toolUse": …}`."""
+    """A union of objects without a tag: the name of the only member is the type, as in `{"toolUse": …}`."""
 
     def __init__(self, base: type[Wire]) -> None:
-        """The types are the subclasses of a base. The first member of each is the one that names it."""
+        """`base`: its subclasses are the types. The first member of each names it."""
         self._codecs = {kind_of(type_): Codec[Wire](type_) for type_ in base.__subclasses__()}
 
     def read(self, raw: JsonObject) -> Wire | UnknownVariant:
-        """An object as one of the types; one that none of them can hold as an `UnknownVariant`."""
+        """Read an object as one of the types, or as an `UnknownVariant` if none of them fits."""
         for name in raw:
             if name in self._codecs:
                 try:
@@ -101,7 +101,7 @@ _PLAIN: Final = frozenset[type]({type(None), bool, int, float, str, list, dict})
 
 
 def residue(written: Wire | JsonObject, read: Wire | JsonObject) -> JsonObject:
-    """What `restore` needs to turn `written` into `read`; empty if they are equal."""
+    """Return what `restore` needs to turn `written` into `read`; empty if they are equal."""
     if isinstance(written, dict) or isinstance(read, dict) or type(written) is not type(read):
         return _residue(_json(written), _json(read))
     if written == read:
@@ -128,9 +128,9 @@ def residue(written: Wire | JsonObject, read: Wire | JsonObject) -> JsonObject:
 
 
 def restore(written: WireT, kept: JsonObject, skip: frozenset[str] = frozenset()) -> WireT:
-    """The wire object, or the JSON object, with a residue put back. Do not use `written` after that.
+    """Return a wire object or a JSON object with a residue put back. `written` must not be used after that.
 
-    `skip`: members of `kept` that are not of the residue.
+    `skip`: members of `kept` that do not belong to the residue.
     """
     if not kept:
         return written
@@ -166,13 +166,13 @@ def restore(written: WireT, kept: JsonObject, skip: frozenset[str] = frozenset()
 
 
 def add_residue(message: T, namespace: str, name: str, written: Wire, read: Wire) -> T:
-    """A message with the residue of a wire object as a note of that name."""
+    """Return a message with the residue of a wire object as a note of that name."""
     kept = residue(written, read)
     return with_message_notes(message, namespace, {name: kept}) if kept else message
 
 
 def restore_noted(written: WireT, message: Any, namespace: str, name: str) -> WireT:
-    """A wire object with the residue that a message has as a note of that name."""
+    """Return a wire object with the residue that a message has as a note of that name."""
     kept = message_notes(message, namespace).get(name)
     return restore(written, kept) if is_object(kept) else written
 
@@ -193,7 +193,7 @@ def _residue(written: JsonObject, read: JsonObject) -> JsonObject:
 
 
 def _keep(name: str, one: Json, other: Json, default: Json, kept: JsonObject, respelled: JsonObject) -> None:
-    """Keep what turns `one`, a member that is written, into `other`. Either may be unset."""
+    """Keep what turns the written member `one` into `other`. Either may be unset."""
     if other is UNSET:
         if one is not UNSET and not _is_same(one, default):
             respelled[name] = [digest(one)]
@@ -211,7 +211,7 @@ def _keep(name: str, one: Json, other: Json, default: Json, kept: JsonObject, re
 
 
 def _merged(written: JsonObject, kept: JsonObject) -> JsonObject:
-    """An object with a residue put back."""
+    """Return an object with a residue put back."""
     result = dict(written)
     for name, value in kept.items():
         other = result.get(name)
@@ -237,7 +237,7 @@ def digest(value: Json) -> str:
 
 
 def _json(value: Any) -> Json:
-    """The value of a member as JSON, if it is set. Only wire objects and tuples of them are not."""
+    """Return a member's value as JSON, if it is set."""
     return value if type(value) in _PLAIN or value is UNSET else to_json(value)
 
 
@@ -258,7 +258,7 @@ _members: Final = cache(_Members)
 
 @cache
 def defaults(type_: type[Wire]) -> JsonObject:
-    """The members of a wire type that are written although nothing sets them, and their values."""
+    """Return the members of a wire type that are written even if nothing sets them, with their values."""
     found: JsonObject = {}
     for field in msgspec.structs.fields(type_):
         if field.default_factory is not msgspec.NODEFAULT:
@@ -267,7 +267,7 @@ def defaults(type_: type[Wire]) -> JsonObject:
 
 
 def _is_same(one: Any, other: Any) -> bool:
-    """Equal, and of one JSON type: 1 is neither true nor 1.0, at any depth."""
+    """Whether two values are equal and of one JSON type: 1 is neither true nor 1.0, at any depth."""
     if one is other:
         return True
     if type(one) is not type(other) or one != other:

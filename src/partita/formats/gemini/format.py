@@ -16,7 +16,8 @@ from msgspec.structs import replace
 from partita.errors import ConversionError
 from partita.formats.core.codec import BEHIND
 from partita.formats.core.metadata import RAW_INPUT, message_notes, notes, with_part_notes
-from partita.formats.core.request import APART, SYSTEM, RoleWriter, request_report
+from partita.formats.core.request import request_report
+from partita.formats.core.role_messages import APART, SYSTEM, RoleWriter
 from partita.formats.core.rules import INSTRUCTIONS_FIRST, OPENING_PROMPT, USER_FIRST, Rules
 from partita.formats.core.turns import Instructions, Position, Prompt, Results, Step, Turn, join
 from partita.formats.core.wire import residue, restore, to_json

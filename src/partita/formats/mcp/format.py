@@ -14,10 +14,9 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from partita.errors import ConversionError
-from partita.formats.core.message_writer import MessageWriter
 from partita.formats.core.metadata import add_notes
 from partita.formats.core.report import Report
-from partita.formats.core.request import JOINED_NOTE, numbered
+from partita.formats.core.role_messages import JOINED_NOTE, MessageWriter, numbered
 from partita.formats.core.rules import Rules
 from partita.formats.core.sidecar import in_messages
 from partita.formats.core.tools import Tools

@@ -17,7 +17,8 @@ from partita.errors import ConversionError, DecodeError
 from partita.formats.core.members import described
 from partita.formats.core.metadata import INDEX, RAW_INPUT, add_notes, message_notes, notes
 from partita.formats.core.report import Record
-from partita.formats.core.request import RoleReader, add_boundaries, request_report
+from partita.formats.core.request import request_report
+from partita.formats.core.role_messages import RoleReader, add_boundaries
 from partita.formats.core.rules import Rules, arrange
 from partita.formats.core.tools import Tools
 from partita.formats.core.turns import (

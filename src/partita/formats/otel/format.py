@@ -18,10 +18,9 @@ from typing import Any, Final
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from partita.formats.core.message_writer import MessageWriter
 from partita.formats.core.metadata import add_notes, message_notes, notes, with_message_notes
 from partita.formats.core.report import Report
-from partita.formats.core.request import JOINED_NOTE, numbered
+from partita.formats.core.role_messages import JOINED_NOTE, MessageWriter, numbered
 from partita.formats.core.rules import Rules
 from partita.formats.core.turns import Instructions, Position, Results, Step, Turn, join, misplaced_results
 from partita.formats.core.wire import Wire, restore, to_json
