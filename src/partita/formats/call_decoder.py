@@ -1,7 +1,7 @@
-"""The bytes of a model or an agent → events, live and from a log: equal bytes always give equal events.
+"""The output of one call of a model or an agent: bytes → events, live and from a log.
 
-Between the two markers of a call, every chunk comes from the decoder. So a log can be reread with a better
-decoder: the chunks between the markers are replaced, all others are kept.
+Equal bytes always give equal events. All chunks between the two markers of a call come from its decoder. So a
+log can be reread with a better decoder: those chunks are replaced, all others are kept.
 """
 
 from typing import Final, Protocol, runtime_checkable
@@ -25,29 +25,29 @@ from .format import Decoder
 from .registry import get_format
 
 CALL: Final = "data-partita-call"
-"""The marker before the output of a model or an agent. It names the decoder."""
+"""The chunk before the output of a call. It names the decoder."""
 
 AGENT_MESSAGE: Final = "agentMessageId"
-"""The member of the metadata of a message with the id that the agent itself gave it."""
+"""The member of a message's metadata with the id that the agent gave the message."""
 
 SESSION: Final = "data-partita-session"
-"""The marker with the id that the agent gave the conversation (`sessionId`), as soon as it is known."""
+"""The chunk with the id that the agent gave the conversation (`sessionId`), as soon as it is known."""
 
 CALL_END: Final = "data-partita-call-end"
-"""The marker after it."""
+"""The chunk after the output of a call."""
 
 
 @runtime_checkable
 class BodyDecoder(Decoder, Protocol):
-    """A decoder that also reads a whole response body, or an error."""
+    """A decoder that can also read a whole response body, or an error."""
 
     def read_body(self, body: Json) -> list[Chunk]:
-        """The chunks of the whole body."""
+        """Return the chunks of a body."""
         ...
 
 
 class CallDecoder:
-    """Bytes in, events out: decodes one call of a model or one turn of an agent."""
+    """Decodes the bytes of one call of a model, or of one turn of an agent, into events."""
 
     def __init__(self, format_name: str, framing: Framing, facts: JsonObject | None = None) -> None:
         decoder = _decoder(format_name)
@@ -59,15 +59,15 @@ class CallDecoder:
         self._facts: JsonObject = {"format": format_name, "framing": framing, **(facts or {})}
 
     def start(self) -> list[AgentStreamEvent]:
-        """The marker that opens the call."""
+        """Return the marker that begins the call."""
         return [ChunkEvent(chunk=DataChunk(CALL, self._facts, transient=True))]
 
     def feed(self, data: bytes) -> list[AgentStreamEvent]:
-        """The events that these bytes complete."""
+        """Return the events that these bytes complete."""
         return [event for record in self._reader.feed(data) for event in self._events(record)]
 
     def finish(self) -> list[AgentStreamEvent]:
-        """The events that close what is open when the bytes end, and the marker that closes the call."""
+        """Return the events that end whatever is open, and the marker that ends the call."""
         events = [event for record in self._reader.finish() for event in self._events(record)]
         events += [ChunkEvent(chunk=_without_id(chunk)) for chunk in self._decoder.finish()]
         return [*events, ChunkEvent(chunk=DataChunk(CALL_END, transient=True))]
@@ -84,7 +84,7 @@ class CallDecoder:
 
 
 def _without_id(chunk: Chunk) -> Chunk:
-    """A start whose message id, which the agent chose, is moved to the metadata: the caller has its own."""
+    """Return a message start without the id that the agent chose. It is moved to the metadata."""
     if not isinstance(chunk, MessageStart) or chunk.message_id is None:
         return chunk
     metadata: Json = chunk.message_metadata
@@ -94,12 +94,12 @@ def _without_id(chunk: Chunk) -> Chunk:
 
 
 def is_marker(chunk: Chunk, kind: str) -> bool:
-    """Whether a chunk opens or closes a call."""
+    """Whether a chunk is the marker of that kind."""
     return isinstance(chunk, DataChunk) and chunk.type == kind and chunk.transient is True
 
 
 def facts_of(chunk: Chunk) -> JsonObject:
-    """The data of a marker."""
+    """Return the data of a marker."""
     data: Json = chunk.data if isinstance(chunk, DataChunk) else None
     return data if is_object(data) else {}
 

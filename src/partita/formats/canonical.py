@@ -1,7 +1,7 @@
-"""Partita's own messages and chunks as formats, and the deprecated messages with one content.
+"""Partita's own messages and chunks as formats, and deprecated messages, whose content is one part.
 
-Nothing is lost when messages are read: unknown members are kept in `extra`, and members of older forms have
-new names.
+Reading messages loses nothing: unknown members are kept in `extra`, and members of older forms get their new
+names.
 """
 
 from collections.abc import Sequence
@@ -19,37 +19,37 @@ from .losses import Loss
 
 
 def load_canonical(payload: Json) -> Loaded:
-    """Canonical messages, one or a list, from plain JSON."""
+    """Read canonical messages, one or a list."""
     messages = MESSAGES.read(payload) if is_array(payload) else (read_message(payload),)
     return Loaded(messages, is_complete=True)
 
 
 def dump_canonical(messages: Sequence[Message]) -> Dumped:
-    """Canonical messages as plain JSON."""
+    """Write canonical messages."""
     return Dumped(to_json(messages))
 
 
 def load_legacy(payload: Json) -> Loaded:
-    """Messages with one content, also among messages whose content is a string or a list of parts."""
+    """Read messages whose content is one part, also among messages with other contents."""
     raws = payload if is_array(payload) else [payload]
     return Loaded(tuple(upgrade(read_legacy(raw)) if _is_single(raw) else read_message(raw) for raw in raws))
 
 
 def _is_single(raw: Json) -> bool:
-    """Whether the content of a message is one part; only those are deprecated."""
+    """Whether the content of a message is one part. Only such messages are deprecated."""
     content: Json = raw.get("content") if is_object(raw) else None
     return not isinstance(content, str) and not is_array(content)
 
 
 class ChunkDecoder:
-    """Chunks as they are. Its losses are chunks that never change the message."""
+    """Reads chunks as they are. Its losses are members of chunks that never become part of a message."""
 
     def __init__(self) -> None:
         self.losses: list[Loss] = []
         self._count = 0
 
     def feed(self, event: Json) -> list[Chunk]:
-        """The chunk of an event."""
+        """Return the chunk of an event."""
         chunk = read_chunk(event)
         path = f"$[{self._count}]"
         self._count += 1
@@ -65,21 +65,21 @@ class ChunkDecoder:
         return [chunk]
 
     def finish(self) -> list[Chunk]:
-        """Nothing: what is open at the end of a stream of chunks stays open."""
+        """Return nothing: what is open at the end of a stream of chunks stays open."""
         return []
 
 
 class ChunkEncoder:
-    """Chunks as they are, as JSON."""
+    """Writes chunks as they are."""
 
     losses: Final[tuple[Loss, ...]] = ()
 
     def feed(self, chunk: Chunk) -> list[Json]:
-        """The event of a chunk."""
+        """Return the event of a chunk."""
         return [to_json(chunk)]
 
     def finish(self) -> list[Json]:
-        """Nothing: what is open at the end of a stream of chunks stays open."""
+        """Return nothing: what is open at the end of a stream of chunks stays open."""
         return []
 
 

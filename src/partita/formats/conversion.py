@@ -1,4 +1,9 @@
-"""A payload of one format in another, with everything that could not be carried over."""
+"""Conversion from one format to another: `convert`, which consists of `read` and `write`.
+
+`read` calls the `load` of a format (or its decoder), `write` calls its `dump`. Both also handle what no
+format does itself: the sidecar, repairs of calls, requests for another API, and the paths and severity of
+losses.
+"""
 
 import re
 from collections.abc import Callable, Iterable, Sequence
@@ -27,7 +32,7 @@ from .model_view import OpenCalls, repair_calls
 from .registry import ALIASES, CHAT, get_format
 
 NOTES: Final = (".mastra:note", ".foreign:type")
-"""Members that readers add: the form in which a value was written, and the type that a message had."""
+"""Ends of the paths of notes that readers add: the form of a value, and the type that a message had."""
 
 MODEL_MESSAGES: Final = "ai-sdk-model-v"
 MODEL_VERSIONS: Final = frozenset({"5", "6", "7"})
@@ -37,14 +42,14 @@ _GENERATED: Final = re.compile(r'"(message-\d+|instructions|system)"')
 
 
 class Converted(Dumped):
-    """A payload in another format, and what reading and writing could not carry over."""
+    """A payload in another format, and everything that reading and writing could not carry over."""
 
     __slots__ = ("guess", "source")
 
     def __init__(
         self, payload: Json, losses: FoundLosses, source: str, guess: FormatGuess | None = None
     ) -> None:
-        """`source`: the format that it was read as; `guess`: how certain that is, if none was given."""
+        """`source`: the format of the original payload; `guess`: its certainty, if it was detected."""
         super().__init__(payload, losses)
         self.source, self.guess = source, guess
 
@@ -57,16 +62,16 @@ def convert(
     carry: bool = False,
     repair: OpenCalls | None = None,
 ) -> Converted:
-    """A payload of one format in another, with the losses of both ways.
+    """Convert a payload to another format and report everything that could not be carried over.
 
-    `source` is detected if it is not given. The events of a stream are folded. With `carry`, what the target
-    has no place for is embedded in its metadata field, if it has one, and nothing is lost: converting it back
-    restores it. With `repair`, every call gets exactly one result, as models require: a call that has none is
-    answered or removed.
+    `source` is detected if it is `None`. The events of a stream are folded into messages. With `carry`,
+    values that the target has no place for are embedded in its metadata field, if it has one: then nothing is
+    lost, and converting the payload back restores them. With `repair`, every call gets exactly one result, as
+    models require: a call without a result gets one (`answer`) or is removed (`remove`).
     """
     writing = get_format(target)
     if source is None:
-        loaded, guess = read_guessed(payload, partial(read, payload))
+        loaded, guess = detect_and_read(payload, partial(read, payload))
         name = guess.format
     else:
         reading, guess = get_format(source), None
@@ -75,10 +80,10 @@ def convert(
     return Converted(dumped.payload, lambda: (*loaded.losses, *dumped.losses), name, guess)
 
 
-def read_guessed(payload: Json, reader: Callable[[Format], Loaded]) -> tuple[Loaded, FormatGuess]:
-    """What `reader` returns for the likeliest format that accepts the payload, and that guess.
+def detect_and_read(payload: Json, reader: Callable[[Format], Loaded]) -> tuple[Loaded, FormatGuess]:
+    """Return what `reader` returns for the likeliest format that accepts the payload, and that guess.
 
-    If all formats refuse the payload, the error is that of the likeliest.
+    If all formats refuse the payload, the error of the likeliest is raised.
     """
     guesses = (guess_format(payload), *sniff(payload)[1:])
     refusals: list[tuple[FormatGuess, PartitaError]] = []
@@ -97,17 +102,17 @@ def read_guessed(payload: Json, reader: Callable[[Format], Loaded]) -> tuple[Loa
 
 @limited_depth()
 def read(payload: Json, reading: Format) -> Loaded:
-    """The messages of a payload, with what it carries along, and all losses."""
+    """Read the messages of a payload, including those parts that are embedded in its sidecar."""
     loaded = extract(payload, reading) or _load(payload, reading)
-    asked = loaded.request and replace(loaded.request, api=loaded.request.api or reading.name)
+    request = loaded.request and replace(loaded.request, api=loaded.request.api or reading.name)
     if loaded.is_complete or reading.is_complete or reading.dump is not None or not is_array(payload):
-        return Loaded(loaded.messages, lambda: loaded.losses, asked)
+        return Loaded(loaded.messages, lambda: loaded.losses, request)
     complete = read_completely(loaded, payload, partial(_facts_of, reading))
-    return Loaded(loaded.messages, lambda: complete.losses, asked)
+    return Loaded(loaded.messages, lambda: complete.losses, request)
 
 
 def _facts_of(reading: Format, record: Json) -> set[Fact]:
-    """What the messages of a record contain if it is read alone."""
+    """Return the facts of a record that is read alone."""
     try:
         return message_facts(_load([record], reading).messages)
     except PartitaError:
@@ -123,23 +128,23 @@ def write(
     repair: OpenCalls | None = None,
     session: SessionFacts | None = None,
 ) -> Dumped:
-    """Messages in a format, and all losses. Settings of a request are only written for the same API.
+    """Write messages in a format. The settings of a request are only written for the same API.
 
-    `session`: what is known of the session, for formats of session files.
+    `session`: facts of the session, for formats of session files.
     """
     if session is not None and writing.dump_session is not None:
-        dumped = _with_places(writing.dump_session(loaded.messages, session), loaded.messages)
+        dumped = _with_original_paths(writing.dump_session(loaded.messages, session), loaded.messages)
     else:
         dumped = _dump(loaded, writing) if repair is None else _dump_repaired(loaded, writing, repair)
     if carry:
         filled = embed(dumped.payload, loaded, writing)
         if filled is not None:
             return Dumped(filled)
-    return Dumped(dumped.payload, lambda: map(_weighed, dumped.losses))
+    return Dumped(dumped.payload, lambda: map(_with_severity, dumped.losses))
 
 
-def _weighed(loss: Loss) -> Loss:
-    """A loss with its severity: ids that a reader has generated and notes of readers are minor."""
+def _with_severity(loss: Loss) -> Loss:
+    """Return a loss with its final severity: generated ids and notes of readers are minor."""
     is_generated = loss.path.endswith("].id") and _GENERATED.fullmatch(loss.what)
     is_note = loss.path.endswith(NOTES)
     return loss._replace(severity="minor") if is_generated or is_note else loss
@@ -169,13 +174,13 @@ def _dump_repaired(loaded: Loaded, writing: Format, open_calls: OpenCalls) -> Du
     return Dumped(dumped.payload, lambda: (*repaired.repairs, *relocate(dumped.losses, repaired.origins)))
 
 
-def _with_places(dumped: Dumped, messages: Sequence[Message]) -> Dumped:
-    """What a format has written, with losses by the places of the given messages."""
-    return Dumped(dumped.payload, lambda: _relocated(dumped.losses, messages))
+def _with_original_paths(dumped: Dumped, messages: Sequence[Message]) -> Dumped:
+    """Return what a format has written, with losses by the paths of the original messages."""
+    return Dumped(dumped.payload, lambda: _relocate_to_originals(dumped.losses, messages))
 
 
-def _relocated(losses: Sequence[Loss], messages: Sequence[Message]) -> Iterable[Loss]:
-    """Losses of a format, whose paths are those of folded messages, with the paths of the given ones."""
+def _relocate_to_originals(losses: Sequence[Loss], messages: Sequence[Message]) -> Iterable[Loss]:
+    """Return losses by the paths of the original messages. Formats use those of folded messages."""
     if not losses or not any(isinstance(message, ToolMessage) for message in messages):
         return by_member(losses)
     return relocate(by_member(losses), origins(messages))
@@ -186,24 +191,24 @@ def _dump(loaded: Loaded, writing: Format) -> Dumped:
         raise FormatError(f"{writing.name} can be read but not written", hint="choose another target")
     request = loaded.request
     if request is None:
-        return _with_places(writing.dump(loaded.messages), loaded.messages)
-    same = writing.takes_request and _is_same_api(request.api, writing.name)
-    losses = [] if same else list(_settings(request))
+        return _with_original_paths(writing.dump(loaded.messages), loaded.messages)
+    is_same = writing.takes_request and _is_same_api(request.api, writing.name)
+    losses = [] if is_same else list(_setting_losses(request))
     if not writing.takes_request:
         dumped = writing.dump(loaded.messages)
         losses += [Loss.of(f"$.tools[{i}]", to_json(one), NO_PLACE) for i, one in enumerate(request.tools)]
     else:
-        losses += [] if same else _members(request)
-        dumped = writing.dump(loaded.messages, request if same else Request(_bare(request)))
-    return Dumped(dumped.payload, lambda: (*losses, *_relocated(dumped.losses, loaded.messages)))
+        losses += [] if is_same else _tool_member_losses(request)
+        dumped = writing.dump(loaded.messages, request if is_same else Request(_without_extra(request)))
+    return Dumped(dumped.payload, lambda: (*losses, *_relocate_to_originals(dumped.losses, loaded.messages)))
 
 
-def _settings(request: Request) -> Sequence[Loss]:
+def _setting_losses(request: Request) -> Sequence[Loss]:
     return [Loss.of(f"$.{name}", value, SETTING) for name, value in request.settings.items()]
 
 
-def _members(request: Request) -> Sequence[Loss]:
-    """Members of tools that another API does not have."""
+def _tool_member_losses(request: Request) -> Sequence[Loss]:
+    """Return the losses of those members of tools that another API does not have."""
     return [
         Loss.of(f"$.tools[{index}].{name}", value, SETTING)
         for index, tool in enumerate(request.tools)
@@ -211,7 +216,7 @@ def _members(request: Request) -> Sequence[Loss]:
     ]
 
 
-def _bare(request: Request) -> tuple[ToolSpec, ...]:
+def _without_extra(request: Request) -> tuple[ToolSpec, ...]:
     return tuple(struct_replace(tool, extra=None) for tool in request.tools)
 
 

@@ -1,8 +1,8 @@
-"""Recorded streams → messages, with what of the events is not in them.
+"""Streams → messages, with the losses of a recording: values of events that are not in the messages.
 
-`fold_events` folds events as they come, as a client does. `load_events` reads a recording of which all events
-are available, and `fold` the chunks of one message: a delta of a text that never started starts it, and
-chunks that do not fit are losses.
+`fold_events` folds events as they arrive, as a client does. `load_events` reads a recording of which all
+events are available, and `fold` the chunks of one message. These two are tolerant: a delta of a text that
+never started starts it, and chunks that do not fit are losses.
 """
 
 import re
@@ -49,8 +49,8 @@ from partita.types.parts import DataPart, ReasoningPart, TextPart, ToolOutputBas
 from .format import Decoder, Loaded, losses_of
 from .losses import ORDERED, OTHER_ID, OTHER_INPUT, REPLACED, UNREAD, Loss, json_losses
 
-# Losses of chunks. In a live stream, a later chunk replaces metadata, data, an input or an output of
-# an earlier one. A recording has both, so what was replaced is a loss. Each member of a chunk that can be
+# Losses of chunks: in a live stream, a later chunk replaces metadata, data, an input or an output of an
+# earlier one. A recording has both, so the replaced value is a loss. Each member of a chunk that can be
 # replaced is compared with the part that it was for. Everything else in a chunk is in the message, because
 # it is only added (texts, files and sources) or only connects chunks (the id of a text, an encoding).
 
@@ -58,7 +58,7 @@ RESET: Final = "a reset of the step has removed it"
 TRANSIENT: Final = "transient data is not kept in the message"
 
 PlacedChunk: TypeAlias = tuple[str, Chunk]
-"""A chunk, and the path of its event."""
+"""The path of an event, and a chunk of it."""
 
 FIELDS: Final[Mapping[str, tuple[str, Sequence[str]]]] = {
     "provider_metadata": (
@@ -83,13 +83,13 @@ FIELDS: Final[Mapping[str, tuple[str, Sequence[str]]]] = {
     "input_schema_input": ("inputSchemaInput", ("approval.input_schema_input",)),
     "data": ("data", ("data",)),
 }
-"""Fields of chunks that can be replaced, their names on the wire, and the fields of parts that hold them."""
+"""Fields of chunks that can be replaced: their names on the wire, and the fields of parts for them."""
 
 BLOCKS: Final[Mapping[type[Any], type[Any]]] = {
     **dict.fromkeys((TextStart, TextDelta, TextEnd), TextPart),
     **dict.fromkeys((ReasoningStart, ReasoningDelta, ReasoningEnd), ReasoningPart),
 }
-"""Chunks without an owner by id, and the type of their parts."""
+"""Chunks that have no id of their part, and the type of that part."""
 
 ADDED: Final = (
     CustomChunk,
@@ -99,14 +99,14 @@ ADDED: Final = (
     SourceUrlChunk,
     SteeringMessageChunk,
 )
-"""Chunks that are parts of their own."""
+"""Chunks that become a part of their own."""
 
 Thread: TypeAlias = tuple[str, ...]
-"""The calls that lead to the messages of a sub-agent; empty for the message itself."""
+"""The ids of the calls that lead to a sub-agent's messages; empty for the message itself."""
 
 
 def chunk_losses(chunks: Sequence[PlacedChunk], message: AssistantMessage) -> Iterator[Loss]:
-    """What chunks contained and their message does not."""
+    """Yield a loss for each value of the chunks that is not in their message."""
     content = _Content()
     content.add(message, ())
     unwrapped = [(path, *_unwrapped(chunk)) for path, chunk in chunks]
@@ -120,11 +120,11 @@ def chunk_losses(chunks: Sequence[PlacedChunk], message: AssistantMessage) -> It
             yield Loss.of(path, chunk, TRANSIENT)
         else:
             yield from _fields(chunk, content, thread, path)
-    yield from _other_inputs([one for at, one in enumerate(unwrapped) if at not in removed], content)
+    yield from _replaced_inputs([one for at, one in enumerate(unwrapped) if at not in removed], content)
 
 
 class _Content:
-    """The messages of a message and of its sub-agents, and their parts by what chunks call them."""
+    """A message and those of its sub-agents, and their parts by the keys that chunks have for them."""
 
     def __init__(self) -> None:
         self.messages: dict[Thread, list[Message]] = {}
@@ -145,11 +145,11 @@ class _Content:
                 self.add(child, (*thread, network_call_id(message.id)))
 
     def parts_of(self, chunk: Chunk, thread: Thread) -> Sequence[Any]:
-        """The parts that a chunk may be for."""
+        """Return the parts that a chunk may be for."""
         return self._parts.get((thread, _owner(chunk)), ())
 
     def call(self, thread: Thread, id_: str) -> ToolCallPart | None:
-        """The first call of that id."""
+        """Return the first call of an id."""
         return next(iter(self._parts.get((thread, id_), ())), None)
 
 
@@ -160,7 +160,7 @@ def _owner_of(part: Any) -> Any:
 
 
 def _owner(chunk: Chunk) -> Any:
-    """What chunks and parts have in common: an id, or else the type of the part. `None`: there is no part."""
+    """Return the key of the part that a chunk is for, an id or else a type; `None` if there is none."""
     if isinstance(chunk, DataChunk):
         return ("data", chunk.name, chunk.id)
     if isinstance(chunk, ToolApprovalResponse):
@@ -169,7 +169,7 @@ def _owner(chunk: Chunk) -> Any:
 
 
 def _unwrapped(chunk: Chunk) -> tuple[Thread, Chunk]:
-    """A chunk without the envelopes that address a sub-agent, and that address."""
+    """Return the sub-agent that a chunk is for, and the chunk without the envelopes that address it."""
     thread: Thread = ()
     while isinstance(chunk, ChildChunk):
         thread, chunk = (*thread, *chunk.path), chunk.chunk
@@ -177,9 +177,9 @@ def _unwrapped(chunk: Chunk) -> tuple[Thread, Chunk]:
 
 
 def _removed(chunks: Sequence[tuple[str, Thread, Chunk]]) -> Iterator[int]:
-    """The indexes of chunks that a reset of their step has removed from the message.
+    """Yield the indexes of chunks that a reset of their step removes from the message.
 
-    Chunks about a call of an earlier step stay.
+    Chunks about a call of an earlier step are not removed.
     """
     steps: dict[Thread, list[int]] = {}
     earlier: dict[Thread, set[str]] = {}
@@ -205,11 +205,11 @@ def _fields(chunk: Chunk, content: _Content, thread: Thread, path: str) -> Itera
     parts = content.parts_of(chunk, thread)
     if _owner(chunk) is not None:
         for name in chunk.__struct_fields__:
-            given = getattr(chunk, name) if name in FIELDS else None
-            if given is not None and given is not UNSET:
+            value = getattr(chunk, name) if name in FIELDS else None
+            if value is not None and value is not UNSET:
                 wire_name, fields = FIELDS[name]
-                held = (value for part in parts for field in fields for value in _values(part, field))
-                yield from _missing(to_json(given), held, f"{path}.{wire_name}")
+                candidates = (one for part in parts for field in fields for one in _values(part, field))
+                yield from _missing(to_json(value), candidates, f"{path}.{wire_name}")
     metadata = getattr(chunk, "message_metadata", None)
     if metadata is not None and metadata is not UNSET:
         metadatas = (one.content.metadata for one in content.messages.get(thread, ()))
@@ -222,7 +222,7 @@ def _fields(chunk: Chunk, content: _Content, thread: Thread, path: str) -> Itera
 
 
 def _values(part: Any, field: str) -> Iterator[Json]:
-    """The value of a field of a part; of an output with its type and without."""
+    """Yield the value of a field of a part; an output with its type, and without."""
     outer, _, inner = field.rpartition(".")
     holder = getattr(part, outer, None) if outer else part
     value = getattr(holder, inner, None)
@@ -232,25 +232,25 @@ def _values(part: Any, field: str) -> Iterator[Json]:
         yield to_json(value)
 
 
-def _missing(given: Json, held: Iterable[Json], path: str) -> list[Loss]:
-    """What of a value is in none of the values that may hold it, compared with the most similar one."""
-    if given == {}:
+def _missing(value: Json, candidates: Iterable[Json], path: str) -> list[Loss]:
+    """Return the losses of a value compared with the most similar of the values that may contain it."""
+    if value == {}:
         return []
     fewest: list[Loss] | None = None
-    for value in held:
-        if given is False and value is None:  # a flag that is not set
+    for candidate in candidates:
+        if value is False and candidate is None:  # a flag that is not set
             return []
-        losses = [loss for loss in json_losses(given, value, path, REPLACED) if loss.what != "{}"]
+        losses = [loss for loss in json_losses(value, candidate, path, REPLACED) if loss.what != "{}"]
         if not losses:
             return []
         if fewest is None or len(losses) < len(fewest):
             fewest = losses
-    found = [Loss.of(path, given, REPLACED)] if fewest is None else fewest
+    found = [Loss.of(path, value, REPLACED)] if fewest is None else fewest
     return [loss._replace(severity="lost") for loss in found]
 
 
-def _other_inputs(chunks: Iterable[tuple[str, Thread, Chunk]], content: _Content) -> Iterator[Loss]:
-    """The deltas of inputs that the calls have another input than."""
+def _replaced_inputs(chunks: Iterable[tuple[str, Thread, Chunk]], content: _Content) -> Iterator[Loss]:
+    """Yield the losses of input deltas whose calls have another input."""
     deltas: dict[tuple[Thread, str], list[tuple[str, str]]] = {}
     for path, thread, chunk in chunks:
         if isinstance(chunk, ToolInputDelta):
@@ -264,34 +264,34 @@ def _other_inputs(chunks: Iterable[tuple[str, Thread, Chunk]], content: _Content
 
 
 def _is_input(text: str, value: Json) -> bool:
-    """Whether a text is that input, whatever the order of its members."""
+    """Whether a text is that input, in any order of its members."""
     return text == value or all(loss.why == ORDERED for loss in json_losses(parsed(text), value, "$", ""))
 
 
 _EVENT: Final = re.compile(r"\$\[(\d+)\]")
 
 UNNAMED = "message-1"
-"""The id of a message whose stream gives it none."""
+"""The id of a message that has none in its stream."""
 
 
 class FoldedEvents(NamedTuple):
-    """The messages of a stream, as far as it was received, and what was reported."""
+    """The messages of a stream, as far as it was received."""
 
     messages: tuple[AssistantMessage, ...]
     errors: tuple[str, ...]
-    """The texts of the error chunks."""
+    """The texts of error chunks."""
     diagnostics: tuple[Diagnostic, ...]
     """The chunks that were skipped because they did not fit."""
     losses: tuple[Loss, ...]
-    """What of the events is not in the messages; `()` unless losses were requested."""
+    """Values of events that are not in the messages; empty unless losses were requested."""
 
 
 class Folded(NamedTuple):
-    """A message of recorded chunks, and what is not in it."""
+    """The message of recorded chunks, and values that are not part of it."""
 
     message: AssistantMessage
     beside: JsonObject
-    """Errors, and why the message ended, if there are such chunks."""
+    """Errors, aborts and finish reasons of the chunks."""
     losses: list[Loss]
 
 
@@ -299,7 +299,7 @@ class Folded(NamedTuple):
 def fold_events(
     decoder: Decoder, events: Iterable[Json], *, lenient: bool = False, losses: bool = False
 ) -> FoldedEvents:
-    """Fold a stream into its messages. `losses`: compare the events with the messages."""
+    """Fold a stream into messages. `losses`: whether the events are compared with the messages."""
     accumulator = MessagesAccumulator(lenient=lenient)
     fed: dict[str, list[PlacedChunk]] = {}
     for path, chunk in _decoded(decoder, events, "event {}"):
@@ -312,25 +312,25 @@ def fold_events(
         messages,
         accumulator.errors,
         tuple(accumulator.diagnostics),
-        _joined(decoder, missing) if losses else (),
+        _with_decoder_losses(decoder, missing) if losses else (),
     )
 
 
 @limited_depth()
 def load_events(decoder: Decoder, events: Sequence[Json]) -> Loaded:
-    """The messages of a recorded stream, and what of its events they do not have."""
+    """Read the messages of a recorded stream, with all losses."""
     losses: list[Loss] = []
     messages: list[AssistantMessage] = []
     for id_, chunks in _by_message(_decoded(decoder, events, "$[{}]")).items():
         folded = fold(chunks, id_)
         messages.append(folded.message)
         losses += folded.losses
-    joined = tuple(_with_event(loss, events) for loss in _joined(decoder, losses))
+    joined = tuple(_with_event(loss, events) for loss in _with_decoder_losses(decoder, losses))
     return Loaded(tuple(messages), joined, is_complete=True)
 
 
 def fold(chunks: Iterable[PlacedChunk], message_id: str) -> Folded:
-    """The message of recorded chunks, each with its path."""
+    """Fold recorded chunks, each with its path, into one message."""
     accumulator = Accumulator(id=message_id, lenient=True)
     losses: list[Loss] = []
     fed: list[PlacedChunk] = []
@@ -357,7 +357,7 @@ def fold(chunks: Iterable[PlacedChunk], message_id: str) -> Folded:
 
 
 def _with_starts(chunks: Iterable[PlacedChunk]) -> Iterator[PlacedChunk]:
-    """The chunks, with a start before each delta of a text that is not open."""
+    """Yield the chunks, with a start before each delta of a text that is not open."""
     open_: set[tuple[str, str]] = set()
     for path, chunk in chunks:
         match chunk:
@@ -380,15 +380,15 @@ def _with_starts(chunks: Iterable[PlacedChunk]) -> Iterator[PlacedChunk]:
         yield path, chunk
 
 
-def _joined(decoder: Decoder, losses: Sequence[Loss]) -> tuple[Loss, ...]:
-    """The losses of a decoder and those of its chunks, each once."""
+def _with_decoder_losses(decoder: Decoder, losses: Sequence[Loss]) -> tuple[Loss, ...]:
+    """Return the losses of a decoder, and those of its chunks that are not among them."""
     known = losses_of(decoder)
     paths = {loss.path for loss in known}
     return (*known, *(loss for loss in losses if not any(path in paths for path in _ancestors(loss.path))))
 
 
 def _with_event(loss: Loss, events: Sequence[Json]) -> Loss:
-    """A loss of a whole event with the event, which a decoder does not keep."""
+    """Return the loss of a whole event with the event as value."""
     found = _EVENT.fullmatch(loss.path)
     if found is None or int(found[1]) >= len(events):
         return loss
@@ -396,14 +396,14 @@ def _with_event(loss: Loss, events: Sequence[Json]) -> Loss:
 
 
 def _ancestors(path: str) -> Iterator[str]:
-    """A path, and those of the values that contain it."""
+    """Yield a path, and the paths of the values that contain it."""
     while path:
         yield path
         path = path[: max(path.rfind("."), path.rfind("["), 0)]
 
 
 def _by_message(decoded: Iterable[PlacedChunk]) -> dict[str, list[PlacedChunk]]:
-    """The chunks of each message by its id. A start with another id begins the next message."""
+    """Return the chunks of each message by its id. A start with another id begins the next message."""
     groups: dict[str, list[PlacedChunk]] = {}
     id_ = ""
     for path, chunk in decoded:
@@ -419,21 +419,21 @@ def _by_message(decoded: Iterable[PlacedChunk]) -> dict[str, list[PlacedChunk]]:
 
 
 def _decoded(decoder: Decoder, events: Iterable[Json], place: str) -> Iterator[PlacedChunk]:
-    """The chunks of a stream, each with the path of its event."""
+    """Yield the chunks of a stream, each with the path of its event."""
     number = 0
     for number, event in enumerate(events):
         path = place.format(number)
         try:
             chunks = decoder.feed(event)
         except PartitaError as error:
-            error.where = _inside(path, error.where)
+            error.where = _path_inside(path, error.where)
             raise
         yield from ((f"$[{number}]", chunk) for chunk in chunks)
     yield from ((f"$[{number + 1}]", chunk) for chunk in decoder.finish())
 
 
-def _inside(path: str, where: str) -> str:
-    """A path inside an event."""
+def _path_inside(path: str, where: str) -> str:
+    """Return a path inside an event."""
     if path.startswith("$"):
         return path + where.removeprefix("$")
     return f"{path}, {where}" if where else path

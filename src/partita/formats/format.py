@@ -1,4 +1,9 @@
-"""What a format is: a name, and pure functions between its payloads and canonical messages."""
+"""What a format is: a name, and functions that convert its payloads to canonical messages and back.
+
+`Format.load` returns a `Loaded`, `Format.dump` a `Dumped`. Both find their losses only when these are read.
+`Decoder` and `Encoder` are for streams. Formats are made in the folders beside this module, and found by name
+in `registry`.
+"""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -27,12 +32,12 @@ class ToolSpec(Value):
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What a request to a model has in addition to its messages."""
+    """The parts of a request to a model besides its messages."""
 
     tools: tuple[ToolSpec, ...] = ()
-    """Tools that any model can have."""
+    """The tools that any API can express."""
     settings: JsonObject = field(default_factory=dict[str, Any])
-    """Everything else, as the API has it: the model, tools of its own, options."""
+    """Everything else, as the API has it: the model, options, tools that only this API has."""
     api: str = ""
     """The format that the settings are for."""
 
@@ -42,9 +47,9 @@ FoundLosses: TypeAlias = Sequence[Loss] | Callable[[], Iterable[Loss]]
 
 
 class _Converted:
-    """Losses that are found when they are read for the first time.
+    """Losses, which are found when they are read for the first time.
 
-    They are found by comparing what was given with what was returned: read them before you change either.
+    They are found by comparing the input with the output: read them before you change either.
     """
 
     __slots__ = ("_losses",)
@@ -54,7 +59,7 @@ class _Converted:
 
     @property
     def losses(self) -> tuple[Loss, ...]:
-        """What could not be carried over."""
+        """Everything that could not be carried over."""
         if not isinstance(self._losses, tuple):
             found = self._losses
             with limited_depth():
@@ -68,9 +73,9 @@ class _Converted:
 
 
 class Loaded(_Converted):
-    """Messages read from a payload, and what could not be carried over."""
+    """Messages that were read from a payload, and what could not be carried over."""
 
-    __slots__ = ("again", "is_complete", "messages", "request")
+    __slots__ = ("is_complete", "messages", "request", "write_back")
 
     def __init__(
         self,
@@ -79,16 +84,17 @@ class Loaded(_Converted):
         request: Request | None = None,
         *,
         is_complete: bool = False,
-        again: Callable[[], Json] | None = None,
+        write_back: Callable[[], Json] | None = None,
     ) -> None:
-        """`request`: the rest of the request that the messages came in, if they did.
+        """`request`: the other parts of the request that had the messages.
 
-        `is_complete`: the losses are complete, as those of a stream, which is not written back.
-        `again`: writes the payload back, if it has another form than the one that `dump` writes.
+        `is_complete`: `losses` are all losses. This is so for streams, which cannot be written back and
+        compared.
+        `write_back`: writes the payload back, if its form is not the one that `dump` writes.
         """
         super().__init__(losses)
         self.messages, self.request, self.is_complete = messages, request, is_complete
-        self.again = again
+        self.write_back = write_back
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Loaded):
@@ -103,7 +109,7 @@ class Loaded(_Converted):
 
 
 class Dumped(_Converted):
-    """A payload made of messages, and what could not be carried over."""
+    """A payload that was written, and what could not be carried over."""
 
     __slots__ = ("payload",)
 
@@ -123,49 +129,49 @@ class Dumped(_Converted):
 
 
 class Decoder(Protocol):
-    """Events of a stream in, chunks out.
+    """Converts events of a stream to chunks.
 
-    A decoder that cannot express everything in chunks lists the rest in an attribute `losses`.
+    A decoder that cannot express everything in chunks has an attribute `losses` with the rest.
     """
 
     def feed(self, event: Json) -> list[Chunk]:
-        """The chunks of an event."""
+        """Return the chunks of an event."""
         ...
 
     def finish(self) -> list[Chunk]:
-        """The chunks that close what is open when the stream ends."""
+        """Return the chunks that end whatever is open when the stream ends."""
         ...
 
 
 def losses_of(decoder: Decoder) -> tuple[Loss, ...]:
-    """What a decoder could not express in chunks: its `losses`, if it keeps such a list."""
+    """Return what a decoder could not express in chunks: its `losses`, if it has that attribute."""
     return tuple(getattr(decoder, "losses", ()))
 
 
 class Encoder(Protocol):
-    """Chunks in, events of a stream out."""
+    """Converts chunks to events of a stream."""
 
     @property
     def losses(self) -> Sequence[Loss]:
-        """What could not be written so far; a path begins with the number of the chunk."""
+        """What could not be written so far. A path begins with the number of the chunk."""
         ...
 
     def feed(self, chunk: Chunk) -> list[Json]:
-        """The events of a chunk."""
+        """Return the events of a chunk."""
         ...
 
     def finish(self) -> list[Json]:
-        """The events that close what is open when the chunks end."""
+        """Return the events that end whatever is open when the chunks end."""
         ...
 
 
 class Slot(NamedTuple):
-    """A metadata field of a payload, for what its format has no place for."""
+    """A metadata field that can hold what the format has no place for: see `core.sidecar`."""
 
     put: Callable[[Json, JsonObject], Json]
-    """The payload with an object in the slot."""
+    """Returns the payload with an object in the field."""
     take: Callable[[Json], tuple[Json, JsonObject | None]]
-    """The payload without what was in the slot, and what was in it."""
+    """Returns the payload without that object, and the object, or `None` if there is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,20 +183,23 @@ class HttpApi:
     """
 
     base_url: str
-    """The environment variable `NAME_BASE_URL`, after the name of the format, replaces it."""
+    """The URL before `path`.
+
+    The environment variable `NAME_BASE_URL` overrides it (`NAME`: that of the format).
+    """
     path: str
-    """The path of requests, after the base URL. `{model}` in it is the model; otherwise the body names it."""
+    """The path of requests. `{model}` in it is replaced by the model; without it, the body has the model."""
     key_variable: str = ""
-    """The environment variable that has the key; empty if the API has no keys."""
+    """The environment variable with the key; empty if the API has no keys."""
     headers: Mapping[str, str] = field(default_factory=lambda: {"authorization": "Bearer {key}"})
-    """Headers of a request, with `{key}` for the key. Headers with a key are left out if there is none."""
+    """The headers of a request. `{key}` is replaced by the key; without a key, such headers are not sent."""
     settings: JsonObject = field(default_factory=lambda: {"stream": True})
-    """Settings of every request, unless others are given."""
+    """Settings of every request, unless the caller sets others."""
 
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """One wire format. It has no function for what it cannot do."""
+    """A wire format. A function is `None` if the format cannot do that."""
 
     name: str
     title: str
@@ -203,24 +212,24 @@ class Format:
     """Whether `dump(messages, request)` writes a whole request: messages, tools, and settings of this API."""
     slot: Slot | None = None
     dump_session: Callable[[Sequence[Message], SessionFacts], Dumped] | None = None
-    """Writes a session file: the messages, and what is known of their session."""
+    """Writes a session file, from the messages and the facts of the session."""
     session_path: Callable[[Json], str] | None = None
-    """Where the agent looks for a session file, by its records."""
+    """Returns the path at which the agent looks for a session file with these records."""
     is_complete: bool = False
-    """Whether `dump` reports all of its losses. Otherwise messages are compared with those read back.
+    """Whether `dump` reports all its losses itself. Otherwise the payload is read back and compared.
 
-    Losses of `load` include what `dump` does not write back, unless the `Loaded` is complete by itself. If
-    there is no `dump`, they include members of records that no message depends on.
+    The losses of `load` always include what `dump` does not write back, unless the `Loaded` is complete. If
+    there is no `dump`, they include the members of records that no message depends on: see `core.unread`.
     """
     http_api: HttpApi | None = None
-    """The API behind the format. With it, `Agent("NAME:MODEL")` sends requests that `dump` writes."""
+    """The API that takes the requests. With it, `Agent("NAME:MODEL")` sends what `dump` writes."""
 
     def __post_init__(self) -> None:
         load, dump = self.load, self.dump
         if load is not None and dump is not None:
-            object.__setattr__(self, "load", partial(_load_completely, load, dump, self.name))
+            object.__setattr__(self, "load", partial(_load_and_compare, load, dump, self.name))
             if not self.is_complete:
-                dump = partial(_dump_completely, load, dump)
+                dump = partial(_dump_and_compare, load, dump)
         elif load is not None:
             object.__setattr__(self, "load", limited_depth()(load))
         if dump is not None:
@@ -228,45 +237,45 @@ class Format:
 
 
 @limited_depth()
-def _load_completely(
+def _load_and_compare(
     load: Callable[[Json], Loaded], dump: Callable[..., Dumped], name: str, payload: Json
 ) -> Loaded:
-    """What `load` returns, whose losses include what `dump` does not write back."""
+    """Call `load`, and add to its losses what `dump` does not write back."""
     loaded = load(payload)
     if loaded.is_complete:
         return loaded
     request = loaded.request and replace(loaded.request, api=loaded.request.api or name)
 
     def losses() -> Iterator[Loss]:
-        if loaded.again is not None:
-            again = loaded.again()
+        if loaded.write_back is not None:
+            written = loaded.write_back()
         else:
-            again = dump(loaded.messages, *([request] if request else [])).payload
-        given = [payload] if isinstance(again, list) and not isinstance(payload, list) else payload
+            written = dump(loaded.messages, *([request] if request else [])).payload
+        original = [payload] if isinstance(written, list) and not isinstance(payload, list) else payload
         reported = tuple(loss.path for loss in loaded.losses)
         yield from loaded.losses
-        for loss in json_losses(given, again, "$", UNREAD):
+        for loss in json_losses(original, written, "$", UNREAD):
             if not loss.path.startswith(reported):
                 yield loss
 
     return Loaded(loaded.messages, losses, request, is_complete=True)
 
 
-def _dump_completely(
+def _dump_and_compare(
     load: Callable[[Json], Loaded],
     dump: Callable[..., Dumped],
     messages: Sequence[Message],
     *more: Any,
     **options: Any,
 ) -> Dumped:
-    """What `dump` returns, whose losses include what is not read back."""
+    """Call `dump`, and add to its losses what `load` does not read back."""
     dumped = dump(messages, *more, **options)
 
     def losses() -> Iterator[Loss]:
         yield from dumped.losses
         reported = tuple(loss.path for loss in dumped.losses)
-        again = load(dumped.payload).messages
-        for loss in json_losses(to_json(fold(messages)), to_json(fold(again)), "$", NO_PLACE):
+        read_back = load(dumped.payload).messages
+        for loss in json_losses(to_json(fold(messages)), to_json(fold(read_back)), "$", NO_PLACE):
             if not loss.path.startswith(reported):
                 yield loss
 

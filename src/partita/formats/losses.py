@@ -1,4 +1,8 @@
-"""What a conversion could not carry over, one by one."""
+"""Losses: everything that a conversion could not carry over, each with its path, value, reason and severity.
+
+The reasons that several formats share are here. `core.report` finds the losses of a dump, `conversion`
+corrects their paths.
+"""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -12,10 +16,10 @@ from partita.types.json import Json, JsonObject, is_array, is_object, loads
 from partita.types.json_diff import Splice, changes
 from partita.types.tool_results import Origin
 
-# Why values are lost: the reasons that several formats have in common.
+# Reasons for losses that several formats share.
 #
-# A reason is a sentence about the value at the path of a loss. A format adds its own only if none of these is
-# true.
+# A reason is a sentence about the value at the path of the loss. A format has reasons of its own only where
+# none of these is true.
 
 NO_PLACE: Final = "the format has no place for it"
 UNREAD: Final = "messages have no place for it"
@@ -46,23 +50,23 @@ NOT_MODEL: Final = "it is not for the model"
 
 
 TEXT_LIMIT = 500
-"""How many characters of a value a loss shows as text. Its `what` holds all of them."""
+"""The number of characters of a value that `str(loss)` shows. The field `what` has all of them."""
 
 
 Severity: TypeAlias = Literal["lost", "changed", "repaired", "minor"]
-"""How bad it is.
+"""How bad a loss is.
 
-`lost`: it is gone. `changed`: it is there in another form, like something that had that form before.
-`repaired`: something was added, moved or renamed because the target demands it. `minor`: it is gone and
-readers of the messages do not need it, such as padding and counters of a stream.
+`lost`: the value is gone. `changed`: it is there in another form, and reads as a value of that form.
+`repaired`: something was added, moved or renamed because the target requires it. `minor`: it is gone, but
+readers of the messages do not need it; for example padding, or counters of a stream.
 """
 
 
 _SHELL: Final = ".resultMessage"
-"""The member of a call that holds the message its result came in, without the result."""
+"""The member of a call that has the message of its result, without the result."""
 
 _OF_TOOLS: Final = (("role", "tool"), ("type", "tool"))
-"""Members of that message which its results imply."""
+"""Members of that message which follow from its results."""
 
 _PLACE: Final = re.compile(r"\$\[(\d+)\](?:\.content\.parts\[(\d+)\])?")
 _OF_RESULTS: Final = (
@@ -70,22 +74,22 @@ _OF_RESULTS: Final = (
     (".resultProviderMetadata", "providerMetadata"),
     (".output", "output"),
 )
-"""Members of a call that come from its result, and what they are called there."""
+"""Members of a call that come from its result, and their paths in the message of the result."""
 
 
 class Loss(NamedTuple):
-    """One thing that did not survive: where it was, what it was, why, and how bad that is."""
+    """A value that was not carried over: where it was, what it was, why, and how bad that is."""
 
     path: str
     what: str
-    """The value as JSON, or a description of what has no value of its own."""
+    """The value as JSON, or a description if it has no JSON value."""
     why: str
     severity: Severity = "lost"
 
     @classmethod
     def of(cls, path: str, value: Json, why: str, severity: Severity = "lost") -> "Loss":
-        """The loss of a JSON value, or of one of ours."""
-        return cls._make((path, shown(value), why, severity))  # in less time than `cls(…)` takes
+        """Return the loss of a JSON value or a canonical value."""
+        return cls._make((path, shown(value), why, severity))  # faster than `cls(…)`
 
     def __str__(self) -> str:
         what = self.what
@@ -95,7 +99,7 @@ class Loss(NamedTuple):
 
 
 def by_member(losses: Iterable[Loss]) -> Iterator[Loss]:
-    """Losses, one for each member of a message whose results are kept in their calls."""
+    """Split the losses of result messages that are kept in calls into one for each member."""
     for loss in losses:
         if not loss.path.endswith(_SHELL):
             yield loss
@@ -121,7 +125,7 @@ def _object_in(text: str) -> JsonObject | None:
 
 
 def relocate(losses: Iterable[Loss], origins: Sequence[Origin]) -> Iterator[Loss]:
-    """Losses of messages that were made of others, with the paths that these had."""
+    """Return losses of messages that were made from others, with the paths in those."""
     for loss in losses:
         found = _PLACE.match(loss.path)
         if found is None or int(found[1]) >= len(origins):
@@ -147,7 +151,7 @@ def _relocated(path: str, found: re.Match[str], origin: Origin) -> str:
 
 
 def shown(value: Json) -> str:
-    """A value as a loss holds it: its JSON."""
+    """Return a value as a loss has it: its JSON."""
     return encode(value).decode()
 
 
@@ -157,7 +161,7 @@ _CONTENT: Final = re.compile(
 
 
 def content_losses(losses: Iterable[Loss]) -> list[Loss]:
-    """The losses that matter to a model: repairs, and content that it does not receive as it was."""
+    """Return the losses that matter to a model: repairs, and changed or missing content."""
     return [
         loss
         for loss in losses
@@ -166,7 +170,7 @@ def content_losses(losses: Iterable[Loss]) -> list[Loss]:
 
 
 def json_losses(before: Json, after: Json, path: str, why: str) -> Iterator[Loss]:
-    """What of a JSON value another one does not have."""
+    """Yield a loss for each difference between two JSON values."""
     for change in changes(before, after):
         where = path + "".join(f"[{step}]" if type(step) is int else f".{step}" for step in change.path)
         if isinstance(change, Splice):

@@ -1,7 +1,7 @@
-"""The formats there are, by name: Partita's own, and those of other packages.
+"""All formats by name: those of Partita, and those of other packages.
 
-Another package adds a format through the entry point group `partita.formats`. One that cannot be loaded does
-not keep others from working: its error is reported when the format is looked up.
+Another package adds a format through the entry point group `partita.formats`. If it cannot be loaded, the
+other formats still work, and the error is raised when that format is looked up.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -17,25 +17,25 @@ from partita.stream.state import Version
 
 from .format import Format
 
-# The formats of Partita, in the order of the documentation. A module is imported when its format is used.
+# Partita's formats, in the order of the documentation. A module is imported when its format is used.
 
 CHAT: Final = "openai-chat"
 
 CHAT_SERVERS: Final = ("deepseek", "groq", "mistral", "ollama", "openrouter", "vllm", "xai")
-"""Servers with Chat Completions that have a namespace of their own in provider metadata."""
+"""Servers with Chat Completions that have their own namespace in provider metadata."""
 
 VERSIONS: Final[tuple[Version, ...]] = get_args(Version)
 
 
 class LazyFormat(NamedTuple):
-    """A format that a module in `partita.formats` exports."""
+    """A format in a module of `partita.formats`, which is imported on first use."""
 
     name: str
     module: str
     attribute: str = "FORMAT"
 
     def load(self) -> Format:
-        """Import the module."""
+        """Import the module and return the format."""
         found: Format = getattr(import_module(f"partita.formats.{self.module}"), self.attribute)
         return found
 
@@ -108,7 +108,7 @@ ALIASES: Mapping[str, str] = {
     "message": "canonical",
     "claude-code": "claude-code-log",
     "codex": "codex-rollout",
-    # Names that formats had before
+    # Former names
     **{
         f"{api}-answer": f"{api}-response"
         for api in ("anthropic", "bedrock-converse", "cohere", "gemini", "openai-responses", CHAT)
@@ -123,13 +123,13 @@ class Broken:
 
     package: str
     value: str
-    """The module and attribute that the package names."""
+    """The module and the attribute that the package names."""
     why: str
 
 
 @dataclass(frozen=True, slots=True)
 class Plugins:
-    """The formats of other packages, and those that cannot be used."""
+    """The formats of other packages, and those that cannot be used, by name."""
 
     formats: Mapping[str, Format] = field(default_factory=dict[str, Format])
     broken: Mapping[str, Broken] = field(default_factory=dict[str, Broken])
@@ -137,7 +137,7 @@ class Plugins:
 
 
 def read_plugins(taken: Iterable[str]) -> Plugins:
-    """The formats of all installed packages. A format whose name is taken cannot be used."""
+    """Load the formats of all installed packages. `taken`: names that they cannot have."""
     formats: dict[str, Format] = {}
     broken: dict[str, Broken] = {}
     known = set(taken)
@@ -153,7 +153,7 @@ def read_plugins(taken: Iterable[str]) -> Plugins:
 
 
 def _load(entry: EntryPoint) -> Format | str:
-    """The format of an entry point, or why there is none."""
+    """Return the format of an entry point, or the reason why it cannot be loaded."""
     try:
         found: object = entry.load()
     except Exception as error:  # the code of another package may raise anything
@@ -162,7 +162,7 @@ def _load(entry: EntryPoint) -> Format | str:
 
 
 class _Formats(Mapping[str, Format]):
-    """Formats by name. The module of a format is imported when the format is looked up."""
+    """The formats by name. The module of a format is imported when the format is looked up."""
 
     def __init__(self, formats: Mapping[str, Format | LazyFormat]) -> None:
         self._formats = dict(formats)
@@ -185,25 +185,25 @@ class _Formats(Mapping[str, Format]):
 
 @cache
 def all_formats() -> Mapping[str, Format]:
-    """Every format by name: ours, then those of other packages."""
+    """Return all formats by name: those of Partita, then those of other packages."""
     own = {format_.name: format_ for format_ in BUILTIN}
     return _Formats({**own, **read_plugins({*own, *ALIASES}).formats})
 
 
 def broken_formats() -> Mapping[str, Broken]:
-    """The formats of other packages that cannot be used, by the name of the entry point."""
+    """Return the formats of other packages that cannot be used, by the name of the entry point."""
     return read_plugins({*ALIASES, *(format_.name for format_ in BUILTIN)}).broken
 
 
 def api_formats() -> Mapping[str, Format]:
-    """The formats of other packages that have an HTTP API, by name."""
+    """Return the formats of other packages that have an HTTP API, by name."""
     own, known = {format_.name for format_ in BUILTIN}, all_formats()
     others = (known[name] for name in known if name not in own)
     return {one.name: one for one in others if one.http_api is not None}
 
 
 def get_format(name: str) -> Format:
-    """The format of that name or alias."""
+    """Return the format of a name or alias."""
     known = all_formats()
     full = ALIASES.get(name, name)
     if full not in known:

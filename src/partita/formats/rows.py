@@ -1,7 +1,8 @@
-"""Rows of a database: columns in camelCase or snake_case, JSON in text, times in the forms of databases.
+"""Rows of a database as messages: columns in camelCase or snake_case, JSON as text, times in many forms.
 
-A column that is null is the same as one that is absent. Everything else that a reader does not take from a
-row is `left`, and kept in metadata by the formats that use this: so nothing of a row is lost.
+A column that is null is the same as an absent one. `Row` gives access to the columns; those that a reader
+does not take remain in `left`, which the formats that use this keep in metadata. The format of plain rows is
+here too.
 """
 
 import re
@@ -39,7 +40,7 @@ ROLES: Mapping[str, tuple[type[Message], type[Any], tuple[type, ...]]] = {
     "user": (UserMessage, UserContent, get_args(UserPart)),
     "assistant": (AssistantMessage, AssistantContent, get_args(AssistantPart)),
 }
-"""By role: the type of its message, of the content, and of the parts that it may have."""
+"""By role: the types of a message, of its content, and of its parts."""
 
 OTHER_ROLES: Mapping[str, str] = {
     "agent": "assistant",
@@ -47,18 +48,18 @@ OTHER_ROLES: Mapping[str, str] = {
     "developer": "system",
     "root": "system",
 }
-"""Names that other systems have for a role. An unknown role is read as that of the assistant."""
+"""Names of roles in other systems. Any other role is read as that of the assistant."""
 
 NOT_JSON = "it is kept as a foreign part, because it is not JSON"
 
 SECONDS_BELOW = 100_000_000_000
-"""Numbers below are seconds since 1970 (up to the year 5138), others milliseconds (from 1973 on)."""
+"""Smaller numbers are seconds since 1970 (up to the year 5138), larger ones milliseconds (from 1973 on)."""
 
 _HUMP = re.compile(r"(?<!^)(?=[A-Z])")
 
 
 class Row:
-    """A row, or any other object whose members are read one by one. What was not taken is `left`."""
+    """A row, or any other object whose members are taken one by one. Those that are not taken are `left`."""
 
     def __init__(self, raw: JsonObject, path: str) -> None:
         self.path = path
@@ -68,15 +69,18 @@ class Row:
         return self._spelt(name) in self.left
 
     def get(self, name: str) -> Json:
-        """The value of a column, by its camelCase name; `None` if there is none."""
+        """Return the value of a column, by its camelCase name, or `None`."""
         return self.left.get(self._spelt(name))
 
     def take(self, name: str) -> Json:
-        """The value of a column, which is no longer left."""
+        """Return the value of a column and remove it."""
         return self.left.pop(self._spelt(name), None)
 
     def take_text(self, name: str) -> str | None:
-        """The text of a column, or its number as text. Other values are left, and so is an empty text."""
+        """Return a column's text, or its number as text, and remove it.
+
+        Other values and empty texts remain.
+        """
         value = self.get(name)
         if isinstance(value, bool) or not isinstance(value, str | int) or value == "":
             return None
@@ -84,11 +88,11 @@ class Row:
         return str(value)
 
     def take_object(self, name: str) -> "Row":
-        """The object in a column, as a row; an empty one if there is none."""
+        """Return the object in a column as a row and remove it; an empty row if there is none."""
         return Row(self.take(name) if is_object(self.get(name)) else {}, self.where(name))
 
     def take_role(self) -> str:
-        """The role. A name that is not one of ours is also left."""
+        """Return the role. A name that is not one of ours remains."""
         name = self.get("role")
         if not isinstance(name, str):
             raise ConversionError(
@@ -99,7 +103,7 @@ class Row:
         return role_of(name)
 
     def take_moment(self, name: str) -> datetime | None:
-        """The time of a column. It is also left, unless it is in the form that JavaScript writes."""
+        """Return the time of a column. It also remains, unless it is in the form that JavaScript writes."""
         value = self.get(name)
         moment = read_moment(value)
         if moment is not None and value == iso_text(moment, "milliseconds"):
@@ -114,7 +118,7 @@ class Row:
                 self.left[self._spelt(name)] = value
 
     def where(self, name: str) -> str:
-        """The path of a column."""
+        """Return the path of a column."""
         return f"{self.path}.{self._spelt(name)}"
 
     def _spelt(self, name: str) -> str:
@@ -122,7 +126,7 @@ class Row:
 
 
 def rows_of(payload: Json, path: str = "$") -> Iterator[Row]:
-    """The rows of a payload: one, or a list of them."""
+    """Yield the rows of a payload: one, or a list of them."""
     if is_array(payload):
         for index, raw in enumerate(payload):
             yield _row(raw, f"{path}[{index}]")
@@ -141,7 +145,7 @@ def _row(raw: Json, path: str) -> Row:
 
 
 def read_moment(value: Json) -> datetime | None:
-    """The time in a column: ISO text, in UTC if it has no zone, or a number since 1970."""
+    """Read the time in a column: ISO text, in UTC if it has no zone, or a number since 1970."""
     try:
         if isinstance(value, str):
             return parse_iso(value)
@@ -154,7 +158,7 @@ def read_moment(value: Json) -> datetime | None:
 
 
 def role_of(name: str) -> str:
-    """The role for a name."""
+    """Return the role that a name stands for."""
     return name if name in ROLES else OTHER_ROLES.get(name, "assistant")
 
 
@@ -167,7 +171,7 @@ def message_of(
     usage: Usage | None = None,
     **envelope: Unpack[Envelope],
 ) -> Message:
-    """A message of that role. A part that it may not have becomes a foreign one of that origin."""
+    """Return a message of a role. A part that it cannot have becomes a foreign part of that origin."""
     message_type, content_type, fitting = ROLES[role]
     content: JsonObject = {
         "parts": tuple(part if isinstance(part, fitting) else _foreign(part, origin) for part in parts)
@@ -185,8 +189,8 @@ def _foreign(part: Part, origin: str) -> ForeignPart | UnknownPart:
 
 # Rows of plain text, `{id, role, content, createdAt, …}` → messages of one part, marked as reconstructed.
 #
-# What the agent did besides writing text was not stored, so the metadata of each message has `reconstructed`,
-# and its origin as `from`. Columns without a place in a message are kept there too, under their own names.
+# Such rows only have the text that an agent wrote. So the metadata of each message has `reconstructed`, and
+# its origin as `from`. Columns without a place in a message are kept there under their own names.
 
 NAME: Final = "plain"
 RECONSTRUCTED: Final = "reconstructed"
@@ -198,7 +202,7 @@ THREADS: Final = ("threadId", "sessionId", "conversationId")
 
 
 def load_plain(payload: Json) -> Loaded:
-    """Rows of plain text, one or a list of them, as canonical messages."""
+    """Read rows of plain text, one or a list of them."""
     return Loaded(tuple(_load_row(row, index) for index, row in enumerate(rows_of(payload))))
 
 
@@ -212,10 +216,10 @@ def reconstructed(
     usage: Usage | None = None,
     **envelope: Unpack[Envelope],
 ) -> Message:
-    """A message made of plain text, and marked as reconstructed.
+    """Return a message of plain text that is marked as reconstructed.
 
-    `origin`: what it was made of; `aside`: other columns; `more`: parts after the text. Only messages of the
-    assistant have usage.
+    `origin`: the format of the row; `aside`: other columns; `more`: parts after the text. Only messages of
+    the assistant have usage.
     """
     parts = [*([] if text is None else [TextPart(text)]), *more]
     return message_of(
@@ -224,7 +228,7 @@ def reconstructed(
 
 
 def marks(origin: str, aside: JsonObject | None = None, *, made: bool) -> JsonObject:
-    """The metadata of a message of a row: whether it was reconstructed, its origin, and other columns."""
+    """Return the metadata of a message: whether it was reconstructed, its origin, and other columns."""
     own: JsonObject = {**({RECONSTRUCTED: True} if made else {}), FROM: origin}
     others = (aside or {}).items()
     return own | {FOREIGN + key if key in (RECONSTRUCTED, FROM) else key: value for key, value in others}

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from partita.errors import ConflictError, FormatError, NotFoundError
 from partita.formats.ai_sdk.ui.format import dump as dump_ui
-from partita.formats.conversion import read_guessed
+from partita.formats.conversion import detect_and_read
 from partita.formats.format import Decoder, Dumped, Format, Loaded, losses_of
 from partita.formats.losses import Loss
 from partita.formats.model_view import View, model_view
@@ -167,7 +167,7 @@ class MessageList:
                 raise FormatError(f"{format_.name} is a stream", hint="feed() takes it, event by event")
             return format_.load(payload)
 
-        loaded = read_guessed(payload, read)[0] if name is None else read(get_format(name))
+        loaded = detect_and_read(payload, read)[0] if name is None else read(get_format(name))
         self.losses += loaded.losses
         return self._with_new_ids(loaded.messages, payload)
 

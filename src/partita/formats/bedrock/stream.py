@@ -14,9 +14,9 @@ from msgspec.structs import replace
 
 from partita.formats.core.codec import DELTAS, behind_note
 from partita.formats.core.decoder import (
-    OTHER_VALUE,
-    NOT_STARTED,
     BLOCK_ORDER,
+    NOT_STARTED,
+    OTHER_VALUE,
     Call,
     ResponseDecoder,
     StreamedBlock,

@@ -10,10 +10,10 @@ from msgspec.structs import replace
 
 from partita.formats.core.codec import DELTAS
 from partita.formats.core.decoder import (
-    OTHER_VALUE,
+    BLOCK_ORDER,
     INTERRUPTED,
     NOT_STARTED,
-    BLOCK_ORDER,
+    OTHER_VALUE,
     Call,
     ResponseDecoder,
     StreamedBlock,

@@ -95,7 +95,7 @@ class Requests:
     def _load_messages(self, items: Sequence[Json]) -> Loaded:
         """Read messages without a request around them."""
         found = tuple(join(self._read(items, "$").messages))
-        return Loaded(found, again=lambda: self.dump(found).payload[MESSAGES])
+        return Loaded(found, write_back=lambda: self.dump(found).payload[MESSAGES])
 
     def _load_request(self, payload: JsonObject) -> Loaded:
         messages = payload.get(MESSAGES, [])

@@ -150,7 +150,7 @@ class Responses:
 
     def _loaded(self, message: AssistantMessage) -> Loaded:
         """Return a message that is written back as a body, even if it was read by the format of requests."""
-        return Loaded((message,), again=lambda: self.dump((message,)).payload)
+        return Loaded((message,), write_back=lambda: self.dump((message,)).payload)
 
     def _load_events(self, events: Sequence[Json]) -> Loaded:
         loaded = load_events(self.decoder(), events)

@@ -116,7 +116,7 @@ def load(payload: Json) -> Loaded:
         found = [{"role": role, "content": text, **fields} for role, text, fields in written]
         return {**others, "messages": found} if is_object(payload) else found
 
-    return Loaded(messages, (), Request(settings=others) if others else None, again=again)
+    return Loaded(messages, (), Request(settings=others) if others else None, write_back=again)
 
 
 def _load_text(text: str) -> Loaded:

@@ -61,7 +61,7 @@ def load(payload: Json) -> Loaded:
     request = Request(tuple(specs), settings) if specs or settings else None
     messages = tuple(reader.messages)
     return Loaded(
-        messages, (), request, again=(lambda: [dump(messages, request).payload]) if is_list else None
+        messages, (), request, write_back=(lambda: [dump(messages, request).payload]) if is_list else None
     )
 
 

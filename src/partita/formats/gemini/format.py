@@ -117,7 +117,7 @@ def load(payload: Json) -> Loaded:
             if not is_conversation and any(is_object(item) or is_array(item) for item in items):
                 return _load_response(payload)
             found = tuple(join(_Reader(items, "$[{}]").messages))
-            return Loaded(found, again=lambda: _write(found, None, is_sent=False)[0]["contents"])
+            return Loaded(found, write_back=lambda: _write(found, None, is_sent=False)[0]["contents"])
         case {"contents": contents}:
             return _load_request(payload, contents)
         case _ if is_response(payload):
@@ -125,7 +125,7 @@ def load(payload: Json) -> Loaded:
         case {"parts": _}:
             found = tuple(join(_Reader([payload], "$").messages))
             return Loaded(
-                found, again=lambda: next(iter(_write(found, None, is_sent=False)[0]["contents"]), {})
+                found, write_back=lambda: next(iter(_write(found, None, is_sent=False)[0]["contents"]), {})
             )
         case _:
             what = "no contents and no candidates" if is_object(payload) else f"{kind_of(payload)}"
@@ -145,7 +145,7 @@ def _load_request(payload: JsonObject, contents: Json) -> Loaded:
     else:
         raise ConversionError(f"contents is {kind_of(contents)}", where="$.contents", hint=HINT)
     found, request = tuple(join(reader.messages)), _read_request(payload)
-    return Loaded(found, request=request, again=lambda: _write(found, request, is_sent=False)[0])
+    return Loaded(found, request=request, write_back=lambda: _write(found, request, is_sent=False)[0])
 
 
 def dump(messages: Sequence[Message], request: Request | None = None) -> Dumped:

@@ -50,7 +50,7 @@ class _Reader:
     def loaded(self) -> Loaded:
         """The messages. They are written back in the form that they had."""
         messages = tuple(structured(message) or message for message in self.stored.messages)
-        return Loaded(messages, tuple(self.stored.losses), again=self.stored.write_again)
+        return Loaded(messages, tuple(self.stored.losses), write_back=self.stored.write_again)
 
     def places(self) -> dict[Position, Any]:
         """Messages and parts by their places, without texts that became structure."""

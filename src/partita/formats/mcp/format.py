@@ -125,7 +125,7 @@ def _load_as(message: JsonObject, payload: Json, unwrap: Callable[[JsonObject], 
         written = dump(loaded.messages).payload
         return unwrap(written[0]) if len(written) == 1 else written
 
-    return Loaded(loaded.messages, loaded.losses, again=again)
+    return Loaded(loaded.messages, loaded.losses, write_back=again)
 
 
 def _load_blocks(payload: Json) -> Loaded:
@@ -167,7 +167,7 @@ def _load_message(payload: JsonObject) -> Loaded:
     if metadata:
         first: Any = messages[0]
         messages = (replace(first, content=replace(first.content, metadata=metadata)), *messages[1:])
-    return Loaded(messages, loaded.losses, again=loaded.again)
+    return Loaded(messages, loaded.losses, write_back=loaded.write_back)
 
 
 def _load_request(payload: JsonObject) -> Loaded:

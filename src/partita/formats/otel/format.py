@@ -111,7 +111,7 @@ def load(payload: Json) -> Loaded:
     def again() -> Json:
         return with_texts_of(payload, dump(messages, request).payload)
 
-    return Loaded(messages, misplaced, request, again=again if recording.form == TEXTS else None)
+    return Loaded(messages, misplaced, request, write_back=again if recording.form == TEXTS else None)
 
 
 def dump(messages: Sequence[Message], request: Request | None = None) -> Dumped:

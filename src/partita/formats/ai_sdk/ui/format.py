@@ -84,7 +84,7 @@ def load(payload: Json) -> Loaded:
             yield from _changed_parts(raw, message, path)
 
     # Without repairs, and as it is, not as it is displayed
-    return Loaded(messages, changed, again=lambda: _write_all(messages, "$", 7, None))
+    return Loaded(messages, changed, write_back=lambda: _write_all(messages, "$", 7, None))
 
 
 def read_part(raw: Json, role: str, path: str = "$") -> Any:
