@@ -1,4 +1,4 @@
-"""`partita doctor`, as a person meets it."""
+"""The output of `partita doctor`."""
 
 import asyncio
 import subprocess
@@ -49,13 +49,13 @@ def test_a_healthy_store(store: str) -> None:
     assert all(line.startswith("✓") for line in result.stdout.splitlines()[:-2])
 
 
-def test_what_is_wrong_is_told_with_ids_and_what_to_do(store: str) -> None:
+def test_findings_have_ids_and_hints(store: str) -> None:
     damage(
         store, "UPDATE threads SET message_count = 7", "UPDATE messages SET role = 'ghost' WHERE id = 'm1'"
     )
     result = run("--store", store)
     assert result.exit_code == 1
-    assert "! Threads count right: 1 problem" in result.stdout
+    assert "! Thread counters are correct: 1 problem" in result.stdout
     assert "(thread t1, message m1)" in result.stdout
     assert "→ --repair" in result.stdout
     assert "2 problems" in result.stdout
@@ -75,11 +75,11 @@ def test_the_audit_counts_json_in_strings_and_names_the_migration(store: str) ->
     assert run("--store", store, "--repair", "--audit").exit_code == 0
 
 
-def test_repair_mends_what_it_can(store: str) -> None:
+def test_damage_is_repaired(store: str) -> None:
     damage(store, "UPDATE threads SET message_count = 7", "DELETE FROM parts")
     result = run("--store", store, "--repair")
     assert result.exit_code == 0, result.output
-    assert "✓ Threads count right: 1 repaired" in result.stdout
+    assert "✓ Thread counters are correct: 1 repaired" in result.stdout
     assert run("--store", store, "--full").exit_code == 0
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from partita.runtime.run_fold import fold_run
 from partita.runtime.session.session import Session
-from partita.store.doctor.examination import examine
+from partita.store.doctor.doctor import check_store
 from partita.store.store import Store
 from partita.store.values import MessageFilter, RunFilter
 from partita.types.codec import encode
@@ -71,7 +71,7 @@ async def judge_end(store: Store) -> dict[str, int]:
         statuses[run.status] += 1
         await _judge_run(store, run)
     assert statuses.keys() <= {"completed", "interrupted"}
-    health = await examine(store, full=True)
+    health = await check_store(store, full=True)
     found = [finding for check in health.checks for finding in check.findings]
     assert found == [], found[:3]
     return statuses

@@ -18,7 +18,7 @@ from random import Random
 from typing import TypeAlias
 
 from partita.errors import ConflictError
-from partita.store.data.runner import MIGRATIONS, migrate
+from partita.store.data_migrations.runner import MIGRATIONS, migrate
 from partita.store.logs.run_log import LogEntry
 from partita.store.messages import writer as saving
 from partita.store.messages.prepared import prepare

@@ -7,9 +7,9 @@ from typing import Any, TypeAlias
 
 from sqlalchemy import select, text
 
-from partita.store.data import records
-from partita.store.data.runner import MIGRATIONS, list_migrations, migrate
-from partita.store.doctor.examination import examine
+from partita.store.data_migrations import progress
+from partita.store.data_migrations.runner import MIGRATIONS, list_migrations, migrate
+from partita.store.doctor.doctor import check_store
 from partita.store.logs.run_log import raw_lines
 from partita.store.opening import open_store
 from partita.store.schema import messages, runs
@@ -38,7 +38,7 @@ async def judge(store: Store, work: str, said: Sequence[Said]) -> None:
             await judge_runs(store, said)
         case _:
             await judge_migrations(store, said)
-    health = await examine(store, full=True)
+    health = await check_store(store, full=True)
     assert health.healthy, [finding for check in health.checks for finding in check.findings]
     await store.read(_sound)
 
@@ -154,7 +154,7 @@ async def judge_migrations(store: Store, said: Sequence[Said]) -> None:
     for name in MIGRATIONS:
         told = [line for line in said if name in (line.get("starting"), (line.get("seen") or [""])[0])]
         if told and "seen" in told[-1]:
-            record = await store.read(records.find, name)
+            record = await store.read(progress.find, name)
             assert record.tally.seen >= told[-1]["seen"][1]
     done = Counter(line["migrated"][1] for line in said if "migrated" in line)
     rows = await store.read(lambda tx: tx.rows(select(messages.c.id, messages.c.content)))

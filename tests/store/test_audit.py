@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from partita.store.data.runner import migrate
-from partita.store.doctor.audit import audit
-from partita.store.doctor.examination import examine
+from partita.store.data_migrations.runner import migrate
+from partita.store.doctor.contents import audit
+from partita.store.doctor.doctor import check_store
 from partita.store.doctor.report import AuditEntry
 from partita.store.store import Store
 from partita.types.json import Json, JsonObject, dumps
@@ -210,14 +210,14 @@ async def test_a_store_full_of_network_strings_is_not_healthy(store: Store) -> N
     whole = [AssistantMessage(id=f"n{number}", content=network(str(number))) for number in range(5)]
     inside = said(call(children=(AssistantMessage(id="in", content=network()),)))
     await store.messages.save([*whole, inside], thread_id="t")
-    assert not (await examine(store)).healthy  # without the audit, too
+    assert not (await check_store(store)).healthy  # without the audit, too
     entries = {(one.kind, one.condition, one.migration): one for one in await audited(store)}
     assert set(entries) == {("network", "whole", NETWORKS), ("network", "whole", PARSED)}
     of_texts = entries["network", "whole", NETWORKS]
     assert (of_texts.count, of_texts.messages, len(of_texts.samples)) == (5, 5, 3)
     await migrate(store)
     assert await audited(store) == []
-    assert (await examine(store, audit=True)).healthy
+    assert (await check_store(store, audit=True)).healthy
     found = await store.messages.get("t", "m")
     assert isinstance(found, AssistantMessage)
     (part,) = found.parts
@@ -233,7 +233,7 @@ async def test_a_network_string_that_was_cut_is_damage(store: Store) -> None:
     (entry,) = await audited(store)
     assert (entry.kind, entry.condition, entry.migration) == ("network", "cut off", None)
     await migrate(store)
-    assert not (await examine(store, audit=True)).healthy
+    assert not (await check_store(store, audit=True)).healthy
 
 
 async def test_a_content_in_a_string_is_named_too(store: Store) -> None:

@@ -19,8 +19,8 @@ from partita.store.backup.archive import MAGIC, End, Head, Record, Rows, TableSu
 from partita.store.backup.making import back_up
 from partita.store.backup.reading import check
 from partita.store.backup.restoring import restore
-from partita.store.data.runner import migrate
-from partita.store.doctor.examination import examine
+from partita.store.data_migrations.runner import migrate
+from partita.store.doctor.doctor import check_store
 from partita.store.opening import open_store
 from partita.store.schema import metadata
 from partita.store.sql.transaction import Transaction
@@ -131,7 +131,7 @@ async def test_what_comes_back_is_what_was_there(place: str, tmp_path: Path) -> 
         async with open_store(target) as store:
             assert await restore(store, tmp_path / "a.backup") == made
             assert await contents(store) == before
-            assert (await examine(store, full=True)).healthy
+            assert (await check_store(store, full=True)).healthy
             again = await back_up(store, tmp_path / f"again-{number}.backup")
             assert (again.rows["messages"], again.rows["blobs"]) == (
                 made.rows["messages"],
@@ -145,7 +145,7 @@ async def test_a_file_comes_back_on_a_server(archive: Path, postgres_url: str) -
     async with open_store(postgres_url) as store:
         await restore(store, archive)
         assert await contents(store) == before
-        assert (await examine(store, full=True)).healthy
+        assert (await check_store(store, full=True)).healthy
 
 
 async def test_rows_from_before_types_were_checked_come_back(place: str, tmp_path: Path) -> None:
@@ -175,7 +175,7 @@ async def test_a_store_that_came_back_goes_on(place: str, archive: Path) -> None
             b"one more",
         ]
         assert len((await store.search("sun")).items) == 1
-        assert (await examine(store, full=True)).healthy
+        assert (await check_store(store, full=True)).healthy
 
 
 def _keys(tx: Transaction) -> Any:
@@ -231,7 +231,7 @@ async def test_what_was_acknowledged_before_is_in_it_and_nothing_is_torn(place: 
             assert entries[:before] == [b"%d" % one for one in range(before)]
             assert len(ids) % 2 == 0
             assert len(ids) // 2 - len(entries) in (0, 1)
-            assert (await examine(store, full=True)).healthy
+            assert (await check_store(store, full=True)).healthy
 
 
 # The file

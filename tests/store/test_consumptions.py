@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from msgspec.structs import asdict
 
 from partita.errors import ConflictError, NotFoundError, StoreError
-from partita.store.doctor.examination import examine
+from partita.store.doctor.doctor import check_store
 from partita.store.opening import open_store
 from partita.store.sql.transaction import Transaction
 from partita.store.store import Store
@@ -25,7 +25,7 @@ from tests.store.emptying import in_empty_store
 from tests.store.examples import answer, ask
 from tests.store.ledger import NOON, NaiveLedger, counted, sums, took
 from tests.store.older import everything
-from tests.store.test_doctor import problems, sql, torn
+from tests.store.test_doctor import problems, sql, with_keys_off
 from tests.tables import each_row
 
 THREADS = ("t1", "t2", "t3")
@@ -298,7 +298,7 @@ async def test_some_write_while_others_delete(store: Store) -> None:
     )
     assert sorted(await counted(store)) == ["k", *(f"own-{thread}" for thread in names[4:])]
     assert (await total(store)).output_tokens == 9
-    assert (await examine(store)).healthy
+    assert (await check_store(store)).healthy
 
 
 IN_BETWEEN: dict[str, tuple[Work, Work, dict[str, str]]] = {
@@ -347,7 +347,7 @@ async def test_what_one_does_before_the_other_is_done(
         await store.write(second)
         await waiting
         assert await counted(store) == expected
-        assert (await examine(store)).healthy
+        assert (await check_store(store)).healthy
 
 
 # The doctor, and deriving anew
@@ -362,7 +362,7 @@ DAMAGE = {
         "ledger",
         1,
     ),
-    "the thread is gone": (torn("DELETE FROM threads WHERE id = 't1'"), "orphans", 1),
+    "the thread is gone": (with_keys_off("DELETE FROM threads WHERE id = 't1'"), "orphans", 1),
 }
 
 
@@ -373,8 +373,8 @@ async def test_the_doctor_settles_the_ledger(store: Store, name: str) -> None:
     await fill(store)
     await store.usage.record([took("t1", "a", 9), took("t2", "a", 7), took("t2", "b", 1)])
     await damage(store)
-    assert problems(await examine(store)).get(check) == findings
-    mended = await examine(store, repair=True)
+    assert problems(await check_store(store)).get(check) == findings
+    mended = await check_store(store, repair=True)
     assert problems(mended) == {}
     gone = name == "the thread is gone"
     assert await counted(store) == {"a": "t2" if gone else "t1", "b": "t2"}
@@ -383,7 +383,7 @@ async def test_the_doctor_settles_the_ledger(store: Store, name: str) -> None:
 async def test_a_price_that_cannot_be_read_is_told(ledger: Store) -> None:
     await ledger.usage.record([took("t1", "a", price={"x": 1})])
     await sql("UPDATE consumptions SET price = 'nonsense'")(ledger)
-    health = await examine(ledger)
+    health = await check_store(ledger)
     (finding,) = next(check for check in health.checks if check.name == "columns").findings
     assert (finding.what, finding.thread_id) == ("the column price of consumption a is damaged", "t1")
 
@@ -400,9 +400,9 @@ async def test_a_scoped_doctor_looks_at_its_own_ledger_only(store: Store) -> Non
         await store.scoped(owner).threads.create("t1")
         await store.scoped(owner).usage.record([took("t1", "a")])
     await sql("UPDATE consumptions SET counted = false")(store)
-    await examine(store.scoped("ada"), repair=True)
+    await check_store(store.scoped("ada"), repair=True)
     assert await counted(store.scoped("ada")) == {"a": "t1"}
-    assert problems(await examine(store.scoped("bob"))) == {"ledger": 1}
+    assert problems(await check_store(store.scoped("bob"))) == {"ledger": 1}
 
 
 # Anything, in any order

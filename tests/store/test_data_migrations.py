@@ -9,12 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from partita.errors import StoreError
-from partita.store.data import batches, records
-from partita.store.data.looking import value_of
-from partita.store.data.migration import StoredRow
-from partita.store.data.report import MigrationReport
-from partita.store.data.runner import MIGRATIONS, list_migrations, migrate
-from partita.store.data.words import lost_words
+from partita.store.data_migrations import progress, runner
+from partita.store.data_migrations.migration import StoredRow
+from partita.store.data_migrations.report import MigrationReport
+from partita.store.data_migrations.results import lost_values, stored_value
+from partita.store.data_migrations.runner import MIGRATIONS, list_migrations, migrate
 from partita.store.messages.legacy_content import upgrade
 from partita.store.opening import open_store
 from partita.store.sql.transaction import Transaction
@@ -103,7 +102,7 @@ async def test_a_whole_content_in_a_string_is_not_marked(store: Store) -> None:
         store, {"m": ("user", '"{\\"format\\":2,\\"parts\\":[{\\"type\\":\\"text\\",\\"text\\":\\"hi\\"}]}"')}
     )
     (report,) = await migrate(store, ["plain-text"])
-    assert report.done == {"a content out of the string it was in": 1}
+    assert report.done == {"content decoded from a JSON string": 1}
     assert await get(store, "m") == UserMessage(
         id="m", content="hi", thread_id="t1", seq=1, created_at=(await get(store, "m")).created_at
     )
@@ -189,7 +188,7 @@ async def test_parts_of_ours_stay_when_older_ones_beside_them_change(store: Stor
 async def test_results_of_networks_become_structure(store: Store) -> None:
     await with_rows(store, ROWS)
     (report,) = await migrate(store, ["network-strings"])
-    assert report.done == {"a network's result of agent clerk": 1}
+    assert report.done == {"network result of agent clerk": 1}
     message = await get(store, "network")
     assert isinstance(message, AssistantMessage)
     assert message.content.network_execution is not None
@@ -277,12 +276,12 @@ async def test_a_run_that_was_killed_goes_on_where_it_was(
     killer = Killer()
     with monkeypatch.context() as patch:
         if moment == "inside a batch":
-            patch.setattr(records, "write", killer.after(records.write))
+            patch.setattr(progress, "save", killer.after(progress.save))
         if moment == "while verifying":
-            patch.setattr(records, "forget", killer.after(records.forget))
-        progress = killer if moment == "between two" else None
+            patch.setattr(progress, "delete_batch", killer.after(progress.delete_batch))
+        on_progress = killer if moment == "between two" else None
         with pytest.raises(KilledError):
-            await migrate(store, batch_size=2, progress=progress)
+            await migrate(store, batch_size=2, progress=on_progress)
     assert (await list_migrations(store))[0].state == ("done" if moment == "while verifying" else "running")
     again = await migrate(store, batch_size=2)
     if moment != "while verifying":
@@ -347,7 +346,7 @@ async def test_a_change_that_would_lose_words_is_refused(
     monkeypatch.setitem(MIGRATIONS, "plain-text", type(plain)("plain-text", "", forgetful))  # type: ignore[arg-type]
     (report,) = await migrate(store, ["plain-text"])
     assert (report.changed, report.failed) == (0, 4)
-    assert "words would be lost: 'Is the library open?'" in report.failures[0].what
+    assert "text would be lost: 'Is the library open?'" in report.failures[0].what
     assert any(ROWS["plain"][1] in row for row in (await everything(store))["messages"])
 
 
@@ -356,23 +355,23 @@ async def test_verification_finds_a_row_that_was_tampered_with(store: Store) -> 
     await migrate(store, ["plain-text"], verify=False)
     await with_rows(store, {"new": ("user", "One more."), "other": ("user", "And one.")})
     migration = MIGRATIONS["plain-text"]
-    await store.write(records.start, migration.name, again=False)
-    await store.write(batches.migrate_next, migration, 200, True)
+    await store.write(progress.start, migration.name, again=False)
+    await store.write(runner.migrate_next, migration, 200, True)
     await set_content(store, "new", second({"type": "text", "text": "One less."}))
     await set_content(store, "other", "And one.")
     (report,) = await migrate(store, ["plain-text"])
     assert (report.verified, report.wrong, report.ok) == (2, 2, False)
     assert {fault.message_id: fault.what for fault in report.faults} == {
-        "new": "what is stored is not what was written",
-        "other": "there is still something to do",
+        "new": "the stored content is not the one that was written",
+        "other": "the migration would change it again",
     }
 
 
 async def test_a_message_that_someone_changed_since_is_no_fault(store: Store) -> None:
     await with_rows(store, {"m": ("user", "Plain.")})
     migration = MIGRATIONS["plain-text"]
-    await store.write(records.start, migration.name, again=False)
-    await store.write(batches.migrate_next, migration, 200, True)
+    await store.write(progress.start, migration.name, again=False)
+    await store.write(runner.migrate_next, migration, 200, True)
     await store.messages.save([ask("m", "Something else.")], thread_id="t1")
     (report,) = await migrate(store, ["plain-text"])
     assert (report.verified, report.wrong) == (1, 0)
@@ -499,4 +498,4 @@ def test_any_text_in_the_column_can_be_read(text: str, role: str) -> None:
     """Whatever stands there, reading it gives a content, and what was said is in it."""
 
     found = upgrade(role, text)
-    assert lost_words(value_of(text), to_json(found.content), found.losses) == []
+    assert lost_values(stored_value(text), to_json(found.content), found.losses) == []

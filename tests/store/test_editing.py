@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from partita.errors import BusyError, NotFoundError, StoreError
-from partita.store.doctor.examination import examine
+from partita.store.doctor.doctor import check_store
 from partita.store.opening import open_store
 from partita.store.store import Store
 from partita.store.values import ConsumptionRecord, MessageFilter, ThreadFilter
@@ -32,7 +32,7 @@ async def branch(store: Store, which: str = "active", thread_id: str = "t1") -> 
 
 
 async def assert_healthy(store: Store) -> None:
-    health = await examine(store, full=True)
+    health = await check_store(store, full=True)
     assert {check.name: check.problems for check in health.checks if check.problems} == {}
 
 
@@ -201,5 +201,5 @@ async def test_whatever_is_edited_nothing_is_lost(
             assert [one.content for one in after[:-1]] == [one.content for one in before]
             assert (after[-1], (await branch(store))[-1]) == (edited, edited)
         assert {
-            one.name: one.problems for one in (await examine(store, full=True)).checks if one.problems
+            one.name: one.problems for one in (await check_store(store, full=True)).checks if one.problems
         } == {}

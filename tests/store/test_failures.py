@@ -15,7 +15,7 @@ import pytest
 from sqlalchemy import Connection
 
 from partita.errors import StoreError, UnavailableError
-from partita.store.doctor.examination import examine
+from partita.store.doctor.doctor import check_store
 from partita.store.engines.driver_errors import SQLITE, store_error
 from partita.store.opening import open_store
 from partita.store.store import Store
@@ -68,7 +68,7 @@ async def test_a_full_disk(small: Store, writers: int) -> None:
     await small.engine.autocommit(lambda connection: pages(connection, 100_000))
     await small.messages.save([ask("after")], thread_id="t1")
     assert [message.id for message in await small.messages.list("t1")] == ["before", "after"]
-    assert (await examine(small, full=True)).healthy
+    assert (await check_store(small, full=True)).healthy
 
 
 async def test_a_full_disk_is_told_to_those_who_append(small: Store) -> None:
@@ -99,7 +99,7 @@ async def test_a_disk_that_takes_no_more_bytes(tmp_path: Path) -> None:
         await store.threads.create("t1")
     assert told_by(fill_with_a_limit, path).startswith("UnavailableError the disk ")
     async with open_store(path) as store:
-        assert (await examine(store, full=True)).healthy
+        assert (await check_store(store, full=True)).healthy
         await store.messages.save([ask("after")], thread_id="t1")
 
 
@@ -245,7 +245,7 @@ async def test_a_damaged_file(tmp_path: Path) -> None:
             await store.messages.list("t1", limit=None)
         assert caught.value.where == str(path)
         assert ".recover" in caught.value.hint
-        assert not (await examine(store, full=True)).healthy
+        assert not (await check_store(store, full=True)).healthy
 
 
 async def test_a_file_that_was_cut_short(tmp_path: Path) -> None:

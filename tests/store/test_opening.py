@@ -13,7 +13,7 @@ from sqlalchemy import Connection, inspect, text
 
 from partita.errors import StoreError
 from partita.store.backup.restoring import restore
-from partita.store.doctor.examination import examine
+from partita.store.doctor.doctor import check_store
 from partita.store.engines.engine import Engine
 from partita.store.engines.location import locate
 from partita.store.logs.run_log import LogEntry
@@ -165,7 +165,7 @@ async def test_a_file_with_schema_0007_is_upgraded(tmp_path: Path) -> None:
                 await store.runs.finish(run, agent_result=[2])
             await store.logs.seal(run)
             assert (await store.logs.read(run))[: len(entries)] == entries
-        assert (await examine(store, full=True)).healthy
+        assert (await check_store(store, full=True)).healthy
     async with open_store(tmp_path / "new.db"):
         pass
     assert made(path) == made(tmp_path / "new.db")

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 from partita.cli.main import cli
 from partita.store.backup.making import back_up
-from partita.store.doctor.examination import examine
+from partita.store.doctor.doctor import check_store
 from partita.store.engines.location import default_path
 from partita.store.opening import open_store
 from tests.store.examples import ask
@@ -132,7 +132,7 @@ async def test_the_doctor_names_files_that_others_may_open(tmp_path: Path) -> No
     path = tmp_path / "a store.db"
     async with open_store(path) as store:
         path.chmod(0o640)
-        health = await examine(store)
+        health = await check_store(store)
     [found] = [one for check in health.checks for one in check.findings]
     assert found.what == "other users may open a store.db (mode 640)"
     assert found.hint == f"unless you share it on purpose: chmod go= '{path}'"

@@ -13,7 +13,7 @@ from partita import demo
 from partita.errors import ConflictError, NotFoundError, StoreError
 from partita.store.compress import compress
 from partita.store.context import StoreContext
-from partita.store.doctor.examination import examine
+from partita.store.doctor.doctor import check_store
 from partita.store.engines.engine import Engine
 from partita.store.logs import blocks, maintenance, run_log
 from partita.store.logs.blocks import BLOCK_BYTES, BLOCK_ENTRIES, StoredEntry
@@ -215,7 +215,7 @@ async def test_files_in_a_log_are_stored_once_and_deleted_with_it(store: Store) 
         assert [r.raw for r in await store.logs.read(id_)] == [line, b"short", None]
     url = f"blob:sha256:{sha256(b64decode(picture)).hexdigest()}"
     assert (await store.blobs.describe(url)).size == 30_000
-    health = await examine(store, full=True)
+    health = await check_store(store, full=True)
     assert health.healthy
     await store.logs.drop(Retention(max_bytes=0), limit=1)
     assert [r.raw for r in await store.logs.read("r2")] == [line, b"short", None]

@@ -43,13 +43,13 @@ def doctor(
 
     Exit code: 0 when the store is healthy, 1 when something is wrong that was not repaired.
     """
-    from partita.store.doctor.examination import examine
+    from partita.store.doctor.doctor import check_store
     from partita.store.opening import open_store
 
     async def work() -> "Health":
         async with open_store(url) as store:
             with Bar("examining") as bar:
-                return await examine(store, repair=repair, full=full, audit=audit, progress=bar)
+                return await check_store(store, repair=repair, full=full, audit=audit, progress=bar)
 
     health = run_async(work())
     if as_json:

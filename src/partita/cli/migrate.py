@@ -11,7 +11,7 @@ from .options import store_option
 from .output import Bar, echo, print_json
 
 if TYPE_CHECKING:  # the store is loaded when a command needs it
-    from partita.store.data.report import MigrationReport, Place
+    from partita.store.data_migrations.report import MigrationReport, Place
 
 SHOWN = 10
 WIDTH = 100
@@ -66,8 +66,8 @@ def migrate(
 
     Exit code: 0 when all went well, 1 when some message could not be changed.
     """
-    from partita.store.data.runner import list_migrations
-    from partita.store.data.runner import migrate as run
+    from partita.store.data_migrations.runner import list_migrations
+    from partita.store.data_migrations.runner import migrate as run
     from partita.store.opening import open_store
 
     async def work() -> "list[MigrationReport]":

@@ -1,4 +1,4 @@
-"""Deriving everything anew: flags, previews, part rows, branches, labels, counters, the index, the ledger."""
+"""Rebuild derived data: flags, previews, part rows, branches, labels, counters, the index, the ledger."""
 
 from collections.abc import Sequence
 from itertools import groupby
@@ -9,7 +9,7 @@ from sqlalchemy import Row, func, select, update
 from partita.types.messages import Message
 
 from .blobs.moves import moves_from_json
-from .messages import writer as saving
+from .messages import writer as message_writer
 from .messages.prepared import prepare
 from .messages.rows import read_messages
 from .messages.writer import Slot
@@ -27,19 +27,19 @@ FLAGS = (
 
 
 def rebuild_messages(tx: Transaction, after: int, limit: int) -> tuple[int, int]:
-    """Derive the next messages anew; give how many there were, and the key of the last one."""
+    """Rebuild the next messages; returns their number, and the key of the last one."""
     query = select(messages).where(messages.c.key > after, tx.owned(messages))
     rows = tx.rows(query.order_by(messages.c.key).limit(limit))
     for owner, group in groupby(rows, key=lambda row: row.owner):
-        rederive(tx, owner, list(group))
+        rebuild_rows(tx, owner, list(group))
     return len(rows), rows[-1].key if rows else after
 
 
-def rederive(tx: Transaction, owner: str, rows: Sequence[Row[Any]]) -> None:
-    """Derive messages of one owner anew from their rows."""
-    whole = read_messages(tx, rows, "inline")
-    slots = [_slot(row, message) for row, message in zip(rows, whole, strict=True)]
-    saving.rewrite_derived(tx, owner, slots)
+def rebuild_rows(tx: Transaction, owner: str, rows: Sequence[Row[Any]]) -> None:
+    """Rebuild what is derived from messages of one owner."""
+    read = read_messages(tx, rows, "inline")
+    slots = [_slot(row, message) for row, message in zip(rows, read, strict=True)]
+    message_writer.rewrite_derived(tx, owner, slots)
     tx.many(FLAGS, [(*slot.prepared.derived[:5], owner, slot.key) for slot in slots])
 
 
@@ -49,7 +49,7 @@ def _slot(row: Row[Any], message: Message) -> Slot:
 
 
 def rebuild_threads(tx: Transaction, after: int, limit: int) -> tuple[int, int]:
-    """Derive the next threads anew; give how many there were, and the key of the last one."""
+    """Rebuild the next threads; returns their number, and the key of the last one."""
     query = select(thread_table).where(thread_table.c.key > after, tx.owned(thread_table))
     rows = tx.rows(query.order_by(thread_table.c.key).limit(limit))
     for row in rows:
@@ -57,24 +57,24 @@ def rebuild_threads(tx: Transaction, after: int, limit: int) -> tuple[int, int]:
         threads.rewrite_derived(tx, row)
         if row.active_leaf_id is not None:
             branches.mark_active(tx, row.owner, row.id, row.active_leaf_id)
-    for owner, thread_id in sorted((row.owner, row.id) for row in rows):  # when no thread is waited for
+    for owner, thread_id in sorted((row.owner, row.id) for row in rows):  # after all threads are locked
         choose_counted_of_thread(tx, owner, thread_id)
     return len(rows), rows[-1].key if rows else after
 
 
 def recount(tx: Transaction, thread: Row[Any]) -> None:
-    """Count a thread's messages and errors anew; its next number is above all that are taken."""
-    mine = (messages.c.owner == thread.owner, messages.c.thread_id == thread.id)
-    taken = tx.run(
-        select(func.count().label("total"), func.max(messages.c.seq).label("last")).where(*mine)
+    """Count the messages and errors of a thread. Its next `seq` is above all that exist."""
+    of_thread = (messages.c.owner == thread.owner, messages.c.thread_id == thread.id)
+    counted = tx.run(
+        select(func.count().label("total"), func.max(messages.c.seq).label("last")).where(*of_thread)
     ).one()
-    errors = tx.run(select(func.count()).where(*mine, messages.c.has_errors)).scalar_one()
+    errors = tx.run(select(func.count()).where(*of_thread, messages.c.has_errors)).scalar_one()
     tx.run(
         update(thread_table)
         .where(thread_table.c.owner == thread.owner, thread_table.c.id == thread.id)
         .values(
-            message_count=taken.total,
+            message_count=counted.total,
             error_count=errors,
-            next_seq=max(thread.next_seq, (taken.last or 0) + 1),
+            next_seq=max(thread.next_seq, (counted.last or 0) + 1),
         )
     )

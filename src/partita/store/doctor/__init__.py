@@ -1,1 +1,1 @@
-"""The doctor: what is wrong with a store, and putting right what can be put right without guessing."""
+"""The doctor: checks of a store, and repairs of damage that can be repaired with certainty."""

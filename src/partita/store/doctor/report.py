@@ -1,26 +1,20 @@
-"""What the doctor finds, and says of it."""
+"""The report of the doctor: findings, results of checks, and JSON in strings."""
 
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, TypeAlias
 
-from partita.store.data.stringified import Condition, Kind
+from partita.store.data_migrations.json_strings import Condition, Kind
 from partita.types.json import JsonObject
 
 Severity: TypeAlias = Literal["problem", "notice"]
-"""A `problem` is damage; a `notice` is worth knowing, and may be as it should be."""
+"""A `problem` is damage; a `notice` may be intended."""
 
-KEPT = 100
-"""How many findings of a check are kept; all of them are counted."""
-
-Cursor: TypeAlias = tuple[Any, ...]
-"""Where a check goes on; empty at the start."""
-
-BACKUP = "take it from a backup"
+BACKUP = "restore it from a backup"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """One thing that is not as it should be: what, where, and what to do about it."""
+    """Something that is wrong or unusual: what, where, and what to do about it."""
 
     what: str
     hint: str = ""
@@ -30,11 +24,11 @@ class Finding:
     thread_id: str | None = None
     message_id: str | None = None
     run_id: str | None = None
-    keys: tuple[Any, ...] = ()  # what the repair needs to know
+    keys: tuple[Any, ...] = ()  # the arguments of the repair
 
     @property
     def where(self) -> str:
-        """The ids of what it is about, for people."""
+        """The ids of the rows that it is about, as text."""
         ids = {
             "owner": self.resource_id,
             "thread": self.thread_id,
@@ -44,29 +38,14 @@ class Finding:
         return ", ".join(f"{name} {text}" for name, text in ids.items() if text)
 
     def to_json(self) -> JsonObject:
-        """The finding for programs."""
+        """The finding as JSON."""
         names = ("what", "hint", "severity", "repairable", "resource_id", "thread_id", "message_id", "run_id")
         return {name: value for name in names if (value := getattr(self, name)) not in (None, "")}
 
 
-class Found(NamedTuple):
-    """What one step of a check found, and where the next one begins; `None`: that was all."""
-
-    findings: list[Finding]
-    next: Cursor | None = None
-
-
-class Scope(NamedTuple):
-    """How much to look at: everything, or every so-many-eth message or blob where looking is slow."""
-
-    full: bool
-    every: int = 1
-    prefix: str = ""  # of the hashes of the blobs to look into
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckResult:
-    """What a check found in all, and how much of it was repaired before."""
+    """The result of a check: the first findings, the number of all, and the number of repaired ones."""
 
     name: str
     title: str
@@ -90,18 +69,18 @@ class Sample:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditEntry:
-    """Strings of one kind: how many, in how many messages, and the migration that parses them."""
+    """Strings of one kind: their number, and the migration that parses them."""
 
     kind: Kind
     condition: Condition
     migration: str | None
     count: int = 0
-    messages: int = 0
+    messages: int = 0  # that contain them
     samples: tuple[Sample, ...] = ()
 
     @property
     def is_problem(self) -> bool:
-        """Whether something is to be done: a migration parses them, or a network's result is damaged."""
+        """Whether there is something to do: a migration parses them, or network results are damaged."""
         return self.migration is not None or self.kind == "network"
 
     @property
@@ -110,13 +89,13 @@ class AuditEntry:
         if self.migration is not None:
             return f"partita migrate --only {self.migration}"
         if self.condition == "cut off":
-            return "no migration: the rest is missing; take it from the source or a backup"
+            return "no migration: the rest is missing; restore it from the source or a backup"
         if self.kind == "provider metadata":
             return "no migration: providers compare these values byte for byte"
         return "no migration: it may be meant as text"
 
     def to_json(self) -> JsonObject:
-        """The entry for programs."""
+        """The entry as JSON."""
         return {
             "kind": self.kind,
             "condition": self.condition,
@@ -143,26 +122,26 @@ class Health:
     """The state of a store."""
 
     checks: tuple[CheckResult, ...]
-    audit: tuple[AuditEntry, ...] | None = None  # if it was asked for
+    audit: tuple[AuditEntry, ...] | None = None  # if requested
 
     @property
     def healthy(self) -> bool:
-        """Whether nothing is damaged, and the audit found nothing to do. Notices are no damage."""
+        """Whether there are no problems. Notices do not count."""
         return self.problems == 0
 
     @property
     def problems(self) -> int:
-        """How many problems there are."""
-        found = sum(entry.count for entry in self.audit or () if entry.is_problem)
-        return found + sum(check.problems for check in self.checks)
+        """The number of problems, in the audit too."""
+        in_audit = sum(entry.count for entry in self.audit or () if entry.is_problem)
+        return in_audit + sum(check.problems for check in self.checks)
 
     @property
     def repaired(self) -> int:
-        """How many findings were repaired."""
+        """The number of repaired findings."""
         return sum(check.repaired for check in self.checks)
 
     def to_json(self) -> JsonObject:
-        """The state for programs."""
+        """The state as JSON."""
         checks = [
             {
                 "name": check.name,

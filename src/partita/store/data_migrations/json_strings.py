@@ -1,14 +1,14 @@
-"""Structures that were stored as JSON in a string: found in any place, and parsed where that is certain.
+"""Structures stored as JSON in a string: found anywhere in a message, and parsed where that is certain.
 
-The places where other systems are known to do so:
+Other systems are known to store them in:
 
-- network results in an assistant's text part (Mastra): the migration `network-strings` reads them;
-- parts in an assistant's text part, one or a list of them;
-- the input of a tool call (`arguments` of OpenAI's API), its output, the data of a data part, the metadata.
+- an assistant's text part: network results (Mastra), which the migration `network-strings` parses;
+- an assistant's text part: parts, one or a list of them;
+- the input of a tool call (`arguments` in OpenAI's API), its output, the data of a data part, metadata.
 
 A string is replaced by its structure only where that changes nothing else: an input and metadata are objects
 by definition; an output or data must be exactly what `JSON.stringify` or `json.dumps` writes. The rest is
-reported and left alone: text for or from a tool, opaque values of providers, strings that were cut off.
+reported and not changed: text for or from a tool, opaque values of providers, truncated strings.
 """
 
 import json
@@ -39,28 +39,26 @@ from partita.types.parts import (
     UnknownPart,
 )
 
-from .migration import Changed, Migration, StoredRow, with_content
-from .networks import NETWORK_STRINGS
-from .plain_text import PLAIN_TEXT
+from .migration import NETWORK_STRINGS, PLAIN_TEXT, Change, Migration, StoredRow, with_content
 
 Kind: TypeAlias = Literal[
     "content", "network", "part", "tool input", "tool output", "data", "metadata", "provider metadata"
 ]
-"""Where a string stands."""
+"""Where a string is."""
 
 Condition: TypeAlias = Literal["whole", "inside", "cut off"]
-"""Whether it is the whole value, a value inside another, or JSON that breaks off."""
+"""Whether it is the whole value, a value inside another, or truncated JSON."""
 
 NAME = "stringified-values"
 DEPTH = 3
-"""How many times one value may have been stringified."""
+"""The number of times that a value may have been encoded."""
 
 _NETWORK = re.compile(r'\s*\{\s*"isNetwork"\s*:\s*true')
-"""How the result of a network begins."""
+"""The start of a network result."""
 
 
-class Stringified(NamedTuple):
-    """A structure in a string: where, and the migration that parses it, if there is one."""
+class JsonString(NamedTuple):
+    """A structure in a string: where it is, and the migration that parses it, if there is one."""
 
     kind: Kind
     condition: Condition
@@ -69,64 +67,64 @@ class Stringified(NamedTuple):
     migration: str | None = None
 
 
-class Unfolded(NamedTuple):
-    """A message with its structures parsed where that is certain, and all that were found."""
+class Parsed(NamedTuple):
+    """A message with its structures parsed where that is certain, and all strings that were found."""
 
     message: Message
-    found: tuple[Stringified, ...]
+    found: tuple[JsonString, ...]
 
 
-def unfold(message: Message, row: StoredRow | None = None) -> Unfolded:
-    """Every structure in a string of a message; `row` is the row it was read from."""
-    found: list[Stringified] = []
+def parse_json_strings(message: Message, row: StoredRow | None = None) -> Parsed:
+    """Find and parse the structures in strings of a message. `row` is the row of the message."""
+    found: list[JsonString] = []
     if row is not None and upgrade(row.role, row.text).shape == "string":
-        found.append(Stringified("content", "whole", "$.content", row.text, PLAIN_TEXT.name))
-    changed = _Unfolding(found).message(message, "$")
-    return Unfolded(changed, tuple(found))
+        found.append(JsonString("content", "whole", "$.content", row.text, PLAIN_TEXT.name))
+    changed = _Parser(found).message(message, "$")
+    return Parsed(changed, tuple(found))
 
 
-class _Unfolding:
-    """Goes through a message and the messages inside it, and notes what it finds."""
+class _Parser:
+    """Parses the strings of a message and of the messages inside it, and adds each to a list."""
 
-    def __init__(self, found: list[Stringified]) -> None:
+    def __init__(self, found: list[JsonString]) -> None:
         self._found = found
 
     def inner(self, message: Message, path: str) -> Message:
-        """A message inside another, whose networks no other migration reads."""
-        return self.message(structured(message) or message, path, of_networks=NAME, before=message)
+        """A message inside another. No other migration parses its networks."""
+        return self.message(structured(message) or message, path, network_migration=NAME, before=message)
 
     def message(
         self,
         message: Message,
         path: str,
         *,
-        of_networks: str = NETWORK_STRINGS.name,
+        network_migration: str = NETWORK_STRINGS.name,
         before: Message | None = None,
     ) -> Message:
-        """The message with its structures parsed; `before` is the one that networks were read from."""
+        """The message with its structures parsed. `before` is the message before its networks were parsed."""
         for index, part in enumerate((before or message).content.parts):
             if isinstance(before or message, AssistantMessage) and isinstance(part, TextPart):
-                self._network_text(part, f"{path}.content.parts[{index}].text", of_networks)
+                self._network_text(part, f"{path}.content.parts[{index}].text", network_migration)
         content = message.content
         parts: list[Any] = []
         for index, part in enumerate(content.parts):
             parts.extend(self._part(part, message, f"{path}.content.parts[{index}]"))
         metadata = self._metadata(content.metadata, f"{path}.content.metadata")
-        self._inside("provider metadata", content.provider_metadata, f"{path}.content.providerMetadata")
+        self._add_inside("provider metadata", content.provider_metadata, f"{path}.content.providerMetadata")
         fields: JsonObject = {}
-        if _differ(parts, content.parts):
+        if _is_changed(parts, content.parts):
             fields["parts"] = tuple(parts)
         if metadata is not content.metadata:
             fields["metadata"] = metadata
         network = content.network_execution if isinstance(content, AssistantContent) else None
         if network is not None:
-            better = self._network(network, f"{path}.content.networkExecution")
-            if better is not network:
-                fields["network_execution"] = better
+            parsed = self._network(network, f"{path}.content.networkExecution")
+            if parsed is not network:
+                fields["network_execution"] = parsed
         return with_content(message, replace(content, **fields)) if fields else message
 
     def _part(self, part: Any, message: Message, path: str) -> Sequence[Any]:
-        self._inside(
+        self._add_inside(
             "provider metadata", getattr(part, "provider_metadata", None), f"{path}.providerMetadata"
         )
         match part:
@@ -141,39 +139,39 @@ class _Unfolding:
                 data = self._value("data", part.data, f"{path}.data")
                 return [part if data is part.data else replace(part, data=data)]
             case DataPart():
-                self._inside("data", part.data, f"{path}.data")
+                self._add_inside("data", part.data, f"{path}.data")
             case _:
                 pass
         return [part]
 
     def _network_text(self, part: TextPart, path: str, migration: str) -> None:
-        """Note what a network left in a text."""
+        """Add a network result in a text."""
         value = _parsed(part.text)
         if is_object(value):
             if structured(AssistantMessage(id="", content=[part])) is not None:
-                self._note("network", "whole", path, part.text, migration)
+                self._add("network", "whole", path, part.text, migration)
             elif value.get("isNetwork") is True:
-                self._note("network", "whole", path, part.text)
+                self._add("network", "whole", path, part.text)
         elif value is None and _NETWORK.match(part.text):
-            self._note("network", "cut off", path, part.text)
+            self._add("network", "cut off", path, part.text)
 
     def _text(self, part: TextPart, path: str) -> Sequence[Any]:
-        """The parts that a text is. Any other JSON is text: models are asked to write it."""
+        """The parts that a text holds. Any other JSON is text, because models are often asked for JSON."""
         parts = _parts_of(_parsed(part.text))
         if not parts:
             return [part]
-        is_bare = replace(part, state=None) == TextPart(part.text)  # nothing stands beside the text
-        self._note("part", "whole", path, part.text, NAME if is_bare else None)
+        is_bare = replace(part, state=None) == TextPart(part.text)  # it has nothing but the text
+        self._add("part", "whole", path, part.text, NAME if is_bare else None)
         return parts if is_bare else [part]
 
     def _call(self, call: ToolCallPart, path: str) -> ToolCallPart:
         fields: JsonObject = {}
         if isinstance(call.input, str) and call.input_encoding != "text":
-            given = self._object("tool input", call.input, f"{path}.input")
-            if given is not call.input:
-                fields["input"] = given
+            arguments = self._object("tool input", call.input, f"{path}.input")
+            if arguments is not call.input:
+                fields["input"] = arguments
         else:
-            self._inside("tool input", call.input, f"{path}.input")
+            self._add_inside("tool input", call.input, f"{path}.input")
         if call.output is not None:
             output = self._output(call.output, f"{path}.output")
             if output is not call.output:
@@ -181,7 +179,7 @@ class _Unfolding:
         children = tuple(
             self.inner(child, f"{path}.children[{index}]") for index, child in enumerate(call.children)
         )
-        if _differ(children, call.children):
+        if _is_changed(children, call.children):
             fields["children"] = children
         return replace(call, **fields) if fields else call
 
@@ -198,19 +196,19 @@ class _Unfolding:
                 value = self._value("tool output", text, where)
                 return output if value is text else replace(output, value=value)
             case JsonOutput() | ErrorJsonOutput():
-                self._inside("tool output", output.value, where)
+                self._add_inside("tool output", output.value, where)
             case ContentOutput():
                 for index, item in enumerate(output.value):
                     if isinstance(item, TextPart) and _parsed(item.text) is not None:
-                        self._note("tool output", "inside", f"{where}[{index}].text", item.text)
+                        self._add("tool output", "inside", f"{where}[{index}].text", item.text)
             case _:
                 pass
         return output
 
     def _network(self, network: NetworkExecution, path: str) -> NetworkExecution:
-        self._inside("tool input", network.input, f"{path}.input")
+        self._add_inside("tool input", network.input, f"{path}.input")
         if isinstance(network.input, str):
-            self._left("tool input", network.input, _parsed(network.input), f"{path}.input")
+            self._keep_text("tool input", network.input, _parsed(network.input), f"{path}.input")
         result = network.final_result
         if result is None:
             return network
@@ -225,62 +223,62 @@ class _Unfolding:
         if isinstance(value, str):
             value = self._value("tool output", value, f"{where}.value")
         else:
-            self._inside("tool output", value, f"{where}.value")
-        is_same = not _differ(messages, result.messages) and not _differ(calls, result.tool_calls)
+            self._add_inside("tool output", value, f"{where}.value")
+        is_same = not _is_changed(messages, result.messages) and not _is_changed(calls, result.tool_calls)
         if is_same and value is result.value:
             return network
-        better = replace(result, messages=messages, tool_calls=calls, value=value)
-        return replace(network, final_result=better)
+        parsed = replace(result, messages=messages, tool_calls=calls, value=value)
+        return replace(network, final_result=parsed)
 
     def _metadata(self, metadata: Json | UnsetType, path: str) -> Json | UnsetType:
         if isinstance(metadata, str):
             return self._object("metadata", metadata, path)
-        self._inside("metadata", metadata, path)
+        self._add_inside("metadata", metadata, path)
         return metadata
 
     def _object(self, kind: Kind, text: str, path: str) -> Json:
-        """What must be an object: the one that the text is, however it was written."""
+        """The object of a text that must be one, in any notation."""
         value = _parsed(text)
         if is_object(value):
-            self._note(kind, "whole", path, text, NAME)
+            self._add(kind, "whole", path, text, NAME)
             return value
-        return self._left(kind, text, value, path)
+        return self._keep_text(kind, text, value, path)
 
     def _value(self, kind: Kind, text: str, path: str) -> Json:
-        """What may be text: its structure, if a program has written the text and it says nothing else."""
+        """The structure of a text if it is exactly what a program writes, else the text."""
         value = _parsed(text)
         if value is not None and _is_serialized(text, value):
-            self._note(kind, "whole", path, text, NAME)
+            self._add(kind, "whole", path, text, NAME)
             return value
-        return self._left(kind, text, value, path)
+        return self._keep_text(kind, text, value, path)
 
-    def _left(self, kind: Kind, text: str, value: Json, path: str) -> str:
+    def _keep_text(self, kind: Kind, text: str, value: Json, path: str) -> str:
         if value is not None:
-            self._note(kind, "whole", path, text)
-        elif _is_cut(text):
-            self._note(kind, "cut off", path, text)
+            self._add(kind, "whole", path, text)
+        elif _is_truncated(text):
+            self._add(kind, "cut off", path, text)
         return text
 
-    def _inside(self, kind: Kind, value: Json | UnsetType, path: str) -> None:
-        """Note strings inside a value. They stay: who wrote them may read them as text."""
+    def _add_inside(self, kind: Kind, value: Json | UnsetType, path: str) -> None:
+        """Add strings inside a value. They are not parsed, because a program may read them as text."""
         if value is UNSET or not (is_object(value) or is_array(value)):
             return
         for where, item in walk(value, path):
             if isinstance(item, str) and _parsed(item) is not None:
-                self._note(kind, "inside", where, item)
+                self._add(kind, "inside", where, item)
 
-    def _note(
+    def _add(
         self, kind: Kind, condition: Condition, path: str, text: str, migration: str | None = None
     ) -> None:
-        self._found.append(Stringified(kind, condition, path, text, migration))
+        self._found.append(JsonString(kind, condition, path, text, migration))
 
 
-def _differ(new: Sequence[object], old: Sequence[object]) -> bool:
+def _is_changed(new: Sequence[object], old: Sequence[object]) -> bool:
     return len(new) != len(old) or any(a is not b for a, b in zip(new, old, strict=True))
 
 
 def _parsed(text: str) -> Json:
-    """The object or array that a string is, also when it was stringified more than once; else `None`."""
+    """The object or array that a string encodes, once or more often, or `None`."""
     value: Json = text
     for _ in range(DEPTH):
         if not isinstance(value, str) or value.lstrip()[:1] not in ("{", "[", '"') or len(value) < 2:
@@ -296,18 +294,18 @@ def _is_serialized(text: str, value: Json) -> bool:
     """Whether a text is what `JSON.stringify` or `json.dumps` writes for a value, once or more often."""
     inner = loads_json(text)
     if isinstance(inner, str):
-        return _is_serialized(inner, value) and text in _written(inner)
-    return text in _written(value)
+        return _is_serialized(inner, value) and text in _serializations(inner)
+    return text in _serializations(value)
 
 
-def _written(value: Json) -> Iterator[str]:
+def _serializations(value: Json) -> Iterator[str]:
     for separators in ((",", ":"), (", ", ": ")):
         for ascii_only in (False, True):
             yield json.dumps(value, separators=separators, ensure_ascii=ascii_only)
 
 
-def _is_cut(text: str) -> bool:
-    """Whether a text is JSON up to its end, where it breaks off."""
+def _is_truncated(text: str) -> bool:
+    """Whether a text is the start of JSON that was truncated."""
     if text.lstrip()[:2] not in ('{"', "[{", '["', "[["):
         return False
     try:
@@ -322,25 +320,27 @@ def _is_cut(text: str) -> bool:
 
 
 def _parts_of(value: Json) -> Sequence[Any]:
-    """The parts that a value is; none if it is anything else, or if one of them is not known."""
+    """The parts that a value is; none if it is anything else, or if one of them is unknown."""
     items = value if is_array(value) else [value]
     if not items or not all(is_object(item) and isinstance(item.get("type"), str) for item in items):
         return ()
     found = upgrade("assistant", dumps({"format": 2, "parts": items}).decode())
     is_known = found.shape in ("current", "version 4") and not found.losses
-    strange = any(isinstance(part, UnknownPart | ForeignPart) or part.extra for part in found.content.parts)
-    return found.content.parts if is_known and not strange else ()
+    has_unknown = any(
+        isinstance(part, UnknownPart | ForeignPart) or part.extra for part in found.content.parts
+    )
+    return found.content.parts if is_known and not has_unknown else ()
 
 
-def change(message: Message, row: StoredRow) -> Changed | None:
-    """The message with the structures that can be parsed without guessing."""
-    unfolded = unfold(message)
-    if unfolded.message is message:
+def _parse(message: Message, row: StoredRow) -> Change | None:
+    """The message with the structures that can be parsed with certainty."""
+    parsed = parse_json_strings(message)
+    if parsed.message is message:
         return None
-    kinds = dict.fromkeys(one.kind for one in unfolded.found if one.migration == NAME)
-    return Changed(unfolded.message, f"{', '.join(kinds)} out of a string")
+    kinds = dict.fromkeys(one.kind for one in parsed.found if one.migration == NAME)
+    return Change(parsed.message, f"{', '.join(kinds)} parsed from a string")
 
 
-STRINGIFIED = Migration(
-    NAME, "Inputs, outputs, data, metadata and parts as structure, not in a string", change
+JSON_STRINGS = Migration(
+    NAME, "Inputs, outputs, data, metadata and parts as structure instead of JSON in a string", _parse
 )

@@ -1,7 +1,7 @@
 """Which words count as lost, and which only moved."""
 
 from partita.formats.losses import Loss
-from partita.store.data.words import lost_words
+from partita.store.data_migrations.results import lost_values
 from partita.types.json import Json
 from tests.tables import each_row
 
@@ -35,11 +35,11 @@ CASES: dict[str, tuple[Json, Json, list[str]]] = {
 
 
 @each_row(("before", "after", "lost"), CASES.values(), ids=CASES)
-def test_lost_words(before: Json, after: Json, lost: list[str]) -> None:
-    assert lost_words(before, after) == lost
+def test_lost_values(before: Json, after: Json, lost: list[str]) -> None:
+    assert lost_values(before, after) == lost
 
 
 def test_a_loss_that_is_told_is_no_secret() -> None:
     assert (
-        lost_words({"revisionId": "r7"}, {}, [Loss.of("$.revisionId", "r7", "it only helps to draw")]) == []
+        lost_values({"revisionId": "r7"}, {}, [Loss.of("$.revisionId", "r7", "it only helps to draw")]) == []
     )

@@ -1,4 +1,4 @@
-"""What a data migration did, or would do."""
+"""The report of a data migration: what it changed, or would change."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -14,12 +14,12 @@ EXAMPLES = 3
 FAILURES = 20
 LOSSES = 20
 THREADS = 50
-"""How many of each a report names; all of them are counted."""
+"""The number of each that a report lists; all of them are counted."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
-    """A message, and what is to be said of it."""
+    """A message, and what happened to it."""
 
     thread_id: str
     message_id: str
@@ -41,7 +41,7 @@ class Example:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ThreadCount:
-    """How many messages of a thread were changed."""
+    """The number of changed messages of a thread."""
 
     thread_id: str
     changed: int
@@ -50,7 +50,7 @@ class ThreadCount:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tally:
-    """What was seen, changed and not changed: of some messages, or of all."""
+    """How many messages were read, changed and not changed, with examples."""
 
     seen: int = 0
     changed: int = 0
@@ -58,16 +58,16 @@ class Tally:
     lost: int = 0
     done: dict[str, int] = field(default_factory=dict[str, int])
     threads: tuple[ThreadCount, ...] = ()
-    elsewhere: int = 0  # changed messages of threads that are not named
+    elsewhere: int = 0  # changed messages of threads that are not listed
     examples: tuple[Example, ...] = ()
     failures: tuple[Place, ...] = ()
     losses: tuple[Place, ...] = ()
-    verified: int = 0  # messages that were read again
+    verified: int = 0  # messages that were reread
     wrong: int = 0
-    faults: tuple[Place, ...] = ()  # what was wrong with them
+    faults: tuple[Place, ...] = ()  # what is wrong with them
 
     def plus(self, other: "Tally") -> "Tally":
-        """Both together."""
+        """The sum of both."""
         threads, elsewhere = _threads_of([*self.threads, *other.threads])
         return Tally(
             seen=self.seen + other.seen,
@@ -90,7 +90,7 @@ class Tally:
 
 
 def _threads_of(counts: Sequence[ThreadCount]) -> tuple[tuple[ThreadCount, ...], int]:
-    """Counts by thread, as many as are named, and how many messages the other threads had."""
+    """The counts of the listed threads, and the number of messages of the other threads."""
     merged: dict[tuple[str | None, str], ThreadCount] = {}
     elsewhere = 0
     for count in counts:
@@ -107,7 +107,7 @@ def _threads_of(counts: Sequence[ThreadCount]) -> tuple[tuple[ThreadCount, ...],
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MigrationReport(Tally):
-    """A migration, how far it has come, and what it did; `dry_run`: what it would do."""
+    """A migration, its state, and what it changed; with `dry_run` what it would change."""
 
     name: str
     title: str
@@ -116,15 +116,15 @@ class MigrationReport(Tally):
 
     @property
     def ok(self) -> bool:
-        """Whether every message could be changed, and every change is there."""
+        """Whether every message could be changed, and no verification failed."""
         return self.failed == 0 and self.wrong == 0
 
 
 def to_text(tally: Tally) -> str:
-    """A tally as a row keeps it."""
+    """A tally as it is stored."""
     return dumps(tally).decode()
 
 
 def from_text(text: str | None) -> Tally:
-    """The tally that a row keeps."""
+    """The tally of a stored text."""
     return Tally() if text is None else msgspec.convert(loads(text), Tally)

@@ -1,0 +1,1 @@
+"""Data migrations: convert stored messages of an older form to the current one, batch by batch."""
