@@ -1,4 +1,4 @@
-"""Backups: all of a store, as of one moment, into either engine; or nothing, when something is wrong."""
+"""Backups: a whole store as of one moment, restored into either engine; after an error nothing is written."""
 
 import asyncio
 import os
@@ -16,9 +16,8 @@ from sqlalchemy import select, text
 from partita.errors import ConflictError, NotFoundError, StoreError
 from partita.private_files import whole_file
 from partita.store.backup.archive import MAGIC, End, Head, Record, Rows, TableSum, Writer, records, verify
-from partita.store.backup.making import back_up
-from partita.store.backup.reading import check
-from partita.store.backup.restoring import restore
+from partita.store.backup.backup import check_backup, create_backup
+from partita.store.backup.restore import restore_backup
 from partita.store.data_migrations.runner import migrate
 from partita.store.doctor.doctor import check_store
 from partita.store.opening import open_store
@@ -40,7 +39,7 @@ QUERIES = ("lighthouse", "metres", "measure", "title", "tape")
 
 
 async def fill(store: Store) -> None:
-    """Something of everything: owners, branches, blobs, logs in every state, a ledger, keys."""
+    """Write rows to every table: owners, branches, blobs, logs in every state, usage, keys."""
     for owner in ("ada", "bo"):
         mine = store.scoped(owner)
         await mine.threads.create("t1", title="A title with a lighthouse", metadata={"label": 1, "deep": [1]})
@@ -67,24 +66,24 @@ async def fill(store: Store) -> None:
 
 
 async def contents(store: Store) -> dict[str, Any]:
-    """All that a store holds, in values of Python."""
-    told = await store.read(_rows)
-    told["log"] = [
+    """Everything in a store, as Python values."""
+    found = await store.read(_rows)
+    found["log"] = [
         (run.id, await store.logs.read(run.id)) for run in sorted((await store.runs.list()).items, key=str)
     ]
     for query in QUERIES:
         hits = (await store.search(query, limit=100)).items
-        told[f"search {query}"] = sorted((str(hit.resource_id), hit.thread_id, hit.snippet) for hit in hits)
-    return told
+        found[f"search {query}"] = sorted((str(hit.resource_id), hit.thread_id, hit.snippet) for hit in hits)
+    return found
 
 
 def _rows(tx: Transaction) -> dict[str, Any]:
-    told: dict[str, Any] = {}
+    found: dict[str, Any] = {}
     for name, table in metadata.tables.items():
         if name not in ("write_tokens", "run_log"):  # what logs hold is compared entry by entry
             columns = [column for column in table.columns if column.name not in LOCAL]
-            told[name] = sorted(map(repr, tx.rows(select(*columns))))
-    return told
+            found[name] = sorted(map(repr, tx.rows(select(*columns))))
+    return found
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
@@ -104,13 +103,13 @@ async def target() -> AsyncIterator[Store]:
 
 @pytest.fixture(scope="module")
 def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A backup of a store with something of everything."""
+    """A backup of a store with rows in every table."""
     folder = tmp_path_factory.mktemp("archive")
 
     async def make() -> None:
         async with open_store(folder / "store.db") as store:
             await fill(store)
-            await back_up(store, folder / "whole.backup")
+            await create_backup(store, folder / "whole.backup")
 
     asyncio.run(make())
     return folder / "whole.backup"
@@ -119,51 +118,51 @@ def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
 # Into either engine
 
 
-async def test_what_comes_back_is_what_was_there(place: str, tmp_path: Path) -> None:
+async def test_a_restored_store_equals_the_original(place: str, tmp_path: Path) -> None:
     async with open_store(place) as store:
         await fill(store)
         before = await contents(store)
-        made = await back_up(store, tmp_path / "a.backup")
+        made = await create_backup(store, tmp_path / "a.backup")
     assert before["search tape"]
     assert (made.rows["threads"], made.engine) == (3, "sqlite" if "store.db" in place else "postgresql")
-    assert check(tmp_path / "a.backup") == made
+    assert check_backup(tmp_path / "a.backup") == made
     for number, target in enumerate((str(tmp_path / "new.db"), "memory:")):
         async with open_store(target) as store:
-            assert await restore(store, tmp_path / "a.backup") == made
+            assert await restore_backup(store, tmp_path / "a.backup") == made
             assert await contents(store) == before
             assert (await check_store(store, full=True)).healthy
-            again = await back_up(store, tmp_path / f"again-{number}.backup")
+            again = await create_backup(store, tmp_path / f"again-{number}.backup")
             assert (again.rows["messages"], again.rows["blobs"]) == (
                 made.rows["messages"],
                 made.rows["blobs"],
             )
 
 
-async def test_a_file_comes_back_on_a_server(archive: Path, postgres_url: str) -> None:
+async def test_a_backup_of_a_file_is_restored_on_a_server(archive: Path, postgres_url: str) -> None:
     async with open_store(archive.with_name("store.db")) as store:
         before = await contents(store)
     async with open_store(postgres_url) as store:
-        await restore(store, archive)
+        await restore_backup(store, archive)
         assert await contents(store) == before
         assert (await check_store(store, full=True)).healthy
 
 
-async def test_rows_from_before_types_were_checked_come_back(place: str, tmp_path: Path) -> None:
+async def test_rows_that_violate_newer_checks_are_restored(place: str, tmp_path: Path) -> None:
     async with open_store(tmp_path / "old.db") as store:
         await store.threads.create("t")
         await store.messages.save([ask("m1"), ask("m2")], thread_id="t")
         await store.write(without_checks, "UPDATE messages SET type = 'v2' WHERE id = 'm1'")
-        await back_up(store, tmp_path / "old.backup")
+        await create_backup(store, tmp_path / "old.backup")
     async with open_store(place) as store:
-        await restore(store, tmp_path / "old.backup")
+        await restore_backup(store, tmp_path / "old.backup")
         assert [message.type for message in await store.messages.list("t")] == ["v2", "text"]
         with pytest.raises(StoreError, match=r"messages_type|CHECK"):
             await store.write(lambda tx: tx.sql("UPDATE messages SET type = 'v2' WHERE id = 'm2'") and None)
 
 
-async def test_a_store_that_came_back_goes_on(place: str, archive: Path) -> None:
+async def test_a_restored_store_can_be_written(place: str, archive: Path) -> None:
     async with open_store(place) as store:
-        await restore(store, archive)
+        await restore_backup(store, archive)
         known = {row[0] for row in await store.read(_keys)}
         await store.threads.create("new")
         await store.messages.save([ask("n1", "Something new under the sun.")], thread_id="new")
@@ -182,15 +181,15 @@ def _keys(tx: Transaction) -> Any:
     return tx.rows(text("SELECT key FROM messages"))
 
 
-async def test_what_is_damaged_comes_back_as_it_is(tmp_path: Path) -> None:
+async def test_damaged_rows_are_restored_unchanged(tmp_path: Path) -> None:
     async with open_store(tmp_path / "a.db") as store:
         await store.threads.create("t1")
         large = worked("m1", output="a lighthouse " * 5000)
         await store.messages.save([large, ask("m2", "A second lighthouse.")], thread_id="t1")
         await store.write(lambda tx: tx.sql("UPDATE blobs SET data = ?", (b"no zstd",)))
-        await back_up(store, tmp_path / "a.backup")
+        await create_backup(store, tmp_path / "a.backup")
     async with open_store(tmp_path / "b.db") as store:
-        assert (await restore(store, tmp_path / "a.backup")).unfindable == 1
+        assert (await restore_backup(store, tmp_path / "a.backup")).unfindable == 1
         assert [hit.message_id for hit in (await store.search("lighthouse")).items] == ["m2"]
         assert await store.read(lambda tx: tx.sql("SELECT data FROM blobs").scalar_one()) == b"no zstd"
 
@@ -198,7 +197,7 @@ async def test_what_is_damaged_comes_back_as_it_is(tmp_path: Path) -> None:
 # While others write
 
 
-async def test_what_was_acknowledged_before_is_in_it_and_nothing_is_torn(place: str, tmp_path: Path) -> None:
+async def test_a_backup_has_everything_that_was_committed_before(place: str, tmp_path: Path) -> None:
     acknowledged = 0
     done = asyncio.Event()
     async with open_store(place) as store:
@@ -219,12 +218,12 @@ async def test_what_was_acknowledged_before_is_in_it_and_nothing_is_torn(place: 
             while acknowledged < 20 * (number + 1):
                 await asyncio.sleep(0.01)
             counts.append(acknowledged)
-            await back_up(store, tmp_path / f"{number}.backup")
+            await create_backup(store, tmp_path / f"{number}.backup")
         done.set()
         await writer
     for number, before in enumerate(counts):
         async with open_store(tmp_path / f"restored-{number}.db") as store:
-            await restore(store, tmp_path / f"{number}.backup")
+            await restore_backup(store, tmp_path / f"{number}.backup")
             ids = {message.id for message in (await store.messages.list("t1", limit=None)).items}
             entries = [record.raw for record in await store.logs.read("r1")]
             assert ids >= {f"{kind}{one}" for one in range(before) for kind in "qa"}
@@ -237,20 +236,20 @@ async def test_what_was_acknowledged_before_is_in_it_and_nothing_is_torn(place: 
 # The file
 
 
-async def test_a_file_that_is_there_stays(archive: Path, tmp_path: Path) -> None:
+async def test_an_existing_file_is_not_replaced_without_force(archive: Path, tmp_path: Path) -> None:
     target = tmp_path / "a.backup"
     target.write_text("mine")
     async with open_store(archive.with_name("store.db")) as store:
         with pytest.raises(ConflictError, match="there already"):
-            await back_up(store, target)
+            await create_backup(store, target)
         assert target.read_text() == "mine"
-        await back_up(store, target, force=True)
-    assert check(target).rows["threads"] == 3
-    assert target.stat().st_mode & 0o077 == 0  # all that was ever said is in it
+        await create_backup(store, target, force=True)
+    assert check_backup(target).rows["threads"] == 3
+    assert target.stat().st_mode & 0o077 == 0  # it has everything that the store has
     assert [path.name for path in tmp_path.iterdir()] == ["a.backup"]
 
 
-async def test_who_is_interrupted_leaves_nothing(tmp_path: Path) -> None:
+async def test_a_cancelled_backup_leaves_no_file(tmp_path: Path) -> None:
     async with open_store(tmp_path / "a.db") as store:
         await store.threads.create("t1")
         await store.messages.save([ask(f"m{number}") for number in range(600)], thread_id="t1")
@@ -260,13 +259,13 @@ async def test_who_is_interrupted_leaves_nothing(tmp_path: Path) -> None:
             loop.call_soon_threadsafe(task.cancel)
 
         (tmp_path / "out").mkdir()
-        task = asyncio.create_task(back_up(store, tmp_path / "out" / "a.backup", progress=stop))
+        task = asyncio.create_task(create_backup(store, tmp_path / "out" / "a.backup", progress=stop))
         with pytest.raises(asyncio.CancelledError):
             await task
     assert list((tmp_path / "out").iterdir()) == []
 
 
-async def test_a_process_that_dies_leaves_no_file_of_that_name(tmp_path: Path) -> None:
+async def test_a_killed_process_leaves_no_file_of_that_name(tmp_path: Path) -> None:
     async with open_store(tmp_path / "a.db") as store:
         await store.threads.create("t1")
         await store.messages.save([ask(f"m{number}") for number in range(600)], thread_id="t1")
@@ -274,11 +273,11 @@ async def test_a_process_that_dies_leaves_no_file_of_that_name(tmp_path: Path) -
     assert not (tmp_path / "a.backup").exists()
     assert [path.suffix for path in tmp_path.glob(".a.backup.*")] == [".part"]
     async with open_store(tmp_path / "a.db") as store:
-        await back_up(store, tmp_path / "a.backup")
-    assert check(tmp_path / "a.backup").rows["messages"] == 600
+        await create_backup(store, tmp_path / "a.backup")
+    assert check_backup(tmp_path / "a.backup").rows["messages"] == 600
 
 
-# What is wrong
+# Damage
 
 
 def flipped(data: bytes, place: int) -> bytes:
@@ -299,17 +298,17 @@ DAMAGES: dict[str, Callable[[bytes], bytes]] = {
 
 
 @each_row("damage", DAMAGES.values(), ids=DAMAGES)
-async def test_damage_is_told_and_nothing_is_restored(
+async def test_damage_is_reported_and_nothing_is_restored(
     damage: Callable[[bytes], bytes], archive: Path, tmp_path: Path, target: Store
 ) -> None:
     broken = tmp_path / "broken.backup"
     broken.write_bytes(damage(archive.read_bytes()))
-    with pytest.raises(StoreError, match=r"no backup|newer|damaged") as told:
-        check(broken)
-    assert told.value.where == str(broken)
+    with pytest.raises(StoreError, match=r"not a backup|newer|damaged") as raised:
+        check_backup(broken)
+    assert raised.value.where == str(broken)
     empty = await contents(target)
-    with pytest.raises(StoreError, match=r"no backup|newer|damaged"):
-        await restore(target, broken)
+    with pytest.raises(StoreError, match=r"not a backup|newer|damaged"):
+        await restore_backup(target, broken)
     assert await contents(target) == empty
 
 
@@ -319,38 +318,38 @@ def test_every_byte_counts(archive: Path, tmp_path: Path) -> None:
     for place in range(0, len(data), max(1, len(data) // 300)):
         broken.write_bytes(flipped(data, place))
         with pytest.raises(StoreError):
-            check(broken)
+            check_backup(broken)
 
 
-def test_a_backup_that_is_not_there(tmp_path: Path) -> None:
+def test_a_missing_backup_is_reported(tmp_path: Path) -> None:
     with pytest.raises(NotFoundError):
-        check(tmp_path / "none")
+        check_backup(tmp_path / "none")
     with pytest.raises(StoreError, match="cannot be read"):
-        check(tmp_path)
+        check_backup(tmp_path)
 
 
-async def test_a_store_that_is_not_empty_stays_as_it_is(archive: Path, tmp_path: Path) -> None:
+async def test_a_store_that_is_not_empty_is_not_changed(archive: Path, tmp_path: Path) -> None:
     async with open_store(tmp_path / "a.db") as store:
         await store.keys.create("admin")
         before = await contents(store)
-        with pytest.raises(StoreError, match="not empty: it has api keys") as told:
-            await restore(store, archive)
-        assert (told.value.where, await contents(store)) == (store.engine.where, before)
+        with pytest.raises(StoreError, match="not empty: it has api keys") as raised:
+            await restore_backup(store, archive)
+        assert (raised.value.where, await contents(store)) == (store.engine.where, before)
 
 
-async def test_one_owner_has_no_backup(archive: Path, tmp_path: Path) -> None:
+async def test_the_store_of_one_owner_has_no_backup(archive: Path, tmp_path: Path) -> None:
     async with open_store("memory:") as store:
         with pytest.raises(StoreError, match="one owner"):
-            await back_up(store.scoped("ada"), tmp_path / "a.backup")
+            await create_backup(store.scoped("ada"), tmp_path / "a.backup")
         with pytest.raises(StoreError, match="one owner"):
-            await restore(store.scoped("ada"), archive)
+            await restore_backup(store.scoped("ada"), archive)
 
 
-# Files that are what they were written as, and wrong all the same
+# Files with a valid hash and invalid content
 
 
 def rewritten(archive: Path, target: Path, change: Callable[[Record], Record | None]) -> Path:
-    """Another backup, of changed records."""
+    """Write another backup with changed records."""
     with archive.open("rb") as file, target.open("w+b") as new:
         writer = Writer(target, new)
         for record, _ in records(archive, file, verify(archive, file)):
@@ -376,12 +375,15 @@ def with_rows(table: str, rows: list[Any]) -> Callable[[Record], Record]:
 
 WRONG: dict[str, tuple[Callable[[Record], Record | None], str]] = {
     "a newer schema": (replaced(Head, schema="9999", partita="99.0"), "Partita 99.0 wrote it"),
-    "an unknown table": (replaced(Head, tables={"nonsense": ["id"]}), "nonsense, which no store has"),
-    "an unknown column": (replaced(Head, tables={"threads": ["mood"]}), "threads.mood, which no store has"),
-    "no head": (without(Head), "does not say what it holds"),
+    "an unknown table": (replaced(Head, tables={"nonsense": ["id"]}), "nonsense, which is not in the schema"),
+    "an unknown column": (
+        replaced(Head, tables={"threads": ["mood"]}),
+        "threads.mood, which is not in the schema",
+    ),
+    "no head": (without(Head), "no list of its tables"),
     "no end": (without(End), "no end"),
     "no rows": (without(Rows), "0 rows of threads"),
-    "other counts": (replaced(End, tables={"threads": TableSum(3, "0" * 64)}), "not those it tells of"),
+    "other counts": (replaced(End, tables={"threads": TableSum(3, "0" * 64)}), "do not match its checksum"),
     "rows of something else": (with_rows("blob_refs", [["a"]]), "cannot be read"),
     "text for a number": (with_rows("blob_refs", [["a", "b", "c"]]), "cannot be read"),
     "a row that is not in the sum": (with_rows("blob_refs", []), "rows of blob_refs"),
@@ -389,32 +391,32 @@ WRONG: dict[str, tuple[Callable[[Record], Record | None], str]] = {
 }
 
 
-@each_row(("change", "words"), WRONG.values(), ids=WRONG)
-async def test_what_was_written_wrong_is_told_and_nothing_is_restored(
-    change: Callable[[Record], Record | None], words: str, archive: Path, tmp_path: Path, target: Store
+@each_row(("change", "error"), WRONG.values(), ids=WRONG)
+async def test_invalid_content_is_reported_and_nothing_is_restored(
+    change: Callable[[Record], Record | None], error: str, archive: Path, tmp_path: Path, target: Store
 ) -> None:
     wrong = rewritten(archive, tmp_path / "wrong.backup", change)
-    with pytest.raises(StoreError) as told:
-        check(wrong)
-    assert words in str(told.value)
+    with pytest.raises(StoreError) as raised:
+        check_backup(wrong)
+    assert error in str(raised.value)
     empty = await contents(target)
     with pytest.raises(StoreError):
-        await restore(target, wrong)
+        await restore_backup(target, wrong)
     assert await contents(target) == empty
 
 
-async def test_a_record_that_is_none(archive: Path, tmp_path: Path) -> None:
+async def test_an_unknown_record_is_refused(archive: Path, tmp_path: Path) -> None:
     wrong = tmp_path / "wrong.backup"
     with wrong.open("w+b") as file:
         writer = Writer(wrong, file)
         writer.write(TextPart(text="what?"))  # type: ignore[arg-type] # that is the point
         writer.finish()
     with pytest.raises(StoreError, match="record of the backup cannot be read"):
-        check(wrong)
+        check_backup(wrong)
 
 
-async def test_a_backup_of_an_older_schema_gets_what_the_schema_says(archive: Path, tmp_path: Path) -> None:
-    """The second schema had no `changed_at`: its backups would have had none."""
+async def test_columns_that_an_old_backup_lacks_get_their_defaults(archive: Path, tmp_path: Path) -> None:
+    """The second schema had no `changed_at`."""
     names: list[str] = []
     digests: list[int] = []
 
@@ -437,7 +439,7 @@ async def test_a_backup_of_an_older_schema_gets_what_the_schema_says(archive: Pa
 
     old = rewritten(archive, tmp_path / "old.backup", older)
     async with open_store(tmp_path / "a.db") as store:
-        await restore(store, old)
+        await restore_backup(store, old)
         assert len((await store.threads.list()).items) == 3
         never = await store.read(lambda tx: {row[0] for row in tx.sql("SELECT changed_at FROM threads")})
         assert never == {0}

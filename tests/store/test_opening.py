@@ -12,7 +12,7 @@ import pytest
 from sqlalchemy import Connection, inspect, text
 
 from partita.errors import StoreError
-from partita.store.backup.restoring import restore
+from partita.store.backup.restore import restore_backup
 from partita.store.doctor.doctor import check_store
 from partita.store.engines.engine import Engine
 from partita.store.engines.location import locate
@@ -209,7 +209,7 @@ def make_schema_0007(tx: Transaction) -> None:
 @in_a_file_and_on_a_server
 async def test_a_backup_with_schema_0007_is_restored(url: str) -> None:
     async with open_store(url) as store:
-        report = await restore(store, FIXTURES / "schema-0007.backup")
+        report = await restore_backup(store, FIXTURES / "schema-0007.backup")
         assert (report.schema, report.rows["messages"]) == ("0007", 2)
         assert [hit.message_id for hit in await store.search("metres")] == ["m2"]
         assert [len(await store.logs.read(run)) for run in ("r1", "r2")] == [1, 1]

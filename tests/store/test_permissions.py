@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from partita.cli.main import cli
-from partita.store.backup.making import back_up
+from partita.store.backup.backup import create_backup
 from partita.store.doctor.doctor import check_store
 from partita.store.engines.location import default_path
 from partita.store.opening import open_store
@@ -88,7 +88,7 @@ async def test_the_copy_before_an_upgrade_is_private_even_while_it_is_written(tm
 
 async def test_a_backup_is_private(tmp_path: Path) -> None:
     async with open_store("memory:") as store:
-        await back_up(store, tmp_path / "backups" / "all.backup")
+        await create_backup(store, tmp_path / "backups" / "all.backup")
     assert modes(tmp_path) == {"backups": 0o700, "backups/all.backup": 0o600}
 
 
@@ -128,12 +128,12 @@ def test_opening_restricts_the_default_store_and_leaves_others_as_they_are(
     assert (tmp_path / "team.db").stat().st_mode & 0o777 == 0o664  # it may be shared on purpose
 
 
-async def test_the_doctor_names_files_that_others_may_open(tmp_path: Path) -> None:
+async def test_the_doctor_lists_files_that_other_users_can_open(tmp_path: Path) -> None:
     path = tmp_path / "a store.db"
     async with open_store(path) as store:
         path.chmod(0o640)
         health = await check_store(store)
     [found] = [one for check in health.checks for one in check.findings]
-    assert found.what == "other users may open a store.db (mode 640)"
+    assert found.what == "other users can open a store.db (mode 640)"
     assert found.hint == f"unless you share it on purpose: chmod go= '{path}'"
     assert health.healthy

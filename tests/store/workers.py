@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from partita.errors import StoreError
-from partita.store.backup.making import back_up
+from partita.store.backup.backup import create_backup
 from partita.store.context import StoreContext
 from partita.store.engines.location import locate
 from partita.store.logs.appender import Appender
@@ -91,7 +91,7 @@ def die_in_a_backup(folder: Path) -> None:
 
     async def main() -> None:
         async with open_store(folder / "a.db") as store:
-            await back_up(
+            await create_backup(
                 store,
                 folder / "a.backup",
                 progress=lambda _done, _total: os.kill(os.getpid(), signal.SIGKILL),

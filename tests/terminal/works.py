@@ -11,7 +11,7 @@ from pathlib import Path
 from partita.demo.archive import load_archive
 from partita.runtime.agent.agent import Agent
 from partita.runtime.scripted import ScriptedService
-from partita.store.backup.making import back_up
+from partita.store.backup.backup import create_backup
 from partita.store.opening import open_store
 from partita.store.store import Store
 from partita.store.values import MessageFilter
@@ -84,7 +84,7 @@ def backed_up(folder: Path) -> None:
 
     async def work() -> None:
         async with open_store(str(folder / STORE)) as store:
-            await back_up(store, folder / "kept.backup")
+            await create_backup(store, folder / "kept.backup")
 
     asyncio.run(work())
     for path in folder.glob(f"{STORE}*"):

@@ -12,7 +12,7 @@ from .options import store_option
 from .output import Bar, print_json, print_notice
 
 if TYPE_CHECKING:  # the store is loaded when a command needs it
-    from partita.store.backup.report import BackupReport
+    from partita.store.backup.backup import BackupReport
 
 FILE = click.Path(path_type=Path)
 TOLD = ("threads", "messages", "runs", "blobs")
@@ -72,7 +72,7 @@ def _target(file: Path | None) -> Path:
 
 def _made(url: str | None, target: Path, *, force: bool) -> "BackupReport":
     from partita.errors import NotFoundError
-    from partita.store.backup.making import back_up
+    from partita.store.backup.backup import create_backup
     from partita.store.engines.location import locate
     from partita.store.opening import open_store
 
@@ -83,32 +83,32 @@ def _made(url: str | None, target: Path, *, force: bool) -> "BackupReport":
     async def work() -> "BackupReport":
         async with open_store(url) as store:
             with Bar("copying rows") as bar:
-                return await back_up(store, target, force=force, progress=bar)
+                return await create_backup(store, target, force=force, progress=bar)
 
     return run_async(work())
 
 
 def _restored(url: str | None, source: Path) -> "BackupReport":
-    from partita.store.backup.reading import opened_backup
-    from partita.store.backup.restoring import restore
+    from partita.store.backup.backup import open_backup
+    from partita.store.backup.restore import restore_backup
     from partita.store.opening import open_store
 
-    with opened_backup(source):
+    with open_backup(source):
         pass  # before a store is made for it
 
     async def work() -> "BackupReport":
         async with open_store(url) as store:
             with Bar("restoring") as bar:
-                return await restore(store, source, progress=bar)
+                return await restore_backup(store, source, progress=bar)
 
     return run_async(work())
 
 
 def _checked(source: Path) -> "BackupReport":
-    from partita.store.backup.reading import check
+    from partita.store.backup.backup import check_backup
 
     with Bar("reading") as bar:
-        return check(source, bar)
+        return check_backup(source, bar)
 
 
 def _tell(report: "BackupReport", what: str, *, as_json: bool) -> None:

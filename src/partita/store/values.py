@@ -1,6 +1,6 @@
 """Values of the store besides messages, threads and runs: what it returns, and filters that it takes."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Generic, Literal, TypeAlias, TypeVar, get_args
@@ -15,6 +15,9 @@ from partita.types.value import Value
 from .sql.texts import storable
 
 T = TypeVar("T")
+
+OnProgress: TypeAlias = Callable[[int, int], None]
+"""Called during long work with how much is done, and how much there is."""
 
 Order: TypeAlias = Literal["asc", "desc"]
 Role: TypeAlias = Literal["system", "user", "assistant", "tool"]

@@ -1,1 +1,1 @@
-"""A store as one file, made while others write, and brought back into either engine."""
+"""Backups: a whole store as one file, made while others write, and restored into either engine."""

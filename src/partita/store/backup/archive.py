@@ -1,10 +1,9 @@
-"""The file of a backup: a line that says what it is, zstd-compressed records, and the hash of all before it.
+"""The file format of backups: a line with the version, zstd-compressed records, and the hash of all of that.
 
 Each record is its length in four bytes and a value in MessagePack: a `Head`, rows of tables, and an `End`
-with the sum of every table. Nothing has to be in memory but a record and the compressor's last window.
+with the checksum of every table. Only one record and the compressor's window are in memory.
 """
 
-import sys
 from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
@@ -14,22 +13,17 @@ import msgspec
 
 from partita.errors import StoreError
 from partita.private_files import told
-
-if sys.version_info >= (3, 14):
-    from compression import zstd
-else:
-    from backports import zstd
+from partita.store.compress import LEVEL, zstd
 
 KIND: Final = b"partita backup "
 MAGIC: Final = KIND + b"1\n"
-DIGEST: Final = 32
-LENGTH: Final = 4
-LEVEL: Final = 3
-AT_ONCE: Final = 1024 * 1024
+HASH_SIZE: Final = 32
+LENGTH_SIZE: Final = 4
+READ_SIZE: Final = 1024 * 1024
 
 
 class Head(msgspec.Struct, tag="head", forbid_unknown_fields=True):
-    """Whose backup this is. `tables` has the columns of each, in the order of its rows."""
+    """The store of the backup. `tables` has the columns of each table, in the order of its values."""
 
     schema: str
     partita: str
@@ -46,14 +40,14 @@ class Rows(msgspec.Struct, tag="rows", forbid_unknown_fields=True):
 
 
 class TableSum(msgspec.Struct, forbid_unknown_fields=True):
-    """How many rows a table has, and the sum of them."""
+    """The number of rows of a table, and their checksum."""
 
     rows: int
     digest: str
 
 
 class End(msgspec.Struct, tag="end", forbid_unknown_fields=True):
-    """What the tables amount to, and the last key of those that count."""
+    """The checksums of the tables, and the last keys of those whose keys are numbers."""
 
     tables: dict[str, TableSum]
     last_keys: dict[str, int]
@@ -64,26 +58,26 @@ _DECODER: Final = msgspec.msgpack.Decoder(Record)
 
 
 class Writer:
-    """Records, on their way into a file."""
+    """Writes records to a file."""
 
     def __init__(self, path: Path, file: BinaryIO) -> None:
         self._path = path
         self._file = file
         self._hash = sha256()
         self._zstd = zstd.ZstdCompressor(LEVEL)
-        with told(path):  # it may be the second attempt
+        with told(path):  # it has the records of a first attempt that was repeated
             file.seek(0)
             file.truncate()
         self._put(MAGIC)
 
     def write(self, record: Record) -> None:
-        """Add a record."""
+        """Write a record."""
         data = msgspec.msgpack.encode(record)
-        self._put(self._zstd.compress(len(data).to_bytes(LENGTH)))
+        self._put(self._zstd.compress(len(data).to_bytes(LENGTH_SIZE)))
         self._put(self._zstd.compress(data))
 
     def finish(self) -> None:
-        """Write what is left, and the hash."""
+        """Write the end of the compressed data, and the hash."""
         self._put(self._zstd.flush(zstd.ZstdCompressor.FLUSH_FRAME))
         with told(self._path):
             self._file.write(self._hash.digest())
@@ -96,32 +90,32 @@ class Writer:
 
 
 def verify(path: Path, file: BinaryIO) -> int:
-    """Refuse a file that is no backup, or not what it was when it was written; gives how long its body is."""
+    """Refuse a file that is not a backup, or is damaged; returns the length of the file without the hash."""
     file.seek(0)
     start = file.read(len(MAGIC))
     if not start.startswith(KIND):
-        raise StoreError("this is no backup", where=str(path), hint="partita backup writes one")
+        raise StoreError("this is not a backup", where=str(path), hint="partita backup writes one")
     if start != MAGIC:
         raise StoreError(
             "a newer Partita wrote this backup", where=str(path), hint="upgrade: pip install -U partita"
         )
     file.seek(0, 2)
-    left = body = file.tell() - DIGEST
+    remaining = length = file.tell() - HASH_SIZE
     file.seek(0)
-    found = sha256()
-    while left > 0 and (data := file.read(min(left, AT_ONCE))):
-        found.update(data)
-        left -= len(data)
-    if body < len(MAGIC) or file.read(DIGEST) != found.digest():
+    computed = sha256()
+    while remaining > 0 and (data := file.read(min(remaining, READ_SIZE))):
+        computed.update(data)
+        remaining -= len(data)
+    if length < len(MAGIC) or file.read(HASH_SIZE) != computed.digest():
         raise _damaged(path)
-    return body
+    return length
 
 
-def records(path: Path, file: BinaryIO, body: int) -> Iterator[tuple[Record, int]]:
-    """The records of a verified file, and how many bytes of it are read."""
-    stream = _Stream(path, file, body)
-    while (length := stream.take(LENGTH, may_end=True)) is not None:
-        data = stream.take(int.from_bytes(length))
+def records(path: Path, file: BinaryIO, length: int) -> Iterator[tuple[Record, int]]:
+    """The records of a verified file, and the number of bytes that were read so far."""
+    stream = _Stream(path, file, length)
+    while (size := stream.take(LENGTH_SIZE, may_end=True)) is not None:
+        data = stream.take(int.from_bytes(size))
         assert data is not None, "it may not end here"
         try:
             yield _DECODER.decode(data), stream.read
@@ -130,40 +124,40 @@ def records(path: Path, file: BinaryIO, body: int) -> Iterator[tuple[Record, int
 
 
 class _Stream:
-    """What is in the compressed part of a file, as many bytes at a time as are asked for."""
+    """Decompresses the records of a file."""
 
-    def __init__(self, path: Path, file: BinaryIO, body: int) -> None:
+    def __init__(self, path: Path, file: BinaryIO, length: int) -> None:
         self._path = path
         self._file = file
-        self._body = body
+        self._length = length
         self._zstd = zstd.ZstdDecompressor()
-        self._held = bytearray()
+        self._buffer = bytearray()
         file.seek(len(MAGIC))
         self.read = len(MAGIC)
 
     def take(self, count: int, *, may_end: bool = False) -> bytes | None:
-        """The next bytes; `None` at the end, where it may be."""
-        while len(self._held) < count:
-            data = self._more()
+        """The next bytes; `None` at the end, if that is allowed."""
+        while len(self._buffer) < count:
+            data = self._decompress()
             if not data:
-                if may_end and not self._held and self._zstd.eof:
+                if may_end and not self._buffer and self._zstd.eof:
                     return None
                 raise _damaged(self._path)
-            self._held += data
-        taken = bytes(self._held[:count])
-        del self._held[:count]
+            self._buffer += data
+        taken = bytes(self._buffer[:count])
+        del self._buffer[:count]
         return taken
 
-    def _more(self) -> bytes:
+    def _decompress(self) -> bytes:
         try:
             while not self._zstd.eof:
-                given = b""
+                compressed = b""
                 if self._zstd.needs_input:
-                    given = self._file.read(min(AT_ONCE, self._body - self.read))
-                    self.read += len(given)
-                    if not given:
+                    compressed = self._file.read(min(READ_SIZE, self._length - self.read))
+                    self.read += len(compressed)
+                    if not compressed:
                         return b""
-                if data := self._zstd.decompress(given, AT_ONCE):
+                if data := self._zstd.decompress(compressed, READ_SIZE):
                     return data
         except zstd.ZstdError:
             raise _damaged(self._path) from None
@@ -172,5 +166,5 @@ class _Stream:
 
 def _damaged(path: Path) -> StoreError:
     return StoreError(
-        "the backup is damaged: it is not what was written", where=str(path), hint="take another copy of it"
+        "the backup is damaged: its content has changed", where=str(path), hint="use another copy of it"
     )

@@ -6,10 +6,10 @@ verified.
 
 import asyncio
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from hashlib import sha256
 from itertools import groupby
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 from sqlalchemy import Row, func, select, tuple_, update
 
@@ -19,6 +19,7 @@ from partita.store.messages.prepared import prepare
 from partita.store.schema import messages, threads
 from partita.store.sql.transaction import Transaction, batched
 from partita.store.store import Store
+from partita.store.values import OnProgress
 from partita.types.codec import encode
 from partita.types.json import loads
 from partita.types.messages import Message
@@ -29,9 +30,6 @@ from .migration import NETWORK_STRINGS, PLAIN_TEXT, VERSION_4, Migration
 from .progress import Batch, Progress
 from .report import MigrationReport, State, Tally
 from .results import Result, apply, next_rows, place_of, read_row, tally_of
-
-OnProgress: TypeAlias = Callable[[int, int], None]
-"""Called with the number of messages that were read, and the number of all."""
 
 MIGRATIONS: dict[str, Migration] = {
     # In this order: texts become messages, their parts current ones, then strings inside parts are parsed.

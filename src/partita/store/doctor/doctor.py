@@ -1,8 +1,6 @@
 """Check a store and repair it."""
 
-from collections.abc import Callable
 from dataclasses import replace
-from typing import TypeAlias
 
 from sqlalchemy import func, select
 
@@ -10,6 +8,7 @@ from partita.errors import StoreError
 from partita.store.schema import blobs, messages
 from partita.store.sql.transaction import Transaction
 from partita.store.store import Store
+from partita.store.values import OnProgress
 
 from . import contents, derived, files, references, runs
 from .check import Check, Cursor, Findings, Scope
@@ -52,9 +51,6 @@ CHECKS: tuple[Check, ...] = (
     Check("open-calls", "Tool calls have a result", runs.find_open_calls),
     Check("repeated-calls", "Tool call ids are unique", runs.find_repeated_calls),
 )
-
-OnProgress: TypeAlias = Callable[[int, int], None]
-"""Called with the number of checks that are done, and the number of all."""
 
 
 async def check_store(

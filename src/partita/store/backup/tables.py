@@ -1,8 +1,8 @@
-"""What of a store goes into a backup: the tables, their rows as plain values, and the sum of a table.
+"""The tables of a backup, their rows as plain values, and checksums.
 
-The search index is made anew from the messages, for each engine has its own. What only one engine has does
-not go in: the tail of SQLite's logs is told as rows of `run_log`, and the tokens of PostgreSQL's writes are
-of use for an hour, to those who made them.
+A backup has no search index: it is rebuilt from the messages, because the engines have different ones. It has
+nothing that only one engine has: rows of SQLite's `log_tail` become rows of `run_log`, and the tokens of
+PostgreSQL's writes are left out.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -52,7 +52,7 @@ from partita.store.schema import (
 from partita.store.sql.transaction import POSTGRES, Transaction
 
 Row: TypeAlias = tuple[Any, ...]
-"""A row as plain values; moments are microseconds since 1970."""
+"""A row as plain values; times are microseconds since 1970."""
 
 TABLES: Final = (
     threads,
@@ -69,25 +69,25 @@ TABLES: Final = (
     data_migrations,
     api_keys,
 )
-"""The tables of a backup. One that refers to another comes after it."""
+"""The tables of a backup. Each comes after the tables that it refers to."""
 
 BY_NAME: Final[Mapping[str, Table]] = {str(table.name): table for table in TABLES}
 LOCAL: Final = frozenset({"tail_seq"})
-"""The column of `runs` that is about `log_tail` of SQLite."""
+"""The column of `runs` that refers to `log_tail` of SQLite."""
 
-COUNTED: Final = ("threads", "messages")
-"""The tables whose rows have a number that is never given twice."""
+WITH_KEYS: Final = ("threads", "messages")
+"""The tables whose rows have a number as a key, which is never used again."""
 
 LARGE: Final[Mapping[Table, Sequence[str]]] = {
     run_log: ("owner", "run_id", "first_seq"),
     blobs: ("owner", "hash"),
 }
-"""The tables whose rows may have many bytes of `data`, and their keys."""
+"""The tables whose rows may have large `data`, and their keys."""
 
-AT_ONCE: Final = 500
-LARGE_AT_ONCE: Final = 4
-BYTES_AT_ONCE: Final = 4 * 1024 * 1024
-"""How many rows are asked for at once, and how many bytes of them, unless one alone has more."""
+FETCH_ROWS: Final = 500
+FETCH_LARGE_ROWS: Final = 4
+FETCH_BYTES: Final = 4 * 1024 * 1024
+"""The number of rows that are fetched at once, and of their bytes, unless one row has more."""
 
 
 def columns_of(table: Table) -> list[str]:
@@ -96,21 +96,23 @@ def columns_of(table: Table) -> list[str]:
 
 
 def rows_of(tx: Transaction, table: Table, names: Sequence[str], *, tail: bool = True) -> Iterator[Row]:
-    """All rows of a table, some at a time; with `tail`, the rows of logs wherever they are."""
+    """All rows of a table, fetched in parts. With `tail`, those of `log_tail` are among the rows of logs."""
     source: FromClause = every_row(tx) if table is run_log and tail else table
-    if tx.is_sqlite:  # which keeps moments as we do
+    if tx.is_sqlite:  # it stores times as microseconds
         plain = [_coerced(source.c[name], table.c[name].type) for name in names]
-        yield from map(tuple, _streamed(tx, select(*plain), LARGE_AT_ONCE if table in LARGE else AT_ONCE))
+        yield from map(
+            tuple, _streamed(tx, select(*plain), FETCH_LARGE_ROWS if table in LARGE else FETCH_ROWS)
+        )
         return
     columns = [source.c[name] for name in names]
-    moments = [place for place, name in enumerate(names) if isinstance(table.c[name].type, Instant)]
+    times = [index for index, name in enumerate(names) if isinstance(table.c[name].type, Instant)]
     key = LARGE.get(table)
-    found = _streamed(tx, select(*columns), AT_ONCE) if key is None else _by_size(tx, columns, source, key)
-    for row in found:
+    rows = _streamed(tx, select(*columns), FETCH_ROWS) if key is None else _by_size(tx, columns, source, key)
+    for row in rows:
         values = list(row)
-        for place in moments:
-            moment: datetime | None = values[place]
-            values[place] = None if moment is None else to_microseconds(moment)
+        for index in times:
+            time: datetime | None = values[index]
+            values[index] = None if time is None else to_microseconds(time)
         yield tuple(values)
 
 
@@ -118,34 +120,34 @@ def _coerced(column: ColumnElement[Any], kind: TypeEngine[Any]) -> ColumnElement
     return type_coerce(column, BigInteger) if isinstance(kind, Instant) else column
 
 
-def _streamed(tx: Transaction, query: Select[*tuple[Any, ...]], at_once: int) -> Iterator[SqlRow[Any]]:
-    return iter(tx.connection.execute(query, execution_options={"yield_per": at_once}))
+def _streamed(tx: Transaction, query: Select[*tuple[Any, ...]], count: int) -> Iterator[SqlRow[Any]]:
+    return iter(tx.connection.execute(query, execution_options={"yield_per": count}))
 
 
 def _by_size(
     tx: Transaction, columns: Sequence[ColumnElement[Any]], source: FromClause, key: Sequence[str]
 ) -> Iterator[SqlRow[Any]]:
-    """Rows by their keys, as many at a time as have few bytes: a driver that streams takes fifty or more."""
+    """Rows by their keys, fetched in parts of limited size: a driver that streams fetches fifty or more."""
     keys = [source.c[name] for name in key]
-    waiting: list[tuple[Any, ...]] = []
+    batch: list[tuple[Any, ...]] = []
     size = 0
-    for row in _streamed(tx, select(*keys, func.length(source.c.data)), AT_ONCE):
-        if waiting and (size + row[-1] > BYTES_AT_ONCE or len(waiting) >= AT_ONCE):
-            yield from tx.rows(select(*columns).where(tuple_(*keys).in_(waiting)))
-            waiting, size = [], 0
-        waiting.append(tuple(row[:-1]))
+    for row in _streamed(tx, select(*keys, func.length(source.c.data)), FETCH_ROWS):
+        if batch and (size + row[-1] > FETCH_BYTES or len(batch) >= FETCH_ROWS):
+            yield from tx.rows(select(*columns).where(tuple_(*keys).in_(batch)))
+            batch, size = [], 0
+        batch.append(tuple(row[:-1]))
         size += row[-1]
-    if waiting:
-        yield from tx.rows(select(*columns).where(tuple_(*keys).in_(waiting)))
+    if batch:
+        yield from tx.rows(select(*columns).where(tuple_(*keys).in_(batch)))
 
 
 def count_rows(tx: Transaction) -> int:
-    """About how many rows a backup of this store has."""
+    """The approximate number of rows of a backup of this store."""
     return sum(tx.run(select(func.count()).select_from(table)).scalar_one() for table in TABLES)
 
 
 def refuse_unless_empty(tx: Transaction) -> None:
-    """Refuse a store that holds anything."""
+    """Refuse a store that is not empty."""
     for table in TABLES:
         if tx.row(select(*table.columns).limit(1)) is not None:
             raise StoreError(
@@ -155,7 +157,7 @@ def refuse_unless_empty(tx: Transaction) -> None:
 
 
 def write_rows(tx: Transaction, table: Table, names: Sequence[str], rows: Sequence[Row]) -> None:
-    """Put rows into a table; columns that are not named get what the schema says."""
+    """Insert rows into a table. Other columns get their default values."""
     listed = ", ".join(f'"{name}"' for name in names)
     if tx.is_sqlite:
         tx.many(f"INSERT INTO {table.name} ({listed}) VALUES ({', '.join('?' * len(names))})", rows)
@@ -172,17 +174,17 @@ def write_rows(tx: Transaction, table: Table, names: Sequence[str], rows: Sequen
 
 
 def last_keys(tx: Transaction) -> dict[str, int]:
-    """The last number that was given to a row, by table."""
+    """The last key that was given to a row, by table."""
     if tx.is_sqlite:
         known = {row.name: row.seq for row in tx.sql("SELECT name, seq FROM sqlite_sequence")}
-        return {name: known.get(name, 0) for name in COUNTED}
+        return {name: known.get(name, 0) for name in WITH_KEYS}
     query = "SELECT coalesce(pg_sequence_last_value(pg_get_serial_sequence(?, 'key')::regclass), 0)"
-    return {name: tx.sql(query, (name,)).scalar_one() for name in COUNTED}
+    return {name: tx.sql(query, (name,)).scalar_one() for name in WITH_KEYS}
 
 
 def set_last_keys(tx: Transaction, keys: Mapping[str, int]) -> None:
-    """Go on counting where the other store would have."""
-    for name in COUNTED:
+    """Continue the keys of rows where the backed-up store would continue."""
+    for name in WITH_KEYS:
         last = keys.get(name, 0)
         if tx.is_sqlite:
             tx.sql("DELETE FROM sqlite_sequence WHERE name = ?", (name,))
@@ -192,9 +194,9 @@ def set_last_keys(tx: Transaction, keys: Mapping[str, int]) -> None:
 
 
 def decoder_of(table: Table, names: Sequence[str]) -> "msgspec.msgpack.Decoder[list[Row]]":
-    """What reads rows of a table, and refuses values that do not belong into its columns."""
+    """A decoder of rows of a table that refuses values of other types than its columns have."""
     kinds = tuple(_kind(table, name) for name in names)
-    return msgspec.msgpack.Decoder(list[tuple.__class_getitem__(kinds)])  # type: ignore[misc] # made of data
+    return msgspec.msgpack.Decoder(list[tuple.__class_getitem__(kinds)])  # type: ignore[misc] # the types are data
 
 
 def _kind(table: Table, name: str) -> Any:
@@ -211,8 +213,8 @@ def _kind(table: Table, name: str) -> Any:
             return str | None
 
 
-class Sum:
-    """How many rows, and a number made of all of them, in whatever order they come."""
+class Checksum:
+    """The number of rows, and a checksum that does not depend on their order."""
 
     __slots__ = ("_total", "rows")
 
@@ -221,13 +223,13 @@ class Sum:
         self._total = 0
 
     def add(self, row: Row) -> bytes:
-        """Count a row; gives how it is written."""
-        written = msgspec.msgpack.encode(row)
-        self._total += int.from_bytes(sha256(written).digest())
+        """Add a row, and return it encoded."""
+        encoded = msgspec.msgpack.encode(row)
+        self._total += int.from_bytes(sha256(encoded).digest())
         self.rows += 1
-        return written
+        return encoded
 
     @property
     def digest(self) -> str:
-        """The number, in 64 digits."""
+        """The checksum, as 64 digits."""
         return f"{self._total % (1 << 256):064x}"
