@@ -175,7 +175,7 @@ async def test_an_uploaded_blob_may_stand_in_a_message(store: Store, thread: str
 
 @each_row("given", ["", "blob:sha256:xyz", "blob:sha256:" + "g" * 64, "' OR 1=1 --"])
 async def test_what_is_no_blob_url_is_told(store: Store, given: str) -> None:
-    with pytest.raises(StoreError, match="no blob url"):
+    with pytest.raises(StoreError, match="not a blob URL"):
         await store.blobs.get(given)
 
 

@@ -60,7 +60,7 @@ async def test_who_may_come_in(server: Server) -> None:
 async def test_a_database_that_is_not_there(server: Server) -> None:
     error = await opening(server.url.replace("/postgres?", "/nowhere?"))
     assert isinstance(error, UnavailableError)
-    assert (error.what, error.hint) == ("there is no such database", "create it: createdb NAME")
+    assert (error.what, error.hint) == ("the database does not exist", "create it: createdb NAME")
 
 
 @each_row("address", ["127.0.0.1:1", "no-such-host.invalid", "/?host=/nowhere"])

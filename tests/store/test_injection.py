@@ -189,7 +189,7 @@ async def test_sources_and_blobs(store: Store) -> None:
         blob = await store.blobs.put(text.encode(), media_type=text)
         assert await store.blobs.get(blob.url) == text.encode()
         assert (await store.blobs.describe(blob.url)).media_type == text
-        with pytest.raises(StoreError, match="no blob url"):
+        with pytest.raises(StoreError, match="not a blob URL"):
             await store.blobs.get(text)
     for text in texts:
         found = await store.sources.get(text)

@@ -159,7 +159,7 @@ REFUSED: dict[str, tuple[Callable[[Store], Awaitable[Any]], str]] = {
     "every resource for a reader": (lambda store: store.keys.create(role="read"), "every resource"),
     "the empty resource": (lambda store: store.keys.create("", "admin"), "no resource id"),
     "rows of nobody": (lambda store: store.scoped("").keys.create(role="admin"), "no resource id"),
-    "no such role": (lambda store: store.keys.create("ada", "owner"), "no role 'owner'"),  # type: ignore[arg-type]
+    "no such role": (lambda store: store.keys.create("ada", "owner"), "unknown role 'owner'"),  # type: ignore[arg-type]
     "a time without a zone": (
         lambda store: store.keys.create("ada", expires_at=datetime(2099, 1, 1)),  # noqa: DTZ001
         "no zone",

@@ -220,7 +220,7 @@ REFUSED: dict[str, tuple[dict[str, Any], type[Exception], str]] = {
     "a thing there is not": (
         {"by": "colour"},
         StoreError,
-        "no statistics by 'colour'.*choose from total, day",
+        "cannot be grouped by 'colour'.*choose from total, day",
     ),
     "a time without a zone": ({"since": datetime(2026, 1, 1)}, DecodeError, "without a zone"),  # noqa: DTZ001
     "a text no database holds": ({"model": "\x00"}, StoreError, "NUL"),

@@ -203,51 +203,53 @@ async def test_a_facet_tells_what_choosing_would_leave(harbour: Store, asked: di
     assert dates.today == await left(since=NOW - timedelta(days=1), until=None)
 
 
-async def test_what_changed_is_told_once(store: Store) -> None:
+async def test_a_changed_thread_is_returned_once(store: Store) -> None:
     moment = NOW
     store.clock = lambda: moment
     await store.threads.create("before")
     moment += timedelta(seconds=10)
-    seen = await store.read(changes.begin)
-    assert await store.read(changes.look, seen) == changes.News([], [])
+    state = await store.read(changes.start_polling)
+    assert await store.read(changes.poll, state) == changes.Changes([], [])
     moment += timedelta(seconds=1)
     await store.threads.set_title("before", "Changed")
     await store.threads.save(Thread(id="ancient", updated_at=NOW - timedelta(days=900)))
-    news = await store.read(changes.look, seen)
-    assert {one.id for one in news.threads} == {"before", "ancient"}
+    changed = await store.read(changes.poll, state)
+    assert {one.id for one in changed.threads} == {"before", "ancient"}
     for _ in range(3):
-        assert await store.read(changes.look, seen) == changes.News([], [])
+        assert await store.read(changes.poll, state) == changes.Changes([], [])
         moment += timedelta(seconds=2)
     await store.threads.set_title("before", "Again")
-    assert [one.id for one in (await store.read(changes.look, seen)).threads] == ["before"]
+    assert [one.id for one in (await store.read(changes.poll, state)).threads] == ["before"]
 
 
-async def test_many_changes_are_told_in_several_looks(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(changes, "AT_ONCE", 2)
+async def test_many_changes_are_returned_by_several_polls(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(changes, "MAX_THREADS", 2)
     moment = NOW
     store.clock = lambda: moment
-    seen = await store.read(changes.begin)
+    state = await store.read(changes.start_polling)
     for number in range(7):
         moment += timedelta(milliseconds=1)
         await store.threads.create(f"t{number}")
-    told: set[str] = set()
+    found: set[str] = set()
     for _ in range(8):
-        told |= {one.id for one in (await store.read(changes.look, seen)).threads}
-    assert told == {f"t{number}" for number in range(7)}
+        found |= {one.id for one in (await store.read(changes.poll, state)).threads}
+    assert found == {f"t{number}" for number in range(7)}
 
 
-async def test_runs_are_told_when_they_begin_and_when_they_end(store: Store) -> None:
+async def test_runs_are_returned_when_they_start_and_end(store: Store) -> None:
     await store.threads.create("t")
-    seen = await store.read(changes.begin)
+    state = await store.read(changes.start_polling)
     await store.runs.open("t", id="r", status="pending")
 
-    async def told() -> list[tuple[str, str | None]]:
-        return [(one.id, one.status) for one in (await store.read(changes.look, seen)).runs]
+    async def changed_runs() -> list[tuple[str, str | None]]:
+        return [(one.id, one.status) for one in (await store.read(changes.poll, state)).runs]
 
-    assert [await told(), await told()] == [[("r", "pending")], []]
+    assert [await changed_runs(), await changed_runs()] == [[("r", "pending")], []]
     await store.runs.finish("r")
-    assert [await told(), await told()] == [[("r", "completed")], []]
+    assert [await changed_runs(), await changed_runs()] == [[("r", "completed")], []]
     await store.runs.open("t", id="s", status="running")
-    assert await told() == [("s", "running")]
+    assert await changed_runs() == [("s", "running")]
     await store.threads.delete("t")
-    assert await told() == [("s", None)]
+    assert await changed_runs() == [("s", None)]

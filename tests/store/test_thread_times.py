@@ -63,12 +63,12 @@ async def test_what_says_nothing_new_keeps_the_time_and_is_told(
     store: Store, change: Callable[[Store], Awaitable[object]]
 ) -> None:
     await fill(store)
-    seen = await store.read(changes.begin)
+    state = await store.read(changes.start_polling)
     await change(store)
     assert await time_of(store) == NOON
-    news = await store.read(changes.look, seen)
-    assert news.threads == [changes.ThreadNews("", "t", NOON)]
-    assert (await store.read(changes.look, seen)).threads == []
+    changed = await store.read(changes.poll, state)
+    assert changed.threads == [changes.ThreadChange("", "t", NOON)]
+    assert (await store.read(changes.poll, state)).threads == []
 
 
 SAID: Mapping[str, tuple[Callable[[Store], Awaitable[object]], datetime]] = {
@@ -119,9 +119,9 @@ async def test_what_an_import_adds_to_an_old_thread_is_told(store: Store) -> Non
     thread = Thread(id="t", created_at=LONG_AGO, updated_at=LONG_AGO)
     await store.write(write_threads, [ThreadRows(thread, [prepare(ask("m1", created_at=LONG_AGO), "t")])])
     store.clock = lambda: datetime.now(UTC) + timedelta(minutes=1)
-    seen = await store.read(changes.begin)
+    state = await store.read(changes.start_polling)
     said = answer("m2", created_at=LONG_AGO + timedelta(hours=1))
     grown = Thread(id="t", updated_at=LONG_AGO + timedelta(hours=1))
     await store.write(write_threads, [ThreadRows(grown, [prepare(said, "t")])])
-    news = await store.read(changes.look, seen)
-    assert news.threads == [changes.ThreadNews("", "t", LONG_AGO + timedelta(hours=1))]
+    changed = await store.read(changes.poll, state)
+    assert changed.threads == [changes.ThreadChange("", "t", LONG_AGO + timedelta(hours=1))]

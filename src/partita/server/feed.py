@@ -11,7 +11,7 @@ from typing import Final, Literal, TypeAlias
 import msgspec
 
 from partita.errors import PartitaError
-from partita.store.changes import News, Seen, begin, look
+from partita.store.changes import Changes, PollState, poll, start_polling
 from partita.store.store import Store
 from partita.types.json import Json, JsonObject, dumps
 
@@ -84,12 +84,12 @@ class Listener:
         """Whether it may see the data of an owner."""
         return self.owner is None or self.owner == owner
 
-    def add(self, news: News) -> None:
+    def add(self, changes: Changes) -> None:
         """Add the changes that it may see."""
-        for thread in news.threads:
+        for thread in changes.threads:
             if self.may_see(thread.owner):
                 self._threads[thread.id] = {"id": thread.id, "updatedAt": thread.updated_at.isoformat()}
-        for run in news.runs:
+        for run in changes.runs:
             if self.may_see(run.owner):
                 self._runs[run.id] = {"id": run.id, "threadId": run.thread_id, "status": run.status}
         if self._threads or self._runs:
@@ -162,28 +162,28 @@ class Feed:
             listener.close()
 
     async def _watch(self) -> None:
-        seen: Seen | None = None
+        state: PollState | None = None
         mark: object | None = None
         while True:
             before, mark = mark, self._store.engine.change_mark()  # before the poll: later writes change it
             if mark is None or mark != before:
-                seen, is_complete = await self._poll(seen)
+                state, is_complete = await self._poll(state)
                 mark = mark if is_complete else None
             await asyncio.sleep(self._interval)
 
-    async def _poll(self, seen: Seen | None) -> tuple[Seen | None, bool]:
-        """Report changes; returns what was seen, and whether those are all changes."""
+    async def _poll(self, state: PollState | None) -> tuple[PollState | None, bool]:
+        """Report changes; returns the new state, and whether those are all changes."""
         try:
-            if seen is None:
-                seen = await self._store.read(begin)
-            news = await self._store.read(look, seen)
+            if state is None:
+                state = await self._store.read(start_polling)
+            changes = await self._store.read(poll, state)
         except PartitaError:  # the store is busy or unavailable: the next poll finds them
-            return seen, False
+            return state, False
         finally:
             self.polls += 1
         for listener in self._listeners:
-            listener.add(news)
-        return seen, not news.more
+            listener.add(changes)
+        return state, not changes.has_more
 
 
 def event(name: str, data: bytes) -> bytes:

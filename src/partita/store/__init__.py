@@ -1,4 +1,4 @@
-"""Where messages, runs, chunks and raw agent data are kept: SQLite or PostgreSQL, one contract."""
+"""The store of threads, messages, runs, chunks and raw agent data, on SQLite or PostgreSQL."""
 
 from typing import TYPE_CHECKING
 

@@ -1,8 +1,8 @@
-"""What changed in a store since one looked last: threads, by the time of the change and by key, and runs.
+"""Poll the store for changed threads and runs.
 
-A thread that was imported, renamed or pinned keeps the time of what was last said in it, which may be years
-ago: the time of its change is another one. What another process writes may be committed after something
-later: so one looks back a little, each time, and a thread of a long import is known as new by its key.
+Changed threads are found by `changed_at`: `updated_at` is the time of the last message, which may be years
+ago in an imported thread. A transaction may be committed after a later one, so every poll also looks at the
+last seconds again. New threads are found by their keys, since a long import is committed much later.
 """
 
 from collections.abc import Sequence
@@ -18,23 +18,23 @@ from .runs.rows import ACTIVE
 from .schema import runs, threads
 from .sql.transaction import Transaction
 
-AT_ONCE: Final = 500
-"""How many threads one look tells of; the next one tells of the rest."""
+MAX_THREADS: Final = 500
+"""The number of threads that one poll returns; the next poll returns the others."""
 
-BACK: Final = timedelta(seconds=3)
-"""How far one looks back."""
+OVERLAP: Final = timedelta(seconds=3)
+"""The time before the last poll that is looked at again."""
 
 
-class ThreadNews(NamedTuple):
-    """A thread that is new, or has changed."""
+class ThreadChange(NamedTuple):
+    """A thread that is new or has changed."""
 
     owner: str
     id: str
-    updated_at: datetime  # when something was last said in it
+    updated_at: datetime  # the time of its last message
 
 
-class RunNews(NamedTuple):
-    """A run that has begun, goes on differently, or has ended; without a status it was deleted."""
+class RunChange(NamedTuple):
+    """A run that was started, has changed or has ended. Without a status it was deleted."""
 
     owner: str
     id: str
@@ -42,69 +42,69 @@ class RunNews(NamedTuple):
     status: RunStatus | None
 
 
-class News(NamedTuple):
-    """All that one look found."""
+class Changes(NamedTuple):
+    """The result of one poll."""
 
-    threads: Sequence[ThreadNews]
-    runs: Sequence[RunNews]
-    more: bool = False
-    """Whether there is more to tell though nothing else changes."""
+    threads: Sequence[ThreadChange]
+    runs: Sequence[RunChange]
+    has_more: bool = False
+    """Whether the next poll returns more, even if nothing else changes."""
 
 
 @dataclass(slots=True)
-class Seen:
-    """What was seen so far."""
+class PollState:
+    """What earlier polls have returned."""
 
     since: datetime
     last_key: int
     threads: dict[tuple[str, str], datetime] = field(default_factory=dict[tuple[str, str], datetime])
-    runs: dict[tuple[str, str], RunNews] = field(default_factory=dict[tuple[str, str], RunNews])
+    runs: dict[tuple[str, str], RunChange] = field(default_factory=dict[tuple[str, str], RunChange])
 
 
-def begin(tx: Transaction) -> Seen:
-    """To tell from now on what changes; the runs at work are told first."""
+def start_polling(tx: Transaction) -> PollState:
+    """The state from which on changes are returned. The first poll also returns the active runs."""
     last = tx.run(select(func.max(threads.c.key)).where(tx.owned(threads))).scalar() or 0
-    seen = Seen(tx.now - BACK, last)
-    _threads(tx, seen)  # what changed just now is no news
-    return seen
+    state = PollState(tx.now - OVERLAP, last)
+    _changed_threads(tx, state)  # recent changes are not returned again
+    return state
 
 
-def look(tx: Transaction, seen: Seen) -> News:
-    """What changed since. What was told is noted in `seen`."""
-    news, more = _threads(tx, seen)
-    return News(news, _runs(tx, seen), more)
+def poll(tx: Transaction, state: PollState) -> Changes:
+    """The changes since the last poll. They are added to the state."""
+    changed, has_more = _changed_threads(tx, state)
+    return Changes(changed, _changed_runs(tx, state), has_more)
 
 
-def _threads(tx: Transaction, seen: Seen) -> tuple[list[ThreadNews], bool]:
+def _changed_threads(tx: Transaction, state: PollState) -> tuple[list[ThreadChange], bool]:
     """The threads that are new or have changed, and whether there are more of them."""
     at = threads.c.changed_at
     columns = (threads.c.owner, threads.c.id, threads.c.key, threads.c.updated_at, at)
     query = select(*columns).where(tx.owned(threads))
-    changed = tx.rows(query.where(at >= seen.since).order_by(at).limit(AT_ONCE))
-    added = tx.rows(query.where(threads.c.key > seen.last_key).order_by(threads.c.key).limit(AT_ONCE))
-    seen.last_key = added[-1].key if added else seen.last_key
+    changed = tx.rows(query.where(at >= state.since).order_by(at).limit(MAX_THREADS))
+    added = tx.rows(query.where(threads.c.key > state.last_key).order_by(threads.c.key).limit(MAX_THREADS))
+    state.last_key = added[-1].key if added else state.last_key
     found = {(row.owner, row.id): row for row in (*changed, *added)}
-    news = [_thread(row) for key, row in found.items() if seen.threads.get(key) != row.changed_at]
-    whole = len(changed) < AT_ONCE
-    seen.since = tx.now - BACK if whole else max(seen.since, changed[-1].changed_at)
-    seen.threads = {key: row.changed_at for key, row in found.items() if row.changed_at >= seen.since}
-    return news, not whole or len(added) == AT_ONCE
+    changes = [_thread(row) for key, row in found.items() if state.threads.get(key) != row.changed_at]
+    is_complete = len(changed) < MAX_THREADS
+    state.since = tx.now - OVERLAP if is_complete else max(state.since, changed[-1].changed_at)
+    state.threads = {key: row.changed_at for key, row in found.items() if row.changed_at >= state.since}
+    return changes, not is_complete or len(added) == MAX_THREADS
 
 
-def _thread(row: Row[Any]) -> ThreadNews:
-    return ThreadNews(row.owner, row.id, row.updated_at)
+def _thread(row: Row[Any]) -> ThreadChange:
+    return ThreadChange(row.owner, row.id, row.updated_at)
 
 
-def _runs(tx: Transaction, seen: Seen) -> list[RunNews]:
+def _changed_runs(tx: Transaction, state: PollState) -> list[RunChange]:
     query = select(runs.c.owner, runs.c.id, runs.c.thread_id, runs.c.status).where(tx.owned(runs))
-    at_work = _by_key(tx.rows(query.where(runs.c.finished_at.is_(None), runs.c.status.in_(ACTIVE))))
-    gone = [run for key, run in seen.runs.items() if key not in at_work]
+    active = _by_key(tx.rows(query.where(runs.c.finished_at.is_(None), runs.c.status.in_(ACTIVE))))
+    gone = [run for key, run in state.runs.items() if key not in active]
     ended = _by_key(tx.rows(query.where(tx.among(runs.c.id, [run.id for run in gone])))) if gone else {}
-    news = [run for key, run in at_work.items() if seen.runs.get(key) != run]
-    news += [ended.get((run.owner, run.id), run._replace(status=None)) for run in gone]
-    seen.runs = at_work
-    return news
+    changes = [run for key, run in active.items() if state.runs.get(key) != run]
+    changes += [ended.get((run.owner, run.id), run._replace(status=None)) for run in gone]
+    state.runs = active
+    return changes
 
 
-def _by_key(rows: Sequence[Row[Any]]) -> dict[tuple[str, str], RunNews]:
-    return {(row.owner, row.id): RunNews(row.owner, row.id, row.thread_id, row.status) for row in rows}
+def _by_key(rows: Sequence[Row[Any]]) -> dict[tuple[str, str], RunChange]:
+    return {(row.owner, row.id): RunChange(row.owner, row.id, row.thread_id, row.status) for row in rows}

@@ -42,4 +42,4 @@ def decompress_pieces(pieces: Iterable[bytes], size: int) -> Iterator[bytes]:
 
 
 def _damaged() -> StoreError:
-    return StoreError("compressed data is damaged", hint="run: partita doctor; take it from a backup")
+    return StoreError("compressed data is damaged", hint="run: partita doctor; restore it from a backup")

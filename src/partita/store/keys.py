@@ -52,7 +52,7 @@ def create_key(tx: Transaction, key: ApiKey, hash: str) -> ApiKey:
     """Write a new key."""
     owner = _owner(tx, key)
     if key.role not in get_args(KeyRole):
-        raise StoreError(f"there is no role {key.role!r}", hint=f"one of {', '.join(get_args(KeyRole))}")
+        raise StoreError(f"unknown role {key.role!r}", hint=f"one of {', '.join(get_args(KeyRole))}")
     if owner is None and key.role != "admin":
         raise StoreError(
             f"a key for every resource with the role {key.role!r}",
@@ -84,9 +84,9 @@ def _check_expiry(tx: Transaction, time: datetime | None) -> None:
     if time is None:
         return
     if time.tzinfo is None:
-        raise StoreError("the time of expiry has no zone", where=str(time), hint="give one, such as UTC")
+        raise StoreError("the time of expiry has no zone", where=str(time), hint="add one, such as UTC")
     if time <= tx.now:
-        raise StoreError("the key would have expired already", where=str(time), hint="give a later time")
+        raise StoreError("the key would have expired already", where=str(time), hint="choose a later time")
 
 
 def _find(tx: Transaction, id: str) -> Row[Any]:

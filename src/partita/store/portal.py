@@ -10,7 +10,7 @@ T = TypeVar("T")
 
 
 class Portal:
-    """A way into an event loop: hand it a coroutine, wait for what it gives."""
+    """Runs coroutines in an event loop of another thread, and waits for their results."""
 
     def __init__(self) -> None:
         self._loop = asyncio.new_event_loop()
@@ -18,7 +18,7 @@ class Portal:
         self._thread.start()
 
     def wait(self, coroutine: Coroutine[Any, Any, T]) -> T:
-        """What a coroutine gives. An interrupt (Ctrl-C) cancels it."""
+        """The result of a coroutine. An interrupt (Ctrl-C) cancels it."""
         future = asyncio.run_coroutine_threadsafe(coroutine, self._loop)
         try:
             return future.result()
@@ -27,7 +27,7 @@ class Portal:
             raise
 
     def iterate(self, values: AsyncIterator[T]) -> Iterator[T]:
-        """What an asynchronous iterator gives, one after another."""
+        """The values of an asynchronous iterator."""
         try:
             while True:
                 try:

@@ -269,7 +269,7 @@ class SearchFilter:
         for name in self.fields:
             if name not in SEARCH_FIELDS:
                 raise StoreError(
-                    f"there is no field {name!r} to search", hint=f"choose from {', '.join(SEARCH_FIELDS)}"
+                    f"unknown search field {name!r}", hint=f"choose from {', '.join(SEARCH_FIELDS)}"
                 )
         for value in (self.thread_id, self.tool, self.agent, self.project, *self.roles):
             storable(value, "a filter of the search")

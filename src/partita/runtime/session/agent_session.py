@@ -7,8 +7,7 @@ from typing import Final, NamedTuple
 
 from partita.formats.call_decoder import SESSION, is_marker
 from partita.logs.reading import title_of
-from partita.store.bulk import agent_sessions as driven
-from partita.store.bulk.agent_sessions import AGENT_SESSION, RESUMED
+from partita.store.bulk.agent_sessions import AGENT_SESSION, RESUMED, link_session, record_session_usage
 from partita.store.store import Store
 from partita.store.values import ConsumptionRecord, RunFilter
 from partita.types.chunks import Chunk, DataChunk
@@ -74,7 +73,7 @@ class AgentSession:
                 metadata={"sessionId": session_id},
             )
             known: JsonObject = {RESUMED: True} if session_id == self._resumed else {}
-            await self._store.write(driven.note, self._run.id, session_id, about, metadata=known)
+            await self._store.write(link_session, self._run.id, session_id, about, metadata=known)
 
     async def own_part(self, result: Json, usage: Usage | None, message: AssistantMessage) -> OwnPart:
         """What the turn itself cost. Agents report running totals of the session."""
@@ -106,7 +105,7 @@ class AgentSession:
             metadata={name: value for name, value in names.items() if value is not None},
         )
         ended = await self._store.write(
-            driven.note,
+            link_session,
             run.id,
             self.id,
             about,
@@ -114,7 +113,7 @@ class AgentSession:
             model=found.model,
             metadata={AGENT_TOTALS: totals} if totals else None,
         )
-        await self._store.write(driven.settle, run.id, self.id, records)
+        await self._store.write(record_session_usage, run.id, self.id, records)
         return ended
 
     async def _totals_before(self) -> JsonObject:

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from partita.errors import ConflictError, StoreError, StreamError, UnavailableError
 from partita.runtime.run_fold import RunFold
-from partita.store.bulk.agent_sessions import AGENT_SESSION, RESPONSE_IDS, settle
+from partita.store.bulk.agent_sessions import AGENT_SESSION, RESPONSE_IDS, record_session_usage
 from partita.store.ids import new_id
 from partita.store.logs.run_log import LogRecord, read_log
 from partita.store.messages.queries import get_many
@@ -165,7 +165,7 @@ async def _record(store: Store, run: Run) -> Run:
     steps = {key: step for chunk in chunks for key, step in responses_in(chunk).items()}
     ends = [{"steps": list(steps.values())}] if steps else []
     records = records_of(run, ends, None, run.finished_at or datetime.now(UTC))
-    await store.write(settle, run.id, session_id, records)
+    await store.write(record_session_usage, run.id, session_id, records)
     return run
 
 

@@ -1,4 +1,4 @@
-"""Blobs: bytes by their hash, kept once for each owner, for as long as a message or a log refers to them."""
+"""`store.blobs`: bytes by their hash, stored once per owner for as long as a message or a log uses them."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from hashlib import sha256
@@ -17,42 +17,42 @@ from partita.store.values import Blob
 from .moves import BLOB, REFERENCE
 
 LARGE: Final = 4 * 1024 * 1024
-"""A file that is larger is not compressed: any range of it can then be read without the rest."""
+"""A larger file is not compressed, so that any range of it can be read without the rest."""
 
 PIECE: Final = 1024 * 1024
-"""How many bytes are read or written at once."""
+"""The number of bytes that are read or written at once."""
 
-LARGEST: Final = 1_000_000_000
-"""How many bytes one value may have in SQLite; in PostgreSQL it is about the same."""
+MAX_SIZE: Final = 1_000_000_000
+"""The maximal size of a value in SQLite, in bytes. That of PostgreSQL is nearly the same."""
 
 
 def hash_of(url: str) -> str:
-    """The hash that a `blob:` url names; a bare hash is taken too."""
+    """The hash in a `blob:` URL. A hash alone is accepted too."""
     match = REFERENCE.fullmatch(url if url.startswith(BLOB) else f"{BLOB}{url}")
     if match is None:
         raise StoreError(
-            "this is no blob url", where=url[:100], hint="it looks like blob:sha256:… with 64 digits"
+            "this is not a blob URL", where=url[:100], hint="use blob:sha256: with 64 hexadecimal digits"
         )
     return match["hash"]
 
 
 def write(tx: Transaction, owner: str, contents: Sequence[tuple[str, bytes, str | None]]) -> None:
-    """Keep bytes under their hashes, unless they are there: hash, bytes, media type."""
-    wanted = {digest: (data, media_type) for digest, data, media_type in contents}
-    for digest in known(tx, owner, wanted):
-        del wanted[digest]
+    """Store bytes that are not stored yet. `contents` are hashes, bytes and media types."""
+    new = {digest: (data, media_type) for digest, data, media_type in contents}
+    for digest in known(tx, owner, new):
+        del new[digest]
     tx.many(
         "INSERT INTO blobs (owner, hash, size, media_type, encoding, data, created_at)"
         " VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
         [
             (owner, digest, len(data), media_type, *compress(data), tx.instant(tx.now))
-            for digest, (data, media_type) in sorted(wanted.items())
+            for digest, (data, media_type) in sorted(new.items())
         ],
     )
 
 
 def known(tx: Transaction, owner: str, hashes: Iterable[str]) -> set[str]:
-    """Those of the hashes that the owner has a blob of."""
+    """Those of the hashes for which the owner has a blob."""
     return {
         row.hash
         for batch in batched(hashes)
@@ -73,7 +73,7 @@ def load(tx: Transaction, pairs: Iterable[tuple[str, str]]) -> dict[tuple[str, s
 
 
 def put(tx: Transaction, data: bytes, media_type: str | None, resource_id: str | None) -> Blob:
-    """Keep bytes that no message refers to yet."""
+    """Store bytes that no message refers to yet."""
     owner = owner_of(tx, resource_id)
     digest = sha256(data).hexdigest()
     write(tx, owner, [(digest, data, storable(media_type, "the media type"))])
@@ -83,13 +83,15 @@ def put(tx: Transaction, data: bytes, media_type: str | None, resource_id: str |
 def put_file(
     tx: Transaction, file: BinaryIO, size: int, digest: str, media_type: str | None, resource_id: str | None
 ) -> Blob:
-    """Keep the bytes of a file as `put` does, in constant memory if it is large."""
+    """Store a file as `put` does. A large one is not read into memory."""
     owner = owner_of(tx, resource_id)
     file.seek(0)
     if size <= LARGE:
         return put(tx, file.read(), media_type, resource_id)
-    if size > LARGEST:
-        raise StoreError(f"a blob may have {LARGEST} bytes, not {size}", hint="keep it elsewhere, as a url")
+    if size > MAX_SIZE:
+        raise StoreError(
+            f"a blob of {size} bytes is too large: the limit is {MAX_SIZE}", hint="store a URL of the file"
+        )
     if not known(tx, owner, [digest]):
         kind = storable(media_type, "the media type")
         row = (owner, digest, size, kind, PLAIN, tx.instant(tx.now))
@@ -103,10 +105,10 @@ def put_file(
             with tx.driver.blobopen("blobs", "data", _rowid(tx, owner, digest)) as blob:
                 for piece in pieces:
                     blob.write(piece)
-        else:  # a large object takes it piece by piece
+        else:  # a large object can be written in pieces
             number = tx.sql("SELECT lo_create(0)").scalar_one()
-            for place, piece in enumerate(pieces):
-                tx.sql("SELECT lo_put(?, ?, ?)", (number, place * PIECE, piece))
+            for index, piece in enumerate(pieces):
+                tx.sql("SELECT lo_put(?, ?, ?)", (number, index * PIECE, piece))
             tx.sql(
                 "INSERT INTO blobs (owner, hash, size, media_type, encoding, created_at, data)"
                 " VALUES (?, ?, ?, ?, ?, ?, lo_get(?)) ON CONFLICT DO NOTHING",
@@ -122,7 +124,7 @@ def _rowid(tx: Transaction, owner: str, digest: str) -> int:
 
 
 def describe(tx: Transaction, url: str) -> Blob:
-    """What is known of a blob, without its bytes."""
+    """The size, media type and time of a blob."""
     digest = hash_of(url)
     row = tx.row(
         select(blobs.c.size, blobs.c.media_type, blobs.c.created_at).where(
@@ -144,33 +146,30 @@ def read(tx: Transaction, url: str) -> bytes:
 
 
 def read_range(tx: Transaction, url: str, start: int, end: int) -> bytes | None:
-    """Some bytes of a blob, from one place up to another, without reading the others.
-
-    `None` if that is not possible because it is large and compressed: see `copy`.
-    """
-    row = _kept(tx, url)
+    """A range of the bytes of a blob. `None` if it is large and compressed: use `copy`."""
+    row = _find(tx, url)
     if row.encoding == PLAIN:
         return b"".join(_stored(tx, row, start, end))
     return read(tx, url)[start:end] if row.size <= LARGE else None
 
 
 def copy(tx: Transaction, url: str, start: int, end: int, target: BinaryIO) -> None:
-    """Write some bytes of a blob to a file, in constant memory."""
-    row = _kept(tx, url)
+    """Write a range of the bytes of a blob to a file, without reading the blob into memory."""
+    row = _find(tx, url)
     target.seek(0)
     target.truncate()
     if row.encoding == PLAIN:
         target.writelines(_stored(tx, row, start, end))
         return
-    place = 0
+    position = 0
     for piece in decompress_pieces(_stored(tx, row, 0, row.length), PIECE):
-        target.write(piece[max(start - place, 0) : max(end - place, 0)])
-        place += len(piece)
-        if place >= end:
+        target.write(piece[max(start - position, 0) : max(end - position, 0)])
+        position += len(piece)
+        if position >= end:
             return
 
 
-def _kept(tx: Transaction, url: str) -> Row[Any]:
+def _find(tx: Transaction, url: str) -> Row[Any]:
     digest = hash_of(url)
     row = tx.row(
         select(
@@ -187,7 +186,7 @@ def _kept(tx: Transaction, url: str) -> Row[Any]:
 
 
 def _stored(tx: Transaction, row: Row[Any], start: int, end: int) -> Iterator[bytes]:
-    """Bytes of a blob as they are stored, piece by piece."""
+    """A range of the stored bytes of a blob, in pieces."""
     end = min(end, row.length)
     if tx.driver is not None:
         with tx.driver.blobopen("blobs", "data", _rowid(tx, row.owner, row.hash), readonly=True) as blob:
@@ -208,11 +207,11 @@ def _stored(tx: Transaction, row: Row[Any], start: int, end: int) -> Iterator[by
 
 
 def _missing(digest: str) -> NotFoundError:
-    return NotFoundError(f"no blob {digest}", hint="it may have gone with the last message that held it")
+    return NotFoundError(f"no blob {digest}", hint="a blob is deleted with the last message that uses it")
 
 
 def drop_unreferred(tx: Transaction, owner: str, hashes: Iterable[str]) -> None:
-    """Drop those of the blobs that no message and no sealed log refers to any more."""
+    """Delete those of the blobs that no message and no sealed log refers to."""
     for batch in batched(hashes):
         tx.run(delete(blobs).where(blobs.c.owner == owner, blobs.c.hash.in_(batch), ~referred()))
 
@@ -225,7 +224,7 @@ def referred() -> ColumnElement[bool]:
 
 
 class Blobs(Noun):
-    """`store.blobs`: bytes by their hash."""
+    """Store and read bytes by their hash."""
 
     async def put(
         self, data: bytes, *, media_type: str | None = None, resource_id: str | None = None

@@ -1,7 +1,7 @@
-"""Moving large values out of a message's content, and putting them back: exactly, byte for byte.
+"""Move large values of a message's content to blobs, and put them back exactly.
 
-A data URL or a tool output over the threshold becomes `blob:sha256:…` in its place. What stood there is told
-in the row of the message: where, which blob, and what to make of it.
+A data URL or a tool output over the threshold is replaced by `blob:sha256:…`. The row of the message has the
+path of each moved value, its blob, and how to restore it.
 """
 
 import base64
@@ -14,7 +14,7 @@ from typing import Literal, NamedTuple, TypeAlias
 from partita.types.json import Json, JsonObject, dumps, is_array, is_object, loads
 
 THRESHOLD = 16 * 1024
-"""How long a data URL or an output may be before it moves, in characters."""
+"""The number of characters from which on a data URL or an output is moved."""
 
 BLOB = "blob:sha256:"
 REFERENCE = re.compile(r"blob:sha256:(?P<hash>[0-9a-f]{64})(?:#(?P<rest>.*))?")
@@ -26,16 +26,16 @@ Step: TypeAlias = str | int
 
 
 class Place(NamedTuple):
-    """A value that may move: what holds it, under which key, and the way there."""
+    """A value that may be moved: the object that has it, its key, and the path of the object."""
 
-    holder: JsonObject
+    parent: JsonObject
     key: str
     path: tuple[Step, ...]
     kind: Kind
 
 
 class Move(NamedTuple):
-    """A value that has moved: where it was, which blob it is, how to make it again."""
+    """A value that was moved: its path, the hash of its blob, and how to restore it."""
 
     path: tuple[Step, ...]
     hash: str
@@ -44,14 +44,14 @@ class Move(NamedTuple):
 
 
 class Moved(NamedTuple):
-    """A move, and the bytes to keep under its hash."""
+    """A move, and the bytes of its blob."""
 
     move: Move
     data: bytes
 
 
 def places(content: JsonObject, path: tuple[Step, ...] = ()) -> Iterator[Place]:
-    """Every place of a content where a large value may stand, sub-agents included."""
+    """All values of a content that may be moved, also of sub-agents."""
     parts: Json = content.get("parts")
     if is_array(parts):
         for index, part in enumerate(parts):
@@ -60,9 +60,9 @@ def places(content: JsonObject, path: tuple[Step, ...] = ()) -> Iterator[Place]:
     network: Json = content.get("networkExecution")
     result: Json = network.get("finalResult") if is_object(network) else None
     if is_object(result):
-        way = (*path, "networkExecution", "finalResult")
-        yield from _of_list(result, "toolCalls", way, _of_part)
-        yield from _of_list(result, "messages", way, _of_message)
+        inner = (*path, "networkExecution", "finalResult")
+        yield from _of_list(result, "toolCalls", inner, _of_part)
+        yield from _of_list(result, "messages", inner, _of_message)
 
 
 def _of_part(part: JsonObject, path: tuple[Step, ...]) -> Iterator[Place]:
@@ -72,7 +72,7 @@ def _of_part(part: JsonObject, path: tuple[Step, ...]) -> Iterator[Place]:
     if is_object(output):
         yield from _of_output(output, (*path, "output"))
     yield from _of_list(part, "children", path, _of_message)
-    yield from _of_list(part, "parts", path, _of_part)  # what the user said while the agent was at work
+    yield from _of_list(part, "parts", path, _of_part)  # of a message that the user sent during the run
 
 
 def _of_output(output: JsonObject, path: tuple[Step, ...]) -> Iterator[Place]:
@@ -103,12 +103,12 @@ def _of_message(message: JsonObject, path: tuple[Step, ...]) -> Iterator[Place]:
 
 
 def _of_list(
-    holder: JsonObject,
+    parent: JsonObject,
     key: str,
     path: tuple[Step, ...],
     each: Callable[[JsonObject, tuple[Step, ...]], Iterator[Place]],
 ) -> Iterator[Place]:
-    values: Json = holder.get(key)
+    values: Json = parent.get(key)
     if is_array(values):
         for index, value in enumerate(values):
             if is_object(value):
@@ -116,22 +116,25 @@ def _of_list(
 
 
 def move_out(content: JsonObject, known: Callable[[str], bool]) -> list[Moved | Move]:
-    """Replace what is large in a content by references; what is a reference already, and known, is noted."""
+    """Replace large values of a content by references to blobs.
+
+    Returns the moves, also of references that are in the content already, if their blob is `known`.
+    """
     moved: list[Moved | Move] = []
     for place in list(places(content)):
-        value: Json = place.holder.get(place.key)
-        again = _reference(place, value, known)
-        if again is not None:
-            moved.append(again)
+        value: Json = place.parent.get(place.key)
+        existing = _existing_move(place, value, known)
+        if existing is not None:
+            moved.append(existing)
             continue
-        out = _taken_out(place, value)
-        if out is not None:
-            place.holder[place.key] = _written(out.move, place)
-            moved.append(out)
+        new = _new_move(place, value)
+        if new is not None:
+            place.parent[place.key] = _reference(new.move, place)
+            moved.append(new)
     return moved
 
 
-def _reference(place: Place, value: Json, known: Callable[[str], bool]) -> Move | None:
+def _existing_move(place: Place, value: Json, known: Callable[[str], bool]) -> Move | None:
     found = REFERENCE.fullmatch(value) if isinstance(value, str) else None
     if found is None or not known(found["hash"]):
         return None
@@ -146,7 +149,7 @@ def _reference(place: Place, value: Json, known: Callable[[str], bool]) -> Move 
             return None
 
 
-def _taken_out(place: Place, value: Json) -> Moved | None:
+def _new_move(place: Place, value: Json) -> Moved | None:
     path = (*place.path, place.key)
     if place.kind == "json" and not isinstance(value, str):
         data = dumps(value)
@@ -159,7 +162,7 @@ def _taken_out(place: Place, value: Json) -> Moved | None:
 
 
 class FileData(NamedTuple):
-    """The bytes of a data URL, their hash, and the type that it says."""
+    """The bytes of a data URL, their hash, and their media type."""
 
     data: bytes
     hash: str
@@ -167,7 +170,7 @@ class FileData(NamedTuple):
 
 
 def data_of(url: str) -> FileData | None:
-    """The bytes of a data URL that can be made again from them."""
+    """The bytes of a data URL, if the same URL can be made from them."""
     found = _data_url((), url) if url.startswith("data:") else None
     if found is None or found.move.kind != "data":
         return None
@@ -184,7 +187,7 @@ def _data_url(path: tuple[Step, ...], url: str) -> Moved | None:
         data = base64.b64decode(encoded, validate=True)
     except (binascii.Error, ValueError):
         return _moved(path, url.encode("utf-8", "surrogatepass"), "text")
-    if base64.b64encode(data).decode() != encoded:  # some other way to write the same bytes: keep it
+    if base64.b64encode(data).decode() != encoded:  # another spelling of the same bytes
         return _moved(path, url.encode(), "text")
     return _moved(path, data, "data", match["type"])
 
@@ -193,8 +196,8 @@ def _moved(path: tuple[Step, ...], data: bytes, kind: Kind, media_type: str | No
     return Moved(Move(path, sha256(data).hexdigest(), kind, media_type), data)
 
 
-def _written(move: Move, place: Place) -> str:
-    """The reference that stands in the content. It says what a bare hash could not."""
+def _reference(move: Move, place: Place) -> str:
+    """The reference for the content, with what the content does not have: the kind and the media type."""
     if move.kind != "data":
         return f"{BLOB}{move.hash}#{move.kind}"
     same = move.media_type == _media_type(place)
@@ -202,24 +205,24 @@ def _written(move: Move, place: Place) -> str:
 
 
 def _media_type(place: Place) -> str | None:
-    media_type: Json = place.holder.get("mediaType")
+    media_type: Json = place.parent.get("mediaType")
     return media_type if isinstance(media_type, str) else None
 
 
 def put_back(content: JsonObject, moves: Sequence[Move], blobs: Mapping[str, bytes]) -> None:
-    """Put values back where they were; one whose blob is missing stays a reference."""
+    """Put moved values back. If a blob is missing, the reference stays."""
     for move in moves:
         data = blobs.get(move.hash)
         if data is None:
             continue
-        holder: Json = content
+        parent: Json = content
         for step in move.path[:-1]:
-            holder = holder[step]
-        holder[move.path[-1]] = restored(move, data)
+            parent = parent[step]
+        parent[move.path[-1]] = restored(move, data)
 
 
 def restored(move: Move, data: bytes) -> Json:
-    """The value that a blob was made of."""
+    """The value that was moved to a blob."""
     match move.kind:
         case "data":
             return f"data:{move.media_type or ''};base64,{base64.b64encode(data).decode()}"
@@ -230,10 +233,10 @@ def restored(move: Move, data: bytes) -> Json:
 
 
 def moves_to_json(moves: Sequence[Move]) -> str:
-    """Moves as the row of a message holds them."""
+    """Moves as they are stored in the row of a message."""
     return dumps([[list(move.path), move.hash, move.kind, move.media_type] for move in moves]).decode()
 
 
 def moves_from_json(text: str) -> list[Move]:
-    """The moves that a row tells of."""
+    """The moves in the row of a message."""
     return [Move(tuple(path), digest, kind, media_type) for path, digest, kind, media_type in loads(text)]

@@ -89,11 +89,11 @@ class ThreadRows(NamedTuple):
     runs: Sequence[RunRows] = ()
     consumptions: Sequence[ConsumptionRecord] = ()
     sources: Sequence[Source] = ()
-    failures: Sequence[str] = ()  # messages that no database can hold, and why
+    failures: Sequence[str] = ()  # messages that cannot be stored, and why
 
     @property
     def weight(self) -> int:
-        """About how many bytes are to be written."""
+        """The approximate number of bytes to write."""
         return sum(len(one.content) for one in self.messages) + sum(
             len(block.data) for run in self.runs for block in run.blocks
         )
@@ -128,9 +128,9 @@ def pack_entries(
 def prepare_message(
     message: Message, thread_id: str, times: Mapping[str, CallTimes] | None, *, lite: bool
 ) -> Prepared:
-    """A message ready to be written. What only the search of SQLite needs is made here if that is wanted.
+    """A message ready to be written. With `lite`, the tokens for the search index of SQLite are included.
 
-    Hidden notices are kept, but not found.
+    Internal events are stored, but not searchable.
     """
     prepared = prepare(message, thread_id)
     fields = prepared.fields
@@ -138,15 +138,15 @@ def prepare_message(
         fields = NO_FIELDS
     elif lite:
         fields = index_fields(fields)
-    slim = replace(message, content=_EMPTY[type(message)])
-    prepared = prepared._replace(message=slim, fields=fields, times=times)
+    without_content = replace(message, content=_EMPTY[type(message)])
+    prepared = prepared._replace(message=without_content, fields=fields, times=times)
     if not prepared.large or BLOB in prepared.content:
         return prepared
-    return _lean(prepared) if _may_move(message) else prepared._replace(moved=NOTHING_MOVED)
+    return _without_large_values(prepared) if _may_move(message) else prepared._replace(moved=NOTHING_MOVED)
 
 
 def _may_move(message: Message) -> bool:
-    """Whether a message holds values that move to blobs; to ask is cheaper than to try."""
+    """Whether a message may have values that move to blobs. This is cheaper than trying."""
     for part in message.content.parts:
         match part:
             case ImagePart() | FilePart() | ReasoningFilePart():
@@ -174,8 +174,8 @@ def _is_large(output: ToolOutput) -> bool:
             assert_never(output)
 
 
-def _lean(prepared: Prepared) -> Prepared:
-    """The message with its large values taken out."""
+def _without_large_values(prepared: Prepared) -> Prepared:
+    """The message with its large values moved out."""
     content = loads(prepared.content)
     moved = [item for item in move_out(content, lambda _: False) if isinstance(item, Moved)]
     moves = tuple(item.move for item in moved)
@@ -188,7 +188,7 @@ def _lean(prepared: Prepared) -> Prepared:
 def prepare_messages(
     messages: Iterable[Message], thread_id: str, times: Mapping[str, CallTimes], *, lite: bool
 ) -> tuple[list[Prepared], list[str]]:
-    """Messages ready to be written, and those that cannot be, each with the reason."""
+    """Messages ready to be written, and the errors of those that cannot be."""
     ready: list[Prepared] = []
     failures: list[str] = []
     for message in messages:

@@ -17,7 +17,7 @@ SQLITE = {
     "SQLITE_LOCKED": ("another connection has locked the store", "try again"),
     "SQLITE_CORRUPT": (
         "the store is damaged",
-        "copy the file away, then: sqlite3 FILE .recover | sqlite3 NEW; or take the last backup",
+        "copy the file away, then: sqlite3 FILE .recover | sqlite3 NEW; or restore the last backup",
     ),
     "SQLITE_NOTADB": ("this file is not a store", "name another file, or move this one away"),
     "SQLITE_CANTOPEN": ("the store cannot be opened", "does its folder exist, and may you write there?"),
@@ -32,7 +32,7 @@ GONE = ("the server does not respond", "is it running, and reachable from here?"
 POSTGRES = {
     "28P01": ("the password is wrong", "check the user and the password in the URL"),
     "28": ("the server does not accept this user", "check the user in the URL, and pg_hba.conf"),
-    "3D": ("there is no such database", "create it: createdb NAME"),
+    "3D": ("the database does not exist", "create it: createdb NAME"),
     "53100": ("the server's disk is full", "free some space; what was acknowledged before is safe"),
     "53300": ("the server has no connection left", "lower pool_size, or raise max_connections"),
     "25006": ("the server can only be read", "connect to the primary, not to a replica"),

@@ -77,7 +77,7 @@ def locate(url: str | os.PathLike[str] | None = None) -> Location:
 
 
 def _configured() -> str:
-    """What `PARTITA_STORE` or a `partita.toml` says."""
+    """The store in `PARTITA_STORE` or in a `partita.toml`."""
     return str(Config().get("store") or "")
 
 
@@ -92,7 +92,7 @@ def _path(text: str) -> Path:
     try:
         return Path(text).expanduser()
     except RuntimeError:  # `~name` of an unknown user
-        raise StoreError("there is no such user", where=text, hint="write the whole path") from None
+        raise StoreError("unknown user", where=text, hint="write the whole path") from None
 
 
 def _file(rest: str, text: str) -> Path:

@@ -180,7 +180,7 @@ class SqliteEngine:
             await asyncio.sleep(POLL_SECONDS)
 
     def _check_file(self) -> None:
-        """Refuse a file that was deleted or replaced: SQLite would write to one that nobody else can open."""
+        """Refuse a file that was deleted or replaced: SQLite would write to the old file."""
         if self._file is None or self.path is None:
             return
         with suppress(FileNotFoundError):

@@ -234,16 +234,16 @@ RETURNING (
 
 # Rows are locked in order before they are changed, so that two writers cannot deadlock.
 APPEND_POSTGRES = f"""
-WITH given AS (
+WITH requested AS (
     SELECT number - 1 AS number, id, count, data, (
         SELECT CASE count(*) WHEN 1 THEN min(runs.owner) END FROM runs
-        WHERE runs.id = given.id AND runs.owner = coalesce(given.owner, runs.owner)
+        WHERE runs.id = requested.id AND runs.owner = coalesce(requested.owner, runs.owner)
     ) AS owner
     FROM unnest(?::text[], ?::text[], ?::bigint[], ?::bytea[])
-        WITH ORDINALITY AS given (owner, id, count, data, number)
+        WITH ORDINALITY AS requested (owner, id, count, data, number)
 ), batches AS (
     SELECT owner, id, sum(count)::bigint AS count, string_agg(data, ''::bytea ORDER BY number) AS data
-    FROM given WHERE owner IS NOT NULL GROUP BY owner, id
+    FROM requested WHERE owner IS NOT NULL GROUP BY owner, id
 ), locked AS MATERIALIZED (
     SELECT runs.owner, runs.id FROM runs JOIN batches USING (owner, id)
     ORDER BY runs.owner, runs.id FOR NO KEY UPDATE OF runs
@@ -256,8 +256,8 @@ WITH given AS (
     INSERT INTO run_log (owner, run_id, first_seq, last_seq, encoding, data)
     SELECT owner, id, last_seq - count + 1, last_seq, 'open', data FROM changed
 )
-SELECT given.number, owner, id, changed.last_seq, pg_notify('{CHANNEL}', id)
-FROM given JOIN changed USING (owner, id)
+SELECT requested.number, owner, id, changed.last_seq, pg_notify('{CHANNEL}', id)
+FROM requested JOIN changed USING (owner, id)
 """
 
 

@@ -109,7 +109,8 @@ def decode(encoding: str, data: bytes, count: int) -> list[StoredEntry]:
         entries = []
     if len(entries) != count:
         raise StoreError(
-            "a block of the log is damaged", hint="the rest of the log is whole; take this part from a backup"
+            "a block of the log is damaged",
+            hint="the rest of the log is whole; restore this part from a backup",
         )
     return entries
 

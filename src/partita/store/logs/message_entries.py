@@ -1,7 +1,7 @@
 """The log entries that a message was made of.
 
-The log of a run of our own says where each message begins. The log of an imported session holds the lines of
-the agent; reading it again gives the numbers of the lines that belong to a message. If that is not possible,
+The log of our own runs has the start of each message. The log of an imported session holds the lines of
+the agent; rereading it gives the numbers of the lines that belong to a message. If that is not possible,
 the lines that contain the ids of the message or its calls, or the beginnings of its texts, are taken.
 """
 

@@ -1,7 +1,8 @@
 """The log of a run: every chunk and every byte that the agent sent, in order, with its time.
 
-Entries are numbered from 1, without a gap. `appender` adds rows while the run is active, `sealing` replaces
-them by compressed blocks after its end. In SQLite the newest rows are in `log_tail`, the others in `run_log`.
+Entries are numbered from 1, without a gap. `appender` adds rows while the run is active, `maintenance`
+replaces them by compressed blocks after its end. In SQLite the newest rows are in `log_tail`, the others in
+`run_log`.
 """
 
 from collections.abc import AsyncIterator, Iterator, Sequence
@@ -137,7 +138,7 @@ def _record(run_id: str, seq: int, entry: StoredEntry) -> LogRecord:
         raise StoreError(
             f"not a chunk: {error.what}",
             where=f"run {run_id}, entry {seq}",
-            hint="take the log from a backup; its messages are whole",
+            hint="restore the log from a backup; its messages are not affected",
         ) from error
     return LogRecord(seq, from_microseconds(entry.time), chunk, entry.raw)
 
@@ -233,7 +234,7 @@ def decode_row(tx: Transaction, owner: str, run_id: str, row: Row[Any]) -> list[
         return entries
     files = {digest: data for (_, digest), data in blobs.load(tx, hashes).items()}
     if len(files) < len(hashes):
-        raise StoreError("a file of the log is missing", where=where, hint="take the blob from a backup")
+        raise StoreError("a file of the log is missing", where=where, hint="restore the blob from a backup")
     return blocks.restore_files(entries, files)
 
 
@@ -241,7 +242,7 @@ def _gap(run_id: str, first: int, last: int) -> StoreError:
     return StoreError(
         "a part of the log is missing",
         where=f"run {run_id}, entries {first}-{last}",
-        hint="take it from a backup",
+        hint="restore it from a backup",
     )
 
 

@@ -194,7 +194,7 @@ def _upgrade_parts(content: JsonObject, role: str, losses: list[Loss]) -> Conten
         whole: Content = CONTENTS[role].read({**content, "parts": []})
         raws: Json = content.get("parts")
         if not is_array(raws):
-            raise DecodeError("a content without parts", where="$.parts", hint="take it from a backup")
+            raise DecodeError("a content without parts", where="$.parts", hint="restore it from a backup")
         parts = [part for index, raw in enumerate(raws) for part in _read_part(raw, role, index, losses)]
         return replace(whole, parts=tuple(parts))  # pyright: ignore[reportArgumentType] # parts of its role
 

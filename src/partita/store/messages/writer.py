@@ -76,7 +76,7 @@ def save(tx: Transaction, prepared: Sequence[Prepared]) -> tuple[Message, ...]:
 def refuse_known(tx: Transaction, thread: Row[Any], ids: Sequence[str]) -> None:
     """Refuse messages that exist already."""
     for known in _known(tx, thread, ids):
-        raise ConflictError(f"there is a message {known!r} already", hint="give a new message a new id")
+        raise ConflictError(f"message {known!r} exists already", hint="use a new id for a new message")
 
 
 def save_in(tx: Transaction, thread: Row[Any], prepared: Sequence[Prepared]) -> None:

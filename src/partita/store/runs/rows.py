@@ -143,7 +143,7 @@ def insert(tx: Transaction, run: Run, owner: str, held: dict[str, Any]) -> Row[A
     }
     row = _INSERT[tx.is_sqlite].row(tx, **{f"new_{name}": value for name, value in fields.items()})
     if row is None:
-        raise ConflictError(f"there is a run {run.id!r} already", hint="use a new id for every run")
+        raise ConflictError(f"run {run.id!r} exists already", hint="use a new id for every run")
     return row
 
 
@@ -184,7 +184,7 @@ def _result(result: Json | UnsetType) -> str | None:
 
 def _amount(cost: float | None) -> float | None:
     if cost is not None and not math.isfinite(cost):
-        raise StoreError(f"the cost is {cost}", hint="give a number, or None if it is unknown")
+        raise StoreError(f"the cost is {cost}", hint="use a number, or None if it is unknown")
     return cost
 
 

@@ -36,7 +36,7 @@ class Runs(Noun):
         lease_owner: str | None = None,
         lease_seconds: float | None = None,
     ) -> Run:
-        """Open a run of a thread, with a lease if `lease_owner` is given."""
+        """Open a run of a thread, with a lease if it has a `lease_owner`."""
         run = Run(
             id=new_id() if id is None else id,
             thread_id=thread_id,

@@ -29,7 +29,7 @@ def prepare(tx: Transaction, entries: Sequence[SearchEntry]) -> Callable[[], Non
 
 
 def delete(tx: Transaction, keys: Sequence[tuple[str, int]]) -> None:
-    """Delete entries, given by owner and key. Those of other owners stay."""
+    """Delete entries by owner and key. Those of other owners stay."""
     owned = [(owner, key) for owner, key in keys if tx.owner in (None, owner)]
     (sqlite if tx.is_sqlite else postgres).delete(tx, owned)
 

@@ -32,7 +32,7 @@ from .tokens import index_text
 
 INSERT = (
     "INSERT INTO search (owner, key, number, words) SELECT owner, key, number, words::tsvector"
-    " FROM unnest(?::text[], ?::bigint[], ?::integer[], ?::text[]) AS given (owner, key, number, words)"
+    " FROM unnest(?::text[], ?::bigint[], ?::integer[], ?::text[]) AS entries (owner, key, number, words)"
 )
 DELETE = "DELETE FROM search WHERE owner = ? AND key = ?"
 

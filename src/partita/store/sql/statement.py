@@ -38,7 +38,7 @@ class _Compiled(NamedTuple):
 
 
 class Statement:
-    """A statement whose parameters are `bindparam`s, given by name."""
+    """A statement whose parameters are `bindparam`s, passed by name."""
 
     def __init__(self, expression: ExecutableReturnsRows) -> None:
         self._expression = expression

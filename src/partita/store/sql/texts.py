@@ -20,7 +20,7 @@ def storable(text: str | None, what: str) -> str | None:
 def required(text: str | None, what: str) -> str:
     """The text, which must be storable and not empty."""
     if not text:
-        raise StoreError(f"no {what} given", hint=f"every row needs its {what}")
+        raise StoreError(f"no {what}", hint=f"every row needs its {what}")
     storable(text, what)
     return text
 

@@ -47,7 +47,7 @@ def usage_stats(
     zone: tzinfo = UTC,
     with_ids: bool = False,
 ) -> tuple[UsageStat, ...]:
-    """Totals by one or two things: periods in order of time, in each the most expensive first.
+    """Totals, grouped by one or two things: periods in order of time, in each the most expensive first.
 
     Days begin at midnight in `zone`. With ids, rows of few threads have their ids.
     """
@@ -81,10 +81,12 @@ def _checked(by: Sequence[GroupBy]) -> tuple[GroupBy, ...]:
     every = get_args(GroupBy)
     for name in by:
         if name not in every:
-            raise StoreError(f"there are no statistics by {name!r}", hint=f"choose from {', '.join(every)}")
+            raise StoreError(
+                f"statistics cannot be grouped by {name!r}", hint=f"choose from {', '.join(every)}"
+            )
     names: tuple[GroupBy, ...] = tuple(dict.fromkeys(name for name in by if name != "total"))
     if len(names) > MAX_GROUPS:
-        raise StoreError(f"statistics by {', '.join(names)}", hint=f"by {MAX_GROUPS} things at most")
+        raise StoreError(f"statistics by {', '.join(names)}", hint=f"group by {MAX_GROUPS} things at most")
     return names
 
 

@@ -97,7 +97,7 @@ def leaf_below(tx: Transaction, owner: str, thread_id: str, message_id: str) -> 
 
 
 class OutlineRow(NamedTuple):
-    """A message in a few words; `size` is the number of its bytes."""
+    """A message of an outline; `size` is the number of its bytes."""
 
     id: str
     seq: int

@@ -81,7 +81,7 @@ def create(tx: Transaction, thread: Thread) -> Thread:
     row = _insert(tx, owner_of(tx, thread.resource_id), thread)
     if row is None:
         raise ConflictError(
-            f"there is a thread {thread.id!r} already", hint="choose another id, or change that thread"
+            f"thread {thread.id!r} exists already", hint="choose another id, or change that thread"
         )
     return from_row(row)
 
