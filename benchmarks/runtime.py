@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from partita.runtime.service import InvokeOptions, Prompt
 from partita.runtime.session.session import Session
-from partita.store.opening import open_store
+from partita.store.connection import open_store
 from partita.store.store import Store
 from partita.stream.accumulator import Accumulator
 from partita.types.chunks import (

@@ -12,8 +12,8 @@ from importlib import import_module
 from time import perf_counter
 from typing import Any
 
+from partita.store.connection import open_store
 from partita.store.engines.location import locate
-from partita.store.opening import open_store
 from partita.types.codec import encode
 
 from .store_messages import two_kilobytes

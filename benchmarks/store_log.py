@@ -16,12 +16,12 @@ from typing import Any, TypeAlias
 
 from sqlalchemy import Connection
 
+from partita.store.connection import open_engine
 from partita.store.engines.engine import Engine
 from partita.store.engines.location import Location
 from partita.store.ids import new_id
 from partita.store.logs.appender import Appender
 from partita.store.logs.run_log import LogEntry
-from partita.store.opening import open_engine
 from partita.store.runs.rows import open_run
 from partita.store.sql.transaction import Transaction
 from partita.store.threads.rows import create

@@ -19,9 +19,9 @@ from typing import NamedTuple
 import msgspec
 from sqlalchemy import func, select
 
+from partita.store.connection import open_store
 from partita.store.ids import new_id
 from partita.store.logs.run_log import LogEntry
-from partita.store.opening import open_store
 from partita.store.schema import blobs, run_log
 from partita.store.sql.transaction import Transaction
 from partita.types.json import Json, dumps

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from .runtime.tools.tool import tool as tool
     from .server.app import asgi as asgi
     from .store.blocking import open_store_sync as open_store_sync
-    from .store.opening import open_store as open_store
+    from .store.connection import open_store as open_store
     from .stream.accumulator import Accumulator as Accumulator
     from .stream.accumulator import accumulate as accumulate
     from .types.messages import AssistantMessage as AssistantMessage
@@ -92,7 +92,7 @@ EXPORTS: dict[str, tuple[str, ...]] = {
     "partita.runtime.tools.tool": ("tool",),
     "partita.server.app": ("asgi",),
     "partita.store.blocking": ("open_store_sync",),
-    "partita.store.opening": ("open_store",),
+    "partita.store.connection": ("open_store",),
     "partita.stream.accumulator": ("Accumulator", "accumulate"),
     "partita.types.messages": (
         "AssistantMessage",

@@ -10,7 +10,7 @@ from click.testing import CliRunner, Result
 
 from partita.cli.doctor import doctor
 from partita.cli.migrate import migrate
-from partita.store.opening import open_store
+from partita.store.connection import open_store
 from partita.types.json import loads
 from tests.store.examples import ask, worked
 from tests.store.older import network, second, without_checks

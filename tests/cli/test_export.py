@@ -13,8 +13,8 @@ from partita.cli.export_files import Made, Wanted, file_name
 from partita.formats.registry import all_formats
 from partita.server.app import asgi
 from partita.server.page.files import web_files
+from partita.store.connection import open_store
 from partita.store.logs.run_log import LogEntry
-from partita.store.opening import open_store
 from partita.store.store import Store
 from partita.types.codec import MESSAGES
 from partita.types.json import loads

@@ -14,7 +14,7 @@ from partita.runtime.providers.vendors import AnthropicService, OpenAIChatServic
 from partita.runtime.recordings.recording import Recording, read_recording
 from partita.runtime.scripted import ScriptedService
 from partita.runtime.service import AgentService
-from partita.store.opening import open_store
+from partita.store.connection import open_store
 from partita.store.store import Store
 from partita.testing import RecordingError, Replay
 from partita.types.json import JsonObject, dumps, is_object, loads

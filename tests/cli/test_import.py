@@ -10,7 +10,7 @@ from partita.cli.import_ import SYSTEMS as NAMES
 from partita.cli.import_ import import_anything
 from partita.errors import PartitaError
 from partita.importers.databases.system import SYSTEMS
-from partita.store.opening import open_store
+from partita.store.connection import open_store
 from partita.types.json import JsonObject, dumps, loads
 from tests.importers.database_examples import MASTRA, make_sqlite, mastra_message, said
 

@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from partita.cli.migrate import migrate
-from partita.store.opening import open_store
+from partita.store.connection import open_store
 from partita.types.json import loads
 from tests.store.older import network, second, with_rows
 

@@ -107,7 +107,7 @@ def test_chunks_one_a_line(store: str) -> None:
     lines = partita(store, "replay", run_id, "--json").stdout_bytes.splitlines()
 
     async def played() -> list[bytes]:
-        from partita.store.opening import open_store
+        from partita.store.connection import open_store
 
         async with open_store(store) as opened:
             return [encode(seen.chunk) async for seen in play(opened, run_id, speed=None)]

@@ -9,7 +9,7 @@ from pathlib import Path
 from click.testing import CliRunner, Result
 
 from partita.cli.main import cli
-from partita.store.opening import open_store
+from partita.store.connection import open_store
 from partita.store.store import Store
 from partita.types.messages import AssistantMessage, UserMessage
 from partita.types.threads import Thread

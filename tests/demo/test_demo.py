@@ -10,7 +10,7 @@ from partita.demo.agent import CLERK, SCRIPT, SURVEYOR, demo_agent
 from partita.demo.archive import load_archive, threads
 from partita.demo.network import PILOT, ROUTER, demo_network
 from partita.runtime.run_fold import RunFold
-from partita.store.opening import open_store
+from partita.store.connection import open_store
 from partita.store.values import MessageFilter
 from partita.types.chunks import AgentStreamEvent, ChunkEvent, ChunkField, CompleteEvent, ErrorEvent
 from partita.types.codec import encode

@@ -9,7 +9,7 @@ import pytest
 
 from partita.errors import NotFoundError, StoreError
 from partita.importers.databases.importer import import_rows
-from partita.store.opening import open_store
+from partita.store.connection import open_store
 from partita.store.store import Store
 from partita.types.json import JsonObject, dumps
 from partita.types.messages import AssistantMessage, ToolCallPart, UserMessage

@@ -7,7 +7,7 @@ import pytest
 
 from partita.importers.databases.importer import import_rows
 from partita.replay import play, reproject
-from partita.store.opening import open_store
+from partita.store.connection import open_store
 from partita.store.store import Store
 from partita.store.values import MessageFilter, RunFilter
 from partita.types.chunks import TextDelta, ToolInputAvailable

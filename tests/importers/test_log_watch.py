@@ -12,7 +12,7 @@ from partita.importers.logs.plan import LogImportReport
 from partita.importers.logs.watch import sessions_of, watch_logs
 from partita.importers.logs.workers import Workers
 from partita.logs.files import find_logs
-from partita.store.opening import open_store
+from partita.store.connection import open_store
 from partita.store.store import Store
 
 from .log_files import SESSION, Talk, gardening

@@ -16,7 +16,7 @@ from partita.importers.logs.plan import LogImportReport, Progress
 from partita.importers.logs.watch import sessions_of
 from partita.importers.logs.workers import Workers
 from partita.logs.files import find_logs
-from partita.store.opening import open_store
+from partita.store.connection import open_store
 from partita.store.store import Store
 from partita.store.values import MessageFilter, PartFilter, RunFilter, SearchFilter
 from partita.types.codec import to_json

@@ -12,7 +12,7 @@ from partita.errors import DecodeError, StoreError, UnavailableError
 from partita.importers.databases.dump_source import known_tables, table_named
 from partita.importers.databases.importer import import_rows
 from partita.importers.databases.system import get_system
-from partita.store.opening import open_store
+from partita.store.connection import open_store
 from partita.store.store import Store
 from partita.types.json import JsonObject, dumps
 from tests.importers.database_examples import (

@@ -16,7 +16,7 @@ from partita.runtime.agent.agent import Agent
 from partita.runtime.scripted import Script, ScriptedService, as_script
 from partita.runtime.session.session import Session
 from partita.runtime.tools.tool import tool
-from partita.store.opening import open_store
+from partita.store.connection import open_store
 from partita.store.store import Store
 from partita.types.json import Json, JsonObject, dumps
 

@@ -15,7 +15,7 @@ from partita.runtime.registry import get_agent
 from partita.runtime.scripted import Script, ScriptedService
 from partita.runtime.service import AgentService, InvokeOptions
 from partita.runtime.session.session import Session
-from partita.store.opening import open_store
+from partita.store.connection import open_store
 from tests.runtime.agent.models import Model, reply
 from tests.tables import each_row
 

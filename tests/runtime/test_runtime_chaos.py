@@ -10,7 +10,7 @@ from random import Random
 
 import pytest
 
-from partita.store.opening import open_store
+from partita.store.connection import open_store
 from tests.processes import Forked
 from tests.runtime.chaos import main
 from tests.runtime.chaos_judge import judge_end, judge_round

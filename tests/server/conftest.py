@@ -21,7 +21,7 @@ from partita.server.callers import CALLER, CallerView
 from partita.server.endpoints import Endpoint
 from partita.server.guard.auth import Connection
 from partita.server.routing import Router
-from partita.store.opening import open_store
+from partita.store.connection import open_store
 from partita.store.store import Store
 from tests.store.empty_store import empty_store
 

@@ -8,8 +8,8 @@ import pytest
 
 from partita.runtime.session.session import Session
 from partita.server.feed import Feed, ImportProgress, events
+from partita.store.connection import open_store
 from partita.store.engines import sqlite
-from partita.store.opening import open_store
 from tests.store.empty_store import empty_store
 
 REST = 0.4

@@ -18,11 +18,11 @@ from random import Random
 from typing import TypeAlias
 
 from partita.errors import ConflictError
+from partita.store.connection import open_store
 from partita.store.data_migrations.runner import MIGRATIONS, migrate
 from partita.store.logs.run_log import LogEntry
 from partita.store.messages import writer as saving
 from partita.store.messages.prepared import prepare
-from partita.store.opening import open_store
 from partita.store.sql.transaction import Transaction
 from partita.store.store import Store
 from partita.store.values import RunFilter

@@ -7,11 +7,11 @@ from typing import Any, TypeAlias
 
 from sqlalchemy import select, text
 
+from partita.store.connection import open_store
 from partita.store.data_migrations import progress
 from partita.store.data_migrations.runner import MIGRATIONS, list_migrations, migrate
 from partita.store.doctor.doctor import check_store
 from partita.store.logs.run_log import raw_lines
-from partita.store.opening import open_store
 from partita.store.schema import messages, runs
 from partita.store.sql.transaction import Transaction
 from partita.store.store import Store

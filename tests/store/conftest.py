@@ -18,9 +18,9 @@ from zlib import crc32
 
 import pytest
 
+from partita.store.connection import open_engine, open_store
 from partita.store.engines.engine import Engine
 from partita.store.engines.location import locate
-from partita.store.opening import open_engine, open_store
 from partita.store.store import Store
 from tests.store.empty_store import empty_store
 

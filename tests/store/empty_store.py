@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from pathlib import Path
 
-from partita.store.opening import open_store
+from partita.store.connection import open_store
 
 
 def empty_store(folder: Path, name: str = "store.db") -> str:

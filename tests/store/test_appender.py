@@ -9,12 +9,12 @@ import pytest
 from sqlalchemy import Connection
 
 from partita.errors import ConflictError, NotFoundError, StoreError, UnavailableError
+from partita.store.connection import open_engine
 from partita.store.engines.engine import Engine, Listener
 from partita.store.engines.location import locate
 from partita.store.logs import run_log
 from partita.store.logs.appender import Appender
 from partita.store.logs.run_log import LogEntry, LogRecord, follow
-from partita.store.opening import open_engine
 from partita.store.runs import rows as runs
 from partita.store.runs.rows import RunEnd
 from partita.store.store import Store

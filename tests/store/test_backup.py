@@ -18,9 +18,9 @@ from partita.private_files import whole_file
 from partita.store.backup.archive import MAGIC, End, Head, Record, Rows, TableSum, Writer, records, verify
 from partita.store.backup.backup import check_backup, create_backup
 from partita.store.backup.restore import restore_backup
+from partita.store.connection import open_store
 from partita.store.data_migrations.runner import migrate
 from partita.store.doctor.doctor import check_store
-from partita.store.opening import open_store
 from partita.store.schema import metadata
 from partita.store.sql.transaction import Transaction
 from partita.store.store import Store

@@ -16,10 +16,10 @@ from typing import TypeVar
 import pytest
 from sqlalchemy import Connection, inspect, text
 
+from partita.store.connection import open_store
 from partita.store.engines.location import locate
 from partita.store.engines.postgres import PostgresEngine
 from partita.store.engines.sqlite import SqliteEngine
-from partita.store.opening import open_store
 from partita.types.json import dumps, loads
 from tests.sampling import FULL
 from tests.store.chaos import WORKS

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from msgspec.structs import asdict
 
 from partita.errors import ConflictError, NotFoundError, StoreError
+from partita.store.connection import open_store
 from partita.store.doctor.doctor import check_store
-from partita.store.opening import open_store
 from partita.store.sql.transaction import Transaction
 from partita.store.store import Store
 from partita.store.threads import copies as copying

@@ -9,13 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from partita.errors import StoreError
+from partita.store.connection import open_store
 from partita.store.data_migrations import progress, runner
 from partita.store.data_migrations.migration import StoredRow
 from partita.store.data_migrations.report import MigrationReport
 from partita.store.data_migrations.results import lost_values, stored_value
 from partita.store.data_migrations.runner import MIGRATIONS, list_migrations, migrate
 from partita.store.messages.legacy_content import upgrade
-from partita.store.opening import open_store
 from partita.store.sql.transaction import Transaction
 from partita.store.store import Store
 from partita.store.values import PartFilter

@@ -9,13 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from partita.store.connection import open_store, utc_now
 from partita.store.doctor.doctor import CHECKS, check_store
 from partita.store.doctor.report import CheckResult, Health
 from partita.store.engines.engine import Engine
 from partita.store.engines.sqlite import SqliteEngine
 from partita.store.logs.appender import Appender
 from partita.store.logs.run_log import LogEntry
-from partita.store.opening import open_store, utc_now
 from partita.store.sql.transaction import Transaction
 from partita.store.store import Store
 from partita.types.messages import AssistantMessage, Message, ToolCallPart

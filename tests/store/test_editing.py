@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from partita.errors import BusyError, NotFoundError, StoreError
+from partita.store.connection import open_store
 from partita.store.doctor.doctor import check_store
-from partita.store.opening import open_store
 from partita.store.store import Store
 from partita.store.values import ConsumptionRecord, MessageFilter, ThreadFilter
 from partita.types.messages import Message

@@ -9,10 +9,10 @@ from time import sleep
 import pytest
 from sqlalchemy import text
 
+from partita.store.connection import open_engine
 from partita.store.engines import sqlite
 from partita.store.engines.engine import Engine
 from partita.store.engines.location import locate
-from partita.store.opening import open_engine
 from partita.store.store import Store
 from tests.store.engines import in_memory_and_in_a_file
 

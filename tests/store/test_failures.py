@@ -15,9 +15,9 @@ import pytest
 from sqlalchemy import Connection
 
 from partita.errors import StoreError, UnavailableError
+from partita.store.connection import open_store
 from partita.store.doctor.doctor import check_store
 from partita.store.engines.driver_errors import SQLITE, store_error
-from partita.store.opening import open_store
 from partita.store.store import Store
 from tests.store.examples import ask
 from tests.store.running import raws
@@ -311,7 +311,7 @@ NO_DRIVER = """
 import asyncio, sys
 sys.modules["asyncpg"] = None
 from partita.errors import StoreError
-from partita.store.opening import open_store
+from partita.store.connection import open_store
 try:
     asyncio.run(open_store("postgresql://u:p@localhost/db")._open())
 except StoreError as error:

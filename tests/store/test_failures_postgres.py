@@ -7,9 +7,9 @@ from sqlalchemy import Connection, text
 from sqlalchemy.ext.asyncio import create_async_engine
 
 from partita.errors import StoreError, UnavailableError
+from partita.store.connection import open_store
 from partita.store.engines.driver_errors import POSTGRES
 from partita.store.engines.location import Location, locate, without_password
-from partita.store.opening import open_store
 from tests.store.server import Server, running_server
 from tests.tables import each_row
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from sqlalchemy import inspect
 
 from partita.errors import PartitaError, StoreError
-from partita.store.opening import open_store
+from partita.store.connection import open_store
 from partita.store.sql.pages import to_cursor
 from partita.store.sql.texts import UNSTORABLE as NO_TEXT
 from partita.store.store import Store

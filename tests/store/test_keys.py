@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from partita.errors import NotFoundError, StoreError
 from partita.store import keys
-from partita.store.opening import open_store
+from partita.store.connection import open_store
 from partita.store.store import Store
 from tests.store.older import everything
 from tests.tables import each_row

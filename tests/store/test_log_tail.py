@@ -13,6 +13,7 @@ from sqlalchemy import Connection, create_engine, select
 from sqlalchemy.pool import StaticPool
 
 from partita.errors import ConflictError, NotFoundError, StoreError
+from partita.store.connection import open_engine, open_store
 from partita.store.context import StoreContext
 from partita.store.engines.engine import Engine
 from partita.store.engines.location import locate
@@ -22,7 +23,6 @@ from partita.store.logs.appender import Appender, append
 from partita.store.logs.maintenance import Retention, drop_logs
 from partita.store.logs.run_log import follow
 from partita.store.migrations import upgrade
-from partita.store.opening import open_engine, open_store
 from partita.store.runs import rows as runs
 from partita.store.schema import SQLITE_LOG, split_statements
 from partita.store.sql.transaction import Transaction

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from partita.errors import NotFoundError, StoreError
-from partita.store.opening import open_store
+from partita.store.connection import open_store
 from partita.store.store import Store
 from partita.store.values import MessageFilter, ThreadFilter
 from partita.types.codec import encode, read_message, to_json

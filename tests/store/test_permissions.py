@@ -11,9 +11,9 @@ from click.testing import CliRunner
 
 from partita.cli.main import cli
 from partita.store.backup.backup import create_backup
+from partita.store.connection import open_store
 from partita.store.doctor.doctor import check_store
 from partita.store.engines.location import default_path
-from partita.store.opening import open_store
 from tests.store.examples import ask
 from tests.store.test_opening import later, with_message
 

@@ -13,8 +13,8 @@ from sqlalchemy.ext.asyncio import create_async_engine
 
 from partita.errors import UnavailableError
 from partita.server.app_state import Readiness
+from partita.store.connection import open_store
 from partita.store.engines.location import locate
-from partita.store.opening import open_store
 from partita.store.store import Store
 from partita.types.json import JsonObject
 from tests.sampling import FULL

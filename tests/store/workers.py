@@ -16,11 +16,11 @@ from typing import Any
 
 from partita.errors import StoreError
 from partita.store.backup.backup import create_backup
+from partita.store.connection import open_engine, open_store
 from partita.store.context import StoreContext
 from partita.store.engines.location import locate
 from partita.store.logs.appender import Appender
 from partita.store.logs.run_log import LogEntry
-from partita.store.opening import open_engine, open_store
 from partita.store.runs import rows as runs
 from partita.store.runs.rows import RunEnd
 from partita.types.messages import UserMessage

@@ -6,7 +6,7 @@ from pathlib import Path
 from partita.demo.archive import load_archive
 from partita.runtime.agent.agent import Agent
 from partita.runtime.scripted import ScriptedService
-from partita.store.opening import open_store
+from partita.store.connection import open_store
 from partita.store.store import Store
 from partita.types.json import Json, dumps
 from partita.types.messages import AssistantMessage, ToolCallPart, UserMessage

@@ -12,7 +12,7 @@ from partita.demo.archive import load_archive
 from partita.runtime.agent.agent import Agent
 from partita.runtime.scripted import ScriptedService
 from partita.store.backup.backup import create_backup
-from partita.store.opening import open_store
+from partita.store.connection import open_store
 from partita.store.store import Store
 from partita.store.values import MessageFilter
 from partita.types.codec import encode

@@ -14,7 +14,7 @@ from partita.runtime.replay.service import ReplayService
 from partita.runtime.scripted import ScriptedService, as_script
 from partita.runtime.service import AgentService
 from partita.runtime.session.session import Session
-from partita.store.opening import open_store
+from partita.store.connection import open_store
 from partita.testing import CHECKS, Candidate, Check
 from tests.runtime.playback import JSON, Play, Playback
 from tests.runtime.programs import running

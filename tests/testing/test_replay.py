@@ -28,8 +28,8 @@ from partita.runtime.recordings.run_recording import exchanges_in
 from partita.runtime.replay.recorded_run import Recorded
 from partita.runtime.scripted import ScriptedService
 from partita.runtime.service import AgentService
+from partita.store.connection import open_store
 from partita.store.logs.run_log import LogRecord
-from partita.store.opening import open_store
 from partita.testing import Endpoint, RecordingError, Replay
 from partita.testing.providers import get_provider, kept_path
 from partita.testing.replay import Mode

@@ -10,7 +10,7 @@ import { python, type Site, serve } from "./setup/site";
 const FILL = `
 import asyncio, sys
 from datetime import UTC, datetime, timedelta
-from partita.store.opening import open_store
+from partita.store.connection import open_store
 from partita.store.values import ConsumptionRecord
 from partita.types.messages import AssistantMessage, ToolCallPart, UserMessage
 from partita import ErrorTextOutput, TextOutput

@@ -45,7 +45,7 @@ const row = (page: Page, id: string) => page.locator(`[data-message="${id}"]`);
 const RUNS = `
 import asyncio, sys
 from datetime import UTC, datetime, timedelta
-from partita.store.opening import open_store
+from partita.store.connection import open_store
 from partita.store.logs.run_log import LogEntry
 from partita.types.chunks import MessageStart, TextDelta, TextEnd, TextStart
 from partita.types.messages import AssistantMessage, UserMessage

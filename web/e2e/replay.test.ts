@@ -325,7 +325,7 @@ describe("a replay", () => {
       `import asyncio, sys
 from datetime import timedelta
 from partita.store import Retention
-from partita.store.opening import open_store
+from partita.store.connection import open_store
 
 async def drop():
     async with open_store(sys.argv[1]) as store:

@@ -309,7 +309,7 @@ const inTheMiddle = (page: Page) =>
 const SEED_MANY = `
 import asyncio, sys
 from datetime import UTC, datetime, timedelta
-from partita.store.opening import open_store
+from partita.store.connection import open_store
 from partita.store.threads import rows
 from partita.types.threads import Thread
 

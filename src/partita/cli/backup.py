@@ -73,8 +73,8 @@ def _target(file: Path | None) -> Path:
 def _made(url: str | None, target: Path, *, force: bool) -> "BackupReport":
     from partita.errors import NotFoundError
     from partita.store.backup.backup import create_backup
+    from partita.store.connection import open_store
     from partita.store.engines.location import locate
-    from partita.store.opening import open_store
 
     path = locate(url).path
     if path is not None and not path.exists():
@@ -91,7 +91,7 @@ def _made(url: str | None, target: Path, *, force: bool) -> "BackupReport":
 def _restored(url: str | None, source: Path) -> "BackupReport":
     from partita.store.backup.backup import open_backup
     from partita.store.backup.restore import restore_backup
-    from partita.store.opening import open_store
+    from partita.store.connection import open_store
 
     with open_backup(source):
         pass  # before a store is made for it

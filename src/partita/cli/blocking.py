@@ -45,7 +45,7 @@ def opened_store(url: str | None, resource: str | None = None) -> "Generator[tup
 
 
 async def _open(url: str | None) -> "Store":
-    from partita.store.opening import open_store
+    from partita.store.connection import open_store
 
     return await open_store(url)
 

@@ -43,8 +43,8 @@ def doctor(
 
     Exit code: 0 when the store is healthy, 1 when something is wrong that was not repaired.
     """
+    from partita.store.connection import open_store
     from partita.store.doctor.doctor import check_store
-    from partita.store.opening import open_store
 
     async def work() -> "Health":
         async with open_store(url) as store:

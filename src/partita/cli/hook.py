@@ -130,7 +130,7 @@ def _store(notice: Notice, url: str | None, resource: str | None) -> list[str]:
     from partita.importers.logs.importer import import_logs
     from partita.importers.logs.watch import sessions_of
     from partita.logs.files import find_logs
-    from partita.store.opening import open_store
+    from partita.store.connection import open_store
 
     found = find_logs([notice.transcript])
     files = sessions_of([notice.transcript]) if found.files else []

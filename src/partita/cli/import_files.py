@@ -36,7 +36,7 @@ def import_messages_file(
 ) -> int:
     """Bring in the messages of a file; gives the exit code."""
     from partita.importers.messages import by_thread, import_messages
-    from partita.store.opening import open_store
+    from partita.store.connection import open_store
 
     loaded = _load(path, format)
     threads = by_thread(loaded.messages, thread_id=thread, key=thread_by, owner=resource)
@@ -110,7 +110,7 @@ def import_rows_source(
 ) -> int:
     """Bring in the rows of a source; gives the exit code."""
     from partita.importers.databases.importer import import_rows
-    from partita.store.opening import open_store
+    from partita.store.connection import open_store
 
     async def work() -> "ImportReport":
         async with open_store(url) as store:
@@ -165,7 +165,7 @@ def _print_items(items: Sequence[str], count: int | None = None) -> None:
 def import_demo(*, url: str | None, as_json: bool) -> int:
     """Bring in the examples; gives the exit code."""
     from partita.demo.archive import load_archive
-    from partita.store.opening import open_store
+    from partita.store.connection import open_store
 
     async def work() -> int:
         async with open_store(url) as store:

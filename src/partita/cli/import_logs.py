@@ -85,7 +85,7 @@ def import_log_files(
         pool.start()  # first of all: they load what they need while we do
         check_agents(agents)
         from partita.importers.logs.importer import import_logs
-        from partita.store.opening import open_store
+        from partita.store.connection import open_store
 
         async def work() -> "LogImportReport":
             async with open_store(url) as store:

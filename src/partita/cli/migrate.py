@@ -66,9 +66,9 @@ def migrate(
 
     Exit code: 0 when all went well, 1 when some message could not be changed.
     """
+    from partita.store.connection import open_store
     from partita.store.data_migrations.runner import list_migrations
     from partita.store.data_migrations.runner import migrate as run
-    from partita.store.opening import open_store
 
     async def work() -> "list[MigrationReport]":
         async with open_store(url) as store:

@@ -60,7 +60,7 @@ def watch(
     from partita.importers.logs.watch import watch_logs
     from partita.importers.logs.workers import Workers
     from partita.logs.files import roots
-    from partita.store.opening import open_store
+    from partita.store.connection import open_store
 
     check_agents(agents)
     watched = [Path(path).absolute() for path in paths] or list(roots(agents=agents or None))

@@ -20,7 +20,7 @@ from partita.runtime.log_context import get_logger
 from partita.runtime.principal import Principal
 from partita.runtime.service import AgentService
 from partita.runtime.session.session import Session
-from partita.store.opening import open_store
+from partita.store.connection import open_store
 from partita.store.store import Store
 from partita.stream.targets import Target
 

@@ -6,8 +6,8 @@ from functools import wraps
 from types import TracebackType
 from typing import Any
 
+from .connection import open_store
 from .context import Noun
-from .opening import open_store
 from .portal import Portal
 from .store import Store
 

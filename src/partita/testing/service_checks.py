@@ -22,7 +22,7 @@ from partita.runtime.service import (
     closed,
 )
 from partita.runtime.session.session import Session
-from partita.store.opening import open_store
+from partita.store.connection import open_store
 from partita.store.store import Store
 from partita.types.chunks import AgentStreamEvent, ChunkEvent, MessageStart, ToolApprovalRequest, raw_bytes
 from partita.types.codec import encode

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from partita.runtime.session.session import Session
-from partita.store.opening import open_store
+from partita.store.connection import open_store
 from tests.store.empty_store import empty_store
 
 

@@ -12,7 +12,7 @@ from partita.formats.format import ToolSpec
 from partita.runtime.adapters.as_agent import as_agent
 from partita.runtime.service import InvokeOptions
 from partita.runtime.session.session import Session
-from partita.store.opening import open_store
+from partita.store.connection import open_store
 from partita.types.chunks import ToolApprovalRequest
 from partita.types.json import is_object
 from partita.types.messages import AssistantMessage, UserMessage

@@ -15,8 +15,8 @@ import pytest
 from partita.runtime.adapters.as_agent import as_agent
 from partita.server.app import asgi
 from partita.server.guard.auth import Connection
+from partita.store.connection import open_store
 from partita.store.ids import new_id
-from partita.store.opening import open_store
 from partita.store.store import Store
 from partita.types.json import JsonObject
 from partita.types.messages import AssistantMessage, Message, ToolCallPart, text_of

@@ -12,7 +12,7 @@ from partita.runtime.network.network import Network
 from partita.runtime.run_fold import RunFold, fold_run
 from partita.runtime.scripted import ScriptedService, as_script
 from partita.runtime.tools.tool import tool
-from partita.store.opening import open_store
+from partita.store.connection import open_store
 from partita.store.store import Store
 from partita.store.values import MessageFilter, RunFilter
 from partita.stream.accumulator import Accumulator

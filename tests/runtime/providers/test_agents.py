@@ -9,8 +9,8 @@ from partita.formats.call_decoder import is_marker
 from partita.runtime.agent.agent import Agent
 from partita.runtime.model_calls import REQUEST, ModelRequest, RequestExpander
 from partita.runtime.session.session import Session
+from partita.store.connection import open_store
 from partita.store.logs.run_log import LogRecord
-from partita.store.opening import open_store
 from partita.store.values import RunFilter
 from partita.types.json import dumps, loads
 from partita.types.messages import AssistantMessage, ToolCallPart

@@ -13,9 +13,9 @@ from partita.importers.logs.importer import import_logs
 from partita.importers.logs.workers import Workers
 from partita.runtime.rebuild.provenance import OfRun, Provenance, Provenances, message_below, trace
 from partita.runtime.rebuild.stored_session import Skipped, kept_session
+from partita.store.connection import open_store
 from partita.store.logs.maintenance import Retention
 from partita.store.logs.message_entries import entries_by_number
-from partita.store.opening import open_store
 from partita.store.sql.transaction import Transaction
 from partita.store.store import Store
 from partita.store.values import MessageFilter

@@ -13,8 +13,8 @@ from partita.runtime.agent.agent import Agent
 from partita.runtime.network.network import Network
 from partita.runtime.rebuild.reproject import reproject
 from partita.runtime.session.session import Session
+from partita.store.connection import open_store
 from partita.store.logs.maintenance import Retention
-from partita.store.opening import open_store
 from partita.store.store import Store
 from partita.store.values import MessageFilter
 from partita.types.codec import encode

@@ -13,8 +13,8 @@ from msgspec.structs import replace
 from partita.importers.logs.importer import import_logs
 from partita.importers.logs.workers import Workers
 from partita.runtime.rebuild.reproject import reproject
+from partita.store.connection import open_store
 from partita.store.logs.maintenance import Retention
-from partita.store.opening import open_store
 from partita.store.store import Store
 from partita.store.values import PartFilter, RunFilter
 from partita.types.messages import AssistantMessage, Message, ToolCallPart

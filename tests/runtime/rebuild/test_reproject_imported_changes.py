@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from partita.formats.claude_code.log import ClaudeLogDecoder
 from partita.runtime.rebuild.reproject import reproject
-from partita.store.opening import open_store
+from partita.store.connection import open_store
 from partita.store.store import Store
 from partita.store.values import MessageFilter, RunFilter
 from partita.types.json import JsonObject, is_object

@@ -8,7 +8,7 @@ from partita.runtime.scripted import Script, ScriptedService, as_script
 from partita.runtime.service import AgentService
 from partita.runtime.session.client_replies import ApprovalResponse
 from partita.runtime.tools.tool import tool
-from partita.store.opening import open_store
+from partita.store.connection import open_store
 from partita.store.store import Store
 from partita.types.json import Json, JsonObject
 from partita.types.messages import AssistantMessage, ToolCallPart

@@ -4,7 +4,7 @@ from partita.runtime.replay.message_chunks import retold
 from partita.runtime.replay.playback import play
 from partita.runtime.replay.stepper import Stepper
 from partita.runtime.run_fold import fold_run
-from partita.store.opening import open_store
+from partita.store.connection import open_store
 from partita.types.codec import encode
 from partita.types.messages import AssistantContent, AssistantMessage, ToolCallPart, UserMessage
 from partita.types.parts import (

@@ -9,8 +9,8 @@ from partita.errors import AgentError, NotFoundError
 from partita.runtime.network.network import Network
 from partita.runtime.replay.playback import Pace, play, play_sse
 from partita.runtime.run_fold import fold_run
+from partita.store.connection import open_store
 from partita.store.logs.run_log import LogEntry
-from partita.store.opening import open_store
 from partita.store.store import Store
 from partita.store.values import RunFilter
 from partita.stream.accumulator import accumulate

@@ -10,8 +10,8 @@ from partita.runtime.registry import get_agent
 from partita.runtime.replay.service import NO_MORE, ReplayService
 from partita.runtime.scripted import ScriptedService
 from partita.runtime.session.session import Session
+from partita.store.connection import open_store
 from partita.store.logs.run_log import LogEntry
-from partita.store.opening import open_store
 from partita.types.chunks import (
     AgentStreamEvent,
     Chunk,

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import pytest
 
 from partita.runtime.session.session import Session
-from partita.store.opening import open_store
+from partita.store.connection import open_store
 from partita.store.store import Store
 
 BEAT = 0.2

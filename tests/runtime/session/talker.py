@@ -11,7 +11,7 @@ from pathlib import Path
 
 from partita.runtime.service import InvokeOptions, Prompt
 from partita.runtime.session.session import Session
-from partita.store.opening import open_store
+from partita.store.connection import open_store
 from partita.types.chunks import AgentStreamEvent, ChunkEvent, MessageStart, TextDelta, TextStart
 from partita.types.json import JsonObject, dumps
 

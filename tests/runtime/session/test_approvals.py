@@ -10,7 +10,7 @@ from partita.runtime.agent.agent import Agent
 from partita.runtime.session.client_replies import ApprovalResponse
 from partita.runtime.session.session import Session
 from partita.runtime.tools.tool import Tool, tool
-from partita.store.opening import open_store
+from partita.store.connection import open_store
 from partita.store.store import Store
 from partita.store.values import RunFilter
 from partita.types.chunks import ToolApprovalRequest

@@ -9,7 +9,7 @@ import pytest
 
 from partita import Agent, BudgetError, Session, as_agent, tool
 from partita.agents import AgentRequest, Budget, Budgets
-from partita.store.opening import open_store
+from partita.store.connection import open_store
 from partita.store.store import Store
 from partita.types.chunks import Chunk, StepFinish, StepStart, TextDelta, TextEnd, TextStart
 from partita.types.messages import ToolCallPart

@@ -14,7 +14,7 @@ from partita.runtime.session import recovery
 from partita.runtime.session.recovery import LOST, end_by_log, recover_runs
 from partita.runtime.session.session import Session
 from partita.store import context as facade
-from partita.store.opening import open_store
+from partita.store.connection import open_store
 from partita.store.runs.rows import RunEnd
 from partita.types.chunks import MessageAbort, TextDelta
 from partita.types.messages import text_of

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 import pytest
 
 from partita.runtime.session.session import Session
-from partita.store.opening import open_store
+from partita.store.connection import open_store
 from partita.types.chunks import MessageAbort, TextDelta
 from partita.types.codec import encode
 from partita.types.json import JsonObject, loads

@@ -6,7 +6,7 @@ import pytest
 
 from partita.errors import AgentError, BusyError, StoreError
 from partita.runtime.session.session import Session
-from partita.store.opening import open_store
+from partita.store.connection import open_store
 from partita.store.runs import rows as runs
 from partita.store.runs.rows import RunEnd
 from partita.store.store import Store

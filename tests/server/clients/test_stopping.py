@@ -14,7 +14,7 @@ from partita.runtime.scripted import ScriptedService, as_script
 from partita.runtime.session import session
 from partita.server.app import asgi
 from partita.server.settings import Settings
-from partita.store.opening import open_store
+from partita.store.connection import open_store
 from partita.store.store import Store
 from partita.store.values import RunFilter
 from partita.types.messages import UserMessage

@@ -10,7 +10,7 @@ import pytest
 from partita.runtime.principal import Principal
 from partita.server.guard import auth as auth_module
 from partita.server.guard.auth import REMEMBERED, KeyAuth, key_in
-from partita.store.opening import open_store
+from partita.store.connection import open_store
 from partita.store.store import Store
 from tests.server.guard.requests import client, guarded, scope_of
 from tests.tables import each_row

@@ -14,7 +14,7 @@ from partita.server.guard import rates
 from partita.server.guard.rates import Rates, counted_address
 from partita.server.problems import Problem
 from partita.server.settings import Limits
-from partita.store.opening import open_store
+from partita.store.connection import open_store
 from tests.server.guard.requests import Somebody, client, guarded
 from tests.store.empty_store import empty_store
 from tests.tables import each_row

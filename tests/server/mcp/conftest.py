@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import pytest
 
 from partita.demo.archive import load_archive
-from partita.store.opening import open_store
+from partita.store.connection import open_store
 from partita.store.store import Store
 from partita.types.messages import AssistantMessage, Message, ToolCallPart, UserMessage
 from partita.types.parts import ReasoningPart, TextOutput, TextPart

@@ -15,7 +15,7 @@ from partita.server.mcp.resources import MOST, list_resources, read_resource
 from partita.server.mcp.scope import Scope
 from partita.server.mcp.tools import BY_NAME, TOOLS, call_tool
 from partita.server.mcp.versions import HANDSHAKE, Dialect
-from partita.store.opening import open_store
+from partita.store.connection import open_store
 from partita.store.values import PartFilter
 from partita.types.json import JsonObject
 from partita.types.messages import AssistantMessage, ToolCallPart, UserMessage

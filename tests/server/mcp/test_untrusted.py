@@ -14,7 +14,7 @@ from partita.server.mcp.resources import TEMPLATES, list_resources, read_resourc
 from partita.server.mcp.tools import TOOLS, call_tool
 from partita.server.mcp.untrusted import DESCRIPTION, NOTICE
 from partita.server.mcp.versions import HANDSHAKE, STATELESS, Dialect
-from partita.store.opening import open_store
+from partita.store.connection import open_store
 from partita.types.messages import AssistantMessage, ToolCallPart, UserMessage
 from partita.types.parts import TextOutput, TextPart
 from tests.tables import each_row

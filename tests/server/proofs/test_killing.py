@@ -7,7 +7,7 @@ import asyncio
 import os
 from collections.abc import Callable
 
-from partita.store.opening import open_store
+from partita.store.connection import open_store
 from partita.store.store import Store
 from partita.store.values import RunFilter
 from partita.types.chunks import MessageAbort

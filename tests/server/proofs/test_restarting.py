@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
-from partita.store.opening import open_store
+from partita.store.connection import open_store
 from tests.store.server import running_server
 
 from .conftest import WHOLE

@@ -7,7 +7,7 @@ from itertools import cycle
 
 import httpx
 
-from partita.store.opening import open_store
+from partita.store.connection import open_store
 from partita.store.values import RunFilter
 from partita.types.chunks import MessageAbort
 

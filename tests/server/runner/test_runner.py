@@ -17,7 +17,7 @@ from partita.runtime.session.session import Session
 from partita.server.app import asgi
 from partita.server.runner import open_sockets, raise_file_limit
 from partita.server.sockets import BindError
-from partita.store.opening import open_store
+from partita.store.connection import open_store
 from partita.types.threads import Run
 from tests.processes import Forked
 from tests.sampling import FULL

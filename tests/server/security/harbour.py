@@ -15,8 +15,8 @@ import httpx
 from partita.server.app import PartitaApp, asgi
 from partita.server.routing import Router
 from partita.server.settings import Settings
+from partita.store.connection import open_store
 from partita.store.ids import new_id
-from partita.store.opening import open_store
 from partita.store.store import Store
 from partita.store.values import KeyRole
 from partita.types.messages import UserMessage

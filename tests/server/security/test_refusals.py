@@ -8,7 +8,7 @@ import pytest
 
 from partita.server.app import asgi
 from partita.server.settings import Limits, Settings
-from partita.store.opening import open_store
+from partita.store.connection import open_store
 from partita.store.store import Store
 from partita.types.json import loads
 from tests.server.conftest import says, scripted

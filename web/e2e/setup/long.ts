@@ -6,7 +6,7 @@ export const MANY = 10_000;
 const WRITE = `
 import asyncio, sys
 from datetime import UTC, datetime, timedelta
-from partita.store.opening import open_store
+from partita.store.connection import open_store
 from partita.types.messages import AssistantMessage, ToolCallPart, UserMessage
 from partita.types.parts import ReasoningPart, TextPart
 from partita import TextOutput

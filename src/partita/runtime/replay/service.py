@@ -16,8 +16,8 @@ from partita.formats.model_view import model_view
 from partita.runtime.run_fold import read_usage
 from partita.runtime.service import AgentService, InvokeOptions, Prompt
 from partita.runtime.session.session import Session
+from partita.store.connection import open_store
 from partita.store.ids import new_id
-from partita.store.opening import open_store
 from partita.store.store import Store
 from partita.types.chunks import (
     AgentStreamEvent,

@@ -59,8 +59,8 @@ class Archive:
         return whole if self._resource is None else whole.scoped(self._resource)
 
     async def _open(self) -> "Store":
+        from partita.store.connection import open_store
         from partita.store.engines.location import locate
-        from partita.store.opening import open_store
 
         path = locate(self._url).path
         if path is not None and _is_empty(path):

@@ -7,7 +7,7 @@ import pytest
 import pytest_asyncio
 
 from partita.server.app import asgi
-from partita.store.opening import open_store
+from partita.store.connection import open_store
 from tests.server.conftest import client_of, says, scripted
 from tests.store.empty_store import empty_store
 

@@ -1,4 +1,4 @@
-"""`open_store`: find the database, bring it to the schema of this version, hand out the store."""
+"""`open_store`: connect to a database and upgrade its schema."""
 
 import asyncio
 import os
@@ -23,8 +23,8 @@ from .store import Store
 class open_store:  # noqa: N801 # called like a function; a class so that it can be awaited and entered
     """The store of a URL: `async with open_store(url) as store`, or `store = await open_store(url)`.
 
-    `sqlite:///FILE` or a path, `postgresql://…`, `memory:`; without a URL what `PARTITA_STORE` or a
-    `partita.toml` says, else a file in the user's data directory. `patience` is how many seconds to wait for
+    `sqlite:///FILE` or a path, `postgresql://…`, `memory:`; without a URL that of `PARTITA_STORE` or a
+    `partita.toml`, else a file in the user's data directory. `patience` is the number of seconds to wait for
     a lock or for a server.
     """
 
@@ -67,7 +67,7 @@ async def open_engine(
     engine: Engine
     if location.engine == "postgresql":
         with needs("partita[postgres]", "PostgreSQL", StoreError):
-            from .engines.postgres import PostgresEngine  # loaded by the URL alone
+            from .engines.postgres import PostgresEngine  # only loaded for such a URL
 
             engine = PostgresEngine(location.url, pool_size=pool_size, patience=patience)
     else:
@@ -84,7 +84,7 @@ async def open_engine(
 
 async def _upgrade(engine: Engine, schema: Schema) -> None:
     revision = await engine.read(revision_of)
-    check_revision(revision, schema)  # before anything in it is changed
+    check_revision(revision, schema)  # before anything is changed
     file = None
     if isinstance(engine, SqliteEngine):
         file = engine.path

@@ -13,12 +13,12 @@ from sqlalchemy import Connection, inspect, text
 
 from partita.errors import StoreError
 from partita.store.backup.restore import restore_backup
+from partita.store.connection import open_engine, open_store
 from partita.store.doctor.doctor import check_store
 from partita.store.engines.engine import Engine
 from partita.store.engines.location import locate
 from partita.store.logs.run_log import LogEntry
 from partita.store.migrations import CURRENT, HEAD, Schema, Step
-from partita.store.opening import open_engine, open_store
 from partita.store.schema import metadata
 from partita.store.sql.transaction import Transaction
 from partita.types.messages import text_of
