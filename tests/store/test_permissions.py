@@ -15,7 +15,7 @@ from partita.store.connection import open_store
 from partita.store.doctor.doctor import check_store
 from partita.store.engines.location import default_path
 from tests.store.examples import ask
-from tests.store.test_opening import later, with_message
+from tests.store.test_connection import later, with_message
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="there are no modes")
 
