@@ -83,7 +83,7 @@ async def work(url: str, file: str, seed: str) -> None:
     """Own many runs, for ever."""
     book, ready = Book(Path(file)), asyncio.Event()
     store: Store = await open_store(url)
-    async with Session(store, lease=LEASE, beat=LEASE / 5) as session, asyncio.TaskGroup() as group:
+    async with Session(store, lease=LEASE, heartbeat=LEASE / 5) as session, asyncio.TaskGroup() as group:
         for number in range(RUNS):
             thread_id = f"shared-{number}" if number < SHARED else f"{seed}-{number}"
             group.create_task(talk(session, thread_id, f"{seed}-{number}", book, ready))

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 from partita.errors import BudgetError, StoreError
 from partita.logs.pricing.prices import price_of
-from partita.runtime.session.usage_records import responses_in, steps_of, told_by
+from partita.runtime.session.usage_records import finish_metadata, responses_in, steps_of
 from partita.store import counters
 from partita.store.store import Store
 from partita.types.chunks import ChildChunk, Chunk, StepStart
@@ -213,7 +213,7 @@ class Meter:
     def count_chunk(self, chunk: Chunk) -> str | None:
         """Count the usage that a chunk reports. If it starts a step that may not start, return the reason."""
         responses = responses_in(chunk)
-        ending = told_by(chunk)
+        ending = finish_metadata(chunk)
         if responses:
             self._responses |= responses
             total = Used()

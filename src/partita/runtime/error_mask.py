@@ -46,8 +46,8 @@ from .principal import Principal
 T = TypeVar("T")
 
 PUBLIC_ERRORS: Final = "publicErrors"
-"""Where the metadata of a message keeps error texts that end users may see, by the id of a run or a tool
-call: those that `on_error` returned, and those that a client reported for its own tools."""
+"""The member of the metadata of a message with error texts that end users may see, by the id of a run or a
+tool call: those that `on_error` returned, and those that a client reported for its own tools."""
 
 
 def sees_errors(principal: Principal) -> bool:
@@ -77,7 +77,7 @@ def error_text(output: ToolOutput | None) -> str | None:
 
 
 def failed_call(chunk: Chunk) -> tuple[str, str] | None:
-    """The id of the tool call whose error a chunk brings, and the text of the error."""
+    """The id of the tool call whose error a chunk reports, and the text of the error."""
     match chunk:
         case (
             ToolOutputError(tool_call_id=id, error_text=text)

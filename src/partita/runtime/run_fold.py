@@ -1,6 +1,6 @@
-"""A run's chunks → its messages. Live, after a crash and on replay it is this, so all three agree.
+"""The chunks of a run → its messages. Live runs, recovery and replay all use it, so that they agree.
 
-Most runs are one message. A run may continue a message that exists, and may hold several messages.
+Most runs are one message. A run may continue an existing message, and may have several messages.
 """
 
 from collections.abc import Iterable, Mapping
@@ -34,12 +34,12 @@ from partita.types.threads import RunStatus
 from partita.types.usage import Usage
 
 DECISION: Final = "data-partita-decision"
-"""The note of who answered a question, and when: `{approvalId, by, at}`."""
+"""The type of the note of who decided an approval, and when: `{approvalId, by, at}`."""
 
 ENDED: Final = "ended"
-"""Where the metadata of a message says how its run ended, unless it ended well."""
+"""The member of the metadata of a message with the end of its run, unless that completed."""
 
-NO_END: Final = "the agent stopped without saying how it ended"
+NO_END: Final = "the agent ended without reporting a result"
 
 INTERRUPTIONS: Final[Mapping[RunStatus, Interruption]] = {
     "cancelled": "aborted",
@@ -49,13 +49,13 @@ INTERRUPTIONS: Final[Mapping[RunStatus, Interruption]] = {
 
 
 DELTAS: Final = frozenset({TextDelta, ReasoningDelta, ToolInputDelta})
-"""Most of what agents say."""
+"""The most frequent chunks."""
 
 USAGE: Final[Codec[Usage]] = Codec(Usage)
 
 
 class RunFold:
-    """The messages of a run: those of its chunks, with the run's id, usage and approval decisions."""
+    """The messages of a run, with its id, usage and approval decisions."""
 
     def __init__(
         self, message_id: str, *, run_id: str | None = None, seed: AssistantMessage | None = None
@@ -64,7 +64,7 @@ class RunFold:
         self._run_id = run_id
         self._messages = MessagesAccumulator(seed, id=message_id)
         self._decisions: dict[str, JsonObject] = {}
-        self._internal: set[str] = set()  # the messages whose start says that they are internal
+        self._internal: set[str] = set()  # messages whose start marks them as internal
 
     def feed(self, chunk: Chunk) -> None:
         """Apply a chunk. One that does not fit changes nothing and raises `StreamError`."""
@@ -74,8 +74,8 @@ class RunFold:
         if isinstance(chunk, DataChunk) and chunk.type == DECISION and is_object(chunk.data):
             self._decisions[str(chunk.data.get("approvalId"))] = chunk.data
         elif isinstance(chunk, MessageStart):
-            said: Json = chunk.message_metadata
-            is_internal = is_object(said) and said.get("internal") is True
+            metadata: Json = chunk.message_metadata
+            is_internal = is_object(metadata) and metadata.get("internal") is True
             (self._internal.add if is_internal else self._internal.discard)(self._messages.current_id)
 
     def snapshot(self) -> tuple[AssistantMessage, ...]:
@@ -100,7 +100,7 @@ class RunFold:
     def finish(
         self, status: RunStatus = "completed", reason: str | None = None
     ) -> tuple[AssistantMessage, ...]:
-        """The messages, closed: what was open is marked as cut, and the last one has the reason."""
+        """The messages, closed: open parts are marked as interrupted, and the last message has the reason."""
         messages = [close_message(message, INTERRUPTIONS.get(status)) for message in self.snapshot()]
         if status == "completed":
             return tuple(messages)
@@ -108,13 +108,14 @@ class RunFold:
         return tuple([with_ending(each, status, reason) if each.id == current else each for each in messages])
 
     def _finished(self, message: AssistantMessage) -> AssistantMessage:
-        said = message.content.metadata
-        usage = read_usage(said.get("usage")) if is_object(said) else None
+        metadata = message.content.metadata
+        usage = read_usage(metadata.get("usage")) if is_object(metadata) else None
         parts = tuple(
             self._decided(part) if isinstance(part, ToolCallPart) else part for part in message.parts
         )
         content = replace(message.content, parts=parts, usage=usage or message.content.usage)
-        if content.network_execution is not None and is_object(said) and said.get(LEGACY_NETWORK) is True:
+        is_legacy = is_object(metadata) and metadata.get(LEGACY_NETWORK) is True
+        if content.network_execution is not None and is_legacy:
             content = replace(content, content=network_string(message.id, content.network_execution))
         return replace(
             message,
@@ -124,20 +125,20 @@ class RunFold:
         )
 
     def _decided(self, call: ToolCallPart) -> ToolCallPart:
-        """A call with who answered its question, and when."""
-        noted = None if call.approval is None else self._decisions.get(call.approval.id)
-        if noted is None or call.approval is None:
+        """A call with the decision on its approval, if there is one."""
+        decision = None if call.approval is None else self._decisions.get(call.approval.id)
+        if decision is None or call.approval is None:
             return call
-        return replace(call, approval=with_decision(call.approval, noted))
+        return replace(call, approval=with_decision(call.approval, decision))
 
 
-def with_decision(approval: Approval, noted: JsonObject) -> Approval:
-    """An approval with who answered it and when, as the data of a `DECISION` note says."""
-    by = noted.get("by")
+def with_decision(approval: Approval, decision: JsonObject) -> Approval:
+    """An approval with who decided it and when; `decision` is the data of a `DECISION` note."""
+    by = decision.get("by")
     return replace(
         approval,
         responded_by=by if isinstance(by, str) else None,
-        responded_at=_moment(noted.get("at")),
+        responded_at=_time(decision.get("at")),
     )
 
 
@@ -150,7 +151,7 @@ def fold_run(
     status: RunStatus = "completed",
     reason: str | None = None,
 ) -> tuple[Message, ...]:
-    """The messages that the chunks of a run amount to."""
+    """The messages of the chunks of a run."""
     fold = RunFold(message_id, run_id=run_id, seed=seed)
     for chunk in chunks:
         fold.feed(chunk)
@@ -158,21 +159,22 @@ def fold_run(
 
 
 def with_ending(message: AssistantMessage, status: RunStatus, reason: str | None) -> AssistantMessage:
-    """A message whose metadata says how its run ended, if there is room for it."""
-    said: Json = message.content.metadata
-    if said is not UNSET and not is_object(said):
+    """A message with the end of its run in its metadata, unless that is not an object."""
+    metadata: Json = message.content.metadata
+    if metadata is not UNSET and not is_object(metadata):
         return message
-    metadata = {**(said if is_object(said) else {}), ENDED: ending_of(status, reason)}
-    return replace(message, content=replace(message.content, metadata=metadata))
+    known: JsonObject = metadata if is_object(metadata) else {}
+    ended: JsonObject = {**known, ENDED: ending_of(status, reason)}
+    return replace(message, content=replace(message.content, metadata=ended))
 
 
 def ending_chunks(fold: RunFold, status: RunStatus, reason: str | None) -> list[Chunk]:
-    """The chunks that tell clients how a run ended, and what comes of its open calls."""
+    """The chunks that report how a run ended, and the results of its open calls."""
     if status == "completed":
         return []
-    known: Json = fold.current.content.metadata
-    chunks = _cut_calls(fold.current, status)
-    if known is UNSET or is_object(known):
+    metadata: Json = fold.current.content.metadata
+    chunks = _interrupted_calls(fold.current, status)
+    if metadata is UNSET or is_object(metadata):
         chunks.append(MessageMetadata({ENDED: ending_of(status, reason)}))
     if status != "failed":
         return [*chunks, MessageAbort(reason)]
@@ -180,7 +182,7 @@ def ending_chunks(fold: RunFold, status: RunStatus, reason: str | None) -> list[
 
 
 def stored_ending(message: AssistantMessage) -> list[Chunk]:
-    """The chunks that tell clients how a stored message was cut off: its open calls, and why it ended."""
+    """The chunks that report how a stored message was interrupted: its open calls, and the end of its run."""
     network = message.content.network_execution
     chunks: list[Chunk] = [
         ToolOutputChunk(part.id, part.output)
@@ -193,37 +195,37 @@ def stored_ending(message: AssistantMessage) -> list[Chunk]:
     return chunks if ended is None else [*chunks, MessageMetadata({ENDED: ended})]
 
 
-def _cut_calls(message: AssistantMessage, status: RunStatus) -> list[Chunk]:
-    """The results of calls and of a network execution that were running: without them a client would wait."""
+def _interrupted_calls(message: AssistantMessage, status: RunStatus) -> list[Chunk]:
+    """The results of open calls and of an open network execution: without them a client would wait."""
     closed = close_message(message, INTERRUPTIONS.get(status))
     network = closed.content.network_execution
-    cut: list[Chunk] = [
+    chunks: list[Chunk] = [
         ToolOutputChunk(part.id, part.output)
         for part, before in zip(closed.parts, message.parts, strict=True)
         if part is not before and isinstance(part, ToolCallPart) and part.output is not None
     ]
     if network is not None and network is not message.content.network_execution:
-        cut.append(NetworkExecutionEnd(network.final_result))
-    return cut
+        chunks.append(NetworkExecutionEnd(network.final_result))
+    return chunks
 
 
 def ending_in(message: AssistantMessage) -> JsonObject | None:
-    """How the run of a message ended, `{status, reason?}`, unless it completed."""
+    """The end of the run of a message, `{status, reason?}`; `None` if it completed."""
     metadata: Json = message.content.metadata
     ended = metadata.get(ENDED) if is_object(metadata) else None
     return ended if is_object(ended) else None
 
 
 def ending_of(status: RunStatus, reason: str | None) -> JsonObject:
-    """What the metadata of a message says of how its run ended."""
+    """The end of a run, as the metadata of its message has it."""
     return {"status": status, **({} if reason is None else {"reason": reason})}
 
 
-def tells_ending(chunk: Chunk) -> bool:
-    """Whether a chunk is ours, and tells how a run that was cut left its message: see `Driver`."""
+def is_of_ending(chunk: Chunk) -> bool:
+    """Whether a chunk is one of `ending_chunks`, except for the last one."""
     match chunk:
-        case MessageMetadata(message_metadata=said):
-            return is_object(said) and said.keys() == {ENDED}
+        case MessageMetadata(message_metadata=metadata):
+            return is_object(metadata) and metadata.keys() == {ENDED}
         case ToolOutputChunk(output=output):
             return isinstance(output, InterruptedOutput)
         case NetworkExecutionEnd(final_result=result):
@@ -233,14 +235,14 @@ def tells_ending(chunk: Chunk) -> bool:
 
 
 def read_usage(raw: Json) -> Usage | None:
-    """The usage that metadata tells, if it is one."""
+    """The usage in a member of metadata; `None` if it is not a valid usage."""
     try:
         return USAGE.read(raw) if is_object(raw) else None
     except PartitaError:
         return None
 
 
-def _moment(text: Json) -> datetime | None:
+def _time(text: Json) -> datetime | None:
     try:
         return datetime.fromisoformat(text) if isinstance(text, str) else None
     except ValueError:

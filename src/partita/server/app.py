@@ -164,7 +164,7 @@ class PartitaApp:
                     store,
                     lease=self.settings.lease,
                     budgets=self.settings.budgets,
-                    watch=self.metrics.count_run,
+                    on_run_change=self.metrics.count_run,
                     on_error=self.settings.on_error,
                 )
                 await stack.enter_async_context(session)

@@ -95,9 +95,9 @@ def _of_requests(metrics: Metrics) -> Iterator[Metric]:
 
 def _of_session(session: Session) -> Iterator[Metric]:
     counts = session.counts
-    yield GaugeMetricFamily("partita_runs_working", "Active runs of this process.", session.working())
+    yield GaugeMetricFamily("partita_runs_working", "Active runs of this process.", session.running_count())
     yield GaugeMetricFamily(
-        "partita_runs_waiting", "Runs that wait for another run of their thread.", session.waiting()
+        "partita_runs_waiting", "Runs that wait for another run of their thread.", session.queued_count()
     )
     errors: dict[Labels, int] = {(kind,): counts.failures[kind] for kind in ERROR_KINDS}
     yield _counter("partita_errors", "Errors in runs, by what failed.", ("kind",), errors)

@@ -185,7 +185,7 @@ class Server(uvicorn.Server):
             server.close()
         state = self._app.state
         if state is not None:
-            LOG.info("shutting down, with %d runs to end", state.session.working())
+            LOG.info("shutting down, with %d runs to end", state.session.running_count())
             state.feed.close()
             drain = RUNS_END_IN if self._drains else 0.0
             closing = state.session.close(drain=drain, grace=AGENTS_STOP_IN)

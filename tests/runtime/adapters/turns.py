@@ -9,7 +9,7 @@ from partita.runtime.replay.recorded_run import Recorded
 from partita.runtime.run_fold import RunFold
 from partita.runtime.service import AgentService, InvokeOptions
 from partita.runtime.session.client_replies import ApprovalResponse
-from partita.runtime.session.live_run import REFUSED
+from partita.runtime.session.log_writer import REFUSED
 from partita.runtime.session.session import Session
 from partita.runtime.session.turn import Input, without_ending
 from partita.store.store import Store

@@ -11,7 +11,7 @@ from partita.errors import AgentError
 from partita.formats.format import ToolSpec
 from partita.runtime.agent.agent import Agent
 from partita.runtime.service import InvokeOptions
-from partita.runtime.session.live_run import REFUSED
+from partita.runtime.session.log_writer import REFUSED
 from partita.runtime.tools.context import ToolContext
 from partita.runtime.tools.runner import ToolRunner
 from partita.runtime.tools.tool import Tool, tool

@@ -233,11 +233,11 @@ async def test_a_network_that_is_stopped(store: Store) -> None:
 
 
 async def test_a_network_whose_process_is_lost(store: Store) -> None:
-    async with Session(store, lease=0.01, beat=3600, recover=False, grace=0.1) as lost:
+    async with Session(store, lease=0.01, heartbeat=3600, recover=False, grace=0.1) as lost:
         begun = await lost.start(endless(), "t", "Go.")
         await streaming(lost, begun.id)
         await asyncio.sleep(0.02)
-        async with Session(store, beat=0.02) as other:
+        async with Session(store, heartbeat=0.02) as other:
             async with asyncio.timeout(10):
                 while (await _run(other, begun.id)).finished_at is None:
                     await asyncio.sleep(0.02)

@@ -213,7 +213,7 @@ async def test_the_log_of_a_session_is_imported_once_its_run_has_ended(
     store, path = session.store, claude_log(tmp_path, "Paint fence")
     given = options(tmp_path, "billed", "tool")
     run = await session.start(claude(), "t1", "Paint fence", cwd=tmp_path, options=given)
-    while not session.asking():
+    while not session.awaiting_approval():
         await asyncio.sleep(0.01)
     await import_log(store, path)
     assert await threads(store) == ["t1"]
@@ -300,7 +300,7 @@ def serve(url: str, folder: str) -> None:
     """Drive a session in a process of its own until it is killed."""
 
     async def work() -> None:
-        async with partita.open_store(url) as store, Session(store, lease=0.5, beat=0.1) as session:
+        async with partita.open_store(url) as store, Session(store, lease=0.5, heartbeat=0.1) as session:
             given = options(Path(folder), "billed", "tool", approvals=NoDecision())
             run = await session.start(claude(), "t1", "Paint fence", cwd=Path(folder), options=given)
             async for seen in session.follow(run.id):  # what is shown is stored
@@ -317,7 +317,7 @@ async def test_a_session_outlives_a_server_that_is_killed_in_its_first_turn(tmp_
         await process.line()
     finally:
         await process.kill()
-    async with partita.open_store(url) as store, Session(store, lease=0.5, beat=0.1) as session:
+    async with partita.open_store(url) as store, Session(store, lease=0.5, heartbeat=0.1) as session:
         while (run := (await store.runs.list()).items[0]).status == "running":
             await asyncio.sleep(0.02)
         assert run.status == "interrupted"

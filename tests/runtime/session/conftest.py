@@ -16,7 +16,7 @@ BEAT = 0.2
 @pytest.fixture
 async def session(store: Store) -> AsyncIterator[Session]:
     """A session of its own."""
-    async with Session(store, beat=BEAT, grace=0.2) as opened:
+    async with Session(store, heartbeat=BEAT, grace=0.2) as opened:
         yield opened
 
 
@@ -32,7 +32,7 @@ async def pair(url: str) -> AsyncIterator[Pair]:
     async with (
         open_store(url) as first,
         open_store(url) as second,
-        Session(first, beat=BEAT, grace=0.2) as one,
-        Session(second, beat=BEAT, grace=0.2) as other,
+        Session(first, heartbeat=BEAT, grace=0.2) as one,
+        Session(second, heartbeat=BEAT, grace=0.2) as other,
     ):
         yield Pair(one, other)

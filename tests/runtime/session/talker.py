@@ -38,7 +38,7 @@ class Talker:
 
 async def own(url: str) -> None:
     """Own a run until it ends."""
-    async with open_store(url) as store, Session(store, beat=0.2) as session:
+    async with open_store(url) as store, Session(store, heartbeat=0.2) as session:
         run = await session.start(Talker(), "t1", "Count.")
         say({"run": run.id})
         ended = await session.wait(run.id)

@@ -28,7 +28,7 @@ class Launch:
         self.ran: list[str] = []
         self.model = Model(*answers)
         self.store = store
-        self.agent = Agent(self.model, tools=[self._tool()], session=Session(store, beat=0.2))
+        self.agent = Agent(self.model, tools=[self._tool()], session=Session(store, heartbeat=0.2))
 
     def _tool(self) -> Tool:
         @tool(approval="always")
@@ -102,7 +102,7 @@ async def test_a_call_that_is_allowed_runs_once_and_the_message_goes_on(launch: 
     ]
     last = (await launch.store.runs.list(RunFilter(thread_id="t1"))).items[0]
     assert (await left_by(launch.store, last.id, seed=answered)).message == gone_on
-    with pytest.raises(AgentError, match="ends with an answer"):
+    with pytest.raises(AgentError, match="ends with a complete response"):
         await launch.agent.run("t1")
     assert launch.ran == ["moon"]
 
@@ -158,13 +158,13 @@ async def test_a_second_answer_is_refused(launch: Launch, second: bool) -> None:
     await launch.agent.add_approval_response("t1", ApprovalResponse(question_of(message), True, "ada"))
     before = await launch.stored(message.id)
     for _ in range(2):
-        with pytest.raises(ApprovalError, match="answered already by ada: allowed"):
+        with pytest.raises(ApprovalError, match="already decided by ada: approved"):
             await launch.agent.add_approval_response(
                 "t1", ApprovalResponse(question_of(message), second, "bob")
             )
         assert calls_of(await launch.stored(message.id))[0].approval == calls_of(before)[0].approval
     await launch.agent.run("t1")
-    with pytest.raises(ApprovalError, match="answered already"):
+    with pytest.raises(ApprovalError, match="already decided"):
         await launch.agent.add_approval_response("t1", ApprovalResponse(question_of(message), second, "bob"))
     assert launch.ran == ["moon"]
 
@@ -257,7 +257,7 @@ async def test_a_question_that_the_talk_has_left_behind_is_answered_and_run_on_r
         ("user", "What is two and two?"),
     ]
     await launch.agent.add_approval_response("t1", ApprovalResponse(question_of(message), True, "ada"))
-    with pytest.raises(AgentError, match="ends with an answer") as caught:
+    with pytest.raises(AgentError, match="ends with a complete response") as caught:
         await launch.agent.run("t1")
     assert caught.value.hint is not None
     assert f"after={message.id!r}" in caught.value.hint
@@ -266,7 +266,7 @@ async def test_a_question_that_the_talk_has_left_behind_is_answered_and_run_on_r
     assert (gone_on.id, text_of(gone_on), launch.ran) == (message.id, "Launched, by the way.", ["moon"])
     assert seen(launch.model.asked[2]) == [("user", "Go"), ("call", "launch"), ("result", "launched to moon")]
     assert await words_of(store) == ["Go", "Launched, by the way.", "What is two and two?", "Four."]
-    with pytest.raises(AgentError, match="ends with an answer"):
+    with pytest.raises(AgentError, match="ends with a complete response"):
         await launch.agent.run("t1", after=message.id)
     await launch.agent.run("t1", "Bye")
     assert [kind for kind, _ in seen(launch.model.asked[3])].count("result") == 1

@@ -38,7 +38,7 @@ class Client:
 
     def __init__(self, store: Store) -> None:
         self.model = Model(reply("Pick one.", ("pick", INPUT)), reply("Good choice."))
-        self.agent = Agent(self.model, tools=[PICK], session=Session(store, beat=0.2))
+        self.agent = Agent(self.model, tools=[PICK], session=Session(store, heartbeat=0.2))
         self.store = store
 
     async def call(self) -> str:

@@ -10,7 +10,7 @@ import pytest
 
 from partita.errors import AgentError, StoreError
 from partita.runtime.service import InvokeOptions, Prompt
-from partita.runtime.session.live_run import REFUSED
+from partita.runtime.session.log_writer import REFUSED
 from partita.runtime.session.run_task import FAILURE, NO_END
 from partita.runtime.session.session import Session
 from partita.types.chunks import (

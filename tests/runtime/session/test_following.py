@@ -27,7 +27,7 @@ async def stored_chunks(store: Store, run_id: str) -> dict[int, bytes]:
 
 async def test_nothing_is_shown_before_it_is_stored(store: Store) -> None:
     slow, engine = gated(store)
-    async with Session(slow, beat=3600, recover=False) as session:
+    async with Session(slow, heartbeat=3600, recover=False) as session:
         puppet = Puppet()
         run = await session.start(puppet, "t1", "Well?")
         watcher = Watcher(session, run.id, everything=True)
@@ -56,7 +56,7 @@ async def test_nothing_is_shown_before_it_is_stored(store: Store) -> None:
 async def test_nothing_is_shown_of_what_was_not_stored(store: Store) -> None:
     """The disk is full for a while: nobody sees what it did not take, and the run ends once it can."""
     slow, engine = gated(store)
-    async with Session(slow, beat=3600, recover=False) as session:
+    async with Session(slow, heartbeat=3600, recover=False) as session:
         puppet = Puppet(*talk("kept"))
         run = await session.start(puppet, "t1", "Well?")
         watcher = Watcher(session, run.id, everything=True)
@@ -78,7 +78,7 @@ async def test_nothing_is_shown_of_what_was_not_stored(store: Store) -> None:
 
 async def test_a_session_that_is_closed_while_the_store_fails_lets_go_of_its_runs(store: Store) -> None:
     slow, engine = gated(store)
-    session = Session(slow, beat=3600, recover=False)
+    session = Session(slow, heartbeat=3600, recover=False)
     puppet = Puppet(*talk("kept"))
     run = await session.start(puppet, "t1", "Well?")
     await Watcher(session, run.id).until(TextDelta("t", "kept"))
@@ -222,7 +222,7 @@ async def test_those_who_watch_are_given_little_at_once(store: Store) -> None:
     """A client that does not read keeps what it was given in memory."""
     words = [TextDelta("t", f"{number:03}" + "." * 50_000) for number in range(20)]
     puppet = Puppet(*talk(), *words)
-    async with Session(store, beat=3600, recover=False) as session:
+    async with Session(store, heartbeat=3600, recover=False) as session:
         run = await session.start(puppet, "t1", "Well?")
         watcher = Watcher(session, run.id, everything=True)
         await watcher.until(words[-1])

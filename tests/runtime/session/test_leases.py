@@ -11,7 +11,7 @@ import pytest
 
 from partita.errors import ConflictError
 from partita.runtime.session import recovery
-from partita.runtime.session.recovery import LOST, end_by_log, recover_runs
+from partita.runtime.session.recovery import LOST, end_from_log, recover_runs
 from partita.runtime.session.session import Session
 from partita.store import context as facade
 from partita.store.connection import open_store
@@ -52,7 +52,9 @@ async def processes(url: str) -> AsyncGenerator[Processes, None]:
     clock = Clock()
     async with open_store(url, clock=clock) as one, open_store(url, clock=clock) as two:
         store, engine = gated(one)
-        lost, other = (Session(one, lease=LEASE, beat=3600, grace=0.2, recover=False) for one in (store, two))
+        lost, other = (
+            Session(one, lease=LEASE, heartbeat=3600, grace=0.2, recover=False) for one in (store, two)
+        )
         yield Processes(lost, other, clock, engine)
         engine.gate.set()
         await lost.close()
@@ -107,7 +109,7 @@ async def test_who_beats_keeps_its_runs(url: str) -> None:
             assert await lost.store.runs.renew_leases(lost.owner, LEASE) == []
             assert await recover_runs(other.store) == []
         with pytest.raises(ConflictError, match="is held by"):
-            await end_by_log(other.store, run.id, RunEnd("interrupted"))
+            await end_from_log(other.store, run.id, RunEnd("interrupted"))
         puppet.end(*answer()[2:])
         assert (await lost.wait(run.id)).status == "completed"
 
@@ -186,7 +188,7 @@ async def test_who_is_late_with_his_leases_does_not_end_his_own_runs(url: str) -
     clock, puppet = Clock(), Puppet(*talk("one "))
     async with (
         open_store(url, clock=clock) as store,
-        Session(store, owner="me", lease=LEASE, beat=1000.0, recover=False) as session,
+        Session(store, owner="me", lease=LEASE, heartbeat=1000.0, recover=False) as session,
     ):
         run = await session.start(puppet, "t1", "Go on.")
         await puppet.begun.wait()
@@ -228,12 +230,12 @@ async def test_a_clock_that_is_set_forward_ends_no_run_that_is_alive(url: str) -
     async with (
         open_store(url, clock=clock) as one,
         open_store(url, clock=clock) as two,
-        Session(one, lease=LEASE, beat=0.3, recover=False) as alive,
+        Session(one, lease=LEASE, heartbeat=0.3, recover=False) as alive,
     ):
         run = await alive.start(puppet, "t1", "Go on.")
         await puppet.begun.wait()
         clock.advance(3600)
-        async with Session(two, lease=LEASE, beat=0.3):  # looks at once, before the lease is renewed
+        async with Session(two, lease=LEASE, heartbeat=0.3):  # looks at once, before the lease is renewed
             await asyncio.sleep(0.8)
         puppet.end(TextDelta("t", "two"))
         assert (await alive.wait(run.id)).status == "completed"

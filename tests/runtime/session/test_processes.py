@@ -63,7 +63,7 @@ def server() -> Iterator[Server]:
 async def test_runs_outlast_a_restart_of_the_server(server: Server, mode: str) -> None:
     url = await fresh_database(server, f"runs_{mode}")
     puppets = [Puppet(*talk("before ")) for _ in range(8)]
-    async with open_store(url, patience=60) as store, Session(store, beat=0.2) as session:
+    async with open_store(url, patience=60) as store, Session(store, heartbeat=0.2) as session:
         runs = [await session.start(puppet, f"t{place}", "Well?") for place, puppet in enumerate(puppets)]
         watchers = [Watcher(session, run.id, everything=True) for run in runs]
         for watcher in watchers:

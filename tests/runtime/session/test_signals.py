@@ -168,11 +168,11 @@ async def test_an_output_that_comes_while_its_run_is_at_work_is_kept(pair: Pair,
 async def test_an_output_for_a_tool_that_the_agent_is_running_is_refused(
     pair: Pair, who: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("partita.runtime.session.client_replies.LEAVING", 0.05)
+    monkeypatch.setattr("partita.runtime.session.client_replies.END_TIMEOUT", 0.05)
     puppet = Puppet(*ASKS[:-1])
     run = await pair.one.start(puppet, "t1", "Well?")
     await Watcher(pair[who], run.id).until(ASKS[-2])
-    with pytest.raises(ApprovalError, match="not the client's to run"):
+    with pytest.raises(ApprovalError, match="not run by the client"):
         await pair[who].add_tool_output("t1", "c", TextOutput("forged"))
     puppet.end(ToolOutputAvailable("c", "dug"), MessageFinish("stop"))
     await pair.one.wait(run.id)

@@ -171,10 +171,10 @@ async def test_a_queued_run_begins_in_its_own_process_when_the_other_one_ends(pa
 
 
 async def test_a_thread_without_anything_to_answer_says_so(session: Session) -> None:
-    with pytest.raises(AgentError, match="nothing to answer"):
+    with pytest.raises(AgentError, match="has no messages"):
         await session.start(Puppet(), "t1")
     await speak(session, "t1")
-    with pytest.raises(AgentError, match="ends with an answer"):
+    with pytest.raises(AgentError, match="ends with a complete response"):
         await session.start(Puppet(), "t1")
 
 

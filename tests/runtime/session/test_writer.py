@@ -34,7 +34,7 @@ async def shown_and_stored(store: Store, watcher: Watcher, run_id: str) -> None:
 
 
 async def test_what_does_not_fit_at_once_waits_in_line(store: Store) -> None:
-    async with Session(narrow(store), beat=3600) as session:
+    async with Session(narrow(store), heartbeat=3600) as session:
         puppet = Puppet(*talk())
         puppet.say(
             *(event for chunk in deltas() for event in (RawEvent(raw_text="."), ChunkEvent(chunk=chunk)))
@@ -51,7 +51,7 @@ async def test_what_does_not_fit_at_once_waits_in_line(store: Store) -> None:
 
 
 async def test_a_stop_while_it_waits_in_line_keeps_the_order(store: Store) -> None:
-    async with Session(narrow(store), beat=3600) as session:
+    async with Session(narrow(store), heartbeat=3600) as session:
         puppet = Puppet(*talk(), *deltas())
         run = await session.start(puppet, "t1", "Count.")
         watcher = Watcher(session, run.id, everything=True)
@@ -63,7 +63,7 @@ async def test_a_stop_while_it_waits_in_line_keeps_the_order(store: Store) -> No
 
 
 async def test_an_answer_while_it_waits_in_line_finds_its_place(store: Store) -> None:
-    async with Session(narrow(store), beat=3600) as session:
+    async with Session(narrow(store), heartbeat=3600) as session:
         asks: list[Chunk] = [ToolInputAvailable("c", "dig", {}), ToolApprovalRequest("a", "c")]
         puppet = Puppet(*talk(), *asks, *deltas())
         run = await session.start(puppet, "t1", "Count.")

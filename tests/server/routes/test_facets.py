@@ -82,7 +82,7 @@ async def test_a_run_that_asks_is_shown_to_wait(store: Store) -> None:
     async with app.lifespan(), client_of(app) as client:
         session = app.opened().session
         run = await session.start(Asking(), "t", [UserMessage(id="q", content="May I?")])
-        while not session.asking():
+        while not session.awaiting_approval():
             await asyncio.sleep(0.005)
         (summary,) = (await client.get("/api/summaries")).json()["items"]
         assert (summary["runId"], summary["waiting"]) == (run.id, True)

@@ -17,8 +17,8 @@ from partita.errors import StreamError
 from partita.runtime.failures import error_description
 from partita.runtime.run_fold import NO_END, RunFold, ending_chunks
 from partita.runtime.service import AgentService, InvokeOptions, closed
-from partita.runtime.session.live_run import refused_chunk
-from partita.runtime.session.run_task import failure_chunk
+from partita.runtime.session.log_writer import refused_chunk
+from partita.runtime.session.run_task import failure_note
 from partita.runtime.session.turn import Input, history_of, seed_of, turn_of
 from partita.store.memory import MemoryStore
 from partita.types.chunks import (
@@ -65,7 +65,7 @@ async def stream_turn(
                         if isinstance(chunk, StepFinish):
                             await writer.save(fold.snapshot())
                     case ErrorEvent(message=message):
-                        yield failure_chunk(event)
+                        yield failure_note(event)
                         status, reason = "failed", message
                     case CompleteEvent():
                         status, reason = "completed", None

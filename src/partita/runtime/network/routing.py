@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from partita.errors import DecodeError
 from partita.formats.format import ToolSpec
-from partita.runtime.session.turn import goes_on, seed_of
+from partita.runtime.session.turn import can_continue, seed_of
 from partita.store.ids import new_id
 from partita.types.json import Json, JsonObject, dumps, is_object, loads
 from partita.types.messages import (
@@ -193,7 +193,7 @@ def resumption_of(
     """The execution that a conversation ends with, if it waited for a client and can be continued."""
     message = seed_of(history, message_id or "")
     execution = None if message is None else message.content.network_execution
-    if message is None or execution is None or not goes_on(message):
+    if message is None or execution is None or not can_continue(message):
         return None
     task = max((index for index, one in enumerate(history) if isinstance(one, UserMessage)), default=-1)
     since = history[task + 1 :]

@@ -9,12 +9,12 @@ from partita.runtime.model_calls import REQUEST, ModelRequest, RequestExpander
 from partita.runtime.replay.message_chunks import is_imported, retold_run
 from partita.runtime.replay.model_calls import TOP, Answer, Sorted, answers_in, sort_records, wrapped
 from partita.runtime.replay.recorded_run import Recorded, lineage, recorded
-from partita.runtime.session.live_run import NOTES
+from partita.runtime.session.live_run import is_note
 from partita.store.logs.run_log import LogRecord
 from partita.store.store import Store
 from partita.store.values import MessageFilter
 from partita.stream.records import Framing
-from partita.types.chunks import Chunk, DataChunk
+from partita.types.chunks import Chunk
 from partita.types.codec import to_json
 from partita.types.messages import Message, UserMessage, text_of
 from partita.types.threads import Run
@@ -127,11 +127,6 @@ def _told(items: Iterable[Sorted]) -> list[Chunk]:
     """The chunks of an answer, without notes of ours."""
     chunks = [(item.address, item.chunk) for item in items if item.chunk is not None]
     return [wrapped(address, chunk) for address, chunk in chunks if not is_note(chunk)]
-
-
-def is_note(chunk: Chunk) -> bool:
-    """Whether a chunk is a note of ours in the log."""
-    return isinstance(chunk, DataChunk) and chunk.type.startswith(NOTES)
 
 
 def _is_text(body: bytes) -> bool:

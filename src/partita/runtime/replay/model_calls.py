@@ -8,8 +8,9 @@ from msgspec import UNSET
 from partita.errors import AgentError, FormatError, StreamError
 from partita.formats.call_decoder import CALL, CALL_END, CallDecoder, facts_of, is_marker
 from partita.runtime.model_calls import MERGED
-from partita.runtime.run_fold import tells_ending
-from partita.runtime.session.live_run import NOTES, REFUSED
+from partita.runtime.run_fold import is_of_ending
+from partita.runtime.session.live_run import is_note
+from partita.runtime.session.log_writer import REFUSED
 from partita.runtime.session.run_task import FAILURE
 from partita.store.logs.run_log import LogRecord
 from partita.store.store import Store
@@ -99,7 +100,7 @@ def _heard_in(at_work: set[Address], record: LogRecord) -> tuple[Literal["said",
 
 def _is_ours(chunk: Chunk) -> bool:
     """Whether a chunk comes from us, though a call is at work. What was refused comes from the model."""
-    return isinstance(chunk, DataChunk) and chunk.type.startswith(NOTES) and chunk.type != REFUSED
+    return is_note(chunk) and not (isinstance(chunk, DataChunk) and chunk.type == REFUSED)
 
 
 def _is_last_word(record: LogRecord, last_seq: int) -> bool:
@@ -107,7 +108,7 @@ def _is_last_word(record: LogRecord, last_seq: int) -> bool:
     if record.chunk is None or record.raw is not None:
         return False
     is_end = isinstance(record.chunk, MessageAbort | ErrorChunk)
-    return (is_end and record.seq == last_seq) or tells_ending(record.chunk)
+    return (is_end and record.seq == last_seq) or is_of_ending(record.chunk)
 
 
 def decoding_of(facts: JsonObject) -> CallDecoder:
@@ -157,7 +158,7 @@ def answers_in(recorded: Recorded) -> list[Answer]:
     ]
     end = _end(recorded.run, items)
     if not answers:
-        said = any(item.chunk is not None and not _is_note(item.chunk) for item in items)
+        said = any(item.chunk is not None and not is_note(item.chunk) for item in items)
         return [Answer(None, items, end)] if said or end is not None else []
     is_closed = bool(answers[-1].items) and answers[-1].items[-1].kind == "end"
     if not is_closed or (isinstance(end, ErrorEvent) and not _has_work_behind(items)):
@@ -174,7 +175,7 @@ def _has_work_behind(items: Sequence[Sorted]) -> bool:
             return False
         if item.chunk is None or isinstance(item.chunk, DataChunk | ErrorChunk | MessageAbort):
             continue
-        if not tells_ending(item.chunk):
+        if not is_of_ending(item.chunk):
             return True
     return False
 
@@ -188,10 +189,6 @@ def _inside(items: Sequence[Sorted], begin: int) -> list[Sorted]:
         if item.kind == "end" and item.address == TOP:
             break
     return inside
-
-
-def _is_note(chunk: Chunk) -> bool:
-    return isinstance(chunk, DataChunk) and chunk.type.startswith(NOTES)
 
 
 def _end(run: Run, items: Sequence[Sorted]) -> ErrorEvent | CancelledEvent | None:
@@ -226,7 +223,7 @@ def _failure_in(items: Sequence[Sorted]) -> ErrorEvent | None:
 def events_of(answer: Answer) -> list[AgentStreamEvent]:
     """The events of an answer: from its bytes, else its chunks as they were."""
     if answer.facts is None:
-        return [_as_it_was(item) for item in answer.items if item.chunk is None or not _is_note(item.chunk)]
+        return [_as_it_was(item) for item in answer.items if item.chunk is None or not is_note(item.chunk)]
     decoding = decoding_of(answer.facts)
     events = decoding.start()
     for item in answer.items:

@@ -11,7 +11,7 @@ from typing import Final, TypeAlias
 from partita.errors import AgentError
 from partita.runtime.service import closed
 from partita.runtime.session.live_run import StoredChunk
-from partita.runtime.session.run_stream import Showing, follow_stored
+from partita.runtime.session.run_stream import ChunkFilter, follow_stored
 from partita.runtime.session.sse import Framing
 from partita.store.logs.run_log import status_of
 from partita.store.store import Store
@@ -84,12 +84,12 @@ async def play(
     pace = Pace(speed, longest_pause, sleep=sleep, clock=clock)
     stored = (await store.read(status_of, run_id)).last_seq
     run = await get_run(store, run_id)
-    showing = Showing()
-    await showing.catch_up(store, run_id, after)
+    filter_ = ChunkFilter()
+    await filter_.catch_up(store, run_id, after)
     stream = _retold(store, run, after) if is_imported(run) else follow_stored(store, run_id, after)
     async with closed(stream) as batches:
         async for batch in batches:
-            for seen in batch if notes else showing.of(batch):
+            for seen in batch if notes else filter_.apply(batch):
                 if seen.seq <= stored or is_imported(run):
                     await pace.wait_for(seen.time)
                 yield seen

@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 from partita.errors import StreamError
 from partita.runtime.run_fold import RunFold
 from partita.runtime.session.live_run import StoredChunk
-from partita.runtime.session.run_stream import seen_of
+from partita.runtime.session.run_stream import stored_chunks
 from partita.store.store import Store
 from partita.stream.accumulator import MessagesCheckpoint
 from partita.types.json import JsonObject
@@ -79,7 +79,7 @@ class Stepper:
         log = await recorded(store, run)
         return cls(
             run,
-            seen_of(log.records),
+            stored_chunks(log.records),
             message_id=first_message_id(run, log.records),
             seed=await seed_of(store, log),
             every=every,

@@ -1,4 +1,4 @@
-"""An agent's own id of a conversation, and what its stream reports: stored with the run and the thread."""
+"""The session of a coding agent: its id, model, title and cost, as its stream reports them, are stored."""
 
 import math
 from collections.abc import Sequence
@@ -17,14 +17,14 @@ from partita.types.threads import Run, Thread
 from partita.types.usage import Usage
 
 AGENT_TOTALS: Final = "agentTotals"
-"""In the metadata of a run: what its agent reported as the totals of the session so far."""
+"""The member of the metadata of a run with the totals of the session that its agent reported."""
 
 NAMESPACES: Final = ("claudeCode", "acp")
-"""Where the metadata of a message has what an agent reports, beside its top level."""
+"""Members of the metadata of a message in which agents report facts, besides its top level."""
 
 
-class Reported(NamedTuple):
-    """What the stream of a coding agent reports of a turn."""
+class SessionFacts(NamedTuple):
+    """What the stream of a coding agent reports of its session."""
 
     model: str | None = None
     cwd: str | None = None
@@ -32,15 +32,15 @@ class Reported(NamedTuple):
     title: str | None = None
 
 
-class OwnPart(NamedTuple):
-    """What a turn itself cost, and the totals of its session that were reported with it."""
+class TurnCost(NamedTuple):
+    """The cost of one turn, and the totals of its session that were reported with it."""
 
     cost: float | None
     totals: JsonObject
 
 
 class AgentSession:
-    """The session of a coding agent that a run drives. Other agents have none: then nothing is stored."""
+    """The session of a coding agent that runs a turn. Other agents have none: then nothing is stored."""
 
     def __init__(
         self,
@@ -59,8 +59,8 @@ class AgentSession:
         self._title = title_of({"prompt": prompt})
         self.id: str | None = None
 
-    async def see(self, chunk: Chunk) -> None:
-        """Store the id of the session as soon as it is known: the process may die in the first turn."""
+    async def handle(self, chunk: Chunk) -> None:
+        """Store the id of the session once a chunk reports it: the process may die in the first turn."""
         data: Json = chunk.data if isinstance(chunk, DataChunk) and is_marker(chunk, SESSION) else None
         session_id = data.get("sessionId") if is_object(data) else None
         if isinstance(session_id, str) and session_id:
@@ -75,33 +75,33 @@ class AgentSession:
             known: JsonObject = {RESUMED: True} if session_id == self._resumed else {}
             await self._store.write(link_session, self._run.id, session_id, about, metadata=known)
 
-    async def own_part(self, result: Json, usage: Usage | None, message: AssistantMessage) -> OwnPart:
-        """What the turn itself cost. Agents report running totals of the session."""
+    async def turn_cost(self, result: Json, usage: Usage | None, message: AssistantMessage) -> TurnCost:
+        """The cost of the turn itself. Agents report running totals of the session."""
         reported: JsonObject = result if is_object(result) else {}
         if self.id is None and isinstance(session_id := reported.get("sessionId"), str):
-            self.id = session_id or None  # reported at the end alone
+            self.id = session_id or None  # reported only at the end
         totals = _totals(reported) or _acp_totals(message)
         before = await self._totals_before() if totals else {}
         cost = totals.get("costUsd")
         if before and _continues(totals, before, usage):
             cost = None if cost is None else max(0.0, cost - (before.get("costUsd") or 0.0))
-        return OwnPart(cost, totals)
+        return TurnCost(cost, totals)
 
     async def end(
         self, run: Run, message: AssistantMessage, records: Sequence[ConsumptionRecord], totals: JsonObject
     ) -> Run:
-        """Store what was reported and consumed, once the run has ended."""
+        """Store the facts and the usage of the session, once the run has ended."""
         if self.id is None:
             if records:
                 await self._store.usage.record(records)
             return run
-        found = reported_in(message)
-        names = {"sessionId": self.id, "model": found.model, "agentVersion": found.version}
+        facts = session_facts(message)
+        names = {"sessionId": self.id, "model": facts.model, "agentVersion": facts.version}
         about = Thread(
             id=run.thread_id,
-            title=found.title,
+            title=facts.title,
             agent=run.agent,
-            project=found.cwd or self._cwd,
+            project=facts.cwd or self._cwd,
             metadata={name: value for name, value in names.items() if value is not None},
         )
         ended = await self._store.write(
@@ -110,7 +110,7 @@ class AgentSession:
             self.id,
             about,
             provisional_title=self._title,
-            model=found.model,
+            model=facts.model,
             metadata={AGENT_TOTALS: totals} if totals else None,
         )
         await self._store.write(record_session_usage, run.id, self.id, records)
@@ -130,7 +130,7 @@ class AgentSession:
 
 
 def _totals(result: JsonObject) -> JsonObject:
-    """What a result of Claude Code reports that may be a running total of its session."""
+    """The totals in a result of Claude Code: of its session or of the turn, see `_continues`."""
     cost, models = _amount(result.get("totalCostUsd")), result.get("modelUsage")
     if cost is None:
         return {}
@@ -140,7 +140,7 @@ def _totals(result: JsonObject) -> JsonObject:
 
 
 def _acp_totals(message: AssistantMessage) -> JsonObject:
-    """What an agent reports over the Agent Client Protocol: the cost of the session so far."""
+    """The totals that an agent reports over the Agent Client Protocol: the cost of the session so far."""
     found: Json = message.content.metadata
     for name in ("acp", "context", "cost"):
         found = found.get(name) if is_object(found) else None
@@ -154,18 +154,18 @@ def _amount(value: Json) -> float | None:
 
 
 def _continues(totals: JsonObject, before: JsonObject, usage: Usage | None) -> bool:
-    """Whether totals go on from those before. Versions of Claude Code differ: some begin again at 0."""
-    if "outputTokens" not in totals:  # the protocol says that they do
+    """Whether totals include those before. Versions of Claude Code differ: some start again at 0."""
+    if "outputTokens" not in totals:  # by the Agent Client Protocol they do
         return totals["costUsd"] >= (before.get("costUsd") or 0.0)
     output, known = totals.get("outputTokens"), before.get("outputTokens")
     own = 0 if usage is None else usage.output_tokens or 0
     return isinstance(output, int) and isinstance(known, int) and output >= known + own
 
 
-def reported_in(message: AssistantMessage) -> Reported:
-    """What the metadata of a message has of what its agent reported."""
-    said: Json = message.content.metadata
-    top: JsonObject = said if is_object(said) else {}
+def session_facts(message: AssistantMessage) -> SessionFacts:
+    """The facts that an agent reported in the metadata of a message."""
+    metadata: Json = message.content.metadata
+    top: JsonObject = metadata if is_object(metadata) else {}
     places = [top, *(inner for name in NAMESPACES if is_object(inner := top.get(name)))]
 
     def first(name: str) -> str | None:
@@ -174,11 +174,11 @@ def reported_in(message: AssistantMessage) -> Reported:
     agent = next((info for place in places if is_object(info := place.get("agentInfo"))), {})
     version = agent.get("version")
     known = version if isinstance(version, str) else None
-    return Reported(first("model"), first("cwd"), first("version") or known, first("title"))
+    return SessionFacts(first("model"), first("cwd"), first("version") or known, first("title"))
 
 
 async def known_session(store: Store, run: Run) -> str | None:
-    """The id that the last run of the thread with the same agent stored."""
+    """The id of the session that the last run of the thread with the same agent stored."""
     page = await store.runs.list(RunFilter(thread_id=run.thread_id, agent=run.agent), limit=10)
     for earlier in page.items:
         known = (earlier.metadata or {}).get(AGENT_SESSION)

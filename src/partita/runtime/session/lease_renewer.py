@@ -1,4 +1,4 @@
-"""What a process does for runs beside the work itself: hold its own, hear others, end the orphaned."""
+"""A background task of a session: renews leases, receives signals, and recovers runs of dead processes."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -18,12 +18,12 @@ from .recovery import Suspects, recover_runs
 
 LOG: Final = get_logger("partita.run")
 
-BREATH: Final = 0.05
-"""How long it rests at least: where another process writes all the time, there is always news."""
+PAUSE: Final = 0.05
+"""Seconds between two rounds at least: another process that writes all the time notifies all the time."""
 
 
-class Keeper:
-    """Renews leases, hands out signals, and ends runs that others left behind, as long as it runs."""
+class LeaseRenewer:
+    """Renews the leases of a process while it has runs, and recovers runs that other processes left."""
 
     def __init__(
         self,
@@ -31,90 +31,95 @@ class Keeper:
         owner: str,
         *,
         lease: float,
-        beat: float,
-        hear: Callable[[Signal], None],
-        is_at_work: Callable[[], bool],
+        heartbeat: float,
+        on_signal: Callable[[Signal], None],
+        has_runs: Callable[[], bool],
         recover: bool,
         counts: RunCounts,
     ) -> None:
+        """A lease lasts `lease` seconds and is renewed every `heartbeat` seconds."""
         self._store = store
         self._owner = owner
         self._lease = lease
-        self._beat = beat
-        self._hear = hear
-        self._is_at_work = is_at_work
+        self._heartbeat = heartbeat
+        self._on_signal = on_signal
+        self._has_runs = has_runs
         self._recover = recover
         self._counts = counts
-        self._confirm = min(2 * beat, lease)
+        self._confirm = min(2 * heartbeat, lease)
         self._suspects = Suspects(self._confirm)
         self._task: asyncio.Task[None] | None = None
-        self._closed = False
+        self._is_closed = False
         self._awake = asyncio.Event()
-        self._recovered: float | None = None
+        self._recovered_at: float | None = None
 
     def start(self) -> None:
-        """Begin, unless it has."""
+        """Start the task, unless it runs."""
         if self._task is None:
-            # Not in the context of the request that happened to come first: its log lines are not of that.
-            self._task = asyncio.create_task(self._keep(), name="keeper of runs", context=Context())
+            # Not in the context of the request that happens to be the first: log lines would have its fields.
+            self._task = asyncio.create_task(self._run(), name="lease renewer", context=Context())
 
     def wake(self) -> None:
-        """There is a run to hold: listen to what others say of it."""
+        """Start to renew leases: there is a run."""
         self._awake.set()
 
     async def close(self) -> None:
-        """Stop keeping."""
-        self._closed = True
+        """Stop the task."""
+        self._is_closed = True
         self.wake()
         if self._task is not None:
             self._store.engine.notify(self._owner)
             await self._task
             self._task = None
 
-    async def _keep(self) -> None:
-        while not self._closed:
+    async def _run(self) -> None:
+        while not self._is_closed:
             self._awake.clear()
-            if self._is_at_work():
-                await self._hold()
+            if self._has_runs():
+                await self._renew()
                 continue
             await self._recover_runs()
-            if not self._closed:
+            if not self._is_closed:
                 with suppress(TimeoutError):
                     await asyncio.wait_for(self._awake.wait(), self._recover_every if self._recover else None)
 
-    async def _hold(self) -> None:
-        """Hold the runs at work, until there has been none for a while.
+    async def _renew(self) -> None:
+        """Renew the leases until there has been no run for the time of a heartbeat.
 
-        The store is watched for signals only here: without runs, other processes send none to this one.
+        The store notifies of signals only here: without runs, other processes send none to this one.
         """
         loop = asyncio.get_running_loop()
-        beaten = worked = loop.time()  # a run begins with a lease
+        renewed = active = loop.time()  # a run starts with a lease
         with self._store.engine.listen(self._owner) as news:
-            while not self._closed and loop.time() - worked < self._beat:
+            while not self._is_closed and loop.time() - active < self._heartbeat:
                 news.clear()
-                is_at_work = self._is_at_work()
-                with suppress(StoreError):  # the database may be back before the lease is over
-                    if is_at_work and (loop.time() - beaten >= self._beat or await self._is_wanted()):
-                        beaten = loop.time()
+                has_runs = self._has_runs()
+                with suppress(StoreError):  # the database may be back before the leases expire
+                    if has_runs and (loop.time() - renewed >= self._heartbeat or await self._has_signals()):
+                        renewed = loop.time()
                         for signal in await self._store.runs.renew_leases(self._owner, self._lease):
-                            self._hear(signal)
+                            self._on_signal(signal)
                     await self._recover_runs()
-                worked = loop.time() if is_at_work else worked
-                if not self._closed:
-                    await asyncio.sleep(BREATH)
-                    rest = (beaten if is_at_work else worked) + self._beat - loop.time()
+                active = loop.time() if has_runs else active
+                if not self._is_closed:
+                    await asyncio.sleep(PAUSE)
+                    rest = (renewed if has_runs else active) + self._heartbeat - loop.time()
                     await news.wait(max(0.0, rest))
+
+    async def _has_signals(self) -> bool:
+        """Whether there are signals for this process: other processes notify without any."""
+        return await self._store.runs.has_signals(self._owner)
 
     @property
     def _recover_every(self) -> float:
-        """Seconds between two looks for runs that were left behind: fewer while some may have been."""
+        """Seconds between two recoveries: fewer while a lease has expired."""
         return self._confirm if self._suspects else self._lease / 2
 
     async def _recover_runs(self) -> None:
-        """End runs that other processes left behind, if it is time to look for them."""
+        """Recover runs that other processes left, if it is time for that."""
         now = asyncio.get_running_loop().time()
-        if self._recover and (self._recovered is None or now - self._recovered >= self._recover_every):
-            self._recovered = now
+        if self._recover and (self._recovered_at is None or now - self._recovered_at >= self._recover_every):
+            self._recovered_at = now
             self._suspects.forget(monotonic() - 4 * self._confirm)
             with suppress(StoreError):
                 self._report(await recover_runs(self._store, owner=self._owner, suspects=self._suspects))
@@ -127,7 +132,3 @@ class Keeper:
                 run.id,
                 extra={"run_id": run.id, "thread_id": run.thread_id},
             )
-
-    async def _is_wanted(self) -> bool:
-        """Whether the news is for us: others write all the time, and must not make us write too."""
-        return await self._store.runs.has_signals(self._owner)

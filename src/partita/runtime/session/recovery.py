@@ -1,4 +1,4 @@
-"""Runs whose owner is gone: what their logs hold becomes their messages, and they end as interrupted."""
+"""Recovery of runs whose process has ended: they get the messages of their logs, and end as interrupted."""
 
 import os
 from collections.abc import Sequence
@@ -30,21 +30,23 @@ from .turn import without_ending
 from .usage_records import records_of, response_id, responses_in
 
 AFTER: Final = "after"
-"""Where the metadata of a run says behind which message its answer stands, if not at the end."""
+"""The member of the metadata of a run with the message that its response follows, if not the last one."""
 
-LOST: Final = "the process that worked on it went away"
+LOST: Final = "the process of the run ended"
 
+
+# Owners of leases
 
 PROC: Final = Path("/proc")
 STATE, START_TIME = 0, 19
-"""Which fields of `/proc/PID/stat` behind the name of the program are the state and the start time."""
+"""The index of the state and of the start time in `/proc/PID/stat`, after the name of the program."""
 
-ENDED: Final = ("Z", "X")
-"""States of processes that run no more."""
+ENDED_STATES: Final = ("Z", "X")
+"""States of processes that have ended."""
 
 
 def new_lease_owner() -> str:
-    """A new name for a session of this process: `ID@PID.START.MACHINE`, or just an id."""
+    """A new lease owner for a session of this process: `ID@PID.START.MACHINE`, or just an id."""
     stat, machine = _stat(os.getpid()), _machine()
     if stat is None or machine is None:
         return new_id()
@@ -58,12 +60,12 @@ def is_dead(lease_owner: str | None) -> bool:
     if not (pid.isascii() and pid.isdigit() and started and machine) or machine != _machine():
         return False
     stat = _stat(int(pid))
-    return stat is None or stat[STATE] in ENDED or stat[START_TIME] != started
+    return stat is None or stat[STATE] in ENDED_STATES or stat[START_TIME] != started
 
 
 @cache
 def _machine() -> str | None:
-    """This machine since it was started, and the namespace in which its processes have their numbers."""
+    """A hash of the boot of this machine and of the namespace of its process ids."""
     try:
         boot = (PROC / "sys/kernel/random/boot_id").read_text().strip()
         return sha256(f"{boot} {(PROC / 'self/ns/pid').readlink()}".encode()).hexdigest()[:12]
@@ -72,7 +74,7 @@ def _machine() -> str | None:
 
 
 def _stat(pid: int) -> list[str] | None:
-    """What the system says of a process, from its state on; `None` if there is none of that number."""
+    """The fields of `/proc/PID/stat` from the state on; `None` if the process does not exist."""
     try:
         fields = (PROC / str(pid) / "stat").read_text(errors="replace").rpartition(")")[2].split()
     except OSError:
@@ -81,12 +83,13 @@ def _stat(pid: int) -> list[str] | None:
 
 
 class Suspects:
-    """Runs whose lease has run out. When a clock is set forward, all leases run out at once: those who are
-    alive renew them soon.
+    """Runs whose lease has expired, but perhaps only by the clock.
+
+    When a clock is set forward, all leases expire at once: processes that are alive renew theirs soon.
     """
 
     def __init__(self, seconds: float) -> None:
-        """A run is given up if its lease is not renewed for so many seconds, by a clock that is never set."""
+        """A run is lost if its lease is not renewed within that time, by the monotonic clock."""
         self._seconds = seconds
         self._since: dict[str, tuple[datetime | None, float]] = {}
 
@@ -94,7 +97,7 @@ class Suspects:
         return bool(self._since)
 
     def confirm(self, run: Run) -> bool:
-        """Whether a run has been found with the same lease for long enough."""
+        """Whether the lease of a run has been the same for long enough."""
         expires, since = self._since.get(run.id, (None, 0.0))
         if expires != run.lease_expires_at:
             self._since[run.id] = (run.lease_expires_at, monotonic())
@@ -105,17 +108,17 @@ class Suspects:
         return is_confirmed
 
     def forget(self, before: float) -> None:
-        """Forget the runs that were first suspected before a time: they have ended, or are held again."""
+        """Forget the runs that were first suspected before a time: they ended, or their lease was renewed."""
         self._since = {id_: one for id_, one in self._since.items() if one[1] >= before}
 
 
 async def recover_runs(
     store: Store, *, limit: int = 100, owner: str | None = None, suspects: Suspects | None = None
 ) -> list[Run]:
-    """End the runs that nobody holds any more. Several processes may do so at once: each run ends once.
+    """End the runs whose process has ended. Several processes may do so at once: each run ends once.
 
-    Those of the `owner` that asks are left alone: it is alive, however late it is with its leases. With
-    `suspects`, a run whose lease has run out is ended only if it is not renewed within some time.
+    Runs of the calling `owner` are left alone: it is alive, even if it renews its leases late. With
+    `suspects`, a run whose lease has expired is ended only if that is not renewed within some time.
     """
     ended: list[Run] = []
     more = True
@@ -124,47 +127,47 @@ async def recover_runs(
         found = await store.runs.abandoned(limit=limit, dead=dead)
         before = len(ended)
         for run in found:
-            is_sure = run.lease_owner in dead
+            is_held_by_dead = run.lease_owner in dead
             if (owner is not None and run.lease_owner == owner) or not (
-                is_sure or suspects is None or suspects.confirm(run)
+                is_held_by_dead or suspects is None or suspects.confirm(run)
             ):
                 continue
-            with suppress(ConflictError):  # its owner is back, or another process was faster
-                holder = run.lease_owner if is_sure else None
-                ended.append(await end_by_log(store, run.id, RunEnd("interrupted", LOST), holder=holder))
+            with suppress(ConflictError):  # the lease was renewed, or another process was faster
+                holder = run.lease_owner if is_held_by_dead else None
+                ended.append(await end_from_log(store, run.id, RunEnd("interrupted", LOST), holder=holder))
         more = len(found) == limit and len(ended) > before
     return ended
 
 
-async def end_by_log(store: Store, run_id: str, ending: RunEnd, *, holder: str | None = None) -> Run:
-    """End a run: what its log holds becomes its messages. A log that cannot be read does not keep it."""
+async def end_from_log(store: Store, run_id: str, ending: RunEnd, *, holder: str | None = None) -> Run:
+    """End a run with the messages of its log; without messages if the log cannot be read."""
 
     def fold(run: Run, seed: AssistantMessage | None, records: Sequence[LogRecord]) -> Sequence[Message]:
         return fold_log(run, seed, records, ending.status, ending.reason)
 
     try:
         ended = await store.runs.recover(run_id, fold, ending, holder=holder)
-        return await _record(store, ended)
+        return await _record_usage(store, ended)
     except (ConflictError, UnavailableError):
         raise
-    except StoreError:  # the doctor tells what is wrong with it
+    except StoreError:  # `partita doctor` reports the problem of the log
         return await store.runs.end_turn(run_id, (), ending)
 
 
-async def _record(store: Store, run: Run) -> Run:
-    """Record what the responses in the log of a recovered run consumed, as the driver does live."""
+async def _record_usage(store: Store, run: Run) -> Run:
+    """Record the usage of the responses in the log of a recovered run, as at the end of any other run."""
     session_id = (run.metadata or {}).get(AGENT_SESSION)
     if not isinstance(session_id, str):
         return run
     log = await store.logs.read(run.id)
-    begun = dict.fromkeys(found for record in log if record.raw and (found := response_id(record.raw)))
-    if begun:
-        known = {**(run.metadata or {}), RESPONSE_IDS: list(begun)}
-        run = await store.runs.save(replace(run, metadata=known))
+    started = dict.fromkeys(found for record in log if record.raw and (found := response_id(record.raw)))
+    if started:
+        metadata = {**(run.metadata or {}), RESPONSE_IDS: list(started)}
+        run = await store.runs.save(replace(run, metadata=metadata))
     chunks = [record.chunk for record in log if record.chunk is not None]
     steps = {key: step for chunk in chunks for key, step in responses_in(chunk).items()}
-    ends = [{"steps": list(steps.values())}] if steps else []
-    records = records_of(run, ends, None, run.finished_at or datetime.now(UTC))
+    reported = [{"steps": list(steps.values())}] if steps else []
+    records = records_of(run, reported, None, run.finished_at or datetime.now(UTC))
     await store.write(record_session_usage, run.id, session_id, records)
     return run
 
@@ -176,9 +179,9 @@ def fold_log(
     status: RunStatus = "interrupted",
     reason: str | None = LOST,
 ) -> Sequence[Message]:
-    """The messages of a run that broke off, as far as its log goes."""
+    """The messages of a run that was interrupted, as far as its log goes."""
     if seed is not None and not any(record.chunk for record in records):
-        return ()  # it had not gone on with it yet
+        return ()  # the run had not continued the message yet
     first, *rest = folded(run, seed, records).finish(status, reason)
     after = (run.metadata or {}).get(AFTER)
     if seed is None and isinstance(after, str):
@@ -187,25 +190,25 @@ def fold_log(
 
 
 def folded(run: Run, seed: AssistantMessage | None, records: Sequence[LogRecord]) -> RunFold:
-    """A log, folded as the live run was. The store refuses what does not fit, so nothing here should not."""
+    """The messages of a log, folded as those of a live run."""
     known = None if seed is None else without_ending(seed)
     fold = RunFold(run.message_id or f"{run.id}-message", run_id=run.id, seed=known)
     for record in records:
         if record.chunk is not None:
-            with suppress(StreamError):  # a log that others wrote: what fits is folded
+            with suppress(StreamError):  # our own writer refuses such chunks; others may have written them
                 fold.feed(record.chunk)
     return fold
 
 
 class SoFar(NamedTuple):
-    """The messages of a run as far as its log goes, and the number of the last record of the log."""
+    """The messages of a run so far, and the number of the last entry of its log."""
 
     messages: Sequence[AssistantMessage]
     last_seq: int
 
 
 async def so_far(store: Store, run: Run) -> SoFar:
-    """What a run has produced until now; if it has ended meanwhile, its messages as they were stored."""
+    """The messages of a run so far; the stored ones if it has ended."""
     ended, stored, records = await store.read(_read_so_far, run)
     kept = [message for message in stored if isinstance(message, AssistantMessage)]
     seed = kept[0] if kept else None

@@ -1,7 +1,7 @@
-"""The session message service: runs agents for the threads of a store, so that nothing anyone saw is lost.
+"""`Session`: starts, follows, stops and recovers the runs of agents in the threads of a store.
 
-A run belongs to the service, not to whoever asked for it: a reader that goes away does not stop it, and any
-number of readers, in any process, can follow it from any point.
+A run belongs to the session, not to the request that started it: it continues when its reader disconnects,
+and any number of readers, in any process, can follow it from any point. Readers receive only what is stored.
 """
 
 import asyncio
@@ -31,29 +31,31 @@ from partita.types.json import Json, JsonObject
 from partita.types.parts import ToolOutput
 from partita.types.threads import Run
 
-from .client_replies import ApprovalResponse, ClientOutput, Replies
-from .lease_renewer import Keeper
+from .client_replies import ApprovalResponse, ClientOutput, ClientReplies
+from .lease_renewer import LeaseRenewer
 from .live_run import LiveRun, Stop, StoredChunk
 from .recovery import AFTER, SoFar, new_lease_owner, so_far
-from .run_stream import Showing, follow_live, follow_stored
-from .run_task import GRACE, Work
+from .run_stream import ChunkFilter, follow_live, follow_stored
+from .run_task import GRACE, RunTask
 from .turn import Input, turn_of
 
 T = TypeVar("T")
 
 LEASE: Final = 15.0
-BEAT: Final = 1.0
+HEARTBEAT: Final = 1.0
 SHUTDOWN: Final = "the service was shut down"
-PAST_EVERYTHING: Final = 2**62
+
+AFTER_ALL: Final = 2**62
+"""A number greater than that of any log entry."""
 
 STOP_MARGIN: Final = 5.0
-"""Seconds beyond the grace period and the lease in which a stop must have had its effect."""
+"""Seconds beyond the grace period and the lease within which a stopped run must have ended."""
 
-LEAVE: Final = 0.5
-"""Seconds in which the disconnect of a client that has left a run is noticed."""
+DISCONNECT: Final = 0.5
+"""Seconds within which the disconnect of a client is noticed."""
 
-LEAVE_ELSEWHERE: Final = 5.0
-"""Seconds in which another process stops a run that its client has left."""
+STOP_UNREAD_ELSEWHERE: Final = 5.0
+"""Seconds within which another process stops a run that no client reads."""
 
 DRAIN_TICK: Final = 0.05
 """Seconds between two checks whether the runs of a session that closes can still complete."""
@@ -64,7 +66,7 @@ def _now() -> datetime:
 
 
 class Session:
-    """Starts, follows, stops and recovers the runs of a store: `async with Session(store) as session`."""
+    """Runs agents in the threads of a store: `async with Session(store) as session`."""
 
     def __init__(
         self,
@@ -72,41 +74,42 @@ class Session:
         *,
         owner: str | None = None,
         lease: float = LEASE,
-        beat: float = BEAT,
+        heartbeat: float = HEARTBEAT,
         grace: float = GRACE,
         recover: bool = True,
         budgets: Budgets | None = None,
-        watch: Callable[[Run], None] | None = None,
+        on_run_change: Callable[[Run], None] | None = None,
         on_error: OnError | None = None,
         clock: Callable[[], datetime] = _now,
     ) -> None:
-        """`owner` names this process among those that share the store; it holds a run for `lease` seconds.
+        """`owner` identifies this process among those that share the store.
 
-        An agent that is stopped has `grace` seconds to clean up. With `recover`, runs that other processes
-        left behind are ended, at the start and from time to time. `budgets` limit what runs may use. `watch`
-        is called with every run of this process when it begins, and when it has ended. `on_error` chooses the
-        error texts that end users see.
+        It holds its runs by leases of `lease` seconds, which it renews every `heartbeat` seconds. A stopped
+        agent has `grace` seconds to clean up. With `recover`, runs of dead processes are ended, at the start
+        and from time to time. `budgets` limit the usage of runs. `on_run_change` is called with every run of
+        this process when it starts and when it has ended. `on_error` returns the error texts that end users
+        see.
         """
         self.store = store
         self.owner = owner or new_lease_owner()
         self._lease = lease
         self._grace = grace
         self._clock = clock
-        self._watch = watch
+        self._on_run_change = on_run_change
         self._on_error = on_error
         self._masks_errors = False
         self.counts = RunCounts()
         """Failures of the runs of this process."""
         self._live: dict[str, LiveRun] = {}
         self._tasks: set[asyncio.Task[None]] = set()
-        self._replies = Replies(store, self._live, clock)
-        self._keeper = Keeper(
+        self._replies = ClientReplies(store, self._live, clock)
+        self._leases = LeaseRenewer(
             store,
             self.owner,
             lease=lease,
-            beat=beat,
-            hear=self._hear,
-            is_at_work=lambda: bool(self._live),
+            heartbeat=heartbeat,
+            on_signal=self._on_signal,
+            has_runs=lambda: bool(self._live),
             recover=recover,
             counts=self.counts,
         )
@@ -114,7 +117,7 @@ class Session:
         self._totals = None if budgets is None else OwnerTotals(store, budgets)
 
     async def __aenter__(self) -> "Session":
-        self._keeper.start()
+        self._leases.start()
         return self
 
     async def __aexit__(
@@ -123,38 +126,38 @@ class Session:
         await self.close()
 
     def scoped(self, resource_id: str) -> "Session":
-        """The same session for one owner: what belongs to others is not found. Close the whole one only."""
+        """The same session for one owner: data of others is not found. Close only the original session."""
         own = copy.copy(self)
         own.store = self.store.scoped(resource_id)
-        own._replies = Replies(own.store, self._live, self._clock)
+        own._replies = ClientReplies(own.store, self._live, self._clock)
         return own
 
     def with_masked_errors(self) -> "Session":
         """The same session for an end user: the text of exceptions is replaced by a reference.
 
-        Agents and models still see the original. Close the whole session only.
+        Agents and models still see the original. Close only the original session.
         """
         own = copy.copy(self)
         own._masks_errors = True
         return own
 
     def view(self, value: T) -> T:
-        """A value of the store as the caller may see it: an end user does not see the text of exceptions."""
+        """A value of the store, without the text of exceptions if this session masks them."""
         return mask_errors(value) if self._masks_errors else value
 
-    def waiting(self) -> int:
-        """How many runs of this process wait for another run of their thread."""
+    def queued_count(self) -> int:
+        """The number of runs of this process that wait for another run of their thread."""
         return sum(live.run.status == "pending" for live in self._live.values())
 
-    def working(self) -> int:
-        """How many runs of this process have begun and not ended."""
-        return len(self._live) - self.waiting()
+    def running_count(self) -> int:
+        """The number of runs of this process that have started and not ended."""
+        return len(self._live) - self.queued_count()
 
     async def close(self, reason: str = SHUTDOWN, *, drain: float = 0.0, grace: float | None = None) -> None:
         """Stop all runs of this process, as interrupted, and release them. The store stays open.
 
-        New runs are refused at once. Runs at work have `drain` seconds to complete, except those that wait
-        for an approval or in line. Agents that are stopped then have `grace` seconds to clean up.
+        New runs are refused at once. Running ones have `drain` seconds to complete, except those that wait
+        for an approval. The agents that are then stopped have `grace` seconds to clean up.
         """
         self._closing.set()
         await self._drain(drain)
@@ -164,12 +167,12 @@ class Session:
                 asyncio.get_running_loop().call_later(grace, live.abandon)
         while self._tasks:
             await asyncio.wait(self._tasks)
-        await self._keeper.close()
+        await self._leases.close()
         if self._totals is not None:
             await self._totals.close()
 
     async def _drain(self, seconds: float) -> None:
-        """Wait for the runs that can complete by themselves."""
+        """Wait for the runs that can complete without a client."""
         deadline = asyncio.get_running_loop().time() + seconds
         while any(
             live.run.status == "running" and not live.approvals.is_waiting for live in self._live.values()
@@ -195,18 +198,17 @@ class Session:
         metadata: JsonObject | None = None,
         run_id: str | None = None,
     ) -> Run:
-        """Begin a turn of a thread, which is made if there is none, and return once it is stored.
+        """Start a turn of a thread, which is created if it does not exist, and return once it is stored.
 
-        If a budget is used up this is a `BudgetError`. While the thread has a run at work this is a
-        `BusyError`; with `busy="queue"` the turn waits for it.
-        With `after`, what stands behind that message is left aside: a new branch begins there. With `fresh`,
-        an input that is there already is a `ConflictError`, and so is always a `run_id` that is.
+        If a budget is used up, a `BudgetError` is raised. If the thread has an active run, a `BusyError` is
+        raised, or with `busy="queue"` the turn waits for it. With `after`, a new branch starts after that
+        message. An existing `run_id` raises a `ConflictError`, and so does an existing input with `fresh`.
         """
         if self._closing.is_set():
-            raise UnavailableError("the session is closed", hint="open another one, or ask again later")
-        how = options or InvokeOptions()
-        check_client_tools(agent, how.tools)
-        self._keeper.start()
+            raise UnavailableError("the session is closed", hint="open another one, or try again later")
+        options = options or InvokeOptions()
+        check_client_tools(agent, options.tools)
+        self._leases.start()
         store = self.store if resource_id is None else self.store.scoped(resource_id)
         await self.check_budget(store.owner)
         if not input:
@@ -214,13 +216,13 @@ class Session:
         turn = await turn_of(store.memory, thread_id, input, after)
         if turn.after is not None:
             metadata = {**(metadata or {}), AFTER: turn.after}
-        begun = await store.runs.start_turn(
+        started = await store.runs.start_turn(
             thread_id,
             turn.messages,
             busy=busy,
             message_id=turn.message_id,
             agent=agent.name,
-            model=how.model or getattr(agent, "model", None),
+            model=options.model or getattr(agent, "model", None),
             metadata=metadata,
             recall=None if session_id else AGENT_SESSION,
             fresh=fresh,
@@ -229,28 +231,44 @@ class Session:
             lease_owner=self.owner,
             lease_seconds=self._lease,
         )
-        run = begun.run
-        on_client = client_tools(agent) | {tool.name for tool in how.tools}
-        live = LiveRun(run, RunFold(turn.message_id, run_id=run.id), store.owner, on_client)
-        work = Work(
+        run = started.run
+        tools = client_tools(agent) | {tool.name for tool in options.tools}
+        live = LiveRun(run, RunFold(turn.message_id, run_id=run.id), store.owner, tools)
+        task = RunTask(
             store=store,
             live=live,
             agent=agent,
             turn=turn,
-            history=begun.history,
+            history=started.history,
             cwd=cwd,
-            session_id=session_id or begun.recalled,
-            options=how,
-            owner=begun.owner,
-            meter=self.meter(begun.owner, run.model),
+            session_id=session_id or started.recalled,
+            options=options,
+            owner=started.owner,
+            meter=self.meter(started.owner, run.model),
             clock=self._clock,
             grace=self._grace,
             closing=self._closing,
             counts=self.counts,
             on_error=self._on_error,
         )
-        self._begin(work)
+        self._execute(task)
         return run
+
+    def _execute(self, run_task: RunTask) -> None:
+        live = run_task.live
+        run_id = live.run.id
+        self._live[run_id] = live
+        self._leases.wake()
+        task = asyncio.create_task(run_task.run(), name=f"task of run {run_id}")
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        task.add_done_callback(lambda _: self._live.pop(run_id, None))
+        if self._on_run_change is not None:
+            on_run_change = self._on_run_change
+            on_run_change(live.run)
+            task.add_done_callback(lambda _: on_run_change(live.run))
+        if self._closing.is_set():  # the session was closed while the turn was being stored
+            live.stop(Stop("interrupted", SHUTDOWN))
 
     async def check_budget(self, owner: str | None) -> None:
         """Raise a `BudgetError` if the budget of an owner is used up."""
@@ -258,32 +276,17 @@ class Session:
             await self._totals.check(owner)
 
     def meter(self, owner: str | None, model: str | None) -> Meter | None:
-        """What counts the usage of a run of an owner, if there are budgets."""
+        """The meter for a run of an owner; `None` if there are no budgets."""
         return None if self._totals is None else Meter(self._totals, owner, model, self._clock)
 
-    def _begin(self, work: Work) -> None:
-        run_id = work.live.run.id
-        self._live[run_id] = work.live
-        self._keeper.wake()
-        task = asyncio.create_task(work.do(), name=f"work on run {run_id}")
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
-        task.add_done_callback(lambda _: self._live.pop(run_id, None))
-        if self._watch is not None:
-            watch = self._watch
-            watch(work.live.run)
-            task.add_done_callback(lambda _: watch(work.live.run))
-        if self._closing.is_set():  # it was closed while the turn was stored
-            work.live.stop(Stop("interrupted", SHUTDOWN))
-
     async def stop(self, run_id: str, reason: str | None = None, *, wait: bool = True) -> Run:
-        """Stop a run, whichever process works on it; with `wait`, return once it has ended.
+        """Stop a run of any process. With `wait`, return once it has ended.
 
-        That takes at most the grace period of its agent; a run whose process died ends when its lease does.
-        If the run still has not ended then, because the store or its process does not respond, it is returned
-        as it is: its status is `running`. Stopping a run that has ended does nothing.
+        That takes at most the grace period of its agent; the run of a dead process ends when its lease
+        expires. If the store or the process does not respond, the run is returned with the status `running`.
+        Stopping a run that has ended does nothing.
         """
-        live = await self._at_hand(run_id)
+        live = await self._find_live(run_id)
         if live is not None:
             live.stop(Stop("cancelled", reason))
         else:
@@ -294,27 +297,29 @@ class Session:
                 await asyncio.wait_for(self.wait(run_id), self._grace + self._lease + STOP_MARGIN)
         return await self._run(run_id)
 
-    async def leave(self, run_id: str, reason: str | None = None) -> Run:
-        """Stop a run unless a client reads it in the process that works on it; return once that is settled.
+    async def stop_unread(self, run_id: str, reason: str | None = None) -> Run:
+        """Stop a run of any process unless a client reads it. Returns once it has ended or is being read.
 
-        For a client that sends the next message and does not say what it has of the answer before.
+        For clients that send the next message without the response so far: they have stopped reading.
         """
-        live = await self._at_hand(run_id)
+        live = await self._find_live(run_id)
         if live is not None:
-            return await self.stop(run_id, reason, wait=True) if await live.is_unread(LEAVE) else live.run
+            return (
+                await self.stop(run_id, reason, wait=True) if await live.is_unread(DISCONNECT) else live.run
+            )
         with suppress(ConflictError):
             await self.store.runs.signal(run_id, {"kind": "leave", "reason": reason})
             with suppress(TimeoutError):
-                await asyncio.wait_for(self.wait(run_id), LEAVE_ELSEWHERE)
+                await asyncio.wait_for(self.wait(run_id), STOP_UNREAD_ELSEWHERE)
         return await self._run(run_id)
 
     async def wait(self, run_id: str) -> Run:
         """The run, once it has ended and its messages are stored."""
-        live = await self._at_hand(run_id)
+        live = await self._find_live(run_id)
         if live is not None:
-            await live.over.wait()
+            await live.ended.wait()
         else:
-            async for _ in self.store.logs.follow(run_id, after=PAST_EVERYTHING):
+            async for _ in self.store.logs.follow(run_id, after=AFTER_ALL):
                 pass
         return await self._run(run_id)
 
@@ -327,51 +332,51 @@ class Session:
         idle: float | None = None,
         approvals: bool = False,
     ) -> AsyncGenerator[Sequence[StoredChunk], None]:
-        """The chunks of a run after a number: what is stored, then what comes, until it ends.
+        """The chunks of a run after a number, as they are stored, until it ends.
 
-        Our own notes in the log, and internal messages, are left out unless everything is asked for. With
-        `idle`, nothing is given whenever nothing has come for about so many seconds. With `approvals`, who
-        answered an approval, and when, is given as metadata of the message.
+        Notes of Partita and internal messages are left out, unless `everything` is requested. With `idle`, an
+        empty sequence is yielded after about so many seconds without a chunk. With `approvals`, the note of
+        who decided an approval, and when, is sent as metadata of the message.
         """
-        live = await self._at_hand(run_id)
-        showing = Showing(approvals, everything=everything, mask=await self._mask(run_id, live))
-        await showing.catch_up(self.store, run_id, after)
+        live = await self._find_live(run_id)
+        filter_ = ChunkFilter(approvals, everything=everything, mask=await self._mask(run_id, live))
+        await filter_.catch_up(self.store, run_id, after)
         stream = (
             follow_stored(self.store, run_id, after, idle)
             if live is None
             else follow_live(self.store, live, after, idle)
         )
         async with aclosing(stream):
-            async for seen in stream:
-                shown = showing.of(seen)
-                if shown or not seen:
-                    yield shown
+            async for chunks in stream:
+                visible = filter_.apply(chunks)
+                if visible or not chunks:
+                    yield visible
 
     async def active_run(self, thread_id: str) -> Run | None:
-        """The run at work in a thread, if there is one."""
+        """The running run of a thread, if there is one."""
         return await self.store.runs.active(thread_id)
 
     async def last_seq(self, run_id: str) -> int:
-        """The number of the last entry of a run's log, so far."""
-        live = await self._at_hand(run_id)
+        """The number of the last entry of a run's log so far."""
+        live = await self._find_live(run_id)
         return live.last_seq if live else (await self.store.read(status_of, run_id)).last_seq
 
     async def so_far(self, run: Run) -> SoFar:
-        """The messages that a run has produced until now, in whichever process it works."""
-        live = await self._at_hand(run.id)
+        """The messages of a run of any process so far."""
+        live = await self._find_live(run.id)
         if live is not None and live.ready.is_set() and not live.unstored:
             found = SoFar(live.fold.snapshot(), live.last_seq)
         else:
             found = await so_far(self.store, run)
         return self.view(found)
 
-    def asking(self) -> frozenset[str]:
-        """The runs of this process that wait for somebody to allow a call."""
+    def awaiting_approval(self) -> frozenset[str]:
+        """The ids of the runs of this process that wait for an approval."""
         return frozenset(run_id for run_id, live in self._live.items() if live.approvals.is_waiting)
 
     async def add_approval_response(self, thread_id: str, response: ApprovalResponse) -> None:
         """Approve or deny a call that needs approval, whether its run still waits for it or has ended."""
-        await self._replies.give(thread_id, response)
+        await self._replies.submit(thread_id, response)
 
     async def add_tool_output(
         self,
@@ -388,16 +393,16 @@ class Session:
         Calls of `server_tools` are refused. Once no call of the message is pending, a turn without input
         continues it.
         """
-        given = ClientOutput(tool_call_id, output, tool_name, input, server_tools, public=self._masks_errors)
-        await self._replies.give(thread_id, given)
+        reply = ClientOutput(tool_call_id, output, tool_name, input, server_tools, public=self._masks_errors)
+        await self._replies.submit(thread_id, reply)
 
-    async def _at_hand(self, run_id: str) -> LiveRun | None:
-        """The run, if this process works on it and it is this owner's."""
+    async def _find_live(self, run_id: str) -> LiveRun | None:
+        """The run, if it is active in this process and belongs to the owner of this session."""
         live, owner = self._live.get(run_id), self.store.owner
         if live is None or owner is None or owner == live.owner:
             return live
         if live.owner is not None:
-            return None  # another owner's, under the same id
+            return None  # a run of another owner with the same id
         await self._run(run_id)
         return live
 
@@ -413,27 +418,30 @@ class Session:
         return self.view(run)
 
     async def _mask(self, run_id: str, live: LiveRun | None) -> ErrorMask | None:
-        """What replaces the errors in the chunks of a run, if this session does that."""
+        """The mask for the errors of a run, if this session masks errors."""
         if not self._masks_errors:
             return None
         run = live.run if live is not None else await self._run(run_id)
         return ErrorMask(run.id, run.message_id or run.id)
 
-    def _hear(self, signal: Signal) -> None:
-        """Take up what another process wants of a run of ours."""
-        live, wanted = self._live.get(signal.run_id), signal.signal
-        reason = wanted.get("reason")
+    def _on_signal(self, signal: Signal) -> None:
+        """Handle a signal of another process for a run of this one."""
+        live, fields = self._live.get(signal.run_id), signal.signal
+        if live is None:
+            return
+        reason = fields.get("reason")
         stop = Stop("cancelled", reason if isinstance(reason, str) else None)
-        if live is not None and wanted.get("kind") == "stop":
-            live.stop(stop)
-        elif live is not None and wanted.get("kind") == "leave":
-            live.background(_stop_if_unread(live, stop))
-        elif live is not None:
-            self._replies.hear(live, wanted)
+        match fields.get("kind"):
+            case "stop":
+                live.stop(stop)
+            case "leave":
+                live.start_background(_stop_if_unread(live, stop))
+            case _:
+                self._replies.receive(live, fields)
 
 
 async def _stop_if_unread(live: LiveRun, stop: Stop) -> None:
-    if await live.is_unread(LEAVE):
+    if await live.is_unread(DISCONNECT):
         live.stop(stop)
 
 

@@ -33,16 +33,43 @@ from partita.types.threads import Run
 from .live_run import StoredChunk
 from .session import Session
 
-# Chunks as server-sent events in any format that can be streamed.
+KEEP_ALIVE: Final = 15.0
+"""Seconds of silence after which an SSE comment is sent."""
 
 KEEP_ALIVE_COMMENT: Final = comment("keep-alive")
 
+APPROVAL_DELAY: Final = 0.5
+"""A run with an open approval request that emits nothing for so many seconds waits for the decision."""
+
+SSE_HEADERS: Final = HEADERS
+"""The headers of a response that carries a run."""
+
+ENDS: Final = (MessageFinish, MessageAbort, ErrorChunk)
+"""Chunks with which a stream may end."""
+
+APPROVAL_CHUNKS: Final[frozenset[type[Chunk]]] = frozenset(
+    {
+        ToolApprovalRequest,
+        ToolApprovalResponse,
+        ToolOutputAvailable,
+        ToolOutputChunk,
+        ToolOutputError,
+        ToolOutputDenied,
+    }
+)
+"""Chunks that open or close an approval request."""
+
+FILES: Final[frozenset[type[Chunk]]] = frozenset({FileChunk, ReasoningFileChunk})
+
+MAX_DIGITS: Final = 19
+MAX_SHOWN: Final = 80
+
 
 class Framing(Protocol):
-    """Makes the bytes of a stream."""
+    """Encodes chunks as the bytes of a stream."""
 
     def encode(self, chunk: Chunk, json: bytes | None = None) -> bytes:
-        """The events of a chunk, whose JSON may be at hand."""
+        """The events of a chunk, whose JSON may be known."""
         ...
 
     def encode_all(self, chunks: Iterable[tuple[Chunk, bytes]]) -> list[bytes]:
@@ -54,15 +81,15 @@ class Framing(Protocol):
         ...
 
     def keep_alive(self) -> bytes:
-        """Bytes that mean nothing."""
+        """Bytes without an event."""
         ...
 
 
 class EventFraming:
-    """The events of an encoder, framed."""
+    """The events of an encoder of any format, as server-sent events."""
 
     def __init__(self, encoder: Encoder, end: bytes = b"") -> None:
-        """`end` comes behind the last event."""
+        """`end` is sent after the last event."""
         self._encoder = encoder
         self._end = end
 
@@ -79,42 +106,12 @@ class EventFraming:
         return _framed(self._encoder.finish()) + self._end
 
     def keep_alive(self) -> bytes:
-        """Bytes that mean nothing."""
+        """An SSE comment."""
         return KEEP_ALIVE_COMMENT
 
 
 def _framed(events: Iterable[Json]) -> bytes:
     return b"".join([frame(dumps(event)) for event in events])
-
-
-SSE_HEADERS: Final = HEADERS
-"""The headers of a response that carries a run."""
-
-ENDS: Final = (MessageFinish, MessageAbort, ErrorChunk)
-"""Chunks with which a stream may end."""
-
-TURNS: Final[frozenset[type[Chunk]]] = frozenset(
-    {
-        ToolApprovalRequest,
-        ToolApprovalResponse,
-        ToolOutputAvailable,
-        ToolOutputChunk,
-        ToolOutputError,
-        ToolOutputDenied,
-    }
-)
-"""Chunks that say what a run waits for, or no longer."""
-
-FILES: Final[frozenset[type[Chunk]]] = frozenset({FileChunk, ReasoningFileChunk})
-
-ASKED: Final = 0.5
-"""A run that has asked and says nothing for so many seconds waits for its answer."""
-
-MOST_DIGITS: Final = 19
-LONGEST_SHOWN: Final = 80
-
-KEEP_ALIVE: Final = 15.0
-"""After so many seconds without a word, a client is told that the stream is alive."""
 
 
 async def follow_sse(
@@ -126,49 +123,50 @@ async def follow_sse(
     before: Iterable[Chunk] = (),
     ids: bool = False,
     keep_alive: float = KEEP_ALIVE,
-    until_asked: bool = False,
+    until_approval: bool = False,
     framing: Framing | None = None,
     since: int = 0,
     message_id: str | None = None,
     continued: AssistantMessage | None = None,
     files: Callable[[Chunk], Awaitable[Chunk]] | None = None,
 ) -> AsyncGenerator[bytes, None]:
-    """The events of a run for a client of that release of the AI SDK: what was said, then what comes.
+    """The events of a run for a client of that release of the AI SDK: those stored so far, then live ones.
 
-    Chunks `before` come first. With `ids`, events carry their place, for a client that comes back with the
-    last one it saw: see `place_of`. With `until_asked`, the stream ends when the run waits for an approval:
-    `useChat` sends the answer once it has nothing to read. To stop reading does not stop the run. A `framing`
-    writes another format; `since` is the number behind which it begins, as if nothing had come before.
-    `continued` is the message that the run continues, as it was before; the client has it as `message_id`.
-    `files` is called with each chunk that is a file, and returns the chunk to send.
+    The run continues if the stream is closed. The client has the chunks up to the number `after`. The chunks
+    `before` are sent first. With `ids`, events have an id, so that a client can reconnect: see
+    `last_event_seq`. With `until_approval`, the stream ends when the run waits for an approval: `useChat`
+    sends the decision once its stream has ended. A `framing` writes another format. With `since`, the
+    stream starts after that number, as if there were no earlier chunks. `continued` is the message that the
+    run continues, as it was before; the client has it as `message_id`. `files` is called with each chunk
+    that is a file, and returns the chunk to send.
     """
     encoder = framing or (
         SseEncoder() if version is None else ChatEncoder(version, message_id=message_id, continued=continued)
     )
-    questions, last, quiet = Questions(), None, 0.0
-    tick = min(keep_alive, ASKED) if until_asked else keep_alive
-    if told := b"".join([encoder.encode(chunk) for chunk in before]):
-        yield told
-    # A client that comes back is written to as if it had never gone: what it has seen is read, not sent.
+    approvals, last, quiet = OpenApprovals(), None, 0.0
+    tick = min(keep_alive, APPROVAL_DELAY) if until_approval else keep_alive
+    if data := b"".join([encoder.encode(chunk) for chunk in before]):
+        yield data
+    # Chunks that the client has are encoded but not sent, so that a reconnect does not change later events.
     held: Sequence[StoredChunk] = ()
-    async with aclosing(session.follow(run_id, after=since, idle=tick, approvals=framing is None)) as steps:
-        async for seen in steps:
-            if seen:
-                last, quiet = seen[-1].chunk, 0.0
-                questions.hear(seen)
-                has_files = not FILES.isdisjoint([type(one.chunk) for one in seen])
-                shown = [await _file(one, files) for one in seen] if files and has_files else seen
-                said, held = _but_last_word([*held, *shown])
-                told = _events(encoder, said, after, run_id if ids else None)
-            elif until_asked and questions.are_open:
+    async with aclosing(session.follow(run_id, after=since, idle=tick, approvals=framing is None)) as batches:
+        async for batch in batches:
+            if batch:
+                last, quiet = batch[-1].chunk, 0.0
+                approvals.update(batch)
+                has_files = not FILES.isdisjoint([type(one.chunk) for one in batch])
+                chunks = [await _file(one, files) for one in batch] if files and has_files else batch
+                ready, held = _without_last_error([*held, *chunks])
+                data = _events(encoder, ready, after, run_id if ids else None)
+            elif until_approval and approvals:
                 yield encoder.finish()
                 return
             else:
                 quiet += tick
-                told = encoder.keep_alive() if quiet >= keep_alive else b""
-                quiet = 0.0 if told else quiet
-            if told:
-                yield told
+                data = encoder.keep_alive() if quiet >= keep_alive else b""
+                quiet = 0.0 if data else quiet
+            if data:
+                yield data
     if held:
         yield _events(encoder, held, after, run_id if ids else None)
     if not isinstance(last, ENDS):
@@ -176,50 +174,48 @@ async def follow_sse(
         seq = await session.last_seq(run_id) + 1
         if seq > after:
             events = b"".join([encoder.encode(chunk) for chunk in ending])
-            yield _placed(events, run_id.encode(), seq) if ids and events else events
+            yield _with_id(events, run_id.encode(), seq) if ids and events else events
     yield encoder.finish()
 
 
-async def _file(seen: StoredChunk, files: Callable[[Chunk], Awaitable[Chunk]]) -> StoredChunk:
-    if type(seen.chunk) not in FILES:
-        return seen
-    chunk = await files(seen.chunk)
-    return seen if chunk is seen.chunk else seen._replace(chunk=chunk, json=encode(chunk))
+async def _file(stored: StoredChunk, files: Callable[[Chunk], Awaitable[Chunk]]) -> StoredChunk:
+    if type(stored.chunk) not in FILES:
+        return stored
+    chunk = await files(stored.chunk)
+    return stored if chunk is stored.chunk else stored._replace(chunk=chunk, json=encode(chunk))
 
 
-def _but_last_word(seen: Sequence[StoredChunk]) -> tuple[Sequence[StoredChunk], Sequence[StoredChunk]]:
-    """What may be sent, and an error if it comes last: a client reads no further, and what it does next must
-    find the run ended.
+def _without_last_error(chunks: Sequence[StoredChunk]) -> tuple[Sequence[StoredChunk], Sequence[StoredChunk]]:
+    """The chunks to send, and an error that is the last one: a client stops reading at an error, and its
+    next request must find the run ended.
     """
-    return (seen[:-1], seen[-1:]) if isinstance(seen[-1].chunk, ErrorChunk) else (seen, ())
+    return (chunks[:-1], chunks[-1:]) if isinstance(chunks[-1].chunk, ErrorChunk) else (chunks, ())
 
 
-class Questions:
-    """The approvals that a run has asked for and not had."""
+class OpenApprovals:
+    """The approval requests of a run without a decision; true if there are any."""
 
     def __init__(self) -> None:
         self._calls: dict[str, str] = {}  # by approval
 
-    @property
-    def are_open(self) -> bool:
-        """Whether there are any."""
+    def __bool__(self) -> bool:
         return bool(self._calls)
 
-    def hear(self, seen: Iterable[StoredChunk]) -> None:
-        """Go along with the run."""
-        for chunk in [one.chunk for one in seen if type(one.chunk) in TURNS]:
+    def update(self, chunks: Iterable[StoredChunk]) -> None:
+        """Apply the next chunks of the run."""
+        for chunk in [one.chunk for one in chunks if type(one.chunk) in APPROVAL_CHUNKS]:
             match chunk:
                 case ToolApprovalRequest(approval_id=approval, tool_call_id=call):
                     self._calls[approval] = call
                 case ToolApprovalResponse(approval_id=approval):
                     self._calls.pop(approval, None)
-                case _:  # whatever came of a call, nobody waits for an answer any more
-                    settled = getattr(chunk, "tool_call_id", None)
-                    self._calls = {key: call for key, call in self._calls.items() if call != settled}
+                case _:  # a call with an output needs no decision
+                    ended = getattr(chunk, "tool_call_id", None)
+                    self._calls = {key: call for key, call in self._calls.items() if call != ended}
 
 
 async def stored_end(session: Session, run_id: str) -> list[Chunk]:
-    """How a run ended whose log has no end: its process was killed, and another one has ended it."""
+    """The last chunks of a run whose log has no end: its process was killed, and another one has ended it."""
     run = await session.get_run(run_id)
     if run is None:
         return []
@@ -234,38 +230,38 @@ def end_of(run: Run) -> list[Chunk]:
     return [ErrorChunk(run.error or run.status) if run.status == "failed" else MessageAbort(run.error)]
 
 
-def place_of(event_id: str | None, run_id: str) -> int:
-    """The number in a run's log behind which a client continues that has received this event last.
+def last_event_seq(event_id: str | None, run_id: str) -> int:
+    """The number in a run's log after which a client continues whose last event had this id.
 
     An event id is `RUN:NUMBER`, as in our streams, or the number alone; 0 for an event of another run.
     """
     if not event_id:
         return 0
     run, _, seq = event_id.rpartition(":")
-    if not (seq.isascii() and seq.isdigit() and len(seq) < MOST_DIGITS) or (":" in event_id and not run):
+    if not (seq.isascii() and seq.isdigit() and len(seq) < MAX_DIGITS) or (":" in event_id and not run):
         raise DecodeError(
-            f"{event_id[:LONGEST_SHOWN]!r} is not the id of an event",
+            f"{event_id[:MAX_SHOWN]!r} is not the id of an event",
             where="header Last-Event-ID",
             hint="send the last `id` of the stream, or a number; leave it out to start from the beginning",
         )
     return int(seq) if run in ("", run_id) else 0
 
 
-def _events(encoder: Framing, seen: Sequence[StoredChunk], after: int, run_id: str | None) -> bytes:
-    said = encoder.encode_all([(chunk, json) for _, _, chunk, json in seen])
+def _events(encoder: Framing, chunks: Sequence[StoredChunk], after: int, run_id: str | None) -> bytes:
+    encoded = encoder.encode_all([(chunk, json) for _, _, chunk, json in chunks])
     if run_id is None:
-        return b"".join([events for events, one in zip(said, seen, strict=True) if one.seq > after])
-    place = run_id.encode()
+        return b"".join([events for events, one in zip(encoded, chunks, strict=True) if one.seq > after])
+    id_ = run_id.encode()
     return b"".join(
         [
-            _placed(events, place, one.seq)
-            for events, one in zip(said, seen, strict=True)
+            _with_id(events, id_, one.seq)
+            for events, one in zip(encoded, chunks, strict=True)
             if one.seq > after and events
         ]
     )
 
 
-def _placed(events: bytes, run_id: bytes, seq: int) -> bytes:
-    """Events whose last one carries its place: who has seen it has seen all of them."""
+def _with_id(events: bytes, run_id: bytes, seq: int) -> bytes:
+    """Events whose last one has an id: a client that received it has received all of them."""
     earlier, separator, last = events[:-2].rpartition(b"\n\n")
     return b"%b%bid: %b:%d\n%b\n\n" % (earlier, separator, run_id, seq, last)

@@ -1,4 +1,4 @@
-"""What a turn of a thread begins with, and which message it writes."""
+"""A turn of a thread: the messages that it starts with, and the message that it writes."""
 
 from collections.abc import Sequence
 from typing import Final, NamedTuple, TypeAlias
@@ -14,64 +14,68 @@ from partita.types.messages import AssistantMessage, Message, ToolCallPart, User
 from partita.types.parts import StepStartPart
 
 STOPPED_BY: Final = "stoppedBy"
-"""Where the metadata of a message says what limit its run came to."""
+"""The member of the metadata of a message with the limit that its run reached."""
 
 Input: TypeAlias = str | UserMessage | Sequence[Message] | None
-"""What a turn begins with: words, messages, or nothing, to go on with what is there."""
+"""The input of a turn: a text, messages, or nothing to continue the thread."""
 
 
 class Turn(NamedTuple):
-    """The messages to save before the agent works, and the id of the message it will write."""
+    """The messages to save before the agent is called, and the id of the message that it will write."""
 
     messages: tuple[Message, ...]
     message_id: str
     after: str | None = None
+    """The last message that the agent sees, if that is not the last one of the thread."""
 
 
 async def turn_of(store: MemoryStore, thread_id: str, input: Input, after: str | None) -> Turn:
-    """The turn that an input asks for. Without one, the last message is answered, or gone on with."""
+    """The turn for an input. Without one, the agent responds to the last message, or continues it."""
     if isinstance(input, str):
-        said: tuple[Message, ...] = (UserMessage(id=new_id(), content=input, parent_id=after),)
-        return Turn(said, new_id())
+        return Turn((UserMessage(id=new_id(), content=input, parent_id=after),), new_id())
     if isinstance(input, UserMessage):
         return Turn((input,), new_id())
     if input:
         return Turn(tuple(input), new_id())
     history = await history_of(store, thread_id, after)
     if not history:
-        raise AgentError(f"thread {thread_id!r} has nothing to answer", hint="give an input")
+        raise AgentError(f"thread {thread_id!r} has no messages", hint="give an input")
     last = history[-1]
     if not isinstance(last, AssistantMessage):
         return Turn((), new_id(), after)
-    if not goes_on(last):
+    if not can_continue(last):
         raise AgentError(
-            f"thread {thread_id!r} ends with an answer", where=f"message {last.id}", hint=_instead(history)
+            f"thread {thread_id!r} ends with a complete response",
+            where=f"message {last.id}",
+            hint=_hint_to_continue(history),
         )
     return Turn((), last.id, after)
 
 
-def _instead(history: Sequence[Message]) -> str:
-    """What to do where there is nothing to go on with: an older call may have been allowed since."""
+def _hint_to_continue(history: Sequence[Message]) -> str:
+    """What to do if the last message is complete: an older call may have had its approval since."""
     for message in reversed(history):
         for part in message.parts:
             if isinstance(part, ToolCallPart) and part.state == "approval-responded":
                 return (
-                    f"call {part.id!r} was answered when the talk had gone on: after={message.id!r} runs it"
+                    f"call {part.id!r} of an earlier message has its approval: after={message.id!r} runs it"
                 )
-    return "give an input, or say after which message to answer again"
+    return "give an input, or with `after` the message to respond to again"
 
 
 def check_turn(turn: Turn, history: Sequence[Message]) -> None:
-    """Refuse to go on with a thread that has changed since the turn was asked for."""
+    """Raise an `AgentError` if the thread has changed since the turn was requested."""
     last = history[-1] if history else None
     if turn.messages or last is None:
         return
-    expected = last.id == turn.message_id and goes_on(last) if isinstance(last, AssistantMessage) else True
+    expected = (
+        last.id == turn.message_id and can_continue(last) if isinstance(last, AssistantMessage) else True
+    )
     if not expected:
         raise AgentError(
-            "the thread has changed since this turn was asked for",
+            "the thread has changed since this turn was requested",
             where=f"message {last.id}",
-            hint="look at it again: the turn may have been done already",
+            hint="load it again: the turn may have been run already",
         )
 
 
@@ -80,21 +84,21 @@ async def history_of(store: MemoryStore, thread_id: str, after: str | None = Non
     return up_to(tuple(await store.list_messages(thread_id, limit=None)), thread_id, after)
 
 
-def up_to(talk: tuple[Message, ...], thread_id: str, after: str | None) -> tuple[Message, ...]:
-    """The talk of a thread up to and with a message."""
+def up_to(messages: tuple[Message, ...], thread_id: str, after: str | None) -> tuple[Message, ...]:
+    """The messages of a thread up to and including one."""
     if after is None:
-        return talk
-    for place, message in enumerate(talk):
+        return messages
+    for index, message in enumerate(messages):
         if message.id == after:
-            return talk[: place + 1]
+            return messages[: index + 1]
     raise NotFoundError(
         f"thread {thread_id!r} has no message {after!r} on its active branch",
         hint="switch to its branch first",
     )
 
 
-def goes_on(message: AssistantMessage) -> bool:
-    """Whether the model has not seen yet what came of the calls that a message ends with."""
+def can_continue(message: AssistantMessage) -> bool:
+    """Whether a message ends with calls whose outputs the model has not seen yet."""
     last: list[ToolCallPart] = []
     for part in message.parts:
         if isinstance(part, StepStartPart):
@@ -105,15 +109,15 @@ def goes_on(message: AssistantMessage) -> bool:
 
 
 def seed_of(history: Sequence[Message], message_id: str) -> AssistantMessage | None:
-    """The message that a turn goes on with, if it does."""
+    """The message that a turn continues; `None` if it writes a new one."""
     last = history[-1] if history else None
     return without_ending(last) if isinstance(last, AssistantMessage) and last.id == message_id else None
 
 
 def without_ending(message: AssistantMessage) -> AssistantMessage:
-    """A message that goes on: it no longer says how an earlier run of it ended."""
-    said: Json = message.content.metadata
-    if not is_object(said) or not {ENDED, STOPPED_BY} & said.keys():
+    """A message without the metadata about the end of an earlier run of it."""
+    metadata: Json = message.content.metadata
+    if not is_object(metadata) or not {ENDED, STOPPED_BY} & metadata.keys():
         return message
-    kept = {key: value for key, value in said.items() if key not in (ENDED, STOPPED_BY)}
+    kept = {key: value for key, value in metadata.items() if key not in (ENDED, STOPPED_BY)}
     return replace(message, content=replace(message.content, metadata=kept))

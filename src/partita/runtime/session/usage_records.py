@@ -1,4 +1,4 @@
-"""What the answers of a run consumed, as the store's ledger keeps it: one record a response of a model."""
+"""The usage of a run, as records of the store's ledger: one for each response of a model."""
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime
@@ -22,18 +22,18 @@ from partita.types.usage import Usage
 COUNTED: Final = ("input_tokens", "output_tokens")
 
 
-def told_by(chunk: Chunk) -> JsonObject | None:
-    """What a message says of itself at its end, whoever's it is: the run's own or a sub-agent's."""
+def finish_metadata(chunk: Chunk) -> JsonObject | None:
+    """The metadata of a `finish` chunk, of the run's own message or of a sub-agent's."""
     while isinstance(chunk, ChildChunk):
         chunk = chunk.chunk
-    said = chunk.message_metadata if isinstance(chunk, MessageFinish) else None
-    return said if is_object(said) else None
+    metadata = chunk.message_metadata if isinstance(chunk, MessageFinish) else None
+    return metadata if is_object(metadata) else None
 
 
 def responses_in(chunk: Chunk) -> dict[str, JsonObject]:
     """The responses of a model that a coding agent reports one by one, by their keys in the ledger.
 
-    Claude Code's log has the same responses under the same keys: its ids of the response and the request.
+    The log of Claude Code has them under the same keys: the ids of the response and the request.
     """
     while isinstance(chunk, ChildChunk):
         chunk = chunk.chunk
@@ -53,7 +53,7 @@ def responses_in(chunk: Chunk) -> dict[str, JsonObject]:
 
 
 def response_id(raw: bytes) -> str | None:
-    """The response that a line of Claude Code's stream is about: a whole message, or the start of one."""
+    """The id of the response in a line of Claude Code's stream: a whole message, or the start of one."""
     if b'"message"' not in raw:
         return None
     try:
@@ -67,17 +67,17 @@ def response_id(raw: bytes) -> str | None:
 
 
 def records_of(
-    run: Run, ends: Sequence[JsonObject], whole: Usage | None, now: datetime
+    run: Run, reported: Sequence[JsonObject], total: Usage | None, now: datetime
 ) -> list[ConsumptionRecord]:
-    """The records of a run: of each response that was told apart, or else one of the whole."""
-    steps = [step for said in ends for step in steps_of(said)]
-    if not steps and whole is not None:
-        steps.append(({}, whole))
+    """The records of a run: of each response in the reported metadata, or else one of the total."""
+    steps = [step for metadata in reported for step in steps_of(metadata)]
+    if not steps and total is not None:
+        steps.append(({}, total))
     return [_record(run, step, usage, number, now) for number, (step, usage) in enumerate(steps, 1)]
 
 
 def _record(run: Run, step: JsonObject, usage: Usage, number: int, now: datetime) -> ConsumptionRecord:
-    """A response, known by its provider's id or by its place in the run."""
+    """The record of a response. Its key is the provider's id, or its number in the run."""
     key, model = step.get("responseId"), step.get("model")
     named = model if isinstance(model, str) else run.model
     priced = price_of(named, None, usage, now)
@@ -102,9 +102,9 @@ def _record(run: Run, step: JsonObject, usage: Usage, number: int, now: datetime
 def with_reported_cost(
     records: Sequence[ConsumptionRecord], cost: float | None
 ) -> tuple[Sequence[ConsumptionRecord], float | None]:
-    """Records, and what they cost together: what the agent reported, else the sum of known prices.
+    """The records, and their cost in total: as the agent reported it, else by known prices.
 
-    A reported cost that no price is known for is kept with the last record.
+    If no price is known, the last record gets the reported cost.
     """
     known = [record.cost for record in records if record.cost is not None]
     if cost is None:
@@ -114,10 +114,10 @@ def with_reported_cost(
     return records, cost
 
 
-def steps_of(said: JsonObject) -> Iterator[tuple[JsonObject, Usage]]:
-    """What each response of a message reports of itself, and its usage."""
-    steps = said.get("steps")
-    for step in steps if is_array(steps) else [said]:
+def steps_of(metadata: JsonObject) -> Iterator[tuple[JsonObject, Usage]]:
+    """The metadata and the usage of each response of a message, from the metadata of the message."""
+    steps = metadata.get("steps")
+    for step in steps if is_array(steps) else [metadata]:
         usage = read_usage(step.get("usage")) if is_object(step) else None
         if usage is not None:
             yield step, usage

@@ -86,7 +86,7 @@ class AgUi(NamedTuple):
             framing=EventFraming(encoder),
             since=started.after,
             keep_alive=caller.state.settings.keep_alive,
-            until_asked=True,
+            until_approval=True,
         )
         return run_stream(caller, run, events)
 

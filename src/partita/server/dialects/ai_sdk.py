@@ -17,8 +17,8 @@ from partita.formats.ai_sdk.ui.chat_encoder import ChatEncoder
 from partita.formats.ai_sdk.ui.format import load_message
 from partita.formats.format import ToolSpec
 from partita.runtime.replay.message_chunks import retold
-from partita.runtime.session.run_stream import seen_of
-from partita.runtime.session.sse import ENDS, end_of, follow_sse, place_of
+from partita.runtime.session.run_stream import stored_chunks
+from partita.runtime.session.sse import ENDS, end_of, follow_sse, last_event_seq
 from partita.server.callers import Caller, CallerView
 from partita.server.endpoints import Body, Header, ResponseSpec, get, post
 from partita.server.file_urls import chunk_with_file_url
@@ -152,7 +152,7 @@ class AiSdk(NamedTuple):
             after=after,
             ids=ids,
             keep_alive=caller.state.settings.keep_alive,
-            until_asked=True,
+            until_approval=True,
             message_id=message_id,
             continued=continued,
             files=partial(chunk_with_file_url, caller),
@@ -268,13 +268,13 @@ async def resume(
     dialect = _dialect(caller, version)
     if found is not None:
         run, message = found
-        after = place_of(last_event_id, run.id)
+        after = last_event_seq(last_event_id, run.id)
         ids = last_event_id is not None or "text/event-stream" in request.headers.get("accept", "")
         chunks = await dialect.chunks_before(caller, message)
         before = [await chunk_with_file_url(caller, chunk) for chunk in chunks]
         return dialect.stream(caller, run, before, after=after, ids=ids)
     last = await caller.store.read(last_run, chat_id)
-    after = place_of(last_event_id, "" if last is None else last.id)
+    after = last_event_seq(last_event_id, "" if last is None else last.id)
     if last is None:
         return EventStream(None)
     if not last_event_id:
@@ -288,7 +288,7 @@ async def resume(
 async def _end_of_log(caller: CallerView, run: Run) -> int:
     """The number of the last event of a run that has ended. If its log has no end, the end gets one."""
     records = await caller.store.logs.read(run.id)
-    shown = [one for one in seen_of(records) if not one.is_note]
+    shown = [one for one in stored_chunks(records) if not one.is_note]
     if end_of(run) and not (shown and isinstance(shown[-1].chunk, ENDS)):
         return records[-1].seq + 1 if records else 1
     return shown[-1].seq if shown else 0

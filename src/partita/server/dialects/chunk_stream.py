@@ -16,8 +16,8 @@ from partita.runtime.error_mask import ErrorMask, failed_call, public_error, see
 from partita.runtime.failures import CURRENT, OnError, RunFailures, error_description, public_text
 from partita.runtime.service import AgentService, closed
 from partita.runtime.session.live_run import StoredChunk
-from partita.runtime.session.run_stream import Showing
-from partita.runtime.session.sse import ASKED, ENDS, EventFraming, Questions, stored_end
+from partita.runtime.session.run_stream import ChunkFilter
+from partita.runtime.session.sse import APPROVAL_DELAY, ENDS, EventFraming, OpenApprovals, stored_end
 from partita.runtime.tools.outputs import ToolError
 from partita.server.callers import CallerView
 from partita.store.ids import new_id
@@ -47,15 +47,15 @@ EPOCH: Final = datetime.fromtimestamp(0, UTC)
 
 async def chunks_of_run(caller: CallerView, started: StartedTurn) -> Chunks:
     """The chunks of a run until it ends or requests an approval; then its usage."""
-    run, session, approvals = started.run, caller.session, Questions()
+    run, session, approvals = started.run, caller.session, OpenApprovals()
     last: Chunk | None = None
     has_usage = False
-    idle = min(caller.state.settings.keep_alive, ASKED)
+    idle = min(caller.state.settings.keep_alive, APPROVAL_DELAY)
     async with aclosing(session.follow(run.id, after=started.after, idle=idle)) as batches:
         async for batch in batches:
-            if not batch and approvals.are_open:
+            if not batch and approvals:
                 return
-            approvals.hear(batch)
+            approvals.update(batch)
             for one in batch:
                 last = one.chunk
                 has_usage = has_usage or _has_usage(last)
@@ -130,7 +130,7 @@ async def chunks_of_call(
     agent: AgentService, request: AgentRequest, errors: DirectCallErrors, meter: Meter | None = None
 ) -> Chunks:
     """The chunks of an agent's response, its end included. `meter` ends it when a budget is used up."""
-    filter_ = Showing()
+    filter_ = ChunkFilter()
     try:
         async with closed(agent.invoke(request.messages, options=request.options)) as events:
             async for event in events:
@@ -146,11 +146,11 @@ async def chunks_of_call(
             yield one
 
 
-def _is_visible(event: AgentStreamEvent, chunk: Chunk, filter_: Showing) -> bool:
+def _is_visible(event: AgentStreamEvent, chunk: Chunk, filter_: ChunkFilter) -> bool:
     """Whether a chunk is for the client: internal messages, such as those of a network's router, are not."""
     if not isinstance(event, ChunkEvent) or isinstance(chunk, ErrorChunk):
         return True
-    return bool(filter_.of([StoredChunk(0, EPOCH, chunk, b"")]))
+    return bool(filter_.apply([StoredChunk(0, EPOCH, chunk, b"")]))
 
 
 def _chunks_of(event: AgentStreamEvent) -> list[Chunk]:

@@ -17,7 +17,7 @@ from partita.runtime.run_fold import DECISION
 from partita.runtime.session.client_replies import ApprovalResponse, ClientOutput
 from partita.runtime.session.recovery import AFTER
 from partita.runtime.session.session import Session
-from partita.runtime.session.turn import goes_on
+from partita.runtime.session.turn import can_continue
 from partita.server.callers import CallerView, require
 from partita.server.file_urls import same_files
 from partita.store.messages import queries as messages
@@ -289,7 +289,7 @@ async def _stored_calls(store: Store, message_id: str, context: ThreadContext) -
 
 def is_replied(message: AssistantMessage) -> bool:
     """Whether the calls that a message ends with have their replies, which no model has seen yet."""
-    return goes_on(message) and not any(
+    return can_continue(message) and not any(
         isinstance(part, ToolCallPart) and part.state in WAITING for part in message.parts
     )
 

@@ -400,7 +400,7 @@ class _HistoryStart:
             if sent & ids:
                 await self._stop(run)
             elif not self._turn.is_whole:
-                await self._session.leave(run.id, LEFT)
+                await self._session.stop_unread(run.id, LEFT)
         await self._load_context()
 
     async def _ids_of_exchange(self, run: Run) -> set[str]:

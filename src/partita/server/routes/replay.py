@@ -10,7 +10,7 @@ from partita.formats.registry import get_format
 from partita.runtime.replay.message_chunks import is_imported
 from partita.runtime.replay.playback import play_sse
 from partita.runtime.replay.stepper import Stepper
-from partita.runtime.session.sse import follow_sse, place_of
+from partita.runtime.session.sse import follow_sse, last_event_seq
 from partita.server.callers import ActingCaller, CallerView
 from partita.server.dialects.dialect import framing_for
 from partita.server.endpoints import Header, Query, ResponseSpec, get
@@ -79,7 +79,7 @@ async def stream_run(
         caller.session,
         run_id,
         version=_target(caller, version or sdk_version),
-        after=max(after, place_of(last_event_id, run_id)),
+        after=max(after, last_event_seq(last_event_id, run_id)),
         ids=True,
         keep_alive=settings.keep_alive,
         framing=framing,

@@ -270,7 +270,7 @@ async def list_summaries(
     to allow a call, and what it took. The role `chat` does not see models, errors, tokens and costs.
     """
     page = await caller.store.threads.summaries(wanted, limit=limit, cursor=cursor, order=order)
-    asking = caller.session.asking()
+    asking = caller.session.awaiting_approval()
     items = tuple(
         msgspec.structs.replace(one, waiting=True) if one.run_id in asking else one for one in page.items
     )

@@ -11,9 +11,10 @@ from partita.formats.redaction.removal import Choice, Remover, is_left_out
 from partita.formats.redaction.values import redacted, redacted_chunks
 from partita.runtime.recordings.recording import Exchange
 from partita.runtime.recordings.redaction import clean_exchange
-from partita.runtime.recordings.run_recording import exchanges_in, is_note, words_before
+from partita.runtime.recordings.run_recording import exchanges_in, words_before
 from partita.runtime.replay.message_chunks import is_imported, retold
 from partita.runtime.replay.recorded_run import Recorded
+from partita.runtime.session.live_run import is_note
 from partita.server.problems import Problem
 from partita.store.logs.blocks import StoredEntry
 from partita.store.logs.run_log import LogRecord, stored_entries

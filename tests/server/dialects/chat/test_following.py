@@ -11,7 +11,7 @@ import pytest
 from msgspec.structs import replace
 
 from partita.runtime.agent.agent import Agent
-from partita.runtime.session.recovery import end_by_log
+from partita.runtime.session.recovery import end_from_log
 from partita.runtime.tools.tool import client_tool
 from partita.server.app import PartitaApp, asgi
 from partita.server.settings import Settings
@@ -186,7 +186,7 @@ async def test_the_end_of_a_killed_run_is_sent_once(scene: Scene) -> None:
     run = started.run
     entries = [LogEntry(datetime.now(UTC), chunk) for chunk in talk("one ")]
     await scene.store.logs.append(run.id, entries)
-    await end_by_log(scene.store, run.id, RunEnd("interrupted", "it was killed"), holder="killed")
+    await end_from_log(scene.store, run.id, RunEnd("interrupted", "it was killed"), holder="killed")
     async with scene.chat.resuming(last_event_id=f"{run.id}:{len(entries)}") as again:
         rest = await again.whole()
     assert [type(chunk) for chunk in rest.chunks] == [MessageMetadata, TextEnd, MessageAbort]
