@@ -24,8 +24,8 @@ from partita.runtime.recordings.recording import (
     write_recording,
 )
 from partita.runtime.recordings.redaction import clean
-from partita.runtime.recordings.run_recording import exchanges_in
-from partita.runtime.replay.recorded_run import Recorded
+from partita.runtime.recordings.run_recording import exchanges_of
+from partita.runtime.replay.recorded_run import RecordedRun
 from partita.runtime.scripted import ScriptedService
 from partita.runtime.service import AgentService
 from partita.store.connection import open_store
@@ -204,9 +204,9 @@ def test_wrong_use_is_told(tmp_path: Path, upstream: str) -> None:
 
 
 FILES: dict[str, tuple[bytes, str]] = {
-    "no JSON": (b"{", "this is no recording"),
-    "another file": (b'{"partita": "1.0"}', "it says '1.0'"),
-    "a list": (b"[]", "it does not say which"),
+    "no JSON": (b"{", "this is not a recording"),
+    "another file": (b'{"partita": "1.0"}', "its version is '1.0'"),
+    "a list": (b"[]", "it has no version"),
     "a wrong member": (b'{"partita": "recording/1", "origin": 1}', "origin"),
     "an unknown member": (
         b'{"partita": "recording/1", "origin": {"kind": "run"}, "exchanges": [], "x": 1}',
@@ -254,7 +254,7 @@ def test_a_secret_in_pieces_is_taken_out_of_a_stream() -> None:
     stream = [f"data: {dumps(event).decode()}\n\n" for event in [*events, {"done": True}]]
     response = Response(status=200, headers={"content-type": "text/event-stream"}, stream=stream)
     said = Exchange(
-        format="openai-chat", response=response, said=[dumps({"password": "hunter22x"}).decode() + "\n"]
+        format="openai-chat", response=response, output=[dumps({"password": "hunter22x"}).decode() + "\n"]
     )
     cleaned = clean(Recording(origin=origin_of("run"), exchanges=[said]))
     (now,) = cleaned.recording.exchanges
@@ -263,7 +263,7 @@ def test_a_secret_in_pieces_is_taken_out_of_a_stream() -> None:
     texts = [one["choices"][0]["delta"]["content"] for one in told[:3]]
     assert texts == ["[redacted: github token 1]", "", " is it."]
     assert (now.response.stream or [])[3] == stream[3]
-    assert now.said == ['{"password":"[redacted: password 1]"}\n']
+    assert now.output == ['{"password":"[redacted: password 1]"}\n']
     assert [one.times for one in cleaned.findings] == [1, 1]
 
 
@@ -285,7 +285,7 @@ async def events_of(model: AgentService, words: str) -> list[AgentStreamEvent]:
 
 def test_what_a_program_said_is_a_model(tmp_path: Path) -> None:
     lines = [dumps(line).decode() + "\n" for line in LINES]
-    said = Exchange(format="codex-exec", framing="lines", asked="Do it.", said=lines)
+    said = Exchange(format="codex-exec", framing="lines", prompt="Do it.", output=lines)
     write_recording(tmp_path / "codex.json", Recording(origin=origin_of("run"), exchanges=[said]))
     with Replay(tmp_path) as replay:
         events = asyncio.run(events_of(replay.model("codex"), "Do it."))
@@ -392,7 +392,7 @@ def test_a_request_that_got_no_answer_is_kept() -> None:
     run = Run(id="r", thread_id="t", status="failed", error="no connection")
     moment = datetime(2026, 3, 1, tzinfo=UTC)
     records = [LogRecord(1, moment, note, None), LogRecord(2, moment, MessageStart("m"), None)]
-    (one,) = exchanges_in(Recorded(run, records), "Hi?")
+    (one,) = exchanges_of(RecordedRun(run, records), "Hi?")
     assert one.request is not None
     assert one.request.path == "/v1/messages"
     assert one.end is not None

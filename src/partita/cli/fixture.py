@@ -55,7 +55,7 @@ def fixture(
         raise click.UsageError("--json tells of a file: say where it shall be, with -o")
     from partita.formats.redaction.custom import Custom
     from partita.formats.redaction.redactor import Rules
-    from partita.runtime.recordings.recording import write_recording, written
+    from partita.runtime.recordings.recording import to_bytes, write_recording
     from partita.runtime.recordings.redaction import clean
     from partita.runtime.recordings.run_recording import record_run
 
@@ -67,7 +67,7 @@ def fixture(
         recording = wait(record_run(store, wait(find_run(store, run))))
     cleaned = clean(recording, Rules(custom=tuple(Custom(text) for text in hide)))
     if output is None:
-        data, stdout = written(cleaned.recording), sys.stdout.buffer
+        data, stdout = to_bytes(cleaned.recording), sys.stdout.buffer
         stdout.write(json_escaped(data) if stdout.isatty() else data)
     else:
         write_recording(output, cleaned.recording)

@@ -12,7 +12,7 @@ from .options import resource_option, store_option
 from .output import echo
 
 if TYPE_CHECKING:
-    from partita.runtime.rebuild.report import Changed, Outcome, Reprojected, ReprojectReport
+    from partita.runtime.rebuild.report import ChangedMessage, Outcome, ReprojectedRun, ReprojectReport
 
 SHOWN = 8
 """How many differences of a message are shown."""
@@ -65,7 +65,7 @@ def reproject(
     """
     if every == bool(runs):
         raise click.UsageError("name the runs, or say --all")
-    from partita.runtime.rebuild.reproject import reproject as read_anew
+    from partita.runtime.rebuild.reproject import reproject as rebuild
 
     from .lookup import find_run
     from .output import Bar
@@ -73,7 +73,9 @@ def reproject(
     with opened_store(url, resource) as (store, wait), Bar("reading runs") as bar:
         ids = None if every else [wait(find_run(store, run)).id for run in runs]
         report = wait(
-            read_anew(store, ids, dry_run=dry_run, force=force, tell=lambda done: bar(done, len(ids or ())))
+            rebuild(
+                store, ids, dry_run=dry_run, force=force, on_progress=lambda done: bar(done, len(ids or ()))
+            )
         )
     if as_json:
         from .output import print_json_line
@@ -109,18 +111,18 @@ def _how_many(report: "ReprojectReport") -> str:
     return f"{runs} ({total - imported:,} of our own, {imported:,} imported)" if imported else runs
 
 
-def _is_meant(one: "Reprojected", named: "Sequence[str]", runs: "Sequence[Reprojected]") -> bool:
+def _is_meant(one: "ReprojectedRun", named: "Sequence[str]", runs: "Sequence[ReprojectedRun]") -> bool:
     """Whether a run is told although nothing comes out otherwise. A session may have hundreds."""
     return one.run_id in named if one.imported else not _told_with_another(one, runs)
 
 
-def _told_with_another(one: "Reprojected", runs: "Sequence[Reprojected]") -> bool:
+def _told_with_another(one: "ReprojectedRun", runs: "Sequence[ReprojectedRun]") -> bool:
     """Whether what came of a run is told with a later one, which went on with its message."""
     changed = one.outcome in ("changed", "would-lose") and not one.messages
     return changed and any(other.messages for other in runs if other.thread_id == one.thread_id)
 
 
-def _print_run(one: "Reprojected", *, dry_run: bool) -> None:
+def _print_run(one: "ReprojectedRun", *, dry_run: bool) -> None:
     from .view.text import one_line
 
     mark, colour = MARKS[one.outcome]
@@ -135,7 +137,7 @@ def _print_run(one: "Reprojected", *, dry_run: bool) -> None:
         _print_message(changed)
 
 
-def _print_message(changed: "Changed") -> None:
+def _print_message(changed: "ChangedMessage") -> None:
     from .view.text import one_line
 
     echo(f"    message {one_line(changed.message_id)}")
@@ -148,7 +150,7 @@ def _print_message(changed: "Changed") -> None:
         echo(f"      … and {more:,} more; --json tells all")
 
 
-def _print_reasons(runs: "Sequence[Reprojected]") -> None:
+def _print_reasons(runs: "Sequence[ReprojectedRun]") -> None:
     from .view.text import one_line
 
     why = Counter(one.why or "" for one in runs if one.outcome == "skipped")

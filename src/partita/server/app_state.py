@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import Final, Self
 
 from partita.errors import NotFoundError, PartitaError, StoreError, UnavailableError
-from partita.runtime.rebuild.provenance import Provenances
+from partita.runtime.rebuild.provenance import ProvenanceCache
 from partita.runtime.service import AgentService
 from partita.runtime.session.session import Session
 from partita.store.logs import maintenance
@@ -91,7 +91,7 @@ class AppState:
     published: frozenset[Group] = EVERYTHING
     """The groups of routes that the application publishes."""
     progress: ImportProgress = field(default_factory=ImportProgress)
-    provenances: Provenances = field(default_factory=Provenances)
+    provenances: ProvenanceCache = field(default_factory=ProvenanceCache)
 
 
 # Seals the logs of ended runs in the background, while the server is open.

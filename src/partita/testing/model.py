@@ -28,8 +28,8 @@ from partita.runtime.providers.vendors import (
     OpenAIResponsesService,
 )
 from partita.runtime.recordings.recording import Exchange, Recording, Response
-from partita.runtime.recordings.run_recording import exchanges_in
-from partita.runtime.replay.recorded_run import Recorded
+from partita.runtime.recordings.run_recording import exchanges_of
+from partita.runtime.replay.recorded_run import RecordedRun
 from partita.runtime.service import AgentService, InvokeOptions, Prompt, closed, prompt_messages
 from partita.store.logs.run_log import LogRecord
 from partita.stream.accumulator import Accumulator, close_message
@@ -137,10 +137,10 @@ async def _events(exchange: Exchange, model: str) -> AsyncGenerator[AgentStreamE
 
 
 def _recorded_events(exchange: Exchange) -> list[AgentStreamEvent]:
-    if exchange.said is not None and exchange.format is not None:
+    if exchange.output is not None and exchange.format is not None:
         decoding = CallDecoder(exchange.format, exchange.framing or "lines")
         events = decoding.start()
-        for record in exchange.said:
+        for record in exchange.output:
             events += decoding.feed(record.encode())
         return [*events, *decoding.finish()]
     return [ChunkEvent(chunk=CHUNK.read(chunk)) for chunk in exchange.chunks or ()]
@@ -179,10 +179,12 @@ def _built(
 
 def _compare_prompts(exchange: Exchange, messages: Sequence[Message], terms: Terms) -> list[Difference]:
     """Without a recorded request, the last prompts are compared."""
-    if exchange.asked is None:
+    if exchange.prompt is None:
         return []
     asked = _last_prompt(messages)
-    return body_differences(terms.plain({"asked": exchange.asked}, None), terms.plain({"asked": asked}, None))
+    return body_differences(
+        terms.plain({"asked": exchange.prompt}, None), terms.plain({"asked": asked}, None)
+    )
 
 
 class KeptModel:
@@ -229,14 +231,14 @@ def _exchanges(events: Sequence[AgentStreamEvent], asked: str | None) -> list[Ex
         for number, event in enumerate(events, 1)
         if isinstance(event, ChunkEvent | RawEvent)
     ]
-    found = exchanges_in(Recorded(Run(id="live", thread_id="live", status="completed"), records), asked)
+    found = exchanges_of(RecordedRun(Run(id="live", thread_id="live", status="completed"), records), asked)
     last = events[-1] if events else None
     if isinstance(last, ErrorEvent | CancelledEvent):
         end = to_json(last)
         found = (
             [*found[:-1], replace(found[-1], end=end)]
             if found
-            else [Exchange(asked=asked, chunks=[], end=end)]
+            else [Exchange(prompt=asked, chunks=[], end=end)]
         )
     return found
 
@@ -266,8 +268,8 @@ def _message(exchange: Exchange, place: int) -> Message:
 def _chunks(exchange: Exchange) -> list[Chunk]:
     pieces = [] if exchange.response is None else exchange.response.pieces
     framing = exchange.framing if exchange.response is None else exchange.response.framing
-    if exchange.said is not None:
-        pieces = [record.encode() for record in exchange.said]
+    if exchange.output is not None:
+        pieces = [record.encode() for record in exchange.output]
     if exchange.format is None or framing is None:
         return [CHUNK.read(chunk) for chunk in exchange.chunks or ()]
     decoding = CallDecoder(exchange.format, framing)

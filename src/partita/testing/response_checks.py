@@ -10,9 +10,9 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from partita.errors import PartitaError, StreamError
-from partita.runtime.rebuild.run_decoder import Redecoding
+from partita.runtime.rebuild.run_decoder import RunDecoder
 from partita.runtime.replay.model_calls import Address, sort_records, unwrapped
-from partita.runtime.replay.recorded_run import Recorded
+from partita.runtime.replay.recorded_run import RecordedRun
 from partita.runtime.run_fold import RunFold
 from partita.store.logs.run_log import LogRecord
 from partita.stream.records import READERS
@@ -195,15 +195,17 @@ async def can_be_read_again(candidate: Candidate) -> None:
     collected = await collect(candidate)
     records = _log_of(collected.events)
     for item, record in zip(sort_records(records, 0), records, strict=True):
-        if item.kind == "own" and record.raw is not None:
+        if item.kind == "other" and record.raw is not None:
             raise ContractError(
                 "bytes of the agent stand outside the marks of a call",
                 where=f"event {record.seq}",
                 hint="put them through CallDecoder, between start() and finish()",
             )
-    recorded = Recorded(Run(id="run", thread_id="thread", status="completed", message_id=MESSAGE_ID), records)
+    recorded = RecordedRun(
+        Run(id="run", thread_id="thread", status="completed", message_id=MESSAGE_ID), records
+    )
     try:
-        again = list(Redecoding(recorded).chunks())
+        again = list(RunDecoder(recorded).chunks())
     except PartitaError as error:
         raise ContractError(f"it cannot be read again: {error.what}", hint=error.hint) from error
     said = [record for record in records if record.chunk is not None]

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from partita.runtime.adapters.as_agent import as_agent
-from partita.runtime.rebuild.run_decoder import Redecoding
-from partita.runtime.replay.recorded_run import Recorded
+from partita.runtime.rebuild.run_decoder import RunDecoder
+from partita.runtime.replay.recorded_run import RecordedRun
 from partita.runtime.run_fold import RunFold
 from partita.runtime.service import AgentService, InvokeOptions
 from partita.runtime.session.client_replies import ApprovalResponse
@@ -74,7 +74,7 @@ async def done(
     records = await store.logs.read(run_id)
     refused = [one.chunk for one in records if isinstance(one.chunk, DataChunk) and one.chunk.type == REFUSED]
     assert refused == []
-    again = list(Redecoding(Recorded(run, records)).chunks())
+    again = list(RunDecoder(RecordedRun(run, records)).chunks())
     assert folded(run, again, seed).content == message.content
     return Done(run, message, chunks, b"".join(one.raw for one in records if one.raw is not None))
 

@@ -159,17 +159,17 @@ LOST: dict[str, tuple[AssistantMessage, AssistantMessage, list[str]]] = {
     "a call": (
         OLD,
         AssistantMessage(id="m", content=[*OLD.parts[:2], *OLD.parts[3:]]),
-        ["$.content.parts[2]: the call c of f"],
+        ["$.content.parts[2]: call c of f"],
     ),
     "an output": (
         OLD,
         AssistantMessage(id="m", content=[*OLD.parts[:2], replace(CALL, output=None), *OLD.parts[3:]]),
-        ["$.content.parts[2]: the output of the call c"],
+        ["$.content.parts[2]: the output of call c"],
     ),
     "an answer": (
         OLD,
         AssistantMessage(id="m", content=[*OLD.parts[:2], replace(CALL, approval=None), *OLD.parts[3:]]),
-        ["$.content.parts[2]: the answer that the call c got"],
+        ["$.content.parts[2]: the decision on call c"],
     ),
     "a file and a source": (
         OLD,

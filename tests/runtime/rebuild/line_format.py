@@ -6,7 +6,7 @@ from typing import Literal
 
 from partita.formats.call_decoder import CallDecoder
 from partita.formats.format import Format
-from partita.runtime.replay.service import steps_behind
+from partita.runtime.replay.service import responses_after_prompt
 from partita.runtime.service import InvokeOptions, Prompt
 from partita.types.chunks import (
     AgentStreamEvent,
@@ -100,7 +100,7 @@ class Talker:
         """One answer."""
         decoding = CallDecoder("test-talk", "lines")
         events = decoding.start()
-        for line in self._steps[0 if isinstance(prompt, str) else steps_behind(prompt)]:
+        for line in self._steps[0 if isinstance(prompt, str) else responses_after_prompt(prompt)]:
             events += decoding.feed(dumps(line) + b"\n")
         for event in [*events, *decoding.finish(), CompleteEvent(agent_type=self.name)]:
             yield event

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from partita.errors import DecodeError
 from partita.runtime.rebuild.provenance import Provenance
-from partita.runtime.rebuild.stored_session import KeptSession, agent_of, reread
+from partita.runtime.rebuild.stored_session import StoredSession, agent_of, read_again
 from partita.types.codec import encode
 from partita.types.json import Json, is_array, is_object, loads
 from partita.types.messages import AssistantMessage, Message, ToolCallPart
@@ -19,10 +19,10 @@ SHORTEST = 12
 """Shorter words, and single ones such as ids, may stand anywhere."""
 
 
-def messages_in(session: KeptSession, provenance: Provenance) -> dict[tuple[str, str], bytes]:
+def messages_in(session: StoredSession, provenance: Provenance) -> dict[tuple[str, str], bytes]:
     """All that the messages of a session say themselves, without those of sub-agents below them."""
     found: dict[tuple[str, str], bytes] = {}
-    now = reread(session)
+    now = read_again(session)
     for top in now.messages.values():
         found["", top.id] = _alone(top)
         for child in _below(top):
@@ -40,7 +40,7 @@ def lines_told(provenance: Provenance, teller: tuple[str, str]) -> set[tuple[str
 
 
 def lines_by_words(
-    session: KeptSession, said: Mapping[tuple[str, str], bytes]
+    session: StoredSession, said: Mapping[tuple[str, str], bytes]
 ) -> Iterator[tuple[tuple[str, str], tuple[str, int]]]:
     """Messages, each with a line that has words which no other line has."""
     places: dict[str, set[tuple[str, int]]] = {}
@@ -58,15 +58,15 @@ def lines_by_words(
             yield teller, alone[words]
 
 
-def every_line(session: KeptSession) -> Iterator[tuple[str, int, bytes]]:
+def every_line(session: StoredSession) -> Iterator[tuple[str, int, bytes]]:
     for kept in session.runs:
         yield from ((kept.run.id, seq, line) for seq, line in enumerate(kept.lines, 1))
     for agent in session.agents:
         run_id = f"{session.thread.id}/{agent.name}@0"
-        yield from ((run_id, seq, line) for seq, line in enumerate(agent.kept, 1))
+        yield from ((run_id, seq, line) for seq, line in enumerate(agent.stored, 1))
 
 
-def without(session: KeptSession, run_id: str, seq: int) -> KeptSession:
+def without(session: StoredSession, run_id: str, seq: int) -> StoredSession:
     """The session with a line blotted out: what stands behind it stays where it was."""
 
     def blot(lines: list[bytes]) -> list[bytes]:
@@ -80,7 +80,7 @@ def without(session: KeptSession, run_id: str, seq: int) -> KeptSession:
             for kept in session.runs
         ],
         agents=[
-            agent._replace(kept=blot(list(agent.kept)))
+            agent._replace(stored=blot(list(agent.stored)))
             if agent.name == agent_of(run_id, session.thread.id)
             else agent
             for agent in session.agents

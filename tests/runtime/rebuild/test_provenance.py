@@ -11,8 +11,9 @@ import pytest
 import partita.demo.archive
 from partita.importers.logs.importer import import_logs
 from partita.importers.logs.workers import Workers
-from partita.runtime.rebuild.provenance import OfRun, Provenance, Provenances, message_below, trace
-from partita.runtime.rebuild.stored_session import Skipped, kept_session
+from partita.runtime.rebuild.changes import Skipped
+from partita.runtime.rebuild.provenance import LogEntries, Provenance, ProvenanceCache, find_nested, trace
+from partita.runtime.rebuild.stored_session import read_session
 from partita.store.connection import open_store
 from partita.store.logs.maintenance import Retention
 from partita.store.logs.message_entries import entries_by_number
@@ -64,7 +65,7 @@ async def read(store: Store, folder: Path, data: bytes) -> None:
 
 
 async def provenance_of(store: Store, thread_id: str = SESSION) -> Provenance:
-    found = await Provenances().get(store, thread_id)
+    found = await ProvenanceCache().get(store, thread_id)
     assert found is not None
     return found
 
@@ -87,14 +88,14 @@ async def entries_of(store: Store, provenance: Provenance, message_id: str, thre
         agent, top_id = provenance.nested[message_id]
         top = await store.messages.get(thread, top_id)
         assert top is not None
-        message = message_below(top, message_id)
+        message = find_nested(top, message_id)
     assert message is not None
     told = provenance.of(message, agent)
     assert told is not None
     return await store.read(_entries, told)
 
 
-def _entries(tx: Transaction, told: list[OfRun]) -> list[bytes]:
+def _entries(tx: Transaction, told: list[LogEntries]) -> list[bytes]:
     return [entry.raw or b"" for run_id, seqs in told for _, entry in entries_by_number(tx, run_id, seqs)]
 
 
@@ -119,7 +120,7 @@ async def test_lines_are_told_by_their_run_and_their_number_there(store: Store, 
     second = sum(len(line) + 1 for line in session.data.splitlines()[:2])
     message = await store.messages.get(SESSION, "msg-u-2")
     assert message is not None
-    assert (await provenance_of(store)).of(message) == [OfRun(f"{SESSION}@{second}", [2, 3, 4])]
+    assert (await provenance_of(store)).of(message) == [LogEntries(f"{SESSION}@{second}", [2, 3, 4])]
 
 
 async def test_an_output_that_comes_after_the_next_prompt_is_of_its_call(
@@ -197,8 +198,8 @@ async def test_a_sub_agent_with_a_thread_of_its_own_has_its_lines(memory: Store,
     provenance = await provenance_of(memory)
     page = await memory.messages.list(f"{SESSION}/x", limit=None)
     assert [provenance.of(message, "x") for message in page] == [
-        [OfRun(f"{SESSION}/x@0", [1])],
-        [OfRun(f"{SESSION}/x@0", [2])],
+        [LogEntries(f"{SESSION}/x@0", [1])],
+        [LogEntries(f"{SESSION}/x@0", [2])],
     ]
 
 
@@ -225,10 +226,10 @@ async def test_of_a_file_that_was_written_anew_the_last_word_counts(store: Store
     }
     second = sum(len(line) + 1 for line in session.data.splitlines()[:2])
     assert told == {
-        "u-1": [OfRun(f"{SESSION}@2:0", [2])],
-        "msg-u-1": [OfRun(f"{SESSION}@2:0", [3])],
-        "u-3": [OfRun(f"{SESSION}@{second}", [1])],
-        "msg-u-2": [OfRun(f"{SESSION}@{second}", [2])],
+        "u-1": [LogEntries(f"{SESSION}@2:0", [2])],
+        "msg-u-1": [LogEntries(f"{SESSION}@2:0", [3])],
+        "u-3": [LogEntries(f"{SESSION}@{second}", [1])],
+        "msg-u-2": [LogEntries(f"{SESSION}@{second}", [2])],
     }
 
 
@@ -415,7 +416,7 @@ async def test_every_line_of_a_message_counts_and_none_is_missing(
     make(tmp_path)
     await bring_in(memory, tmp_path)
     read_from = await memory.sources.list(thread_id=thread)
-    session = await kept_session(memory, thread, read_from)
+    session = await read_session(memory, thread, read_from)
     provenance = trace(session)
     said = messages_in(session, provenance)
     assert said
@@ -442,7 +443,7 @@ async def test_no_line_of_recorded_sessions_is_missing(memory: Store, tmp_path: 
     checked = 0
     for thread, own in read_from.items():
         try:
-            session = await kept_session(memory, thread, own)
+            session = await read_session(memory, thread, own)
             provenance = trace(session)
         except Skipped:
             continue
@@ -458,7 +459,7 @@ async def test_no_line_of_recorded_sessions_is_missing(memory: Store, tmp_path: 
 
 async def test_a_session_that_grew_is_read_again(store: Store, tmp_path: Path) -> None:
     session = Session().prompt("Bake").answer(calls=[use("c1")])
-    provenances = Provenances()
+    provenances = ProvenanceCache()
     await read(store, tmp_path, session.data)
     first = await provenances.get(store, SESSION)
     assert await provenances.get(store, SESSION) is first
@@ -468,7 +469,7 @@ async def test_a_session_that_grew_is_read_again(store: Store, tmp_path: Path) -
     second = await provenances.get(store, SESSION)
     assert message is not None
     assert second is not None
-    assert second.of(message) == [OfRun(f"{SESSION}@0", [2, 3])]
+    assert second.of(message) == [LogEntries(f"{SESSION}@0", [2, 3])]
 
 
 async def test_no_more_sessions_are_remembered_than_fit(memory: Store, tmp_path: Path) -> None:
@@ -476,7 +477,7 @@ async def test_no_more_sessions_are_remembered_than_fit(memory: Store, tmp_path:
     for session in ids:
         write(tmp_path / f"{session}.jsonl", Session(session, mark=session).turn("Bake").data)
     await bring_in(memory, tmp_path)
-    provenances = Provenances(most=2)
+    provenances = ProvenanceCache(size=2)
     found = [await provenances.get(memory, session) for session in ids]
     assert await provenances.get(memory, ids[2]) is found[2]
     assert await provenances.get(memory, ids[1]) is found[1]
@@ -485,7 +486,7 @@ async def test_no_more_sessions_are_remembered_than_fit(memory: Store, tmp_path:
 
 async def test_of_lines_that_were_dropped_nobody_knows(store: Store, tmp_path: Path) -> None:
     await read(store, tmp_path, Session().turn("Bake").data)
-    provenances = Provenances()
+    provenances = ProvenanceCache()
     assert await provenances.get(store, SESSION) is not None
     await store.logs.drop(Retention(max_age=timedelta(0)))
     assert await provenances.get(store, SESSION) is None
@@ -493,5 +494,5 @@ async def test_of_lines_that_were_dropped_nobody_knows(store: Store, tmp_path: P
 
 async def test_of_a_thread_that_was_never_read_from_a_log_nobody_knows(store: Store) -> None:
     await store.threads.create("t")
-    assert await Provenances().get(store, "t") is None
-    assert await Provenances().get(store, "none") is None
+    assert await ProvenanceCache().get(store, "t") is None
+    assert await ProvenanceCache().get(store, "none") is None

@@ -198,9 +198,9 @@ async def test_runs_that_cannot_be_made_anew_say_why() -> None:
     why = {one.run_id: one.why or "" for one in report.runs}
     assert report.counts == {"skipped": 5}
     assert "was dropped on" in why[second.id]
-    assert why[at_work.id] == "it is at work"
+    assert why[at_work.id] == "it is active"
     assert "no bytes of an agent" in why[empty.id] or "was dropped" in why[empty.id]
-    assert why[imported.id] == "its id does not say where in the log its lines stood"
+    assert why[imported.id] == "its id has no position in a log"
 
 
 async def test_a_format_that_is_gone_is_a_reason_to_skip(monkeypatch: pytest.MonkeyPatch) -> None:

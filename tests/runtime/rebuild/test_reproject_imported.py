@@ -260,7 +260,7 @@ async def test_a_document_that_differs_is_left_alone(memory: Store, tmp_path: Pa
     before = await stored_state(memory)
     report = await reproject(memory, force=True)
     assert {one.why for one in report.runs} == {
-        "gemini-cli writes its records anew: the kept ones may be older than the messages"
+        "gemini-cli rewrites its records: the stored ones may be older than the messages"
     }
     assert await stored_state(memory) == before
 
@@ -291,7 +291,7 @@ async def test_two_files_of_one_session_are_a_reason_to_skip(memory: Store, tmp_
     write(tmp_path / "b" / f"{SESSION}.jsonl", Session().turn("Bake buns").data)
     await bring_in(memory, tmp_path)
     assert skipped_for(await reproject(memory)) == {
-        "several files were read into its thread, and which line was whose is not kept"
+        "several files were read into its thread, and it is not stored which line was in which file"
     }
 
 

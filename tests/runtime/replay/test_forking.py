@@ -37,5 +37,5 @@ async def test_there_must_be_a_question() -> None:
         await store.messages.save([AssistantMessage(id="a", content="Hello?")], thread_id="t")
         with pytest.raises(NotFoundError, match="no message 'x'"):
             await rerun(agent.session, OTHER, "t", "x")
-        with pytest.raises(AgentError, match="answers nobody"):
+        with pytest.raises(AgentError, match="no user message before"):
             await rerun(agent.session, OTHER, "t", "a")

@@ -1,6 +1,6 @@
 """Messages told once more: folded again they are the same, but for what no chunk carries."""
 
-from partita.runtime.replay.message_chunks import retold
+from partita.runtime.replay.message_chunks import chunks_of_message
 from partita.runtime.replay.playback import play
 from partita.runtime.replay.stepper import Stepper
 from partita.runtime.run_fold import fold_run
@@ -62,7 +62,7 @@ MESSAGE = AssistantMessage(
 
 
 def test_a_message_told_once_more_is_the_same() -> None:
-    (folded,) = fold_run(retold(MESSAGE), "m")
+    (folded,) = fold_run(chunks_of_message(MESSAGE), "m")
     assert encode(folded.content) == encode(MESSAGE.content)
 
 
@@ -76,7 +76,7 @@ async def test_an_imported_run_is_played_from_its_messages(after: int) -> None:
         await store.messages.save([UserMessage(id="u", content="do it"), mine], thread_id="t")
         played = [seen async for seen in play(store, run.id, speed=None, after=after)]
         stepper = await Stepper.open(store, run.id)
-        (ended,) = stepper.ended()
+        (ended,) = stepper.finish()
     assert played[0].seq == after + 1
     assert played[-1].seq == len(stepper)
     assert encode(ended.content) == encode(MESSAGE.content)

@@ -47,15 +47,15 @@ def sorted_kinds(*told: Chunk | bytes) -> list[str]:
 KINDS: dict[str, tuple[list[Chunk | bytes], list[str]]] = {
     "between the marks": (
         [SAID, BEGIN, b"x", SAID, END, SAID],
-        ["own", "begin", "said", "said", "end", "own"],
+        ["other", "start", "output", "output", "end", "other"],
     ),
-    "what we note in between": ([BEGIN, OURS, NOTE, END], ["begin", "own", "own", "end"]),
-    "what was refused came from the model": ([BEGIN, REFUSED, END], ["begin", "said", "end"]),
-    "the last word of a run that was cut": ([BEGIN, SAID, MessageAbort()], ["begin", "said", "own"]),
-    "an abort that is not the last word": ([BEGIN, MessageAbort(), END], ["begin", "said", "end"]),
+    "what we note in between": ([BEGIN, OURS, NOTE, END], ["start", "other", "other", "end"]),
+    "what was refused came from the model": ([BEGIN, REFUSED, END], ["start", "output", "end"]),
+    "the last word of a run that was cut": ([BEGIN, SAID, MessageAbort()], ["start", "output", "other"]),
+    "an abort that is not the last word": ([BEGIN, MessageAbort(), END], ["start", "output", "end"]),
     "a sub-agent's call": (
         [inside(BEGIN, "c"), SAID, inside(SAID, "c"), b"x", inside(END, "c")],
-        ["begin", "own", "said", "said", "end"],
+        ["start", "other", "output", "output", "end"],
     ),
 }
 
@@ -66,7 +66,7 @@ def test_whose_words_they_are(told: list[Chunk | bytes], kinds: list[str]) -> No
 
 
 def test_bytes_of_calls_that_overlap_cannot_be_told_apart() -> None:
-    with pytest.raises(StreamError, match="cannot be told apart"):
+    with pytest.raises(StreamError, match="which of them these bytes belong to"):
         sorted_kinds(inside(BEGIN, "a"), inside(BEGIN, "b"), b"x")
 
 

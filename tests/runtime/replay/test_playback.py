@@ -107,7 +107,7 @@ async def test_many_small_pauses_add_up() -> None:
 async def test_a_speed_that_is_none_is_refused(speed: float) -> None:
     async with open_store("memory:") as store:
         run_id = await timed(store)
-        with pytest.raises(AgentError, match="a speed of"):
+        with pytest.raises(AgentError, match="invalid speed"):
             await anext(play(store, run_id, speed=speed))
 
 

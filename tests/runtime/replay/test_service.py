@@ -135,5 +135,5 @@ async def test_what_is_no_run_is_refused() -> None:
         await store.threads.create("t")
         empty = await store.runs.open("t")
         await store.runs.finish(empty.id)
-        with pytest.raises(AgentError, match="holds no answer"):
+        with pytest.raises(AgentError, match="has no response"):
             await events(ReplayService(store, empty.id))

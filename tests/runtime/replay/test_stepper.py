@@ -62,7 +62,7 @@ def test_going_back_and_forth_equals_folding_the_prefix(places: list[int], every
     for place in places:
         stepper.go_to(place)
         where = min(place, len(recording.seen))
-        assert stepper.place == where
+        assert stepper.position == where
         assert encode(stepper.snapshot()) == recording.prefixes[where]
 
 
@@ -87,9 +87,9 @@ def test_a_number_leads_behind_its_chunk() -> None:
     stepper = recording.stepper(4)
     for place, seen in enumerate(recording.seen, 1):
         stepper.seek(seen.seq)
-        assert (stepper.place, stepper.seq) == (place, seen.seq)
+        assert (stepper.position, stepper.seq) == (place, seen.seq)
     stepper.seek(0)
-    assert (stepper.place, stepper.seq, len(stepper)) == (0, 0, len(recording.seen))
+    assert (stepper.position, stepper.seq, len(stepper)) == (0, 0, len(recording.seen))
 
 
 async def test_a_run_that_went_on_begins_with_the_message_as_it_was_then() -> None:
@@ -98,10 +98,10 @@ async def test_a_run_that_went_on_begins_with_the_message_as_it_was_then() -> No
         stored = await last_message(store, "t")
         before = await Stepper.open(store, first.id)
         after = await Stepper.open(store, second.id, every=3)
-        (asked,), (answered,) = before.ended(), after.snapshot()
+        (asked,), (answered,) = before.finish(), after.snapshot()
         assert [part.__struct_config__.tag for part in asked.parts] == ["step-start", "text", "tool-call"]
         assert len(answered.parts) == 3
-        (ended,) = after.ended()
+        (ended,) = after.finish()
         assert encode(ended.content) == encode(stored.content)
         after.go_to(0)
         assert after.snapshot() == (answered,)
@@ -119,5 +119,5 @@ async def test_the_messages_of_a_network_at_every_place(every: int) -> None:
             stepper.go_to(place)
             assert encode(stepper.snapshot()) == recording.prefixes[place], place
         stored = (await store.messages.list("n", MessageFilter(internal=None), limit=None)).items[1:]
-        assert [encode(one.content) for one in stepper.ended()] == [encode(one.content) for one in stored]
+        assert [encode(one.content) for one in stepper.finish()] == [encode(one.content) for one in stored]
         await network.session.close()

@@ -219,8 +219,8 @@ async def test_a_fixture_holds_what_the_agent_said(client: httpx.AsyncClient, st
         TextDelta(id="x", delta="."),
     ]
     assert (recording.origin.kind, recording.origin.id) == ("thread", "t1")
-    assert one.asked is not None
-    assert one.asked.startswith("Use [redacted: github token 1].")
+    assert one.prompt is not None
+    assert one.prompt.startswith("Use [redacted: github token 1].")
     assert TOKEN[12:].encode() not in dumps(told)
 
 

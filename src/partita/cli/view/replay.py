@@ -112,7 +112,7 @@ async def play_run(store: Store, run: Run, look: Look, speed: float | None, long
                 shown += 1
                 screen.draw(lambda: Group(*draw_messages(stepper.snapshot(), look)))
     stepper.run = await get_run(store, run.id)
-    show([*draw_messages(stepper.ended(), look), ""])
+    show([*draw_messages(stepper.finish(), look), ""])
     if times:
         show([draw_end(shown, times[-1] - times[0], stepper.run)])
 
@@ -188,9 +188,9 @@ def step_through(stepper: Stepper, look: Look) -> None:
 
 def _show(stepper: Stepper, look: Look) -> None:
     last = stepper.last
-    since = timedelta() if last is None or stepper.began is None else last.time - stepper.began
+    since = timedelta() if last is None or stepper.started_at is None else last.time - stepper.started_at
     chunk = None if last is None else last.chunk
-    drawn = draw_step(stepper.place, len(stepper), chunk, since, stepper.snapshot(), look)
+    drawn = draw_step(stepper.position, len(stepper), chunk, since, stepper.snapshot(), look)
     if sys.stdout.isatty():
         click.clear()
         show([Tail(drawn, below=5), "", HELP])

@@ -92,14 +92,14 @@ def _alike(parts: Sequence[PartDiff]) -> Iterator[Text]:
 def _part(part: PartDiff, *, colour: bool) -> Iterator[RenderableType]:
     mark, style = MARKS[part.kind]
     line = Text().append(f"{mark} ", style).append(one_line(part.label, 100), "bold")
-    times = [took(one) for one in part.took if one is not None]
+    times = [took(one) for one in part.durations if one is not None]
     yield line.append(f"  {' → '.join(times)}" if times else "", "dim")
     for one, sign in ((part.a, "removed"), (part.b, "added")):
         if part.kind == sign and one is not None:
             yield Beside("    ", Rows([Row(_gist(one), MARKS[sign][1], cut=True)]))
     if part.kind == "changed":
-        if any(piece.mark != "=" for piece in part.words):
-            yield Beside("    ", _words(part.words, colour=colour))
+        if any(piece.mark != "=" for piece in part.text_diff):
+            yield Beside("    ", _words(part.text_diff, colour=colour))
         yield from _differences(part)
 
 

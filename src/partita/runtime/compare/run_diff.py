@@ -1,12 +1,17 @@
-"""Two runs side by side: what they said and did, what they took, how they ended."""
+"""Compare two runs: their parts, their usage and duration, and how they ended."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import timedelta
 from difflib import SequenceMatcher
 from typing import Final, Literal, NamedTuple, TypeAlias
 
-from partita.runtime.replay.message_chunks import call_times, is_imported, stored_messages
-from partita.runtime.replay.recorded_run import Recorded, fold_recorded, get_run, recorded, seed_of
+from partita.runtime.replay.message_chunks import call_times, is_imported, messages_of_run
+from partita.runtime.replay.recorded_run import (
+    RecordedRun,
+    continued_message,
+    get_run,
+    read_recorded_run,
+)
 from partita.store.logs.timings import timings
 from partita.store.store import Store
 from partita.types.chunks import ChildChunk, Chunk, MessageFinish, ReasoningDelta, TextDelta
@@ -25,49 +30,49 @@ from partita.types.threads import Run
 
 from .differences import Difference, Piece, Shortener, diff_words, differences, format_pieces
 
-# The parts of two talks, aligned by what they are, and how each pair differs.
+# The parts of two conversations, aligned by their labels, and how each pair differs
 
 Kind: TypeAlias = Literal["same", "changed", "removed", "added"]
 
-EVERY_RUNS_OWN: Final = frozenset({"id", "sourceId", "state", "providerMetadata"})
-"""Members of a part that every run makes anew: that they differ says nothing."""
+NOT_COMPARED: Final = frozenset({"id", "sourceId", "state", "providerMetadata"})
+"""Members of a part that differ in every run."""
 
-BELOW: Final = "› "
-"""Stands before the label of a part once for every sub-agent around it."""
+NESTED: Final = "› "
+"""The prefix of the labels of a sub-agent's parts, once for each level."""
 
 
 class Labelled(NamedTuple):
-    """A part, and what makes it comparable with another; without one where a step or a message begins."""
+    """A part, and the label by which it is aligned; no part where a step or a message starts."""
 
     label: str
     part: Part | None
-    took: timedelta | None = None
+    duration: timedelta | None = None
 
 
 class PartDiff(NamedTuple):
-    """A part of one talk beside that of the other."""
+    """A part of one conversation, and the aligned part of the other."""
 
     kind: Kind
     label: str
     a: Part | None
     b: Part | None
-    words: tuple[Piece, ...] = ()
-    """Of texts, of reasoning, and of outputs that are text."""
+    text_diff: tuple[Piece, ...] = ()
+    """Of texts, reasoning, and outputs that are text."""
     differences: tuple[Difference, ...] = ()
-    """Of inputs, of other outputs, and of all else."""
-    took: tuple[timedelta | None, timedelta | None] = (None, None)
+    """Of inputs, other outputs, and all other members."""
+    durations: tuple[timedelta | None, timedelta | None] = (None, None)
 
 
 def labelled(messages: Iterable[Message], durations: Mapping[str, timedelta]) -> list[Labelled]:
-    """The parts of messages in order, those of sub-agents behind the calls that started them."""
+    """The parts of messages in order, those of sub-agents after the calls that started them."""
     found: list[Labelled] = []
     stack: list[Iterator[Labelled | Sequence[Message]]] = [_items(messages, durations)]
-    while stack:  # no recursion: sub-agents nest at will
+    while stack:  # no recursion: sub-agents may be nested deeply
         item = next(stack[-1], None)
         if item is None:
             stack.pop()
         elif isinstance(item, Labelled):
-            found.append(item._replace(label=BELOW * (len(stack) - 1) + item.label))
+            found.append(item._replace(label=NESTED * (len(stack) - 1) + item.label))
         else:
             stack.append(_items(item, durations))
     return found
@@ -94,31 +99,31 @@ def _items(
 
 
 def diff_parts(old: Sequence[Labelled], new: Sequence[Labelled]) -> Iterator[PartDiff]:
-    """All parts of both: a call of a tool beside a call of the same tool, a text beside a text."""
+    """All parts of both: calls of the same tool are compared with each other, texts with texts."""
     matcher = SequenceMatcher(None, [one.label for one in old], [one.label for one in new], autojunk=False)
     for kind, old_start, old_end, new_start, new_end in matcher.get_opcodes():
         if kind == "equal":
             yield from map(_compared, old[old_start:old_end], new[new_start:new_end])
             continue
         for one in old[old_start:old_end]:
-            yield PartDiff("removed", one.label, one.part, None, took=(one.took, None))
+            yield PartDiff("removed", one.label, one.part, None, durations=(one.duration, None))
         for one in new[new_start:new_end]:
-            yield PartDiff("added", one.label, None, one.part, took=(None, one.took))
+            yield PartDiff("added", one.label, None, one.part, durations=(None, one.duration))
 
 
 def _compared(one: Labelled, other: Labelled) -> PartDiff:
     old, new = one.part, other.part
     before, after = _text(old), _text(new)
     is_text = before is not None and after is not None
-    words = diff_words(before or "", after or "") if is_text else ()
-    found = tuple(differences(_rest(old, is_text), _rest(new, is_text)))
-    is_same = not found and all(piece.mark == "=" for piece in words)
+    pieces = diff_words(before or "", after or "") if is_text else ()
+    found = tuple(differences(_members(old, is_text), _members(new, is_text)))
+    is_same = not found and all(piece.mark == "=" for piece in pieces)
     kind: Kind = "same" if is_same else "changed"
-    return PartDiff(kind, one.label, old, new, words, found, (one.took, other.took))
+    return PartDiff(kind, one.label, old, new, pieces, found, (one.duration, other.duration))
 
 
 def _text(part: Part | None) -> str | None:
-    """The words of a part that are compared word by word, if it has such."""
+    """The text of a part that is compared word by word; `None` if it has none."""
     match part:
         case TextPart(text=text) | ReasoningPart(text=text):
             return text
@@ -129,23 +134,23 @@ def _text(part: Part | None) -> str | None:
 
 
 def text_of(output: ToolOutput | None) -> str | None:
-    """The words of an output that is text."""
+    """The text of an output; `None` if it is not a text."""
     return output.value if isinstance(output, TextOutput | ErrorTextOutput) else None
 
 
-def _rest(part: Part | None, is_text: bool) -> JsonObject:
-    """What of a part is compared member by member."""
+def _members(part: Part | None, is_text: bool) -> JsonObject:
+    """The members of a part that are compared as JSON."""
     if part is None:
         return {}
-    whole: JsonObject = to_json(part)
+    members: JsonObject = to_json(part)
     if isinstance(part, ToolCallPart):
         approved = None if part.approval is None else part.approval.approved
-        wanted = {"input", "state"} if is_text else {"input", "state", "output"}
-        kept = {key: value for key, value in whole.items() if key in wanted}
+        compared = {"input", "state"} if is_text else {"input", "state", "output"}
+        kept = {key: value for key, value in members.items() if key in compared}
         return kept if approved is None else {**kept, "approved": approved}
     if is_text:
         return {}
-    return {key: value for key, value in whole.items() if key not in EVERY_RUNS_OWN}
+    return {key: value for key, value in members.items() if key not in NOT_COMPARED}
 
 
 USAGE: Final = {
@@ -155,12 +160,12 @@ USAGE: Final = {
     "reasoning_tokens": "reasoning tokens",
 }
 
-SHOWN: Final = 4_000_000
-"""How many characters of parts a diff tells in all, beside what differs."""
+MAX_CHARACTERS: Final = 4_000_000
+"""How many characters of parts a diff has in total as JSON, besides the differences."""
 
 
 class Fact(NamedTuple):
-    """Something that is known of each of two runs: a word, a number of things, or one of seconds."""
+    """A text or a number that is known of each of two runs."""
 
     name: str
     a: str | float | None
@@ -168,7 +173,7 @@ class Fact(NamedTuple):
 
 
 class RunDiff(NamedTuple):
-    """How two runs compare."""
+    """The differences of two runs."""
 
     a: Run
     b: Run
@@ -177,7 +182,7 @@ class RunDiff(NamedTuple):
 
     @property
     def same(self) -> bool:
-        """Whether both said and did the same, whatever they took."""
+        """Whether all parts are the same, whatever the usage and the duration."""
         return all(part.kind == "same" for part in self.parts)
 
     def __str__(self) -> str:
@@ -189,11 +194,11 @@ class _Side(NamedTuple):
     parts: Sequence[Labelled]
     messages: int
     chunks: Sequence[Chunk]
-    first_word: timedelta | None
+    first_text: timedelta | None
 
 
 async def diff_runs(store: Store, a: str, b: str) -> RunDiff:
-    """Two runs compared. Of runs that went on with a message, all of it is."""
+    """Compare two runs. If a run continued a message, the whole message is compared."""
     one, other = await _side(store, a), await _side(store, b)
     parts = tuple(diff_parts(one.parts, other.parts))
     return RunDiff(one.run, other.run, tuple(_facts(one, other)), parts)
@@ -201,19 +206,20 @@ async def diff_runs(store: Store, a: str, b: str) -> RunDiff:
 
 async def _side(store: Store, run_id: str) -> _Side:
     run = await get_run(store, run_id)
-    log = await recorded(store, run)
-    messages = await _messages(store, log)
-    took = await _durations(store, log)
-    return _Side(run, labelled(messages, took), len(messages), log.chunks, _first_word(log))
+    recorded = await read_recorded_run(store, run)
+    messages = await _messages(store, recorded)
+    parts = labelled(messages, await _durations(store, recorded))
+    return _Side(run, parts, len(messages), recorded.chunks, _time_to_first_text(recorded))
 
 
-async def _durations(store: Store, log: Recorded) -> dict[str, timedelta]:
-    """How long the calls of a run took."""
-    if is_imported(log.run):
-        known = {call: timing for (_, call), timing in (await call_times(store, log.run.thread_id)).items()}
+async def _durations(store: Store, recorded: RecordedRun) -> dict[str, timedelta]:
+    """The durations of the calls of a run, by id."""
+    if is_imported(recorded.run):
+        times = await call_times(store, recorded.run.thread_id)
+        known = {call: timing for (_, call), timing in times.items()}
     else:
-        told = [(record.time, record.chunk) for record in log.records if record.chunk is not None]
-        known = {path[-1]: timing for path, timing in timings(told).items()}
+        chunks = [(record.time, record.chunk) for record in recorded.records if record.chunk is not None]
+        known = {path[-1]: timing for path, timing in timings(chunks).items()}
     return {
         call: timing.ended - timing.started
         for call, timing in known.items()
@@ -221,21 +227,21 @@ async def _durations(store: Store, log: Recorded) -> dict[str, timedelta]:
     }
 
 
-async def _messages(store: Store, log: Recorded) -> Sequence[Message]:
-    if log.chunks:
-        return fold_recorded(log, log.chunks, await seed_of(store, log))
-    # Of an imported run, the stored messages are all there is.
-    return [one.message for one in await stored_messages(store, log.run)]
+async def _messages(store: Store, recorded: RecordedRun) -> Sequence[Message]:
+    if recorded.chunks:
+        return recorded.fold(recorded.chunks, await continued_message(store, recorded.run))
+    # An imported run has stored messages only.
+    return [one.message for one in await messages_of_run(store, recorded.run)]
 
 
-def _first_word(log: Recorded) -> timedelta | None:
-    began = log.run.started_at or log.run.created_at
-    for record in log.records:
+def _time_to_first_text(recorded: RecordedRun) -> timedelta | None:
+    started = recorded.run.started_at or recorded.run.created_at
+    for record in recorded.records:
         chunk = record.chunk
         while isinstance(chunk, ChildChunk):
             chunk = chunk.chunk
-        if began is not None and isinstance(chunk, TextDelta | ReasoningDelta):
-            return record.time - began
+        if started is not None and isinstance(chunk, TextDelta | ReasoningDelta):
+            return record.time - started
     return None
 
 
@@ -252,8 +258,8 @@ def _facts(a: _Side, b: _Side) -> Iterator[Fact]:
     for field, name in USAGE.items():
         yield Fact(name, getattr(one.usage, field, None), getattr(other.usage, field, None))
     yield Fact("cost", one.cost, other.cost)
-    yield Fact("seconds", _took(one), _took(other))
-    yield Fact("seconds to the first word", _seconds(a.first_word), _seconds(b.first_word))
+    yield Fact("seconds", _duration(one), _duration(other))
+    yield Fact("seconds to the first word", _seconds(a.first_text), _seconds(b.first_text))
 
 
 def _finish_reason(side: _Side) -> str | None:
@@ -265,7 +271,7 @@ def _count(side: _Side, label: str) -> int:
     return sum(one.label.startswith(label) for one in side.parts)
 
 
-def _took(run: Run) -> float | None:
+def _duration(run: Run) -> float | None:
     return _seconds(run.finished_at - run.started_at) if run.finished_at and run.started_at else None
 
 
@@ -277,7 +283,7 @@ def _seconds(duration: timedelta | None) -> float | None:
 
 
 def plain_lines(diff: RunDiff) -> Iterator[str]:
-    """A diff as lines: `=` what is the same, `~` what differs, `-` and `+` what only one run has."""
+    """A diff as lines: `=` the same, `~` different, `-` and `+` only in one run."""
     yield f"- {diff.a.id}"
     yield f"+ {diff.b.id}"
     for name, a, b in diff.facts:
@@ -287,13 +293,13 @@ def plain_lines(diff: RunDiff) -> Iterator[str]:
         mark = {"same": "=", "changed": "~", "removed": "-", "added": "+"}[part.kind]
         yield f"{mark} {part.label}"
         if part.kind == "changed":
-            yield from (f"    {line}" for line in format_pieces(part.words).splitlines())
+            yield from (f"    {line}" for line in format_pieces(part.text_diff).splitlines())
             yield from (f"    {one}" for one in part.differences)
 
 
 def to_object(diff: RunDiff) -> JsonObject:
-    """A diff as JSON. Parts are told as far as they can be shown: long texts are cut."""
-    shortener = Shortener(SHOWN)
+    """A diff as JSON. Long texts of parts are truncated."""
+    shortener = Shortener(MAX_CHARACTERS)
     return {
         "a": diff.a.id,
         "b": diff.b.id,
@@ -304,17 +310,16 @@ def to_object(diff: RunDiff) -> JsonObject:
 
 
 def _part(part: PartDiff, shortener: Shortener) -> JsonObject:
-    said: JsonObject = {"kind": part.kind, "label": part.label}
+    members: JsonObject = {"kind": part.kind, "label": part.label}
     if part.kind == "changed":
-        words: Json = [{"mark": piece.mark, "text": piece.text} for piece in part.words]
-        inner: tuple[Difference, ...] = part.differences
-        said |= {"words": words, "differences": [one.to_json() for one in inner]}
+        words: Json = [{"mark": piece.mark, "text": piece.text} for piece in part.text_diff]
+        members |= {"words": words, "differences": [one.to_json() for one in part.differences]}
     sides = {"a": part.a, "b": None if part.kind == "same" else part.b}
-    said |= {side: shortener(_alone(own)) for side, own in sides.items() if own is not None}
-    took: JsonObject = {side: _seconds(one) for side, one in zip("ab", part.took, strict=True) if one}
-    return {**said, "seconds": took} if took else said
+    members |= {side: shortener(_without_nested(one)) for side, one in sides.items() if one is not None}
+    seconds: JsonObject = {side: _seconds(one) for side, one in zip("ab", part.durations, strict=True) if one}
+    return {**members, "seconds": seconds} if seconds else members
 
 
-def _alone(part: Part) -> JsonObject:
-    """A part without the messages of a sub-agent: these have rows of their own."""
+def _without_nested(part: Part) -> JsonObject:
+    """A part without the messages of a sub-agent: their parts are listed by themselves."""
     return {key: value for key, value in to_json(part).items() if key not in ("children", "resultMessage")}

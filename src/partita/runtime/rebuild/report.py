@@ -1,4 +1,4 @@
-"""What came of reading runs anew, run by run."""
+"""The report of `reproject`: what was found for each run."""
 
 from collections import Counter
 from dataclasses import dataclass, field
@@ -10,61 +10,62 @@ from partita.types.json import JsonObject
 Outcome: TypeAlias = Literal["unchanged", "changed", "would-lose", "skipped"]
 
 
-class Changed(NamedTuple):
-    """A message that comes out otherwise than it is stored."""
+class ChangedMessage(NamedTuple):
+    """A message whose rebuilt content differs from the stored one."""
 
     message_id: str
     differences: tuple[Difference, ...]
     lost: tuple[str, ...] = ()
-    """What the stored one has and the new one has not."""
+    """The content of the stored message that the rebuilt one does not have."""
 
     def to_json(self) -> JsonObject:
-        """As JSON."""
-        said: JsonObject = {
+        """The change as JSON."""
+        members: JsonObject = {
             "messageId": self.message_id,
             "differences": [one.to_json() for one in self.differences],
         }
-        return {**said, "lost": list(self.lost)} if self.lost else said
+        return {**members, "lost": list(self.lost)} if self.lost else members
 
 
-class Reprojected(NamedTuple):
-    """One run."""
+class ReprojectedRun(NamedTuple):
+    """The result for one run."""
 
     run_id: str
     thread_id: str
     outcome: Outcome
     why: str | None = None
-    messages: tuple[Changed, ...] = ()
+    """The reason why it was skipped."""
+    messages: tuple[ChangedMessage, ...] = ()
     written: bool = False
     imported: bool = False
-    """Whether it was read from a log of its agent."""
+    """Whether it was imported from a log of its agent."""
 
     def to_json(self) -> JsonObject:
-        """As JSON."""
-        said: JsonObject = {"runId": self.run_id, "threadId": self.thread_id, "outcome": self.outcome}
+        """The result as JSON."""
+        members: JsonObject = {"runId": self.run_id, "threadId": self.thread_id, "outcome": self.outcome}
         if self.why is not None:
-            said["why"] = self.why
+            members["why"] = self.why
         if self.messages:
-            said["messages"] = [one.to_json() for one in self.messages]
-        return {**said, "written": self.written, "imported": self.imported}
+            members["messages"] = [one.to_json() for one in self.messages]
+        return {**members, "written": self.written, "imported": self.imported}
 
 
 @dataclass(slots=True)
 class ReprojectReport:
-    """All runs that were looked at."""
+    """The results for all runs."""
 
-    runs: list[Reprojected] = field(default_factory=list[Reprojected])
+    runs: list[ReprojectedRun] = field(default_factory=list[ReprojectedRun])
 
-    def of(self, run_id: str) -> Reprojected:
-        """What came of a run."""
+    def of(self, run_id: str) -> ReprojectedRun:
+        """The result for a run."""
         return next(one for one in self.runs if one.run_id == run_id)
 
     @property
     def counts(self) -> Counter[Outcome]:
-        """How many runs came out in which way."""
+        """The number of runs by outcome."""
         return Counter(one.outcome for one in self.runs)
 
     @property
     def imported(self) -> int:
-        """How many runs were read from logs of their agents; the others are of our own runtime."""
+        """The number of runs that were imported from logs of their agents."""
         return sum(one.imported for one in self.runs)

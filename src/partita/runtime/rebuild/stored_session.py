@@ -1,4 +1,8 @@
-"""A kept session read once more, by the reader of logs: messages, and what they consumed."""
+"""An imported session as the store has it: the lines of its log by run, and what they are decoded to today.
+
+The id of a run says where its lines started in the file: `thread@offset`, or `thread@generation:offset` after
+the file was rewritten. The run of a sub-agent is `thread/agent@0`. Blank lines are not stored.
+"""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -27,21 +31,14 @@ from partita.types.json import Json, JsonObject, is_object, loads
 from partita.types.messages import Message, ToolCallPart
 from partita.types.threads import Run, Thread
 
-# What a store keeps of a session that was read from a log: its lines, run by run, as its files had them.
-#
-# The id of a run tells where its lines began (`thread@offset`, `thread@generation:offset` after the file was
-# written anew), and that of a sub-agent whose it was (`thread/agent@0`). Blank lines are not kept.
+from .changes import Skipped
 
 RUNS_AT_ONCE: Final = 50
-PLACE: Final = re.compile(r"(?:(\d+):)?(\d+)")
+POSITION: Final = re.compile(r"(?:(\d+):)?(\d+)")
 
 
-class Skipped(Exception):  # noqa: N818 # no error: a reason
-    """Why runs are left alone."""
-
-
-class KeptRun(NamedTuple):
-    """The lines of a run, and where the first of them stood in the session's file."""
+class RunLines(NamedTuple):
+    """The lines of a run, and the position of the first of them in the file of the session."""
 
     run: Run
     generation: int
@@ -49,60 +46,60 @@ class KeptRun(NamedTuple):
     lines: Sequence[bytes]
 
 
-class KeptAgent(NamedTuple):
-    """The log of a sub-agent, as lines; `under` is the call that its messages stand under."""
+class AgentLines(NamedTuple):
+    """The log of a sub-agent, an `AgentLog`. `call_id` is the call that its messages are nested in."""
 
     name: str
-    kept: Sequence[bytes]
-    under: str | None = None
+    stored: Sequence[bytes]
+    call_id: str | None = None
 
     def lines(self) -> Iterator[Line]:
         """Its lines."""
-        return lines_in(line + b"\n" for line in self.kept)
+        return lines_in(line + b"\n" for line in self.stored)
 
     def head(self) -> Sequence[Json]:
-        """Its first values, by which a call may be guessed; none when its call is known."""
-        if self.under is not None:
+        """Its first values, by which its call may be guessed; empty if the call is known."""
+        if self.call_id is not None:
             return ()
-        data = b"\n".join(self.kept[:WINDOW])[:WINDOW]
+        data = b"\n".join(self.stored[:WINDOW])[:WINDOW]
         return values_of(data.decode(errors="replace"), cut=len(data) == WINDOW)
 
     def call(self) -> str | None:
-        """The call that started it, as it is stored: what stood beside its file is not kept."""
-        return self.under
+        """The call that started it, by the stored messages: the file that named it is not stored."""
+        return self.call_id
 
 
-class KeptSession(NamedTuple):
-    """A thread that was read from a log, with all lines of it."""
+class StoredSession(NamedTuple):
+    """A thread that was imported from a log, with all lines of the log."""
 
     thread: Thread
     format: LogFormat
     path: str
-    runs: Sequence[KeptRun]  # of the session itself, in the order of their lines
-    agents: Sequence[KeptAgent]
-    of_agents: Sequence[Run]
+    runs: Sequence[RunLines]  # of the session itself, in the order of their lines
+    agents: Sequence[AgentLines]
+    agent_runs: Sequence[Run]
     messages: Mapping[str, Message]  # all that are stored, by id
     sources: Sequence[Source]  # the files that were read into the thread
 
     @property
-    def every_run(self) -> list[Run]:
-        """The runs that were read from the log."""
-        return [*(kept.run for kept in self.runs), *self.of_agents]
+    def all_runs(self) -> list[Run]:
+        """The runs that were imported from the log."""
+        return [*(one.run for one in self.runs), *self.agent_runs]
 
     @property
     def is_document(self) -> bool:
-        """Whether its file was one document, which an agent writes anew each time."""
+        """Whether its file was one document, which an agent rewrites each time."""
         return self.format.records is not None and ".jsonl" not in Path(self.path).name
 
     @property
     def is_running(self) -> bool:
-        """Whether its agent was at work when the log was last read: what is open is open still."""
-        return any(run.status in ACTIVE for run in self.every_run)
+        """Whether its agent was running when the log was last read: then its last message is not complete."""
+        return any(run.status in ACTIVE for run in self.all_runs)
 
-    def generations(self) -> Iterator[tuple[int, list[KeptRun]]]:
-        """The runs of the file, then those of the file as it was written anew, and so on."""
-        for generation in sorted({kept.generation for kept in self.runs}):
-            yield generation, [kept for kept in self.runs if kept.generation == generation]
+    def generations(self) -> Iterator[tuple[int, list[RunLines]]]:
+        """The runs of the file, then those of the file after it was rewritten, and so on."""
+        for generation in sorted({one.generation for one in self.runs}):
+            yield generation, [one for one in self.runs if one.generation == generation]
 
 
 async def sources_of_threads(store: Store) -> dict[str, list[Source]]:
@@ -114,51 +111,50 @@ async def sources_of_threads(store: Store) -> dict[str, list[Source]]:
     return found
 
 
-async def kept_session(
+async def read_session(
     store: Store, thread_id: str, sources: Sequence[Source], *, lines_only: bool = False
-) -> KeptSession:
-    """What is kept of the session that a thread was read from; `sources` are the files it was read from.
+) -> StoredSession:
+    """The session that a thread was imported from; `sources` are the files that it was read from.
 
-    With `lines_only` the stored messages are left out, unless they have to tell which call is whose agent's.
+    With `lines_only`, stored messages are left out, unless they are needed to find the calls of sub-agents.
     """
     thread = await store.threads.get(thread_id)
     if thread is None:
-        raise NotFoundError(f"no thread {thread_id!r}", hint="its runs are told with it")
+        raise NotFoundError(f"no thread {thread_id!r}", hint="it was deleted")
     imported = [run for run in await runs_of(store, thread_id) if is_imported(run)]
     messages: dict[str, Message] = {}
     if not lines_only or any(agent_of(run.id, thread_id) is not None for run in imported):
         page = await store.messages.list(thread_id, MessageFilter(branch="all", internal=None), limit=None)
         messages = {message.id: message for message in page}
-    runs: list[KeptRun] = []
-    agents: dict[str, KeptAgent] = {}
-    of_agents: list[Run] = []
-    under = dict(calls_of_agents(messages.values(), thread_id))
+    runs: list[RunLines] = []
+    agents: dict[str, AgentLines] = {}
+    agent_runs: list[Run] = []
+    calls = dict(calls_of_agents(messages.values(), thread_id))
     for run, lines in await _with_lines(store, imported):
         name = agent_of(run.id, thread_id)
         if name is None:
-            runs.append(KeptRun(run, *place_of(run.id, thread_id), lines))
+            runs.append(RunLines(run, *position_of(run.id, thread_id), lines))
         else:
-            of_agents.append(run)
-            agents[name] = KeptAgent(name, lines, under.get(name))
+            agent_runs.append(run)
+            agents[name] = AgentLines(name, lines, calls.get(name))
     if not runs:
-        raise Skipped("no run of its session is kept")
-    runs.sort(key=lambda kept: (kept.generation, kept.offset))
-    log = log_of(runs[-1].run)
-    in_order = [agents[name] for name in sorted(agents)]
-    return KeptSession(
+        raise Skipped("no run of its session is stored")
+    runs.sort(key=lambda one: (one.generation, one.offset))
+    log = _log_of(runs[-1].run)
+    return StoredSession(
         thread,
         log_format(str(log.get("format"))),
         str(log.get("path")),
         runs,
-        in_order,
-        of_agents,
+        [agents[name] for name in sorted(agents)],
+        agent_runs,
         messages,
         sources,
     )
 
 
 async def _with_lines(store: Store, runs: Sequence[Run]) -> list[tuple[Run, Sequence[bytes]]]:
-    """Runs with their lines. Most have few: many are read at once."""
+    """Runs with their lines. Most runs have few, so several are read at once."""
     found: list[tuple[Run, Sequence[bytes]]] = []
     for start in range(0, len(runs), RUNS_AT_ONCE):
         some = runs[start : start + RUNS_AT_ONCE]
@@ -170,28 +166,28 @@ def _lines(tx: Transaction, runs: Sequence[Run]) -> list[Sequence[bytes]]:
     return [list(raw_lines(tx, run.id)) for run in runs]
 
 
-def log_of(run: Run) -> JsonObject:
-    """What an imported run says of its log: path and format."""
+def _log_of(run: Run) -> JsonObject:
+    """The path and the format of the log that a run was imported from."""
     log = (run.metadata or {}).get("log")
     return log if is_object(log) else {}
 
 
 def agent_of(run_id: str, thread_id: str) -> str | None:
-    """The sub-agent whose run it is, by its id; `None`: one of the session itself."""
+    """The name of the sub-agent that a run is of; `None` for a run of the session itself."""
     name, found, _ = run_id.removeprefix(f"{thread_id}/").rpartition("@")
     return name if found and run_id.startswith(f"{thread_id}/") else None
 
 
-def place_of(run_id: str, thread_id: str) -> tuple[int, int]:
-    """How often the file had been written anew, and where in it the lines of a run began."""
-    place = PLACE.fullmatch(run_id.removeprefix(f"{thread_id}@"))
-    if place is None:
-        raise Skipped("its id does not say where in the log its lines stood")
-    return int(place[1] or 1), int(place[2])
+def position_of(run_id: str, thread_id: str) -> tuple[int, int]:
+    """The generation of the file, and the offset in it where the lines of a run started."""
+    position = POSITION.fullmatch(run_id.removeprefix(f"{thread_id}@"))
+    if position is None:
+        raise Skipped("its id has no position in a log")
+    return int(position[1] or 1), int(position[2])
 
 
 def calls_of_agents(messages: Iterable[Message], thread_id: str) -> Iterator[tuple[str, str]]:
-    """The sub-agents with logs of their own, each with the call that its messages stand under."""
+    """The sub-agents with logs of their own, each with the call that its messages are nested in."""
     waiting = list(messages)
     while waiting:
         for part in waiting.pop().content.parts:
@@ -201,167 +197,159 @@ def calls_of_agents(messages: Iterable[Message], thread_id: str) -> Iterator[tup
                 waiting += part.children
 
 
-# Why kept lines may not be those that the stored messages were read from, or not where they stood.
-#
-# What then comes out otherwise may come from the lines, and not from a better reader.
+# Whether the stored lines may differ from those that the stored messages were read from. Then a difference
+# may come from the lines, and not from a better decoder.
 
-MOVED: Final = "blank lines, or several records on one line, stood in its log: where is not kept"
+MOVED: Final = "its log had blank lines, or several records on one line, and their positions are not stored"
 PACKED: Final = (".gz", ".zst")
 
 
-def doubt_about(session: KeptSession) -> str | None:
-    """What is doubtful about the lines of a session, before they are read."""
+def uncertainty_of(session: StoredSession) -> str | None:
+    """Why the lines of a session may not be those of its messages, as far as that is known before reading."""
     if session.is_document:
-        return f"{session.format.agent} writes its records anew: the kept ones may be older than the messages"
-    if sum(not _is_part(source) for source in session.sources) > 1:
-        return "several files were read into its thread, and which line was whose is not kept"
-    agents = {agent.name: agent.kept for agent in session.agents}
+        return f"{session.format.agent} rewrites its records: the stored ones may be older than the messages"
+    if sum(not _is_of_sub_agent(source) for source in session.sources) > 1:
+        return "several files were read into its thread, and it is not stored which line was in which file"
+    agents = {agent.name: agent.stored for agent in session.agents}
     files = SOURCES[session.format.agent].sub_agents
     for source in session.sources:
         path = Path(source.path)
-        if not _is_part(source):
-            kept: Iterable[bytes] = _last_file(session)
+        if not _is_of_sub_agent(source):
+            stored: Iterable[bytes] = _lines_of_last_file(session)
         elif path.suffix not in PACKED and files is not None and files.name(path) in agents:
-            kept = agents[files.name(path)]
+            stored = agents[files.name(path)]
         else:
             continue
-        if not _is_what_was_read(b"".join(line + b"\n" for line in kept), source):
+        if not _is_content(b"".join(line + b"\n" for line in stored), source):
             return MOVED
     return None
 
 
-def _last_file(session: KeptSession) -> Iterator[bytes]:
+def _lines_of_last_file(session: StoredSession) -> Iterator[bytes]:
     """The lines of the file as it was when it was last read."""
     last = session.runs[-1].generation
-    return (line for kept in session.runs if kept.generation == last for line in kept.lines)
+    return (line for one in session.runs if one.generation == last for line in one.lines)
 
 
-def _is_what_was_read(kept: bytes, source: Source) -> bool:
-    """Whether the file held these bytes, as far as it was read; its last line may have had no end."""
+def _is_content(data: bytes, source: Source) -> bool:
+    """Whether a file had this content when it was read; its last line may have had no line feed."""
     end = source.offset
-    if len(kept) not in (end, end + 1):
+    if len(data) not in (end, end + 1):
         return False
-    ends = kept[: min(HEAD, end)], kept[max(0, end - HEAD) : end]
+    ends = data[: min(HEAD, end)], data[max(0, end - HEAD) : end]
     return source.hash is None or source.hash == fingerprint(*ends)
 
 
-def length_of(lines: Iterable[bytes]) -> int:
-    """How many bytes lines take in a file."""
-    return sum(len(line) + 1 for line in lines)
-
-
-def _is_part(source: Source) -> bool:
-    """Whether it is the file of a sub-agent."""
+def _is_of_sub_agent(source: Source) -> bool:
     return is_object(source.state) and bool(source.state.get("part"))
 
 
+# The session as it is decoded today
+
 LINES_AT_ONCE: Final = 64
 
-BLANK: Final = 4096
-"""So many bytes between two lines may have been blank ones; where there are more, lines are missing."""
+MAX_BLANK: Final = 4096
+"""How many bytes between two lines may have been blank lines. If there are more, lines are missing."""
+
+OnReading: TypeAlias = Callable[[LogReading, Sequence[RunLines]], None]
+"""Called with each reading before it starts, and with the runs whose lines it is fed."""
 
 
-Attend: TypeAlias = Callable[[LogReading, Sequence[KeptRun]], None]
-"""Who is told of each reading before it begins, with the runs whose lines it gets."""
-
-
-class Reread(NamedTuple):
-    """What a session comes to now."""
+class RereadSession(NamedTuple):
+    """The content of a session, as it is decoded today."""
 
     messages: Mapping[str, Message]  # by id, in the order of the log
     orphans: Mapping[str, Sequence[Message]]  # of sub-agents that no call claims
     consumptions: Sequence[Consumption]
     times: Mapping[str, CallTimes]
-    doubt: str | None = None  # why a difference may come from the lines, and not from the reader
+    uncertainty: str | None = None  # why a difference may come from the lines, and not from the decoder
 
 
-def reread(session: KeptSession, attend: Attend | None = None) -> Reread:
-    """The session as it is read today. Of a message that was read twice the last word counts."""
+def read_again(session: StoredSession, on_reading: OnReading | None = None) -> RereadSession:
+    """Decode the lines of a session. If a message was read twice, the last one counts."""
     messages: dict[str, Message] = {}
     orphans: Mapping[str, Sequence[Message]] = {}
     consumptions: list[Consumption] = []
     times: dict[str, CallTimes] = {}
-    doubt = doubt_about(session)
+    uncertainty = uncertainty_of(session)
     for generation, runs in session.generations():
         reading = LogReading(session.format, session.thread.id, agents=session.agents, generation=generation)
-        if attend is not None:
-            attend(reading, runs)
+        if on_reading is not None:
+            on_reading(reading, runs)
         if session.is_document:
             _read_records(reading, runs)
         elif not _read_lines(reading, runs):
-            doubt = doubt or MOVED
+            uncertainty = uncertainty or MOVED
         reading.read_sub_agents()
         batch = reading.finish(running=session.is_running)
         messages |= {message.id: message for message in batch.messages}
         consumptions += batch.consumptions
         times |= batch.times
         orphans = {} if session.is_running else reading.builder.orphans()
-    at_home = _Homes(session)
-    return Reread(
-        {one.id: at_home.message(one) for one in messages.values()},
+    run_ids = _RunIds(session)
+    return RereadSession(
+        {one.id: replace(one, run_id=run_ids.stored(one.run_id)) for one in messages.values()},
         orphans,
-        [at_home.consumption(one) for one in consumptions],
+        [replace(one, run_id=run_ids.stored(one.run_id)) for one in consumptions],
         times,
-        doubt,
+        uncertainty,
     )
 
 
-def _read_lines(reading: LogReading, runs: Iterable[KeptRun]) -> bool:
-    """Feed the lines of a file, each run where it began; whether they fill it without a gap."""
-    at, whole = 0, True
-    for kept in runs:
-        gap = kept.offset - at
+def _read_lines(reading: LogReading, runs: Iterable[RunLines]) -> bool:
+    """Feed the lines of a file, each run at its offset. Returns whether there are no gaps between them."""
+    position, is_complete = 0, True
+    for one in runs:
+        gap = one.offset - position
         if gap < 0:
-            raise Skipped("its lines overlap: several records stood on one line, or two files were read")
-        if gap > BLANK:
+            raise Skipped("its lines overlap: several records were on one line, or two files were read")
+        if gap > MAX_BLANK:
             raise Skipped("lines of its log are missing")
-        whole = whole and gap == 0
+        is_complete = is_complete and gap == 0
         reading.feed(b"\n" * gap)
-        for start in range(0, len(kept.lines), LINES_AT_ONCE):
-            reading.feed(b"".join(line + b"\n" for line in kept.lines[start : start + LINES_AT_ONCE]))
-        at = kept.offset + length_of(kept.lines)
-    return whole
+        for start in range(0, len(one.lines), LINES_AT_ONCE):
+            reading.feed(b"".join(line + b"\n" for line in one.lines[start : start + LINES_AT_ONCE]))
+        position = one.offset + length_of(one.lines)
+    return is_complete
 
 
-def _read_records(reading: LogReading, runs: Iterable[KeptRun]) -> None:
+def length_of(lines: Iterable[bytes]) -> int:
+    """The number of bytes of lines in a file."""
+    return sum(len(line) + 1 for line in lines)
+
+
+def _read_records(reading: LogReading, runs: Iterable[RunLines]) -> None:
     """Feed the records of a document, which are numbered."""
-    for number, line in enumerate(_numbered(runs), 1):
+    for number, line in enumerate(_records(runs), 1):
         try:
             record = loads(line)
         except PartitaError as error:
-            raise Skipped(f"record {number} is no JSON: {error.what}") from error
+            raise Skipped(f"record {number} is not JSON: {error.what}") from error
         if is_object(record):
             reading.read_record(number, record, line)
 
 
-def _numbered(runs: Iterable[KeptRun]) -> Iterator[bytes]:
+def _records(runs: Iterable[RunLines]) -> Iterator[bytes]:
     count = 0
-    for kept in runs:
-        if kept.offset != (count + 1 if kept.offset else 0):
-            raise Skipped("its records do not follow each other: its file was written anew")
-        yield from kept.lines
-        count += len(kept.lines)
+    for one in runs:
+        if one.offset != (count + 1 if one.offset else 0):
+            raise Skipped("its records do not follow each other: its file was rewritten")
+        yield from one.lines
+        count += len(one.lines)
 
 
-class _Homes:
-    """The runs that are kept, for messages of turns that begin elsewhere now."""
+class _RunIds:
+    """The stored runs, for messages of turns that start elsewhere now."""
 
-    def __init__(self, session: KeptSession) -> None:
+    def __init__(self, session: StoredSession) -> None:
         self._thread_id = session.thread.id
-        self._known = {run.id for run in session.every_run}
+        self._known = {run.id for run in session.all_runs}
         self._runs = session.runs
 
-    def message(self, message: Message) -> Message:
-        """A message in a run that there is."""
-        return replace(message, run_id=self._home(message.run_id))
-
-    def consumption(self, one: Consumption) -> Consumption:
-        """A consumption of a run that there is."""
-        return replace(one, run_id=self._home(one.run_id))
-
-    def _home(self, run_id: str | None) -> str | None:
+    def stored(self, run_id: str | None) -> str | None:
+        """The id of the stored run that has the lines of a run."""
         if run_id is None or run_id in self._known:
             return run_id
-        place = place_of(run_id, self._thread_id)
-        before = [kept for kept in self._runs if (kept.generation, kept.offset) <= place]
+        position = position_of(run_id, self._thread_id)
+        before = [one for one in self._runs if (one.generation, one.offset) <= position]
         return (before[-1] if before else self._runs[0]).run.id

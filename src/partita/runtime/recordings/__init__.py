@@ -1,1 +1,1 @@
-"""Recordings: what was asked of a model and what it answered, in a file that a test replays."""
+"""Recordings: requests to models and their responses, in files that tests replay."""

@@ -1,4 +1,4 @@
-"""A recording as a value: exchanges in order, where they come from, and the messages they came to."""
+"""A recording as a value and as a file: exchanges in order, their origin, and the messages."""
 
 import os
 from base64 import b64decode, b64encode
@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
 import msgspec
-from msgspec import UNSET, Struct, UnsetType
+from msgspec import UNSET, Struct, UnsetType, field
 from msgspec.structs import replace
 
 from partita.errors import DecodeError
@@ -23,35 +23,35 @@ JSON: Final = "application/json"
 OriginKind: TypeAlias = Literal["run", "thread", "endpoint", "model"]
 
 
-class Part(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True, rename="camel"):
-    """What all parts of a recording have in common."""
+class Member(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True, rename="camel"):
+    """The base of all members of a recording."""
 
 
-class Request(Part, frozen=True, kw_only=True):
-    """What was asked. Headers are not kept: they hold keys."""
+class Request(Member, frozen=True, kw_only=True):
+    """An HTTP request. Headers are not recorded: they may contain keys."""
 
     method: str
     path: str
-    """Behind the API's base address, with its query, without keys."""
+    """Relative to the base URL of the API, with the query, without keys."""
     body: Json | UnsetType = UNSET
     base64: str | None = None
-    """A body that is no JSON."""
+    """A body that is not JSON."""
 
 
-class Response(Part, frozen=True, kw_only=True):
-    """What was answered: a stream, or one body as JSON, as text, or as bytes."""
+class Response(Member, frozen=True, kw_only=True):
+    """An HTTP response: a stream, or one body as JSON, as text, or as bytes."""
 
     status: int
     headers: dict[str, str] = {}
     stream: list[str] | None = None
-    """The records of a stream. All of them in a row are what was sent."""
+    """The records of a stream, which together are the body."""
     json: Json | UnsetType = UNSET
     text: str | None = None
     base64: str | None = None
 
     @property
     def pieces(self) -> list[bytes]:
-        """The body, a record of a stream each."""
+        """The body in pieces: the records of a stream."""
         if self.stream is not None:
             return [record.encode() for record in self.stream]
         if self.json is not UNSET:
@@ -62,64 +62,64 @@ class Response(Part, frozen=True, kw_only=True):
 
     @property
     def framing(self) -> Framing:
-        """How the body is read."""
+        """The framing of the body."""
         return "body" if self.stream is None else "sse"
 
 
-class Exchange(Part, frozen=True, kw_only=True):
-    """One answer of a model, and what it was asked.
+class Exchange(Member, frozen=True, kw_only=True):
+    """One response of a model, and its request.
 
-    With a `request` and a `response` it went over HTTP. `said` is what a program wrote, line by line;
-    `chunks` is all that is known of others.
+    With `request` and `response`, it is an HTTP exchange. The `output` of a program is recorded line by line.
+    Of other responses only the `chunks` are known.
     """
 
     format: str | None = None
-    """Who reads the answer, such as `openai-chat`."""
+    """The format that reads the response, such as `openai-chat`."""
     request: Request | None = None
     response: Response | None = None
-    asked: str | None = None
-    """The user's last words, where there is no request."""
+    prompt: str | None = field(default=None, name="asked")
+    """The text of the user's last message, if there is no request."""
     framing: Framing | None = None
-    said: list[str] | None = None
+    output: list[str] | None = field(default=None, name="said")
     chunks: list[JsonObject] | None = None
     end: JsonObject | None = None
-    """How it ended, unless it ended well: an event."""
+    """The event that it ended with, unless it completed."""
 
 
-class Origin(Part, frozen=True, kw_only=True):
-    """Where a recording comes from."""
+class Origin(Member, frozen=True, kw_only=True):
+    """The origin of a recording."""
 
     kind: OriginKind
     id: str | None = None
     """The run or the thread."""
     title: str | None = None
-    """Of the thread."""
+    """The title of the thread."""
     agent: str | None = None
     model: str | None = None
     recorded: str | None = None
     """The day, as 2026-03-01."""
     version: str | None = None
-    """Of Partita."""
+    """The version of Partita."""
 
 
-class Recording(Part, frozen=True, kw_only=True):
-    """What was asked and answered, in order."""
+class Recording(Member, frozen=True, kw_only=True):
+    """Requests and responses, in order."""
 
     partita: str = ""
-    """The version of the file's format."""
+    """The version of the file format."""
     origin: Origin
     exchanges: list[Exchange]
     messages: list[JsonObject] = []
-    """The conversation, canonical, if it was stored."""
+    """The canonical messages of the conversation, if it was stored."""
 
     @property
     def is_http(self) -> bool:
-        """Whether all of it can be served as an API."""
+        """Whether all exchanges have a request, so that the recording can be served as an API."""
         return all(one.request is not None for one in self.exchanges)
 
 
 def request_of(method: str, path: str, body: bytes) -> Request:
-    """What was asked, as it is kept."""
+    """A request as it is recorded."""
     if not body:
         return Request(method=method, path=path)
     try:
@@ -129,7 +129,7 @@ def request_of(method: str, path: str, body: bytes) -> Request:
 
 
 def response_of(status: int, headers: Mapping[str, str], body: bytes) -> Response:
-    """What was answered, as it is kept."""
+    """A response as it is recorded."""
     kept = dict(headers)
     try:
         text = body.decode()
@@ -144,60 +144,63 @@ def response_of(status: int, headers: Mapping[str, str], body: bytes) -> Respons
 
 
 def records_of(body: bytes, framing: Framing) -> list[str]:
-    """The records of a body that is UTF-8, as texts."""
+    """The records of a body in UTF-8, as texts."""
     reader = reader_of(framing)
     return [record.raw.decode() for record in (*reader.feed(body), *reader.finish())]
 
 
 def same_exchanges(one: Sequence[Exchange], other: Sequence[Exchange]) -> bool:
-    """Whether two recordings tell the same."""
+    """Whether the exchanges of two recordings are the same."""
     return dumps(one) == dumps(other)
 
 
-# Recordings as files: JSON for people to read and to compare.
+# Recordings as files: formatted JSON, so that people can read and compare it
 
 VERSION: Final = "recording/1"
 EPOCH: Final = "SOURCE_DATE_EPOCH"
-"""The variable that says which day it is, for those who want the same file on any day."""
+"""The environment variable with the time to record, so that a build makes the same file on any day."""
 
-ANEW: Final = "write it anew: partita fixture RUN -o FILE, or pytest --partita-record"
+RECORD_AGAIN: Final = "record it again: partita fixture RUN -o FILE, or pytest --partita-record"
 
 
-def written(recording: Recording) -> bytes:
-    """The file of a recording."""
-    told = dumps(replace(recording, partita=VERSION))
-    return msgspec.json.format(told, indent=2) + b"\n"
+def to_bytes(recording: Recording) -> bytes:
+    """The content of the file of a recording."""
+    data = dumps(replace(recording, partita=VERSION))
+    return msgspec.json.format(data, indent=2) + b"\n"
 
 
 def write_recording(path: Path, recording: Recording) -> None:
-    """Write the file of a recording, in place of an earlier one."""
+    """Write the file of a recording, or replace it."""
     with whole_file(path, force=True) as file:
-        file.write(written(recording))
+        file.write(to_bytes(recording))
 
 
 def read_recording(path: Path) -> Recording:
-    """The recording in a file; an error that says what is wrong with it."""
+    """The recording in a file; a `DecodeError` if it is not one."""
     try:
         data = path.read_bytes()
     except OSError as error:
-        raise DecodeError(f"no recording can be read: {error.strerror}", where=str(path), hint=ANEW) from None
+        raise DecodeError(
+            f"the recording cannot be read: {error.strerror}", where=str(path), hint=RECORD_AGAIN
+        ) from None
     return parse_recording(data, str(path))
 
 
 def parse_recording(data: bytes, where: str) -> Recording:
-    """The recording that a file holds."""
+    """The recording in the content of a file."""
     try:
         value = loads(data)
     except DecodeError as error:
-        raise DecodeError(f"this is no recording: {error.what}", where=where, hint=ANEW) from None
+        raise DecodeError(f"this is not a recording: {error.what}", where=where, hint=RECORD_AGAIN) from None
     version = value.get("partita") if is_object(value) else None
     if version != VERSION:
-        found = f"it says {version!r}" if version else "it does not say which"
-        raise DecodeError(f"this is no recording of version {VERSION!r}: {found}", where=where, hint=ANEW)
+        found = f"its version is {version!r}" if version else "it has no version"
+        what = f"this is not a recording of version {VERSION!r}: {found}"
+        raise DecodeError(what, where=where, hint=RECORD_AGAIN)
     try:
         return msgspec.convert(value, Recording)
     except msgspec.ValidationError as error:
-        raise DecodeError(f"this is no recording: {error}", where=where, hint=ANEW) from None
+        raise DecodeError(f"this is not a recording: {error}", where=where, hint=RECORD_AGAIN) from None
 
 
 def origin_of(
@@ -208,8 +211,8 @@ def origin_of(
     agent: str | None = None,
     model: str | None = None,
 ) -> Origin:
-    """Where a recording that is made now comes from."""
-    given = os.environ.get(EPOCH, "")
-    now = datetime.fromtimestamp(int(given), UTC) if given.isdecimal() else datetime.now(UTC)
+    """The origin of a recording that is made now."""
+    epoch = os.environ.get(EPOCH, "")
+    now = datetime.fromtimestamp(int(epoch), UTC) if epoch.isdecimal() else datetime.now(UTC)
     day = now.date().isoformat()
     return Origin(kind=kind, id=id, title=title, agent=agent, model=model, recorded=day, version=__version__)

@@ -1,4 +1,4 @@
-"""A recording without secrets. Texts of a stream come in pieces: these are searched as they were joined."""
+"""A recording without secrets. The pieces of a streamed text are searched as one text."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -16,14 +16,14 @@ from partita.types.json import Json, JsonObject, dumps, is_array, is_object, loa
 from .recording import Exchange, Origin, Recording, Request, Response
 
 DATA: Final = re.compile(r"(?m)^(data: ?)([^\r\n]*)")
-PLACES: Final = ("index", "output_index", "content_index", "summary_index", "item_id")
-"""Members that tell which of several texts a piece belongs to."""
+KEY_MEMBERS: Final = ("index", "output_index", "content_index", "summary_index", "item_id")
+"""Members that identify which of several texts a piece belongs to."""
 
 Path: TypeAlias = tuple[str | int, ...]
 
 
 class Cleaned(NamedTuple):
-    """What may leave, and what was found."""
+    """A recording without secrets, and what was found."""
 
     recording: Recording
     findings: Sequence[Finding]
@@ -39,8 +39,8 @@ def clean(recording: Recording, rules: Rules | None = None) -> Cleaned:
 
 def _cleaned(recording: Recording, redactor: Redactor) -> Recording:
     exchanges = [
-        clean_exchange(exchange, redactor, f"exchanges[{place}]")
-        for place, exchange in enumerate(recording.exchanges)
+        clean_exchange(exchange, redactor, f"exchanges[{index}]")
+        for index, exchange in enumerate(recording.exchanges)
     ]
     return replace(
         recording,
@@ -60,18 +60,18 @@ def clean_exchange(exchange: Exchange, redactor: Redactor, path: str) -> Exchang
         exchange,
         request=None if exchange.request is None else _request(exchange.request, redactor, path),
         response=None if exchange.response is None else _response(exchange.response, redactor, path),
-        asked=None if exchange.asked is None else redactor.text(exchange.asked, f"{path}.asked"),
-        said=None if exchange.said is None else _records(exchange.said, redactor, f"{path}.said"),
+        prompt=None if exchange.prompt is None else redactor.text(exchange.prompt, f"{path}.asked"),
+        output=None if exchange.output is None else _records(exchange.output, redactor, f"{path}.said"),
         chunks=None if exchange.chunks is None else _chunks(exchange.chunks, redactor, f"{path}.chunks"),
         end=None if exchange.end is None else redacted_json(exchange.end, redactor, f"{path}.end"),
     )
 
 
 def _request(request: Request, redactor: Redactor, path: str) -> Request:
-    address = redactor.text(request.path, f"{path}.request.path")
+    url_path = redactor.text(request.path, f"{path}.request.path")
     if request.body is UNSET:
-        return replace(request, path=address)
-    return replace(request, path=address, body=redacted_json(request.body, redactor, f"{path}.request.body"))
+        return replace(request, path=url_path)
+    return replace(request, path=url_path, body=redacted_json(request.body, redactor, f"{path}.request.body"))
 
 
 def _response(response: Response, redactor: Redactor, path: str) -> Response:
@@ -99,37 +99,38 @@ class Leaf(NamedTuple):
 
 
 def _records(records: Sequence[str], redactor: Redactor, path: str) -> list[str]:
-    """Records without secrets; those that bear none are the very same."""
+    """Records without secrets. Those without any are not changed."""
     values = [_value_in(record) for record in records]
     groups: dict[tuple[Path, str], list[Leaf]] = {}
-    for place, value in enumerate(values):
-        for at, text in _leaves(value):
-            groups.setdefault((at, _place_of(value)), []).append(Leaf(place, at, text))
+    for index, value in enumerate(values):
+        key = ",".join(_key_members(value))
+        for leaf_path, text in _leaves(value):
+            groups.setdefault((leaf_path, key), []).append(Leaf(index, leaf_path, text))
     changes: dict[int, list[Leaf]] = {}
-    for (at, _), leaves in groups.items():
-        for leaf, text in zip(leaves, _texts(at, leaves, redactor, path), strict=True):
+    for (leaf_path, _), leaves in groups.items():
+        for leaf, text in zip(leaves, _texts(leaf_path, leaves, redactor, path), strict=True):
             if text != leaf.text:
                 changes.setdefault(leaf.record, []).append(leaf._replace(text=text))
     return [
-        redactor.text(record, f"{path}[{place}]")
-        if values[place] is None
-        else _rewritten(record, values[place], changes[place])
-        if place in changes
+        redactor.text(record, f"{path}[{index}]")
+        if values[index] is None
+        else _rewritten(record, values[index], changes[index])
+        if index in changes
         else record
-        for place, record in enumerate(records)
+        for index, record in enumerate(records)
     ]
 
 
-def _texts(at: Path, leaves: Sequence[Leaf], redactor: Redactor, path: str) -> list[str]:
-    """The texts at one place of several records. Only one: its name may tell that it is a secret."""
+def _texts(leaf_path: Path, leaves: Sequence[Leaf], redactor: Redactor, path: str) -> list[str]:
+    """The texts at one path of several records. The name of a single one may mark it as a secret."""
     where = f"{path}[{leaves[0].record}]"
     if len(leaves) == 1:
-        return [redactor.member(str(at[-1]) if at else "", leaves[0].text, where)]
+        return [redactor.member(str(leaf_path[-1]) if leaf_path else "", leaves[0].text, where)]
     return redactor.joined([leaf.text for leaf in leaves], where)
 
 
 def _value_in(record: str) -> Json:
-    """The JSON of a record; nothing if it has none."""
+    """The JSON of a record; `None` if it has none."""
     found = DATA.findall(record)
     text = found[0][1] if len(found) == 1 else "" if found else record
     try:
@@ -155,24 +156,20 @@ def _leaves(value: Json, path: Path = ()) -> Iterator[tuple[Path, str]]:
         for name, item in value.items():
             yield from _leaves(item, (*path, name))
     elif is_array(value):
-        for place, item in enumerate(value):
-            yield from _leaves(item, (*path, place))
+        for index, item in enumerate(value):
+            yield from _leaves(item, (*path, index))
 
 
-def _place_of(value: Json) -> str:
-    """Which of several texts the pieces in a record belong to."""
-    return ",".join(_places(value))
-
-
-def _places(value: Json) -> Iterator[str]:
+def _key_members(value: Json) -> Iterator[str]:
+    """The members of a record that identify the texts which its pieces belong to."""
     if is_object(value):
         for name, item in value.items():
-            if name in PLACES and isinstance(item, str | int):
+            if name in KEY_MEMBERS and isinstance(item, str | int):
                 yield f"{name}={item}"
-            yield from _places(item)
+            yield from _key_members(item)
     elif is_array(value):
         for item in value:
-            yield from _places(item)
+            yield from _key_members(item)
 
 
 def _with(value: Json, path: Path, text: str) -> Json:

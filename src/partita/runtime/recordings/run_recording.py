@@ -1,4 +1,4 @@
-"""A stored run → a recording: its answers as they came, with what the model was asked for each."""
+"""A stored run → a recording: the responses of models as they were received, and their requests."""
 
 from collections.abc import Iterable, Sequence
 from typing import Final
@@ -6,9 +6,16 @@ from typing import Final
 from partita.errors import AgentError
 from partita.formats.call_decoder import is_marker
 from partita.runtime.model_calls import REQUEST, ModelRequest, RequestExpander
-from partita.runtime.replay.message_chunks import is_imported, retold_run
-from partita.runtime.replay.model_calls import TOP, Answer, Sorted, answers_in, sort_records, wrapped
-from partita.runtime.replay.recorded_run import Recorded, lineage, recorded
+from partita.runtime.replay.message_chunks import chunks_of_imported_run, is_imported
+from partita.runtime.replay.model_calls import (
+    TOP,
+    CallRecord,
+    ModelResponse,
+    responses_of,
+    sort_records,
+    wrapped,
+)
+from partita.runtime.replay.recorded_run import RecordedRun, lineage, read_recorded_run
 from partita.runtime.session.live_run import is_note
 from partita.store.logs.run_log import LogRecord
 from partita.store.store import Store
@@ -22,35 +29,38 @@ from partita.types.threads import Run
 from .recording import EVENT_STREAM, JSON, Exchange, Recording, Request, origin_of, records_of, response_of
 
 HTTP: Final = ("sse", "body")
-"""How answers over HTTP are framed."""
+"""The framings of HTTP responses."""
 
 
 async def record_run(store: Store, run: Run) -> Recording:
-    """The recording of a run, and of those that it went on with or that went on with it."""
+    """The recording of a run, and of the runs that wrote the same messages."""
     messages = await _messages(store, run)
     runs = [run] if is_imported(run) else await lineage(store, run)
     exchanges: list[Exchange] = []
     for one in runs:
-        exchanges += exchanges_in(await _recorded(store, one), words_before(messages, one))
+        exchanges += exchanges_of(await _recorded(store, one), prompt_before(messages, one))
     if not exchanges:
         raise AgentError(
-            f"run {run.id!r} holds no answer", hint="its log was dropped, or it ended before a word was said"
+            f"run {run.id!r} has no response",
+            hint="its log was dropped, or it ended before there was any output",
         )
     origin = origin_of("run", run.id, agent=run.agent, model=run.model)
-    told = until(messages, {one.id for one in runs})
-    return Recording(origin=origin, exchanges=exchanges, messages=[to_json(message) for message in told])
+    conversation = _up_to_runs(messages, {one.id for one in runs})
+    return Recording(
+        origin=origin, exchanges=exchanges, messages=[to_json(message) for message in conversation]
+    )
 
 
-async def _recorded(store: Store, run: Run) -> Recorded:
-    """A run with its log. Of one that was imported, the messages are told once more."""
+async def _recorded(store: Store, run: Run) -> RecordedRun:
+    """A run with its log. The chunks of an imported run are made of its messages."""
     if not is_imported(run):
-        return await recorded(store, run)
-    told = await retold_run(store, run)
-    return Recorded(run, [LogRecord(seen.seq, seen.time, seen.chunk, None) for seen in told])
+        return await read_recorded_run(store, run)
+    chunks = await chunks_of_imported_run(store, run)
+    return RecordedRun(run, [LogRecord(one.seq, one.time, one.chunk, None) for one in chunks])
 
 
 async def _messages(store: Store, run: Run) -> list[Message]:
-    """The branch that the run's message stands in."""
+    """The messages of the active branch, or of all branches if the run is in another one."""
     active = await store.messages.list(run.thread_id, MessageFilter(internal=None), limit=None)
     if any(message.run_id == run.id for message in active):
         return list(active)
@@ -59,73 +69,72 @@ async def _messages(store: Store, run: Run) -> list[Message]:
     )
 
 
-def until(messages: Sequence[Message], runs: set[str]) -> Sequence[Message]:
-    """A conversation up to what these runs said last."""
-    last = max((place for place, one in enumerate(messages) if one.run_id in runs), default=len(messages) - 1)
+def _up_to_runs(messages: Sequence[Message], runs: set[str]) -> Sequence[Message]:
+    """The conversation up to the last message of these runs."""
+    last = max((index for index, one in enumerate(messages) if one.run_id in runs), default=len(messages) - 1)
     return messages[: last + 1]
 
 
-def words_before(messages: Sequence[Message], run: Run) -> str | None:
-    """What the user said last before a run answered."""
-    words: str | None = None
+def prompt_before(messages: Sequence[Message], run: Run) -> str | None:
+    """The text of the last user message before the response of a run."""
+    prompt: str | None = None
     for message in messages:
         if message.run_id == run.id and not isinstance(message, UserMessage):
             break
         if isinstance(message, UserMessage):
-            words = text_of(message)
-    return words
+            prompt = text_of(message)
+    return prompt
 
 
-def exchanges_in(recorded: Recorded, asked: str | None) -> list[Exchange]:
-    """The answers of one run. Where nothing tells what was asked, it was about these words of the user."""
-    records = recorded.records
-    items = list(sort_records(records, records[-1].seq if records else 0))
-    requests, left = _requests(items)
-    answers = answers_in(recorded)
-    marked = [*requests, *([left] * (len(answers) - len(requests)))]
-    return [_exchange(answer, request, asked) for answer, request in zip(answers, marked, strict=False)]
+def exchanges_of(recorded: RecordedRun, prompt: str | None) -> list[Exchange]:
+    """The exchanges of one run. The `prompt` is recorded for responses without a request."""
+    requests, unanswered = _requests(sort_records(recorded.records, recorded.last_seq))
+    responses = responses_of(recorded)
+    requests += [unanswered] * (len(responses) - len(requests))
+    return [
+        _exchange(response, request, prompt) for response, request in zip(responses, requests, strict=False)
+    ]
 
 
-def _requests(items: Sequence[Sorted]) -> tuple[list[ModelRequest | None], ModelRequest | None]:
-    """What was asked for each call of the run itself, and what got no answer."""
-    reading = RequestExpander()
+def _requests(records: Iterable[CallRecord]) -> tuple[list[ModelRequest | None], ModelRequest | None]:
+    """The requests of the calls of the run itself, and the last one if it has no response."""
+    expander = RequestExpander()
     found: list[ModelRequest | None] = []
-    waiting: ModelRequest | None = None
-    for item in items:
-        if item.address != TOP or item.chunk is None:
+    pending: ModelRequest | None = None
+    for record in records:
+        if record.address != TOP or record.chunk is None:
             continue
-        if is_marker(item.chunk, REQUEST):
-            waiting = reading.read(item.chunk)
-        elif item.kind == "begin":
-            found.append(waiting)
-            waiting = None
-    return found, waiting
+        if is_marker(record.chunk, REQUEST):
+            pending = expander.read(record.chunk)
+        elif record.kind == "start":
+            found.append(pending)
+            pending = None
+    return found, pending
 
 
-def _exchange(answer: Answer, asked: ModelRequest | None, words: str | None) -> Exchange:
-    end = None if answer.end is None else to_json(answer.end)
-    request = None if asked is None else Request(method="POST", path=asked.path, body=asked.body)
-    raw = [item.raw for item in answer.items if item.raw is not None]
-    body = b"".join(raw)
-    facts = answer.facts or {}
+def _exchange(response: ModelResponse, sent: ModelRequest | None, prompt: str | None) -> Exchange:
+    end = None if response.end is None else to_json(response.end)
+    request = None if sent is None else Request(method="POST", path=sent.path, body=sent.body)
+    body = b"".join([record.raw for record in response.records if record.raw is not None])
+    facts = response.facts or {}
     name, framing = facts.get("format"), facts.get("framing")
-    if asked is not None and answer.facts is None:  # nothing came
-        return Exchange(format=asked.format_name, request=request, end=end)
-    if asked is not None and framing in HTTP:
+    if sent is not None and response.facts is None:  # there was no response
+        return Exchange(format=sent.format_name, request=request, end=end)
+    if sent is not None and framing in HTTP:
         kind = EVENT_STREAM if framing == "sse" else JSON
         status = facts.get("status")
-        response = response_of(status if isinstance(status, int) else 200, {"content-type": kind}, body)
-        return Exchange(format=str(name), request=request, response=response)
+        received = response_of(status if isinstance(status, int) else 200, {"content-type": kind}, body)
+        return Exchange(format=str(name), request=request, response=received)
     if isinstance(name, str) and body and _is_text(body):
-        reads: Framing = "lines" if framing == "lines" else "sse" if framing == "sse" else "body"
-        said = records_of(body, reads)
-        return Exchange(format=name, asked=words, framing=reads, said=said, end=end)
-    return Exchange(asked=words, chunks=[to_json(chunk) for chunk in _told(answer.items)], end=end)
+        known: Framing = "lines" if framing == "lines" else "sse" if framing == "sse" else "body"
+        output = records_of(body, known)
+        return Exchange(format=name, prompt=prompt, framing=known, output=output, end=end)
+    return Exchange(prompt=prompt, chunks=[to_json(chunk) for chunk in _chunks(response.records)], end=end)
 
 
-def _told(items: Iterable[Sorted]) -> list[Chunk]:
-    """The chunks of an answer, without notes of ours."""
-    chunks = [(item.address, item.chunk) for item in items if item.chunk is not None]
+def _chunks(records: Iterable[CallRecord]) -> list[Chunk]:
+    """The chunks of a response, without notes of Partita."""
+    chunks = [(record.address, record.chunk) for record in records if record.chunk is not None]
     return [wrapped(address, chunk) for address, chunk in chunks if not is_note(chunk)]
 
 

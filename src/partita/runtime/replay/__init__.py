@@ -1,1 +1,1 @@
-"""Runs again: played, stepped through, answered with, read anew, compared."""
+"""Stored runs played, stepped through, and used as models."""

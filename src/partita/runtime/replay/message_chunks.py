@@ -1,6 +1,6 @@
-"""Stored messages told once more as chunks: for runs that were imported, whose logs hold lines and no chunks.
+"""Stored messages → chunks: for imported runs, whose logs have lines of their agents and no chunks.
 
-Lost: what no chunk carries, such as how many tokens a piece of reasoning took, and names of files.
+Fields that chunks do not have are left out, such as the token count of reasoning, and names of files.
 """
 
 import re
@@ -67,54 +67,56 @@ from partita.types.parts import (
 from partita.types.threads import Run
 
 PIECE: Final = re.compile(r"(?:\S+\s*){1,3}|\s+")
-BETWEEN: Final = timedelta(milliseconds=30)
-"""How far chunks are apart, for nobody wrote down when they came: but for messages and calls."""
+"""A few words of a text: the text of one delta."""
 
-PARTS_AT_ONCE: Final = 500
+INTERVAL: Final = timedelta(milliseconds=30)
+"""The time between two chunks. Only the times of messages and calls are known."""
+
+PAGE_SIZE: Final = 500
 
 
 def is_imported(run: Run) -> bool:
-    """Whether a run was read from a log of its agent."""
+    """Whether a run was imported from a log of its agent."""
     return is_object((run.metadata or {}).get("log"))
 
 
-class Stored(NamedTuple):
-    """A message of a run, and the message of the thread that it is or stands in."""
+class RunMessage(NamedTuple):
+    """A message of a run, and the message of the thread that it is or is nested in."""
 
     message: Message
     top_id: str
 
 
-async def stored_messages(store: Store, run: Run) -> list[Stored]:
-    """The messages of an imported run, in order. Those of a sub-agent stand below a call."""
+async def messages_of_run(store: Store, run: Run) -> list[RunMessage]:
+    """The messages of an imported run, in order. Those of a sub-agent are nested in a call."""
     page = await store.messages.list(run.thread_id, MessageFilter(branch="all", internal=None), limit=None)
-    found: list[Stored] = []
-    waiting = [Stored(message, message.id) for message in reversed(list(page))]
-    while waiting:  # no recursion: sub-agents nest at will
+    found: list[RunMessage] = []
+    waiting = [RunMessage(message, message.id) for message in reversed(list(page))]
+    while waiting:  # no recursion: sub-agents may be nested deeply
         message, top_id = waiting.pop()
         if message.run_id == run.id:
-            found.append(Stored(message, top_id))
+            found.append(RunMessage(message, top_id))
             continue
         calls = [part for part in message.content.parts if isinstance(part, ToolCallPart)]
-        below = [Stored(child, top_id) for call in calls for child in call.children]
-        waiting.extend(reversed(below))
+        nested = [RunMessage(child, top_id) for call in calls for child in call.children]
+        waiting.extend(reversed(nested))
     return found
 
 
-async def retold_run(store: Store, run: Run) -> list[StoredChunk]:
-    """The chunks that the messages of an imported run amount to."""
-    told = await stored_messages(store, run)
+async def chunks_of_imported_run(store: Store, run: Run) -> list[StoredChunk]:
+    """Chunks for the messages of an imported run, with times that are partly estimated."""
+    messages = await messages_of_run(store, run)
     calls = await call_times(store, run.thread_id)
-    return list(_seen(told, run.started_at or datetime.fromtimestamp(0, UTC), calls))
+    return list(_stored_chunks(messages, run.started_at or datetime.fromtimestamp(0, UTC), calls))
 
 
 async def call_times(store: Store, thread_id: str) -> dict[tuple[str, str], Timing]:
-    """When the calls of a thread began and ended, by message and call."""
+    """The times of the calls of a thread, by message and call."""
     calls: dict[tuple[str, str], Timing] = {}
     cursor: str | None = None
     while True:
         page = await store.messages.find_parts(
-            PartFilter(thread_id=thread_id, types=("tool-call",)), limit=PARTS_AT_ONCE, cursor=cursor
+            PartFilter(thread_id=thread_id, types=("tool-call",)), limit=PAGE_SIZE, cursor=cursor
         )
         for part in page:
             if part.call_id is not None:
@@ -124,25 +126,25 @@ async def call_times(store: Store, thread_id: str) -> dict[tuple[str, str], Timi
             return calls
 
 
-def _seen(
-    told: Sequence[Stored], began: datetime, calls: Mapping[tuple[str, str], Timing]
+def _stored_chunks(
+    messages: Sequence[RunMessage], started: datetime, calls: Mapping[tuple[str, str], Timing]
 ) -> Iterator[StoredChunk]:
-    said = [(message, top_id) for message, top_id in told if isinstance(message, AssistantMessage)]
-    ends = [*(message.created_at for message, _ in said[1:]), None]
-    seq, time = 0, began
-    for (message, top_id), end in zip(said, ends, strict=False):
+    responses = [(message, top_id) for message, top_id in messages if isinstance(message, AssistantMessage)]
+    next_times = [*(message.created_at for message, _ in responses[1:]), None]
+    seq, time = 0, started
+    for (message, top_id), next_time in zip(responses, next_times, strict=False):
         time = max(message.created_at or time, time)
-        for chunk in retold(message):
-            known = _known(chunk, top_id, calls)
-            if known is not None:  # what ran on behind the next message does not put that one off
-                time = max(time, known if end is None else min(known, end))
+        for chunk in chunks_of_message(message):
+            known = _call_time(chunk, top_id, calls)
+            if known is not None:  # a call that ended after the next message does not delay that one
+                time = max(time, known if next_time is None else min(known, next_time))
             seq += 1
             yield StoredChunk(seq, time, chunk, encode(chunk))
-            time += BETWEEN
+            time += INTERVAL
 
 
-def _known(chunk: Chunk, message_id: str, calls: Mapping[tuple[str, str], Timing]) -> datetime | None:
-    """When a call began or ended, where this is told."""
+def _call_time(chunk: Chunk, message_id: str, calls: Mapping[tuple[str, str], Timing]) -> datetime | None:
+    """The time of a chunk that starts or ends a call, if it is known."""
     match chunk:
         case ToolInputAvailable(tool_call_id=call):
             return calls.get((message_id, call), Timing()).started
@@ -152,8 +154,8 @@ def _known(chunk: Chunk, message_id: str, calls: Mapping[tuple[str, str], Timing
             return None
 
 
-def retold(message: AssistantMessage) -> Iterator[Chunk]:
-    """The chunks of a message, its texts in pieces of a few words."""
+def chunks_of_message(message: AssistantMessage) -> Iterator[Chunk]:
+    """The chunks for a message, with texts in pieces of a few words."""
     yield MessageStart(message.id, message.content.metadata)
     network = message.content.network_execution
     if network is not None:

@@ -1,4 +1,8 @@
-"""The answers of a model that a log holds, to be given again: read from their bytes."""
+"""The calls of models in a run log: the records of each call, and the responses, decoded from their bytes.
+
+A record belongs to a call if it is between the two markers of the call. The records of a sub-agent's calls
+are in envelopes (`ChildChunk`). Calls with the same envelopes follow each other; others may overlap.
+"""
 
 from collections.abc import Iterable, Sequence
 from typing import Any, Final, Literal, NamedTuple, TypeAlias, TypeGuard, assert_never, get_args
@@ -31,29 +35,26 @@ from partita.types.chunks import (
 from partita.types.json import JsonObject, is_object
 from partita.types.threads import Run
 
-from .recorded_run import Recorded, get_run, lineage, recorded
-
-# The calls in a log: which records are a model's own words, and which of them are ours.
-#
-# Calls of sub-agents are in envelopes. Calls of one address follow each other; those of several may overlap.
+from .recorded_run import RecordedRun, get_run, lineage, read_recorded_run
 
 Address: TypeAlias = tuple[tuple[str, ...], ...]
-"""The paths on the envelopes around a chunk, the outermost first; none for the run's own message."""
+"""The paths of the envelopes around a chunk, the outermost first; empty for the run's own message."""
 
 TOP: Final[Address] = ()
 
 
-class Sorted(NamedTuple):
-    """A record, the call it belongs to, and its chunk without envelopes."""
+class CallRecord(NamedTuple):
+    """A record of a log, the call that it belongs to, and its chunk without envelopes."""
 
-    kind: Literal["begin", "said", "end", "own"]
+    kind: Literal["start", "output", "end", "other"]
+    """A marker of the call, its output, or a record that belongs to no call."""
     address: Address
     chunk: Chunk | None
     raw: bytes | None
 
 
 def unwrapped(chunk: Chunk) -> tuple[Address, Chunk]:
-    """A chunk without its envelopes, and what stood on them."""
+    """The address of a chunk, and the chunk without envelopes."""
     address: list[tuple[str, ...]] = []
     while isinstance(chunk, ChildChunk):
         address.append(chunk.path)
@@ -62,140 +63,145 @@ def unwrapped(chunk: Chunk) -> tuple[Address, Chunk]:
 
 
 def wrapped(address: Address, chunk: Chunk) -> Chunk:
-    """A chunk in the same envelopes."""
+    """A chunk in the envelopes of an address."""
     for path in reversed(address):
         chunk = ChildChunk(path, chunk)
     return chunk
 
 
-def sort_records(records: Iterable[LogRecord], last_seq: int) -> Iterable[Sorted]:
-    """The records of a log, whose last one has that number, each with the call it belongs to."""
-    at_work: set[Address] = set()
+def sort_records(records: Iterable[LogRecord], last_seq: int) -> Iterable[CallRecord]:
+    """The records of a log, each with its call. `last_seq` is the number of the last record."""
+    open_calls: set[Address] = set()
     for record in records:
         address, chunk = (TOP, None) if record.chunk is None else unwrapped(record.chunk)
         if chunk is None:
-            yield Sorted(*_heard_in(at_work, record), None, record.raw)
+            yield CallRecord(*_call_of_bytes(open_calls, record), None, record.raw)
         elif is_marker(chunk, CALL):
-            at_work.add(address)
-            yield Sorted("begin", address, chunk, record.raw)
+            open_calls.add(address)
+            yield CallRecord("start", address, chunk, record.raw)
         elif is_marker(chunk, CALL_END):
-            at_work.discard(address)
-            yield Sorted("end", address, chunk, record.raw)
-        elif address not in at_work or _is_ours(chunk) or _is_last_word(record, last_seq):
-            yield Sorted("own", address, chunk, record.raw)
+            open_calls.discard(address)
+            yield CallRecord("end", address, chunk, record.raw)
+        elif address not in open_calls or _is_own_note(chunk) or _is_end_of_run(record, last_seq):
+            yield CallRecord("other", address, chunk, record.raw)
         else:
-            yield Sorted("said", address, chunk, record.raw)
+            yield CallRecord("output", address, chunk, record.raw)
 
 
-def _heard_in(at_work: set[Address], record: LogRecord) -> tuple[Literal["said", "own"], Address]:
-    """The call that bytes without a chunk came in: they have no envelope."""
-    if len(at_work) > 1:
+def _call_of_bytes(open_calls: set[Address], record: LogRecord) -> tuple[Literal["output", "other"], Address]:
+    """The call of bytes without a chunk: they have no envelope."""
+    if len(open_calls) > 1:
         raise StreamError(
-            "several calls were at work at once, and their bytes cannot be told apart",
+            "several calls were active at once, and it is not known which of them these bytes belong to",
             where=f"entry {record.seq}",
-            hint="its chunks are there",
+            hint="the log has their chunks",
         )
-    return ("said", next(iter(at_work))) if at_work else ("own", TOP)
+    return ("output", next(iter(open_calls))) if open_calls else ("other", TOP)
 
 
-def _is_ours(chunk: Chunk) -> bool:
-    """Whether a chunk comes from us, though a call is at work. What was refused comes from the model."""
+def _is_own_note(chunk: Chunk) -> bool:
+    """Whether a chunk is a note that Partita added during a call. A refused chunk came from the model."""
     return is_note(chunk) and not (isinstance(chunk, DataChunk) and chunk.type == REFUSED)
 
 
-def _is_last_word(record: LogRecord, last_seq: int) -> bool:
-    """Whether it is what a run that was cut is ended with."""
+def _is_end_of_run(record: LogRecord, last_seq: int) -> bool:
+    """Whether a record is one of those that end a run that did not complete."""
     if record.chunk is None or record.raw is not None:
         return False
     is_end = isinstance(record.chunk, MessageAbort | ErrorChunk)
     return (is_end and record.seq == last_seq) or is_of_ending(record.chunk)
 
 
-def decoding_of(facts: JsonObject) -> CallDecoder:
-    """How the bytes of a call are read, by what its mark says; the rest of that is told again."""
+def decoder_for(facts: JsonObject) -> CallDecoder:
+    """The decoder for the bytes of a call, by the facts in its marker."""
     name, framing = facts.get("format"), facts.get("framing")
     if not isinstance(name, str) or not _is_framing(framing):
-        raise FormatError("a call does not say how it is to be read", hint="its chunks are there")
-    ours = {"format", "framing", MERGED}
-    return CallDecoder(name, framing, {key: value for key, value in facts.items() if key not in ours})
+        raise FormatError(
+            "the marker of a call has no format and framing", hint="the log has the chunks of the call"
+        )
+    own = {"format", "framing", MERGED}
+    return CallDecoder(name, framing, {key: value for key, value in facts.items() if key not in own})
 
 
 def _is_framing(value: Any) -> TypeGuard[Framing]:
     return value in get_args(Framing)
 
 
-class Answer(NamedTuple):
-    """One answer of a model, as a log has it."""
+# Responses
+
+
+class ModelResponse(NamedTuple):
+    """One response of a model in a log."""
 
     facts: JsonObject | None
-    """What its mark says; nothing when all that was said is one answer."""
-    items: Sequence[Sorted]
+    """The data of its marker; `None` if the log has no markers: then all of it is one response."""
+    records: Sequence[CallRecord]
     end: AgentStreamEvent | None
-    """How it ended, unless it ended well."""
+    """The event that it ended with, unless it completed."""
 
 
-async def load_answers(store: Store, run_id: str) -> list[Answer]:
-    """The answers of a run, and of those it went on with or that went on with it."""
-    answers: list[Answer] = []
+async def load_responses(store: Store, run_id: str) -> list[ModelResponse]:
+    """The responses of a run, and of the runs that wrote the same messages."""
+    responses: list[ModelResponse] = []
     for run in await lineage(store, await get_run(store, run_id)):
-        answers += answers_in(await recorded(store, run))
-    if not answers:
+        responses += responses_of(await read_recorded_run(store, run))
+    if not responses:
         raise AgentError(
-            f"run {run_id!r} holds no answer",
+            f"run {run_id!r} has no response",
             hint="an imported run has the lines of its agent, and no chunks",
         )
-    return answers
+    return responses
 
 
-def answers_in(recorded: Recorded) -> list[Answer]:
-    """The answers of one run. Where nothing marks them, all that was said is one."""
-    records = recorded.records
-    items = list(sort_records(records, records[-1].seq if records else 0))
-    answers = [
-        Answer(facts_of(item.chunk), _inside(items, place), None)
-        for place, item in enumerate(items)
-        if item.kind == "begin" and item.address == TOP and item.chunk is not None
+def responses_of(recorded: RecordedRun) -> list[ModelResponse]:
+    """The responses of one run. Without markers, all output is one response."""
+    records = list(sort_records(recorded.records, recorded.last_seq))
+    responses = [
+        ModelResponse(facts_of(record.chunk), _records_of_call(records, index), None)
+        for index, record in enumerate(records)
+        if record.kind == "start" and record.address == TOP and record.chunk is not None
     ]
-    end = _end(recorded.run, items)
-    if not answers:
-        said = any(item.chunk is not None and not is_note(item.chunk) for item in items)
-        return [Answer(None, items, end)] if said or end is not None else []
-    is_closed = bool(answers[-1].items) and answers[-1].items[-1].kind == "end"
-    if not is_closed or (isinstance(end, ErrorEvent) and not _has_work_behind(items)):
-        answers[-1] = answers[-1]._replace(end=end)
-    elif isinstance(end, ErrorEvent) and _failure_in(items) is not None:
-        answers.append(Answer(None, (), end))  # it failed before it said a word
-    return answers
+    end = _end(recorded.run, records)
+    if not responses:
+        has_output = any(record.chunk is not None and not is_note(record.chunk) for record in records)
+        return [ModelResponse(None, records, end)] if has_output or end is not None else []
+    last = responses[-1].records
+    is_closed = bool(last) and last[-1].kind == "end"
+    if not is_closed or (isinstance(end, ErrorEvent) and not _continues_after_calls(records)):
+        responses[-1] = responses[-1]._replace(end=end)
+    elif isinstance(end, ErrorEvent) and _failure_in(records) is not None:
+        responses.append(ModelResponse(None, (), end))  # a further call failed without any output
+    return responses
 
 
-def _has_work_behind(items: Sequence[Sorted]) -> bool:
-    """Whether something was done behind the last answer, such as a call of a tool."""
-    for item in reversed(items):
-        if item.kind == "end" and item.address == TOP:
+def _records_of_call(records: Sequence[CallRecord], start: int) -> list[CallRecord]:
+    """The records of a call, by the index of its first marker; the last marker is included."""
+    found: list[CallRecord] = []
+    for record in records[start + 1 :]:
+        if record.address == TOP and record.kind in ("output", "end"):
+            found.append(record)
+        if record.kind == "end" and record.address == TOP:
+            break
+    return found
+
+
+def _continues_after_calls(records: Sequence[CallRecord]) -> bool:
+    """Whether the run continued after the last call, for example with the output of a tool."""
+    for record in reversed(records):
+        if record.kind == "end" and record.address == TOP:
             return False
-        if item.chunk is None or isinstance(item.chunk, DataChunk | ErrorChunk | MessageAbort):
+        if record.chunk is None or isinstance(record.chunk, DataChunk | ErrorChunk | MessageAbort):
             continue
-        if not is_of_ending(item.chunk):
+        if not is_of_ending(record.chunk):
             return True
     return False
 
 
-def _inside(items: Sequence[Sorted], begin: int) -> list[Sorted]:
-    """What stands between the mark of a call and its end, the end included, of this call alone."""
-    inside: list[Sorted] = []
-    for item in items[begin + 1 :]:
-        if item.address == TOP and item.kind in ("said", "end"):
-            inside.append(item)
-        if item.kind == "end" and item.address == TOP:
-            break
-    return inside
-
-
-def _end(run: Run, items: Sequence[Sorted]) -> ErrorEvent | CancelledEvent | None:
-    """How a run ended, unless it ended well."""
+def _end(run: Run, records: Sequence[CallRecord]) -> ErrorEvent | CancelledEvent | None:
+    """The event that a run ended with, unless it completed."""
     match run.status:
         case "failed" | "interrupted":
-            return _failure_in(items) or ErrorEvent(
+            return _failure_in(records) or ErrorEvent(
                 message=run.error or f"the run was {run.status}", name=run.status
             )
         case "cancelled":
@@ -206,41 +212,41 @@ def _end(run: Run, items: Sequence[Sorted]) -> ErrorEvent | CancelledEvent | Non
             assert_never(run.status)
 
 
-def _failure_in(items: Sequence[Sorted]) -> ErrorEvent | None:
-    """What the agent said of its failure."""
-    for item in reversed(items):
-        if isinstance(item.chunk, DataChunk) and item.chunk.type == FAILURE and is_object(item.chunk.data):
-            said: JsonObject = item.chunk.data
-            name = said.get("name")
+def _failure_in(records: Sequence[CallRecord]) -> ErrorEvent | None:
+    """The failure that the agent reported."""
+    for record in reversed(records):
+        chunk = record.chunk
+        if isinstance(chunk, DataChunk) and chunk.type == FAILURE and is_object(chunk.data):
+            data: JsonObject = chunk.data
+            name = data.get("name")
             return ErrorEvent(
-                message=str(said.get("message")),
+                message=str(data.get("message")),
                 name=name if isinstance(name, str) else None,
-                details=said.get("details", UNSET),
+                details=data.get("details", UNSET),
             )
     return None
 
 
-def events_of(answer: Answer) -> list[AgentStreamEvent]:
-    """The events of an answer: from its bytes, else its chunks as they were."""
-    if answer.facts is None:
-        return [_as_it_was(item) for item in answer.items if item.chunk is None or not is_note(item.chunk)]
-    decoding = decoding_of(answer.facts)
-    events = decoding.start()
-    for item in answer.items:
-        events += _read(item, decoding)
+def events_of(response: ModelResponse) -> list[AgentStreamEvent]:
+    """The events of a response: decoded from its bytes, or the stored chunks if it has no marker."""
+    if response.facts is None:
+        return [
+            _stored_event(record)
+            for record in response.records
+            if record.chunk is None or not is_note(record.chunk)
+        ]
+    decoder = decoder_for(response.facts)
+    events = decoder.start()
+    for record in response.records:
+        if record.kind == "end":
+            events += decoder.finish()
+        elif record.raw is not None:  # a chunk without bytes was decoded from those before it
+            events += decoder.feed(record.raw)
     return events
 
 
-def _read(item: Sorted, decoding: CallDecoder) -> list[AgentStreamEvent]:
-    match item:
-        case Sorted(kind="end"):
-            return decoding.finish()
-        case Sorted(raw=bytes() as raw):
-            return decoding.feed(raw)
-        case _:
-            return []  # it came from bytes that are read before it
-
-
-def _as_it_was(item: Sorted) -> AgentStreamEvent:
-    text = None if item.raw is None else raw_text(item.raw)
-    return RawEvent(raw_text=text) if item.chunk is None else ChunkEvent(chunk=item.chunk, raw_text=text)
+def _stored_event(record: CallRecord) -> AgentStreamEvent:
+    text = None if record.raw is None else raw_text(record.raw)
+    if record.chunk is None:
+        return RawEvent(raw_text=text)
+    return ChunkEvent(chunk=record.chunk, raw_text=text)

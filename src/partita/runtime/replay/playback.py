@@ -1,4 +1,4 @@
-"""A stored run once more: its chunks, with the pauses there were, with shorter ones, or at once."""
+"""Play a stored run: its chunks at the original speed, at another one, or without pauses."""
 
 import asyncio
 import math
@@ -19,20 +19,20 @@ from partita.stream.encoder import SseEncoder
 from partita.stream.targets import Target
 from partita.types.threads import Run
 
-from .message_chunks import is_imported, retold_run
+from .message_chunks import chunks_of_imported_run, is_imported
 from .recorded_run import get_run
 
 Sleep: TypeAlias = Callable[[float], Awaitable[object]]
 
 KEEP_ALIVE: Final = 15.0
-"""After so many seconds without a word, a client is told that the stream is alive."""
+"""Seconds of silence after which an SSE comment is sent."""
 
-UNNOTICED: Final = 0.001
-"""A pause that is not worth waking up for: it is added to the next one."""
+MIN_PAUSE: Final = 0.001
+"""A shorter pause is added to the next one."""
 
 
 class Pace:
-    """How long to wait before each chunk."""
+    """Waits before each chunk."""
 
     def __init__(
         self,
@@ -42,9 +42,11 @@ class Pace:
         sleep: Sleep = asyncio.sleep,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """`speed` 2 is twice as fast as it was; `None` and 0 do not wait. No pause is above `longest`."""
+        """`speed` 2 is twice as fast as the run was; `None` and 0: no pauses. `longest` limits each pause."""
         if speed is not None and not speed >= 0:  # nor is NaN
-            raise AgentError(f"a speed of {speed}", hint="1 is as it was, 10 ten times as fast, 0 at once")
+            raise AgentError(
+                f"invalid speed {speed}", hint="1 is the original speed, 10 ten times as fast, 0 no pauses"
+            )
         self._factor = 1 / speed if speed and math.isfinite(speed) else 0.0
         self._longest = math.inf if longest is None else longest
         self._sleep = sleep
@@ -52,17 +54,17 @@ class Pace:
         self._last: datetime | None = None
         self._owed = 0.0
 
-    async def wait_for(self, moment: datetime) -> None:
-        """Wait as long as it took from the chunk before to this one."""
-        before, self._last = self._last or moment, moment
-        pause = max((moment - before).total_seconds(), 0.0) * self._factor
+    async def wait_for(self, time: datetime) -> None:
+        """Wait for the time between the chunk before and this one."""
+        before, self._last = self._last or time, time
+        pause = max((time - before).total_seconds(), 0.0) * self._factor
         self._owed += min(pause, self._longest)
-        if self._owed < UNNOTICED:
+        if self._owed < MIN_PAUSE:
             return
-        began = self._clock()
+        started = self._clock()
         await self._sleep(self._owed)
-        late = self._clock() - began - self._owed
-        self._owed = -max(late, 0.0)  # who slept too long sleeps less the next time
+        late = self._clock() - started - self._owed
+        self._owed = -max(late, 0.0)  # a sleep that was too long shortens the next one
 
 
 async def play(
@@ -76,27 +78,27 @@ async def play(
     sleep: Sleep = asyncio.sleep,
     clock: Callable[[], float] = time.monotonic,
 ) -> AsyncGenerator[StoredChunk, None]:
-    """The chunks of a run after a number. What is stored comes at the given speed; a run that is at work is
-    followed from there on. Notes of ours and internal messages are left out, unless they are asked for.
+    """The chunks of a run after a number: stored ones at the given speed, then live ones of an active run.
 
-    Of a run that was imported the messages are told once more: nobody wrote down its chunks.
+    Notes of Partita and internal messages are left out, unless `notes` are requested. An imported run has no
+    chunks: they are made of its messages.
     """
     pace = Pace(speed, longest_pause, sleep=sleep, clock=clock)
     stored = (await store.read(status_of, run_id)).last_seq
     run = await get_run(store, run_id)
     filter_ = ChunkFilter()
     await filter_.catch_up(store, run_id, after)
-    stream = _retold(store, run, after) if is_imported(run) else follow_stored(store, run_id, after)
+    stream = _imported(store, run, after) if is_imported(run) else follow_stored(store, run_id, after)
     async with closed(stream) as batches:
         async for batch in batches:
-            for seen in batch if notes else filter_.apply(batch):
-                if seen.seq <= stored or is_imported(run):
-                    await pace.wait_for(seen.time)
-                yield seen
+            for one in batch if notes else filter_.apply(batch):
+                if one.seq <= stored or is_imported(run):
+                    await pace.wait_for(one.time)
+                yield one
 
 
-async def _retold(store: Store, run: Run, after: int) -> AsyncGenerator[Sequence[StoredChunk], None]:
-    yield [seen for seen in await retold_run(store, run) if seen.seq > after]
+async def _imported(store: Store, run: Run, after: int) -> AsyncGenerator[Sequence[StoredChunk], None]:
+    yield [one for one in await chunks_of_imported_run(store, run) if one.seq > after]
 
 
 async def play_sse(
@@ -112,7 +114,7 @@ async def play_sse(
     sleep: Sleep = asyncio.sleep,
     clock: Callable[[], float] = time.monotonic,
 ) -> AsyncGenerator[bytes, None]:
-    """A run as server-sent events for a client of that release; the last one says that it is over.
+    """The chunks of `play` as server-sent events for a client of that release of the AI SDK.
 
     A `framing` writes another format.
     """
@@ -120,35 +122,35 @@ async def play_sse(
     chunks = play(
         store, run_id, speed=speed, after=after, longest_pause=longest_pause, sleep=sleep, clock=clock
     )
-    async with aclosing(chunks), aclosing(_or_silence(chunks, keep_alive)) as moments:
-        async for seen in moments:
-            data = encoder.keep_alive() if seen is None else encoder.encode(seen.chunk)
+    async with aclosing(chunks), aclosing(_with_silence(chunks, keep_alive)) as items:
+        async for item in items:
+            data = encoder.keep_alive() if item is None else encoder.encode(item.chunk)
             if data:
                 yield data
     yield encoder.finish()
 
 
-async def _or_silence(
+async def _with_silence(
     chunks: AsyncGenerator[StoredChunk, None], seconds: float | None
 ) -> AsyncGenerator[StoredChunk | None, None]:
-    """The chunks, and `None` whenever none came for so many seconds."""
+    """The chunks, and `None` after so many seconds without one."""
     while True:
         waiting = asyncio.ensure_future(anext(chunks, None))
         try:
             while not (await asyncio.wait([waiting], timeout=seconds))[0]:
                 yield None
-            seen = await waiting
+            chunk = await waiting
         finally:
-            await _stopped(waiting)
-        if seen is None:
+            await _cancel(waiting)
+        if chunk is None:
             return
-        yield seen
+        yield chunk
 
 
-async def _stopped(task: "asyncio.Future[StoredChunk | None]") -> None:
-    """Nobody waits for it any more: nor does it go on."""
+async def _cancel(task: "asyncio.Future[StoredChunk | None]") -> None:
+    """Cancel a task that is not done, and wait for it."""
     if not task.done():
         task.cancel()
         await asyncio.wait([task])
     if not task.cancelled():
-        task.exception()  # whoever left does not want to know
+        task.exception()  # retrieved, so that asyncio does not log it

@@ -1,7 +1,7 @@
-"""A stored run in the place of a model: what it answered then, it answers again.
+"""A stored run as a model: it returns the recorded responses again.
 
-So a run can be done over without a key: `Agent(ReplayService(store, run_id), tools=…)` calls its tools for
-real, and the model says what it said.
+So a run can be repeated without an API key: `Agent(ReplayService(store, run_id), tools=…)` runs its tools,
+and the model returns what it returned then.
 """
 
 from collections.abc import AsyncGenerator, Sequence
@@ -33,23 +33,23 @@ from partita.types.messages import AssistantMessage, Message, UserMessage
 from partita.types.threads import Run
 from partita.types.usage import Usage
 
-from .model_calls import Answer, events_of, load_answers
+from .model_calls import ModelResponse, events_of, load_responses
 
 NO_MORE: Final = "the recorded run has no more steps"
 
 
 class ReplayService:
-    """Answers with what a stored run holds. Which of its answers, the conversation decides alone."""
+    """Returns the responses of a stored run. Which one depends only on the conversation."""
 
-    supports_client_tools = True  # it calls what was called then
+    supports_client_tools = True  # it calls the tools that were called then
 
     def __init__(self, store: Store | None, run_id: str, *, name: str = "replay") -> None:
-        """Without a store, the run is looked for in the user's own."""
+        """Without a store, the run is read from the user's default store."""
         self.name = name
         self.model = "replay"
         self._store = store
         self._run_id = run_id
-        self._answers: Sequence[Answer] | None = None
+        self._responses: Sequence[ModelResponse] | None = None
 
     async def invoke(
         self,
@@ -59,71 +59,71 @@ class ReplayService:
         session_id: str | None = None,
         options: InvokeOptions | None = None,
     ) -> AsyncGenerator[AgentStreamEvent, None]:
-        """The answer that was given at this point of the conversation."""
-        if self._answers is None:
-            self._answers = await self._load()
-        step = 0 if isinstance(prompt, str) else steps_behind(prompt)
-        if step >= len(self._answers):
+        """The recorded response at this point of the conversation."""
+        if self._responses is None:
+            self._responses = await self._load()
+        step = 0 if isinstance(prompt, str) else responses_after_prompt(prompt)
+        if step >= len(self._responses):
             yield ErrorEvent(message=NO_MORE, name="replay-ended")
             return
-        answer = self._answers[step]
+        response = self._responses[step]
         usage: Usage | None = None
-        rename = Renaming(None if options is None else options.message_id)
-        for event in events_of(answer):
+        with_new_id = MessageIds(None if options is None else options.message_id)
+        for event in events_of(response):
             if isinstance(event, ChunkEvent):
                 usage = _usage_in(event.chunk) or usage
-            yield rename(event)
-        yield answer.end or CompleteEvent(agent_type=self.name, usage=usage)
+            yield with_new_id(event)
+        yield response.end or CompleteEvent(agent_type=self.name, usage=usage)
 
-    async def _load(self) -> Sequence[Answer]:
+    async def _load(self) -> Sequence[ModelResponse]:
         async with AsyncExitStack() as stack:
             store = self._store
             if store is None:
                 store = await stack.enter_async_context(open_store())
-            return await load_answers(store, self._run_id)
+            return await load_responses(store, self._run_id)
 
 
-class Renaming:
-    """Gives the messages of an answer ids of their own: those of the recording have theirs already."""
+class MessageIds:
+    """Replaces the ids of messages, which belong to the recorded messages."""
 
     def __init__(self, first: str | None) -> None:
         self._next = first
-        self._names: dict[str, str | None] = {}
+        self._ids: dict[str, str | None] = {}
 
     def __call__(self, event: AgentStreamEvent) -> AgentStreamEvent:
-        """The event; a start of a message says another id."""
+        """The event; the start of a message has a new id."""
         chunk = event.chunk if isinstance(event, ChunkEvent) else None
         if not isinstance(chunk, MessageStart) or chunk.message_id is None:
             return event
-        if chunk.message_id not in self._names:
-            self._names[chunk.message_id], self._next = self._next, new_id()
-        return replace(event, chunk=replace(chunk, message_id=self._names[chunk.message_id]))
+        if chunk.message_id not in self._ids:
+            self._ids[chunk.message_id], self._next = self._next, new_id()
+        return replace(event, chunk=replace(chunk, message_id=self._ids[chunk.message_id]))
 
 
-def make(name: str, rest: str) -> ReplayService:
-    """The run that is named, of the user's own store."""
-    if not rest:
+def make(name: str, argument: str) -> ReplayService:
+    """The agent of a name `replay:RUN` (see `partita.runtime.registry`)."""
+    if not argument:
         raise AgentError("no run is named", where=name, hint="replay:RUN, the id of a stored run")
-    return ReplayService(None, rest)
+    return ReplayService(None, argument)
 
 
-def steps_behind(messages: Sequence[Message]) -> int:
-    """How many answers of a model stand behind what the user said last."""
-    steps = 0
+def responses_after_prompt(messages: Sequence[Message]) -> int:
+    """The number of responses of a model after the last message of the user."""
+    responses = 0
     for message in model_view(messages).messages:
         if isinstance(message, UserMessage):
-            steps = 0
+            responses = 0
         elif isinstance(message, AssistantMessage):
-            steps += 1
-    return steps
+            responses += 1
+    return responses
 
 
 def _usage_in(chunk: Chunk) -> Usage | None:
-    said = chunk.message_metadata if isinstance(chunk, MessageFinish) else None
-    return read_usage(said.get("usage")) if is_object(said) else None
+    metadata = chunk.message_metadata if isinstance(chunk, MessageFinish) else None
+    return read_usage(metadata.get("usage")) if is_object(metadata) else None
 
 
-# Answering again, elsewhere: a copy of a thread up to a message, and another answer there.
+# Another response, in a fork of the thread
 
 
 async def rerun(
@@ -136,18 +136,18 @@ async def rerun(
     title: str | None = None,
     options: InvokeOptions | None = None,
 ) -> Run:
-    """Fork a thread at what a user said, or at the question behind an answer, and let an agent answer there.
+    """Fork a thread at a user message, or at the one that a response responds to, and run an agent there.
 
-    The thread stays as it is; the run belongs to the new one.
+    The thread does not change; the run belongs to the fork.
     """
     store = session.store
-    asked = await _question(session, thread_id, message_id)
-    thread = await store.threads.fork(thread_id, asked.id, new_id=new_id, title=title)
+    prompt = await _user_message(session, thread_id, message_id)
+    thread = await store.threads.fork(thread_id, prompt.id, new_id=new_id, title=title)
     return await session.start(agent, thread.id, options=options)
 
 
-async def _question(session: Session, thread_id: str, message_id: str) -> Message:
-    """The message of the user that a message is, or answers."""
+async def _user_message(session: Session, thread_id: str, message_id: str) -> Message:
+    """The user message that a message is or responds to."""
     message = await session.store.messages.get(thread_id, message_id)
     if message is None:
         raise NotFoundError(
@@ -155,10 +155,12 @@ async def _question(session: Session, thread_id: str, message_id: str) -> Messag
             hint="list the messages of the thread to see their ids",
         )
     while not isinstance(message, UserMessage):
-        above = message.parent_id
-        message = None if above is None else await session.store.messages.get(thread_id, above)
+        parent = message.parent_id
+        message = None if parent is None else await session.store.messages.get(thread_id, parent)
         if message is None:
             raise AgentError(
-                f"message {message_id!r} answers nobody", where=f"thread {thread_id}", hint="name a question"
+                f"no user message before message {message_id!r}",
+                where=f"thread {thread_id}",
+                hint="give the id of a user message, or of a response to one",
             )
     return message

@@ -1,7 +1,6 @@
-"""A run step by step, back and forth, with its messages as they were at any point.
+"""A run chunk by chunk, forward and back, with its messages as they were at any point.
 
-On the way marks are set from which a fold can go on, so that a step back costs no more than the way from
-the last mark.
+The state of the fold is saved at regular intervals, so that a step back repeats only the chunks since then.
 """
 
 from bisect import bisect_right
@@ -20,140 +19,143 @@ from partita.types.json import JsonObject
 from partita.types.messages import AssistantMessage
 from partita.types.threads import Run
 
-from .message_chunks import is_imported, retold_run
-from .recorded_run import first_message_id, get_run, recorded, seed_of
+from .message_chunks import chunks_of_imported_run, is_imported
+from .recorded_run import continued_message, get_run, read_recorded_run
 
-EVERY: Final = 200
-"""How many chunks lie between two marks."""
+CHECKPOINT_EVERY: Final = 200
+"""How many chunks there are between two checkpoints."""
 
 
-class Mark(NamedTuple):
-    """A place in a run, and the state of the fold there."""
+class FoldCheckpoint(NamedTuple):
+    """The state of a fold after a number of chunks."""
 
-    place: int
+    position: int
     messages: MessagesCheckpoint
     decisions: dict[str, JsonObject]
     internal: frozenset[str]
 
 
-class MarkedFold(RunFold):
+class RestorableFold(RunFold):
     """A fold that can return to an earlier state."""
 
-    def mark(self, place: int) -> Mark:
-        """The state now, and the place it belongs to."""
-        return Mark(place, self._messages.checkpoint(), dict(self._decisions), frozenset(self._internal))
+    def checkpoint(self, position: int) -> FoldCheckpoint:
+        """The current state, after that number of chunks."""
+        return FoldCheckpoint(
+            position, self._messages.checkpoint(), dict(self._decisions), frozenset(self._internal)
+        )
 
-    def go_back(self, mark: Mark) -> None:
-        """Return to the state of a mark."""
-        self._messages.restore(mark.messages)
-        self._decisions, self._internal = dict(mark.decisions), set(mark.internal)
+    def restore(self, checkpoint: FoldCheckpoint) -> None:
+        """Return to an earlier state."""
+        self._messages.restore(checkpoint.messages)
+        self._decisions, self._internal = dict(checkpoint.decisions), set(checkpoint.internal)
 
 
 class Stepper:
-    """Stands between two chunks of a run: `next`, `back`, `seek`, and the messages there."""
+    """A position in the chunks of a run, and the messages there: `next`, `back`, `seek`, `snapshot`."""
 
     def __init__(
         self,
         run: Run,
-        seen: Sequence[StoredChunk],
+        chunks: Sequence[StoredChunk],
         *,
         message_id: str | None = None,
         seed: AssistantMessage | None = None,
-        every: int = EVERY,
+        every: int = CHECKPOINT_EVERY,
     ) -> None:
-        """`seen` are all chunks of the run, notes included; `seed` is the message that it went on with."""
+        """`chunks` are all chunks of the run, with notes; `seed` is the message that the run continued."""
         self.run = run
-        self._seen = list(seen)
-        self._numbers = [one.seq for one in seen]
+        self._chunks = list(chunks)
+        self._numbers = [one.seq for one in chunks]
         self._every = max(every, 1)
-        self._fold = MarkedFold(message_id or run.message_id or "", run_id=run.id, seed=seed)
-        self._place = 0
-        self._marks = [self._fold.mark(0)]
+        self._fold = RestorableFold(message_id or run.message_id or "", run_id=run.id, seed=seed)
+        self._position = 0
+        self._checkpoints = [self._fold.checkpoint(0)]
 
     @classmethod
-    async def open(cls, store: Store, run_id: str, *, every: int = EVERY) -> "Stepper":
-        """A stepper before the first chunk of a run, as far as its log goes now."""
+    async def open(cls, store: Store, run_id: str, *, every: int = CHECKPOINT_EVERY) -> "Stepper":
+        """A stepper before the first chunk of a run, with the chunks that are stored now."""
         run = await get_run(store, run_id)
         if is_imported(run):
-            return cls(run, await retold_run(store, run), every=every)
-        log = await recorded(store, run)
+            return cls(run, await chunks_of_imported_run(store, run), every=every)
+        recorded = await read_recorded_run(store, run)
         return cls(
             run,
-            stored_chunks(log.records),
-            message_id=first_message_id(run, log.records),
-            seed=await seed_of(store, log),
+            stored_chunks(recorded.records),
+            message_id=recorded.message_id,
+            seed=await continued_message(store, run),
             every=every,
         )
 
-    def add(self, seen: StoredChunk) -> None:
-        """One more chunk at the end, of a run that is at work; one that is known is passed over."""
-        if not self._numbers or seen.seq > self._numbers[-1]:
-            self._seen.append(seen)
-            self._numbers.append(seen.seq)
+    def add(self, chunk: StoredChunk) -> None:
+        """Add a chunk of an active run at the end, unless it is known."""
+        if not self._numbers or chunk.seq > self._numbers[-1]:
+            self._chunks.append(chunk)
+            self._numbers.append(chunk.seq)
 
     def __len__(self) -> int:
-        return len(self._seen)
+        return len(self._chunks)
 
     @property
-    def place(self) -> int:
-        """How many chunks lie behind."""
-        return self._place
+    def position(self) -> int:
+        """The number of chunks before the current position."""
+        return self._position
 
     @property
     def seq(self) -> int:
-        """The number of the last chunk that lies behind; 0 before the first."""
-        return self._numbers[self._place - 1] if self._place else 0
+        """The log number of the chunk before the current position; 0 at the start."""
+        return self._numbers[self._position - 1] if self._position else 0
 
     @property
     def last(self) -> StoredChunk | None:
-        """The last chunk that lies behind."""
-        return self._seen[self._place - 1] if self._place else None
+        """The chunk before the current position; `None` at the start."""
+        return self._chunks[self._position - 1] if self._position else None
 
     @property
-    def began(self) -> datetime | None:
-        """When the first chunk came."""
-        return self._seen[0].time if self._seen else None
+    def started_at(self) -> datetime | None:
+        """The time of the first chunk."""
+        return self._chunks[0].time if self._chunks else None
 
     def next(self) -> StoredChunk | None:
-        """Step over the next chunk; `None` at the end."""
-        if self._place == len(self._seen):
+        """Go over the next chunk and return it; `None` at the end."""
+        if self._position == len(self._chunks):
             return None
-        seen = self._seen[self._place]
-        with suppress(StreamError):  # it was passed over when it was told, too
-            self._fold.feed(seen.chunk)
-        self._place += 1
-        if self._place % self._every == 0 and self._place > self._marks[-1].place:
-            self._marks.append(self._fold.mark(self._place))
-        return seen
+        chunk = self._chunks[self._position]
+        with suppress(StreamError):  # a chunk that does not fit was left out of the live run, too
+            self._fold.feed(chunk.chunk)
+        self._position += 1
+        if self._position % self._every == 0 and self._position > self._checkpoints[-1].position:
+            self._checkpoints.append(self._fold.checkpoint(self._position))
+        return chunk
 
     def back(self) -> StoredChunk | None:
-        """Step back over the last chunk; `None` at the beginning."""
-        if self._place == 0:
+        """Go back over the last chunk and return it; `None` at the start."""
+        if self._position == 0:
             return None
-        self.go_to(self._place - 1)
-        return self._seen[self._place]
+        self.go_to(self._position - 1)
+        return self._chunks[self._position]
 
     def seek(self, seq: int) -> None:
-        """Stand behind the chunk of that number, or behind the last one before it."""
+        """Go to the position after the chunk with that log number, or after the last one before it."""
         self.go_to(bisect_right(self._numbers, seq))
 
-    def go_to(self, place: int) -> None:
-        """Stand where so many chunks lie behind."""
-        place = min(max(place, 0), len(self._seen))
-        mark = self._marks[bisect_right(self._marks, place, key=lambda mark: mark.place) - 1]
-        if place < self._place or mark.place > self._place:
-            self._fold.go_back(mark)
-            self._place = mark.place
-        while self._place < place:
+    def go_to(self, position: int) -> None:
+        """Go to the position after that number of chunks."""
+        position = min(max(position, 0), len(self._chunks))
+        index = bisect_right(self._checkpoints, position, key=lambda checkpoint: checkpoint.position) - 1
+        checkpoint = self._checkpoints[index]
+        if position < self._position or checkpoint.position > self._position:
+            self._fold.restore(checkpoint)
+            self._position = checkpoint.position
+        while self._position < position:
             self.next()
 
     def snapshot(self) -> tuple[AssistantMessage, ...]:
-        """The messages as they were here."""
+        """The messages at the current position."""
         return self._fold.snapshot()
 
-    def ended(self) -> tuple[AssistantMessage, ...]:
-        """The messages at the end, where the stepper then stands; closed, if the run has ended."""
-        self.go_to(len(self._seen))
+    def finish(self) -> tuple[AssistantMessage, ...]:
+        """Go to the end and return the messages there, closed if the run has ended."""
+        self.go_to(len(self._chunks))
         if self.run.finished_at is None:
             return self._fold.snapshot()
         return self._fold.finish(self.run.status, self.run.error)

@@ -1,1 +1,1 @@
-"""Running agents durably: what they say is stored before anyone sees it."""
+"""Durable runs of agents: all that an agent emits is stored before a client receives it."""

@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 from partita.formats.ag_ui.encoder import AgUiEncoder
 from partita.formats.ag_ui.format import load
-from partita.runtime.replay.message_chunks import retold
+from partita.runtime.replay.message_chunks import chunks_of_message
 from partita.runtime.session.client_replies import ApprovalResponse
 from partita.runtime.session.sse import EventFraming, follow_sse
 from partita.server.callers import ActingCaller, CallerView
@@ -78,7 +78,7 @@ class AgUi(NamedTuple):
     async def respond(self, caller: CallerView, body: RunInput, started: StartedTurn) -> Response:
         """The events of the run. Of a message that it continues, only the ids are known to the encoder."""
         run, continued = started.run, started.continued
-        before = () if continued is None else tuple(retold(continued))[:-1]
+        before = () if continued is None else tuple(chunks_of_message(continued))[:-1]
         encoder = AgUiEncoder(body.thread_id, body.run_id, run.message_id, before)
         events = follow_sse(
             caller.session,

@@ -16,7 +16,7 @@ from partita.formats.ai_sdk.ui.chat import APPROVALS, chat_message
 from partita.formats.ai_sdk.ui.chat_encoder import ChatEncoder
 from partita.formats.ai_sdk.ui.format import load_message
 from partita.formats.format import ToolSpec
-from partita.runtime.replay.message_chunks import retold
+from partita.runtime.replay.message_chunks import chunks_of_message
 from partita.runtime.session.run_stream import stored_chunks
 from partita.runtime.session.sse import ENDS, end_of, follow_sse, last_event_seq
 from partita.server.callers import Caller, CallerView
@@ -163,7 +163,7 @@ class AiSdk(NamedTuple):
         """A stored message, and those that a client has joined with it, as chunks without an end."""
         stored = [] if message is None else await rows_before(caller.store, message)
         rows = [row for row in stored if isinstance(row, AssistantMessage)]
-        chunks = [chunk for row in rows for chunk in retold(row)][:-1] + self._approvals(rows)
+        chunks = [chunk for row in rows for chunk in chunks_of_message(row)][:-1] + self._approvals(rows)
         if self.target.knows(CHUNKS[ToolApprovalResponse]):
             return chunks
         # Release 6 has no chunk for an approved call: it would request the approval a second time.

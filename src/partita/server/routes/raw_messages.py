@@ -8,7 +8,7 @@ from typing import Annotated, Final, NamedTuple
 import msgspec
 
 from partita.errors import NotFoundError
-from partita.runtime.rebuild.provenance import OfRun, message_below
+from partita.runtime.rebuild.provenance import LogEntries, find_nested
 from partita.runtime.replay.message_chunks import is_imported
 from partita.runtime.replay.recorded_run import HEAD, first_message_id
 from partita.server.callers import ActingCaller, CallerView
@@ -156,21 +156,21 @@ def _original(tx: Transaction, thread: Thread) -> str:
 
 async def _lines(
     caller: CallerView, asked: _Asked, thread_id: str, message_id: str
-) -> tuple[Message, Sequence[OfRun] | None]:
+) -> tuple[Message, Sequence[LogEntries] | None]:
     """The message, and the lines that it was read from; `None` where nobody knows them for certain."""
     message, session, agent = asked
     provenance = None if session is None else await caller.state.provenances.get(caller.store, session)
     if message is None:
         nested = None if provenance is None else provenance.nested.get(message_id)
         top = None if nested is None else await caller.store.messages.get(thread_id, nested.top_id)
-        message = None if top is None else message_below(top, message_id)
+        message = None if top is None else find_nested(top, message_id)
         agent = "" if nested is None else nested.agent
     if message is None:
         raise no_message(thread_id, message_id)
     return message, None if provenance is None else provenance.of(message, agent)
 
 
-def _read(tx: Transaction, lines: Sequence[OfRun], start: tuple[int, int], limit: int) -> _Found:
+def _read(tx: Transaction, lines: Sequence[LogEntries], start: tuple[int, int], limit: int) -> _Found:
     try:
         page = _page(_numbered(tx, lines, start), limit)
     except NotFoundError:
@@ -179,7 +179,7 @@ def _read(tx: Transaction, lines: Sequence[OfRun], start: tuple[int, int], limit
 
 
 def _numbered(
-    tx: Transaction, lines: Sequence[OfRun], start: tuple[int, int]
+    tx: Transaction, lines: Sequence[LogEntries], start: tuple[int, int]
 ) -> Iterator[tuple[int, str, int, StoredEntry]]:
     """The entries of those numbers, with the number of their run, from a place on."""
     for number, (run_id, seqs) in enumerate(lines):

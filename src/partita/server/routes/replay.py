@@ -157,7 +157,7 @@ async def run_at(
     await _check_log(caller, run_id)
     stepper = await Stepper.open(caller.store, run_id)
     if seq is None:
-        messages = stepper.ended()
+        messages = stepper.finish()
     else:
         stepper.seek(seq)
         messages = stepper.snapshot()
@@ -165,7 +165,7 @@ async def run_at(
     return MomentOfRun(
         run_id,
         stepper.seq,
-        stepper.place,
+        stepper.position,
         len(stepper),
         None if last is None else last.time.isoformat(),
         dump([message for message in messages if internal or not message.internal]).payload,

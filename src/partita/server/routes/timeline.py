@@ -12,7 +12,7 @@ from msgspec import Meta
 
 from partita.errors import NotFoundError
 from partita.runtime.principal import Principal
-from partita.runtime.replay.message_chunks import is_imported, retold_run
+from partita.runtime.replay.message_chunks import chunks_of_imported_run, is_imported
 from partita.runtime.service import closed
 from partita.server.callers import ActingCaller
 from partita.server.endpoints import Query, ResponseSpec, get
@@ -129,7 +129,7 @@ async def _retold(store: Store, run: Run) -> list[_Event]:
         lines = await store.read(_times, run.id)
     latest = list(accumulate(lines, max))  # lines of calls at once may stand in another order
     events: list[_Event] = []
-    for seen in await retold_run(store, run):
+    for seen in await chunks_of_imported_run(store, run):
         time = to_microseconds(seen.time)
         events.append(_Event(seen.seq, time, seen.json, bisect_right(latest, time) or None))
     return events

@@ -12,7 +12,7 @@ from partita.formats.log.session_file import SessionFacts
 from partita.formats.losses import Loss
 from partita.formats.redaction.redactor import RedactionLimitError
 from partita.formats.registry import get_format
-from partita.runtime.recordings.recording import Recording, origin_of, written
+from partita.runtime.recordings.recording import Recording, origin_of, to_bytes
 from partita.server.problems import Problem
 from partita.types.codec import to_json
 from partita.types.json import JsonObject, dumps, is_array
@@ -34,7 +34,7 @@ def fixture(cleaned: Cleaned) -> bytes:
         exchanges=[exchange for run in cleaned.runs for exchange in run.exchanges],
         messages=[to_json(message) for message in cleaned.messages],
     )
-    return written(recording)
+    return to_bytes(recording)
 
 
 # A thread as Markdown: words as they are, reasoning as a quotation, tools as fenced blocks.

@@ -11,9 +11,9 @@ from partita.formats.redaction.removal import Choice, Remover, is_left_out
 from partita.formats.redaction.values import redacted, redacted_chunks
 from partita.runtime.recordings.recording import Exchange
 from partita.runtime.recordings.redaction import clean_exchange
-from partita.runtime.recordings.run_recording import exchanges_in, words_before
-from partita.runtime.replay.message_chunks import is_imported, retold
-from partita.runtime.replay.recorded_run import Recorded
+from partita.runtime.recordings.run_recording import exchanges_of, prompt_before
+from partita.runtime.replay.message_chunks import chunks_of_message, is_imported
+from partita.runtime.replay.recorded_run import RecordedRun
 from partita.runtime.session.live_run import is_note
 from partita.server.problems import Problem
 from partita.store.logs.blocks import StoredEntry
@@ -123,7 +123,9 @@ async def _runs(store: Store, thread_id: str, messages: Sequence[Message]) -> li
 def _retold(run: Run, messages: Sequence[Message]) -> RunLog:
     """A run whose log holds lines and no chunks: its messages are told once more."""
     own = [one for one in messages if isinstance(one, AssistantMessage) and one.run_id == run.id]
-    return RunLog(run, [StoredEntry(0, encode(chunk), None) for message in own for chunk in retold(message)])
+    return RunLog(
+        run, [StoredEntry(0, encode(chunk), None) for message in own for chunk in chunks_of_message(message)]
+    )
 
 
 def _log(tx: Transaction, run: Run, room: int) -> RunLog:
@@ -160,14 +162,14 @@ def clean_run(log: RunLog, messages: Sequence[Message], redactor: Redactor, choi
     if choice.messages or choice.parts:
         return CleanRun((), sent, cut=True)
     path = f"runs.{log.run.id}"
-    words = words_before(messages, log.run)
+    words = prompt_before(messages, log.run)
     if choice or not log.whole:
         recorded = [decode_chunk(entry.chunk) for entry in log.entries if entry.chunk is not None]
         chunks = [chunk for chunk in recorded if not is_note(chunk) and not is_left_out(chunk, choice.kinds)]
         cleaned = [to_json(chunk) for chunk in redacted_chunks(chunks, redactor, path).chunks]
         asked = None if words is None else redactor.text(words, path)
-        return CleanRun([Exchange(asked=asked, chunks=cleaned)] if cleaned else (), sent, log.cut)
-    exchanges = exchanges_in(Recorded(log.run, list(map(_record, enumerate(log.entries, 1)))), words)
+        return CleanRun([Exchange(prompt=asked, chunks=cleaned)] if cleaned else (), sent, log.cut)
+    exchanges = exchanges_of(RecordedRun(log.run, list(map(_record, enumerate(log.entries, 1)))), words)
     cleaned_all = [clean_exchange(one, redactor, f"{path}[{place}]") for place, one in enumerate(exchanges)]
     return CleanRun(cleaned_all, 0, log.cut)
 

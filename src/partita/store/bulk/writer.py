@@ -166,7 +166,7 @@ def _merged(stored: Thread, thread: Thread) -> Thread:
         title=thread.title or stored.title,
         agent=thread.agent or stored.agent,
         project=thread.project or stored.project,
-        metadata={**(stored.metadata or {}), **(thread.metadata or {})},
+        metadata={**(stored.metadata or {}), **thread.metadata} if thread.metadata else stored.metadata,
         created_at=thread.created_at or stored.created_at,
         updated_at=_later(stored.updated_at, thread.updated_at),
     )
