@@ -86,7 +86,7 @@ class Accumulator:
             self.diagnostics.append(Diagnostic(self.fed, str(error)))
             changed = False
         if handler is ignore:
-            self.diagnostics.append(Diagnostic(self.fed, f"chunk type {type_of(chunk)!r} passed over"))
+            self.diagnostics.append(Diagnostic(self.fed, f"chunk type {type_of(chunk)!r} ignored"))
         self.fed += 1
         return changed
 
@@ -247,7 +247,7 @@ class MessagesAccumulator:
         return StreamError(
             f"start with the id of a {known.__struct_config__.tag} message: {id_!r}",
             where=f"chunk {self.fed}",
-            hint="give the answer an id of its own",
+            hint="send another id for the new message",
             chunk_type="start",
             chunk_id=id_,
         )

@@ -139,7 +139,7 @@ class SseEncoder:
         return frames
 
     def encode_all(self, chunks: Iterable[tuple[Chunk, bytes]]) -> list[bytes]:
-        """The events of each of these chunks, given with their JSON."""
+        """The events of each of these chunks, which come with their JSON."""
         if self.target is not None and self._blocks.cut:
             return [self.encode(chunk, json) for chunk, json in chunks]
         # Most chunks need no adaptation.
@@ -342,7 +342,7 @@ class _Calls:
 
     def __init__(self) -> None:
         self._dynamic: dict[str, bool] = {}
-        self._asked: dict[str, str] = {}  # calls by approval
+        self._approval_calls: dict[str, str] = {}  # calls by approval
         self._reasons: dict[str, str] = {}  # of denials, by call
 
     def convert(self, original: Chunk, chunks: Sequence[Chunk]) -> Sequence[Chunk]:
@@ -357,9 +357,11 @@ class _Calls:
             case ToolInputError(tool_call_id=call):
                 self._dynamic.setdefault(call, bool(chunk.dynamic))
             case ToolApprovalRequest(approval_id=approval, tool_call_id=call):
-                self._asked[approval] = call
-            case ToolApprovalResponse(approval_id=approval, reason=str(reason)) if approval in self._asked:
-                self._reasons[self._asked[approval]] = reason
+                self._approval_calls[approval] = call
+            case ToolApprovalResponse(approval_id=approval, reason=str(reason)) if (
+                approval in self._approval_calls
+            ):
+                self._reasons[self._approval_calls[approval]] = reason
             case _:
                 pass
 

@@ -332,7 +332,7 @@ def _fit(chunk: Chunk, target: Target, withheld: list[Withheld]) -> Chunk:
     if chunk.extra and not target.knows(LOOSE):
         changes["extra"] = None
         paths = [f"{c.type_of(chunk)}.{key}" for key in chunk.extra]
-        withheld.extend(Withheld(path, f"{target} takes no extra fields") for path in paths)
+        withheld.extend(Withheld(path, f"{target} does not accept extra fields") for path in paths)
     required = ALWAYS_PRESENT.get(type(chunk))
     if required is not None and getattr(chunk, required) is UNSET:
         changes[required] = None

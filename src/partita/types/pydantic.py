@@ -19,7 +19,7 @@ from .messages import Part
 from .parts import UnknownPart
 from .schema import (
     describe,
-    held_values,
+    contained_values,
     public_components,
     public_values,
     reachable,
@@ -42,7 +42,7 @@ OPEN_TAGS: Mapping[type[Value], str] = {
 def core_schema_of(cls: type[Value]) -> CoreSchema:
     """How pydantic reads, writes and describes a value: definitions of it and of the values in it."""
     components = public_components() if cls in public_values() else describe((cls,))[1]
-    classes = {value.__name__: value for value in held_values(cls)}
+    classes = {value.__name__: value for value in contained_values(cls)}
     names = sorted(reachable({"$ref": cls.__name__}, components))
     refs = {name: _ref(name, classes.get(name)) for name in names}
     return core_schema.definitions_schema(
@@ -61,16 +61,16 @@ def _definition(
     name: str, cls: type[Value] | None, component: JsonObject, refs: Mapping[str, str]
 ) -> CoreSchema:
     """The definition of a value, or of a union if there is no class."""
-    held = [
+    nested = [
         core_schema.definition_reference_schema(refs[other]) for other in dict.fromkeys(references(component))
     ]
     metadata = {DESCRIBERS: [_describer(component, refs)]}
     if cls is None:
-        return core_schema.union_schema([*held], ref=refs[name], metadata=metadata)
+        return core_schema.union_schema([*nested], ref=refs[name], metadata=metadata)
     # The inner schema only refers to the nested values, because pydantic drops unused definitions.
     return core_schema.no_info_wrap_validator_function(
         _validator(cls),
-        core_schema.union_schema([*held]) if held else core_schema.any_schema(),
+        core_schema.union_schema([*nested]) if nested else core_schema.any_schema(),
         ref=refs[name],
         metadata=metadata,
         serialization=core_schema.plain_serializer_function_ser_schema(_serializer(cls), when_used="json"),

@@ -97,13 +97,13 @@ def public_components() -> Mapping[str, JsonObject]:
 @cache
 def public_values() -> tuple[type[Value], ...]:
     """Every public value, in the order of the unions and their members."""
-    return tuple(held_values(*(union.members for union in UNIONS.values()), *SINGLE_VALUES))
+    return tuple(contained_values(*(union.members for union in UNIONS.values()), *SINGLE_VALUES))
 
 
-def held_values(*held: Any) -> list[type[Value]]:
+def contained_values(*types: Any) -> list[type[Value]]:
     """Every value that these types contain, directly or indirectly."""
     found: dict[type[Value], None] = {}
-    waiting = list(held)
+    waiting = list(types)
     while waiting:
         type_ = waiting.pop(0)
         if not (isinstance(type_, type) and issubclass(type_, Value)):

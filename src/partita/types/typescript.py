@@ -18,7 +18,7 @@ from .chunks import DATA_PREFIX, DataChunk, UnknownChunk
 from .legacy import REMOVED_IN, LegacyRole
 from .messages import ContentBase, MessageType, PrimitiveType
 from .parts import Interruption, PartState, ToolState, UnknownPart
-from .schema import NOT_ON_WIRE, UNION_NAMES, UNIONS, held_values, public_components, public_values
+from .schema import NOT_ON_WIRE, UNION_NAMES, UNIONS, contained_values, public_components, public_values
 from .threads import RunStatus
 from .tool_views import ChangeKind, TodoStatus, ToolView
 from .value import EXTRA_NAME, Value
@@ -74,7 +74,7 @@ LEAVES: Mapping[Any, str] = {
 def typescript() -> str:
     """All declarations, as the source of one module."""
     literals = (_alias(name, text, _choices(literal)) for name, (literal, text) in LITERALS.items())
-    values = map(_interface, (*public_values(), *held_values(ToolView)))
+    values = map(_interface, (*public_values(), *contained_values(ToolView)))
     unions = (
         _alias(name, union.description, [member.__name__ for member in get_args(union.members)])
         for name, union in UNIONS.items()

@@ -96,7 +96,7 @@ class Value(
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> Any:
-        """Let pydantic read and write this value: FastAPI bodies and OpenAPI just work."""
+        """Let pydantic read and write this value, as in bodies of FastAPI routes."""
         # Imported by name, because that module imports all others of this package.
         return import_module("partita.types.pydantic").core_schema_of(cls)
 

@@ -37,7 +37,7 @@ STORED: Final = re.compile(r"blob:sha256:[0-9a-f]{64}#(?:text|json)")
 ACP: Final = "acp"
 
 DETAILS: Final = ("toolUseResult", "resultDisplay", "metadata")
-"""Where Claude Code, Gemini CLI and OpenCode keep what they know about a call besides what the model saw."""
+"""Where Claude Code, Gemini CLI and OpenCode store details of a call that the model does not receive."""
 
 
 class CallData:
@@ -92,7 +92,7 @@ class CallData:
 
     @cached_property
     def details(self) -> list[tuple[Path, JsonObject]]:
-        """What the agent keeps about the call besides what the model saw, with its paths; best first."""
+        """The details that the agent stores besides the model's output, with their paths; best first."""
         return list(self._details())
 
     def _details(self) -> Iterator[tuple[Path, JsonObject]]:
@@ -112,12 +112,12 @@ class CallData:
 
     @property
     def acp(self) -> JsonObject:
-        """What an agent of the Agent Client Protocol says about the call: its kind and its locations."""
+        """The kind and the locations of the call, from an agent of the Agent Client Protocol."""
         found: Json = (self.part.tool_metadata or {}).get(ACP)
         return found if is_object(found) else {}
 
     def acp_items(self, kind: str) -> tuple[int, ...]:
-        """The places of the items of this type in the output: `diff`, `terminal`."""
+        """The indexes of the output's items of a type: `diff`, `terminal`."""
         found = (path[2] for path, item in self.details if len(path) == 4 and item.get("type") == kind)
         return tuple(place for place in found if isinstance(place, int))
 
@@ -153,7 +153,7 @@ class CallData:
 
 
 def _parse_input(text: str, *, complete: bool) -> JsonObject | None:
-    """The object that a text is; `None` when it is not one."""
+    """Parse a text that is a JSON object; `None` for any other."""
     if not complete:
         value = PartialJson(text).read().value
         return value if is_object(value) else None
@@ -161,7 +161,7 @@ def _parse_input(text: str, *, complete: bool) -> JsonObject | None:
 
 
 def parse_object(text: str) -> JsonObject | None:
-    """The JSON object that a text is; `None` when it is not one."""
+    """Parse a text that is a JSON object; `None` for any other."""
     try:
         value = loads(text)
     except DecodeError:

@@ -1,4 +1,4 @@
-"""Which files a call changed, and how."""
+"""The changes of files that a call made, from whichever form the agent stores them in."""
 
 import re
 from collections import Counter
@@ -30,10 +30,10 @@ WHOLE: Final = ("content", "file_text", "contents", "text")
 
 CONTEXT: Final = 3
 LONGEST_COMPARED: Final = 600
-"""How many lines that differ are compared with one another; beyond that one text replaces the other."""
+"""The most differing lines that are compared; with more of them, one text replaces the other."""
 
 MOST_PAIRS: Final = 30_000
-"""How many pairs of equal lines the texts of a call may have to be compared: each costs time."""
+"""The most pairs of equal lines in the texts of a call; with more of them, one text replaces the other."""
 
 
 def path_of(data: CallData) -> str:
@@ -43,7 +43,7 @@ def path_of(data: CallData) -> str:
 
 
 def find_changes(data: CallData) -> tuple[FileChange, ...]:
-    """What a call changed, from the most precise source; empty when it names no change."""
+    """The changes of a call, from the most precise source; empty if it has none."""
     for find in (_structured, _acp_diffs, _displayed_diff, _patch_text, _replaced):
         found = find(data)
         if found:
@@ -195,7 +195,7 @@ def _patch(data: CallData, text: str) -> Iterator[FileChange]:
 
 
 def _replaced(data: CallData) -> list[FileChange]:
-    """What the input replaces by what, or the whole file that it writes."""
+    """The replacements in the input, or the whole file that it writes."""
     edits = objects(data.input.get("edits")) or [data.input]
     path = path_of(data) or first_text(edits[0], *PATHS)
     pairs = MOST_PAIRS // len(edits)

@@ -1,4 +1,4 @@
-"""Commands: what was run, what it printed, how it ended."""
+"""Commands of a shell: the command, its output and its exit code, for every agent."""
 
 import re
 from collections.abc import Iterable
@@ -13,7 +13,7 @@ SHELLS: Final = frozenset({"bash", "sh", "zsh", "/bin/bash", "/bin/sh", "/bin/zs
 SCRIPT_FLAGS: Final = frozenset({"-c", "-lc", "-ic"})
 
 WALL_TIME: Final = re.compile(r"^Wall time: (?P<seconds>\d+(?:\.\d+)?) s(?:econds)?$", re.MULTILINE)
-# What agents write before the output that the model sees, seen in recordings: Claude Code (`Exit code 1`),
+# The lines that agents write before the output, seen in recordings: Claude Code (`Exit code 1`),
 # Codex' `shell` and its `exec_command`, which may still be running.
 HEADS: Final = (
     re.compile(
@@ -35,7 +35,7 @@ CODES: Final = ("exitCode", "exit_code", "exit", "code", "return_code", "returnc
 
 
 class Result(NamedTuple):
-    """What a command printed, and how it ended, as far as that is known."""
+    """The output of a command, and how it ended, as far as that is known."""
 
     output: ToolText | None = None
     errors: ToolText | None = None
@@ -63,7 +63,7 @@ def command_of(data: CallData) -> str:
 
 
 def result_of(data: CallData) -> Result:
-    """What the command printed, without what the agent wrote around it."""
+    """The output of a command, without the lines that the agent added."""
     if is_object(data.value):
         return _of_object(data.value, ("output", "value"))
     older = _older_object(data.text)
@@ -86,7 +86,7 @@ def result_of(data: CallData) -> Result:
 
 
 def _acp_terminal(data: CallData) -> Result | None:
-    """What a terminal of the Agent Client Protocol printed, and how its command ended."""
+    """The output of a terminal of the Agent Client Protocol, and how its command ended."""
     for path, found in data.details:
         if found.get("type") == "terminal" and isinstance(output := found.get("output"), str):
             status: Json = found.get("exitStatus")
@@ -135,7 +135,7 @@ def _after(text: str, end: int) -> ToolText | None:
 
 
 def _of_object(value: JsonObject, path: Path | None) -> Result:
-    """What an object reports. Without a path its texts are copied."""
+    """The result in an object. Without a path its texts are copied."""
     about: Json = value.get("metadata")
     places = [value, about] if is_object(about) else [value]
 

@@ -1,4 +1,4 @@
-"""Files that were read: their text, without what the agent wrote around it, and which lines it is."""
+"""Files that were read: their text without the agent's additions, and the range of its lines."""
 
 import re
 from typing import Final, NamedTuple
@@ -33,7 +33,7 @@ REMINDER: Final = "<system-reminder>"
 
 
 class FileText(NamedTuple):
-    """The text that was read, the number of its first line, and what the agent appended."""
+    """The text that was read, the number of its first line, and the remark that the agent appended."""
 
     text: ToolText | None
     first_line: int = 1

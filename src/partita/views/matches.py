@@ -1,4 +1,4 @@
-"""What a search or a list of a directory found, by file, from the lines that the tools print."""
+"""The results of a search or of a listed directory, by file, from the lines that the tools print."""
 
 import re
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ from .text import split_lines
 LONGEST_LINE: Final = 400
 """How many characters of a line that was found are displayed."""
 
-# Claude Code: `numFiles` is 0 where it only counts matches, so a 0 says nothing.
+# Claude Code: `numFiles` is 0 where it only counts matches, so a 0 is not a count of files.
 COUNTS: Final = ("numMatches", "totalMatches", "numFiles", "matches", "count")
 COUNTED: Final = re.compile(r"^(?:Found|Listed) (\d{1,9}) ")
 NOTHING: Final = re.compile(
@@ -34,7 +34,7 @@ PATH: Final = re.compile(r"^(?:\.{0,2}/|[A-Za-z]:\\)?[^\s:][^:]*$")
 
 
 class Found(NamedTuple):
-    """Files with their matches, other lines, and how much was found, if that is known."""
+    """Files with their matches, other lines, and the number of results, if that is known."""
 
     files: tuple[FoundFile, ...] = ()
     remarks: tuple[str, ...] = ()
@@ -42,7 +42,7 @@ class Found(NamedTuple):
 
 
 def find_matches(data: CallData) -> Found:
-    """What a call found: as the agent keeps it, else from the lines of its output."""
+    """The results of a call: as the agent stores them, else from the lines of its output."""
     counts = [count for name in COUNTS if (count := integer(data.detail(name))) is not None]
     reported = next((count for count in counts if count), None)
     names = texts(data.detail("filenames"))
@@ -61,7 +61,7 @@ def find_matches(data: CallData) -> Found:
 
 
 def _is_plain(found: Found) -> bool:
-    """Whether an output has lines of files without their numbers, which cannot be told from paths."""
+    """Whether an output has lines of files without their numbers, which look like paths."""
     has_numbers = any(file.matches or file.count is not None for file in found.files)
     return len(found.remarks) > 1 and not has_numbers
 

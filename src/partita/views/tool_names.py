@@ -15,7 +15,7 @@ NamedKind: TypeAlias = Literal[
 
 
 class NamedTool(NamedTuple):
-    """What the tools of some names do, and the title of their calls."""
+    """The kind of a tool, and the title of its calls."""
 
     kind: NamedKind
     title: str
@@ -63,7 +63,7 @@ ACP_KINDS: Final[Mapping[str, NamedTool]] = {
     "search": NamedTool("search", "Search", ""),
     "fetch": NamedTool("fetch", "Fetch", ""),
 }
-"""What a tool does by its kind in the Agent Client Protocol, where its name is not known."""
+"""Tools of unknown names by their kind in the Agent Client Protocol."""
 
 BY_NAME: Final[Mapping[str, NamedTool]] = {name: tool for tool in TOOLS for name in tool.names.split()}
 
@@ -75,7 +75,7 @@ MCP: Final = re.compile(r"^mcp__(.+?)__(.+)$", re.DOTALL)
 
 
 def find_tool(name: str) -> NamedTool | None:
-    """What a tool of this name does; `None` when the name is not known."""
+    """The tool of a name; `None` if the name is not known."""
     lower = name.lower()
     return BY_NAME.get(lower) or BY_NAME.get(VERSION.sub("", PROVIDER.sub("", lower)))
 

@@ -1,4 +1,4 @@
-"""Reading the texts that a view locates in its call."""
+"""Reads the texts of a view, which are not copied into it but located in its call."""
 
 from partita.types.json import Json, is_array, is_object
 from partita.types.messages import ToolCallPart
@@ -16,7 +16,7 @@ from .call_data import CallData
 
 
 def read_text(part: ToolCallPart, located: ToolText | None) -> str:
-    """The text that a view of this call means; empty when there is none."""
+    """The text at a location of this call; empty if there is none."""
     if located is None:
         return ""
     if located.text is not None:

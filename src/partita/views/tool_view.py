@@ -1,4 +1,4 @@
-"""Tool calls of every agent → what they are and what they did.
+"""Tool calls of every agent → views: their kind, title, and what they did (commands, changes, matches …).
 
 `tool_view` is the only place that decides what a call is. The server sends the views with the messages; the
 web UI and the terminal draw them.
@@ -56,14 +56,14 @@ NETWORK: Final = "networkExecution"
 
 
 class Facts(TypedDict, total=False):
-    """What every view may have besides its title and subject."""
+    """The members that every view may have besides its title and subject."""
 
     failed: bool
     seconds: float
 
 
 def tool_view(part: ToolCallPart, directory: str | None = None) -> ToolView:
-    """What a call is and what it did. Paths inside `directory`, that of the session, become relative."""
+    """The view of a call. Paths inside `directory`, that of the session, become relative."""
     data = CallData(part, directory)
     if is_object((part.tool_metadata or {}).get(NETWORK)):
         return _network(data)
@@ -77,7 +77,7 @@ def tool_view(part: ToolCallPart, directory: str | None = None) -> ToolView:
 
 
 def result_view(part: ToolResultPart, directory: str | None = None) -> ToolView:
-    """What a result is whose call is in another message."""
+    """The view of a result whose call is in another message."""
     return tool_view(call_of_result(part), directory)
 
 
@@ -97,7 +97,7 @@ def call_of_result(part: ToolResultPart) -> ToolCallPart:
 
 
 def _kind_by_content(data: CallData) -> str:
-    """What a call is whose tool is not known, by what it contains."""
+    """The kind of a call of an unknown tool, by what it contains."""
     if data.part.children:
         return "agent"
     if looks_like_change(data):
@@ -121,7 +121,7 @@ def _facts(data: CallData, seconds: float | None = None) -> Facts:
 
 
 def _reported_seconds(data: CallData) -> float | None:
-    """How long a call took, as Claude Code (milliseconds) and Codex (seconds) note it."""
+    """The duration that Claude Code (in milliseconds) or Codex (in seconds) stores."""
     for name, unit in (("durationMs", 0.001), ("totalDurationMs", 0.001), ("duration_seconds", 1.0)):
         value = data.detail(name)
         if isinstance(value, int | float) and not isinstance(value, bool) and value >= 0:
@@ -241,7 +241,7 @@ STATUSES: Final[Mapping[str, TodoStatus]] = {
     "blocked": "blocked",
     "failed": "blocked",
 }
-"""What agents write for a status. Anything else is pending."""
+"""The names that agents have for a status. Any other is pending."""
 
 
 def _todos(data: CallData) -> tuple[Todo, ...]:
@@ -283,9 +283,9 @@ def _plan(data: CallData, _: NamedTool | None) -> PlanView:
 
 
 def _question(data: CallData, _: NamedTool | None) -> QuestionView:
-    asked = objects(data.input.get("questions")) or [data.input]
+    items = objects(data.input.get("questions")) or [data.input]
     answers: Json = data.detail("answers")
-    questions = [_asked(question, answers) for question in asked]
+    questions = [_question_of(question, answers) for question in items]
     if not any(question.answer for question in questions) and data.text and not data.failed:
         # Only the text for the model is known: it is displayed under the last question.
         last = questions[-1]
@@ -298,11 +298,11 @@ def _question(data: CallData, _: NamedTool | None) -> QuestionView:
     )
 
 
-def _asked(question: JsonObject, answers: Json) -> Question:
+def _question_of(question: JsonObject, answers: Json) -> Question:
     text = first_text(question, "question", "text", "prompt", "message", "title")
     options: Json = question.get("options") or question.get("choices")
     keys = [text, first_text(question, "id")]
-    given = next((answers[key] for key in keys if key in answers), None) if is_object(answers) else None
+    answer = next((answers[key] for key in keys if key in answers), None) if is_object(answers) else None
     choices = [
         Choice(label=option)
         if isinstance(option, str)
@@ -311,7 +311,7 @@ def _asked(question: JsonObject, answers: Json) -> Question:
         )
         for option in (options if is_array(options) else [])
     ]
-    return Question(text=text, choices=tuple(choices), answer=_answer(given))
+    return Question(text=text, choices=tuple(choices), answer=_answer(answer))
 
 
 def _answer(answer: Json) -> str:
