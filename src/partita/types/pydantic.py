@@ -18,8 +18,8 @@ from .json import Json, JsonObject, is_object, kind_of
 from .messages import Part
 from .parts import UnknownPart
 from .schema import (
-    describe,
     contained_values,
+    describe,
     public_components,
     public_values,
     reachable,
