@@ -209,7 +209,7 @@ class StepMetadata:
             return None
         end: JsonObject = {} if part is None else part
         total = end.get("totalUsage")
-        usage = ai_sdk_usage(total) if is_object(total) and total else _sum(self._usages)
+        usage = ai_sdk_usage(total) if is_object(total) and total else sum_usages(self._usages)
         last: JsonObject = self._steps[-1] if self._steps else {}
         metadata: JsonObject = {
             **last,
@@ -240,10 +240,6 @@ class StepMetadata:
             step["usage"] = to_json(self._usages[-1])
         if step:
             self._steps.append(step)
-
-
-def _sum(usages: list[Usage]) -> Usage | None:
-    return sum_usages(usages)
 
 
 def losses_in(part: JsonObject, key: str) -> list[str]:

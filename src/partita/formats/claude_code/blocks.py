@@ -10,7 +10,7 @@ from typing import Final, NamedTuple, TypeAlias
 
 from msgspec import UNSET
 
-from partita.formats.core.anthropic import ANY_IMAGE
+from partita.formats.core.files import ANY_IMAGE
 from partita.formats.core.members import nonempty_text, without
 from partita.formats.core.metadata import notes
 from partita.types import chunks as c

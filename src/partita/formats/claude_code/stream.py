@@ -12,7 +12,7 @@ from typing import Final, TypeAlias
 
 from msgspec import UNSET
 
-from partita.formats.core.anthropic import ANY_IMAGE
+from partita.formats.core.files import ANY_IMAGE
 from partita.formats.core.members import is_equal, without
 from partita.formats.losses import REPLACED, UNREAD, Loss
 from partita.types.chunks import (

@@ -14,14 +14,13 @@ from partita.types.parts import FilePart, ImagePart
 from partita.types.usage import UsageNames
 
 from .codec import PartCodec
-from .files import FILES, AnyFile, file_name, is_image
+from .files import ANY_IMAGE, FILES, AnyFile, file_name, is_image
 from .wire import Wire
 
 NAME: Final = "anthropic"
 """The namespace of provider metadata, the key of provider references, and the format of unknown blocks."""
 
 IMAGES: Final = frozenset({"image/jpeg", "image/png", "image/gif", "image/webp"})
-ANY_IMAGE: Final = "image/*"
 
 
 class Block(Wire, tag_field="type", kw_only=True):

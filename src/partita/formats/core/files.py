@@ -12,6 +12,9 @@ AnyFile: TypeAlias = ImagePart | FilePart | ReasoningFilePart
 FILES: Final = (ImagePart, FilePart, ReasoningFilePart)
 """The types of parts that are files."""
 
+ANY_IMAGE: Final = "image/*"
+"""The media type of an image that has none. The AI SDK uses the same."""
+
 EXTENSIONS: Final[Mapping[str, str]] = {
     **{name: f"image/{name}" for name in ("png", "jpeg", "gif", "webp", "avif", "bmp", "heic")},
     **{name: f"text/{name}" for name in ("csv", "html", "css", "xml")},

@@ -14,6 +14,8 @@ A wire object that is read as a part and written again may be different. Its res
 - A member that is written but was absent is kept the same way, without a value.
 """
 
+from collections.abc import Generator
+from contextlib import contextmanager
 from functools import cache
 from hashlib import blake2b
 from itertools import compress
@@ -26,7 +28,7 @@ from msgspec.structs import astuple, force_setattr
 
 from partita.errors import ConversionError, DecodeError
 from partita.types.codec import Codec, to_json
-from partita.types.json import Json, JsonObject, dumps, is_object
+from partita.types.json import TOO_DEEP, TOO_DEEP_HINT, Json, JsonObject, dumps, is_object
 from partita.types.value import EXTRA_NAME, Extra, OpenValue, UnknownVariant, always
 
 from .metadata import message_notes, with_message_notes
@@ -39,6 +41,7 @@ __all__ = [
     "Wire",
     "add_residue",
     "always",
+    "conversion_errors",
     "defaults",
     "digest",
     "kind_of",
@@ -61,6 +64,17 @@ def read_wire(codec: Codec[Any], raw: Json, path: str, hint: str) -> Any:
     except DecodeError as error:
         where = path + (error.where or "$").removeprefix("$")
         raise ConversionError(error.what, where=where, hint=hint) from None
+
+
+@contextmanager
+def conversion_errors() -> Generator[None, None, None]:
+    """Turn the errors that stop a conversion into a `ConversionError`."""
+    try:
+        yield
+    except RecursionError:
+        raise ConversionError(TOO_DEEP, hint=TOO_DEEP_HINT) from None
+    except DecodeError as error:
+        raise ConversionError(error.what, where=error.where, hint=error.hint) from None
 
 
 @cache

@@ -13,11 +13,11 @@ More files than usual, because a message may say the same in several ways: `wire
 from collections.abc import Sequence
 from typing import Any, Final
 
-from partita.formats.ai_sdk.model.marks import conversion
 from partita.formats.ai_sdk.model.wire import NAME as CORE
 from partita.formats.core.report import Entry, Record, Report
 from partita.formats.core.sidecar import in_messages
 from partita.formats.core.turns import Position, join
+from partita.formats.core.wire import conversion_errors
 from partita.formats.format import Dumped, Format, Loaded
 from partita.formats.losses import NO_PLACE, OUTPUT_FORM, REQUIRED, Loss
 from partita.types.json import Json, is_array
@@ -66,7 +66,7 @@ class _Reader:
         return left | {place: after for place, (_, after) in changed.items()}
 
 
-@conversion()
+@conversion_errors()
 def load(payload: Json) -> Loaded:
     """Read stored messages, one or a list of them, of both versions."""
     return _Reader(payload).loaded()
@@ -94,7 +94,7 @@ def dump(messages: Sequence[Message], network: NetworkForm | None = None) -> Dum
     return Dumped(payload, lambda: REPORT.compare(record, _Reader(payload).places()))
 
 
-@conversion()
+@conversion_errors()
 def load_v1(payload: Json) -> Loaded:
     """Read V1 messages, one or a list of them."""
     return _Reader(payload, is_v1=True).loaded()

@@ -18,7 +18,7 @@ from partita.formats.ai_sdk.ui.parts import CODECS
 from partita.formats.ai_sdk.ui.parts import NAME as UI
 from partita.formats.ai_sdk.ui_v4.parts import type_of
 from partita.formats.ai_sdk.versions import REDACTED, SIGNATURE, SIGNER, signature_in
-from partita.formats.core.files import file_url, guess_media_type, has_scheme
+from partita.formats.core.files import ANY_IMAGE, file_url, guess_media_type, has_scheme
 from partita.formats.core.metadata import FIELDS, notes, without_notes
 from partita.formats.core.wire import residue, restore, to_json
 from partita.types.codec import Codec
@@ -73,7 +73,6 @@ The values are the members that parts of Mastra have, and those do not.
 OWN: Final = frozenset({FOREIGN, UI})
 """The formats of foreign parts that are written as they were."""
 
-ANY_IMAGE: Final = "image/*"
 DATA: Final = "data-"
 
 # Notes about parts

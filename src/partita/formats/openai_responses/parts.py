@@ -6,7 +6,7 @@ from typing import Any, Final
 from msgspec import UNSET
 
 from partita.formats.core.codec import PartCodec, PartCodecs
-from partita.formats.core.files import is_image, read_sound, write_sound
+from partita.formats.core.files import ANY_IMAGE, is_image, read_sound, write_sound
 from partita.formats.core.members import count_in, items_in, objects_in, text_in
 from partita.formats.core.metadata import notes
 from partita.formats.core.wire import Wire
@@ -29,7 +29,6 @@ from .wire import NAME, NAMESPACE
 PART: Final = "part"
 """The note of the residue of content."""
 
-ANY_IMAGE: Final = "image/*"
 PDF: Final = "application/pdf"
 
 

@@ -12,8 +12,8 @@ from msgspec.structs import replace
 
 from partita.errors import DecodeError, PartitaError
 from partita.formats.ai_sdk.model import format as model
-from partita.formats.ai_sdk.model.marks import conversion
 from partita.formats.ai_sdk.ui_v4 import format as v4
+from partita.formats.core.wire import conversion_errors
 from partita.formats.format import Loaded
 from partita.formats.losses import UNREAD, Loss, json_losses
 from partita.formats.mastra.parts import read_part, write_as_read
@@ -186,7 +186,7 @@ def _is_v4_part(part: Json, role: str) -> bool:
 
 def _upgrade_parts(content: JsonObject, role: str, losses: list[Loss]) -> Content:
     """The content with current parts. A part that cannot be read is kept as it is."""
-    with conversion():
+    with conversion_errors():
         if role in V4_PARTS and not _has_own_members(content):
             read = read_content(content, role)
             losses.extend(json_losses(content, write_content_again(read, ""), "$", UNREAD))

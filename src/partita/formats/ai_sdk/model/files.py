@@ -18,9 +18,6 @@ from partita.types.parts import FilePart, ImagePart, ReasoningFilePart
 TAGS: Final = ("data", "url", "text", "reference")
 """Kinds of data in version 7; the member of the same name holds the file."""
 
-ANY_IMAGE: Final = "image/*"
-"""The media type of an image that has none. The AI SDK uses the same."""
-
 
 class FileSource(NamedTuple):
     """Where a file is: its URL, or its ids by provider."""

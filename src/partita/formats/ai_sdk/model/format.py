@@ -19,13 +19,13 @@ from partita.errors import FormatError
 from partita.formats.core.report import Report
 from partita.formats.core.sidecar import in_messages
 from partita.formats.core.turns import join
+from partita.formats.core.wire import conversion_errors
 from partita.formats.format import Dumped, Format, Loaded
 from partita.formats.losses import DERIVED, DISPLAY, IN_CALLS, OTHER_FORM, OTHER_INPUT, Loss, json_losses
 from partita.types.json import Json, dumps, is_array
 from partita.types.messages import Message
 
 from .calls import RULES
-from .marks import conversion
 from .reader import CONTENT, Reader
 from .wire import NAME
 from .writer import Writer
@@ -43,14 +43,14 @@ REPORT: Final = Report(NAME, reasons=REASONS, spelling=frozenset({CONTENT}))
 
 def load(payload: Json, version: int = 7) -> Loaded:
     """Read model messages, one or a list of them."""
-    with conversion():
+    with conversion_errors():
         messages = tuple(join(Reader(payload, _checked_version(version)).messages))
     return Loaded(messages, lambda: _unlike(payload, messages, version), is_complete=True)
 
 
 def dump(messages: Sequence[Message], version: int = 7) -> Dumped:
     """Write messages as the list that `generateText` takes."""
-    with conversion():
+    with conversion_errors():
         writer = Writer(_checked_version(version))
         payload = writer.write(messages)
     return Dumped(payload, lambda: REPORT.compare(writer.record, Reader(payload, version).places))

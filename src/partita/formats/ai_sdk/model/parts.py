@@ -11,7 +11,7 @@ from partita.errors import ConversionError, DecodeError
 from partita.formats.ai_sdk.convert import DENIED
 from partita.formats.ai_sdk.versions import REDACTED, SIGNATURE, signature_in, signed, unsigned
 from partita.formats.core.codec import PartCodec, PartCodecs
-from partita.formats.core.files import AnyFile, file_name
+from partita.formats.core.files import ANY_IMAGE, AnyFile, file_name
 from partita.formats.core.metadata import add_notes, notes
 from partita.formats.core.tool_text import interruption_text
 from partita.formats.core.wire import Codec, Wire, to_json
@@ -37,7 +37,7 @@ from partita.types.parts import (
 )
 
 from . import wire
-from .files import ANY_IMAGE, base64_of, output_data, read_source, sdk_data, source_of, write_source
+from .files import base64_of, output_data, read_source, sdk_data, source_of, write_source
 from .wire import NAME
 
 Role: TypeAlias = Literal["user", "assistant"]

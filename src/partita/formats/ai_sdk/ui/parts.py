@@ -21,6 +21,7 @@ from msgspec.structs import replace
 
 from partita.errors import ConversionError, DecodeError
 from partita.formats.ai_sdk.versions import PARTS, newer_members
+from partita.formats.core.files import ANY_IMAGE
 from partita.stream.state import Version
 from partita.stream.targets import DENIED, Target
 from partita.types.codec import Codec, encode, to_json
@@ -49,9 +50,6 @@ from partita.types.value import FOREIGN, keep_fields, wire_names
 
 NAME: Final = "ai-sdk-ui"
 """The format of parts that are kept whole."""
-
-ANY_IMAGE: Final = "image/*"
-"""The media type of an image that has none. The AI SDK uses the same."""
 
 DATA: Final = "data-"
 TOOL: Final = "tool-"

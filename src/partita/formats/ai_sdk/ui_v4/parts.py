@@ -11,11 +11,10 @@ from msgspec import UNSET
 from msgspec.structs import force_setattr, replace
 
 from partita.errors import DecodeError
-from partita.formats.ai_sdk.ui.parts import ANY_IMAGE
 from partita.formats.ai_sdk.ui.repairs import FAILED
 from partita.formats.ai_sdk.versions import REDACTED, SIGNATURE, signature_in, signed
 from partita.formats.core.codec import PartCodec, PartCodecs
-from partita.formats.core.files import FILES, AnyFile, file_name, file_url, guess_media_type
+from partita.formats.core.files import ANY_IMAGE, FILES, AnyFile, file_name, file_url, guess_media_type
 from partita.formats.core.metadata import add_notes, notes
 from partita.formats.core.wire import Wire, residue, restore, to_json
 from partita.stream.targets import DENIED
