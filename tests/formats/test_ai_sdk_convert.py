@@ -408,7 +408,7 @@ CASES: dict[str, Case] = {
             },
         ],
     ),
-    "version 7 forgets a request that the user passed over": (
+    "version 7 drops an approval request that the user ignored": (
         (7,),
         [
             _message("assistant", _tool("approval-requested", approval={"id": "a"})),

@@ -318,7 +318,7 @@ def test_the_message_is_the_one_that_version_4_shows() -> None:
     ]
 
 
-def test_a_message_goes_on_under_its_id() -> None:
+def test_a_message_continues_under_its_id() -> None:
     message = AssistantMessage(
         id="m0",
         content=AssistantContent(
@@ -335,14 +335,14 @@ def test_a_message_goes_on_under_its_id() -> None:
     assert [part["type"] for part in raw["parts"]] == ["tool-invocation", "step-start", "text"]
 
 
-# --- lines that are no good -------------------------------------------------------------------------------
+# --- invalid lines -------------------------------------------------------------------------------
 
 BAD: dict[str, tuple[Json, str]] = {
     "no colon": ("hello", "without a colon"),
     "an unknown code": ('1:"a"', "unknown code '1'"),
     "an unknown code, parsed": (("z", 1), "unknown code 'z'"),
-    "broken JSON": ('0:"a', "code 0 is no good"),
-    "no JSON": ("0:", "code 0 is no good"),
+    "broken JSON": ('0:"a', "code 0 is invalid"),
+    "no JSON": ("0:", "code 0 is invalid"),
     "broken UTF-8": (b'0:"\xff"', "not UTF-8"),
     "text that is no string": ("0:5", "code 0 takes a string, found number"),
     "reasoning that is no string": ("g:null", "code g takes a string, found null"),
@@ -357,8 +357,8 @@ BAD: dict[str, tuple[Json, str]] = {
         "takes an object, found string",
     ),
     "a result without a result": ('a:{"toolCallId":"c"}', "member 'result' of code a"),
-    "a result of no call": ('a:{"toolCallId":"x","result":1}', "'x', which never came"),
-    "arguments of no call": ('c:{"toolCallId":"x","argsTextDelta":""}', "'x', which has not begun"),
+    "a result of no call": ('a:{"toolCallId":"x","result":1}', "'x', which is missing"),
+    "arguments of no call": ('c:{"toolCallId":"x","argsTextDelta":""}', "'x', which has not started"),
     "a start without a name": ('b:{"toolCallId":"c"}', "member 'toolName' of code b"),
     "a step without an id": ("f:{}", "member 'messageId' of code f"),
     "an end without a reason": ("d:{}", "member 'finishReason' of code d"),
@@ -396,7 +396,7 @@ def test_a_bad_line_is_refused_with_its_number_and_changes_nothing(bad: Json, wo
 
 
 @each_row(("bad", "words"), BAD.values(), ids=BAD)
-def test_a_lenient_decoder_goes_on_and_lists_what_it_passed_over(bad: Json, words: str) -> None:
+def test_a_lenient_decoder_lists_invalid_lines_and_continues(bad: Json, words: str) -> None:
     decoder = DataStreamDecoder(lenient=True)
     decoder.feed(STEP)
     assert decoder.feed(bad) == []

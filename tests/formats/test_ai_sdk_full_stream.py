@@ -456,7 +456,7 @@ REFUSED: dict[str, tuple[Json, str, str]] = {
     ),
     "a request without a call": (
         typed("tool-approval-request", approvalId="a"),
-        "tool-approval-request part: a request without its call",
+        "tool-approval-request part: an approval request without its call",
         "$[1].toolCall",
     ),
     "a steering message without content": (
@@ -466,7 +466,7 @@ REFUSED: dict[str, tuple[Json, str, str]] = {
     ),
     "a part no user has": (
         typed("steering-message", id="u", message={"content": [typed("audio")]}),
-        "steering-message part: no part of a user",
+        "steering-message part: not a part of a user message",
         "$[1].message.content[0]",
     ),
     "a data URL where base64 should be": (
@@ -484,7 +484,7 @@ REFUSED: dict[str, tuple[Json, str, str]] = {
             id="u",
             message={"content": [typed("file", data={"type": "url", "url": "nope"})]},
         ),
-        "steering-message part: no absolute address: 'nope'",
+        "steering-message part: not an absolute URL: 'nope'",
         "$[1].message.content[0]",
     ),
     "a file without data": (

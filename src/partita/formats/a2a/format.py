@@ -90,12 +90,12 @@ def dump(messages: Sequence[Message]) -> Dumped:
 
 def _places(payload: Sequence[JsonObject], messages: Sequence[Message]) -> dict[Position, Any]:
     """The messages and parts that are read back, by their numbers."""
-    places: dict[Position, Any] = {}
+    positions: dict[Position, Any] = {}
     for at, raw in enumerate(payload):
-        places[at,] = message = read_message(raw, f"$[{at}]", messages[at].id)
+        positions[at,] = message = read_message(raw, f"$[{at}]", messages[at].id)
         for number, part in enumerate(message.parts):
-            places[at, number] = part
-    return places
+            positions[at, number] = part
+    return positions
 
 
 FORMAT: Final = Format(

@@ -74,7 +74,7 @@ from .wire import MESSAGE, MESSAGE_ID, NAME, NAMESPACE, PARENT, ROLES
 
 HINT: Final = "give a list of messages or events, or {threadId, runId, messages}"
 
-# In places of assistant messages
+# In positions of assistant messages
 TEXT: Final = "text"
 STEP: Final = "step"  # the start of the step
 
@@ -111,7 +111,7 @@ def dump(messages: Sequence[Message], request: Request | None = None) -> Dumped:
     payload: list[Json] = [to_json(message) for message in writer.payload]
 
     def losses() -> list[Loss]:
-        return REPORT.compare(writer.record, Reader(payload, "$").places)
+        return REPORT.compare(writer.record, Reader(payload, "$").positions)
 
     if request is None:
         return Dumped(payload, losses)
@@ -202,7 +202,7 @@ class Reader:
     """Reads messages. The place of a message is its index, that of a part has the part's number, too."""
 
     def __init__(self, payload: Sequence[Json], root: str) -> None:
-        self.places: dict[Position, Any] = {}
+        self.positions: dict[Position, Any] = {}
         self.calls: dict[str, Position] = {}
         """The first call with each id. It has the messages of the sub-agent of that name after it."""
         self._root = root
@@ -278,13 +278,13 @@ class AgentReader:
         """
         self.messages: list[Message] = []
         self.indexes: list[int] = []
-        self._reader, self._places, self._found = reader, reader.places, found
+        self._reader, self._positions, self._found = reader, reader.positions, found
         self._reasoning: list[tuple[int, ReasoningPart]] = []
         self._steps: list[tuple[int, int]] = []  # of the last assistant message: here, and in the payload
         self._open: dict[str, list[str]] = {}  # names of calls without a result by id, the next one last
         for index, message in found:
             if type(message) is wire.Reasoning:
-                part = self._places[index, 0] = REASONING.read(message, None)
+                part = self._positions[index, 0] = REASONING.read(message, None)
                 self._reasoning.append((index, part))
             elif type(message) is wire.Assistant:
                 self._assistant(message, index)
@@ -320,9 +320,9 @@ class AgentReader:
     def _add(self, message: Message, index: int, *, has_parts: bool = True) -> None:
         self.messages.append(message)
         self.indexes.append(index)
-        self._places[index,] = message
+        self._positions[index,] = message
         for number, part in enumerate(message.content.parts if has_parts else ()):
-            self._places[index, number] = part
+            self._positions[index, number] = part
 
     def _assistant(self, message: wire.Assistant, index: int) -> None:
         parts: list[AssistantPart] = [part for _, part in self._reasoning]
@@ -332,12 +332,12 @@ class AgentReader:
         block = replace(message, id="", metadata=UNSET, tool_calls=UNSET if calls else message.tool_calls)
         found: JsonObject = {}
         if isinstance(message.content, str):
-            text = self._places[index, TEXT] = TEXTS.read(block, None)
+            text = self._positions[index, TEXT] = TEXTS.read(block, None)
             parts.append(text)
         else:
             found = residue(wire.Assistant(id=""), block)
         for number, call in enumerate(calls):
-            part = self._places[index, number] = CALLS.read(call, None)
+            part = self._positions[index, number] = CALLS.read(call, None)
             if self._reader.has_agent(call.id) and self._reader.calls[call.id] == (index, number):
                 part = replace(part, children=tuple(self._reader.read_agent(call.id)))
             parts.append(part)
@@ -365,8 +365,8 @@ class AgentReader:
         if message.tool_calls and first.type != "tool":  # `join` needs one type in all steps
             for other, _ in self._steps:
                 self.messages[other] = replace(self.messages[other], type="tool")
-            self._places[place,] = first = self.messages[at]
-        start = self._places[index, STEP] = StepStartPart()
+            self._positions[place,] = first = self.messages[at]
+        start = self._positions[index, STEP] = StepStartPart()
         self._steps.append((len(self.messages), index))
         step = replace(first, id=message.id, content=AssistantContent(parts=(start, *parts)))
         self._add(step, index, has_parts=False)
@@ -498,27 +498,27 @@ class AgentWriter:
         self._reasoning_count = 0 if step.number == 1 else self._reasoning_count
         text: TextPart | None = None
         calls: list[LocatedPart] = []
-        places: list[Position | None] = []
+        positions: list[Position | None] = []
         for placed in step.parts:
             match placed.part:
                 case ReasoningPart():
-                    places.append((self._reasoning(placed, message), 0))
+                    positions.append((self._reasoning(placed, message), 0))
                 case TextPart() as text:
-                    places.append((len(self._payload), TEXT))
+                    positions.append((len(self._payload), TEXT))
                 case ToolCallPart():
-                    places.append((len(self._payload), len(calls)))
+                    positions.append((len(self._payload), len(calls)))
                     calls.append(placed)
                 case _:
-                    places.append(None)
+                    positions.append(None)
         place: Position | None = (start,)
         if text is not None or calls or is_followed or not self._is_reasoning(message, start):
-            is_written = step.number == 1 or any(place is not None for place in places)
+            is_written = step.number == 1 or any(place is not None for place in positions)
             place = (self._assistant(step, text, calls),) if is_written else None
         self._boundaries(step, place)
         if [call for call in calls if call.part.children]:
             self._calls = calls
             step = step._replace(parts=[self._without_children(placed) for placed in step.parts])
-        self._record.add(step, place, places)
+        self._record.add(step, place, positions)
 
     def _is_reasoning(self, message: AssistantMessage, start: int) -> bool:
         """Whether the reasoning that was written from there on stands for the whole message."""
@@ -574,20 +574,20 @@ class AgentWriter:
     # Results and sub-agents
 
     def _results(self, turn: Results) -> None:
-        places: list[Any] = []
+        positions: list[Any] = []
         for part, path in turn.parts:
             self._write_sub_agents(path)
             if type(part) is not ToolResultPart:
-                places.append(None)
+                positions.append(None)
                 continue
             known = notes(part.provider_metadata, NAMESPACE).get(MESSAGE_ID)
             wanted = known if isinstance(known, str) else turn.message.id
             id_ = unused_id(wanted, self._writer.result_ids)
-            if any(places) and results_group(id_) not in (turn.message.id, known):
+            if any(positions) and results_group(id_) not in (turn.message.id, known):
                 self._writer.repaired(f"{turn.path or f'{path}.resultMessage'}.id", id_, OWN_ID)
-            places.append((self._append_block(RESULTS.write(part), id_, turn.message.content.metadata), 0))
-        first = next(filter(None, places), None)
-        self._record.add(turn, first and first[:1], places)
+            positions.append((self._append_block(RESULTS.write(part), id_, turn.message.content.metadata), 0))
+        first = next(filter(None, positions), None)
+        self._record.add(turn, first and first[:1], positions)
 
     def _write_sub_agents(self, until: str | None = None) -> None:
         """Write the sub-agents of the calls of the last step, up to the call with that path."""

@@ -25,12 +25,12 @@ Converter: TypeAlias = Callable[[Fields], JsonObject]
 
 
 def present(**members: Json) -> JsonObject:
-    """The members that are not absent."""
+    """Return an object of the members that are not absent."""
     return {key: value for key, value in members.items() if value is not UNSET}
 
 
 def part_type(part: Fields) -> str:
-    """The type of a part, which must be a string."""
+    """Return the type of a part, which must be a string."""
     value = part.get("type")
     if not isinstance(value, str):
         raise no_part(part)
@@ -38,7 +38,7 @@ def part_type(part: Fields) -> str:
 
 
 def no_part(part: Fields) -> ConversionError:
-    """The error for something that is no part."""
+    """Return the error for a value that is not a part."""
     if not is_object(part.value):
         what = f"{kind_of(part.value)} instead of a part"
     elif "type" in part.value:
@@ -54,39 +54,39 @@ def is_tool(type_: str) -> bool:
 
 
 def is_data(type_: str) -> bool:
-    """Whether parts of this type hold an application's own data."""
+    """Whether parts of this type are data of the application."""
     return type_.startswith("data-")
 
 
 def text(part: Fields) -> JsonObject:
-    """Text, said by anyone."""
+    """Convert a text."""
     return present(type="text", text=part.get("text"), providerOptions=part.first("providerMetadata"))
 
 
 def reasoning(part: Fields) -> JsonObject:
-    """Words the model wrote for itself."""
+    """Convert reasoning of the model."""
     return present(type="reasoning", text=part.get("text"), providerOptions=part.get("providerMetadata"))
 
 
 def custom(part: Fields) -> JsonObject:
-    """Something only one provider knows."""
+    """Convert content that only one provider knows."""
     return present(type="custom", kind=part.get("kind"), providerOptions=part.first("providerMetadata"))
 
 
 def bare_file(part: Fields) -> JsonObject:
-    """A file by its address, without provider options."""
+    """Convert a file by its URL, without provider options."""
     return present(
         type="file", mediaType=part.get("mediaType"), filename=part.get("filename"), data=part.get("url")
     )
 
 
 def plain_file(part: Fields) -> JsonObject:
-    """A file by its address."""
+    """Convert a file by its URL."""
     return bare_file(part) | present(providerOptions=part.first("providerMetadata"))
 
 
 def tagged_file(part: Fields) -> JsonObject:
-    """A file by the provider's reference to it, or by its normalized address."""
+    """Convert a file by the provider's reference to it, or by its normalized URL."""
     return present(
         type="file",
         mediaType=part.get("mediaType"),
@@ -97,7 +97,7 @@ def tagged_file(part: Fields) -> JsonObject:
 
 
 def reasoning_file(part: Fields) -> JsonObject:
-    """A file the model made while it reasoned."""
+    """Convert a file that the model generated while reasoning."""
     return present(
         type="reasoning-file",
         mediaType=part.get("mediaType"),
@@ -116,7 +116,7 @@ def _address_data(part: Fields) -> JsonObject:
     return {"type": "url", "url": address(part.get("url"), f"{part.where}.url")}
 
 
-# What versions 5.0.277, 6.0.326 and 7.0.169 of the SDK do differently
+# The differences of versions 5.0.277, 6.0.326 and 7.0.169 of the SDK
 
 COMPLETE_STATES: Final = frozenset(
     {"approval-responded", "output-available", "output-error", "output-denied"}
@@ -125,31 +125,31 @@ COMPLETE_STATES: Final = frozenset(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rules:
-    """One version's rules."""
+    """The rules of one version."""
 
     version: int
     user_parts: Mapping[str, Converter]
     assistant_parts: Mapping[str, Converter]
     incomplete_states: frozenset[str] | None
-    """Tool states that count as incomplete; None: all that are not in `COMPLETE_STATES`."""
+    """The states of incomplete calls; `None`: all that are not in `COMPLETE_STATES`."""
     empty_messages: bool
-    """A step whose parts give nothing still gives messages, without content."""
+    """Whether a step without content becomes messages without content."""
     dynamic_is_static: bool
-    """Dynamic tools are converted like static ones, also when the provider ran them."""
+    """Whether dynamic tools are converted like static ones, also if the provider ran them."""
     result_options: bool
-    """`resultProviderMetadata` is looked at."""
+    """Whether `resultProviderMetadata` is used."""
     approvals: bool
-    """Requests for approval and the answers to them are sent."""
+    """Whether approval requests and the responses to them are sent."""
     automatic_approvals: bool
-    """A request says why it was made and whether a policy answers it."""
+    """Whether a request has its reason, and whether a policy responds to it."""
     refusal_results: bool
-    """A call that was refused, and never ran, gets a result that says so."""
+    """Whether a call that was denied before it ran gets a result that states this."""
     user_supersedes: bool
-    """A request for approval that a later user message passed over is dropped."""
+    """Whether an approval request is dropped if a later user message ignored it."""
     steering: bool
-    """User messages may stand between the steps of an assistant message."""
+    """Whether user messages may be between the steps of an assistant message."""
     needs_parts: bool
-    """An assistant message without parts is an error."""
+    """Whether an assistant message without parts is an error."""
 
 
 _5: Final = Rules(
@@ -205,10 +205,10 @@ UNKNOWN_ERROR: Final = "unknown error"
 
 @dataclass(frozen=True, slots=True)
 class ModelTool:
-    """A tool, and how it shows its output to the model; `None` shows the output as it is.
+    """A tool, and how its output is shown to the model. `None`: unchanged.
 
-    `to_model_output(tool_call_id, input, output)` gives the output of a tool result, such as
-    `{"type": "text", "value": "done"}`. An absent value is `None`.
+    `to_model_output(tool_call_id, input, output)` returns the output of a tool result, such as `{"type":
+    "text", "value": "done"}`. An absent value is `None`.
     """
 
     to_model_output: Callable[[Json, Json, Json], JsonObject] | None = None
@@ -216,21 +216,21 @@ class ModelTool:
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """A tool part under conversion: what decides which pieces it gives."""
+    """A tool part that is being converted."""
 
     part: Fields
     rules: Rules
     tools: Mapping[str, ModelTool | None]
     state: Json
-    dynamic: bool  # the part names its tool in a member, not in its type
+    dynamic: bool  # the tool is named in a member, not in the type
     like_static: bool
     provider_executed: bool
     approval: Fields | None
     approved: Json
 
     @property
-    def answered(self) -> bool:
-        """Whether the tool message may say something about this call."""
+    def in_tool_message(self) -> bool:
+        """Whether the call may have blocks in the tool message."""
         return not self.provider_executed or not is_nullish(self.approved)
 
     @property
@@ -242,7 +242,7 @@ class ToolCall:
 
 
 def tool_call(part: Fields, rules: Rules, tools: Mapping[str, ModelTool | None]) -> ToolCall:
-    """A tool part, read for conversion."""
+    """Read a tool part for conversion."""
     dynamic = bool(part.get("type") == "dynamic-tool")
     like_static = rules.dynamic_is_static or not dynamic
     approval = part.inside("approval") if rules.approvals and not is_nullish(part.get("approval")) else None
@@ -259,8 +259,8 @@ def tool_call(part: Fields, rules: Rules, tools: Mapping[str, ModelTool | None])
     )
 
 
-def said(call: ToolCall) -> list[JsonObject]:
-    """What a tool part adds to the assistant message."""
+def assistant_blocks(call: ToolCall) -> list[JsonObject]:
+    """Return the blocks of a tool part in the assistant message."""
     if call.state == "input-streaming":
         return []
     found = [_call(call)]
@@ -273,8 +273,8 @@ def said(call: ToolCall) -> list[JsonObject]:
     return found
 
 
-def answers(call: ToolCall) -> list[JsonObject]:
-    """What a tool part adds to the tool message behind it."""
+def tool_blocks(call: ToolCall) -> list[JsonObject]:
+    """Return the blocks of a tool part in the tool message after it."""
     found: list[JsonObject] = []
     if not is_nullish(call.approved):
         found.append(_response(call))
@@ -389,7 +389,7 @@ def _or_null(value: Json) -> Json:
 # Messages
 
 ConvertDataPart: TypeAlias = Callable[[JsonObject], JsonObject | None]
-"""Gives the text or file part that a data part is to the model; `None` leaves it out."""
+"""Returns the text or file part for a data part; `None` leaves it out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -399,12 +399,12 @@ class _Conversion:
     ignore_incomplete: bool
     convert_data_part: ConvertDataPart | None
     last_user: int
-    """Index of the last user message that supersedes earlier requests for approval; 0 if none does."""
+    """The index of the last user message, before which approval requests are dropped; 0 if none are."""
     output: list[JsonObject] = field(default_factory=list[JsonObject])
 
     @property
     def filters(self) -> bool:
-        """Whether some tool calls are left out before anything is converted."""
+        """Whether some tool calls are left out before the conversion."""
         return self.ignore_incomplete or self.last_user > 0
 
     def emit(self, role: str, content: Json, **members: Json) -> None:
@@ -419,7 +419,7 @@ def convert_to_model_messages(
     ignore_incomplete_tool_calls: bool = False,
     convert_data_part: ConvertDataPart | None = None,
 ) -> list[JsonObject]:
-    """The model messages that the SDK of that version makes of UI messages."""
+    """Convert UI messages as the SDK of that version does."""
     sources = _sources(messages)
     conversion = _conversion(sources, version, tools, ignore_incomplete_tool_calls, convert_data_part)
     return _convert(sources, conversion)
@@ -464,10 +464,10 @@ def _convert(sources: Sequence[Fields], conversion: _Conversion) -> list[JsonObj
 
 
 def _may_lack_parts(sources: Sequence[Fields], index: int, conversion: _Conversion) -> bool:
-    """Whether an assistant message has no parts, and the SDK passes it over.
+    """Whether an assistant message has no parts, and the SDK skips it.
 
-    Version 7 looks at all parts for a `rawInput` first, and breaks on a message without parts unless
-    it found one before.
+    Version 7 first searches all parts for a `rawInput`, and fails at a message without parts unless it has
+    found one before.
     """
     parts = sources[index].get("parts")
     if not is_nullish(parts) and parts != "":
@@ -547,7 +547,7 @@ def _convert_assistant(message: Fields, parts: Sequence[Fields], conversion: _Co
 
 
 def _convert_step(step: Sequence[Fields], conversion: _Conversion) -> None:
-    """The assistant message of one step, and the tool message that answers it."""
+    """Emit the assistant message of a step, and the tool message after it."""
     if not step:
         return
     content: list[JsonObject] = []
@@ -556,21 +556,21 @@ def _convert_step(step: Sequence[Fields], conversion: _Conversion) -> None:
         type_ = part_type(part)
         if is_tool(type_):
             calls.append(tool_call(part, conversion.rules, conversion.tools))
-            content.extend(said(calls[-1]))
+            content.extend(assistant_blocks(calls[-1]))
         elif is_data(type_):
             content.extend(_convert_data(part, conversion))
         else:
             content.append(conversion.rules.assistant_parts[type_](part))
     if content or conversion.rules.empty_messages:
         conversion.emit("assistant", content)
-    answered = [call for call in calls if call.answered]
-    results = [result for call in answered for result in answers(call)]
-    if results or (answered and conversion.rules.empty_messages):
+    tool_calls = [call for call in calls if call.in_tool_message]
+    results = [result for call in tool_calls for result in tool_blocks(call)]
+    if results or (tool_calls and conversion.rules.empty_messages):
         conversion.emit("tool", results)
 
 
 def _convert_steering(part: Fields, conversion: _Conversion) -> JsonObject:
-    # whatever is not text is taken for a file
+    # anything that is not text is treated as a file
     return conversion.rules.user_parts["text" if part.get("type") == "text" else "file"](part)
 
 

@@ -1,19 +1,19 @@
 """The data stream of AI SDK 4 → chunks: lines of `CODE:JSON`, as `useChat` of version 4 reads them.
 
-Folded, the chunks give the message that the npm package gives for the same lines: a text or a reasoning
-goes on until its step ends, whatever comes between. It differs where the package would lose something:
+Folding the chunks gives the message that the npm package makes of the same lines: a text or a reasoning
+continues until its step ends, whatever is in between. It differs where the package would lose something:
 
-- a signature ends its reasoning, so that a second one does not replace it; one without a reasoning, which
-  the package passes over, gets an empty reasoning of its own. Reasoning that begins again after other
-  parts of its step stands behind them;
-- data (`2`), which the package keeps beside the message, are `data` parts;
-- the message has the id of its first step, for another id would begin another message. All ids, finish
+- a signature ends its reasoning, so that a second one does not replace it. One without a reasoning, which
+  the package ignores, gets an empty reasoning. Reasoning that starts again after other parts of its step is
+  placed after them;
+- data (`2`), which the package keeps outside of the message, are `data` parts;
+- the message has the id of its first step, because another id would start another message. All ids, finish
   reasons and usages are in the metadata, under `steps`; the last usage under `usage`, the annotations
   under `annotations`;
-- a step that begins without saying so, as in early streams of version 4, gets a `start-step`;
-- words after the end of the message (`d`) are a text of their own, and an error (`3`) ends nothing.
+- a step that starts without a start line, as in early streams of version 4, gets a `start-step`;
+- a text after the end of the message (`d`) is a text of its own, and an error (`3`) does not end anything.
 
-Data and annotations that come before anything else wait for the next line, which may bring the id.
+Data and annotations before anything else wait for the next line, which may have the id.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -54,10 +54,10 @@ from partita.types.messages import AssistantMessage, ToolCallPart
 from partita.types.value import keep_fields
 
 Line: TypeAlias = str | bytes | tuple[str, Json]
-"""A line of the stream, or what it says: its code and its value."""
+"""A line of the stream, or its code and its value."""
 
 BEGINS_STEP = frozenset("09bghijke")
-"""Codes that show that a step has begun, whether or not the stream said so."""
+"""Codes of lines that start a step if none is open."""
 
 WAITS = frozenset("28")
 """Codes whose chunks wait for the id of the message."""
@@ -66,39 +66,39 @@ _BYTE_ORDER_MARK = "\ufeff"
 
 
 class LineDiagnostic(NamedTuple):
-    """Something in a stream that was passed over, and the number of the line it was in."""
+    """Something in a stream that was ignored, and the number of its line."""
 
     line: int
     what: str
 
 
 class DataStreamDecoder:
-    """Lines in, chunks out. A refused line changes nothing."""
+    """Converts lines to chunks. A refused line changes nothing."""
 
     def __init__(self, message: AssistantMessage | None = None, *, lenient: bool = False) -> None:
-        """Begin a message, or go on with `message`, which then keeps its id.
+        """Start a message, or continue `message`, which then keeps its id.
 
-        A lenient decoder passes over lines that are no good and lists them in `diagnostics`; a strict one
-        raises `StreamError`.
+        A lenient decoder ignores invalid lines and lists them in `diagnostics`; a strict one raises
+        `StreamError`.
         """
         self.lines = 0
         self.losses: list[Loss] = []
-        """What is not in the message: errors, and why it ended."""
+        """Values that are not in the message: errors, and the finish reason."""
         self.diagnostics: list[LineDiagnostic] = []
         self._lenient = lenient
         self._continues = message is not None
         metadata: Json = message.content.metadata if message else UNSET
         self._annotations = _list_in(metadata, "annotations")
         self._steps = _list_in(metadata, "steps")
-        self._step: JsonObject = {}  # what the current step began with
-        self._step_due = False  # whether the last step has ended and no other begun
+        self._step: JsonObject = {}  # the members of the start of the current step
+        self._step_due = False  # whether a step has ended and no other has started
         parts = message.parts if message else ()
         self._calls = {part.id for part in parts if isinstance(part, ToolCallPart)}
         self._inputs: set[str] = set()
         self._blocks = 0
         self._text: str | None = None  # the id of the open text
         self._reasoning: str | None = None
-        self._waiting: list[Chunk] | None = []  # `None` once the message has begun
+        self._waiting: list[Chunk] | None = []  # `None` once the message has started
         self._handlers: Mapping[str, Callable[[Json], list[Chunk]]] = {
             "0": self._take_text,
             "2": self._take_data,
@@ -119,11 +119,11 @@ class DataStreamDecoder:
         }
 
     def feed(self, event: Line) -> list[Chunk]:
-        """The chunks that one line amounts to."""
+        """Return the chunks of a line."""
         self.lines += 1
         try:
-            said = self._parse(event)
-            return [] if said is None else self._take(*said)
+            line = self._parse(event)
+            return [] if line is None else self._read(*line)
         except StreamError as error:
             error.where = f"line {self.lines}"
             if not self._lenient:
@@ -132,7 +132,7 @@ class DataStreamDecoder:
             return []
 
     def finish(self) -> list[Chunk]:
-        """The chunks that close what is open when the stream ends."""
+        """Return the chunks that end whatever is open when the stream ends."""
         chunks = [*self._close_reasoning(), *self._close_text()]
         if self._step:
             chunks.append(self._note_step({}))
@@ -142,7 +142,7 @@ class DataStreamDecoder:
         return chunks
 
     def _parse(self, event: Line) -> tuple[str, Json] | None:
-        """The code and the value of a line; `None` for a blank one."""
+        """Return the code and the value of a line, or `None` for a blank one."""
         match event:
             case str() | bytes():
                 line = _decoded(event).removeprefix(_BYTE_ORDER_MARK if self.lines == 1 else "")
@@ -151,7 +151,7 @@ class DataStreamDecoder:
             case _:
                 raise StreamError(
                     f"a line is text, or a pair of code and value, found {kind_of(event)}",
-                    hint="give lines as they came",
+                    hint="pass the lines unchanged",
                 )
         if not line.strip():
             return None
@@ -161,7 +161,7 @@ class DataStreamDecoder:
         try:
             return self._known(code), loads(text)
         except DecodeError as error:
-            what = f"the value of code {code} is no good: {error.what}"
+            what = f"the value of code {code} is invalid: {error.what}"
             raise StreamError(what, hint=error.hint) from None
 
     def _known(self, code: str) -> str:
@@ -169,7 +169,7 @@ class DataStreamDecoder:
             raise StreamError(f"unknown code {code[:20]!r}", hint=f"one of {' '.join(self._handlers)}")
         return code
 
-    def _take(self, code: str, value: Json) -> list[Chunk]:
+    def _read(self, code: str, value: Json) -> list[Chunk]:
         due = self._step_due and code in BEGINS_STEP
         chunks = self._handlers[self._known(code)](value)
         if due:
@@ -246,7 +246,7 @@ class DataStreamDecoder:
         rest = _object("c", value, "toolCallId", "argsTextDelta")
         call, delta = rest.pop("toolCallId"), rest.pop("argsTextDelta")
         if call not in self._inputs:
-            raise StreamError(f"arguments of call {call!r}, which has not begun", hint="send b first")
+            raise StreamError(f"arguments of call {call!r}, which has not started", hint="send b first")
         return [ToolInputDelta(call, delta, extra=keep_fields(rest, ToolInputDelta))]
 
     def _take_call(self, value: Json) -> list[Chunk]:
@@ -264,8 +264,8 @@ class DataStreamDecoder:
         call, output = rest.pop("toolCallId"), rest.pop("result")
         if call not in self._calls:
             raise StreamError(
-                f"result of call {call!r}, which never came",
-                hint="send 9 first, or give the message that holds the call",
+                f"result of call {call!r}, which is missing",
+                hint="send 9 first, or pass the message that has the call",
             )
         return [ToolOutputAvailable(call, output, extra=keep_fields(rest, ToolOutputAvailable))]
 
@@ -282,12 +282,12 @@ class DataStreamDecoder:
         self._step_due = True
         closed = self._close_reasoning()
         if ended.get("isContinued") is True:
-            # The text goes on in the next step. Readers of versions 5 and 6 would forget it at a finish-step.
+            # The text continues in the next step. Readers of versions 5 and 6 would drop it at a finish-step.
             return [*closed, self._note_step(ended)]
         return [*closed, *self._close_text(), self._note_step(ended), StepFinish()]
 
     def _note_step(self, ended: JsonObject) -> Chunk:
-        """The metadata with one more step. Lists are replaced, not merged, so all steps go again."""
+        """Return the metadata with one more step. Lists are replaced, not merged, so it has all steps."""
         if self._step.keys() & ended.keys():
             self._steps.append(self._step)
             self._step = {}
@@ -308,7 +308,7 @@ class DataStreamDecoder:
         self._annotations += annotations
         return [MessageMetadata({"annotations": [*self._annotations]})] if annotations else []
 
-    # What comes whole
+    # Values that are not streamed
 
     def _take_data(self, value: Json) -> list[Chunk]:
         return [DataChunk(f"{DATA_PREFIX}data", item) for item in _array("2", value)]
@@ -340,11 +340,11 @@ class DataStreamDecoder:
 
 
 class DataStreamReader:
-    """Bytes in, chunks out. The bytes may be cut anywhere.
+    """Converts bytes, which may be cut anywhere, to chunks.
 
-    An error is raised once everything before it was handed out: by the call that met it, or by the next
-    one if that call had chunks to return. After an error every call raises it again; the decoder's own
-    `finish` still closes what is open.
+    An error is raised after everything before it was returned: by the call that found it, or by the next one
+    if that call had chunks to return. After an error every call raises it again; the decoder's own `finish`
+    still ends what is open.
     """
 
     def __init__(self, decoder: DataStreamDecoder | None = None) -> None:
@@ -353,7 +353,7 @@ class DataStreamReader:
         self._failure: StreamError | None = None
 
     def feed(self, data: bytes) -> list[Chunk]:
-        """The chunks of the lines that `data` completes."""
+        """Return the chunks of the lines that `data` completes."""
         first, *others = data.split(b"\n")
         self._line.append(first)
         if not others:
@@ -363,7 +363,7 @@ class DataStreamReader:
         return self._take(lines)
 
     def finish(self) -> list[Chunk]:
-        """The chunks of the last line, if nothing ended it, and those that close what is open."""
+        """Return the chunks of the last line, if nothing ended it, and those that end what is open."""
         rest = b"".join(self._line)
         self._line = []
         return [*self._take([rest] if rest else []), *self.decoder.finish()]
@@ -409,7 +409,7 @@ def _array(code: str, value: Json) -> list[Json]:
 
 
 def _object(code: str, value: Json, *strings: str) -> JsonObject:
-    """A copy of an object that has these members, each a string."""
+    """Return a copy of an object that has these members as strings."""
     if not is_object(value):
         raise _misfit(code, "", "an object", value)
     for name in strings:

@@ -1,9 +1,9 @@
-"""The parts of `fullStream` of AI SDK 5, 6 or 7, as JSON objects → chunks, as `toUIMessageStream` makes them.
+"""Parts of `fullStream` of AI SDK 5, 6 or 7, as JSON objects → chunks, as `toUIMessageStream` makes them.
 
-A reader keeps what it can: unlike `toUIMessageStream`, the default keeps sources, the text of errors and, in
-the metadata of the message, usage, model and warnings of every step. `on_error=mask_error`,
-`send_sources=False` and `message_metadata=None` give what the SDK sends to a browser. Requests, headers and
-raw events of the provider are listed in `losses`, as are parts that the version does not have.
+Unlike `toUIMessageStream`, the default keeps everything it can: sources, the text of errors and, in the
+metadata of the message, usage, model and warnings of every step. With `on_error=mask_error`,
+`send_sources=False` and `message_metadata=None` the result is what the SDK sends to a browser. Requests,
+headers and raw events of the provider are listed in `losses`, as are parts that the version does not have.
 """
 
 from base64 import b64encode
@@ -35,19 +35,19 @@ REASONING = frozenset({"reasoning-start", "reasoning-delta", "reasoning-end", "r
 
 
 def mask_error(error: Json) -> str:
-    """The same text for every error, as the SDK sends it to browsers: errors may hold secrets."""
+    """Return the same text for every error, as the SDK does for browsers: errors may contain secrets."""
     return MASKED
 
 
 def show_error(error: Json) -> str:
-    """The message of an error, or the whole error as JSON if it has none."""
+    """Return the message of an error, or the whole error as JSON if it has none."""
     if is_object(error) and isinstance(error.get("message"), str):
         return str(error["message"])
     return error if isinstance(error, str) else json_text(error)
 
 
 class FullStreamDecoder:
-    """Parts in, chunks out. A refused part changes nothing."""
+    """Converts parts to chunks. A refused part changes nothing."""
 
     def __init__(
         self,
@@ -62,15 +62,16 @@ class FullStreamDecoder:
         send_start: bool = True,
         send_finish: bool = True,
     ) -> None:
-        """Read the parts that a release of that version gives, with the options of its `toUIMessageStream`.
+        """Read the parts of a release of that version, with the options of its `toUIMessageStream`.
 
-        `tools` says of the server's tools whether they are dynamic. Without it the parts decide, which may
-        differ from the SDK where a call is no good. `message_metadata` is called with every part; without it
-        the metadata holds what the stream reports of its model calls, with `None` nothing.
+        `tools`: whether each of the server's tools is dynamic. Without it the parts decide, which may differ
+        from the SDK for invalid calls.
+        `message_metadata`: called with every part. By default the metadata has what the stream reports of its
+        model calls; with `None` it has nothing.
         """
         check_version(version)
         self.losses: list[Loss] = []
-        """What was not carried over, with its path in the list of parts."""
+        """Values that were not carried over, by their paths in the list of parts."""
         self.fed = 0
         self._version: Version = version
         self._tools = tools
@@ -93,9 +94,9 @@ class FullStreamDecoder:
         return frozenset({"reasoning-delta"}) if self._version == 5 else REASONING
 
     def feed(self, event: Json) -> list[Chunk]:
-        """The chunks that one part amounts to."""
+        """Return the chunks of a part."""
         try:
-            chunks, losses = self._take(_checked(event))
+            chunks, losses = self._read(_checked(event))
         except (StreamError, DecodeError, ConversionError) as error:
             raise self._refusal(event, error) from None
         self.losses += losses
@@ -103,7 +104,10 @@ class FullStreamDecoder:
         return chunks
 
     def finish(self) -> list[Chunk]:
-        """The metadata of a stream that was cut before its `finish`. Open blocks stay open, as in the SDK."""
+        """Return the metadata of a stream that was cut before its `finish`.
+
+        Open blocks stay open, as in the SDK.
+        """
         kept = self._message_metadata.finish() if isinstance(self._message_metadata, StepMetadata) else None
         return [] if kept is None else [MessageMetadata(kept)]
 
@@ -117,7 +121,7 @@ class FullStreamDecoder:
         where = self._where + error.where.removeprefix("$")
         return StreamError(what, where=where, hint=error.hint, chunk_type=str(kind or ""))
 
-    def _take(self, part: JsonObject) -> tuple[list[Chunk], list[Loss]]:
+    def _read(self, part: JsonObject) -> tuple[list[Chunk], list[Loss]]:
         rule = rule_of(part, self._version)
         if rule is None:
             losses = [Loss.of(self._where, part, f"version {self._version} has no such part")]
@@ -149,7 +153,7 @@ class FullStreamDecoder:
         return losses
 
     def _unlike_call(self, part: JsonObject, rule: Rule, chunk: Chunk | None) -> Iterator[Loss]:
-        """The members that repeat those of a call, but with another value."""
+        """Yield the losses of members that repeat those of a call with another value."""
         has_kind = "dynamic" in rule.by_hand and self._tools is None and chunk is not None
         if has_kind and bool(part.get("dynamic")) != bool(getattr(chunk, "dynamic", None)):
             yield Loss.of(f"{self._where}.dynamic", part.get("dynamic"), REPLACED)
@@ -193,7 +197,7 @@ class FullStreamDecoder:
             raise StreamError(error.what, where=rule.path_in_part(error.where), hint=error.hint) from None
 
     def _with_metadata(self, part: JsonObject, chunk: Chunk | None) -> list[Chunk]:
-        """The chunk and the metadata that go with it: on the start and the finish, else beside it."""
+        """Return the chunk with its metadata: in a start or a finish, otherwise as a chunk of its own."""
         chunks = [] if chunk is None else [chunk]
         metadata = None if self._message_metadata is None else self._message_metadata(part)
         if metadata is None:
@@ -209,15 +213,15 @@ class FullStreamDecoder:
     # Calls
 
     def _kind_of_call(self, part: JsonObject) -> bool | None:
-        """Whether the call is one of a dynamic tool, as far as the SDK says so."""
-        name, said = str(part.get("toolName")), part.get("dynamic")
+        """Whether the tool of a call is dynamic, as far as that is known."""
+        name, dynamic = str(part.get("toolName")), part.get("dynamic")
         if self._version > 5:
             if self._tools is None or name not in self._tools:
-                return None if said is None else bool(said)
+                return None if dynamic is None else bool(dynamic)
             return self._tools[name] or None
         call = _id_of(part)
         if self._tools is None:
-            return self._is_dynamic.get(call, bool(said)) or None
+            return self._is_dynamic.get(call, bool(dynamic)) or None
         begins = part["type"] in ("tool-input-start", "tool-call")
         return (self._tools.get(name) if begins else self._is_dynamic.get(call)) or None
 
@@ -228,11 +232,11 @@ class FullStreamDecoder:
         return self._on_error(error)
 
     def _is_shown(self, part: JsonObject) -> bool:
-        """Whether the error is that of a tool the provider ran: the model must get it back as it was."""
+        """Whether the error is of a tool that the provider ran: the model must receive it unchanged."""
         return part["type"] == "tool-error" and self._version > 5 and bool(part.get("providerExecuted"))
 
     def _is_sent_already(self, part: JsonObject) -> bool:
-        """Whether this is the error that follows a call that was no good."""
+        """Whether this is the error after an invalid call."""
         is_error = part["type"] == "tool-error" and not part.get("providerExecuted")
         return self._version == 7 and is_error and str(part.get("toolCallId")) in self._invalid
 
@@ -257,9 +261,9 @@ def _at(part: JsonObject, path: str) -> Json:
 
 def _checked(event: Json) -> JsonObject:
     if not is_object(event):
-        raise StreamError(f"a part is an object, found {kind_of(event)}", hint="give parts as parsed JSON")
+        raise StreamError(f"a part is an object, found {kind_of(event)}", hint="pass parts as parsed JSON")
     if not isinstance(event.get("type"), str):
-        raise StreamError("a part without a type", hint="give the parts of `fullStream` as they came")
+        raise StreamError("a part without a type", hint="pass the parts of `fullStream` unchanged")
     return event
 
 
@@ -271,17 +275,19 @@ def _call_of(part: JsonObject) -> str:
     call = part.get("toolCall")
     call_id = call.get("toolCallId") if is_object(call) else None
     if not isinstance(call_id, str):
-        raise StreamError("a request without its call", where=".toolCall", hint="give the call it asks about")
+        raise StreamError(
+            "an approval request without its call", where=".toolCall", hint="add the call that needs approval"
+        )
     return call_id
 
 
 def _file(file: Json) -> JsonObject:
-    """A file as a data URL. The SDK's own object shows its `base64` as `base64Data` once it is JSON."""
+    """Return a file as a data URL. As JSON, the SDK's own object has its `base64` as `base64Data`."""
     encoded = file.get("base64", file.get("base64Data")) if is_object(file) else None
     media_type = file.get("mediaType") if is_object(file) else None
     if not isinstance(encoded, str) or not isinstance(media_type, str):
         raise StreamError(
-            "a file without its content", where=".file", hint="give `base64` and `mediaType` as strings"
+            "a file without its content", where=".file", hint="add `base64` and `mediaType` as strings"
         )
     return {"mediaType": media_type, "url": data_url(encoded, media_type)}
 
@@ -292,20 +298,20 @@ TAGS = ("data", "url", "reference", "text")
 
 
 def steering_parts(message: Json) -> list[JsonObject]:
-    """The parts of a steering message: texts and files."""
+    """Return the parts of a steering message: texts and files."""
     content = message.get("content") if is_object(message) else None
     if isinstance(content, str):
         return [{"type": "text", "text": content}]
     if not is_array(content):
         raise StreamError(
-            f"content is {kind_of(content)}", where=".message", hint="give a string or a list of parts"
+            f"content is {kind_of(content)}", where=".message", hint="make it a string or a list of parts"
         )
     return [_steering_part(part, f".message.content[{index}]") for index, part in enumerate(content)]
 
 
 def _steering_part(part: Json, where: str) -> JsonObject:
     if not is_object(part) or part.get("type") not in ("text", "image", "file"):
-        raise StreamError("no part of a user", where=where, hint="give text, image and file parts")
+        raise StreamError("not a part of a user message", where=where, hint="use text, image and file parts")
     options = part.get("providerOptions")
     metadata: JsonObject = {} if options is None else {"providerMetadata": options}
     if part["type"] == "text":
@@ -317,12 +323,12 @@ def _steering_part(part: Json, where: str) -> JsonObject:
 
 
 def _steering_file(data: Json, media_type: Json, where: str) -> JsonObject:
-    """The url and the media type of a file, in whichever way it is held."""
+    """Return the url and the media type of a file, in any of its forms."""
     if is_object(data):
         tag = data.get("type")
         return _tagged(tag, data.get(tag), media_type, where) if tag in TAGS else _reference(data, media_type)
     if not isinstance(data, str):
-        raise StreamError("a file without data", where=where, hint="give a url, base64 or ids by provider")
+        raise StreamError("a file without data", where=where, hint="use a url, base64 or ids by provider")
     try:
         return _url(data, media_type, where)
     except ConversionError:
@@ -333,14 +339,14 @@ def _tagged(tag: Json, value: Json, media_type: Json, where: str) -> JsonObject:
     if tag == "reference":
         return _reference(value, media_type)
     if not isinstance(value, str) or (tag == "data" and value.startswith(DATA)):
-        raise StreamError(f"no {tag} of a file", where=where, hint="give base64 as data, a data URL as url")
+        raise StreamError(f"no {tag} of a file", where=where, hint="use base64 as data, a data URL as url")
     if tag == "url":
         return _url(value, media_type, where)
     return _inline(_base64(value) if tag == "text" else value, media_type)
 
 
 def _base64(text: str) -> str:
-    """A text as base64; half of a surrogate pair is replaced, as JavaScript's encoder does."""
+    """Return a text as base64; half of a surrogate pair is replaced, as in JavaScript."""
     whole = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
     return b64encode(whole.encode()).decode()
 

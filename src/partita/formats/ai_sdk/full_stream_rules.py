@@ -1,4 +1,4 @@
-"""What the SDK carries over from the parts of `fullStream` to chunks and to the metadata of a message.
+"""Rules for `full_stream`: which parts and members become chunks, and which become metadata of the message.
 
 Releases: 5.0.277, 6.0.326, 7.0.169. The SDK leaves the metadata to the application (`messageMetadata` of
 `toUIMessageStream`) and drops it otherwise.
@@ -17,7 +17,7 @@ from partita.types.usage import Usage, sum_usages
 NEEDED: Final = frozenset(
     {"id", "text", "delta", "toolCallId", "toolName", "kind", "url", "mediaType", "approvalId", "approved"}
 )
-"""Fields that must be there wherever a rule names them."""
+"""Fields that are required by every rule that has them."""
 
 
 class Field(NamedTuple):
@@ -26,22 +26,22 @@ class Field(NamedTuple):
     name: str
     chunk_name: str
     since: Version = 5
-    open: bool = False  # may hold anything: `null` is a value too
+    open: bool = False  # of any type: `null` is a value too
 
 
 class Rule(NamedTuple):
-    """What becomes of the parts of one type. Without a chunk they say nothing to a client."""
+    """How the parts of one type are converted. Without a chunk type, nothing is sent to the client."""
 
     chunk: str | None
     fields: tuple[Field, ...] = ()
     by_hand: frozenset[str] = frozenset()
-    """Fields that the decoder carries over in its own way."""
+    """Fields that the decoder handles itself."""
     repeated: frozenset[str] = frozenset()
-    """Fields that say again what the call has said."""
+    """Fields that repeat those of the call."""
     since: Version = 5
 
     def carry(self, part: JsonObject, version: Version) -> JsonObject:
-        """The chunk that a part becomes, but for what is done by hand."""
+        """Return the chunk of a part, without the fields that the decoder handles itself."""
         chunk: JsonObject = {"type": self.chunk}
         for field in self.fields:
             if field.since > version:
@@ -49,11 +49,11 @@ class Rule(NamedTuple):
             if part.get(field.name) is not None or (field.open and field.name in part):
                 chunk[field.chunk_name] = part[field.name]
             elif field.name in NEEDED:
-                raise StreamError(f"missing field `{field.name}`", hint="give the part as the SDK gave it")
+                raise StreamError(f"missing field `{field.name}`", hint="pass the part unchanged")
         return chunk
 
     def path_in_part(self, path: str) -> str:
-        """The place in the part that a place in its chunk comes from."""
+        """Return the path in the part for a path in its chunk."""
         for field in self.fields:
             start = f"$.{field.chunk_name}"
             if path.startswith(start):
@@ -61,7 +61,7 @@ class Rule(NamedTuple):
         return path
 
     def left(self, part: JsonObject, version: Version) -> list[str]:
-        """The fields that say something and are not carried over."""
+        """Return the fields with a value that are not carried over."""
         known = {field.name for field in self.fields if field.since <= version} | self.by_hand | self.repeated
         return [
             key for key, value in part.items() if key not in known | {"type"} and value not in (None, {}, [])
@@ -147,11 +147,11 @@ RULES: Final[Mapping[str, Rule]] = {
     "raw": Rule(None),
     "ping": Rule(None, since=7),
 }
-"""By type of the part; a source also by its kind, a call also by whether it is any good."""
+"""By type of the part; sources also by their type, calls also by whether they are valid."""
 
 
 def rule_of(part: JsonObject, version: Version) -> Rule | None:
-    """What becomes of a part; `None` if the version has no such parts."""
+    """Return the rule of a part, or `None` if the version has no such parts."""
     name: str = part["type"]
     if name == "source":
         name = f"source {part.get('sourceType')}"
@@ -168,14 +168,14 @@ KEPT: Final = {
     "finish-step": frozenset({"usage", "finishReason", "rawFinishReason", "providerMetadata", "response"}),
     "finish": frozenset({"totalUsage", "rawFinishReason"}),
 }
-"""The members that metadata has a place for, by the type of the part."""
+"""Members that become metadata, by type of the part."""
 
 RESPONSE: Final = {"id": "responseId", "modelId": "model", "timestamp": "timestamp"}
-"""The members of a response that metadata has a place for, and their names there."""
+"""Members of a response that become metadata, and their names there."""
 
 
 class StepMetadata:
-    """Collects the metadata of a message: its last step, all usage and, unless that is all, every step."""
+    """Collects the metadata of a message: the last step, the total usage and, if there are several, steps."""
 
     def __init__(self, error_text: Callable[[Json], str]) -> None:
         self._error_text = error_text
@@ -185,7 +185,7 @@ class StepMetadata:
         self._usages: list[Usage] = []
 
     def __call__(self, part: JsonObject) -> JsonObject | None:
-        """The metadata of the message, once its last part is here."""
+        """Return the metadata of the message after its last part."""
         match part["type"]:
             case "start-step":
                 warnings = part.get("warnings")
@@ -204,7 +204,7 @@ class StepMetadata:
         return None
 
     def finish(self, part: JsonObject | None = None) -> JsonObject | None:
-        """The metadata, with the `finish` part if there was one. It is returned once."""
+        """Return the metadata once, with members of the `finish` part if there was one."""
         if part is None and not self._steps and not self._errors:
             return None
         end: JsonObject = {} if part is None else part
@@ -243,7 +243,7 @@ class StepMetadata:
 
 
 def losses_in(part: JsonObject, key: str) -> list[str]:
-    """The paths in a member that metadata has no place for; the member itself if there is no place for it."""
+    """Return the paths in a member that do not become metadata; the member itself if nothing in it does."""
     if key not in KEPT.get(part["type"], ()):
         return [key]
     value = part[key]

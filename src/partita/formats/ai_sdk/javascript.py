@@ -1,7 +1,7 @@
 """JSON values and objects as JavaScript reads them: as text, as members, as URLs.
 
-Valid messages never need most of this. Invalid ones do: a number where a text should be is no error in
-JavaScript, and the same input must give the same output here.
+Only invalid messages need most of this: in JavaScript, a number instead of a text is not an error, and the
+same input must give the same output here.
 """
 
 import math
@@ -24,8 +24,8 @@ from partita.types.json import (
 )
 
 DATA: Final = "data:"
-# An address of these characters alone, with no "/" behind its scheme, is one opaque path: the URL
-# standard changes none of them. "?" and "#" would end the path.
+# A data URL of only these characters, with no "/" after its scheme, is one opaque path, which the URL
+# standard does not change. "?" and "#" would end the path.
 OPAQUE: Final = bytes(set(range(0x21, 0x7F)) - set(b"?#"))
 
 _INDEX: Final = re.compile(r"0|[1-9]\d{0,9}")
@@ -35,12 +35,12 @@ _ESCAPES: Final = {code: f"\\u{code:04x}" for code in range(0x20)} | _ESCAPED
 
 
 def is_nullish(value: Json) -> bool:
-    """Whether a value is absent or `null`, which is mostly the same to JavaScript."""
+    """Whether a value is absent or `null`, which JavaScript mostly treats alike."""
     return value is None or value is UNSET
 
 
 def text_of(value: Json) -> str:
-    """What `String(value)` gives."""
+    """Return what `String(value)` returns."""
     if isinstance(value, str):
         return value
     if value is UNSET:
@@ -51,7 +51,7 @@ def text_of(value: Json) -> str:
 
 
 def joined(values: list[Json], separator: str) -> str:
-    """What `values.join(separator)` gives: nothing for an absent value or `null`."""
+    """Return what `values.join(separator)` returns: an absent value or `null` is empty."""
     try:
         return join_surrogates(
             separator.join("" if is_nullish(value) else text_of(value) for value in values)
@@ -61,7 +61,7 @@ def joined(values: list[Json], separator: str) -> str:
 
 
 def json_text(value: Json) -> str:
-    """What `JSON.stringify(value)` gives."""
+    """Return what `JSON.stringify(value)` returns."""
     try:
         return _json_text(value)
     except RecursionError:
@@ -69,7 +69,7 @@ def json_text(value: Json) -> str:
 
 
 def spread(value: Json) -> JsonObject:
-    """The members that `{...value}` has: those of an object, the items of an array or a string."""
+    """Return the members of `{...value}`: those of an object, the items of an array or a string."""
     if isinstance(value, str):
         units = value.encode("utf-16-le", "surrogatepass")
         value = [units[at : at + 2].decode("utf-16-le", "surrogatepass") for at in range(0, len(units), 2)]
@@ -79,7 +79,7 @@ def spread(value: Json) -> JsonObject:
 
 
 def address(value: Json, where: str) -> str:
-    """The absolute address that `new URL(value)` stands for, in its normal form."""
+    """Return the absolute URL that `new URL(value)` normalizes a value to."""
     text = text_of(value)
     if _is_settled(text):
         return text
@@ -90,12 +90,12 @@ def address(value: Json, where: str) -> str:
     except ValueError:
         shown = text if len(text) <= 60 else text[:60] + "…"
         raise ConversionError(
-            f"no absolute address: {shown!r}", where=where, hint="use an https: or data: URL"
+            f"not an absolute URL: {shown!r}", where=where, hint="use an https: or data: URL"
         ) from None
 
 
 def _is_settled(text: str) -> bool:
-    """Whether a data address is in its normal form, told at a glance: some hold many megabytes."""
+    """Whether a data URL is in its normal form. This is fast, because some have many megabytes."""
     is_opaque = text.startswith(DATA) and not text.startswith("/", len(DATA))
     return is_opaque and text.isascii() and not text.encode().translate(None, OPAQUE)
 
@@ -126,13 +126,13 @@ def _escaped_half(half: re.Match[str]) -> str:
 
 
 def _in_order(members: JsonObject) -> list[str]:
-    """Keys as JavaScript lists them: array indexes first, by value, then the others as they came."""
+    """Return keys in the order of JavaScript: array indexes by value, then the others in their order."""
     indexes = {key for key in members if _INDEX.fullmatch(key) and int(key) < 2**32 - 1}
     return sorted(indexes, key=int) + [key for key in members if key not in indexes]
 
 
 def _number_text(value: float) -> str:
-    """A number as JavaScript writes it: the fewest digits that tell it apart, an exponent if far from 0."""
+    """Return a number as JavaScript writes it: with the fewest digits, and an exponent if far from 0."""
     number = _double(value)
     if math.isinf(number):
         return "-Infinity" if number < 0 else "Infinity"
@@ -164,7 +164,7 @@ def _double(value: float) -> float:
 
 
 class Fields:
-    """One object of the input. An absent member is `UNSET`. What is not an object has no members."""
+    """An object of the input. An absent member is `UNSET`. Other values have no members."""
 
     __slots__ = ("value", "where")
 
@@ -173,19 +173,19 @@ class Fields:
         self.where = where
 
     def get(self, key: str) -> Json:
-        """The member."""
+        """Return a member."""
         return self.value.get(key, UNSET) if is_object(self.value) else UNSET
 
     def first(self, *keys: str) -> Json:
-        """The first of these members that is neither absent nor `null`."""
+        """Return the first of these members that is neither absent nor `null`."""
         return next((value for value in map(self.get, keys) if not is_nullish(value)), UNSET)
 
     def inside(self, key: str) -> "Fields":
-        """The object that a member is."""
+        """Return a member that is an object."""
         return Fields(self.get(key), f"{self.where}.{key}")
 
     def items(self, key: str) -> "list[Fields]":
-        """The items of the array that a member must be."""
+        """Return the items of a member, which must be an array."""
         return [Fields(item, where) for item, where in self._places(key)]
 
     def _places(self, key: str) -> list[tuple[Json, str]]:

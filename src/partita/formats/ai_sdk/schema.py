@@ -1,10 +1,10 @@
-"""The schemas of the SDK's chunks and messages, derived from the canonical types and what versions differ in.
+"""The SDK's schemas of chunks and messages, derived from the canonical types and the differences of versions.
 
-Chunks are loose: members that a schema does not name are accepted. Of messages they are stripped.
+Chunks are loose: unknown members are accepted. From messages they are removed.
 
-A kind of value reads a value and collects what is wrong with it. An optional member may be absent but not
-`null`. A required member of any kind must be present, even if only as `null`. The rules are those of zod 4.6,
-which all three versions accept.
+A kind of value reads a value and collects its problems. An optional member may be absent but not `null`. A
+required member of any kind must be present, even if only as `null`. The rules are those of zod 4.6, which all
+three versions accept. `validate` uses these schemas.
 
 Source: https://github.com/vercel/ai/blob/main/packages/ai/src/ui/validate-ui-messages.ts
 """
@@ -30,7 +30,7 @@ from .versions import CANONICAL_ONLY, MEMBERS, PART_TYPES, PARTS, check_version
 # Kinds of values
 
 MAX_DEPTH: Final = 700
-"""Levels of JSON that the SDK's recursive checks survive; they overflow before the thousandth."""
+"""The levels of JSON that the SDK's recursive checks can handle; they overflow before the thousandth."""
 
 MAX_SAFE_INTEGER: Final = 2**53 - 1
 NOTHING: Final = "nothing"
@@ -38,7 +38,7 @@ SHOWN: Final = 40
 
 
 class Problem(NamedTuple):
-    """One thing a schema refuses: where it is, what should be there, and what is."""
+    """A value that a schema refuses: its path, what was expected, and what was found."""
 
     path: str
     expected: str
@@ -50,7 +50,7 @@ class Problem(NamedTuple):
 
 @dataclass(slots=True)
 class Reading:
-    """One pass over a value: the problems found so far, and whether unknown members are kept."""
+    """The state of reading one value: the problems so far, and whether unknown members are kept."""
 
     lossless: bool = False
     problems: list[Problem] = field(default_factory=list[Problem])
@@ -61,27 +61,27 @@ class Reading:
 
 
 class Kind(Protocol):
-    """A kind of value. `read` returns the value without what the schema does not name."""
+    """A kind of value. `read` returns the value without unknown members."""
 
     @property
     def name(self) -> str:
-        """What to call it in a problem."""
+        """The name of the kind in a problem."""
         ...
 
     def read(self, value: Json, path: str, reading: Reading) -> Json:
-        """The value, stripped; what is wrong with it goes to `reading`."""
+        """Return the value without unknown members, and add its problems to `reading`."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Plain:
-    """A value that is accepted or not, as it is."""
+    """A value that is accepted or refused as it is."""
 
     name: str
     accepts: Callable[[Json], bool]
 
     def read(self, value: Json, path: str, reading: Reading) -> Json:
-        """The value itself."""
+        """Return the value itself."""
         if not self.accepts(value):
             reading.refuse(path, self.name, shown(value))
         return value
@@ -89,13 +89,13 @@ class Plain:
 
 @dataclass(frozen=True, slots=True)
 class Items:
-    """An array, every item of one kind."""
+    """An array whose items are all of one kind."""
 
     of: Kind
     name: str = "array"
 
     def read(self, value: Json, path: str, reading: Reading) -> Json:
-        """The items, stripped."""
+        """Return the items without unknown members."""
         if not is_array(value):
             reading.refuse(path, self.name, shown(value))
             return value
@@ -104,13 +104,13 @@ class Items:
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """An object with any keys, every value of one kind. The key `__proto__` is stripped unseen."""
+    """An object with any keys, whose values are all of one kind. The key `__proto__` is removed."""
 
     of: Kind
     name: str = "object"
 
     def read(self, value: Json, path: str, reading: Reading) -> Json:
-        """The members, stripped."""
+        """Return the members without unknown members."""
         if not is_object(value):
             reading.refuse(path, self.name, shown(value))
             return value
@@ -123,12 +123,12 @@ class Record:
 
 @dataclass(frozen=True, slots=True)
 class JsonTree:
-    """Any JSON value, read to the bottom: nested no deeper than `MAX_DEPTH`, without `__proto__`."""
+    """Any JSON value of at most `MAX_DEPTH` levels, without the key `__proto__`."""
 
     name: str = "JSON nested less deeply"
 
     def read(self, value: Json, path: str, reading: Reading) -> Json:
-        """The value without the key `__proto__` at any depth."""
+        """Return the value without the key `__proto__` at any depth."""
         if is_deeper(value, MAX_DEPTH):
             reading.refuse(path, self.name, f"more than {MAX_DEPTH} levels")
             return value
@@ -146,7 +146,7 @@ class Members:
     name: str = "object"
 
     def read(self, value: Json, path: str, reading: Reading) -> Json:
-        """The known members, stripped; in a lossless reading all members."""
+        """Return the known members, or all members if `reading` is lossless."""
         if not is_object(value):
             reading.refuse(path, self.name, shown(value))
             return value
@@ -154,7 +154,7 @@ class Members:
         for key, kind in self.members.items():
             if key in value:
                 item = value[key]
-                if isinstance(kind, Plain) and kind.accepts(item):  # most members: no path is built for these
+                if isinstance(kind, Plain) and kind.accepts(item):  # for most members no path is built
                     known[key] = item
                 else:
                     known[key] = kind.read(item, f"{path}.{key}", reading)
@@ -165,13 +165,13 @@ class Members:
 
 @dataclass(frozen=True, slots=True)
 class Variants:
-    """An object of one of several kinds, chosen by its members."""
+    """An object of one of several kinds, which its members decide."""
 
     pick: Callable[[JsonObject], Kind | Problem]
     name: str = "object"
 
     def read(self, value: Json, path: str, reading: Reading) -> Json:
-        """The value as its variant reads it."""
+        """Return the value as its variant reads it."""
         if not is_object(value):
             reading.refuse(path, self.name, shown(value))
             return value
@@ -183,13 +183,13 @@ class Variants:
 
 
 def one_of(*values: str) -> Plain:
-    """One of a few strings."""
+    """A string that is one of a few."""
     names = ", ".join(f'"{value}"' for value in values)
     return Plain(names if len(values) == 1 else f"one of {names}", lambda value: value in values)
 
 
 def pick_by(key: str, variants: Mapping[str, Kind]) -> Callable[[JsonObject], Kind | Problem]:
-    """Choose the variant named by the string at `key`."""
+    """Choose a variant by the string at `key`."""
     expected = f"one of {', '.join(sorted(variants))}"
 
     def pick(value: JsonObject) -> Kind | Problem:
@@ -217,14 +217,14 @@ NEVER: Final = Plain("no such member", lambda value: False)
 
 
 def shown(value: Json) -> str:
-    """A short description of a value, for a problem."""
+    """Return a short description of a value, for a problem."""
     if isinstance(value, str):
         return f'"{value if len(value) <= SHOWN else value[:SHOWN] + "…"}"'
     return kind_of(value)
 
 
 def is_deeper(value: Json, limit: int) -> bool:
-    """Whether objects and arrays are nested in each other more than `limit` times."""
+    """Whether objects and arrays are nested more than `limit` times."""
     level = [value]
     for _ in range(limit + 1):
         level = [item for container in level for item in _inside(container)]
@@ -234,7 +234,7 @@ def is_deeper(value: Json, limit: int) -> bool:
 
 
 def keys_of(value: Json) -> Iterator[str]:
-    """Every key of every object in a value."""
+    """Yield every key of every object in a value."""
     stack = [value]
     while stack:
         item = stack.pop()
@@ -249,7 +249,7 @@ def rebuild(
     text: Callable[[str], str] = lambda text: text,
     keeps: Callable[[str], bool] = lambda key: True,
 ) -> Json:
-    """A copy of a value of any depth, its strings and keys passed through `text`, without some keys."""
+    """Return a copy of a value of any depth without some keys. `text` converts its strings and keys."""
     root: list[Json] = []
     stack: list[tuple[Json, Callable[[Json], None]]] = [(value, root.append)]
     while stack:
@@ -288,7 +288,10 @@ ROLES: Final = ("system", "user", "assistant")
 
 
 def chunk_problems(chunk: Json, version: int = 7) -> list[Problem]:
-    """Why a client of that version refuses a chunk; empty if it accepts it. Extra members are fine."""
+    """Return why a client of that version refuses a chunk; empty if it accepts it.
+
+    Unknown members are accepted.
+    """
     reading = Reading()
     _chunk_schema(check_version(version)).read(chunk, "$", reading)
     return reading.problems
@@ -296,7 +299,7 @@ def chunk_problems(chunk: Json, version: int = 7) -> list[Problem]:
 
 @cache
 def message_schema(version: int) -> Kind:
-    """The schema of one UI message in that version."""
+    """Return the schema of a UI message in that version."""
     members: Mapping[str, Kind] = {
         "id": STRING,
         "role": one_of(*ROLES),
@@ -307,13 +310,13 @@ def message_schema(version: int) -> Kind:
 
 
 class Message(NamedTuple):
-    """A UI message: its members, and at least one part unless it is the assistant's."""
+    """A UI message: its members, and at least one part unless it is of the assistant."""
 
     members: Members
     name: str = "object"
 
     def read(self, value: Json, path: str, reading: Reading) -> Json:
-        """The message without what the schema does not name."""
+        """Return the message without unknown members."""
         known = self.members.read(value, path, reading)
         if known is not value and known.get("parts") == [] and known.get("role") != "assistant":
             reading.refuse(f"{path}.parts", "at least one part", "an empty array")
@@ -343,12 +346,15 @@ class _Schemas:
     def of_struct(
         self, type_: type[Any], *, without: Collection[str] = (), required: Collection[str] = ()
     ) -> Members:
-        """The members of a type, without some; `required` are required beside those without a default."""
+        """Return the members of a type.
+
+        `required`: members that are required besides those without a default.
+        """
         newer = {**FIELDS.get(type_, {}), **MEMBERS.get(type_, {})}
         members: dict[str, Kind] = {}
         needed: set[str] = set()
         if tag_field := type_.__struct_config__.tag_field:
-            members[tag_field] = STRING  # by which the schema was chosen
+            members[tag_field] = STRING  # the member that has decided the schema
         for one in msgspec.structs.fields(type_):
             is_known = self.target.knows(newer.get(one.name, Since()))
             if one.encode_name == EXTRA_NAME or one.name in without or not is_known:
@@ -359,11 +365,11 @@ class _Schemas:
         return Members(members, frozenset(needed))
 
     def of_part(self, type_: type[Any]) -> Members:
-        """The members of a type of part."""
+        """Return the members of a type of part."""
         return self.of_struct(type_, without=CANONICAL_ONLY.get(type_, ()))
 
     def _of_type(self, annotation: Any) -> Kind:
-        """The schema of a member. `None` as a default is an absent member on the wire."""
+        """Return the schema of a member. `None` as a default is an absent member on the wire."""
         types = [one for one in get_args(annotation) if one not in (NoneType, UnsetType)]
         match get_origin(annotation):
             case origin if origin is Literal:
@@ -379,7 +385,7 @@ class _Schemas:
             case _ if UrlCitationSource in types:
                 sources = (UrlCitationSource, DocumentCitationSource)
                 return _tagged({one: self.of_struct(one, required={"type"}) for one in sources})
-            case _:  # of a steering message, which has texts and files only
+            case _:  # of a steering message, which only has texts and files
                 text = self.of_struct(TextPart, without={"state", "citations"})
                 return _tagged({TextPart: text, FilePart: self.of_struct(FilePart)})
 
@@ -430,7 +436,7 @@ class State(NamedTuple):
     needs: Collection[str]
     may: Collection[str]
     approved: Plain | None = None
-    """What `approval.approved` must be. Without it there must not be an approval."""
+    """The required value of `approval.approved`. Without it there must be no approval."""
     is_approval_required: bool = False
 
 
@@ -450,7 +456,7 @@ NEW_IN_TOOLS: Final = {
     "inputEncoding": 6,
     "resultProviderMetadata": 6,
 }
-"""Members of tool parts that not every version has, and the first that has them."""
+"""Members of tool parts that some versions do not have, and the first version that has them."""
 
 IN_STATES: Final[Mapping[str, Kind]] = {
     "input": ANY,
@@ -512,7 +518,7 @@ def _by_state(part: JsonObject, states: Mapping[str, Members], version: int) -> 
 
 
 def _tool(name: str, state: State, schemas: _Schemas, *, is_dynamic: bool) -> Members:
-    """The members of a tool part in one state. An output or an error in another state is refused."""
+    """Return the members of a tool part in one state. An output or an error in another state is refused."""
     version = schemas.version
     in_state = {one: IN_STATES[one] for one in (*state.needs, *state.may)}
     members = {**TOOL, **in_state}
@@ -533,7 +539,7 @@ def _tool(name: str, state: State, schemas: _Schemas, *, is_dynamic: bool) -> Me
 
 
 def _approval(approved: Plain, schemas: _Schemas) -> Members:
-    """An approval. A request has no answer yet."""
+    """Return the schema of an approval. A request has no decision yet."""
     approval = schemas.of_part(Approval)
     members: Mapping[str, Kind] = {**approval.members, "approved": approved}
     if approved is NEVER:

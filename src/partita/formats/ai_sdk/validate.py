@@ -1,9 +1,9 @@
-"""UI messages checked as the SDK's `safeValidateUIMessages` checks them, message by message.
+"""Validation of UI messages as in the SDK's `safeValidateUIMessages`, message by message.
 
-The SDK refuses a whole thread for one bad message; here every message also gets a verdict of its own.
+The SDK refuses a whole thread for one invalid message; here every message also gets a verdict of its own.
 
-Tool parts are checked against the schemas of the current tools. History outlives tools: a finished call whose
-tool is gone, or whose input no longer fits, is kept as a `dynamic-tool` part marked `dynamic: false`.
+Tool parts are checked against the schemas of the current tools. A finished call of a tool that does not exist
+any more, or whose input no longer fits, is kept as a `dynamic-tool` part with `dynamic: false`.
 """
 
 from collections.abc import Callable, Mapping
@@ -19,33 +19,34 @@ from partita.types.json import Json, JsonObject, is_array, is_object
 from .schema import MAX_DEPTH, NOTHING, Problem, Reading, is_deeper, message_schema, rebuild, shown
 from .versions import check_version
 
-# Schemas that users give
+# Schemas of users
 
 Schema: TypeAlias = JsonObject | Callable[[Json], Json]
-"""A JSON Schema, or a function that gives the value (perhaps changed) or raises a `ValueError`,
-`PartitaError` or `msgspec.ValidationError`."""
+"""A JSON Schema, or a function that returns the value, which it may change, or raises a `ValueError`,
+`PartitaError` or `msgspec.ValidationError`.
+"""
 
 
 class Checked(NamedTuple):
-    """What a schema made of a value: the value to go on with, or the problem it found."""
+    """The result of a check: the value to continue with, or a problem."""
 
     value: Json = UNSET
     problem: Problem | None = None
 
 
 Check: TypeAlias = Callable[[Json, str], Checked]
-"""Check the value found at a path. An absent value is `UNSET`."""
+"""Checks the value at a path. An absent value is `UNSET`."""
 
 TOO_DEEP: Final = f"JSON of at most {MAX_DEPTH} levels"
 
 
 def compiled(schema: Schema, where: str) -> Check:
-    """A check made of a schema; `where` says which one it is if it is no JSON Schema."""
+    """Return a check for a schema. `where`: the name of the schema, for the error if it is invalid."""
     return _from_function(schema) if callable(schema) else _from_json_schema(schema, where)
 
 
 def same_json(left: Json, right: Json) -> bool:
-    """Whether two JSON values are equal in JavaScript's eyes: `1` is `1.0` but not `true`."""
+    """Whether two JSON values are equal in JavaScript: `1` equals `1.0` but not `true`."""
     pairs = [(left, right)]
     while pairs:
         one, other = pairs.pop()
@@ -74,16 +75,16 @@ def _from_json_schema(schema: JsonObject, where: str) -> Check:
         ) from None
 
     def check(value: Json, path: str) -> Checked:
-        if value is UNSET:  # no JSON value: only a schema that asks for nothing accepts it
+        if value is UNSET:  # not a JSON value: only an empty schema accepts it
             return Checked(value) if not schema else Checked(problem=Problem(path, "a value", NOTHING))
-        if is_deeper(value, MAX_DEPTH):  # the validator recurses, and crashes the process when too deep
+        if is_deeper(value, MAX_DEPTH):  # the validator is recursive, and would crash the process
             return Checked(problem=Problem(path, TOO_DEEP, "more"))
         try:
             validator.validate(value)
         except jsonschema_rs.ValidationError as error:
             place = "".join(f"[{key}]" if isinstance(key, int) else f".{key}" for key in error.instance_path)
             return Checked(problem=Problem(path + place, "what its schema accepts", error.message))
-        except UnicodeEncodeError:  # half a surrogate pair: fine in JavaScript, not in UTF-8
+        except UnicodeEncodeError:  # half of a surrogate pair, which is valid in JavaScript but not in UTF-8
             return check(rebuild(value, text=_whole), path)._replace(value=value)
         return Checked(value)
 
@@ -104,7 +105,7 @@ def _from_function(function: Callable[[Json], Json]) -> Check:
 
 
 def _refuse_to_fetch(address: str) -> Json:
-    raise ValueError(f"schema {address} is not here, and is not fetched")
+    raise ValueError(f"schema {address} is not included, and schemas are not fetched")
 
 
 def _whole(text: str) -> str:
@@ -124,10 +125,10 @@ class ToolSchemas:
 
 @dataclass(frozen=True, slots=True)
 class _Rules:
-    finished: frozenset[str]  # states that are kept when the tool is gone
+    finished: frozenset[str]  # states of calls that are kept if the tool does not exist
     input_checked: frozenset[str]
     approval_holds_input: bool  # `approval.inputSchemaInput` is the input before the schema changed it
-    kept: frozenset[str] | None  # members that survive the change to a dynamic part; None: all
+    kept: frozenset[str] | None  # members that the dynamic part keeps; None: all
 
 
 _FINISHED: Final = frozenset({"output-available", "output-error"})
@@ -174,7 +175,7 @@ class ToolChecks:
     tools: Mapping[str, _Tool]
 
     def read(self, part: JsonObject, path: str, reading: Reading) -> JsonObject:
-        """The static tool part, or the dynamic one it turned into."""
+        """Return the static tool part, or the dynamic one that it becomes."""
         name = part["type"].removeprefix("tool-")
         tool = self.tools.get(name)
         if tool is None:
@@ -204,7 +205,7 @@ class ToolChecks:
             if problem is not None:
                 return problem
         if before is not UNSET and not same_json(value, given):
-            return Problem(path, "what approval.inputSchemaInput gives", "another value")
+            return Problem(path, "the result of approval.inputSchemaInput", "another value")
         return None
 
     def _as_dynamic(self, part: JsonObject, name: str, reading: Reading) -> JsonObject:
@@ -214,7 +215,7 @@ class ToolChecks:
 
 
 def tool_checks(tools: Mapping[str, ToolSchemas], version: int) -> ToolChecks:
-    """The tools' schemas, compiled, under the rules of a version."""
+    """Return the compiled schemas of tools, with the rules of a version."""
     return ToolChecks(RULES[version], {name: _compiled_tool(name, tool) for name, tool in tools.items()})
 
 
@@ -226,7 +227,7 @@ def _compiled_tool(name: str, tool: ToolSchemas) -> _Tool:
 
 
 def _may_misfit(part: JsonObject) -> bool:
-    """A failed call may hold the input it failed for; a finished one may have lost its input."""
+    """Whether the input need not fit: that of a failed call, or that of a finished one if it is empty."""
     state = part["state"]
     return bool(state == "output-error" or (state == "output-available" and part["input"] == {}))
 
@@ -238,7 +239,7 @@ _HINT: Final = "drop or repair the message; its verdict lists every problem"
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What was found about one message on its own."""
+    """The result for one message."""
 
     index: int
     id: str | None
@@ -246,13 +247,13 @@ class Verdict:
 
     @property
     def valid(self) -> bool:
-        """Whether the message passed."""
+        """Whether the message is valid."""
         return not self.problems
 
 
 @dataclass(frozen=True, slots=True)
 class Validation:
-    """All messages if every one is good, the good ones in any case, and a verdict on each."""
+    """All messages if every one is valid, the valid ones, and a verdict on each."""
 
     messages: list[JsonObject] | None
     error: PartitaError | None
@@ -281,7 +282,7 @@ def validate_ui_messages(
     tools: Mapping[str, ToolSchemas] | None = None,
     lossless: bool = False,
 ) -> Validation:
-    """The messages as the SDK accepts them, or why not. `lossless` keeps members the SDK strips."""
+    """Validate messages as the SDK does. `lossless`: keep the members that the SDK removes."""
     check_version(version)
     checks = _Checks(
         metadata_schema if metadata_schema is None else compiled(metadata_schema, "metadata_schema"),

@@ -1,7 +1,7 @@
-"""Which version of the AI SDK has which parts of UI messages and members, and how version 4 signs reasoning.
+"""The versions of the AI SDK that have each part and member, signatures of version 4, and names of usage.
 
-UI messages have the canonical parts under the same names, so `types.parts` is their schema too. These tables
-say what differs. Releases: 5.0.277, 6.0.326, 7.0.169. Chunks have the same tables in `stream.targets`.
+UI messages have the canonical parts under the same names, so `types.parts` is their schema too, and these
+tables list the differences. Releases: 5.0.277, 6.0.326, 7.0.169. Chunks have such tables in `stream.targets`.
 
 Source: https://github.com/vercel/ai/blob/main/packages/ai/src/ui/validate-ui-messages.ts
 """
@@ -81,20 +81,20 @@ PART_TYPES: Final[Mapping[str, type[Any]]] = {str(type_.__struct_config__.tag): 
 
 @cache
 def newer_members(type_: type[Any], version: Version) -> tuple[str, ...]:
-    """The members of a part or an approval, by their names on the wire, that a version does not have."""
+    """Return the members of a part or an approval, by wire name, that a version does not have."""
     since = MEMBERS.get(type_, {})
     fields = [one for one in msgspec.structs.fields(type_) if one.name in since]
     return tuple(one.encode_name for one in fields if not Target(version).knows(since[one.name]))
 
 
 def check_version(version: int) -> int:
-    """The version, if its rules are known."""
+    """Return the version if its rules are known, else raise an error."""
     if version not in VERSIONS:
         raise FormatError(f"no rules for version {version} of the AI SDK", hint="use 5, 6 or 7")
     return version
 
 
-# Version 4 names no provider of reasoning that is signed or redacted. Only Anthropic had such reasoning:
+# Version 4 does not name the provider of signed or redacted reasoning. Only Anthropic had such reasoning:
 # https://github.com/vercel/ai/blob/v4/packages/ui-utils/src/types.ts
 
 SIGNER: Final = "anthropic"
@@ -103,7 +103,7 @@ REDACTED: Final = "redactedData"
 
 
 def signed(metadata: JsonObject | None, name: str, value: str) -> JsonObject | None:
-    """Provider metadata with a signature or redacted data; `None` if it has one already."""
+    """Return provider metadata with a signature or redacted data; `None` if it has one already."""
     given = metadata or {}
     own: Json = given.get(SIGNER, {})
     if not is_object(own) or name in own:
@@ -112,14 +112,14 @@ def signed(metadata: JsonObject | None, name: str, value: str) -> JsonObject | N
 
 
 def signature_in(metadata: JsonObject | None, name: str) -> str | None:
-    """A signature or redacted data in provider metadata."""
+    """Return a signature or redacted data from provider metadata."""
     own: Json = metadata.get(SIGNER) if metadata else None
     found: Json = own.get(name) if is_object(own) else None
     return found if isinstance(found, str) else None
 
 
 def unsigned(metadata: JsonObject | None, name: str) -> JsonObject:
-    """Provider metadata without a signature or redacted data."""
+    """Return provider metadata without a signature or redacted data."""
     given = dict(metadata or {})
     own = {key: value for key, value in given.pop(SIGNER, {}).items() if key != name}
     return {**given, **({SIGNER: own} if own else {})}
@@ -133,9 +133,9 @@ USAGE: Final = UsageNames(
     cached=["cachedInputTokens", "inputTokenDetails.cacheReadTokens"],
     cache_write=["cacheCreationInputTokens", "inputTokenDetails.cacheWriteTokens"],
 )
-"""The counts of `LanguageModelUsage` of AI SDK 5 to 7 and of Mastra, of which the SDK has some twice."""
+"""The counts of `LanguageModelUsage` of AI SDK 5 to 7, which has some twice, and of Mastra."""
 
 
 def ai_sdk_usage(raw: JsonObject) -> Usage:
-    """A usage of the AI SDK or of Mastra. `raw` keeps it as it was."""
+    """Return the usage for an object of the AI SDK or Mastra, which `raw` keeps."""
     return replace(USAGE.read_counts(raw), raw=raw)

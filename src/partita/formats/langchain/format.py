@@ -59,7 +59,7 @@ def dump(messages: Sequence[Message], version: int = 1) -> Dumped:
     """Write messages as `messages_from_dict` reads them."""
     writer = Writer(version)
     payload = writer.write(messages)
-    return Dumped(payload, lambda: REPORT.compare(writer.record, Reader(payload, version).places))
+    return Dumped(payload, lambda: REPORT.compare(writer.record, Reader(payload, version).positions))
 
 
 def unread(payload: Json, messages: Sequence[Message], version: int) -> Iterator[Loss]:

@@ -92,7 +92,7 @@ class Reader:
         opened, self.state, self.losses = open_payload(payload)
         self.messages: list[Message] = []
         self.paths = [one.path for one in opened]
-        self.places: dict[Position, Any] = {}
+        self.positions: dict[Position, Any] = {}
         self._version = version
         self._answered = {id_ for one in opened if isinstance(id_ := one.data.get("tool_call_id"), str)}
         self._names: dict[str, str] = {}  # of calls, by id
@@ -102,7 +102,7 @@ class Reader:
         for index, one in enumerate(opened):
             message = self._read(_read_message(one), one, index)
             self.messages.append(message)
-            self.places[index,] = message
+            self.positions[index,] = message
 
     def _read(self, message: Any, opened: Opened, index: int) -> Message:
         id_: str = f"message-{index + 1}" if getattr(message, "id", None) is None else message.id
@@ -119,7 +119,7 @@ class Reader:
         else:
             read = self._prompt(message, id_, is_system=type_ is wire.System or role == "system")
         for number, part in enumerate(read.content.parts):
-            self.places[index, number] = part
+            self.positions[index, number] = part
         return read
 
     def _prompt(self, message: Any, id_: str, *, is_system: bool) -> Message:
@@ -150,7 +150,7 @@ class Reader:
         result = ToolResultPart(message.tool_call_id, name, read_output(message, items))
         kept = residue(write_tool(result, ""), replace(message, content="", id=None))
         result = replace(result, provider_metadata=_own(kept)) if kept else result
-        self.places[index, 0] = result
+        self.positions[index, 0] = result
         return ToolMessage(id=id_, content=ToolContent(parts=(result,)))
 
     def _response(self, message: Any, id_: str, index: int) -> Message:
@@ -158,12 +158,12 @@ class Reader:
         head_form = None if head is None else message_notes(head, NAME).get(FORM)
         read = _Response(message, id_, self._answered, self._version).read(head_form)
         for number, part in enumerate(read.content.parts):
-            self.places[index, number] = part
+            self.positions[index, number] = part
             if type(part) is ToolCallPart:
                 self._names[part.id] = part.name
                 if notes(part.result_provider_metadata, NAME).get(UNSENT) is True:
-                    self.places[index, number] = without_output(part)
-                    self.places[index, number, ERROR] = result_of(part)
+                    self.positions[index, number] = without_output(part)
+                    self.positions[index, number, ERROR] = result_of(part)
         if head is None:
             self._head, self._head_index, self._steps = read, index, 1
             return read
@@ -177,7 +177,7 @@ class Reader:
             del kept["response_metadata"]
         form = kept.pop(FORM, None)
         start = StepStartPart(provider_metadata=None if form is None else {NAME: {FORM: form}})
-        self.places[index, FORM] = start
+        self.positions[index, FORM] = start
         parts = (start, *read.parts)
         content = replace(read.content, parts=parts, content=None, provider_metadata=_own(kept))
         type_ = read.type

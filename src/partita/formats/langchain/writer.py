@@ -162,10 +162,10 @@ class Writer:
             self._payload.append(raw)
             self.record.add(turn, (index,), [(index, 0)])
             return
-        content, places = self._items(message.parts, index)
+        content, positions = self._items(message.parts, index)
         is_steering = isinstance(turn, Prompt) and turn.steering is not None
         if not content and (message.parts or is_steering):
-            self.record.add(turn, None, places)
+            self.record.add(turn, None, positions)
             return
         kept = message_notes(message, NAME)
         text = plain_text(content[0]) if len(content) == 1 and kept.get(FORM) != LIST else None
@@ -175,14 +175,14 @@ class Writer:
         else:
             written = (wire.System if isinstance(message, SystemMessage) else wire.Human)(**about)
         self._append(written, kept, OF_MESSAGES)
-        self.record.add(turn, (index,), places)
+        self.record.add(turn, (index,), positions)
 
     def _items(self, parts: Sequence[Any], index: int) -> tuple[list[Any], list[Position | None]]:
-        """The blocks of parts that are not those of a response, and their places."""
+        """The blocks of parts that are not those of a response, and their positions."""
         blocks = [self._block(part, None, self._is_standard) for part in parts]
         numbers = iter(range(len(parts)))
-        places: list[Position | None] = [None if one is None else (index, next(numbers)) for one in blocks]
-        return [restore(*one) if one.residue else one.block for one in blocks if one is not None], places
+        positions: list[Position | None] = [None if one is None else (index, next(numbers)) for one in blocks]
+        return [restore(*one) if one.residue else one.block for one in blocks if one is not None], positions
 
     def _block(self, part: Any, namespace: str | None, is_standard: bool) -> _Block | None:
         """The block of a part that is not a call of the application."""
@@ -219,14 +219,14 @@ class Writer:
             self._message = message
             self._namespace = namespace_of(provider, message.parts, self._version)
         form = self._form(step, kept)
-        content, places = self._write_parts(step, form, index)
+        content, positions = self._write_parts(step, form, index)
         is_written = is_first or not content.is_empty()
         is_joined = is_written and not is_first and self._results_id is not None
         lost = step.boundaries[:-1] if is_joined else step.boundaries
         self.record.add_boundaries(lost, NO_PLACE)
         for start, path in step.boundaries[len(lost) :]:
             self.record.entries.append(Entry(start, path, (index, FORM)))
-        self.record.add(step, (index,) if is_written else None, places)
+        self.record.add(step, (index,) if is_written else None, positions)
         self._results_id = results_id(message.id, step.number)
         if not is_written:
             return
@@ -298,28 +298,28 @@ class Writer:
             content.blocks.insert(max(0, min(position, len(content.blocks))), shaped)
         if step.text is not None:
             content.blocks.append(_Block(wire.Text(text=step.text)))
-        places = self._places(step, groups, index)
+        positions = self._positions(step, groups, index)
         self._calls = {
             part.id: (group or 0, place)
-            for (part, _), group, place in zip(step.parts, groups, places, strict=True)
+            for (part, _), group, place in zip(step.parts, groups, positions, strict=True)
             if type(part) is ToolCallPart
         }
-        return content, places
+        return content, positions
 
-    def _places(self, step: Step, groups: Sequence[int | None], index: int) -> list[Position | None]:
-        """The places of the parts of a step. Those that are read back in another order are reported."""
+    def _positions(self, step: Step, groups: Sequence[int | None], index: int) -> list[Position | None]:
+        """The positions of the parts of a step. Those that are read back in another order are reported."""
         before = min(groups.count(BEFORE), 1)  # all reasoning there is one part
         within = groups.count(WITHIN) + (step.text is not None)
         numbers = [0, before, before + within, before + within + groups.count(AFTER)]
-        places: list[Position | None] = []
+        positions: list[Position | None] = []
         for group in groups:
-            places.append(None if group is None else (index, numbers[group]))
+            positions.append(None if group is None else (index, numbers[group]))
             if group:
                 numbers[group] += 1
         order = [group for group in groups if group is not None] + [WITHIN] * (step.text is not None)
         if order != sorted(order):
             self._lose_order(step, groups)
-        return places
+        return positions
 
     def _lose_order(self, step: Step, groups: Sequence[int | None]) -> None:
         """Report calls that were before parts of earlier groups, and reasoning that was after content."""
@@ -385,12 +385,12 @@ class Writer:
 
     def _orphans(self, turn: Results) -> None:
         """Write results without calls, each in a message of its own."""
-        places = [self._result(part, turn.message) for part, _ in turn.parts]
-        first = next((place for place in places if place is not None), None)
-        for (part, path), place in zip(turn.parts, places, strict=True):
+        positions = [self._result(part, turn.message) for part, _ in turn.parts]
+        first = next((place for place in positions if place is not None), None)
+        for (part, path), place in zip(turn.parts, positions, strict=True):
             if place is not None and place != first:
                 self._lose(path, part.id, ALONE)
-        self.record.add(turn, first, [None if place is None else (*place, 0) for place in places])
+        self.record.add(turn, first, [None if place is None else (*place, 0) for place in positions])
 
     def _result(self, part: Any, message: ToolMessage | None) -> tuple[int] | None:
         """Write a result, and return its place."""

@@ -52,17 +52,17 @@ class _Reader:
         messages = tuple(structured(message) or message for message in self.stored.messages)
         return Loaded(messages, tuple(self.stored.losses), write_back=self.stored.write_again)
 
-    def places(self) -> dict[Position, Any]:
-        """Messages and parts by their places, without texts that became structure."""
-        places = self.stored.places()
+    def positions(self) -> dict[Position, Any]:
+        """Messages and parts by their positions, without texts that became structure."""
+        positions = self.stored.positions()
         changed = {
             place: (message, better)
-            for place, message in places.items()
+            for place, message in positions.items()
             if len(place) == 1 and (better := structured(message)) is not None
         }
         gone = {id(part) for before, _ in changed.values() for part in before.parts}
         gone -= {id(part) for _, after in changed.values() for part in after.parts}
-        left: dict[Position, Any] = {place: one for place, one in places.items() if id(one) not in gone}
+        left: dict[Position, Any] = {place: one for place, one in positions.items() if id(one) not in gone}
         return left | {place: after for place, (_, after) in changed.items()}
 
 
@@ -91,7 +91,7 @@ def dump(messages: Sequence[Message], network: NetworkForm | None = None) -> Dum
         parts = zip(message.content.parts, v2.places_of(message), strict=True)
         for number, (part, place) in enumerate(parts):
             record.entries.append(Entry(part, f"{path}.content.parts[{number}]", (index, *place)))
-    return Dumped(payload, lambda: REPORT.compare(record, _Reader(payload).places()))
+    return Dumped(payload, lambda: REPORT.compare(record, _Reader(payload).positions()))
 
 
 @conversion_errors()
@@ -104,7 +104,7 @@ def dump_v1(messages: Sequence[Message]) -> Dumped:
     """Write messages as the list that Mastra took and returned before V2."""
     record = Record()
     payload = v1.write_messages(messages, record)
-    return Dumped(payload, lambda: REPORT_V1.compare(record, _Reader(payload, is_v1=True).places()))
+    return Dumped(payload, lambda: REPORT_V1.compare(record, _Reader(payload, is_v1=True).positions()))
 
 
 V2: Final = Format(

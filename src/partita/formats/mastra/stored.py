@@ -63,15 +63,15 @@ class StoredReader:
             content = None
         return _Row(raw, message, content, parts)
 
-    def places(self) -> dict[tuple[Any, ...], Any]:
-        """Messages and parts by their places."""
-        places: dict[tuple[Any, ...], Any] = {}
+    def positions(self) -> dict[tuple[Any, ...], Any]:
+        """Messages and parts by their positions."""
+        positions: dict[tuple[Any, ...], Any] = {}
         for index, row in enumerate(self._rows):
-            places[index,] = row.message
+            positions[index,] = row.message
             if row.content is not None:
-                places |= {(index, *place): part for place, part in row.content.places().items()}
-            places |= {(index, position): part for position, part in (row.parts or {}).items()}
-        return places
+                positions |= {(index, *place): part for place, part in row.content.positions().items()}
+            positions |= {(index, position): part for position, part in (row.parts or {}).items()}
+        return positions
 
     def write_again(self) -> list[JsonObject]:
         """The stored messages in the form that they were read in."""

@@ -100,7 +100,7 @@ def _read_core(role: str, content: Json, rest: JsonObject, path: str) -> tuple[M
         where = path + (error.where or "$").removeprefix("$")
         raise ConversionError(error.what, where=where, hint=error.hint) from None
     parts: dict[int, Any] = {}
-    for place, value in reader.places.items():
+    for place, value in reader.positions.items():
         if isinstance(place, tuple) and len(place) == 2 and type(place[1]) is int:
             parts[place[1]] = value
     return reader.messages[0], parts
@@ -157,7 +157,7 @@ def write_messages(messages: Sequence[Message], record: Record | None = None) ->
         if origin != current:
             first, current = len(rows), origin
         piece, at, is_own = _piece(turn), len(rows), _has_own_id(turn)
-        core, places = _write_core(piece)
+        core, positions = _write_core(piece)
         for role, content, options in core:
             id_ = piece.id if is_own else f"{whole[origin].id}__split-{len(rows) - first}"
             row: JsonObject = {"id": id_, "role": role, **write_envelope(piece)}
@@ -168,7 +168,7 @@ def write_messages(messages: Sequence[Message], record: Record | None = None) ->
             record.add_boundaries(turn.boundaries, STEPS)
             if turn.number > 1:
                 record.losses.append(Loss(turn.path, "one message", STEPS, "repaired"))
-        shifted = [None if place is None else (at + place[0], place[1]) for place in places]
+        shifted = [None if place is None else (at + place[0], place[1]) for place in positions]
         record.add(turn, (at,) if core else None, shifted)
     return rows
 
@@ -211,7 +211,7 @@ Core: TypeAlias = tuple[str, Json, JsonObject]
 
 
 def _write_core(piece: Message) -> tuple[Sequence[Core], Sequence[tuple[int, int] | None]]:
-    """The core messages of a message, and the places of its parts in them."""
+    """The core messages of a message, and the positions of its parts in them."""
     parts = piece.content.parts
     match parts:
         case (ForeignPart(format=format_, value=value),) if format_ == FOREIGN:

@@ -79,14 +79,14 @@ class ReadContent(NamedTuple):
     attached: Sequence[Part]
     unlisted: Sequence[ToolCallPart]
 
-    def places(self) -> dict[tuple[Any, ...], Any]:
-        """The parts by their places: the number of the part on the wire, and the number in its group."""
+    def positions(self) -> dict[tuple[Any, ...], Any]:
+        """The parts by their positions: the number of the part on the wire, and the number in its group."""
         groups = enumerate(group for group in self.groups if group)
-        places: dict[tuple[Any, ...], Any] = {
+        positions: dict[tuple[Any, ...], Any] = {
             (index, number): part for index, group in groups for number, part in enumerate(group)
         }
-        places |= {(ATTACHMENTS, number): part for number, part in enumerate(self.attached)}
-        return places | {(CALL, call.id): call for call in self.unlisted}
+        positions |= {(ATTACHMENTS, number): part for number, part in enumerate(self.attached)}
+        return positions | {(CALL, call.id): call for call in self.unlisted}
 
 
 def read_message(raw: Json, path: str, index: int) -> tuple[Message, ReadContent]:
@@ -209,20 +209,20 @@ def _role(message: Message) -> str:
 
 def places_of(message: Message) -> list[tuple[Any, ...]]:
     """Where each part of a message is written: see `ReadContent`."""
-    places: list[tuple[Any, ...]] = []
+    positions: list[tuple[Any, ...]] = []
     unlisted = _unlisted(message.content)
     attachments = index = 0
     for group in grouped(message.content.parts):
         part = group[0]
         if isinstance(part, ToolCallPart) and part in unlisted:
-            places.append((CALL, part.id))
+            positions.append((CALL, part.id))
         elif is_attachment(part):
-            places.append((ATTACHMENTS, attachments))
+            positions.append((ATTACHMENTS, attachments))
             attachments += 1
         else:
-            places += [(index, number) for number in range(len(group))]
+            positions += [(index, number) for number in range(len(group))]
             index += 1
-    return places
+    return positions
 
 
 def _write_content(message: Message, network: NetworkForm | None) -> JsonObject:

@@ -96,7 +96,7 @@ def dump(messages: Sequence[Message], request: Request | None = None) -> Dumped:
     """Write messages of sampling, or with a request the parameters of `sampling/createMessage`."""
     writer = _Writer(request)
     payload = writer.write(messages)
-    return Dumped(payload, lambda: REPORT.compare(writer.record, _read(payload).places))
+    return Dumped(payload, lambda: REPORT.compare(writer.record, _read(payload).positions))
 
 
 # Kinds of payloads
@@ -201,14 +201,14 @@ TOOLS: Final = Tools(NAME, wire.TOOL, _read_tool, _write_tool)
 class _Reader:
     """Reads messages. In `messages` the results are still apart from their calls.
 
-    The places are those of `MessageWriter`.
+    The positions are those of `MessageWriter`.
     """
 
     def __init__(self, raws: Sequence[Json], path: str | None = "$", system: Json = None) -> None:
         """`path`: of the list; `None` if there is one message, which is the payload."""
         self.messages: list[Message] = []
         self.paths: list[str] = []
-        self.places: dict[Position, Any] = {}
+        self.positions: dict[Position, Any] = {}
         self._names: dict[str, str] = {}  # of tools, by the ids of their calls
         self._head: str | None = None  # id of the last message of the assistant, until results come
         if isinstance(system, str):
@@ -220,9 +220,9 @@ class _Reader:
     def _add(self, message: Message, path: str, place: tuple[Any, int]) -> None:
         self.messages.append(message)
         self.paths.append(path)
-        self.places[place] = message
+        self.positions[place] = message
         for number, part in enumerate(message.content.parts, place[1]):
-            self.places[place[0], number, 0] = part
+            self.positions[place[0], number, 0] = part
 
     def _read(self, message: wire.Message, path: str, index: int) -> None:
         is_list = isinstance(message.content, tuple)
@@ -311,8 +311,8 @@ class _Writer(MessageWriter):
             self.record.add(turn, None, [None] * len(turn.parts))
             return
         self._prompts.append(text_of(turn.message))
-        places = [(SYSTEM, 0, 0) if part.type == "text" else None for part, _ in turn.parts]
-        self.record.add(turn, (SYSTEM, 0), places)
+        positions = [(SYSTEM, 0, 0) if part.type == "text" else None for part, _ in turn.parts]
+        self.record.add(turn, (SYSTEM, 0), positions)
 
     def _request(self, messages: Json, request: Request) -> JsonObject:
         payload: JsonObject = {"messages": messages}

@@ -122,7 +122,7 @@ def dump(messages: Sequence[Message], request: Request | None = None) -> Dumped:
         payload = add_request(payload, request)
     return Dumped(
         payload,
-        lambda: REPORT.compare(writer.record, _Reader(read_recording(payload), writer.numbers).places),
+        lambda: REPORT.compare(writer.record, _Reader(read_recording(payload), writer.numbers).positions),
     )
 
 
@@ -137,7 +137,7 @@ class _Reader:
         """`numbers`: of the recorded messages, if not from zero on."""
         self.messages: list[Message] = []
         self.paths: list[str] = []
-        self.places: dict[Position, Any] = {}
+        self.positions: dict[Position, Any] = {}
         self.attributes = dict(recording.attributes)
         thread_id = self.attributes.get(CONVERSATION)
         self._thread_id = self.attributes.pop(CONVERSATION) if isinstance(thread_id, str) else None
@@ -164,9 +164,9 @@ class _Reader:
             message = with_message_notes(message, NAME, {FORM: self._form})
         self.messages.append(message)
         self.paths.append(path)
-        self.places[place] = message
+        self.positions[place] = message
         for number, part in enumerate(message.content.parts, place[1]):
-            self.places[place[0], number, 0] = part
+            self.positions[place[0], number, 0] = part
 
     def _read(self, recorded: Recorded, number: int, *, is_last: bool) -> None:
         message, path = recorded.message, recorded.path
@@ -232,7 +232,7 @@ class _Reader:
     def _assistant(self, blocks: Sequence[Any], note: JsonObject, *, is_last: bool) -> AssistantMessage:
         id_ = self._id()
         parts: list[Any] = []
-        calls: dict[Any, int] = {}  # places of calls by their ids
+        calls: dict[Any, int] = {}  # positions of calls by their ids
         for position, block in enumerate(blocks):
             at = calls.get(block.id) if CALL_RESPONSES.reads(block) else None
             call = None if at is None else CALL_RESPONSES.read(block, parts[at])
@@ -347,8 +347,8 @@ class _Writer(MessageWriter):
             self.add("system", blocks, turn, numbers, noted)
             return
         self.system = blocks
-        places = [None if number is None else (SYSTEM, number, 0) for number in numbers]
-        self.record.add(turn, (SYSTEM, 0) if blocks else None, places)
+        positions = [None if number is None else (SYSTEM, number, 0) for number in numbers]
+        self.record.add(turn, (SYSTEM, 0) if blocks else None, positions)
 
     def _payload(self, thread_id: str | None) -> Json:
         last = len(self.messages) - 1

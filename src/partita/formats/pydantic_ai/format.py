@@ -113,7 +113,7 @@ def dump(messages: Sequence[Message]) -> Dumped:
     """Write messages as `ModelMessagesTypeAdapter` reads them."""
     writer = _Writer()
     payload = writer.write(messages)
-    return Dumped(payload, lambda: REPORT.compare(writer.record, _Reader(payload).places))
+    return Dumped(payload, lambda: REPORT.compare(writer.record, _Reader(payload).positions))
 
 
 class _Reader:
@@ -125,7 +125,7 @@ class _Reader:
     def __init__(self, payload: Json) -> None:
         self.messages: list[Message] = []
         self.paths: list[str] = []
-        self.places: dict[Position, Any] = {}
+        self.positions: dict[Position, Any] = {}
         self._instructions: str | None = None
         self._after_request = False
         self._response_id: str | None = None  # of the last response
@@ -150,12 +150,12 @@ class _Reader:
         if len(self.messages) == self._start:
             self._first = place
         self.messages.append(message)
-        self.places[place] = message
+        self.positions[place] = message
 
     def _add(self, message: Message, place: tuple[Any, ...]) -> None:
         self._append(message, place)
         for number, part in enumerate(message.content.parts):
-            self.places[*place, number] = part
+            self.positions[*place, number] = part
 
     def _response(self, response: wire.Response, index: int) -> None:
         id_ = self._id()
@@ -226,16 +226,16 @@ class _Reader:
             kept[SEPARATE] = True
         if kept:
             self.messages[start] = with_message_notes(first, NAME, {REQUEST: kept})
-            self.places[self._first] = self.messages[start]
+            self.positions[self._first] = self.messages[start]
 
     def _result(self, result: ToolResultPart, request: wire.Request, place: tuple[int, int]) -> None:
         """Add a result to the last tool message of the request, or to a new one."""
-        self.places[*place, 0] = result
+        self.positions[*place, 0] = result
         last = self.messages[-1] if len(self.messages) > self._start else None
         if type(last) is ToolMessage:
             content = replace(last.content, parts=(*last.content.parts, result))
             self.messages[-1] = replace(last, content=content)
-            self.places[place] = last
+            self.positions[place] = last
             return
         own_id = None if self._response_id is None else results_id(self._response_id, 1)
         is_own = own_id is not None and own_id not in self._results_ids
@@ -280,13 +280,13 @@ class _Writer:
     def _step(self, step: Step) -> None:
         blocks: list[Any] = []
         moved: list[tuple[int, Any]] = []
-        places: list[Position | None] = []
+        positions: list[Position | None] = []
         number = 0
         self._end_request(is_needed=bool(step.parts) or step.number == 1)
         index = len(self._payload)
         for part, _ in step.parts:
             block = RESPONSE_PARTS.write(part)
-            places.append(None if block is None else (index, number))
+            positions.append(None if block is None else (index, number))
             if block is None:
                 continue
             number += 1
@@ -300,17 +300,17 @@ class _Writer:
             blocks.append(wire.Text(content=step.text))
         is_written = bool(blocks) or step.number == 1
         self.record.add_boundaries(step.boundaries, REPORT.default)
-        self.record.add(step, (index,) if is_written else None, places)
+        self.record.add(step, (index,) if is_written else None, positions)
         if is_written:
             self._payload.append(_write_step(step, blocks))
 
     def _results(self, turn: Results) -> None:
-        places = [
+        positions = [
             self._append(turn.message, RETURNS.write(part)) if isinstance(part, ToolResultPart) else None
             for part, _ in turn.parts
         ]
-        place = next((place for place in places if place is not None), None)
-        self.record.add(turn, place, [None if one is None else (*one, 0) for one in places])
+        place = next((place for place in positions if place is not None), None)
+        self.record.add(turn, place, [None if one is None else (*one, 0) for one in positions])
 
     def _system(self, turn: Instructions) -> None:
         message = turn.message
@@ -343,8 +343,8 @@ class _Writer:
             if any(is_written) or (not parts and turn.steering is None):
                 place = self._append(message, restore_noted(block, message, NAME, PART))
         numbers = iter(range(len(parts)))
-        places = [(*place, next(numbers)) if place and one else None for one in is_written]
-        self.record.add(turn, place, places)
+        positions = [(*place, next(numbers)) if place and one else None for one in is_written]
+        self.record.add(turn, place, positions)
 
     def _append(self, message: Message, block: Any) -> tuple[int, int]:
         """Append a part to the open request and return its place."""

@@ -1,1 +1,1 @@
-"""Model messages of AI SDK 5 to 7 and core messages of 4 ↔ canonical messages."""
+"""Model messages of AI SDK 5 to 7, and core messages of AI SDK 4 ↔ canonical messages."""

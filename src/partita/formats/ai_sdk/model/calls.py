@@ -1,7 +1,8 @@
-"""A tool call with its approval and its result, which are blocks apart in model messages.
+"""Tool calls in model messages, where the approval and the result of a call are separate blocks.
 
-`_write` writes what `convertToModelMessages` writes for the UI part of a call. What a payload has beyond that
-is the residue of each block, kept as notes of the call.
+`_write` writes what the SDK's `convertToModelMessages` writes for the UI part of a call. Everything else in a
+payload is the residue of a block, which is kept in notes of the call. `reader` and `writer` match and place
+the blocks.
 """
 
 from collections.abc import Mapping
@@ -39,32 +40,32 @@ from .parts import metadata, options, read_item, read_output, write_items, write
 from .wire import NAME
 
 RULES: Final[Mapping[int, Rules]] = {
-    # Version 4 had no messages without content.
+    # Version 4 has no messages without content.
     4: replace_fields(SDK_RULES[5], version=4, empty_messages=False),
     **SDK_RULES,
 }
 
 OWN_OPTIONS: Final = "ownOptions"
-"""The note of a result that does not repeat the options of its call."""
+"""The note that the result does not repeat the options of its call."""
 
 STATES_WITHOUT_APPROVALS: Final[Mapping[str, ToolState]] = {
     "approval-requested": "input-available",
     "approval-responded": "input-available",
 }
-"""What states are in versions without approvals."""
+"""The states of calls in versions without approvals."""
 
 
 class CallBlocks(NamedTuple):
-    """The blocks of one call. Not every call has every block."""
+    """The blocks of one call, as far as there are any."""
 
     call: Any = None
     request: Any = None
     response: Any = None
     result: Any = None
-    is_own: bool = False
+    in_assistant: bool = False
     """Whether the result is in the assistant message, because the provider ran the call."""
-    is_answered: bool = False
-    """Whether there is a tool message for the call, if only an empty one."""
+    has_tool_message: bool = False
+    """Whether a tool message follows, even an empty one."""
 
 
 BLOCKS: Final = ("call", "request", "response", "result")
@@ -74,7 +75,7 @@ BLOCKS: Final = ("call", "request", "response", "result")
 
 
 def read_call(blocks: CallBlocks, version: int) -> ToolCallPart:
-    """The call of some blocks, with notes of what would be written otherwise."""
+    """Return the call of some blocks, with notes of everything that would be written differently."""
     candidates = _candidates(_call(blocks, version), blocks)
     for call in candidates:
         if _write(call, version) == blocks:
@@ -88,7 +89,9 @@ def read_call(blocks: CallBlocks, version: int) -> ToolCallPart:
         one, other = getattr(written, name), getattr(blocks, name)
         if one is not None and other is not None and (kept := residue(one, other)):
             found[name] = kept
-    if blocks.result is None and (written.result is not None or written.is_answered != blocks.is_answered):
+    if blocks.result is None and (
+        written.result is not None or written.has_tool_message != blocks.has_tool_message
+    ):
         found["result"] = False
     return _with_notes(call, found)
 
@@ -142,7 +145,7 @@ def _options(result: Any) -> JsonObject | UnsetType:
 
 
 def read_result(block: Any, version: int) -> ToolResultPart:
-    """A result, without notes."""
+    """Return the result of a block, without notes."""
     if not isinstance(block, wire.ResultV4):
         output = read_output(block.output, version)
         return ToolResultPart(block.tool_call_id, block.tool_name, output, metadata(block.provider_options))
@@ -163,16 +166,16 @@ def _read_output_v4(block: wire.ResultV4) -> ToolOutput:
 
 
 def _candidates(call: ToolCallPart, blocks: CallBlocks) -> list[ToolCallPart]:
-    """The calls that the SDK may have converted to these blocks, the likeliest first."""
+    """Return the calls that the SDK may have converted to these blocks, the likeliest first."""
     if call.result_provider_metadata == call.call_provider_metadata:
         call = replace(call, result_provider_metadata=None)  # the conversion repeats that of the call
     is_refused = call.approval is not None and call.approval.approved is False
     match call.output:
         case ErrorTextOutput() if is_refused:
             return [replace(call, state="output-denied", output=None), call]
-        case ExecutionDeniedOutput() if is_refused and call.provider_executed and not blocks.is_own:
+        case ExecutionDeniedOutput() if is_refused and call.provider_executed and not blocks.in_assistant:
             return [replace(call, state="approval-responded", output=None), call]
-        case ErrorJsonOutput(value=str() as text, provider_metadata=None) if blocks.is_own:
+        case ErrorJsonOutput(value=str() as text, provider_metadata=None) if blocks.in_assistant:
             return [replace(call, output=ErrorTextOutput(text)), call]
         case _:
             return [call]
@@ -182,47 +185,47 @@ def _candidates(call: ToolCallPart, blocks: CallBlocks) -> list[ToolCallPart]:
 
 
 class Written(NamedTuple):
-    """What is written for a call in the assistant message, and in the tool message after it."""
+    """The blocks of a call in the assistant message, and in the tool message after it."""
 
-    said: list[Any]
-    answers: list[Any]
-    is_answered: bool
+    assistant: list[Any]
+    tool: list[Any]
+    has_tool_message: bool
 
 
-NOTHING: Final = Written([], [], is_answered=False)
+NO_BLOCKS: Final = Written([], [], has_tool_message=False)
 
 
 def write_call(call: ToolCallPart, version: int, *, is_superseded: bool) -> Written:
-    """The blocks of a call; none if a later prompt superseded its request for approval."""
+    """Return the blocks of a call; none if its approval request is dropped because of a later prompt."""
     rules = RULES[version]
     if is_superseded and rules.user_supersedes and _state(call, rules) == "approval-requested":
-        return NOTHING
+        return NO_BLOCKS
     blocks = _write(call, version)
     kept = notes(call.call_provider_metadata, NAME)
     if kept.get("result") is False and call.output is None:
-        blocks = blocks._replace(result=None, is_answered=False)
+        blocks = blocks._replace(result=None, has_tool_message=False)
     call_, request, response, result = (_restored(getattr(blocks, name), kept.get(name)) for name in BLOCKS)
-    said = [call_, request, result if blocks.is_own else None]
-    answers = [response, None if blocks.is_own else result]
+    assistant = [call_, request, result if blocks.in_assistant else None]
+    tool = [response, None if blocks.in_assistant else result]
     return Written(
-        [block for block in said if block is not None],
-        [block for block in answers if block is not None],
-        blocks.is_answered,
+        [block for block in assistant if block is not None],
+        [block for block in tool if block is not None],
+        blocks.has_tool_message,
     )
 
 
 def convert_ui_part(ui: Json, version: int, *, is_superseded: bool, role: str = "assistant") -> Written:
-    """What the SDK writes for a UI part that does not fit its schema, such as a call without an id."""
+    """Return the SDK's blocks for a UI part that does not fit its schema, such as a call without an id."""
     later = [{"role": "user", "parts": []}] if is_superseded else []
     try:
         messages = convert_to_model_messages(
             [{"role": role, "parts": [ui]}, *later], version=max(version, 5)
         )[: -1 if later else None]
     except ConversionError:
-        return NOTHING
+        return NO_BLOCKS
     found: JsonObject = {message["role"]: message["content"] for message in messages}
-    is_answered = RULES[version].empty_messages and "tool" in found
-    return Written(found.get(role, []), found.get("tool", []), is_answered)
+    has_tool_message = RULES[version].empty_messages and "tool" in found
+    return Written(found.get(role, []), found.get("tool", []), has_tool_message)
 
 
 def _restored(block: Wire | None, kept: Json) -> Any:
@@ -230,28 +233,30 @@ def _restored(block: Wire | None, kept: Json) -> Any:
 
 
 def _write(call: ToolCallPart, version: int) -> CallBlocks:
-    """The blocks that the SDK writes for a call."""
+    """Return the SDK's blocks for a call."""
     rules = RULES[version]
     is_like_static = rules.dynamic_is_static or not call.dynamic
     is_executed = version > 4 and is_like_static and call.provider_executed is True
     approval = call.approval if rules.approvals else None
     approved = None if approval is None else approval.approved
     response = None if approved is None else _response(call, approved)
-    is_answered = rules.empty_messages and not is_executed
+    has_tool_message = rules.empty_messages and not is_executed
     if call.state == "input-streaming":
-        return CallBlocks(response=response, is_answered=is_answered)
+        return CallBlocks(response=response, has_tool_message=has_tool_message)
     state = _state(call, rules)
     blocks = CallBlocks(
         _call_block(call, rules, is_failed=state == "output-error", is_like_static=is_like_static),
         None if approval is None else _request(call, approval, rules),
         response,
-        is_answered=is_answered,
+        has_tool_message=has_tool_message,
     )
-    is_own = is_executed and state in ("output-available", "output-error")
+    in_assistant = is_executed and state in ("output-available", "output-error")
     output = _output(call, state, rules, is_executed=is_executed)
     if output is None:
         return blocks
-    return blocks._replace(result=_result(call, output, rules, is_own=is_own), is_own=is_own)
+    return blocks._replace(
+        result=_result(call, output, rules, in_assistant=in_assistant), in_assistant=in_assistant
+    )
 
 
 def _state(call: ToolCallPart, rules: Rules) -> ToolState:
@@ -303,7 +308,7 @@ def _response(call: ToolCallPart, approved: bool) -> Wire:
 
 
 def _output(call: ToolCallPart, state: ToolState, rules: Rules, *, is_executed: bool) -> ToolOutput | None:
-    """The output of the result that the SDK writes; `None` if it writes none."""
+    """Return the output of the result that the SDK writes, or `None` if it writes none."""
     output, approval = call.output, call.approval if rules.approvals else None
     is_refused = approval is not None and approval.approved is False
     if rules.refusal_results and state == "approval-responded" and is_refused:
@@ -329,10 +334,10 @@ def _output(call: ToolCallPart, state: ToolState, rules: Rules, *, is_executed: 
             return output
 
 
-def _result(call: ToolCallPart, output: ToolOutput, rules: Rules, *, is_own: bool) -> Wire:
+def _result(call: ToolCallPart, output: ToolOutput, rules: Rules, *, in_assistant: bool) -> Wire:
     given = options(call.result_provider_metadata)
     if notes(call.call_provider_metadata, NAME).get(OWN_OPTIONS) is not True and (
-        given is UNSET or not (is_own and rules.result_options)
+        given is UNSET or not (in_assistant and rules.result_options)
     ):
         given = options(call.call_provider_metadata)
     return write_result(call.id, call.name, output, given, rules.version)

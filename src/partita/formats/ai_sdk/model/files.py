@@ -1,7 +1,7 @@
-"""How a model message contains a file, and the URL that canonical parts have for it.
+"""Files in model messages: their URLs, and the shapes in which messages contain them.
 
-A shape is what a message has, without the file itself: `"base64"`, or `{"type": "data", "data": "base64"}`.
-With the URL it gives what was read.
+A shape is the data of a block without the file itself: `"base64"`, or `{"type": "data", "data": "base64"}`.
+The shape and the URL together result in the data that was read.
 """
 
 from base64 import b64decode
@@ -16,11 +16,11 @@ from partita.types.json import Json, JsonObject, is_object
 from partita.types.parts import FilePart, ImagePart, ReasoningFilePart
 
 TAGS: Final = ("data", "url", "text", "reference")
-"""Kinds of data in version 7; the member of the same name holds the file."""
+"""Types of data in version 7. The member of the same name has the file."""
 
 
 class FileSource(NamedTuple):
-    """Where a file is: its URL, or its ids by provider."""
+    """A file: its URL, or its ids by provider, and the shape of its data."""
 
     url: str
     reference: dict[str, str] | None = None
@@ -28,12 +28,12 @@ class FileSource(NamedTuple):
 
 
 def source_of(part: FilePart | ImagePart | ReasoningFilePart) -> FileSource:
-    """Where the file of a part is."""
+    """Return the file of a part."""
     return FileSource(part.url, part.provider_reference if isinstance(part, FilePart) else None)
 
 
 def read_source(raw: Json, media_type: str | None) -> FileSource | None:
-    """The file that the data of a block stands for; `None` if it is not one."""
+    """Return the file of a block's data, or `None` if the data is not one."""
     if isinstance(raw, str):
         if has_scheme(raw):
             return FileSource(raw)
@@ -60,7 +60,7 @@ def _read_tagged(tag: str, value: Json, media_type: str | None) -> FileSource | 
 
 
 def write_source(shape: Json, source: FileSource) -> Json:
-    """The file in that shape; `UNSET` if the shape cannot hold it."""
+    """Return the data of a file in a shape, or `UNSET` if the shape cannot contain it."""
     if is_object(shape) and shape.get("type") in TAGS:
         tag: str = shape["type"]
         inner = write_source(shape.get(tag), source) if isinstance(shape.get(tag), str) else UNSET
@@ -82,7 +82,10 @@ def write_source(shape: Json, source: FileSource) -> Json:
 
 
 def sdk_data(source: FileSource, version: int) -> Json:
-    """The data that the SDK's conversion of UI messages writes. It refuses a URL that is not absolute."""
+    """Return the data that the SDK's conversion of UI messages writes.
+
+    It refuses a URL that is not absolute.
+    """
     if version != 7:
         return source.url
     if source.reference is not None:
@@ -91,7 +94,7 @@ def sdk_data(source: FileSource, version: int) -> Json:
 
 
 def output_data(source: FileSource) -> JsonObject:
-    """The data of a file in an output of version 7."""
+    """Return the data of a file in an output of version 7."""
     if source.reference is not None:
         return {"type": "reference", "reference": source.reference}
     encoded = base64_of(source.url)
@@ -99,11 +102,11 @@ def output_data(source: FileSource) -> JsonObject:
 
 
 def base64_of(url: str) -> str | None:
-    """The data of a data URL in base64."""
+    """Return the data of a data URL in base64."""
     inline = inline_data(url)
     return None if inline is None else inline.data
 
 
 def is_reference(value: Json) -> bool:
-    """Whether a value can be file ids by provider."""
+    """Whether a value can be the ids of a file by provider."""
     return is_object(value) and all(isinstance(item, str) for item in value.values())

@@ -1,14 +1,13 @@
 """Model messages of AI SDK 4 to 7 ↔ canonical messages.
 
-What came from UI messages is written as the SDK's `convertToModelMessages` writes it. What came from model
-messages is written as it was read.
+Messages that come from UI messages are written as the SDK's `convertToModelMessages` writes them. Messages
+that come from model messages are written as they were read.
 
-Assistant and tool messages in a row are read as one assistant message: its steps are separated by step starts
-and its results are in their calls. Model messages have no ids: a message is `message-N`, where N is the
-position of its first model message in the payload, counted from one. Results without a call stay tool
-messages.
+Adjoining assistant and tool messages are read as one assistant message, with step starts between its steps
+and with results in their calls. Model messages have no ids: a message is `message-N`, where N is the position
+of its first model message in the payload, counted from one. Results without a call stay tool messages.
 
-Reading and writing have modules of their own, because calls are several blocks that have to be matched.
+Reading and writing have modules of their own, because the several blocks of a call have to be matched.
 """
 
 from collections.abc import Iterator, Sequence
@@ -31,7 +30,7 @@ from .wire import NAME
 from .writer import Writer
 
 REASONS: Final = {
-    "networkExecution": "the model sees it as a tool call",
+    "networkExecution": "the model receives it as a tool call",
     "citations": DISPLAY,
     "descriptor": DISPLAY,
     "rawInput": OTHER_INPUT,
@@ -49,11 +48,11 @@ def load(payload: Json, version: int = 7) -> Loaded:
 
 
 def dump(messages: Sequence[Message], version: int = 7) -> Dumped:
-    """Write messages as the list that `generateText` takes."""
+    """Write messages as the list that `generateText` accepts."""
     with conversion_errors():
         writer = Writer(_checked_version(version))
         payload = writer.write(messages)
-    return Dumped(payload, lambda: REPORT.compare(writer.record, Reader(payload, version).places))
+    return Dumped(payload, lambda: REPORT.compare(writer.record, Reader(payload, version).positions))
 
 
 def _checked_version(version: int) -> int:
@@ -63,7 +62,7 @@ def _checked_version(version: int) -> int:
 
 
 def _unlike(payload: Json, messages: Sequence[Message], version: int) -> Iterator[Loss]:
-    """What of a payload is not there when it is written back, and what is in another place."""
+    """Yield the losses of a payload that is written back, by value or by position."""
     again: list[Json] = dump(messages, version).payload
     raws = payload if is_array(payload) else [payload]
     paths = [f"$[{index}]" for index in range(len(raws))] if is_array(payload) else ["$"]

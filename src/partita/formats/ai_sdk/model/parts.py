@@ -1,4 +1,4 @@
-"""Codecs for the blocks of messages other than calls, the outputs of calls, and the items of content."""
+"""Codecs for blocks of model messages other than calls, for outputs of calls, and for items of content."""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -46,20 +46,20 @@ UI: Final = "ai-sdk-ui"
 """The format of UI parts that are kept whole."""
 
 SHAPE: Final = "data"
-"""The note of how a block contains its file, if not as the SDK's conversion of UI messages writes it."""
+"""The note of the shape of a block's file, if the SDK's conversion of UI messages writes another one."""
 
 OLD_OPTIONS: Final = "experimental_providerMetadata"
-"""What version 4 called provider options at first: https://github.com/vercel/ai/releases/tag/ai%404.2.0"""
+"""The first name of provider options in version 4: https://github.com/vercel/ai/releases/tag/ai%404.2.0"""
 
 PLAIN_SHAPES: Final = ("url", "base64")
 """The shapes that all versions have."""
 
 
-# Provider options are provider metadata without our notes
+# Provider options are the provider metadata of a part without our notes
 
 
 def options(metadata: JsonObject | None) -> JsonObject | UnsetType:
-    """The provider options of a block."""
+    """Return the provider options of a block."""
     if metadata is None:
         return UNSET
     if NAME not in metadata:
@@ -68,12 +68,12 @@ def options(metadata: JsonObject | None) -> JsonObject | UnsetType:
 
 
 def metadata(given: JsonObject | UnsetType) -> JsonObject | None:
-    """The provider metadata of a part. Empty options are residue."""
+    """Return the provider metadata of a part. Empty options are residue."""
     return given or None
 
 
 def with_new_options(raw: JsonObject) -> JsonObject:
-    """A message or a block of version 4 with the later name of its options."""
+    """Return a message or a block of version 4 with the later name of its options."""
     if OLD_OPTIONS not in raw or "providerOptions" in raw:
         return raw
     return {"providerOptions" if name == OLD_OPTIONS else name: value for name, value in raw.items()}
@@ -88,7 +88,7 @@ def codec(
     read: Callable[[Any], Any],
     write: Callable[[Any], JsonObject | None],
 ) -> PartCodec[None]:
-    """The codec of a block that has options.
+    """Return the codec of a block that has options.
 
     `read` returns the part without metadata, `write` the members of the block besides its options, or `None`
     if it cannot hold the part.
@@ -106,7 +106,7 @@ def codec(
 
 
 def plain_codec(block: type[Any], part: type[Any], member: str) -> PartCodec[None]:
-    """The codec of a block that has one member besides its options, by the name that the part has for it."""
+    """Return the codec of a block that has one member besides its options, and a part with the same."""
     return codec(
         block, part, lambda raw: part(getattr(raw, member)), lambda one: {member: getattr(one, member)}
     )
@@ -146,12 +146,12 @@ def write_reasoning_v4(part: ReasoningPart) -> Wire:
 
 
 def _with_shape(given: JsonObject | None, raw: Json, shape: Json, default: Json) -> JsonObject | None:
-    """Provider metadata, with a note if the data is not what would be written."""
+    """Return provider metadata, with a note if other data would be written."""
     return given if raw == default else add_notes(given, NAME, {SHAPE: shape})
 
 
 def read_file(version: int, block: Any, _: None) -> AnyFile | None:
-    """A file. Its data may have many shapes."""
+    """Return the part of a file. Its data may have many shapes."""
     given = (block.mime_type, block.media_type) if version == 4 else (block.media_type,)
     media_type = next((one for one in given if one is not UNSET), None)
     source = None if media_type is None else read_source(block.data, media_type)
@@ -177,7 +177,7 @@ def _media_type(part: AnyFile) -> str:
 
 
 def _file_data(part: AnyFile, version: int) -> Json:
-    """The data of a file; unset if it has no URL that the SDK could read."""
+    """Return the data of a file, or unset if the SDK could not read its URL."""
     shape: Json = notes(part.provider_metadata, NAME).get(SHAPE)
     source = source_of(part)
     is_known = shape is not None and (version == 7 or shape in PLAIN_SHAPES)
@@ -186,7 +186,7 @@ def _file_data(part: AnyFile, version: int) -> Json:
 
 
 def write_file(version: int, role: Role, part: AnyFile) -> Wire | None:
-    """A file. Version 5 has no options of files that an assistant sends."""
+    """Return the block of a file. Version 5 has no options for files of the assistant."""
     data = _file_data(part, version)
     if data is UNSET:
         return None
@@ -213,7 +213,7 @@ def write_reasoning_file(part: ReasoningFilePart) -> Wire | None:
 
 
 def read_image(version: int, block: Any, _: None) -> ImagePart | None:
-    """An image. One that only a provider has is kept whole."""
+    """Return the part of an image. One that only a provider has is kept whole."""
     given = (block.mime_type, block.media_type) if version == 4 else (block.media_type,)
     media_type = next((one for one in given if one is not UNSET), None)
     source = read_source(block.image, media_type)
@@ -271,7 +271,7 @@ BLOCK: Final[Mapping[int, Codec[Any]]] = {
 
 
 def read_block(raw: Json, version: int) -> Any:
-    """A block; `None` if it is not one of this version."""
+    """Read a block; `None` if this version has no such block."""
     is_old = version == 4 and is_object(raw)
     return _read_wire(with_new_options(raw) if is_old else raw, BLOCK[version])
 
@@ -285,13 +285,13 @@ def _read_wire(raw: Json, codec: Codec[Any]) -> Any:
 
 
 def read_part(raw: Json, block: Any, role: Role, version: int) -> Any:
-    """The part of a block; the block itself as a foreign part if it has none."""
+    """Return the part of a block, or the block itself as a foreign part."""
     codecs = PARTS[version, role]
     return codecs.read(block, None) if codecs.reads(block) else ForeignPart(NAME, raw)
 
 
 def write_part(part: Any, role: Role, version: int) -> Wire | Json:
-    """The block of a part; `None` if this version has none."""
+    """Return the block of a part, or `None` if this version has none."""
     if type(part) is not ForeignPart:
         return PARTS[version, role].write(part)
     is_own = part.format == NAME and (version == 7 or not _is_referenced_image(part.value))
@@ -358,7 +358,7 @@ def _write_file_url(part: FilePart) -> JsonObject | None:
 
 
 def _reference_codec(block: type[Any], member: str) -> PartCodec[None]:
-    """The codec of a file by its ids at providers."""
+    """Return the codec of a file by its ids at providers."""
 
     def read(raw: Any) -> FilePart:
         return FilePart("", OCTETS, provider_reference=getattr(raw, member))
@@ -381,7 +381,7 @@ def _write_image_v4(part: FilePart | ImagePart) -> JsonObject | None:
 
 
 def _write_text(part: TextPart | FilePart | ImagePart) -> JsonObject:
-    """A text. Files that a version has no item for are named by their URL."""
+    """Return the members of a text. Files that a version has no item for are written as their URL."""
     return {"text": part.text if isinstance(part, TextPart) else part.url}
 
 
@@ -433,14 +433,14 @@ NEW_ITEMS: Final[Mapping[str, int]] = {
 
 
 def read_item(raw: Json, version: int) -> ContentItem:
-    """The part of an item; the item itself as a foreign part if it has none."""
+    """Return the part of an item, or the item itself as a foreign part."""
     block = _read_wire(raw, ITEM[version])
     item: ContentItem = ForeignPart(NAME, raw) if block is None else ITEMS[version].read(block, None)
     return item
 
 
 def write_item(part: ContentItem, version: int) -> Json:
-    """The item of a part; unset if this version has none."""
+    """Return the item of a part, or unset if this version has none."""
     if type(part) is not ForeignPart:
         written = ITEMS[version].write(part)
         return UNSET if written is None else to_json(written)
@@ -453,7 +453,7 @@ def write_item(part: ContentItem, version: int) -> Json:
 
 
 def _error_text(output: ErrorTextOutput | InterruptedOutput | ExecutionDeniedOutput) -> JsonObject:
-    """An error as text. Version 5 has no other form for calls that were denied."""
+    """Return the members of an error text. Version 5 has no other form for denied calls."""
     match output:
         case ErrorTextOutput():
             return {"value": output.value}
@@ -464,7 +464,7 @@ def _error_text(output: ErrorTextOutput | InterruptedOutput | ExecutionDeniedOut
 
 
 def write_items(items: tuple[ContentItem, ...], version: int) -> list[Any]:
-    """Content, without the items that this version has no form for."""
+    """Return the items of content, without those that this version has no form for."""
     written = (write_item(item, version) for item in items)
     return [item for item in written if item is not UNSET]
 
@@ -501,13 +501,13 @@ OUTPUT: Final = {version: wire.union_codec(types) for version, types in wire.OUT
 
 
 def read_output(raw: Json, version: int) -> ToolOutput:
-    """An output. One without a type here is JSON."""
+    """Return an output. One of an unknown type is JSON."""
     block = None if raw is UNSET else _read_wire(raw, OUTPUT[version])
     output = None if block is None else OUTPUTS[version].read(block, None)
     return output if isinstance(output, ToolOutput) else JsonOutput(None if raw is UNSET else raw)
 
 
 def write_output(output: ToolOutput, version: int) -> JsonObject:
-    """An output as JSON."""
+    """Return an output as JSON."""
     written: JsonObject = to_json(OUTPUTS[version].write(output))
     return written

@@ -1,4 +1,4 @@
-"""Reads model messages as canonical messages."""
+"""Reads model messages: adjoining assistant and tool messages become one canonical message."""
 
 from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
@@ -41,14 +41,14 @@ from .parts import metadata, options, read_block, read_part, with_new_options
 from .wire import MESSAGE, NAME
 
 CONTENT: Final = "content"
-"""The note of a message whose content is a text although its step is not alone, or is empty."""
+"""The note of an assistant message whose content is a string, beside other steps, or is empty."""
 
 START: Final = "start"
-"""The place of a step start in an assistant message."""
+"""The position of a step start in an assistant message."""
 
 
 class _OpenCall:
-    """A call, and the blocks about it that were found so far."""
+    """A call, and the blocks of it that were found so far."""
 
     def __init__(self, block: Any, position: int, step: int) -> None:
         self.blocks = CallBlocks(block)
@@ -65,20 +65,20 @@ class _ReadStep(NamedTuple):
     index: int
     message: wire.Assistant
     items: list[tuple[int, Any]]
-    """Parts, and calls that are still open, with the positions of their blocks."""
-    answers: list[int]
+    """Parts, and calls that are not complete, with the positions of their blocks."""
+    tool_messages: list[int]
     """The indexes of the tool messages after it."""
 
 
-class _Turn:
-    """Assistant and tool messages in a row, which are read as one assistant message."""
+class _AssistantTurn:
+    """Adjoining assistant and tool messages, which are read as one assistant message."""
 
     def __init__(self, index: int, version: int) -> None:
         self.id, self.version = _message_id(index), version
         self.steps: list[_ReadStep] = []
         self._calls: dict[str, list[_OpenCall]] = {}
         self._requests: dict[str, _OpenCall] = {}
-        self._shells: dict[int, ToolMessage] = {}  # tool messages without their parts
+        self._tool_messages: dict[int, ToolMessage] = {}  # tool messages without their parts
 
     def add_step(self, message: wire.Assistant, index: int) -> None:
         """Read an assistant message."""
@@ -97,7 +97,7 @@ class _Turn:
                 step.items.append((position, read_part(raw, block, "assistant", self.version)))
 
     def _is_about_call(self, block: Any) -> bool:
-        """Whether a block of an assistant message belongs to a call."""
+        """Add a block of an assistant message to its call; return whether there is one."""
         match block:
             case wire.Request() if block.approval_id not in self._requests:
                 call = self._open_call(block.tool_call_id, "request")
@@ -107,44 +107,50 @@ class _Turn:
             case wire.Result():
                 call = self._open_call(block.tool_call_id, "result")
                 if call is not None:
-                    call.blocks = call.blocks._replace(result=block, is_own=True)
+                    call.blocks = call.blocks._replace(result=block, in_assistant=True)
             case _:
                 return False
         return call is not None
 
     def _open_call(self, id_: str, name: str) -> _OpenCall | None:
-        """The nearest call with that id without such a block: the first of the last step with one."""
+        """Return the nearest call of an id without such a block: the first of the last step that has one."""
         waiting = [call for call in self._calls.get(id_, ()) if getattr(call.blocks, name) is None]
         return min(waiting, key=lambda call: (-call.step, call.position), default=None)
 
-    def add_answers(self, message: wire.Tool, index: int) -> ToolMessage | None:
-        """Read a tool message, and return what of it belongs to no call of the turn."""
+    def add_tool_message(self, message: wire.Tool, index: int) -> ToolMessage | None:
+        """Read a tool message.
+
+        Returns a message with those of its blocks that belong to no call of the turn.
+        """
         step = self.steps[-1]
-        own_id = _message_id(index) if step.answers else results_id(self.id, len(self.steps))
-        shell = replace(_tool_message(message, own_id, ()), type="tool")
+        own_id = _message_id(index) if step.tool_messages else results_id(self.id, len(self.steps))
+        bare = replace(_tool_message(message, own_id, ()), type="tool")
         rest: list[Any] = []
         is_used = False
         for raw in message.content:
             block = read_block(raw, self.version)
-            if not self._is_answer(block, shell):
+            if not self._adds_to_call(block, bare):
                 rest.append(_read_result_part(raw, block, self.version))
             else:
                 is_used = True
-        if not is_used and not self._is_empty_answer(message):
+        if not is_used and not self._is_empty_tool_message(message):
             return _tool_message(message, _message_id(index), rest)
-        step.answers.append(index)
-        self._shells[index] = shell
+        step.tool_messages.append(index)
+        self._tool_messages[index] = bare
         return _tool_message(message, own_id, rest) if rest else None
 
-    def _is_answer(self, block: Any, shell: ToolMessage) -> bool:
-        """Whether a block of a tool message belongs to a call. A result keeps the message it came in."""
+    def _adds_to_call(self, block: Any, bare: ToolMessage) -> bool:
+        """Add a block of a tool message to its call; return whether there is one.
+
+        A result keeps its message.
+        """
         if isinstance(block, wire.Result | wire.ResultV4):
             id_ = block.toolCallId if isinstance(block, wire.ResultV4) else block.tool_call_id
             call = self._open_call(id_, "result")
             if call is not None:
                 call.add("result", block)
                 own = ToolMessage(id=results_id(self.id, call.step), content=(), type="tool")
-                call.result_message = None if shell == own else shell
+                call.result_message = None if bare == own else bare
             return call is not None
         call = self._requests.get(block.approval_id) if isinstance(block, wire.Response) else None
         if call is None or call.blocks.response is not None:
@@ -152,49 +158,49 @@ class _Turn:
         call.add("response", block)
         return True
 
-    def _is_empty_answer(self, message: wire.Tool) -> bool:
+    def _is_empty_tool_message(self, message: wire.Tool) -> bool:
         """Whether this is the empty message that version 5 writes after calls without results."""
         step = self.steps[-1]
         is_open = any(isinstance(item, _OpenCall) and not _is_executed(item) for _, item in step.items)
-        return self.version == 5 and is_open and not step.answers and message == wire.Tool(content=[])
+        return self.version == 5 and is_open and not step.tool_messages and message == wire.Tool(content=[])
 
-    def finish(self, places: dict[Position, Any]) -> AssistantMessage:
-        """The message of the turn."""
+    def finish(self, positions: dict[Position, Any]) -> AssistantMessage:
+        """Return the message of the turn, and add its parts to `positions`."""
         parts: list[Any] = []
         for number, step in enumerate(self.steps, 1):
-            around = self._around(step)
+            own = self._step_metadata(step)
             if number > 1:
-                start = StepStartPart(provider_metadata=around)
-                places[step.index, START] = start
+                start = StepStartPart(provider_metadata=own)
+                positions[step.index, START] = start
                 parts.append(start)
             for position, item in step.items:
                 part = self._read_call(item, step) if isinstance(item, _OpenCall) else item
-                places[step.index, position] = part
+                positions[step.index, position] = part
                 parts.append(part)
-            content = AssistantContent(parts=(), provider_metadata=around)
-            places[(step.index,)] = AssistantMessage(id="", content=content)
-        places |= {(index,): shell for index, shell in self._shells.items()}
+            content = AssistantContent(parts=(), provider_metadata=own)
+            positions[(step.index,)] = AssistantMessage(id="", content=content)
+        positions |= {(index,): bare for index, bare in self._tool_messages.items()}
         first = self.steps[0]
         is_alone = len(self.steps) == 1 and isinstance(first.message.content, str)
         content = AssistantContent(
             parts=tuple(parts),
             content=first.message.content if is_alone else None,
-            provider_metadata=self._around(first),
+            provider_metadata=self._step_metadata(first),
         )
         message = AssistantMessage(id=self.id, content=content)
-        places[(first.index,)] = message
+        positions[(first.index,)] = message
         return message
 
-    def _around(self, step: _ReadStep) -> JsonObject | None:
-        """The provider metadata of a step: the options of its message, and notes about it."""
-        around = _read_around(step.message)
+    def _step_metadata(self, step: _ReadStep) -> JsonObject | None:
+        """Return the provider metadata of a step: the options of its message, and notes about it."""
+        own = _message_metadata(step.message)
         if isinstance(step.message.content, str):
-            return add_notes(around, NAME, {CONTENT: "string"} if len(self.steps) > 1 else {})
-        return add_notes(around, NAME, {} if step.items else {CONTENT: "empty"})
+            return add_notes(own, NAME, {CONTENT: "string"} if len(self.steps) > 1 else {})
+        return add_notes(own, NAME, {} if step.items else {CONTENT: "empty"})
 
     def _read_call(self, call: _OpenCall, step: _ReadStep) -> ToolCallPart:
-        is_answered = self.version == 5 and bool(step.answers) and not _is_executed(call)
-        part = read_call(call.blocks._replace(is_answered=is_answered), self.version)
+        has_tool_message = self.version == 5 and bool(step.tool_messages) and not _is_executed(call)
+        part = read_call(call.blocks._replace(has_tool_message=has_tool_message), self.version)
         return part if call.result_message is None else replace(part, result_message=call.result_message)
 
 
@@ -203,13 +209,13 @@ def _is_executed(call: _OpenCall) -> bool:
 
 
 class Reader:
-    """Reads model messages. The place of a part is the number of its message, and of its block there."""
+    """Reads model messages. The position of a part is the number of its message, and of its block there."""
 
     def __init__(self, payload: Json, version: int) -> None:
         self.messages: list[Message] = []
-        self.places: dict[Position, Any] = {}
+        self.positions: dict[Position, Any] = {}
         self._version = version
-        self._turn: _Turn | None = None
+        self._turn: _AssistantTurn | None = None
         for index, raw in enumerate(payload if is_array(payload) else [payload]):
             path = f"$[{index}]" if is_array(payload) else "$"
             self._add(_read_message(raw, path, version), index)
@@ -218,10 +224,10 @@ class Reader:
     def _add(self, message: wire.Message, index: int) -> None:
         match message:
             case wire.Assistant():
-                self._turn = self._turn or _Turn(index, self._version)
+                self._turn = self._turn or _AssistantTurn(index, self._version)
                 self._turn.add_step(message, index)
             case wire.Tool() if self._turn is not None:
-                rest = self._turn.add_answers(message, index)
+                rest = self._turn.add_tool_message(message, index)
                 if rest is not None:
                     self._append(rest, index)
             case wire.Tool():
@@ -238,13 +244,13 @@ class Reader:
     def _append(self, message: Message, index: int) -> None:
         self._end_turn()
         self.messages.append(message)
-        self.places[(index,)] = message
+        self.positions[(index,)] = message
         for position, part in enumerate(message.content.parts):
-            self.places[index, position] = part
+            self.positions[index, position] = part
 
     def _end_turn(self) -> None:
         if self._turn is not None:
-            self.messages.append(self._turn.finish(self.places))
+            self.messages.append(self._turn.finish(self.positions))
             self._turn = None
 
 
@@ -253,7 +259,7 @@ def _message_id(index: int) -> str:
 
 
 def _read_message(raw: Json, path: str, version: int) -> Any:
-    """A message whose content is of a kind that its role may have."""
+    """Read a message, and check that its role may have such content."""
     if not is_object(raw):
         what = f"a model message is an object, found {kind_of(raw)}"
         raise ConversionError(what, where=path, hint="give {role, content}")
@@ -270,19 +276,19 @@ def _read_message(raw: Json, path: str, version: int) -> Any:
     return MESSAGE.read(with_new_options(raw) if version == 4 else raw)
 
 
-def _read_around(message: wire.Message) -> JsonObject | None:
-    """The provider metadata of a message: its options, and a note of its residue."""
+def _message_metadata(message: wire.Message) -> JsonObject | None:
+    """Return the provider metadata of a message: its options, and a note of its residue."""
     given = metadata(message.provider_options)
     written = replace(message, extra=None, provider_options=options(given))
     return add_notes(given, NAME, residue(written, message))
 
 
 def _read_system(message: wire.System, index: int) -> SystemMessage:
-    """A system message. Its options are those of its text."""
-    around = _read_around(message)
-    given = options(around)
+    """Return a system message. Its options are those of its text."""
+    own = _message_metadata(message)
+    given = options(own)
     text = TextPart(message.content, provider_metadata=None if given is UNSET else given)
-    kept = notes(around, NAME)
+    kept = notes(own, NAME)
     content = SystemContent(parts=(text,), provider_metadata=add_notes(None, NAME, kept))
     return SystemMessage(id=_message_id(index), content=content)
 
@@ -293,17 +299,17 @@ def _read_user(message: wire.User, index: int, version: int) -> UserMessage:
         parts: list[Any] = [TextPart(text)]
     else:
         parts = [read_part(raw, read_block(raw, version), "user", version) for raw in message.content]
-    content = UserContent(parts=tuple(parts), content=text, provider_metadata=_read_around(message))
+    content = UserContent(parts=tuple(parts), content=text, provider_metadata=_message_metadata(message))
     return UserMessage(id=_message_id(index), content=content)
 
 
 def _tool_message(message: wire.Tool, id_: str, parts: Sequence[Any]) -> ToolMessage:
-    content = ToolContent(parts=tuple(parts), provider_metadata=_read_around(message))
+    content = ToolContent(parts=tuple(parts), provider_metadata=_message_metadata(message))
     return ToolMessage(id=id_, content=content)
 
 
 def _read_result_part(raw: Json, block: Any, version: int) -> Any:
-    """A block of a tool message that belongs to no call."""
+    """Return the part of a block of a tool message that belongs to no call."""
     if not isinstance(block, wire.Result | wire.ResultV4):
         return ForeignPart(NAME, raw)
     part = read_result(block, version)

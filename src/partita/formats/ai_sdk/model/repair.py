@@ -1,8 +1,8 @@
 """Canonical messages → model messages that `generateText` of AI SDK 5, 6 and 7 accepts.
 
-`dump` writes what the messages say. The SDK refuses some of that: a call without a result
-(`AI_MissingToolResultsError`), a call without input, provider options that are not objects, a file whose
-address is not a URL.
+`dump` writes messages as they are. The SDK refuses some of them: a call without a result
+(`AI_MissingToolResultsError`), a call without input, provider options that are not objects, a file whose URL
+is invalid.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -31,7 +31,7 @@ METADATA: Final[Mapping[str, str]] = {
 """Fields that become provider options, and their names on the wire."""
 
 REFERENCES: Final = 7
-"""The first version that knows files by a provider's reference to them."""
+"""The first version that has files by a provider's reference."""
 
 ValueT = TypeVar("ValueT", bound=Value)
 
@@ -43,12 +43,12 @@ def to_model_messages(
     open_calls: OpenCalls = "answer",
     flatten_text: bool = False,
 ) -> Dumped:
-    """Messages as `generateText` and `streamText` accept them: every call has exactly one result.
+    """Write messages as `generateText` and `streamText` accept them: every call has exactly one result.
 
-    Calls whose input was cut off are removed, and so are results without a call and second results. A call
-    without a result is answered or removed, as `open_calls` says. With `flatten_text`, texts that follow each
-    other are joined, and a message that is only text has a string as its content. The losses report every
-    repair, with its path in `messages`.
+    Calls whose input was cut off are removed, and so are results without a call and second results.
+    `open_calls`: a call without a result gets one (`answer`) or is removed (`remove`). `flatten_text`:
+    adjoining texts are joined, and a message that is only text has a string as its content. The losses
+    include every repair, with its path in `messages`.
     """
     repaired = repair_calls(messages, open_calls=open_calls, flatten_text=flatten_text)
     losses: list[Loss] = []
@@ -66,7 +66,7 @@ def to_model_messages(
 
 
 def _parts(parts: Sequence[Any], path: str, version: int, losses: list[Loss]) -> Iterator[tuple[int, Any]]:
-    """The parts that the SDK accepts, and their numbers."""
+    """Yield the parts that the SDK accepts, and their numbers."""
     for number, part in enumerate(parts):
         where = f"{path}[{number}]"
         if isinstance(part, FilePart | ImagePart | ReasoningFilePart) and not _has_url(part, version):
@@ -87,7 +87,7 @@ def _part(part: Any, path: str, version: int, losses: list[Loss]) -> Any:
         return replace(part, parts=tuple(item for _, item in inner))
     if not isinstance(part, ToolCallPart):
         return part
-    if part.input is UNSET or part.input is None:  # which version 6 leaves out of a failed call
+    if part.input is UNSET or part.input is None:  # version 6 leaves it out of a failed call
         given = {} if part.raw_input in (UNSET, None) else part.raw_input
         losses.append(Loss.of(f"{path}.input", given, REQUIRED, "repaired"))
         part = replace(part, input=given, raw_input=UNSET)
@@ -105,7 +105,7 @@ def _part(part: Any, path: str, version: int, losses: list[Loss]) -> Any:
 
 
 def _with_options(value: ValueT, path: str, losses: list[Loss]) -> ValueT:
-    """A value whose provider metadata the SDK accepts as provider options."""
+    """Return a value whose provider metadata the SDK accepts as provider options."""
     for name, wire_name in METADATA.items():
         metadata: JsonObject | None = getattr(value, name, None)
         wrong = [key for key, item in (metadata or {}).items() if not is_object(item)]

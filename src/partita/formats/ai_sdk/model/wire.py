@@ -20,17 +20,17 @@ NAME: Final = "ai-sdk-model"
 
 
 class Block(Wire, tag_field="type", rename="camel", kw_only=True):
-    """What all blocks may have."""
+    """Members that all blocks may have."""
 
     provider_options: JsonObject | UnsetType = UNSET
 
 
 class UnknownBlock(UnknownVariant, tag_field="type", tag="__unknown__"):
-    """A block without a type here."""
+    """A block of an unknown type."""
 
 
 class Message(Wire, tag_field="role", rename="camel", kw_only=True):
-    """What all messages may have. The content is checked and read by itself."""
+    """Members that all messages may have. The content is checked and read separately."""
 
     content: Json
     provider_options: JsonObject | UnsetType = UNSET
@@ -45,11 +45,11 @@ class User(Message, tag="user"):
 
 
 class Assistant(Message, tag="assistant"):
-    """What the model produced in one call."""
+    """The output of the model in one call."""
 
 
 class Tool(Message, tag="tool"):
-    """Results of calls and answers to requests for approval."""
+    """Results of calls, and responses to approval requests."""
 
 
 MESSAGE: Final[Codec[Any]] = Codec(System | User | Assistant | Tool)
@@ -111,7 +111,7 @@ class Call(Block, tag="tool-call"):
 
 
 class Request(Block, tag="tool-approval-request"):
-    """A request for approval of a call. New in version 6; `reason` and `isAutomatic` in version 7."""
+    """An approval request for a call. New in version 6; `reason` and `isAutomatic` in version 7."""
 
     approval_id: str
     tool_call_id: str
@@ -122,7 +122,7 @@ class Request(Block, tag="tool-approval-request"):
 
 
 class Response(Block, tag="tool-approval-response"):
-    """The answer to a request for approval."""
+    """The response to an approval request."""
 
     approval_id: str
     approved: bool
@@ -275,7 +275,10 @@ class CallV4(Block, tag="tool-call"):
 
 
 class ResultV4(Wire, tag_field="type", tag="tool-result", kw_only=True):
-    """The output of a call; `experimental_content` is what the model gets instead of `result`."""
+    """The output of a call.
+
+    The model receives `experimental_content` instead of `result`, if there is any.
+    """
 
     toolCallId: str  # noqa: N815 # camel case beside snake case
     toolName: str  # noqa: N815

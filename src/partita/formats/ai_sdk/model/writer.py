@@ -1,4 +1,4 @@
-"""Writes canonical messages as model messages, and records what was written where."""
+"""Writes canonical messages as model messages, and records the position of every message and part."""
 
 from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
@@ -46,10 +46,10 @@ from .reader import CONTENT, START
 from .wire import NAME
 
 COUNTED: Final = (TextPart, ReasoningPart, FilePart, ReasoningFilePart, ImagePart, ToolCallPart, DataPart)
-"""Parts for which version 5 writes a message, if only an empty one."""
+"""Parts for which version 5 writes a message, even if it is empty."""
 
 
-class _Answers(NamedTuple):
+class _ToolMessage(NamedTuple):
     """A tool message after a step."""
 
     id: str
@@ -58,36 +58,36 @@ class _Answers(NamedTuple):
 
 
 class _Head(NamedTuple):
-    """What an assistant message has besides its content: the metadata of a message or of a step start."""
+    """The metadata of an assistant message, or of the step start that it is written for."""
 
-    around: JsonObject | None
+    metadata: JsonObject | None
     start: LocatedPart | None = None
 
     @property
     def is_empty(self) -> bool:
         """Whether the message was read without content."""
-        return notes(self.around, NAME).get(CONTENT) == "empty"
+        return notes(self.metadata, NAME).get(CONTENT) == "empty"
 
 
 class Writer:
-    """Writes model messages, and records what was written where."""
+    """Writes model messages, and records positions."""
 
     def __init__(self, version: int) -> None:
         self.record = Record()
         self._version, self._rules = version, RULES[version]
         self._payload: list[tuple[wire.Message, JsonObject]] = []
-        self._waiting: Step | None = None  # a step of which nothing was written yet
+        self._waiting: Step | None = None  # a step that has not been written yet
         self._number = 0  # of the last step of its message that was written
         self._last_tool = ""  # the id of the tool message at the end
 
     def write(self, messages: Sequence[Message]) -> Json:
-        """The list of messages."""
+        """Return the list of model messages."""
         turns = list(split(_with_networks(messages), lambda part: True, results="none"))
         prompts = [at for at, turn in enumerate(turns) if isinstance(turn, Prompt) and not turn.steering]
         last_prompt = max(prompts, default=-1)
         for at, turn in enumerate(turns):
             if not isinstance(turn, Step):
-                self._give_up()
+                self._drop_waiting()
             match turn:
                 case Step():
                     following = turns[at + 1] if at + 1 < len(turns) else None
@@ -99,7 +99,7 @@ class Writer:
                     self._user(turn)
                 case Results():
                     self._tool(turn)
-        self._give_up()
+        self._drop_waiting()
         return to_json([restore(message, kept) for message, kept in self._payload])
 
     def _emit(self, message: wire.Message, kept: JsonObject) -> int:
@@ -111,8 +111,8 @@ class Writer:
 
     def _system(self, turn: Instructions) -> None:
         """A system message: its texts as one, with the options of all of them."""
-        around = turn.message.content.provider_metadata
-        given = options(around)
+        metadata = turn.message.content.provider_metadata
+        given = options(metadata)
         merged: JsonObject = {} if given is UNSET else dict(given)
         texts: list[Json] = []
         for part, _ in turn.parts:
@@ -126,48 +126,51 @@ class Writer:
         text = joined(texts, "")
         has_options = merged or given is not UNSET
         index = self._emit(
-            wire.System(content=text, provider_options=merged if has_options else UNSET), notes(around, NAME)
+            wire.System(content=text, provider_options=merged if has_options else UNSET),
+            notes(metadata, NAME),
         )
-        places = [(index, 0) if isinstance(part, TextPart) else None for part, _ in turn.parts]
-        self.record.add(turn, (index,), places)
+        positions = [(index, 0) if isinstance(part, TextPart) else None for part, _ in turn.parts]
+        self.record.add(turn, (index,), positions)
 
     def _user(self, turn: Prompt) -> None:
         content: list[Any] = []
         index = len(self._payload)
-        places: list[Position | None] = []
+        positions: list[Position | None] = []
         for part, _ in turn.parts:
             blocks = self._write_user(part)
-            places.append((index, len(content)) if blocks else None)
+            positions.append((index, len(content)) if blocks else None)
             content += blocks
         if turn.steering is not None and not content and not self._rules.steering:
-            self.record.add(turn, None, places)
+            self.record.add(turn, None, positions)
             return
-        around = turn.message.content.provider_metadata
+        metadata = turn.message.content.provider_metadata
         text = _as_text(content, turn.message.content.content)
-        self._emit(wire.User(content=text, provider_options=options(around)), notes(around, NAME))
-        self.record.add(turn, (index,), places)
+        self._emit(wire.User(content=text, provider_options=options(metadata)), notes(metadata, NAME))
+        self.record.add(turn, (index,), positions)
 
     def _write_user(self, part: Any) -> list[Any]:
         if isinstance(part, ForeignPart) and part.format == UI:
-            return convert_ui_part(part.value, self._version, is_superseded=False, role="user").said
+            return convert_ui_part(part.value, self._version, is_superseded=False, role="user").assistant
         block = write_part(part, "user", self._version)
         return [] if block is None else [block]
 
     def _tool(self, turn: Results) -> None:
-        """Results without a call, in one message with those that have one if they came in one."""
+        """Write results without a call, in one message with other results if they were read from one."""
         if self._last_tool == turn.message.id:
             index = len(self._payload) - 1
         else:
-            around = turn.message.content.provider_metadata
-            index = self._emit(wire.Tool(content=[], provider_options=options(around)), notes(around, NAME))
+            metadata = turn.message.content.provider_metadata
+            index = self._emit(
+                wire.Tool(content=[], provider_options=options(metadata)), notes(metadata, NAME)
+            )
         content: list[Any] = self._payload[index][0].content
         start = len(content)
-        places: list[Position | None] = []
+        positions: list[Position | None] = []
         for part, _ in turn.parts:
             block = self._result_part(part)
-            places.append(None if block is None else (index, len(content) - start))
+            positions.append(None if block is None else (index, len(content) - start))
             content += [] if block is None else [block]
-        self.record.add(turn, (index,), places)
+        self.record.add(turn, (index,), positions)
 
     def _result_part(self, part: Any) -> Any:
         if isinstance(part, ToolResultPart):
@@ -183,30 +186,30 @@ class Writer:
             boundaries = [*self._waiting.boundaries, *step.boundaries]
             step = step._replace(parts=parts, boundaries=boundaries, number=self._waiting.number)
         else:
-            self._give_up()
+            self._drop_waiting()
         self._waiting = None
         if step.number == 1:
             self._number = 0
         is_first, first = self._number == 0, len(self._payload)
         head = self._open(step)
         written = [(part, self._write(part, is_superseded=is_superseded)) for part, _ in step.parts]
-        content = [block for _, found in written for block in found.said]
+        content = [block for _, found in written for block in found.assistant]
         is_written = bool(content) or head.is_empty
         if self._rules.empty_messages:
             is_written = is_written or any(isinstance(part, COUNTED) for part, _ in step.parts)
-        answers = self._answers(step, written, is_written)
+        tool_messages = self._tool_messages(step, written, is_written)
         index = len(self._payload)
-        if not is_written and not answers and index == first:
+        if not is_written and not tool_messages and index == first:
             self._waiting = step
             return
         if is_written:
             text = step.message.content.content if is_last and not self._number else None
-            self._say(content, head, text)
+            self._write_assistant(content, head, text)
         tools: dict[str, int] = {}
-        for group in answers:
-            around = None if group.origin is None else group.origin.content.provider_metadata
-            tool = wire.Tool(content=group.content, provider_options=options(around))
-            tools[group.id] = self._emit(tool, notes(around, NAME))
+        for group in tool_messages:
+            metadata = None if group.origin is None else group.origin.content.provider_metadata
+            tool = wire.Tool(content=group.content, provider_options=options(metadata))
+            tools[group.id] = self._emit(tool, notes(metadata, NAME))
             self._last_tool = group.id
         self._record(step._replace(number=1 if is_first else 2), first, index, written)
         for part, path in step.parts:
@@ -220,18 +223,18 @@ class Writer:
         if isinstance(part, ForeignPart) and part.format == UI:
             return convert_ui_part(part.value, self._version, is_superseded=is_superseded)
         block = write_part(part, "assistant", self._version)
-        return Written([] if block is None else [block], [], is_answered=False)
+        return Written([] if block is None else [block], [], has_tool_message=False)
 
     def _open(self, step: Step) -> _Head:
-        """The head of the message with the parts of a step. Empty messages before it are written."""
+        """Return the head of the message with the parts of a step, after writing empty messages before it."""
         heads = [] if self._number else [_Head(step.message.content.provider_metadata)]
         heads += [_Head(start.part.provider_metadata, start) for start in step.boundaries]
         head, *others = heads or [_Head(None)]
         for other in others:
             if head.is_empty:
-                self._say([], head, None)
+                self._write_assistant([], head, None)
                 head = other
-            elif head.start is None:  # a step start at the beginning separates nothing
+            elif head.start is None:  # a step start at the beginning has no message of its own
                 self._record_start(other, None)
             else:
                 self._record_start(head, None)
@@ -242,48 +245,48 @@ class Writer:
         if head.start is not None and head.start.part != StepStartPart():
             self.record.entries.append(Entry(head.start.part, head.start.path, place))
 
-    def _say(self, content: list[Any], head: _Head, text: str | None) -> None:
+    def _write_assistant(self, content: list[Any], head: _Head, text: str | None) -> None:
         """Write an assistant message."""
-        kept = notes(head.around, NAME)
+        kept = notes(head.metadata, NAME)
         if kept.get(CONTENT) == "string" and len(content) == 1 and isinstance(content[0], wire.Text):
             text = content[0].text
-        message = wire.Assistant(content=_as_text(content, text), provider_options=options(head.around))
+        message = wire.Assistant(content=_as_text(content, text), provider_options=options(head.metadata))
         self._record_start(head, (self._emit(message, kept), START))
         self._number += 1
 
-    def _answers(
+    def _tool_messages(
         self, step: Step, written: Sequence[tuple[Any, Written]], is_written: bool
-    ) -> list[_Answers]:
-        """The tool messages after a step: one, and one more for each other message that results came in."""
+    ) -> list[_ToolMessage]:
+        """Return the tool messages after a step: one, and one for each other message that had results."""
         own_id = results_id(step.message.id, self._number + is_written)
-        groups: dict[str, _Answers] = {}
+        groups: dict[str, _ToolMessage] = {}
         for part, found in written:
-            for block in found.answers:
+            for block in found.tool:
                 is_response = isinstance(block, wire.Response) or (
                     is_object(block) and block.get("type") == "tool-approval-response"
                 )
                 origin = None if is_response else getattr(part, "result_message", None)
                 id_ = own_id if origin is None else origin.id
-                group = groups.setdefault(id_, _Answers(id_, origin, []))
+                group = groups.setdefault(id_, _ToolMessage(id_, origin, []))
                 group.content.append(block)
                 if group.origin is None:
                     groups[id_] = group._replace(origin=origin)
-        if not groups and any(found.is_answered for _, found in written):
-            return [_Answers(own_id, None, [])]
+        if not groups and any(found.has_tool_message for _, found in written):
+            return [_ToolMessage(own_id, None, [])]
         return sorted(groups.values(), key=lambda group: group.id != own_id)
 
     def _record(self, step: Step, first: int, index: int, written: Sequence[tuple[Any, Written]]) -> None:
         """Record a step: its first message is at `first`, the one with its parts at `index`."""
-        places: list[Position | None] = []
+        positions: list[Position | None] = []
         position = 0
         for part, found in written:
             if not _is_network(part):
-                places.append((index, position) if found.said else None)
-            position += len(found.said)
-        self.record.add(_without_origins(_without_network(step)), (first,), places)
+                positions.append((index, position) if found.assistant else None)
+            position += len(found.assistant)
+        self.record.add(_without_origins(_without_network(step)), (first,), positions)
 
-    def _give_up(self) -> None:
-        """Record a step of which nothing is written."""
+    def _drop_waiting(self) -> None:
+        """Record that the waiting step is not written."""
         if self._waiting is not None:
             step = _without_network(self._waiting)
             self.record.add(step, None, [None] * len(step.parts))
@@ -291,12 +294,12 @@ class Writer:
 
 
 def _as_text(content: list[Any], text: str | None) -> Json:
-    """The content as a text, if it is that text and nothing else."""
+    """Return the content as a string, if it is that text and nothing else."""
     return text if text is not None and content == [wire.Text(text=text)] else content
 
 
 def _with_networks(messages: Sequence[Message]) -> list[Message]:
-    """Messages in which the execution of a network is a call, as in UI messages."""
+    """Return messages in which a network execution is a call, as in UI messages."""
     merged = join(messages)
     return [_with_network(one) if isinstance(one, AssistantMessage) else one for one in merged]
 
@@ -314,7 +317,7 @@ def _is_network(part: Any) -> bool:
 
 
 def _without_origins(step: Step) -> Step:
-    """A step whose calls do not have the messages that their results came in."""
+    """Return a step whose calls do not have the messages of their results."""
     parts = [
         LocatedPart(replace(part, result_message=None), path)
         if isinstance(part, ToolCallPart) and part.result_message is not None
@@ -325,7 +328,7 @@ def _without_origins(step: Step) -> Step:
 
 
 def _without_network(step: Step) -> Step:
-    """A step as it was given."""
+    """Return a step without the call of a network execution."""
     message = step.message
     if message.content.network_execution is None:
         return step

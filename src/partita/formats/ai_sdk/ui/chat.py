@@ -1,16 +1,17 @@
-"""Messages as a `useChat` client holds them once it has read the stream of a run.
+"""Messages in the form that a `useChat` client has after it has read the stream of a run.
 
 A run may store several messages, as a network does. Its stream announces one id, so the client has one
-message: `join_runs` joins the stored messages in the same way. `chat_message` moves what no chunk can put
-where `dump` puts it:
+message: `join_runs` joins the stored messages in the same way. `chat_message` moves values that no chunk can
+put where `dump` puts them:
 
-- A network execution is a `dynamic-tool` part in front of the other parts of its message. Its `output` is
+- A network execution is a `dynamic-tool` part before the other parts of its message. Its `output` is
   `{text?, value?, childMessages}`, because no chunk can set another member of a part. If it failed, its
   messages are `toolMetadata.childMessages`.
 - The messages of a sub-agent are `toolMetadata.childMessages` of its call, once the call has an output.
 - Clients of release 5 keep no tool metadata: for them, those messages are in the metadata of the message,
   `childMessages`, by call id.
-- Who answered an approval, and when, is in the metadata of the message: `approvals`, by approval id.
+- The person who decided on an approval, and the time, are in the metadata of the message: `approvals`, by
+  approval id.
 
 `ChatEncoder` sends the same in a stream.
 """
@@ -42,23 +43,23 @@ from .format import dump
 from .network import network_tool_call
 
 CHILDREN = "childMessages"
-"""Where an output, or the tool metadata of a call, holds the messages of a sub-agent."""
+"""The member of an output, or of the tool metadata of a call, with the messages of a sub-agent."""
 
 APPROVALS = "approvals"
-"""Where the metadata of a message says who answered its approvals, and when."""
+"""The member of a message's metadata with the person and the time of each approval decision."""
 
 WITH_METADATA = frozenset({"output-available", "output-error"})
-"""The states of calls that a chunk with tool metadata leads to."""
+"""The states of calls that chunks with tool metadata lead to."""
 
 
 # Runs
 
 
 def is_continued(message: Message, following: Message) -> bool:
-    """Whether a client has two neighbouring messages as one: the same run wrote them.
+    """Whether a client has two adjoining messages as one because the same run wrote them.
 
-    A run that continues a network becomes the run of its last message only. The executions before it keep
-    theirs, and a network never ends with an execution.
+    If a run continues a network, only its last message belongs to the new run; the executions before it keep
+    their run. A network never ends with an execution.
     """
     if not isinstance(message, AssistantMessage) or not isinstance(following, AssistantMessage):
         return False
@@ -68,7 +69,7 @@ def is_continued(message: Message, following: Message) -> bool:
 
 
 def join_runs(messages: Sequence[Message]) -> list[Message]:
-    """The messages that are not internal, those of one run joined under the id of the first."""
+    """Return the messages that are not internal, with those of one run joined under the id of the first."""
     return [
         _joined([_with_network_part(row) for row in group if isinstance(row, AssistantMessage)])
         if len(group) > 1
@@ -78,7 +79,7 @@ def join_runs(messages: Sequence[Message]) -> list[Message]:
 
 
 def dump_chat(messages: Sequence[Message], version: Version = 7) -> Dumped:
-    """UI messages as a client has them that has read their streams."""
+    """Write UI messages as a client has them after reading their streams."""
     dumped = dump(join_chat(messages, version), version)
     if version == 5:
         for message in dumped.payload:
@@ -87,7 +88,7 @@ def dump_chat(messages: Sequence[Message], version: Version = 7) -> Dumped:
 
 
 def _move_children(message: JsonObject) -> None:
-    """Remove the tool metadata of calls, and add the messages of their sub-agents to that of the message."""
+    """Remove the tool metadata of calls, and put the messages of sub-agents into that of the message."""
     children: JsonObject = {}
     for part in message["parts"]:
         metadata = part.pop("toolMetadata", None)
@@ -99,7 +100,7 @@ def _move_children(message: JsonObject) -> None:
 
 
 def join_chat(messages: Sequence[Message], version: Version = 7) -> list[Message]:
-    """The messages that `dump_chat` writes."""
+    """Return the messages that `dump_chat` writes."""
     joined: list[Message] = []
     for group in group_runs(messages):
         rows = [chat_message(row, version) for row in group if isinstance(row, AssistantMessage)]
@@ -108,7 +109,7 @@ def join_chat(messages: Sequence[Message], version: Version = 7) -> list[Message
 
 
 def group_runs(messages: Sequence[Message]) -> list[list[Message]]:
-    """The messages that are not internal, each with those that a client has joined with it."""
+    """Return the messages that are not internal, grouped as a client joins them."""
     groups: list[list[Message]] = []
     for message in fold([message for message in messages if not message.internal]):
         if groups and is_continued(groups[-1][-1], message):
@@ -134,13 +135,13 @@ def _metadata_of(rows: Sequence[AssistantMessage]) -> Json | UnsetType:
         if metadata is not UNSET and metadata is not None:
             try:
                 merged = merge_metadata(merged, metadata)
-            except StreamError:  # what there is so far is not an object
+            except StreamError:  # the metadata so far is not an object
                 merged = metadata
     return merged
 
 
 def _with_network_part(message: AssistantMessage) -> AssistantMessage:
-    """A message whose network execution is a call in front of its parts, with what was said in it."""
+    """Return a message with its network execution as a call before its parts."""
     network = message.content.network_execution
     if network is None:
         return message
@@ -157,7 +158,7 @@ def _with_parts(message: AssistantMessage, parts: Sequence[Any]) -> AssistantMes
 
 
 def chat_message(message: AssistantMessage, version: Version) -> AssistantMessage:
-    """A message as its chunks make it in a client."""
+    """Return a message as its chunks build it in a client."""
     network = message.content.network_execution
     parts = [_chat_part(part, version) for part in message.parts]
     if network is not None:
@@ -186,12 +187,13 @@ def _chat_part(part: Any, version: Version) -> Any:
 
 
 def chat_network_part(message_id: str, network: NetworkExecution, version: Version) -> ToolCallPart:
-    """A network execution as a call. Its messages are in the output, or in the tool metadata if it failed.
+    """Return a network execution as a call. Its messages are in the output, or the metadata if it failed.
 
-    While it runs or waits the output is preliminary: a client repeats no other chunk in a later step.
+    While it runs or waits, the output is preliminary, because a client accepts no other chunk again in a
+    later step.
     """
     call = network_tool_call(message_id, network)
-    children = _drawn(call.children, version)
+    children = _dump_children(call.children, version)
     result = network.final_result
     rest = network if result is None else replace(network, final_result=replace(result, messages=()))
     metadata: JsonObject = {NETWORK_KEY: to_json(rest)}
@@ -209,15 +211,15 @@ def chat_network_part(message_id: str, network: NetworkExecution, version: Versi
 
 
 def chat_tool_metadata(part: ToolCallPart, version: Version) -> JsonObject | None:
-    """The tool metadata of a call, with the messages of its sub-agent if a chunk can carry them."""
+    """Return the tool metadata of a call, with the messages of its sub-agent if a chunk can have them."""
     if part.state not in WITH_METADATA or not part.children:
         return part.tool_metadata
-    return {**(part.tool_metadata or {}), CHILDREN: _drawn(part.children, version)}
+    return {**(part.tool_metadata or {}), CHILDREN: _dump_children(part.children, version)}
 
 
-def _drawn(messages: Sequence[Message], version: Version) -> list[JsonObject]:
-    drawn: list[JsonObject] = dump(list(_chat_messages(messages, version)), version).payload
-    return drawn
+def _dump_children(messages: Sequence[Message], version: Version) -> list[JsonObject]:
+    written: list[JsonObject] = dump(list(_chat_messages(messages, version)), version).payload
+    return written
 
 
 def _chat_messages(messages: Sequence[Message], version: Version) -> Iterator[Message]:
@@ -227,7 +229,7 @@ def _chat_messages(messages: Sequence[Message], version: Version) -> Iterator[Me
 
 
 def approval_fact(approval: Approval) -> JsonObject:
-    """Who answered an approval, and when."""
+    """Return who decided on an approval, and when."""
     fact = Approval(approval.id, responded_by=approval.responded_by, responded_at=approval.responded_at)
     written: JsonObject = to_json(fact)
     return {key: value for key, value in written.items() if key != "id"}

@@ -1,4 +1,4 @@
-"""The stream of a run for a `useChat` client, which ends with what `dump_chat` makes of the messages."""
+"""The stream of a run for a `useChat` client, which results in the message that `dump_chat` writes."""
 
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -51,13 +51,13 @@ FOLDED: frozenset[type[Chunk]] = frozenset(
         ChildMessage,
     }
 )
-"""Chunks that say which messages of sub-agents there are, and where they belong."""
+"""Chunks that start or change messages of sub-agents, or that such messages are sent with."""
 
 OUTPUTS = (ToolOutputAvailable, ToolOutputError, ToolOutputChunk)
 
 
 class ChatEncoder:
-    """Chunks of one run in, bytes for its client out. All that comes is one message to the client."""
+    """Encodes the chunks of one run for a client, which receives them as one message."""
 
     def __init__(
         self,
@@ -66,7 +66,7 @@ class ChatEncoder:
         message_id: str | None = None,
         continued: AssistantMessage | None = None,
     ) -> None:
-        """`continued` is the message that the run continues, which the client has under `message_id`."""
+        """`continued`: the message that the run continues; the client has it under `message_id`."""
         self._encoder = SseEncoder(target, one_message=True, message_id=message_id)
         assert self._encoder.target is not None, "there is a target"
         self._version = self._encoder.target.major
@@ -83,7 +83,7 @@ class ChatEncoder:
             self._sent = {part.id: chat_tool_metadata(part, self._version) for part in self._calls()}
 
     def encode(self, chunk: Chunk, json: bytes | None = None) -> bytes:
-        """The events of a chunk, whose JSON may be available."""
+        """Return the events of a chunk. `json`: its JSON, if available."""
         if type(chunk) not in FOLDED:
             return self._encoder.encode(chunk, json)
         return b"".join(
@@ -94,27 +94,27 @@ class ChatEncoder:
         )
 
     def encode_all(self, chunks: Iterable[tuple[Chunk, bytes]]) -> list[bytes]:
-        """The events of each of these chunks."""
+        """Return the events of each of these chunks."""
         listed = list(chunks)
         if FOLDED.isdisjoint([type(chunk) for chunk, _ in listed]):
             return self._encoder.encode_all(listed)
         return [self.encode(chunk, json) for chunk, json in listed]
 
     def finish(self) -> bytes:
-        """The events that end the stream."""
+        """Return the events that end the stream."""
         rest = self._for_release(self._rest())
         return b"".join([self._encoder.encode(chunk) for chunk in rest]) + self._encoder.finish()
 
     def keep_alive(self) -> bytes:
-        """A comment, to send while nothing happens."""
+        """Return a comment that keeps the connection open."""
         return self._encoder.keep_alive()
 
     def _snapshot(self) -> AssistantMessage:
-        """The message as it is stored when the run ends here: nothing in it is open."""
+        """Return the message as it is stored if the run ends now, without open parts."""
         return close_message(self._fold.snapshot(), self._interrupted)
 
     def _for_release(self, chunks: Sequence[Chunk]) -> Iterator[Chunk]:
-        """The chunks. Release 5 gets the messages of sub-agents as metadata of the message."""
+        """Yield the chunks. Release 5 receives messages of sub-agents as metadata of the message."""
         for chunk in chunks:
             yield chunk
             if self._version == 5 and isinstance(chunk, OUTPUTS):
@@ -176,7 +176,7 @@ class ChatEncoder:
                 return (call,)
 
     def _with_children(self, chunk: ToolOutputAvailable | ToolOutputError | ToolOutputChunk) -> Chunk:
-        """The output of a call, with the messages of its sub-agent."""
+        """Return the output of a call with the messages of its sub-agent."""
         part = next((part for part in self._calls() if part.id == chunk.tool_call_id), None)
         metadata = None if part is None else chat_tool_metadata(part, self._version)
         if metadata is None:
@@ -185,14 +185,14 @@ class ChatEncoder:
         return replace(chunk, tool_metadata=metadata)
 
     def _calls(self) -> list[ToolCallPart]:
-        """The calls that have messages of sub-agents, the last first."""
+        """Return the calls with messages of sub-agents, the last first."""
         if not self._has_children:
             return []
         parts = self._snapshot().parts
         return [part for part in reversed(parts) if isinstance(part, ToolCallPart) and part.children]
 
     def _rest(self) -> Sequence[Chunk]:
-        """What the message has and the client does not: it came after an output, or there is none yet."""
+        """Return chunks for messages that the client lacks: they came after an output, or without one."""
         chunks: list[Chunk] = [] if self._network is None else [*self._network_chunks()]
         for part in reversed(self._calls()):
             metadata = chat_tool_metadata(part, self._version)
@@ -212,7 +212,7 @@ class ChatEncoder:
 
 
 def _interruption(chunk: Chunk) -> Interruption | None:
-    """How the run was cut off, if the chunk says so."""
+    """Return how the run was interrupted, if the chunk has that."""
     match chunk:
         case ToolOutputChunk(output=InterruptedOutput(reason=reason)):
             return reason

@@ -1,11 +1,11 @@
-"""Messages as pages may see them: Mastra's display transforms replace the payloads of tool calls.
+"""Mastra's display transforms: values that a web page is shown instead of the payloads of tool calls.
 
-A Mastra server keeps the raw payload of a call for its own use, and beside it what a page is shown instead:
+A Mastra server stores the raw payload of a call, and beside it the value for display:
 
     providerMetadata.mastra.toolPayloadTransform.display.PHASE = {"transformed": value}
 
-`toolPayloadProjection` and `projected` are the first names of the same. Where there is no transform, the page
-gets the payload itself. Only UI messages are changed; stored messages and models keep the payloads.
+`toolPayloadProjection` and `projected` are older names. Without a transform, a page receives the payload
+itself. Only UI messages are changed; stored messages and models keep the payloads.
 """
 
 from collections.abc import Mapping, Sequence
@@ -33,19 +33,19 @@ from partita.types.value import FOREIGN, Extra
 TRANSFORMS: Final = ("toolPayloadTransform", "toolPayloadProjection")
 VALUES: Final = ("transformed", "projected")
 WAITING: Final = ("pendingToolApprovals", "requireApprovalMetadata", "suspendedTools")
-"""Members of a message's metadata with the payloads of calls that wait, by call."""
+"""Members of a message's metadata with the payloads of waiting calls, by call."""
 
 DATA_PHASES: Final[Mapping[str, str]] = {"tool-call-approval": "approval", "tool-call-suspended": "suspend"}
-"""Data parts with the payload of a call that waits, and the phase of their transform."""
+"""Data parts with the payload of a waiting call, and the phase of their transform."""
 
 FAILED: Final = (ErrorTextOutput, ErrorJsonOutput)
 RETURNED: Final = (TextOutput, JsonOutput, ContentOutput)
 RAW: Final = frozenset({"toolCalls", f"{FOREIGN}toolCalls", f"{FOREIGN}messages", "chunks"})
-"""Members of a network's result that repeat the payloads of its calls as they were stored."""
+"""Members of a network's result that repeat the stored payloads of its calls."""
 
 
 def displayed(message: Message, path: str, losses: list[Loss]) -> Message:
-    """The message as a page may see it; the same object when it has no display transforms."""
+    """Return the message for display; the same object if it has no display transforms."""
     if not isinstance(message, AssistantMessage):
         return message
     content = message.content
@@ -70,7 +70,7 @@ def displayed(message: Message, path: str, losses: list[Loss]) -> Message:
 
 
 def _has_metadata(part: AssistantPart) -> bool:
-    """Whether a part may have a display transform, by a look that costs little."""
+    """Whether a part may have a display transform. This only has to be cheap."""
     if isinstance(part, ToolCallPart):
         metadata = part.call_provider_metadata or part.result_provider_metadata
         return bool(metadata or part.approval or part.children)
@@ -78,7 +78,7 @@ def _has_metadata(part: AssistantPart) -> bool:
 
 
 def _displays(*holders: Json) -> list[JsonObject]:
-    """The display transforms in provider metadata, by phase."""
+    """Return the display transforms in provider metadata, by phase."""
     found: list[Json] = []
     for holder in holders:
         if is_object(holder) and "mastra" in holder:
@@ -87,7 +87,7 @@ def _displays(*holders: Json) -> list[JsonObject]:
 
 
 def _shown(displays: Sequence[JsonObject], *phases: str) -> Json | UnsetType:
-    """What a page is shown instead of a payload; unset when it may see the payload."""
+    """Return the value to display instead of a payload, or unset if the payload itself is displayed."""
     for phase in phases:
         for display in displays:
             state = display.get(phase)
@@ -113,17 +113,17 @@ def _part(part: Any, waiting: Mapping[str, JsonObject], path: str, losses: list[
 
 def _call(part: ToolCallPart, entry: JsonObject, path: str, losses: list[Loss]) -> ToolCallPart:
     descriptor: Json = part.approval.descriptor if part.approval is not None else None
-    asked_for = _holder(descriptor) if is_object(descriptor) else None
+    requested_by = _metadata_of(descriptor) if is_object(descriptor) else None
     displays = _displays(
-        part.result_provider_metadata, part.call_provider_metadata, _holder(entry), asked_for
+        part.result_provider_metadata, part.call_provider_metadata, _metadata_of(entry), requested_by
     )
     changes: dict[str, Any] = {}
     if displays:
-        asked = ("approval",) if part.state == "approval-requested" else ()
-        given = _shown(displays, *asked, "input-available")
-        if given is not UNSET and part.input is not UNSET:
+        requested = ("approval",) if part.state == "approval-requested" else ()
+        input_ = _shown(displays, *requested, "input-available")
+        if input_ is not UNSET and part.input is not UNSET:
             metadata = _without_raw(part.call_provider_metadata)
-            changes |= {"input": given, "raw_input": UNSET, "call_provider_metadata": metadata}
+            changes |= {"input": input_, "raw_input": UNSET, "call_provider_metadata": metadata}
             losses.append(Loss(f"{path}.input", "the input", DISPLAY))
         output = _output(part.output, displays)
         if output is not part.output:
@@ -132,7 +132,7 @@ def _call(part: ToolCallPart, entry: JsonObject, path: str, losses: list[Loss]) 
         approval = _approval(part.approval, displays)
         if approval is not part.approval:
             changes["approval"] = approval
-            losses.append(Loss(f"{path}.approval", "what it shows", DISPLAY))
+            losses.append(Loss(f"{path}.approval", "the displayed payload", DISPLAY))
     if part.children:
         changes["children"] = tuple(
             displayed(child, f"{path}.children[{index}]", losses) for index, child in enumerate(part.children)
@@ -141,12 +141,12 @@ def _call(part: ToolCallPart, entry: JsonObject, path: str, losses: list[Loss]) 
 
 
 def _without_raw(metadata: JsonObject | None) -> JsonObject | None:
-    """The metadata of a call without the text that its input was written as."""
+    """Return the metadata of a call without the text of its input."""
     if metadata is None:
         return None
     return {
-        name: {key: item for key, item in held.items() if key != RAW_INPUT} if is_object(held) else held
-        for name, held in metadata.items()
+        name: {key: item for key, item in own.items() if key != RAW_INPUT} if is_object(own) else own
+        for name, own in metadata.items()
     }
 
 
@@ -169,7 +169,7 @@ def _text(value: Json) -> str:
 
 
 def _approval(approval: Approval | None, displays: Sequence[JsonObject]) -> Approval | None:
-    """An approval that shows the person it waits for what the transform of the suspension lets through."""
+    """Return the approval with the displayed value of its suspension."""
     descriptor: Json = approval.descriptor if approval is not None else None
     value = _shown(displays, "suspend")
     if approval is None or value is UNSET or not is_object(descriptor) or "suspendPayload" not in descriptor:
@@ -199,13 +199,13 @@ def _network(execution: NetworkExecution, path: str, losses: list[Loss]) -> Netw
     return replace(execution, final_result=shown)
 
 
-def _holder(entry: JsonObject) -> Json:
-    """The metadata of a call that waits."""
+def _metadata_of(entry: JsonObject) -> Json:
+    """Return the metadata of a waiting call."""
     return entry.get("metadata") or entry.get("providerMetadata")
 
 
 def _waiting(metadata: Json) -> dict[str, JsonObject]:
-    """The entries of calls that wait, by the id of the call."""
+    """Return the entries of waiting calls, by the id of the call."""
     found: dict[str, JsonObject] = {}
     for name in WAITING if is_object(metadata) else ():
         entries = _at(metadata, name)
@@ -229,8 +229,8 @@ def _metadata(metadata: Json, path: str, losses: list[Loss]) -> Json:
 
 
 def _entry(entry: JsonObject, phase: str, path: str, losses: list[Loss]) -> JsonObject:
-    """What is stored of a call that waits, as a page may see it."""
-    displays = _displays(_holder(entry))
+    """Return the entry of a waiting call for display."""
+    displays = _displays(_metadata_of(entry))
     phases = (phase, "input-available") if phase == "approval" else ("input-available", phase)
     args, payload = _shown(displays, *phases), _shown(displays, phase)
     shown = dict(entry)

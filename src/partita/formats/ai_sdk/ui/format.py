@@ -1,9 +1,8 @@
 """UI messages of AI SDK 5, 6 and 7 ↔ canonical messages.
 
-The three versions differ in what they may hold, not in how it is written, so one reader reads them all.
-`parts` converts the parts, `repairs` adds what the AI SDK requires. Payloads of calls with a display
-transform are replaced by what it shows to pages: see `display`. The execution of a network is written as a
-call (`network`), whose metadata holds the whole of it.
+One reader reads all three versions, because they differ only in the parts and members they have. `parts`
+converts the parts, `repairs` adds what the AI SDK requires, `display` replaces payloads of calls that have a
+display transform, and `network` writes the execution of a network as a call.
 
 Source: https://ai-sdk.dev/docs/reference/ai-sdk-core/ui-message
 """
@@ -58,7 +57,7 @@ MEMBERS: Final = frozenset({"id", "role", "parts", "metadata"})
 """The members of a UI message."""
 
 EMPTY_ID: Final = "message-{}"
-"""The id of a message that has none, by its number."""
+"""The id of a message without one, by its number."""
 
 
 REASONS: Final = {
@@ -83,7 +82,7 @@ def load(payload: Json) -> Loaded:
         for raw, message, path in zip(raws, messages, paths, strict=True):
             yield from _changed_parts(raw, message, path)
 
-    # Without repairs, and as it is, not as it is displayed
+    # without repairs, and with the payloads instead of the displayed values
     return Loaded(messages, changed, write_back=lambda: _write_all(messages, "$", 7, None))
 
 
@@ -135,7 +134,7 @@ def _load_child(path: str, raw: Json, index: int) -> Message:
 
 
 def network_place(parts: Sequence[Json]) -> int | None:
-    """The number of the part that was written for the execution of a network."""
+    """Return the number of the part that was written for the execution of a network."""
     for place, part in enumerate(parts):
         if is_object(part) and part.get("type") == DYNAMIC:
             mark = part.get("toolMetadata")
@@ -145,8 +144,9 @@ def network_place(parts: Sequence[Json]) -> int | None:
 
 
 def _changed_parts(raw: JsonObject, message: Message, path: str) -> Iterator[Loss]:
-    """The parts that are written otherwise: those of an older version, such as `thinking`, and calls without
-    a state.
+    """Yield the losses of parts that are written in another form.
+
+    These are parts of older versions, such as `thinking`, and calls without a state.
     """
     raws = enumerate(raw["parts"])
     if isinstance(message, AssistantMessage) and message.content.network_execution is not None:
@@ -166,10 +166,10 @@ def _changed_parts(raw: JsonObject, message: Message, path: str) -> Iterator[Los
 
 
 def dump(messages: Sequence[Message], version: Version = 7, *, repair: bool = True) -> Dumped:
-    """Write messages as the list that `useChat` takes and `validateUIMessages` accepts.
+    """Write messages as the list that `useChat` accepts and `validateUIMessages` considers valid.
 
-    Parts of a type that the AI SDK does not know are written as they came. It refuses them, and without
-    `repair` also parts that lack something.
+    Parts of unknown types are written as they were read. The AI SDK refuses these, and without `repair` also
+    incomplete parts.
     """
     record = Record()
     shown = [displayed(message, f"$[{at}]", record.losses) for at, message in enumerate(fold(messages))]
@@ -188,7 +188,7 @@ def _write_all(
 
 
 def write_message(message: Message, path: str, version: Version, repairs: list[Loss] | None) -> JsonObject:
-    """One message. `repairs`: the losses to which repairs are added; `None` if nothing is repaired."""
+    """Write one message. `repairs`: the list for losses by repairs; `None`: nothing is repaired."""
     content = message.content
     written: JsonObject = {"id": message.id, "role": message.role}
     if content.metadata is not msgspec.UNSET:
@@ -199,8 +199,8 @@ def write_message(message: Message, path: str, version: Version, repairs: list[L
             raws.append(_write_part(part, plain, f"{path}.content.parts[{index}]", version, repairs))
     if isinstance(message, AssistantMessage) and message.content.network_execution is not None:
         call = network_tool_call(message.id, message.content.network_execution)
-        # Before calls that wait for the client: it continues once all calls of the last step are answered,
-        # and this one never is. Nothing is lost: its metadata holds all.
+        # Before calls that wait for the client, which continues once all calls of the last step have results:
+        # this one never gets one from it. Nothing is lost, because its metadata has everything.
         place = 0 if any(isinstance(part, ToolCallPart) for part in content.parts) else len(raws)
         unreported: list[Loss] | None = None if repairs is None else []
         raws.insert(place, _write_part(call, to_json(call), "", version, unreported))
@@ -233,18 +233,18 @@ def write_part(part: Part, version: Version = 7) -> Json:
 
 
 def _losses(messages: Sequence[Message], payload: Json, version: Version, record: Record) -> Sequence[Loss]:
-    """What was not written, or is read back as something else."""
-    again = [load_message(raw, "$", index) for index, raw in enumerate(payload)]
-    places: dict[Position, Any] = {}
+    """Return the losses: everything that was not written, or is read back with another value."""
+    read_back = [load_message(raw, "$", index) for index, raw in enumerate(payload)]
+    positions: dict[Position, Any] = {}
     for index, number in _numbered(messages, "$", record):
-        if messages[index] != again[number]:
+        if messages[index] != read_back[number]:
             _enter(messages[index], f"$[{index}]", (number,), version, record)
-            _place(again[number], (number,), places)
-    return REPORT.compare(record, places)
+            _place(read_back[number], (number,), positions)
+    return REPORT.compare(record, positions)
 
 
 def _numbered(messages: Sequence[Message], path: str, record: Record) -> Iterator[tuple[int, int]]:
-    """The indexes of the messages that are written, and their numbers among them."""
+    """Yield the indexes of the messages that are written, and their numbers among these."""
     number = 0
     for index, message in enumerate(messages):
         if isinstance(message, ToolMessage):
@@ -255,7 +255,7 @@ def _numbered(messages: Sequence[Message], path: str, record: Record) -> Iterato
 
 
 def _enter(message: Message, path: str, place: tuple[int, ...], version: Version, record: Record) -> None:
-    """Record a message and its parts. A place is the number of a message, then that of a part in it."""
+    """Record a message and its parts. A position is the number of a message, then that of a part in it."""
     record.entries.append(Entry(message, path, place))
     position = 0
     for index, part in enumerate(message.parts):
@@ -274,15 +274,15 @@ def _enter(message: Message, path: str, place: tuple[int, ...], version: Version
             record.entries.append(Entry(part, where, at))
 
 
-def _place(message: Message, place: tuple[int, ...], places: dict[Position, Any]) -> None:
-    """Add a message that was read, and its parts, to those by place."""
-    places[place] = message
+def _place(message: Message, place: tuple[int, ...], positions: dict[Position, Any]) -> None:
+    """Add a message that was read, and its parts, to `positions`."""
+    positions[place] = message
     for position, part in enumerate(message.parts):
         at = (*place, position)
-        places[at] = part
+        positions[at] = part
         if isinstance(part, ToolCallPart):
             for number, child in enumerate(part.children):
-                _place(child, (*at, number), places)
+                _place(child, (*at, number), positions)
 
 
 FORMATS: Final = tuple(

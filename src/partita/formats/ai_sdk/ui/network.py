@@ -1,4 +1,4 @@
-"""A network execution as the tool call that UI messages show for it."""
+"""Network executions as tool calls, which is how UI messages contain them."""
 
 from collections.abc import Mapping
 
@@ -22,10 +22,10 @@ from partita.types.parts import ErrorTextOutput, JsonOutput, TextOutput
 
 
 def network_tool_call(message_id: str, execution: NetworkExecution) -> ToolCallPart:
-    """The call that stands for the network execution of a message. Its metadata holds the whole execution.
+    """Return the call for the network execution of a message. Its metadata has the whole execution.
 
-    It waits for approval while one of its calls does and nothing has been returned. An execution that failed,
-    or was interrupted, is a call that failed.
+    It waits for approval while one of its calls does and nothing has been returned. A failed or interrupted
+    execution is a failed call.
     """
     call = ToolCallPart(
         network_call_id(message_id),
@@ -53,9 +53,9 @@ def network_tool_call(message_id: str, execution: NetworkExecution) -> ToolCallP
 
 
 def network_children(message_id: str, result: NetworkResult) -> tuple[Message, ...]:
-    """The messages under a network execution: one per call that no nested message has, then those messages.
+    """Return the messages of a network execution: calls that are in no message, then its messages.
 
-    A call that is open in its message and has its output in `tool_calls` is shown with the output.
+    A call that is open in its message but has its output in `tool_calls` gets this output.
     """
     calls = {call.id: call for call in result.tool_calls}
     messages = [_with_outputs(message, calls) for message in result.messages if not message.internal]
@@ -71,7 +71,7 @@ def network_children(message_id: str, result: NetworkResult) -> tuple[Message, .
 
 
 def _with_outputs(message: Message, calls: Mapping[str, ToolCallPart]) -> Message:
-    """A message with the outputs that only `calls` has."""
+    """Return a message with the outputs that only `calls` has."""
     if not isinstance(message, AssistantMessage):
         return message
     parts = tuple(

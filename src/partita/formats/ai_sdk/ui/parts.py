@@ -1,7 +1,7 @@
 """Parts of UI messages of AI SDK 5, 6 and 7 ↔ canonical parts.
 
-Canonical parts have the members of these parts under the same names, so most are the same JSON, and the
-canonical types are the wire types here (`ai_sdk.versions` lists what versions do not have). What differs:
+Canonical parts have the same members under the same names, so most parts are the same JSON and the canonical
+types are the wire types here (`ai_sdk.versions` lists what versions do not have). The differences:
 
 - A call is `tool-NAME` or `dynamic-tool`, has a plain `output` or an `errorText`, and `childMessages`.
 - Data of the application is `data-NAME`.
@@ -90,13 +90,13 @@ SAME: Final = frozenset(
 """Members of a call that have the same name in a canonical call."""
 
 _READ: Final = SAME | {"type", "toolCallId", "output", "errorText", "childMessages"}
-"""Members of a call with a meaning. All others are kept as they are."""
+"""Members of a call that are read. All others are kept."""
 
 
 def read_part(raw: Json, role: str, read_child: Callable[[Json, int], Message]) -> Any:
-    """The canonical part of a part. `read_child` reads one of the messages of a sub-agent.
+    """Read a part. `read_child` reads one of the messages of a sub-agent.
 
-    A part that the role may not have, or that does not fit its type, is kept whole.
+    A part that the role cannot have, or that does not fit its type, is kept whole.
     """
     kind: Json = raw.get("type") if is_object(raw) else None
     if not isinstance(kind, str) or kind in CANONICAL_TYPES:
@@ -136,14 +136,14 @@ def _read_call(raw: JsonObject, kind: str, read_child: Callable[[Json, int], Mes
 
 
 def _implied_state(raw: JsonObject) -> ToolState:
-    """The state of a call that does not say it."""
+    """Return the state of a call that has none."""
     if isinstance(raw.get("errorText"), str):
         return "output-error"
     return "output-available" if "output" in raw else "input-available"
 
 
 def _read_output(raw: JsonObject, call: JsonObject, rest: JsonObject) -> None:
-    """Read the output of a call. Of one that has a value and an error, the other is kept."""
+    """Read the output of a call. If it has a value and an error, one of them is kept as an unknown member."""
     value, error = raw.get("output"), raw.get("errorText")
     is_failed = isinstance(error, str) and ("output" not in raw or raw.get("state") == "output-error")
     if is_failed:
@@ -169,7 +169,7 @@ def _read_data(raw: JsonObject, kind: str) -> DataPart:
 
 
 def is_written(part: Part, version: Version) -> bool:
-    """Whether a version has a part for a canonical part."""
+    """Whether a version has a part for this canonical part."""
     if type(part) is ForeignPart:
         return part.format == NAME
     return type(part) not in _newer_parts(version)
@@ -177,15 +177,15 @@ def is_written(part: Part, version: Version) -> bool:
 
 @cache
 def _newer_parts(version: Version) -> frozenset[type[Any]]:
-    """The types of parts that a version has nothing for. It has files for those of reasoning."""
+    """Return the types of parts that a version lacks. Files of reasoning are written as files."""
     newer = {type_ for type_, since in PARTS.items() if not Target(version).knows(since)}
     return frozenset(newer - {ReasoningFilePart})
 
 
 def write_part(part: Part, plain: JsonObject, version: Version) -> Json:
-    """The part of a canonical part that `is_written`, without the messages of a sub-agent.
+    """Write a part that `is_written`, without the messages of a sub-agent.
 
-    `plain`: the canonical part as JSON. It is changed.
+    `plain`: the part as JSON, which is changed.
     """
     if isinstance(part, ForeignPart):
         return part.value
@@ -201,7 +201,7 @@ def write_part(part: Part, plain: JsonObject, version: Version) -> Json:
 
 
 def _with_extra(raw: JsonObject, known: Container[str]) -> JsonObject:
-    """A part whose kept members have the names that they had where they came from."""
+    """Return a part in which kept members have their original names."""
     extra = {name: value for name, value in raw.items() if name.startswith(FOREIGN)}
     written = {name: value for name, value in raw.items() if name not in extra}
     for name, value in extra.items():
@@ -248,7 +248,7 @@ def _write_output(part: ToolCallPart, output: ToolOutput) -> JsonObject:
 
 
 def _denial(part: ToolCallPart, reason: str | None) -> JsonObject:
-    """The approval of a denied call. One that was never asked about gets one."""
+    """Return the approval of a denied call. A call without an approval request gets one."""
     approval: JsonObject = to_json(part.approval) if part.approval else {"id": part.id}
     if reason is not None:
         approval.setdefault("reason", reason)
@@ -281,11 +281,11 @@ STATES_OF_5: Final[Mapping[str, str]] = {
     "approval-responded": "input-available",
     "output-denied": "output-error",
 }
-"""States of calls that version 5 does not have, and what they are there."""
+"""States of calls that version 5 does not have, and the states that it has for them."""
 
 
 def _downgraded(part: Part, raw: JsonObject, version: Version) -> JsonObject:
-    """A part of version 7 without what an older version does not have."""
+    """Return a part of version 7 without the members that an older version does not have."""
     if isinstance(part, ToolCallPart):
         return _downgraded_call(raw, version)
     raw = _without(raw, newer_members(type(part), version))

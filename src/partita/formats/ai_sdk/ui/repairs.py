@@ -1,8 +1,8 @@
-"""UI parts that `validateUIMessages` of the AI SDK accepts: what it requires and a part lacks is added.
+"""Repairs of UI parts so that `validateUIMessages` of the AI SDK accepts them: missing members are added.
 
 A canonical part may be incomplete: a failure without a text, a call whose input was not recorded, an approval
-without its answer. The schema of the AI SDK refuses the whole list of messages for one such part. What is
-added is reported here; what is removed is found when the payload is read back.
+without a decision. The schema of the AI SDK refuses the whole list of messages for one such part. Added
+members are reported here; removed members are found when the payload is read back.
 
 Source: https://github.com/vercel/ai/blob/main/packages/ai/src/ui/validate-ui-messages.ts
 """
@@ -36,11 +36,11 @@ DECISIONS: Final[Mapping[str, bool]] = {
     "output-error": True,
     "output-denied": False,
 }
-"""By state, what the approval of a call must have decided."""
+"""The decision that the approval of a call must have, by state."""
 
 
 def repaired(part: Part, raw: JsonObject, path: str, losses: list[Loss]) -> JsonObject:
-    """A part as the AI SDK accepts it. `raw`, which was written for `part`, is changed."""
+    """Return a part as the AI SDK accepts it. `raw`, which was written for `part`, is changed."""
     for name in METADATA:
         if name in raw:
             raw[name] = _records(raw[name])
@@ -60,7 +60,7 @@ def repaired(part: Part, raw: JsonObject, path: str, losses: list[Loss]) -> Json
 
 
 def _records(metadata: Json) -> Json:
-    """Provider metadata that holds an object for each provider."""
+    """Return provider metadata without values that are not objects."""
     if not is_object(metadata) or all(map(is_object, metadata.values())):
         return metadata
     return {name: value for name, value in metadata.items() if is_object(value)}

@@ -1,12 +1,12 @@
 """UI messages of AI SDK 4 ↔ canonical messages.
 
-Version 4 has many things twice. The parts of a message are read; where there are none they are made of
-`toolInvocations`, `reasoning` and `content`, in this order, as version 4 makes them. What these members say
-otherwise is kept as residue; where they are missing they are written. `content` is always kept.
+Version 4 has many values twice. The parts of a message are read; if there are none, they are made of
+`toolInvocations`, `reasoning` and `content`, in this order, as version 4 makes them. Other values of these
+members are kept as residue; absent members are written. `content` is always kept.
 
-- `annotations` are metadata of that name; attachments are files behind the other parts.
+- `annotations` are metadata of that name; attachments are files after the other parts.
 - A message of role `data` is an assistant message that ends with a `data` part.
-- Where a message has no `step-start`, steps begin where version 4 would begin a new model call.
+- In a message without `step-start`, steps begin where version 4 would start a new model call.
 
 Version 4 has no failed, denied, interrupted or approved calls: they are written as results. Parts that it
 does not have are written as annotations, as version 7 writes them. The execution of a network is written as a
@@ -75,7 +75,7 @@ from .parts import (
 from .wire import ATTACHMENT_NAME, NAME, InvocationBlock, StepStart
 
 DATA: Final = "data"
-"""The role, the member and the part of what an application sent in messages of their own."""
+"""The role, the member and the part for data that an application sent in messages of its own."""
 
 ROLES: Final[Mapping[str, tuple[type[Message], type[Any]]]] = {
     "system": (SystemMessage, SystemContent),
@@ -88,7 +88,7 @@ KINDS: Final[Sequence[tuple[str, type, str]]] = (
     ("content", str, "messages whose content is a list are model messages, another format"),
     ("parts", list, "make it a list, or leave it out"),
 )
-"""What members must be, and what to do if they are not."""
+"""The types of members, and the hint for an error if one has another type."""
 
 MEMBERS: Final = frozenset(
     {
@@ -96,13 +96,13 @@ MEMBERS: Final = frozenset(
         *("toolInvocations", "reasoning"),
     }
 )
-"""Members whose spelling is kept."""
+"""Members of which the spelling is kept."""
 
 KNOWN: Final = MEMBERS | {"id", "parts", DATA}
-"""All members."""
+"""All known members."""
 
 NOT_RESTORED: Final = frozenset({IMPLIED})
-"""Notes of messages that are not members."""
+"""Notes about messages that are not members."""
 
 
 REPORT: Final = Report(NAME, NO_PLACE, REASONS)
@@ -112,19 +112,19 @@ REPORT: Final = Report(NAME, NO_PLACE, REASONS)
 
 
 class Reader:
-    """Reads UI messages of version 4. A place is the number of a message, then that of a part."""
+    """Reads UI messages of version 4. A position is the number of a message, then that of a part."""
 
     def __init__(self, payload: Json) -> None:
-        self.places: dict[Position, Any] = {}
+        self.positions: dict[Position, Any] = {}
         self.messages: list[Message] = []
         for index, raw in enumerate(payload if is_array(payload) else [payload]):
             path = f"$[{index}]" if is_array(payload) else "$"
             message = self._message(_checked(raw, path), index)
             self.messages.append(message)
-            self.places[(index,)] = message
+            self.positions[(index,)] = message
 
     def _message(self, raw: JsonObject, index: int) -> Message:
-        """A message. If it has no id, it gets one by its number."""
+        """Read a message. If it has no id, it gets one by its number."""
         role: str = raw["role"]
         raws = raw_parts(raw, role)
         kinds = [type_of(one) for one in raws]
@@ -156,41 +156,44 @@ class Reader:
     def _parts(
         self, raws: Sequence[Json], kinds: Sequence[str | None], starts: Set[int], role: str, index: int
     ) -> list[Part]:
-        """The parts. `starts`: the numbers of those before which a step starts that is not in the payload."""
+        """Read the parts.
+
+        `starts`: the numbers of parts before which a step starts without a step-start part.
+        """
         step = 0
         parts: list[Part] = []
         for place, (raw, kind) in enumerate(zip(raws, kinds, strict=True)):
             if place in starts:
-                start = self.places[index, place, "start"] = StepStartPart()
+                start = self.positions[index, place, "start"] = StepStartPart()
                 parts.append(start)
             step += place in starts or (place > 0 and kind == "step-start")
             follows = bool(parts) and type(parts[-1]) is ReasoningPart
             for number, part in enumerate(read_part(raw, kind, role, step, follows_reasoning=follows)):
-                self.places[index, place, number] = part
+                self.positions[index, place, number] = part
                 parts.append(part)
         return parts
 
     def _behind(self, raw: JsonObject, role: str, index: int) -> Iterator[Part]:
-        """The parts of attachments, and of the data of a data message."""
+        """Yield the parts of attachments, and that of the data of a data message."""
         attachments = raw.get("experimental_attachments")
         if role != "system" and is_array(attachments):
             for place, one in enumerate(attachments):
-                file = self.places[index, "attachment", place] = read_attached(one, role)
+                file = self.positions[index, "attachment", place] = read_attached(one, role)
                 yield file
         if role == DATA and DATA in raw:
-            data = self.places[index, DATA] = DataPart(DATA, raw[DATA])
+            data = self.positions[index, DATA] = DataPart(DATA, raw[DATA])
             yield data
 
 
 def _is_read(name: str, raw: JsonObject, role: str) -> bool:
-    """Whether a member is read as something else than it is."""
+    """Whether a member is read as a part or as metadata."""
     if name == "annotations":
         return is_array(raw[name])
     return name == "experimental_attachments" and role != "system" and is_array(raw[name]) and raw[name] != []
 
 
 def _checked(raw: Json, path: str) -> JsonObject:
-    """A message whose members can be read."""
+    """Return a message after checking the types of its members."""
     if not is_object(raw):
         what = f"a UI message is an object, found {kind_of(raw)}"
         raise ConversionError(what, where=path, hint="give {id, role, content}")
@@ -205,7 +208,7 @@ def _checked(raw: Json, path: str) -> JsonObject:
 
 
 def raw_parts(raw: JsonObject, role: str) -> list[Json]:
-    """The parts of a message, made of its other members if it has none."""
+    """Return the parts of a message, made of other members if it has none."""
     if is_array(raw.get("parts")):
         return list(raw["parts"])
     parts: list[Json] = []
@@ -222,7 +225,7 @@ def raw_parts(raw: JsonObject, role: str) -> list[Json]:
 
 
 def _implied_steps(parts: Sequence[Json], kinds: Sequence[str | None]) -> Iterator[int]:
-    """Where version 4 would begin a new model call: at a text after a call, and at a call of another step."""
+    """Yield where version 4 would start a new model call: a text after a call, or a call of another step."""
     step = 0
     is_called = False  # in this step
     for place, kind in enumerate(kinds):
@@ -250,7 +253,7 @@ def _read_time(value: Json) -> datetime | None:
 
 
 def mirrors(parts: Sequence[Json], kinds: Sequence[str | None]) -> JsonObject:
-    """What version 4 repeats of the parts in the message: `toolInvocations` and `reasoning`."""
+    """Return the members that repeat the parts: `toolInvocations` and `reasoning`."""
     calls: list[Json] = []
     texts: list[str] = []
     for part, kind in zip(parts, kinds, strict=True):
@@ -267,7 +270,7 @@ def _is_redacted(part: JsonObject) -> bool:
 
 
 def _shell(role: str, created_at: datetime | None, content: str | None) -> JsonObject:
-    """A message without its parts and what follows from them."""
+    """Return a message without its parts and without members that follow from them."""
     written: JsonObject = {"role": role}
     if created_at is not None:
         written["createdAt"] = javascript_date(created_at)
@@ -277,7 +280,7 @@ def _shell(role: str, created_at: datetime | None, content: str | None) -> JsonO
 
 
 class Writer:
-    """Writes UI messages of version 4, and records what was written where."""
+    """Writes UI messages of version 4, and records positions."""
 
     def __init__(self) -> None:
         self.record = Record()
@@ -311,11 +314,14 @@ class Writer:
         written = {"id": message.id, **written, "parts": raws}
         for name, value in kept_fields(message.extra).items():
             written.setdefault(name, value)
-        self.record.add_message(message, path, (parts.index,), parts.places)
+        self.record.add_message(message, path, (parts.index,), parts.positions)
         self.payload.append(written)
 
     def _write_parts(self, message: Message, noted: JsonObject, path: str) -> "_PartWriter":
-        """The parts. Step starts that were not in the payload are not written if they are implied still."""
+        """Write the parts.
+
+        Step starts that were not in the payload are left out if they still are implied.
+        """
         role = restore({"role": message.role}, noted)["role"] if noted else message.role
         index, is_implied = len(self.payload), noted.get(IMPLIED) is True
         parts = _PartWriter(role, index, message.parts, path, are_marked=not is_implied)
@@ -333,41 +339,41 @@ def _text(parts: Sequence[Json], kinds: Sequence[str | None]) -> str:
 
 
 class _PartWriter:
-    """Writes the parts of a message, and what of them is elsewhere in it."""
+    """Writes the parts of a message, and the members that have parts outside of the list."""
 
     def __init__(self, role: str, index: int, parts: Sequence[Part], path: str, *, are_marked: bool) -> None:
-        """`index`: the number of the message; `are_marked`: step starts are written."""
+        """`index`: the number of the message; `are_marked`: whether step starts are written."""
         self.index = index
         self.written: list[Wire | Json] = []
         self.annotations: list[Json] = []
         self.attachments: list[Json] = []
         self.data: Json = UNSET  # of a data message
-        self.places: list[Position | None] = []
-        """The place of each part."""
+        self.positions: list[Position | None] = []
+        """The position of each part."""
         self.losses: list[Loss] = []
         self._starts: set[int] = set()  # the numbers of parts before which a step start is not written
         self._role, self._are_marked = role, are_marked
         self._step = 0
         self._paths: list[str] = []  # of the parts that are written
-        self._moved: list[str] = []  # of parts that are elsewhere, while no other part follows
+        self._moved: list[str] = []  # of parts in other members, until another part follows
         self._reasoning: list[ReasoningPart] = []  # the details of the reasoning at the end
         for number, part in enumerate(parts):
-            self.places.append(self._add(part, f"{path}[{number}]"))
+            self.positions.append(self._add(part, f"{path}[{number}]"))
 
     def are_implied(self) -> bool:
-        """Whether a reader adds exactly the step starts that are not written."""
+        """Whether a reader adds exactly those step starts that are not written."""
         raws: list[Json] = to_json(self.written)
         return self._starts == set(_implied_steps(raws, [type_of(raw) for raw in raws]))
 
     def added_steps(self, raws: Sequence[Json], kinds: Sequence[str | None]) -> Iterator[Loss]:
-        """The steps that a reader adds, because the message has none."""
+        """Yield the losses of steps that a reader adds to a message without step starts."""
         if self._role in ("assistant", DATA) and "step-start" not in kinds:
             for place in _implied_steps(raws, kinds):
                 if place not in self._starts:
                     yield Loss(self._paths[place], "its step", STEPS, "changed")
 
     def _add(self, part: Part, path: str) -> Position | None:
-        """Write a part, and return its place."""
+        """Write a part and return its position."""
         add = _OTHERS.get(type(part))
         return self._add_block(PARTS.write(part), path) if add is None else add(self, part, path)
 
@@ -397,7 +403,7 @@ class _PartWriter:
         return self._add_block(dict(part.raw), path)
 
     def _add_data(self, part: DataPart, path: str) -> Position:
-        """Write data: of a data message, if it is the first that can be that."""
+        """Write data: as that of a data message, if it is the first that fits, or else as an annotation."""
         is_first = self._role == DATA and self.data is UNSET
         if is_first and part.data is not UNSET and part == DataPart(DATA, part.data):
             self.data = part.data
@@ -406,7 +412,7 @@ class _PartWriter:
         return self._annotate(part, path)
 
     def _annotate(self, part: Part, path: str) -> Position:
-        """Write a part that version 4 does not have, as version 7 has it."""
+        """Write a part that version 4 does not have as an annotation, in the form of version 7."""
         self.losses.append(Loss.of(f"{path}.type", part.type, OTHER_FORM, "changed"))
         self.annotations.append(write_part_v7(part))
         return REPORTED
@@ -429,7 +435,7 @@ class _PartWriter:
         return self.index, "attachment", len(self.attachments) - 1
 
     def _add_reasoning(self, part: ReasoningPart, path: str) -> Position:
-        """Write a detail, in one reasoning with the parts before it."""
+        """Write a detail of a reasoning, together with the details before it."""
         if self._reasoning and not begins_reasoning(part):
             details = [*self._reasoning, part]
             self.written[-1] = write_reasoning(details)
@@ -449,7 +455,7 @@ _OTHERS: Final[Mapping[type[Any], Callable[[_PartWriter, Any, str], Position | N
     DataPart: _PartWriter._add_data,
     **dict.fromkeys((SourceDocumentPart, CustomPart, SteeringMessagePart), _PartWriter._annotate),
 }
-"""How parts are written that are not always a part of version 4."""
+"""The method for parts that are not always written as a part of version 4."""
 
 
 def load(payload: Json) -> Loaded:
@@ -458,13 +464,13 @@ def load(payload: Json) -> Loaded:
 
 
 def dump(messages: Sequence[Message]) -> Dumped:
-    """Write messages as the list that `useChat` of version 4 takes."""
+    """Write messages as the list that `useChat` of version 4 accepts."""
     writer = Writer()
     for index, message in enumerate(fold(messages)):
         path = f"$[{index}]"
         writer.add(displayed(message, path, writer.record.losses), path)
     payload = writer.payload
-    return Dumped(payload, lambda: REPORT.compare(writer.record, Reader(payload).places))
+    return Dumped(payload, lambda: REPORT.compare(writer.record, Reader(payload).positions))
 
 
 FORMAT: Final = Format(

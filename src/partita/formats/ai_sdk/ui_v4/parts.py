@@ -1,7 +1,7 @@
 """Parts and attachments of UI messages of AI SDK 4 ↔ canonical parts.
 
 Each detail of a reasoning is a canonical part. A file of an assistant is a part, any other file an
-attachment, unless a note says where it was.
+attachment, unless a note places it elsewhere.
 """
 
 from collections.abc import Mapping, Sequence
@@ -61,7 +61,7 @@ from .wire import (
 )
 
 # Notes
-REASONING: Final = "reasoning"  # the part that a first detail was in, without its details
+REASONING: Final = "reasoning"  # the reasoning that a first detail was in, without its details
 PLACE: Final = "place"  # "parts" or "attachments", if a file is not where files of its message are
 SHAPE: Final = "data"  # "url" if the data of a file is not base64
 IMPLIED: Final = "implied"  # of a message: its step starts are not in the payload
@@ -140,7 +140,7 @@ def read_call(block: InvocationBlock, _: None) -> ToolCallPart:
 
 
 def write_call(part: ToolCallPart) -> Wire:
-    """A call, without the number of its step."""
+    """Return the block of a call, without the number of its step."""
     call = Invocation(
         state=_WRITTEN_STATES[part.state],
         toolCallId=part.id,
@@ -152,7 +152,7 @@ def write_call(part: ToolCallPart) -> Wire:
 
 
 def _result(part: ToolCallPart) -> Json:
-    """The result of a call that has one, or that ended in a way that version 4 does not have."""
+    """Return the result of a call, also of one that ended in a way that version 4 does not have."""
     reason = part.approval.reason if part.approval else None
     match part.output:
         case None if part.state == "output-error":
@@ -187,7 +187,7 @@ def write_file(part: AnyFile) -> Wire:
 
 
 def read_attachment(block: Attachment, _: None) -> FilePart:
-    """An attachment. Browsers give an empty type to a file that they do not know."""
+    """Return the file of an attachment. Browsers send an empty type for unknown files."""
     name = None if block.name is UNSET else block.name
     return FilePart(block.url, block.contentType or guess_media_type(block.url, name), name)
 
@@ -199,7 +199,7 @@ def write_attachment(part: AnyFile) -> Wire:
 
 
 def is_attached(part: AnyFile, role: str) -> bool:
-    """Whether a file is an attachment: where it was, or where version 4 would have it."""
+    """Whether a file is an attachment: by a note, or else as version 4 places files."""
     place = notes(part.provider_metadata, NAME).get(PLACE)
     if place in ("parts", "attachments"):
         return bool(place == "attachments")
@@ -255,9 +255,9 @@ ATTACHMENTS: Final = PartCodecs[None](
 def read_part(
     raw: Json, kind: str | None, role: str, step: int, *, follows_reasoning: bool
 ) -> Sequence[Part]:
-    """The parts of a part: one, or one for each detail of a reasoning.
+    """Read a part: one canonical part, or one for each detail of a reasoning.
 
-    `step`: the number of the step; `follows_reasoning`: the part before it is a reasoning too.
+    `step`: the number of the step; `follows_reasoning`: the part before it is reasoning.
     """
     block = BLOCK.read(raw) if kind in TYPES[role] else None
     if block is None or type(block) is UnknownBlock:
@@ -273,7 +273,7 @@ def read_part(
 
 
 def _kept(raw: Json) -> ForeignPart | UnknownPart:
-    """A part that does not fit, whole: as an unknown part if no version has its type."""
+    """Keep a part that does not fit: as an unknown part if no version has its type."""
     kind = type_of(raw)
     is_known = kind is None or kind in EVERY_TYPE or kind in reserved_tags(UnknownPart)
     return ForeignPart(NAME, raw) if is_known else UnknownPart(Extra(raw))
@@ -284,7 +284,7 @@ def _with_notes(part: Any, more: JsonObject) -> Any:
 
 
 def _read_reasoning(block: Reasoning, follows_reasoning: bool) -> Sequence[ReasoningPart]:
-    """The parts of a reasoning; none if it does not fit. Its text is a detail if it has no others."""
+    """Return the parts of a reasoning, or none if it does not fit. Without details, its text is one."""
     others = block.extra or {}
     details = block.details or (TextDetail(text=block.reasoning),)
     parts = [DETAILS.read(one, None) for one in details]
@@ -300,12 +300,12 @@ def _read_reasoning(block: Reasoning, follows_reasoning: bool) -> Sequence[Reaso
 
 
 def begins_reasoning(part: ReasoningPart) -> bool:
-    """Whether a part was the first of a reasoning that follows another."""
+    """Whether a part was the first detail of a reasoning that follows another."""
     return REASONING in notes(part.provider_metadata, NAME)
 
 
 def write_reasoning(parts: Sequence[ReasoningPart]) -> Wire:
-    """The reasoning of some parts, which are its details."""
+    """Return the reasoning whose details are these parts."""
     details: Any = tuple([DETAILS.write(part) for part in parts])
     written = Reasoning(reasoning="".join([part.text for part in parts]), details=details)
     kept = notes(parts[0].provider_metadata, NAME).get(REASONING)
@@ -313,7 +313,7 @@ def write_reasoning(parts: Sequence[ReasoningPart]) -> Wire:
 
 
 def read_attached(raw: Json, role: str) -> FilePart | ForeignPart:
-    """The file of an attachment."""
+    """Return the file of an attachment."""
     try:
         part = ATTACHMENTS.read(ATTACHMENT.read(raw), None)
     except DecodeError:

@@ -23,7 +23,7 @@ class Block(Wire, tag_field="type", kw_only=True):
 
 
 class UnknownBlock(UnknownVariant, tag_field="type", tag="__unknown__"):
-    """A part without a type here."""
+    """A part of an unknown type."""
 
 
 class Text(Block, tag="text"):
@@ -37,7 +37,7 @@ class StepStart(Block, tag="step-start"):
 
 
 class File(Block, tag="file"):
-    """A file that the model produced. `data` is base64; a URL is accepted too."""
+    """A file that the model generated. `data` is base64; a URL is accepted too."""
 
     mimeType: str  # noqa: N815 # names of the SDK
     data: str
@@ -53,7 +53,7 @@ class Source(Wire, tag_field="sourceType", tag="url", kw_only=True):
 
 
 class SourceBlock(Block, tag="source"):
-    """A source of the answer."""
+    """A source of the response."""
 
     source: Source
 
