@@ -1,1 +1,1 @@
-"""Messages as Mastra stores them: V2 rows, V1 messages, and the networks that hide in their texts."""
+"""Messages that Mastra stores (V2, V1, and networks in their texts), and its streams."""

@@ -1,7 +1,7 @@
-"""Events of an agent or a workflow → chunks of its messages. Events of sub-agents are under their calls.
+"""Events of an agent or a workflow → chunks of its messages. Sub-agents are nested in their calls.
 
-An event of an unknown type, or one that is not as it should be, becomes data under its type, whole.
-Chunk types: packages/core/src/stream/types.ts in https://github.com/mastra-ai/mastra
+An event of an unknown type, or an invalid event, becomes data under its type. Chunk types:
+packages/core/src/stream/types.ts in https://github.com/mastra-ai/mastra
 """
 
 from collections.abc import Mapping, Sequence
@@ -29,10 +29,10 @@ from partita.types.json import Json, JsonObject, dumps, is_array, is_object
 from partita.types.parts import FilePart, TextPart
 
 from .stream_calls import Calls, Handler
-from .stream_output import AROUND, NAMESPACE, Event, Kind, Output
+from .stream_output import COMMON_MEMBERS, NAMESPACE, Event, Kind, Output
 
 DEEPEST: Final = 32
-"""How deep sub-agents may be nested. Events of deeper ones are data."""
+"""The depth to which sub-agents may be nested. Events of deeper ones become data."""
 
 DATA: Final = "data-"
 STEERING: Final = "data-user-message"
@@ -42,7 +42,7 @@ KEPT: Final = (
     *("response-metadata", "raw", "watch"),
     *("workflow-start", "workflow-finish", "workflow-step-finish"),
 )
-"""Events about the run itself: all their members are kept as metadata."""
+"""Events about the run itself, whose members are kept as metadata."""
 
 OBJECTS: Final[Mapping[str, str]] = {
     "object": "object",
@@ -50,10 +50,10 @@ OBJECTS: Final[Mapping[str, str]] = {
     "object-result": "object",
     "network-object-result": "network-object",
 }
-"""Events with an object that is generated piece by piece, and with the complete one: their data."""
+"""Events with an object that is generated in pieces, and with the complete one; the data they become."""
 
 UNESCAPED: Final = "!'()*-._~"
-"""What `encodeURIComponent` of JavaScript does not escape, besides letters and digits."""
+"""The characters that `encodeURIComponent` of JavaScript does not escape, besides letters and digits."""
 
 
 class AgentStream:
@@ -63,7 +63,7 @@ class AgentStream:
         self.output = Output(sink, losses, path)
         self._errors: list[str] = []
         self._children: dict[str, AgentStream] = {}  # by call
-        self._held: Event | None = None  # the start of a message that has no id yet
+        self._pending_start: Event | None = None  # the start of a message that has no id yet
         self._calls = Calls(self.output, self._feed_child, self._interrupt_child)
         self._handlers: Mapping[str, Handler] = {
             "start": self._start,
@@ -86,16 +86,16 @@ class AgentStream:
         """Decode an event."""
         event = Event(raw, where)
         if event.type == "start" and not self.output.count:
-            self._release()
-        self.output.next_around = {key: raw[key] for key in AROUND if key in raw}
+            self._keep_pending_start()
+        self.output.next_envelope = {key: raw[key] for key in COMMON_MEMBERS if key in raw}
         if event.type.startswith(DATA):
             self._data(event)
         elif not self._is_handled(event):
             self._keep_whole(event)
-        if self._held is event:
+        if self._pending_start is event:
             return
         if self.output.count:
-            self._release()
+            self._keep_pending_start()
         self.output.keep_rest(event)
 
     def _is_handled(self, event: Event) -> bool:
@@ -107,24 +107,24 @@ class AgentStream:
     def _keep_whole(self, event: Event) -> None:
         """Write an event as data."""
         if event.payload is None:
-            members = [key for key in event.around if key not in AROUND]
-            self.output.data(event.type, {key: event.around.pop(key) for key in members})
+            members = [key for key in event.envelope if key not in COMMON_MEMBERS]
+            self.output.data(event.type, {key: event.envelope.pop(key) for key in members})
         else:
             self.output.data(event.type, event.payload)
         event.rest = {}
-        event.around.pop("payload", None)
+        event.envelope.pop("payload", None)
 
-    def _release(self) -> None:
-        """Keep what is left of the start of a message, which has its id now or gets none."""
-        if self._held is not None:
-            self.output.keep_rest(self._held)
-            self._held = None
+    def _keep_pending_start(self) -> None:
+        """Keep the members of the start of a message once it is known whether the message has an id."""
+        if self._pending_start is not None:
+            self.output.keep_rest(self._pending_start)
+            self._pending_start = None
 
     def close(self) -> None:
         """End everything that is open."""
         for child in self._children.values():
             child.close()
-        self._release()
+        self._keep_pending_start()
         self.output.close()
 
     def _feed_child(self, call_id: str, raw: Json, where: str) -> bool:
@@ -152,9 +152,9 @@ class AgentStream:
     # The message
 
     def _start(self, event: Event) -> bool:
-        """A run begins. The id of its message may come with the first step."""
+        """Begin a run. The id of its message may come with the first step."""
         if not self._begin(event) and not self.output.count:
-            self._held = event
+            self._pending_start = event
         return True
 
     def _step_start(self, event: Event) -> bool:
@@ -163,7 +163,7 @@ class AgentStream:
         return True
 
     def _begin(self, event: Event) -> bool:
-        """Begin the message that an event names, or the next one after the last has ended."""
+        """Begin the message that an event names, or the next one if the last has ended."""
         message_id: str | None = event.take("messageId", str)
         is_over = self.output.count > 0 and not self.output.is_open
         is_current = self.output.is_open and self.output.message_id == message_id
@@ -187,7 +187,7 @@ class AgentStream:
             self.output.finish(None, usage=usage_of(output["usage"]))
             event.rest["output"] = {key: item for key, item in output.items() if key != "usage"}
         self.output.keep_rest(event)
-        event.rest, event.around = {}, {}
+        event.rest, event.envelope = {}, {}
         self.output.close()
         return True
 
@@ -204,7 +204,7 @@ class AgentStream:
         return True
 
     def _abort(self, event: Event) -> bool:
-        """The run ends early: by a user, by the tripwire of a processor, or as a cancelled workflow."""
+        """End the run early: by a user, by the tripwire of a processor, or as a cancelled workflow."""
         reason = event.get("reason")
         self.interrupt()
         self.output.emit(MessageAbort(reason if isinstance(reason, str) else None))
@@ -292,7 +292,7 @@ class AgentStream:
         return True
 
     def _file(self, event: Event) -> bool:
-        """A file: base64, a URL, or plain text."""
+        """Emit a file: base64, a URL, or plain text."""
         data, encoded = event.take("data", str), event.get("base64")
         if data is None:
             return False
@@ -311,8 +311,8 @@ class AgentStream:
         return True
 
     def _object(self, event: Event) -> bool:
-        """An object that is generated piece by piece: each event has all of it so far."""
-        holder = event.rest if "object" in event.rest else event.around
+        """Emit an object that is generated in pieces. Each event has all of it so far."""
+        holder = event.rest if "object" in event.rest else event.envelope
         if "object" not in holder:
             return False
         name = OBJECTS[event.type]
@@ -320,53 +320,53 @@ class AgentStream:
         return True
 
     def _data(self, event: Event) -> None:
-        """Data of the application, or what the user writes while the agent is running."""
+        """Emit data of the application, or a message that the user sent while the agent was running."""
         if event.type == STEERING and (steering := _take_steering(event)) is not None:
             self.output.emit(steering)
             return
-        around = event.around
-        id_ = around.pop("id") if isinstance(around.get("id"), str) else None
-        transient = around.pop("transient") if isinstance(around.get("transient"), bool) else None
-        if "data" in around:
-            data = around.pop("data")
+        envelope = event.envelope
+        id_ = envelope.pop("id") if isinstance(envelope.get("id"), str) else None
+        transient = envelope.pop("transient") if isinstance(envelope.get("transient"), bool) else None
+        if "data" in envelope:
+            data = envelope.pop("data")
         else:
             data, event.rest = event.payload, {}
-            around.pop("payload", None)
+            envelope.pop("payload", None)
         self.output.data(event.type.removeprefix(DATA), data, id_, transient)
 
 
 def is_event(value: Json) -> bool:
-    """Whether a value is an event: it has a type, and is not just any object with one."""
+    """Whether a value is an event, and not just any object with a type."""
     if not is_object(value) or not isinstance(value.get("type"), str):
         return False
     return "payload" in value or "runId" in value or str(value["type"]).startswith(DATA)
 
 
 def usage_of(raw: JsonObject) -> Json:
-    """A usage as metadata contains it."""
+    """Return a usage as metadata has it."""
     return to_json(ai_sdk_usage(raw))
 
 
-# What the user writes while the agent is running
+# Messages that the user sends while the agent is running
 
 
 def _take_steering(event: Event) -> SteeringMessageChunk | None:
-    """The message of the user, removed from the event; `None` if it is not as it should be."""
-    match event.around.get("data"):
+    """Remove the message of the user from the event and return it; `None` if it is invalid."""
+    match event.envelope.get("data"):
         case {"id": str(id_), "contents": contents, **rest}:
             parts = _steering_parts(contents)
         case _:
             return None
     if parts is None:
         return None
-    del event.around["data"]
+    del event.envelope["data"]
     event.subject = {"id": id_}
     event.rest |= rest
     return SteeringMessageChunk(id_, tuple(parts))
 
 
 def _steering_parts(contents: Json) -> Sequence[TextPart | FilePart] | None:
-    """The parts of a text, of a list of parts, or of whole user messages."""
+    """Return the parts of a text, of a list of parts, or of whole user messages."""
     if isinstance(contents, str):
         return [TextPart(contents)]
     if is_object(contents):

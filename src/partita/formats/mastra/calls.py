@@ -1,7 +1,7 @@
 """Tool invocations ↔ tool calls, and the calls that wait for a user.
 
-Since 2026-04 the state of a call that waits is in its invocation. Before that, it was only in the metadata of
-the message, where it still is: https://github.com/mastra-ai/mastra/issues/9745
+Since 2026-04 an invocation has the state of a waiting call. Before that, only the metadata of the message had
+it, which still has it: https://github.com/mastra-ai/mastra/issues/9745
 """
 
 from collections.abc import Collection, Iterator, Mapping
@@ -36,13 +36,13 @@ from .wire import NAME, OPEN_STATES, STATES, Invocation, ToolInvocation
 WRITTEN_STATES: Final = {ours: state for state, ours in STATES.items()}
 
 WAITING: Final = ("pendingToolApprovals", "requireApprovalMetadata", "suspendedTools")
-"""Metadata of a message that names calls that wait. The second is of networks."""
+"""Members of a message's metadata that name waiting calls. The second is of networks."""
 
 SUSPENSION: Final = ("type", "suspendPayload", "resumeSchema")
-"""What a suspended call shows to the user."""
+"""Members of a suspended call that are shown to the user."""
 
 BESIDE: Final = "part:"
-"""Marks an unknown member of a part around an invocation or a source, among those of the latter."""
+"""The prefix of an unknown member of a part around an invocation or a source."""
 
 # Notes about calls
 FAILED_RESULT: Final = "failedResult"  # a failure is a result with `isError`
@@ -53,20 +53,23 @@ _INVOCATION: Final[Codec[Invocation]] = Codec(Invocation)
 
 
 def or_none(member: Any) -> Any:
-    """The value of an optional member of a wire type; `None` if it is absent."""
+    """Return the value of an optional member of a wire type, or `None` if it is absent."""
     return None if member is UNSET else member
 
 
 def or_unset(value: Any) -> Any:
-    """A value as an optional member of a wire type; `None` is absent."""
+    """Return a value as an optional member of a wire type. `None` is absent."""
     return UNSET if value is None else value
 
 
 def read_call(block: ToolInvocation, waiting: Mapping[str, Approval]) -> ToolCallPart | None:
-    """The call of an invocation; `None` if its state is unknown. `waiting`: approvals by call id."""
+    """Return the call of an invocation, or `None` if its state is unknown.
+
+    `waiting`: approvals by call id.
+    """
     call = block.tool_invocation
     stated: Json = call.state if call.state is not UNSET else (call.extra or {}).get("state")
-    # Some rows have no state, or one that is older than the result beside it (seen in recordings).
+    # Some rows have no state, or an older state than the result beside it (seen in recordings).
     if stated is None or (stated in OPEN_STATES and call.result is not UNSET):
         stated = _implied_state(call)
     if not isinstance(stated, str) or stated not in STATES:
@@ -102,7 +105,7 @@ def read_call(block: ToolInvocation, waiting: Mapping[str, Approval]) -> ToolCal
 
 
 def _implied_state(call: Invocation) -> str:
-    """The state of an invocation, by its other members."""
+    """Return the state of an invocation by its other members."""
     if call.result is not UNSET:
         return "result"
     return "call" if call.error_text is UNSET else "output-error"
@@ -118,7 +121,7 @@ def _read_approval(raw: Json) -> Approval | None:
 
 
 def write_call(part: ToolCallPart) -> ToolInvocation:
-    """The invocation of a call that is not dynamic and has no sub-agent."""
+    """Return the invocation of a call that is not dynamic and has no sub-agent."""
     call = Invocation(
         tool_call_id=part.id,
         tool_name=part.name,
@@ -166,7 +169,7 @@ def _write_output(call: Invocation, part: ToolCallPart, output: ToolOutput) -> I
 
 
 def waiting_calls(metadata: Json) -> dict[str, Approval]:
-    """The approvals that calls wait for, by the id of the call."""
+    """Return the approvals that calls wait for, by the id of the call."""
     found: dict[str, Approval] = {}
     for key, entry in _waiting_entries(metadata):
         given = entry.get("toolCallId")
@@ -184,7 +187,7 @@ def _waiting_entries(metadata: Json) -> Iterator[tuple[str, JsonObject]]:
 
 
 def _requested(call_id: str, entry: JsonObject) -> Approval:
-    """The approval that clients of AI SDK 6 receive from Mastra: its id is made of the run and the call."""
+    """Return the approval that clients of AI SDK 6 receive from Mastra: its id consists of run and call."""
     run_id = entry.get("runId")
     id_ = f"{run_id}::{call_id}" if isinstance(run_id, str) else call_id
     shown = {key: entry[key] for key in SUSPENSION if key in entry}
@@ -192,7 +195,7 @@ def _requested(call_id: str, entry: JsonObject) -> Approval:
 
 
 def waiting_parts(metadata: Json, *, of_network: bool) -> Iterator[ToolCallPart]:
-    """The calls that the metadata names as waiting: those inside a network execution, or the others.
+    """Yield the calls that wait by the metadata: those inside a network execution, or the others.
 
     A suspended agent or workflow of a network is not a call inside its execution.
     """
@@ -210,7 +213,7 @@ def waiting_parts(metadata: Json, *, of_network: bool) -> Iterator[ToolCallPart]
 
 
 def unlisted_calls(mirror: Json, metadata: Json, listed: Collection[str]) -> list[ToolCallPart]:
-    """The calls that only `toolInvocations` or the metadata have. `listed`: the ids of those in parts."""
+    """Return the calls that only `toolInvocations` or the metadata have. `listed`: ids of calls in parts."""
     waiting = waiting_calls(metadata)
     found: dict[str, ToolCallPart] = {}
     for raw in mirror if is_array(mirror) else []:
@@ -224,7 +227,7 @@ def unlisted_calls(mirror: Json, metadata: Json, listed: Collection[str]) -> lis
 
 
 def read_invocation(raw: Json, waiting: Mapping[str, Approval] = {}) -> ToolCallPart | None:
-    """The call of an invocation that is not in a part."""
+    """Return the call of an invocation that is not in a part."""
     try:
         return read_call(ToolInvocation(tool_invocation=_INVOCATION.read(raw)), waiting)
     except DecodeError:

@@ -1,13 +1,14 @@
 """Mastra's V2 and V1 messages, and the rows of its table ↔ canonical messages.
 
-V2 is what Mastra stores and its API returns today, V1 what it stored before the middle of 2025. A table may
-have both. A row of the table is written as a message of the API: with `threadId`, its content an object.
+V2 is the form that Mastra stores and its API returns today, V1 the form before the middle of 2025. A table
+may have both. A row of the table is written as a message of the API: with `threadId`, its content an object.
 
-More files than usual, because a message may say the same in several ways: `wire` and `parts` (parts), `calls`
-(tool invocations, calls that wait), `mirrors` (what is beside the parts), `rows` (what is around a content),
-`v2` and `v1` (messages), `stored` (lists of both), `notes` (what canonical values do not have), `network` and
-`network_payload` (executions of networks). Streams: `stream` (decoder), `agent_stream` and `network_stream`
-(events), `stream_calls` (tool calls), `stream_output` (messages).
+There are more files than in other formats, because a message may have one value in several forms: `wire` and
+`parts` (parts), `calls` (tool invocations, waiting calls), `mirrors` (members that repeat parts), `rows` (the
+members of a message besides its content), `v2` and `v1` (messages), `stored` (lists of both), `notes`
+(everything canonical values do not have), `network` and `network_payload` (executions of networks). Streams:
+`stream` (decoder), `agent_stream` and `network_stream` (events), `stream_calls` (tool calls), `stream_output`
+(messages).
 """
 
 from collections.abc import Sequence
@@ -40,7 +41,7 @@ REPORT_V1: Final = Report(CORE, NO_PLACE, REASONS)
 
 
 class _Reader:
-    """Reads stored messages, with what networks stored in texts as structure."""
+    """Reads stored messages, and reads the JSON that networks store in texts."""
 
     def __init__(self, payload: Json, *, is_v1: bool = False) -> None:
         raws = payload if is_array(payload) else [payload]
@@ -48,12 +49,12 @@ class _Reader:
         self.stored = StoredReader(raws, paths, is_v1=is_v1)
 
     def loaded(self) -> Loaded:
-        """The messages. They are written back in the form that they had."""
+        """Return the messages, which are written back in their original form."""
         messages = tuple(structured(message) or message for message in self.stored.messages)
-        return Loaded(messages, tuple(self.stored.losses), write_back=self.stored.write_again)
+        return Loaded(messages, tuple(self.stored.losses), write_back=self.stored.write_back)
 
     def positions(self) -> dict[Position, Any]:
-        """Messages and parts by their positions, without texts that became structure."""
+        """Return messages and parts by position, without texts that were read as JSON of a network."""
         positions = self.stored.positions()
         changed = {
             place: (message, better)
@@ -73,10 +74,10 @@ def load(payload: Json) -> Loaded:
 
 
 def dump(messages: Sequence[Message], network: NetworkForm | None = None) -> Dumped:
-    """Write messages as the list that Mastra's memory takes and returns.
+    """Write messages as the list that Mastra's memory accepts and returns.
 
-    `network` is how network executions are written: as a `part`, in a `field`, as a `string`, or `both`
-    (the field and the string).
+    `network`: how network executions are written: as a `part`, in a `field`, as a `string`, or `both` (the
+    field and the string).
     """
     check_form(network)
     record = Record()
@@ -88,7 +89,7 @@ def dump(messages: Sequence[Message], network: NetworkForm | None = None) -> Dum
         if message.content.content is not None and not message.parts and written["content"]["parts"]:
             record.losses.append(Loss(f"{path}.content.parts", "no parts", REQUIRED, "repaired"))
         record.entries.append(Entry(message, path, (index,)))
-        parts = zip(message.content.parts, v2.places_of(message), strict=True)
+        parts = zip(message.content.parts, v2.positions_of(message), strict=True)
         for number, (part, place) in enumerate(parts):
             record.entries.append(Entry(part, f"{path}.content.parts[{number}]", (index, *place)))
     return Dumped(payload, lambda: REPORT.compare(record, _Reader(payload).positions()))
@@ -101,7 +102,7 @@ def load_v1(payload: Json) -> Loaded:
 
 
 def dump_v1(messages: Sequence[Message]) -> Dumped:
-    """Write messages as the list that Mastra took and returned before V2."""
+    """Write messages as the list that Mastra accepted and returned before V2."""
     record = Record()
     payload = v1.write_messages(messages, record)
     return Dumped(payload, lambda: REPORT_V1.compare(record, _Reader(payload, is_v1=True).positions()))

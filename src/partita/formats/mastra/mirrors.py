@@ -1,8 +1,8 @@
-"""Members of a V2 content that repeat its parts, as UI messages of AI SDK 4 did.
+"""Mirrors: members of a V2 content that repeat its parts, as UI messages of AI SDK 4 did.
 
-The parts count. A mirror supplies what its part lacks, and parts that are missing altogether. A mirror that
-repeats the parts exactly is noted and written from the parts again, so that an edited part does not survive
-in it; any other is kept as it is.
+The parts are read. A mirror supplies values that its part lacks, and parts that are missing. A mirror that
+repeats the parts exactly is noted and written from the parts, so that an edited part does not remain in it;
+any other mirror is kept as it is.
 """
 
 import sys
@@ -27,26 +27,26 @@ MIRRORS: Final = frozenset({"toolInvocations", "reasoning"})
 ATTACHMENTS: Final = "experimental_attachments"
 
 # Notes about files
-ATTACHMENT: Final = "attachment"  # it is an attachment and not a part, at this position
-ATTACHED: Final = "attached"  # it is an attachment too, at this position and with these members
+ATTACHMENT: Final = "attachment"  # an attachment and not a part, at this position
+ATTACHED: Final = "attached"  # also an attachment, at this position and with these members
 
 
 def whole_parts(parts: Sequence[Json], content: JsonObject) -> list[Json]:
-    """The parts of a content, with what only the mirrors have."""
+    """Return the parts of a content, completed from the mirrors."""
     if MIRRORS.isdisjoint(content):
         return list(parts)
     return [_whole(part, parts, content) for part in parts]
 
 
 def parts_of_mirrors(content: JsonObject, role: str) -> list[Json]:
-    """The parts that AI SDK 4 makes of a message without parts: of its calls, reasoning and text."""
+    """Return the parts that AI SDK 4 makes of a message without parts: of its calls, reasoning and text."""
     text = content.get("content")
     members = {name: item for name, item in content.items() if name in MIRRORS}
     return raw_parts({**members, "content": text if isinstance(text, str) else None}, role)
 
 
 def take_mirrors(content: JsonObject, parts: Sequence[Json]) -> JsonObject:
-    """Remove the mirrors that repeat the parts from a content, and return a note about them."""
+    """Remove the mirrors that repeat the parts, and return a note about them."""
     note: JsonObject = {}
     if not MIRRORS.isdisjoint(content):
         for name, ways in _repetitions(parts).items():
@@ -58,7 +58,7 @@ def take_mirrors(content: JsonObject, parts: Sequence[Json]) -> JsonObject:
 
 
 def write_mirrors(parts: Sequence[Json], note: JsonObject) -> JsonObject:
-    """The mirrors that a note is about."""
+    """Return the mirrors that a note is about."""
     if not note:
         return {}
     return {
@@ -69,7 +69,7 @@ def write_mirrors(parts: Sequence[Json], note: JsonObject) -> JsonObject:
 
 
 def _repetitions(parts: Sequence[Json]) -> Mapping[str, Mapping[str, Json]]:
-    """What mirrors of these parts contain, by name, in all the ways that were seen in recordings."""
+    """Return the contents of mirrors of these parts by name, in all forms that were seen in recordings."""
     calls = [
         part["toolInvocation"] for part in _of_type(parts, "tool-invocation") if "toolInvocation" in part
     ]
@@ -99,7 +99,7 @@ def _whole(part: Json, parts: Sequence[Json], content: JsonObject) -> Json:
 
 
 def _whole_call(call: JsonObject, mirror: Json) -> JsonObject:
-    """A call with the arguments and the result that only its mirror has."""
+    """Return a call with the arguments and the result that only its mirror has."""
     for other in mirror if is_array(mirror) else []:
         if is_object(other) and other.get("toolCallId") == call.get("toolCallId"):
             whole = dict(call)
@@ -112,14 +112,14 @@ def _whole_call(call: JsonObject, mirror: Json) -> JsonObject:
 
 
 def _has_reasoning(part: JsonObject) -> bool:
-    """Whether a reasoning has a text of its own, or data instead of it."""
+    """Whether a reasoning has a text of its own, or redacted data."""
     details: Json = part.get("details")
     pieces = details if is_array(details) else []
     has_details = any(is_object(piece) and (piece.get("text") or piece.get("data")) for piece in pieces)
     return bool(part.get("reasoning") or part.get("text")) or has_details
 
 
-# Attachments: files of a message of AI SDK 4, which may be parts too
+# Attachments: files of a message of AI SDK 4, which may also be parts
 
 
 class Attachments(NamedTuple):
@@ -132,7 +132,7 @@ class Attachments(NamedTuple):
 
 
 def take_attachments(content: JsonObject, parts: Sequence[Json]) -> Attachments:
-    """Remove the attachments from a content. What is not an attachment stays."""
+    """Remove the attachments from a content. Other values of that member remain."""
     raws = content.get(ATTACHMENTS)
     of_parts: dict[int, JsonObject] = {}
     others: list[FilePart] = []
@@ -181,7 +181,7 @@ def _write_attachment(part: FilePart) -> JsonObject:
 
 
 def write_attachments(parts: Sequence[Any], left: Json) -> Json:
-    """The attachments of a content: of its parts, and what is not an attachment."""
+    """Return the attachments of a content: those of its parts, and values that are not attachments."""
     written: list[Json] = list(left) if is_array(left) else []
     for part in parts:
         noted = part_notes(part) if isinstance(part, FilePart) else {}
@@ -196,7 +196,7 @@ def write_attachments(parts: Sequence[Any], left: Json) -> Json:
 
 
 def position_of(noted: Json) -> int:
-    """A position that was noted; the end if it is not one."""
+    """Return a noted position, or that of the end if it is invalid."""
     return noted if type(noted) is int and noted >= 0 else sys.maxsize
 
 

@@ -1,18 +1,19 @@
-"""What networks store in texts → structure: executions, routing decisions, and the feedback of checks.
+"""JSON of networks in the texts of messages: executions, routing decisions, and feedback of checks.
 
-`agent.network()` stores each run of an agent, a workflow or a tool as one assistant message whose text is
-JSON. A text is parsed as a whole, because prose may mention networks too. Only texts of assistants are read:
-a user may paste what a network wrote. Sources: packages/core/src/loop/network in
+`agent.network()` stores each run of an agent, a workflow or a tool as an assistant message whose text is
+JSON. Only whole texts are parsed, because prose may mention networks too, and only those of assistants,
+because a user may paste the output of a network. Sources: packages/core/src/loop/network in
 https://github.com/mastra-ai/mastra, https://github.com/mastra-ai/mastra/issues/9024 and
 https://github.com/mastra-ai/mastra/issues/13106
 
-- An execution becomes `network_execution`, where it is shown. A second one in the same message, which
-  Mastra makes when it joins messages, becomes a `network-execution` data part.
+- An execution becomes `network_execution`. A second one in the same message, which Mastra writes when it
+  joins
+  messages, becomes a `network-execution` data part.
 - A decision of the router becomes a `network-routing` data part; a message of nothing else is an internal
   event.
-- The feedback of a check, which has only its metadata as a sign, is internal.
+- The feedback of a check, which only its metadata identifies, is internal.
 
-Nothing of the JSON is lost: unknown members go to `extra`, and notes describe how it was written.
+Nothing of the JSON is lost: unknown members go to `extra`, and notes describe its original form.
 """
 
 from collections.abc import Sequence
@@ -44,13 +45,13 @@ from .wire import NAME
 
 EXECUTION: Final = "network-execution"
 ROUTING: Final = "network-routing"
-"""Names of data parts."""
+"""The names of data parts."""
 
 FIELD: Final = f"{FOREIGN}{MEMBER}"
-"""The member of a content for executions, as `extra` keeps it. Mastra planned it and never wrote it."""
+"""The member of a content for executions, kept in `extra`. Mastra planned it and never wrote it."""
 
 FEEDBACK: Final = ("completionResult", "isTaskCompleteResult")
-"""Metadata of messages in which a check reports whether the task is done."""
+"""Metadata of messages in which a check reports whether the task is complete."""
 
 # Notes about contents
 NETWORK: Final = "network"  # where the execution was
@@ -58,13 +59,13 @@ TEXT: Final = "text"  # which text the content repeated: the index of a part, or
 
 
 def read_network(text: str) -> NetworkExecution | None:
-    """The execution in a text; `None` for any other text."""
+    """Return the execution in a text, or `None` for any other text."""
     payload = _payload(text)
     return None if payload is None or not _is_network(payload) else execution_of(payload)
 
 
 def execution_of(payload: JsonObject) -> NetworkExecution | None:
-    """The execution of a payload, with the networks inside it."""
+    """Return the execution of a payload, including nested networks."""
     execution = read_payload(payload, read_rows)
     if execution is None or execution.final_result is None:
         return execution
@@ -73,7 +74,7 @@ def execution_of(payload: JsonObject) -> NetworkExecution | None:
 
 
 def structured(message: Message) -> Message | None:
-    """The message with what a network stored in its texts as structure; `None` if it has nothing of one."""
+    """Return the message with the JSON in its texts as an execution or data; `None` if it has none."""
     if not isinstance(message, AssistantMessage):
         return None
     result = _with_structure(message)
@@ -101,7 +102,7 @@ def _with_structure(message: AssistantMessage) -> AssistantMessage:
             continue  # written in both forms
         elif network is None:
             network = _with_waiting(result, content.metadata)
-            note[NETWORK] = _where(part, place if len(read) > 1 else None)
+            note[NETWORK] = _text_note(part, place if len(read) > 1 else None)
         else:
             parts.append(_data_part(EXECUTION, to_json(result), part))
     content = _without_repetition(content, read, note)
@@ -111,7 +112,7 @@ def _with_structure(message: AssistantMessage) -> AssistantMessage:
 
 
 def is_same(execution: NetworkExecution, other: NetworkExecution) -> bool:
-    """Whether two executions are one that was written in two forms."""
+    """Whether two executions are the same one in two forms."""
     return _identity(execution) == _identity(other)
 
 
@@ -122,7 +123,7 @@ def _identity(execution: NetworkExecution) -> tuple[object, ...]:
 
 
 def _with_waiting(execution: NetworkExecution, metadata: Json) -> NetworkExecution:
-    """The execution with the calls that wait for approval, which only the metadata of the message has."""
+    """Return the execution with the calls that wait for approval, which only the metadata has."""
     result = execution.final_result or NetworkResult()
     known = {call.id for call in result.tool_calls if call.output is not None}
     calls = {call.id: call for call in waiting_parts(metadata, of_network=True) if call.id not in known}
@@ -133,7 +134,7 @@ def _with_waiting(execution: NetworkExecution, metadata: Json) -> NetworkExecuti
 
 
 def _read_part(part: AssistantPart) -> NetworkExecution | JsonObject | None:
-    """The execution or the decision in a text."""
+    """Return the execution or the decision in a text."""
     payload = _payload(part.text) if isinstance(part, TextPart) else None
     if payload is None:
         return None
@@ -145,7 +146,7 @@ def _read_part(part: AssistantPart) -> NetworkExecution | JsonObject | None:
 
 
 def _payload(text: str) -> JsonObject | None:
-    """The object that a whole text is. JSON that breaks off is text."""
+    """Parse a text that is a whole JSON object. JSON that is cut off is text."""
     if not text.lstrip().startswith("{"):
         return None
     try:
@@ -160,7 +161,7 @@ def _is_network(payload: JsonObject) -> bool:
 
 
 def _without_field(content: AssistantContent) -> tuple[AssistantContent, NetworkExecution | None]:
-    """The content without the member for executions, and the execution in it."""
+    """Return the content without the member for executions, and the execution in it."""
     extra: JsonObject = dict(content.extra or {})
     payload = extra.pop(FIELD, None)
     if content.network_execution is not None or not is_object(payload) or not _is_network(payload):
@@ -172,26 +173,26 @@ def _without_field(content: AssistantContent) -> tuple[AssistantContent, Network
 
 
 def _data_part(name: str, data: Json, part: AssistantPart) -> DataPart:
-    """A text as data, with its other members."""
-    around = _around(part)
-    metadata = around.pop("providerMetadata", None)
-    return DataPart(name, data, provider_metadata=metadata, extra=keep_fields(around, DataPart))
+    """Return a text as a data part, with its other members."""
+    members = _other_members(part)
+    metadata = members.pop("providerMetadata", None)
+    return DataPart(name, data, provider_metadata=metadata, extra=keep_fields(members, DataPart))
 
 
-def _where(part: AssistantPart, index: int | None) -> JsonObject:
-    """A note about the text of an execution: its index among the parts, and its other members."""
-    around = _around(part)
-    return {**({} if index is None else {INDEX: index}), **({FIELDS: around} if around else {})}
+def _text_note(part: AssistantPart, index: int | None) -> JsonObject:
+    """Return a note about the text of an execution: its index among the parts, and its other members."""
+    members = _other_members(part)
+    return {**({} if index is None else {INDEX: index}), **({FIELDS: members} if members else {})}
 
 
-def _around(part: AssistantPart) -> JsonObject:
+def _other_members(part: AssistantPart) -> JsonObject:
     return {key: item for key, item in to_json(part).items() if key not in ("type", "text")}
 
 
 def _without_repetition(
     content: AssistantContent, read: Sequence[object], note: JsonObject
 ) -> AssistantContent:
-    """The content without a `content` that repeats the JSON."""
+    """Return the content without a `content` that repeats the JSON."""
     texts = {place: part.text for place, part in enumerate(content.parts) if isinstance(part, TextPart)}
     repeated = [place for place, text in texts.items() if read[place] is not None and text == content.content]
     if repeated:
@@ -204,7 +205,7 @@ def _without_repetition(
 
 
 def is_decision(content: AssistantContent) -> bool:
-    """Whether a content is a decision of the router and nothing else."""
+    """Whether a content is only a decision of the router."""
     decisions = [part for part in content.parts if isinstance(part, DataPart) and part.name == ROUTING]
     steps = [part for part in content.parts if isinstance(part, StepStartPart)]
     is_whole = len(decisions) + len(steps) == len(content.parts)

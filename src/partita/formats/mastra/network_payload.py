@@ -1,15 +1,15 @@
-"""The execution of a network in V2 messages: the JSON object that Mastra stores for it.
+"""Network executions as the JSON objects that Mastra stores in V2 messages ↔ `NetworkExecution`.
 
-It is JSON in a text, or in the member `networkExecution`, which Mastra planned and never wrote. Its form over
-time (https://github.com/mastra-ai/mastra/commits/main/packages/core/src/loop/network):
+The object is JSON in a text, or in the member `networkExecution`, which Mastra planned and never wrote. Its
+form over time (https://github.com/mastra-ai/mastra/commits/main/packages/core/src/loop/network):
 
     2025-09-10   resourceType, resourceId; a tool has args, result and toolCallId directly in the object
     2025-09-25   primitiveType, primitiveId, input; everything that was returned is in finalResult
     2025-12-16   no toolCalls in finalResult: the calls are only in its messages
 
-What was returned is the text and the messages of an agent, the run of a workflow, or the result of a tool.
-Calls are read from the messages, then from `toolCalls`, whose raw form is always kept. A call that is in
-both is read once, with the output that either has.
+The result is the text and the messages of an agent, the run of a workflow, or the output of a tool. Calls are
+read from the messages, then from `toolCalls`, whose raw form is always kept. A call that is in both is read
+once, with the output that either has.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -61,17 +61,17 @@ NetworkForm: TypeAlias = Literal["part", "field", "string", "both"]
 FIELD: Final = "networkExecution"
 
 LEGACY_NETWORK: Final = "legacyNetwork"
-"""In the metadata of a message: its network execution is written as a JSON string too, for older readers."""
+"""The member of a message's metadata by which its network execution is also written as a JSON string."""
 
 ReadRows: TypeAlias = Callable[[Sequence[Json]], tuple[Sequence[Message], bool]]
-"""Reads stored messages: the messages, and whether nothing is lost."""
+"""Reads stored messages. Returns the messages, and whether nothing of them is lost."""
 
 WriteRows: TypeAlias = Callable[[Message], Sequence[JsonObject]]
 """Writes a message that is inside a result."""
 
 
 class Names(NamedTuple):
-    """The names of what was chosen."""
+    """The names of the members that identify what was run."""
 
     type: str
     id: str
@@ -84,7 +84,7 @@ GENERATIONS: Final[Mapping[str, Names]] = {
 
 
 def names_of(payload: JsonObject) -> tuple[str, Names]:
-    """The generation of an object, and its names."""
+    """Return the generation of an object, and the names of its members."""
     for generation, names in GENERATIONS.items():
         if names.type in payload or names.id in payload:
             return generation, names
@@ -95,7 +95,7 @@ def names_of(payload: JsonObject) -> tuple[str, Names]:
 
 
 def read_payload(payload: JsonObject, read_rows: ReadRows) -> NetworkExecution | None:
-    """The execution of an object; `None` if the object does not imply what was run."""
+    """Return the execution of an object, or `None` if the object does not imply what was run."""
     generation, names = names_of(payload)
     rest = {key: item for key, item in payload.items() if key != "isNetwork"}
     note: JsonObject = {} if generation == "primitive" else {"names": generation}
@@ -117,7 +117,7 @@ def read_payload(payload: JsonObject, read_rows: ReadRows) -> NetworkExecution |
 
 
 def _take_body(rest: JsonObject, note: JsonObject) -> JsonObject | None:
-    """What was returned, removed from the object."""
+    """Remove the result from the object and return it."""
     if "finalResult" in rest:
         return rest.pop("finalResult") if is_object(rest["finalResult"]) else None
     flat = {key: rest.pop(key) for key in FLAT if key in rest}
@@ -127,7 +127,7 @@ def _take_body(rest: JsonObject, note: JsonObject) -> JsonObject | None:
 
 
 def _primitive(stated: Json, body: JsonObject) -> PrimitiveType | None:
-    """What was run. A body with a `runResult` is a workflow, whatever type is stated (seen in recordings)."""
+    """Return the type of what was run. A body with a `runResult` is a workflow (seen in recordings)."""
     if "runResult" in body:
         return "workflow"
     for type_ in PRIMITIVES:
@@ -153,7 +153,7 @@ def _read_result(body: JsonObject, type_: PrimitiveType, read_rows: ReadRows) ->
 
 
 def _failure(body: JsonObject, run: Json) -> str | None:
-    """Why a workflow failed, by the state of its run."""
+    """Return why a workflow failed, by the state of its run."""
     if body.get("runSuccess") is not False and not (is_object(run) and run.get("status") == "failed"):
         return None
     error: Json = run.get("error") if is_object(run) else None
@@ -171,7 +171,7 @@ def _read_messages(raws: Json, read_rows: ReadRows) -> tuple[Sequence[Message], 
 
 
 def calls_in(messages: Sequence[Message]) -> tuple[ToolCallPart, ...]:
-    """The calls in messages."""
+    """Return the calls in messages."""
     return tuple(
         replace(part, result_message=None)
         for message in messages
@@ -182,7 +182,7 @@ def calls_in(messages: Sequence[Message]) -> tuple[ToolCallPart, ...]:
 
 
 def _joined(nested: Sequence[ToolCallPart], listed: Sequence[ToolCallPart]) -> tuple[ToolCallPart, ...]:
-    """The calls of the messages, with the outputs that only the list has; then the calls that only it has."""
+    """Return the calls of the messages, with outputs that only the list has, then calls that only it has."""
     outputs = {call.id: call for call in listed if call.output is not None}
     joined = [
         replace(call, state=outputs[call.id].state, output=outputs[call.id].output)
@@ -195,7 +195,7 @@ def _joined(nested: Sequence[ToolCallPart], listed: Sequence[ToolCallPart]) -> t
 
 
 def _read_calls(raws: Json, messages: Sequence[Message]) -> tuple[ToolCallPart, ...]:
-    """Calls apart from the messages: as chunks of the stream, or only their payloads."""
+    """Read calls outside of messages: as chunks of the stream, or only their payloads."""
     results = {
         part.id: part.output
         for message in messages
@@ -233,14 +233,14 @@ def _read_call(raw: Json, results: Mapping[str, ToolOutput]) -> ToolCallPart | N
 
 
 def check_form(form: str | None) -> None:
-    """Refuse a form that does not exist."""
+    """Raise an error for a form that does not exist."""
     if form is not None and form not in get_args(NetworkForm):
         hint = f"use {', '.join(get_args(NetworkForm))}"
         raise ConversionError(f"no form {form!r} of network executions", where="network", hint=hint)
 
 
 def form_of(message: Message, form: NetworkForm | None) -> NetworkForm:
-    """The form that a message is written in: the one that is demanded, or what its metadata says."""
+    """Return the form in which an execution is written: the argument, or that of the metadata."""
     if form is not None:
         return form
     metadata: Json = message.content.metadata
@@ -262,12 +262,12 @@ def add_network(
 
 
 def network_string(message_id: str, execution: NetworkExecution) -> str:
-    """The text that older readers look for. Its nested messages are V1, as in Mastra's own."""
+    """Return the text for older readers. Its nested messages are V1, as in Mastra's own."""
     return dumps(write_payload(message_id, execution, _v1_rows)).decode()
 
 
 def write_payload(message_id: str, execution: NetworkExecution, nested: WriteRows) -> JsonObject:
-    """The object of the network execution of a message. In a field, nested messages are V2."""
+    """Return the object of the network execution of a message. In a field, nested messages are V2."""
     payload: JsonObject = {"isNetwork": True}
     if execution.selection_reason is not None:
         payload["selectionReason"] = execution.selection_reason
@@ -309,7 +309,7 @@ def _write_call(call: ToolCallPart) -> JsonObject:
 
 
 def _v1_rows(message: Message) -> Sequence[JsonObject]:
-    """A message as V1. The network execution of one is JSON in a text again."""
+    """Return a message as V1 messages, in which a network execution is JSON in a text again."""
     if isinstance(message, AssistantMessage) and message.content.network_execution is not None:
         text = TextPart(network_string(message.id, message.content.network_execution))
         content = replace(message.content, parts=(*message.parts, text), network_execution=None, content=None)

@@ -1,8 +1,8 @@
 """Events of a network → chunks: each run of an agent, a workflow or a tool is a message with its execution.
 
-The messages of the run are under the execution. The turns of the router are messages of their own: a data
-part with its input and its decision, and the answer if it gives one.
-Chunk types: packages/core/src/stream/types.ts in https://github.com/mastra-ai/mastra
+The messages of the run are nested under the execution. Each turn of the router is a message of its own: a
+data part with its input and its decision, and its response if it gives one. Chunk types:
+packages/core/src/stream/types.ts in https://github.com/mastra-ai/mastra
 """
 
 from collections.abc import Mapping
@@ -20,32 +20,32 @@ from .agent_stream import AgentStream, is_event, usage_of
 from .network import ROUTING
 from .network_payload import PRIMITIVES
 from .stream_calls import Handler
-from .stream_output import AROUND, Event
+from .stream_output import COMMON_MEMBERS, Event
 
-ASKED: Final = "asked"
+ROUTER_INPUT: Final = "asked"
 """The member of a decision with the input of the router."""
 
 ROUTER: Final = "routing"
 FINISH: Final = "network-execution-event-finish"
 STEP_FINISH: Final = "network-execution-event-step-finish"
 INNER: Final = "-execution-event-"
-"""In the type of an event of what a network runs: between the primitive and the type of the event inside."""
+"""The separator in the type of a nested event, between the primitive and the type of the inner event."""
 
 
 class NetworkStream:
-    """Decodes the events of a network itself. All others are left to the stream of an agent."""
+    """Decodes the events of the network itself. `AgentStream` decodes all others."""
 
     def __init__(self, stream: AgentStream) -> None:
         self._output = stream.output
         self._run: AgentStream | None = None
-        self._known: JsonObject = {}  # what the start of the run contained
-        self._asked: JsonObject | None = None
+        self._known: JsonObject = {}  # the members of the start of the run
+        self._router_input: JsonObject | None = None
         self._routing = ""  # the id of the router's turn
-        self._is_run = False  # the current message is a run
-        self._has_answer = False
+        self._is_run = False  # whether the current message is a run
+        self._has_response = False
         self._handlers: Mapping[str, Handler] = {
-            "routing-agent-start": self._ask,
-            "routing-agent-end": self._decide,
+            "routing-agent-start": self._start_routing,
+            "routing-agent-end": self._end_routing,
             "routing-agent-text-start": self._text_start,
             "routing-agent-text-delta": self._text,
             **{f"{name}-execution-start": self._start for name in PRIMITIVES},
@@ -55,14 +55,14 @@ class NetworkStream:
         }
 
     def feed(self, raw: JsonObject, where: str) -> bool:
-        """Decode an event. Returns whether it is one of the network."""
+        """Decode an event. Returns whether it is an event of the network."""
         type_: str = raw["type"]
         is_inner = type_.partition(INNER)[0] in PRIMITIVES
         handler = self._handlers.get(type_) or (self._inner_event if is_inner else None)
         if handler is None or not is_object(raw.get("payload")):
             return False
         event = Event(raw, where)
-        self._output.next_around = {key: raw[key] for key in AROUND if key in raw}
+        self._output.next_envelope = {key: raw[key] for key in COMMON_MEMBERS if key in raw}
         if not handler(event):
             return False
         self._output.keep_rest(event)
@@ -76,34 +76,37 @@ class NetworkStream:
 
     def _begin(self, message_id: Json) -> None:
         self.close()
-        self._is_run = self._has_answer = False
+        self._is_run = self._has_response = False
         self._output.begin(message_id if isinstance(message_id, str) else None)
 
     # The router
 
-    def _begin_routing(self, run_id: Json, asked: JsonObject | None) -> None:
+    def _begin_router_message(self, run_id: Json, router_input: JsonObject | None) -> None:
         self._begin(run_id)
         self._routing = run_id if isinstance(run_id, str) and run_id else ROUTER
-        self._asked = asked
+        self._router_input = router_input
 
-    def _ask(self, event: Event) -> bool:
-        self._begin_routing(event.get("runId"), event.rest)
-        self._output.emit(DataChunk(f"data-{ROUTING}", {ASKED: event.rest}, self._routing))
+    def _start_routing(self, event: Event) -> bool:
+        self._begin_router_message(event.get("runId"), event.rest)
+        self._output.emit(DataChunk(f"data-{ROUTING}", {ROUTER_INPUT: event.rest}, self._routing))
         event.rest = {}
         return True
 
-    def _decide(self, event: Event) -> bool:
+    def _end_routing(self, event: Event) -> bool:
         run_id = event.get("runId")
-        if self._asked is None or (run_id or ROUTER) != self._routing:
-            self._begin_routing(run_id, None)
-        decision, asked = dict(event.rest), {} if self._asked is None else {ASKED: self._asked}
-        self._output.emit(DataChunk(f"data-{ROUTING}", {**decision, **asked}, self._routing))
+        if self._router_input is None or (run_id or ROUTER) != self._routing:
+            self._begin_router_message(run_id, None)
+        decision, router_input = (
+            dict(event.rest),
+            {} if self._router_input is None else {ROUTER_INPUT: self._router_input},
+        )
+        self._output.emit(DataChunk(f"data-{ROUTING}", {**decision, **router_input}, self._routing))
         result = decision.get("result")
-        if decision.get("primitiveType") == "none" and isinstance(result, str) and not self._has_answer:
-            self._answer(result)
+        if decision.get("primitiveType") == "none" and isinstance(result, str) and not self._has_response:
+            self._add_response(result)
         self._output.end("text", self._routing)
         self._count(event)
-        event.rest, self._asked = {}, None
+        event.rest, self._router_input = {}, None
         return True
 
     def _text_start(self, event: Event) -> bool:
@@ -116,16 +119,16 @@ class NetworkStream:
         if not isinstance(delta, str):
             return False
         if self._is_run:
-            self._begin_routing(event.get("runId"), None)
-        self._has_answer = True
+            self._begin_router_message(event.get("runId"), None)
+        self._has_response = True
         self._output.append("text", self._routing or ROUTER, delta)
         event.drop({"text": delta, "runId": self._routing})
         return True
 
-    def _answer(self, text: str) -> None:
-        """An answer of the router that was not streamed."""
+    def _add_response(self, text: str) -> None:
+        """Emit a response of the router that was not streamed."""
         if text:
-            self._has_answer = True
+            self._has_response = True
             self._output.append("text", self._routing, text)
 
     def _finish(self, event: Event) -> bool:
@@ -133,7 +136,7 @@ class NetworkStream:
         self._output.finish("stop")
         return True
 
-    # What it runs
+    # Runs of primitives
 
     def _start(self, event: Event) -> bool:
         type_ = _primitive(event.type)
@@ -144,7 +147,7 @@ class NetworkStream:
         run_id = known.get("toolCallId") if type_ == "tool" else event.get("runId")
         self._begin(run_id if isinstance(run_id, str) and run_id else f"network-{len(self._output.sink)}")
         message_id = self._output.message_id
-        assert message_id is not None, "it was given"
+        assert message_id is not None, "a message has begun"
         reason, iteration = known.get("selectionReason"), known.get("iteration")
         input_, read = _input(type_, known)
         self._output.emit(
@@ -153,7 +156,7 @@ class NetworkStream:
                 id_,
                 reason if isinstance(reason, str) else None,
                 input_,
-                iteration + 1 if type(iteration) is int else None,  # the first one is 0 there
+                iteration + 1 if type(iteration) is int else None,  # the first one is 0 in the event
             )
         )
         self._known = {**known, **event.rest}
@@ -171,13 +174,13 @@ class NetworkStream:
         return True
 
     def _inner_event(self, event: Event) -> bool:
-        """An event of what runs, in an event whose type repeats the inner one."""
+        """Decode a nested event. The type of the outer event repeats that of the inner one."""
         if self._run is None or not is_event(event.payload):
             return False
         self._run.feed(event.payload, f"{event.where}.payload")  # type: ignore[arg-type] # an object, as it is an event
         event.rest = {}
         if event.type.partition(INNER)[2] != event.payload["type"]:  # type: ignore[index] # likewise
-            event.around["type"] = event.type
+            event.envelope["type"] = event.type
         return True
 
     def _end(self, event: Event) -> bool:
@@ -206,7 +209,7 @@ def _primitive(type_: str) -> PrimitiveType:
 
 
 def _input(type_: PrimitiveType, known: JsonObject) -> tuple[Any, frozenset[str]]:
-    """The input of a run, and the members that contain nothing else. The router writes it as JSON text."""
+    """Return the input of a run, and the members that only repeat it. The router writes it as JSON text."""
     prompt = known.get("prompt", UNSET)
     if type_ == "tool" and "args" in known:
         given = known["args"]

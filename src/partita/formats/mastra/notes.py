@@ -1,7 +1,7 @@
-"""What Mastra's messages hold beyond canonical values.
+"""Notes about Mastra's messages: everything that canonical values have no field for.
 
-Members that are unknown here are `extra` members of canonical values, since both are open objects. How
-something was written is a note: in provider metadata, or in `extra` where a value has no provider metadata.
+Unknown members are `extra` members of canonical values. The original form of a value is a note, in provider
+metadata, or in `extra` of values without provider metadata.
 """
 
 from collections.abc import Mapping
@@ -18,19 +18,19 @@ from partita.types.value import Extra, Value, keep_fields, kept_fields, wire_nam
 from .wire import NAME
 
 OURS: Final = "mastra:"
-"""How members of `extra` begin that are notes."""
+"""The prefix of notes in `extra`."""
 
 NOTE: Final = f"{OURS}note"
-"""The member of `extra` with the notes about the execution of a network, or its result.
+"""The member of `extra` with the notes about a network execution, or its result.
 
-Older versions had such notes about messages and parts too. They are not written back.
+Older versions also had such notes about messages and parts. They are not written back.
 """
 
 ValueT = TypeVar("ValueT", bound=Value)
 
 
 def unknown_members(block: Wire) -> JsonObject:
-    """The members of a wire object that its type does not declare."""
+    """Return the members of a wire object that its type does not declare."""
     if not block.extra:
         return {}
     declared = wire_names(type(block))
@@ -38,41 +38,41 @@ def unknown_members(block: Wire) -> JsonObject:
 
 
 def extra_of(rest: Mapping[str, Any], note: JsonObject, type_: type[Value]) -> Extra | None:
-    """The `extra` of a `type_`: unknown members, and a note."""
+    """Return the `extra` of a `type_`: unknown members, and a note."""
     return keep_fields({**rest, **({NOTE: note} if note else {})}, type_)
 
 
 def note_in_extra(value: Value) -> JsonObject:
-    """The note in the `extra` of a value."""
+    """Return the note in the `extra` of a value."""
     note = value.extra.get(NOTE) if value.extra else None
     return note if is_object(note) else {}
 
 
 def members_of(value: Value) -> JsonObject:
-    """The members of a value that are unknown here, by their names on the wire, without notes."""
+    """Return the unknown members of a value by their names on the wire, without notes."""
     if not value.extra:
         return {}
     return {name: one for name, one in kept_fields(value.extra).items() if not name.startswith(OURS)}
 
 
 def metadata_field(part: Any) -> str:
-    """The field of a part with the provider metadata that notes are in."""
+    """Return the field of a part that has its notes."""
     return "call_provider_metadata" if isinstance(part, ToolCallPart) else "provider_metadata"
 
 
 def part_notes(part: Any) -> JsonObject:
-    """The notes about a part."""
+    """Return the notes about a part."""
     return notes(getattr(part, metadata_field(part), None), NAME)
 
 
 def with_part_notes(part: Any, more: JsonObject) -> Any:
-    """A part with more notes."""
+    """Return a part with more notes."""
     field = metadata_field(part)
     return replace(part, **{field: add_notes(getattr(part, field), NAME, more)}) if more else part
 
 
 def strip_notes(message: Message) -> Message:
-    """A message without notes, and so the messages of its sub-agents: for readers of other formats."""
+    """Return a message without notes, also in messages of sub-agents, for readers of other formats."""
     content: Any = _without_notes(message.content)
     changes: dict[str, Any] = {"parts": tuple(map(_strip_part, content.parts))}
     if isinstance(message, AssistantMessage) and message.content.network_execution is not None:

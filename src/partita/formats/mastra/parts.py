@@ -1,8 +1,8 @@
 """Parts of V2 messages ↔ canonical parts.
 
-The functions `read_x` and `write_x` convert what a part of AI SDK 4 means. What `write(read(part))` does not
-return is kept as a note and put back on write. All other parts have the same form as ours, so they are read
-as ours; a part that cannot be read is kept whole as a `ForeignPart`.
+The functions `read_x` and `write_x` convert the meaning of a part of AI SDK 4. Everything that
+`write(read(part))` does not return is kept as a note and put back on write. All other parts have the
+canonical form, and are read so; a part that cannot be read is kept whole as a `ForeignPart`.
 """
 
 from collections.abc import Mapping, Sequence
@@ -62,10 +62,10 @@ BLOCKS: Final[Mapping[str, frozenset[str]]] = {
     "user": frozenset({"file"}),
     "assistant": frozenset({"file", "source", "reasoning", "tool-invocation"}),
 }
-"""By role: the types of parts that AI SDK 4 writes differently from us."""
+"""By role: the types of parts that AI SDK 4 writes differently from canonical parts."""
 
 FLAT: Final[Mapping[str, str]] = {"tool-invocation": "toolInvocation", "source": "source", "data": "name"}
-"""Types of parts that had their members in themselves in older versions of our messages.
+"""Types of parts whose members were directly in the part in older canonical messages.
 
 The values are the members that parts of Mastra have, and those do not.
 """
@@ -76,7 +76,7 @@ OWN: Final = frozenset({FOREIGN, UI})
 DATA: Final = "data-"
 
 # Notes about parts
-CONTINUES: Final = "continues"  # the reasoning is a further detail of the part before
+CONTINUES: Final = "continues"  # the reasoning is another detail of the part before
 MEDIA: Final = "media"  # the members of a file that have its media type and its address
 DATA_URL: Final = "dataUrl"  # data in base64 are in a data URL
 
@@ -86,10 +86,10 @@ _FOREIGN: Final[Codec[ForeignPart]] = Codec(ForeignPart)
 def read_part(
     raw: Json, role: str, waiting: Mapping[str, Approval] = {}, whole: Json = None
 ) -> Sequence[Any]:
-    """The parts of a part: one, or several for reasoning with details.
+    """Read a part: one canonical part, or several for reasoning with details.
 
-    `waiting`: the approvals that calls wait for, by call id. `whole`: the part with what is missing in it but
-    is found elsewhere in the message.
+    `waiting`: the approvals that calls wait for, by call id. `whole`: the part, completed from other members
+    of the message.
     """
     type_ = type_of(raw)
     if type_ in BLOCKS[role]:
@@ -103,9 +103,9 @@ def read_part(
 
 
 def write_as_read(group: Sequence[Part], raw: Json) -> Json:
-    """A part in the form of the part that it was read from.
+    """Write a part in its original form.
 
-    That is the form of AI SDK 4, of UI messages, or an older form of ours, which is read without losses.
+    That is the form of AI SDK 4, of UI messages, or an older canonical form, which is read without losses.
     """
     part = group[0]
     type_ = type_of(raw)
@@ -123,7 +123,7 @@ def write_as_read(group: Sequence[Part], raw: Json) -> Json:
 
 
 def _read_block(block: Any, waiting: Mapping[str, Approval]) -> Sequence[Any]:
-    """The parts of a part of AI SDK 4; none if it is not one."""
+    """Return the parts of a part of AI SDK 4, or none if it is not one."""
     match block:
         case ToolInvocation():
             part: Any = read_call(block, waiting)
@@ -139,7 +139,7 @@ def _read_block(block: Any, waiting: Mapping[str, Approval]) -> Sequence[Any]:
 
 
 def _read_other(raw: Json, role: str, type_: str | None) -> Any:
-    """A part in the form of ours, or of UI messages."""
+    """Read a part in the canonical form, or that of UI messages."""
     try:
         if type_ == "foreign":
             part: Any = _FOREIGN.read(raw)
@@ -154,7 +154,7 @@ def _read_other(raw: Json, role: str, type_: str | None) -> Any:
 
 
 def grouped(parts: Sequence[Part]) -> list[list[Part]]:
-    """The parts that are written as one part each."""
+    """Group the parts that are written as one part."""
     groups: list[list[Part]] = []
     for part in parts:
         last = groups[-1][-1] if groups else None
@@ -167,7 +167,7 @@ def grouped(parts: Sequence[Part]) -> list[list[Part]]:
 
 
 def write_part(group: Sequence[Part]) -> Json:
-    """A part, or the parts of one reasoning, with what was noted about how it was written."""
+    """Write a part, or the parts of one reasoning, with the notes about its form."""
     block = _write_block(group)
     if block is None:
         return _write_other(group[0])
@@ -175,7 +175,7 @@ def write_part(group: Sequence[Part]) -> Json:
 
 
 def _write_block(group: Sequence[Any]) -> Block | None:
-    """A part of AI SDK 4; `None` if it has none for it."""
+    """Return the part of AI SDK 4, or `None` if it has none for it."""
     match group[0]:
         case ToolCallPart() as part if not part.dynamic and not part.children:
             return write_call(part)
@@ -192,7 +192,7 @@ def _write_block(group: Sequence[Any]) -> Block | None:
 
 
 def _write_other(part: Any) -> Json:
-    """A part in the form of ours, or of UI messages."""
+    """Write a part in the canonical form, or that of UI messages."""
     match part:
         case ToolCallPart():
             return _write_dynamic(part)
@@ -214,7 +214,7 @@ def _write_other(part: Any) -> Json:
 
 
 def _write_dynamic(part: ToolCallPart) -> JsonObject:
-    """A call as the part of a UI message: an invocation has no place for the messages of a sub-agent."""
+    """Write a call as a UI part: an invocation has no place for the messages of a sub-agent."""
     metadata = without_notes(part.call_provider_metadata, NAME)
     bare = replace(part, extra=None, call_provider_metadata=metadata)
     written: Json = write_ui_part(bare)
@@ -223,7 +223,7 @@ def _write_dynamic(part: ToolCallPart) -> JsonObject:
 
 
 def _as_call(part: ToolResultPart) -> ToolCallPart:
-    """A result without a call, as a call that has ended."""
+    """Return a result without a call as a call that has ended."""
     call = ToolCallPart(part.id, part.name, state_after(part.output), output=part.output)
     return replace(call, result_provider_metadata=part.provider_metadata, extra=part.extra)
 
@@ -232,19 +232,19 @@ def _as_call(part: ToolResultPart) -> ToolCallPart:
 
 
 class _Piece(NamedTuple):
-    """A detail: its text, and what is opaque in it by its name in provider metadata."""
+    """A detail: its text, and its opaque members by their names in provider metadata."""
 
     text: str
     opaque: Mapping[str, str] = {}  # never changed
 
 
 def read_reasoning(block: Reasoning) -> Sequence[ReasoningPart]:
-    """The parts of reasoning, one for each detail; none if it is not in the form of AI SDK 4."""
+    """Return the parts of reasoning, one for each detail; none if it is not in the form of AI SDK 4."""
     is_damaged = not {"reasoning", "details"}.isdisjoint(block.extra or ())
     if is_damaged or (block.reasoning is UNSET and block.details is UNSET):
         return ()
     pieces = [_read_detail(detail) for detail in block.details or ()] or [_Piece("")]
-    # Mastra shows the whole text if the details have none, or are one text without a signature.
+    # Mastra shows the whole text if there are no details, or they are one text without a signature.
     if block.reasoning and (
         not any(piece.text for piece in pieces) or (len(pieces) == 1 and not pieces[0].opaque)
     ):
@@ -271,7 +271,7 @@ def _read_detail(detail: AnyDetail) -> _Piece:
 
 
 def _signed(metadata: JsonObject | None, piece: _Piece) -> JsonObject | None:
-    """Provider metadata with what is opaque in a detail, unless it contains that already."""
+    """Return provider metadata with the opaque members of a detail, unless it has them."""
     own = (metadata or {}).get(SIGNER, {})
     if not piece.opaque or not is_object(own):
         return metadata
@@ -279,7 +279,7 @@ def _signed(metadata: JsonObject | None, piece: _Piece) -> JsonObject | None:
 
 
 def write_reasoning(pieces: Sequence[ReasoningPart]) -> Reasoning:
-    """The reasoning that consists of these pieces."""
+    """Return the reasoning that consists of these pieces."""
     first = pieces[0]
     extra = members_of(first)
     return Reasoning(
@@ -304,7 +304,7 @@ def _write_detail(piece: ReasoningPart) -> AnyDetail:
 
 
 def read_file(block: File) -> FilePart | None:
-    """A file; `None` for one in the form of ours."""
+    """Return the part of a file, or `None` for a file in the canonical form."""
     is_url, is_new = block.data is UNSET, block.mime_type is UNSET and block.media_type is not UNSET
     address = block.url if is_url else block.data
     if address is UNSET or (is_url and is_new and has_scheme(address)):
@@ -331,7 +331,7 @@ def read_file(block: File) -> FilePart | None:
 
 
 def write_file(part: FilePart | ImagePart) -> File:
-    """A file in the names it came with, or in those of version 4."""
+    """Write a file with the names it was read with, or those of version 4."""
     if isinstance(part, ImagePart):
         media_type: str = part.media_type or ANY_IMAGE
         filename, address = part.name, _bare_data(part, media_type)
@@ -351,7 +351,7 @@ def write_file(part: FilePart | ImagePart) -> File:
 
 
 def file_members(part: FilePart | ImagePart) -> tuple[str | None, str]:
-    """The members that have the media type and the address of a file."""
+    """Return the names of the members with the media type and the address of a file."""
     noted = part_notes(part).get(MEDIA)
     if is_array(noted) and len(noted) == 2 and noted[1] in ("data", "url"):
         return (noted[0] if noted[0] in ("mimeType", "mediaType") else None), noted[1]
@@ -359,14 +359,14 @@ def file_members(part: FilePart | ImagePart) -> tuple[str | None, str]:
 
 
 def file_address(part: FilePart) -> str:
-    """The address of a file: the id that a provider gave to it, data in base64, or its URL."""
+    """Return the address of a file: its id at a provider, data in base64, or its URL."""
     if not part.url and part.provider_reference:
         return next(iter(part.provider_reference.values()))
     return _bare_data(part, part.media_type)
 
 
 def _bare_data(part: FilePart | ImagePart, media_type: str) -> str:
-    """The data of a data URL in base64, as version 4 has data. Any other URL as it is."""
+    """Return the data of a data URL in base64, as version 4 has data, or any other URL as it is."""
     if part_notes(part).get(DATA_URL) is True:
         return part.url
     data = part.url.removeprefix(data_url("", media_type))
@@ -378,7 +378,7 @@ def _bare_data(part: FilePart | ImagePart, media_type: str) -> str:
 
 
 def read_source(block: Source) -> SourceUrlPart:
-    """A web page. Its provider metadata is in the source, in the part, or in both."""
+    """Return the part of a web page. Its provider metadata is in the source, in the part, or in both."""
     source = block.source
     metadata = source.provider_metadata or block.provider_metadata or None
     beside = {BESIDE + name: value for name, value in unknown_members(block).items()}
@@ -388,7 +388,7 @@ def read_source(block: Source) -> SourceUrlPart:
 
 
 def write_source(part: SourceUrlPart) -> Source:
-    """A web page."""
+    """Write the source of a web page."""
     inside = members_of(part)
     beside = {name[len(BESIDE) :]: inside.pop(name) for name in list(inside) if name.startswith(BESIDE)}
     source = UrlSource(

@@ -1,4 +1,4 @@
-"""Stored messages around their content, in both forms: as Mastra's API has them, and as rows of its table.
+"""The members of stored messages besides their content: as in Mastra's API, and as in rows of its table.
 
 A row of `mastra_messages` has `thread_id` beside `resourceId`, a content that is JSON in a text column, and
 times as the database writes them: `createMessagesTable` in https://github.com/mastra-ai/mastra, stores/pg
@@ -18,7 +18,7 @@ from partita.types.times import in_utc, javascript_date
 from .notes import members_of
 
 ROW_THREAD: Final = "thread_id"
-"""The name of the thread in rows, and only there."""
+"""The name of the thread in rows."""
 
 NAMES: Final[Mapping[str, Sequence[str]]] = {
     "threadId": ("threadId", ROW_THREAD),
@@ -27,12 +27,12 @@ NAMES: Final[Mapping[str, Sequence[str]]] = {
 """The names of a member in messages and in rows. `resource_id` is in tables of other stores than Postgres."""
 
 TIMES: Final = ("createdAt", "createdAtZ")
-"""Postgres tables have the time a second time, with a zone."""
+"""The member of Postgres tables with the time again, with a zone."""
 
 USER_SIGNAL: Final = "user"
-"""The type of signals that a user sends. The others are for the agent."""
+"""The type of signals that a user sends. Other signals are for the agent."""
 
-DAMAGED: Final = "it is JSON that breaks off: kept as text"
+DAMAGED: Final = "it is JSON that was cut off, and kept as text"
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _MILLISECONDS: Final = re.compile(r"-?\d{11,}")
@@ -42,18 +42,18 @@ _BEGINS_LIKE_V2: Final = re.compile(
 
 
 class Envelope(NamedTuple):
-    """The fields around a content, and the members that have no field."""
+    """The fields of a message besides its content, and the members that have no field."""
 
     fields: JsonObject
     rest: JsonObject
 
 
 def check_row(raw: Json, path: str, roles: Sequence[str]) -> JsonObject:
-    """A stored message, if it is one."""
+    """Check that a value is a stored message, and return it."""
     if not is_object(raw):
         what, hint = (
             f"a stored message is an object, found {kind_of(raw)}",
-            "give {id, role, content, createdAt}",
+            "use {id, role, content, createdAt}",
         )
         raise ConversionError(what, where=path, hint=hint)
     role = raw.get("role")
@@ -67,7 +67,7 @@ def check_row(raw: Json, path: str, roles: Sequence[str]) -> JsonObject:
 
 
 def read_envelope(raw: JsonObject, path: str, index: int) -> Envelope:
-    """What is around the content. A message without an id is named by its position."""
+    """Read the fields besides the content. A message without an id is named by its number."""
     rest = {key: value for key, value in raw.items() if key not in ("role", "content")}
     id_ = rest.pop("id", f"message-{index + 1}")
     if not isinstance(id_, str):
@@ -85,7 +85,7 @@ def read_envelope(raw: JsonObject, path: str, index: int) -> Envelope:
 
 
 def read_moment(value: Json) -> datetime | None:
-    """The moment of a date, a time, or a number of milliseconds. Without a zone it is in UTC."""
+    """Return the time of a date, a time, or a number of milliseconds. Without a zone it is in UTC."""
     try:
         if isinstance(value, str) and not _MILLISECONDS.fullmatch(value):
             moment = datetime.fromisoformat(value)
@@ -98,7 +98,7 @@ def read_moment(value: Json) -> datetime | None:
 
 
 def write_envelope(message: Message) -> JsonObject:
-    """The time, the thread and the owner of a message."""
+    """Return the time, the thread and the owner of a message as members."""
     written: JsonObject = {}
     if message.created_at is not None:
         written["createdAt"] = javascript_date(message.created_at)
@@ -110,7 +110,10 @@ def write_envelope(message: Message) -> JsonObject:
 
 
 def envelope_members(message: Message) -> JsonObject:
-    """The other members around a content. A time in another spelling is kept while it is the same time."""
+    """Return the other members besides the content.
+
+    A time in another spelling is kept while it is the same.
+    """
     members = members_of(message)
     if "createdAt" in members and read_moment(members["createdAt"]) not in (None, message.created_at):
         del members["createdAt"]
@@ -118,7 +121,7 @@ def envelope_members(message: Message) -> JsonObject:
 
 
 def is_v2(raw: Json) -> bool:
-    """Whether a stored message is V2. Mastra decides it by the content too."""
+    """Whether a stored message is V2. Mastra decides by the content, too."""
     return is_object(raw) and _is_v2_content(raw.get("content"))
 
 
@@ -127,7 +130,7 @@ def _is_v2_content(content: Json) -> bool:
 
 
 def parse_content(raw: Json, path: str, losses: list[Loss]) -> Json:
-    """A stored message whose content is not a text if that text is the JSON of a V2 content."""
+    """Return a stored message, with its content parsed if that is the JSON of a V2 content."""
     text = raw.get("content") if is_object(raw) else None
     if not isinstance(text, str) or not text.lstrip().startswith("{"):
         return raw
@@ -142,7 +145,7 @@ def parse_content(raw: Json, path: str, losses: list[Loss]) -> Json:
 
 
 def in_row_form(written: JsonObject, raw: Json) -> JsonObject:
-    """A written message in the form of the row that it was read from."""
+    """Return a written message in the form of the row that it was read from."""
     if not is_object(raw):
         return written
     for name, names in NAMES.items():
@@ -160,7 +163,7 @@ def in_row_form(written: JsonObject, raw: Json) -> JsonObject:
 
 
 def in_order(value: Json) -> Json:
-    """The same value with the members of objects in alphabetic order."""
+    """Return the value with the members of objects in alphabetic order."""
     if is_object(value):
         return {key: in_order(value[key]) for key in sorted(value)}
     return [in_order(item) for item in value] if is_array(value) else value

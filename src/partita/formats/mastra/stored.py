@@ -1,6 +1,6 @@
-"""Stored messages of both versions, as they come in one table, read as canonical messages.
+"""Stored messages of both versions, which one table may have, → canonical messages.
 
-Rows from before the middle of 2025 are V1, and V1 is what networks store inside their executions to this day.
+Rows from before the middle of 2025 are V1. Networks still store V1 messages inside their executions.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,20 +18,20 @@ from .rows import in_row_form, is_v2, parse_content
 
 
 class _Row(NamedTuple):
-    """A stored message, and how it was read."""
+    """A stored message, and the result of reading it."""
 
     raw: Json
     message: Message
     content: v2.ReadContent | None
-    """Of a V2 message."""
+    """The content of a V2 message."""
     parts: Mapping[int, Any] | None
-    """Of a V1 message, by their positions."""
+    """The parts of a V1 message by position."""
 
 
 class StoredReader:
     """Reads stored messages. In `messages`, the results of V1 messages are in their calls.
 
-    The place of a message is its number, that of a part its place in it.
+    The position of a message is its number, that of a part its position in the message.
     """
 
     def __init__(self, raws: Sequence[Json], paths: Sequence[str], *, is_v1: bool = False) -> None:
@@ -64,7 +64,7 @@ class StoredReader:
         return _Row(raw, message, content, parts)
 
     def positions(self) -> dict[tuple[Any, ...], Any]:
-        """Messages and parts by their positions."""
+        """Return messages and parts by position."""
         positions: dict[tuple[Any, ...], Any] = {}
         for index, row in enumerate(self._rows):
             positions[index,] = row.message
@@ -73,13 +73,13 @@ class StoredReader:
             positions |= {(index, position): part for position, part in (row.parts or {}).items()}
         return positions
 
-    def write_again(self) -> list[JsonObject]:
-        """The stored messages in the form that they were read in."""
+    def write_back(self) -> list[JsonObject]:
+        """Return the stored messages in their original form."""
         written: list[JsonObject] = []
         for is_new, group in groupby(self._rows, lambda row: row.content is not None):
             rows = list(group)
             if is_new:
-                again = [v2.write_again(row.message, row.content) for row in rows if row.content]
+                again = [v2.write_back(row.message, row.content) for row in rows if row.content]
             else:
                 again = v1.write_messages([row.message for row in rows])
             if len(again) == len(rows):
@@ -89,7 +89,7 @@ class StoredReader:
 
 
 def read_rows(raws: Sequence[Json]) -> tuple[Sequence[Message], bool]:
-    """Stored messages inside a network execution, and whether nothing of them is lost."""
+    """Read stored messages inside a network execution. Returns whether nothing of them is lost, too."""
     reader = StoredReader(raws, [f"$[{index}]" for index in range(len(raws))])
-    is_whole = not reader.losses and not any(json_losses(list(raws), reader.write_again(), "$", ""))
+    is_whole = not reader.losses and not any(json_losses(list(raws), reader.write_back(), "$", ""))
     return reader.messages, is_whole

@@ -1,7 +1,7 @@
 """Streams of Mastra's agents, workflows and networks → chunks and messages.
 
-A stream may contain several messages: each begins with a start that names it. What has no place in a message
-is in its metadata under `mastra`; unknown events are data.
+A stream may contain several messages: each begins with a start that names it. Values without a place in a
+message are in its metadata under `mastra`; unknown events become data.
 """
 
 from typing import Final
@@ -31,14 +31,14 @@ class MastraStreamDecoder:
 
     def __init__(self) -> None:
         self.losses: list[Loss] = []
-        """What is not in the messages, with its path in the list of events."""
+        """Values that are not in the messages, by their paths in the list of events."""
         self._count = 0
         self._chunks: list[Chunk] = []
         self._stream = AgentStream(self._chunks, self.losses)
         self._network = NetworkStream(self._stream)
 
     def feed(self, event: Json) -> list[Chunk]:
-        """The chunks of an event."""
+        """Return the chunks of an event."""
         where = f"$[{self._count}]"
         raw = _checked(event)
         self._count += 1
@@ -47,7 +47,7 @@ class MastraStreamDecoder:
         return self._take()
 
     def finish(self) -> list[Chunk]:
-        """The chunks that end what is open."""
+        """Return the chunks that end whatever is open."""
         self._network.close()
         self._stream.close()
         return self._take()
@@ -60,22 +60,22 @@ class MastraStreamDecoder:
 
 def _checked(event: Json) -> JsonObject:
     if not is_object(event):
-        what, hint = f"a chunk is an object, found {kind_of(event)}", "give parsed JSON"
+        what, hint = f"a chunk is an object, found {kind_of(event)}", "pass parsed JSON"
         raise StreamError(what, where="$", hint=hint)
     if not isinstance(event.get("type"), str):
-        hint = "give {type, runId, from, payload}"
+        hint = "use {type, runId, from, payload}"
         raise StreamError("a chunk without a type", where="$.type", hint=hint)
     return event
 
 
 def load(payload: Json) -> Loaded:
-    """Read the messages of a stream, given as a list of its events or as one of them."""
+    """Read the messages of a stream: from the list of its events, or from one event."""
     loaded = load_events(MastraStreamDecoder(), payload if is_array(payload) else [payload])
     return Loaded(tuple(map(_completed, loaded.messages)), loaded.losses, is_complete=True)
 
 
 def _completed(message: Message) -> Message:
-    """A message as the rows of Mastra have it: with the calls of a network's run beside its messages.
+    """Return a message as Mastra's rows have it, with calls of a network's run beside its messages.
 
     The usage has its own field, and a decision of the router is an internal event.
     """

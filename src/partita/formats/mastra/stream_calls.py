@@ -1,7 +1,7 @@
 """Tool calls in Mastra's streams: their inputs, approvals and outputs, and the steps of workflows.
 
-A step of a workflow is a call too: its payload is the input, and what an agent writes in it is under it.
-Chunk types: packages/core/src/stream/types.ts in https://github.com/mastra-ai/mastra
+A step of a workflow is a call too: its payload is the input, and the messages of an agent in it are nested in
+it. Chunk types: packages/core/src/stream/types.ts in https://github.com/mastra-ai/mastra
 """
 
 from collections.abc import Callable, Mapping
@@ -26,10 +26,10 @@ from partita.types.parts import ExecutionDeniedOutput, InterruptedOutput
 from .stream_output import NAMESPACE, Event, Output
 
 Handler: TypeAlias = Callable[[Event], bool]
-"""Writes the chunks of an event. Returns `False` if the event is not as it should be."""
+"""Emits the chunks of an event. Returns `False` if the event is invalid."""
 
 FeedChild: TypeAlias = Callable[[str, Json, str], bool]
-"""Decodes an event of the agent under a call. Returns whether it is an event."""
+"""Decodes an event of the agent of a call. Returns whether it is an event."""
 
 UNNAMED: Final = "unknown"
 MEMBERS: Final[Mapping[str, tuple[str, type]]] = {
@@ -40,14 +40,14 @@ MEMBERS: Final[Mapping[str, tuple[str, type]]] = {
 """Members of a call that chunks have fields for."""
 
 SHOWN: Final = ("suspendPayload", "resumeSchema")
-"""Members of a request for approval that the user is shown."""
+"""Members of an approval request that are shown to the user."""
 
 FAILED: Final = ("failed", "error", "tripwire")
 """The status of a workflow step that failed."""
 
 
 class Call(Struct):
-    """A call so far."""
+    """A call, as far as it was streamed."""
 
     id: str
     name: str
@@ -61,7 +61,7 @@ class Call(Struct):
 
 
 class Calls:
-    """The calls of a line of messages."""
+    """The calls of a sequence of messages."""
 
     def __init__(self, output: Output, feed_child: FeedChild, interrupt_child: Callable[[str], None]) -> None:
         self._output, self._feed_child, self._interrupt_child = output, feed_child, interrupt_child
@@ -125,7 +125,7 @@ class Calls:
         return True
 
     def _input_end(self, event: Event) -> bool:
-        """The input is complete, if it is JSON. A `tool-call` does not always follow."""
+        """End the input, if it is JSON. A `tool-call` does not always follow."""
         call = self._find(event.get("toolCallId"))
         if call is None or call.pieces is None:
             return False
@@ -156,7 +156,7 @@ class Calls:
         return True
 
     def _set_input(self, call: Call, input_: Json) -> None:
-        """The input is complete. Its text is kept with the call if JSON would write it differently."""
+        """Set the input. Its text is kept if JSON would write it differently."""
         self._output.ensure()
         call.message = self._output.count
         call.input = input_
@@ -168,7 +168,7 @@ class Calls:
         )
 
     def _known(self, event: Event) -> Call | None:
-        """The call of an event, which begins now if it has not; `None` if the event names none."""
+        """Return the call of an event, which starts now if it has not; `None` if the event names none."""
         id_, name, args = event.get("toolCallId"), event.get("toolName"), event.get("args")
         if not isinstance(id_, str):
             return None
@@ -188,16 +188,18 @@ class Calls:
     # Approvals
 
     def _request(self, event: Event) -> bool:
-        """A call waits for a user, who may allow it or supply what is missing."""
+        """Emit the approval request of a call, for which a user allows it or supplies missing data."""
         call = self._known(event)
-        return call is not None and self._ask(call, event, is_suspended=event.type == "tool-call-suspended")
+        return call is not None and self._request_approval(
+            call, event, is_suspended=event.type == "tool-call-suspended"
+        )
 
     def _task_request(self, event: Event) -> bool:
         call = self._running_task(event)
-        return call is not None and self._ask(call, event, is_suspended=True)
+        return call is not None and self._request_approval(call, event, is_suspended=True)
 
-    def _ask(self, call: Call, event: Event, *, is_suspended: bool) -> bool:
-        run_id = event.around.get("runId")
+    def _request_approval(self, call: Call, event: Event, *, is_suspended: bool) -> bool:
+        run_id = event.envelope.get("runId")
         call.approval_id = f"{run_id}::{call.id}" if isinstance(run_id, str) else call.id
         shown: JsonObject = {key: event.rest.pop(key) for key in SHOWN if key in event.rest}
         if is_suspended:
@@ -245,7 +247,7 @@ class Calls:
         return call is not None and self._end(call, event.rest.pop("result"), event)
 
     def _task_error(self, event: Event) -> bool:
-        """A background task failed, and with it the sub-agent of its call."""
+        """End a background task that failed, and the sub-agent of its call."""
         call = self._running_task(event) if "error" in event.rest else None
         if call is None:
             return False
@@ -253,7 +255,7 @@ class Calls:
         return self._end(call, event.rest.pop("error"), event, is_error=True)
 
     def _task_end(self, event: Event) -> bool:
-        """A background task was cancelled."""
+        """End a background task that was cancelled."""
         call = self._running_task(event)
         if call is None:
             return False
@@ -262,7 +264,7 @@ class Calls:
         return True
 
     def _running_task(self, event: Event) -> Call | None:
-        """The call of a background task, unless it has its output already."""
+        """Return the call of a background task, unless it has its output."""
         call = self._find(event.get("toolCallId"))
         return None if call is None or call.has_ended else self._known(event)
 
@@ -292,7 +294,7 @@ class Calls:
         return True
 
     def _child_event(self, event: Event) -> bool:
-        """An event of the sub-agent or the workflow of a call."""
+        """Decode an event of the sub-agent or the workflow of a call."""
         call = self._find(event.get("toolCallId"))
         if call is None or not self._feed(call, event):
             return False
@@ -323,7 +325,7 @@ class Calls:
         return call
 
     def _step(self, event: Event) -> Call | None:
-        """The call of the step of an event. The step begins now if it has not."""
+        """Return the call of the step of an event. The step starts now if it has not."""
         name = event.get("id")
         if not isinstance(name, str):
             return None
@@ -334,7 +336,7 @@ class Calls:
         return call
 
     def _step_output(self, event: Event) -> bool:
-        """An event of an agent that runs in a step."""
+        """Decode an event of an agent that runs in a step."""
         id_ = event.get("stepCallId") or event.get("id") or event.get("stepId")
         call = self._find(id_) or self._steps.get(str(id_)) or self._last_step
         if call is None or not self._feed(call, event):
@@ -353,7 +355,7 @@ class Calls:
 
     def _step_request(self, event: Event) -> bool:
         call = self._step(event)
-        return call is not None and self._ask(call, event, is_suspended=True)
+        return call is not None and self._request_approval(call, event, is_suspended=True)
 
 
 def _take_names(event: Event, id_: str, name: str) -> None:
@@ -367,7 +369,7 @@ def _take_step_names(event: Event, call: Call) -> None:
 
 
 def _take_fields(event: Event, before: JsonObject) -> JsonObject:
-    """The fields of a call besides its input. Those from before stay: otherwise it would be another call."""
+    """Return the fields of a call besides its input, with those before, without which it is another call."""
     fields = dict(before)
     for name, (field, kind) in MEMBERS.items():
         value = event.get(name)
@@ -377,6 +379,6 @@ def _take_fields(event: Event, before: JsonObject) -> JsonObject:
 
 
 def _parsed(pieces: list[str]) -> Json:
-    """The value of an input; unset if its text is not JSON."""
+    """Return the value of an input, or unset if its text is not JSON."""
     text = "".join(pieces)
     return read_arguments(text)[0] if text.strip() else {}

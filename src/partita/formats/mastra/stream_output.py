@@ -1,7 +1,7 @@
-"""What decoders of Mastra's streams read and write: an event, and the chunks of a line of messages.
+"""Input and output of the decoders of Mastra's streams: `Event`, and `Output`, which emits chunks.
 
-An event of Mastra is `{type, runId, from, payload}`. Members of it that chunks have no place for are metadata
-of the message in the end, under `mastra` and the type of the event: `step-finish`, `step-finish-2` …
+An event of Mastra is `{type, runId, from, payload}`. Members without a place in a chunk are collected in the
+metadata of the message, under `mastra` and the type of the event: `step-finish`, `step-finish-2` …
 """
 
 from collections.abc import Iterator, Mapping
@@ -28,10 +28,10 @@ from partita.types.chunks import (
 from partita.types.json import Json, JsonObject, is_object, same_json
 
 NAMESPACE: Final = "mastra"
-"""Where provider metadata and metadata contain what is Mastra's own."""
+"""The namespace of Mastra in provider metadata and metadata."""
 
 
-AROUND: Final = ("runId", "from")
+COMMON_MEMBERS: Final = ("runId", "from")
 """Members of an event that are the same in all events of a message."""
 
 Kind: TypeAlias = Literal["text", "reasoning"]
@@ -42,7 +42,7 @@ BLOCKS: Final[Mapping[Kind, tuple[type[Any], type[Any], type[Any]]]] = {
 
 
 class Event:
-    """An event. Handlers remove the members that they express; the rest is kept."""
+    """An event. Handlers remove the members that they express; the others are kept."""
 
     def __init__(self, raw: JsonObject, where: str) -> None:
         self.type: str = raw["type"]
@@ -50,41 +50,41 @@ class Event:
         self.payload: Json = raw.get("payload")
         self.rest: JsonObject = dict(self.payload) if is_object(self.payload) else {}
         read = ("type", "payload") if is_object(self.payload) else ("type",)
-        self.around: JsonObject = {key: item for key, item in raw.items() if key not in read}
+        self.envelope: JsonObject = {key: item for key, item in raw.items() if key not in read}
         self.subject: JsonObject = {}
-        """The members of the payload that name what the rest is about."""
+        """The members of the payload that identify what the others are about."""
 
     def get(self, name: str) -> Json:
-        """A member of the payload; `None` if it is absent."""
+        """Return a member of the payload, or `None` if it is absent."""
         return self.rest.get(name)
 
     def take(self, name: str, kind: type[Any]) -> Any:
-        """Remove a member of the payload if it has that type. Otherwise it stays, and this is `None`."""
+        """Remove and return a member of the payload if it has that type; otherwise it stays."""
         value = self.rest.get(name)
         if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
             return None
         return self.rest.pop(name)
 
     def take_metadata(self) -> JsonObject | None:
-        """The provider metadata of the payload, with what Mastra's server added to the event itself."""
+        """Remove and return the provider metadata of the payload, and that of Mastra's server beside it."""
         own: JsonObject | None = self.take("providerMetadata", dict)
-        metadata: Json = self.around.get("metadata")
+        metadata: Json = self.envelope.get("metadata")
         if not is_object(metadata) or not is_object(metadata.get(NAMESPACE)):
             return own
-        self.around = {key: item for key, item in self.around.items() if key != "metadata"}
+        self.envelope = {key: item for key, item in self.envelope.items() if key != "metadata"}
         if len(metadata) > 1:
-            self.around["metadata"] = {key: item for key, item in metadata.items() if key != NAMESPACE}
+            self.envelope["metadata"] = {key: item for key, item in metadata.items() if key != NAMESPACE}
         return {**(own or {}), NAMESPACE: {**notes(own, NAMESPACE), **metadata[NAMESPACE]}}
 
     def drop(self, known: Mapping[str, Json]) -> None:
-        """Remove the members of the payload that are known already, if they are the same."""
+        """Remove the members of the payload that have a known value."""
         self.rest = _without(self.rest, known)
 
     def left(self, known: Mapping[str, Json]) -> JsonObject:
-        """What was not removed and is not known, with its subject."""
+        """Return the members that were not removed and are not known, with those that name their subject."""
         self.drop(known)
-        around = _without(self.around, known)
-        left = {**self.rest, **({"event": around} if around else {})}
+        envelope = _without(self.envelope, known)
+        left = {**self.rest, **({"event": envelope} if envelope else {})}
         return {**self.subject, **left} if left else {}
 
 
@@ -93,19 +93,19 @@ def _without(members: JsonObject, known: Mapping[str, Json]) -> JsonObject:
 
 
 class Output:
-    """Writes the chunks of a line of messages: of the conversation, or of the sub-agent of a call."""
+    """Emits the chunks of a sequence of messages: of the conversation, or of the sub-agent of a call."""
 
     def __init__(self, sink: list[Chunk], losses: list[Loss], path: tuple[str, ...] = ()) -> None:
-        """`path`: the calls that lead to the sub-agent."""
+        """`path`: the ids of the calls that lead to the sub-agent."""
         self.sink, self.losses, self.path = sink, losses, path
         self.message_id: str | None = None
         self.count = 0
         """The number of messages that have begun."""
         self.is_open = False
         """Whether the last message has not ended."""
-        self.next_around: JsonObject = {}
+        self.next_envelope: JsonObject = {}
         """The run and the sender for a message that begins implicitly."""
-        self._around: JsonObject = {}  # of the current message
+        self._envelope: JsonObject = {}  # of the current message
         self._ids: set[str] = set()
         self._kept: JsonObject = {}
         self._names: dict[str, int] = {}
@@ -115,18 +115,18 @@ class Output:
     # Messages
 
     def begin(self, message_id: str | None = None) -> None:
-        """Begin a message, and end the one before."""
+        """Begin a message after ending the one before."""
         self.close()
         self.count += 1
         self.message_id = self._unique(message_id)
         self.is_open = True
         self._names = {}
-        self._around = dict(self.next_around)
-        metadata = {NAMESPACE: dict(self._around)} if self._around else UNSET
+        self._envelope = dict(self.next_envelope)
+        metadata = {NAMESPACE: dict(self._envelope)} if self._envelope else UNSET
         self._send(MessageStart(self.message_id, metadata))
 
     def _unique(self, message_id: str | None) -> str | None:
-        """The id of a message. Only the first may have none."""
+        """Return the id of a message that is not used yet. Only the first may have none."""
         id_ = message_id
         if id_ is None and self.count > 1:
             id_ = f"{self.path[-1]}/{self.count}" if self.path else f"message-{self.count}"
@@ -137,7 +137,7 @@ class Output:
         return id_
 
     def ensure(self) -> None:
-        """Begin a message if there is none."""
+        """Begin a message, unless one is open."""
         if not self.count:
             self.begin()
 
@@ -153,7 +153,7 @@ class Output:
         self._finish |= metadata
 
     def close(self) -> None:
-        """End everything that is open, and the message."""
+        """End whatever is open, and the message."""
         self.end_blocks()
         metadata = {**self._finish, **({NAMESPACE: self._kept} if self._kept else {})}
         if self.is_open:
@@ -168,19 +168,19 @@ class Output:
         self.sink.append(ChildChunk(self.path, chunk) if self.path else chunk)
 
     def keep_rest(self, event: Event) -> None:
-        """Keep what is left of an event for the metadata of the message, by its type."""
+        """Keep the members that are left of an event for the metadata of the message, by its type."""
         self.ensure()
-        left = event.left(self._around)
+        left = event.left(self._envelope)
         if left:
             count = self._names[event.type] = self._names.get(event.type, 0) + 1
             self._kept[event.type if count == 1 else f"{event.type}-{count}"] = left
-        if not event.around.keys() <= self._around.keys():
-            self._around = {**event.around, **self._around}  # so that it is kept only once
+        if not event.envelope.keys() <= self._envelope.keys():
+            self._envelope = {**event.envelope, **self._envelope}  # so that it is kept only once
 
     # Text and reasoning
 
     def start(self, kind: Kind, id_: str, metadata: JsonObject | None, where: str | None = None) -> None:
-        """Start a text or a reasoning, and end an open one with that id. `where`: of the id, if given."""
+        """Start a text or a reasoning, after ending an open one with that id. `where`: the path of the id."""
         self.ensure()
         if where is not None and kind == "text" and id_ not in _values(metadata):
             self.losses.append(Loss.of(f"{where}.payload.id", id_, NO_PLACE, "minor"))
@@ -191,13 +191,13 @@ class Output:
     def append(
         self, kind: Kind, id_: str, delta: str, metadata: JsonObject | None = None, where: str | None = None
     ) -> None:
-        """Append to a text or a reasoning. The first delta starts it."""
+        """Append to a text or a reasoning, which starts now if it has not."""
         if (kind, id_) not in self._blocks:
             self.start(kind, id_, None, where)
         self.emit(BLOCKS[kind][1](id_, delta, self._merged(kind, id_, metadata)))
 
     def end(self, kind: Kind, id_: str, metadata: JsonObject | None = None) -> bool:
-        """End a text or a reasoning. Returns whether one with that id was open."""
+        """End a text or a reasoning, if it is open. Returns whether it was."""
         if (kind, id_) not in self._blocks:
             return False
         merged = self._merged(kind, id_, metadata)
@@ -206,23 +206,23 @@ class Output:
         return True
 
     def end_blocks(self) -> None:
-        """End every text and reasoning that is open."""
+        """End all texts and reasonings that are open."""
         for kind, id_ in list(self._blocks):
             self.end(kind, id_)
 
     def _merged(self, kind: Kind, id_: str, metadata: JsonObject | None) -> JsonObject | None:
-        """Metadata of a block with those before."""
+        """Return the metadata of a block with the metadata before."""
         if metadata is not None:
             metadata = self._blocks[kind, id_] = {**(self._blocks[kind, id_] or {}), **metadata}
         return metadata
 
     def data(self, name: str, value: Json, id_: str | None = None, transient: bool | None = None) -> None:
-        """Write data by name."""
+        """Emit data by name."""
         self.emit(DataChunk(f"data-{name}", value, id_, transient))
 
 
 def _values(metadata: JsonObject | None) -> Iterator[Json]:
-    """The values in the metadata of all providers."""
+    """Yield the values in the metadata of all providers."""
     for own in (metadata or {}).values():
         if is_object(own):
             yield from own.values()

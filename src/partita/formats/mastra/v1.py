@@ -1,9 +1,10 @@
-"""V1 messages ↔ canonical messages. Networks in texts are still texts here: see `network`.
+"""V1 messages ↔ canonical messages. Networks in texts remain texts here: see `network`.
 
 The content of a V1 message is that of an AI SDK 4 core message, which `ai_sdk.model` reads and writes. Each
-step of an assistant and the results of its calls are messages of their own. Those after the first are called
-`ID__split-1`, `ID__split-2` …, as Mastra calls them: `convertToV1Messages` in packages/core/src/agent/
-message-list of https://github.com/mastra-ai/mastra, and https://github.com/mastra-ai/mastra/issues/9370
+step of an assistant and the results of its calls are messages of their own. Those after the first have the
+ids `ID__split-1`, `ID__split-2` …, as in Mastra: `convertToV1Messages` in
+packages/core/src/agent/message-list of https://github.com/mastra-ai/mastra, and
+https://github.com/mastra-ai/mastra/issues/9370
 """
 
 from collections.abc import Mapping, Sequence
@@ -45,7 +46,7 @@ ROLES: Final[Mapping[str, type[Message]]] = {
 }
 
 OPTIONS: Final = ("providerOptions", "experimental_providerMetadata")
-"""Provider options, in the names of two versions."""
+"""The names of provider options in two versions."""
 
 VERSION: Final = 4
 
@@ -54,7 +55,7 @@ VERSION: Final = 4
 
 
 def read_message(raw: Json, path: str, index: int) -> tuple[Message, Mapping[int, Any]]:
-    """A V1 message as a canonical one, and its parts by their positions. It may be only results."""
+    """Return the canonical message of a V1 message, which may be only results, and its parts by position."""
     row = check_row(raw, path, tuple(ROLES))
     role, content = row["role"], row["content"]
     fields, rest = read_envelope(row, path, index)
@@ -73,7 +74,7 @@ def read_message(raw: Json, path: str, index: int) -> tuple[Message, Mapping[int
 
 
 def _items(content: Json) -> list[Json] | None:
-    """The parts in the text column of a row; `None` if it is only a text."""
+    """Return the parts in the text column of a row, or `None` if it is only text."""
     if not isinstance(content, str) or not content.startswith("["):
         return None
     try:
@@ -87,7 +88,7 @@ def _items(content: Json) -> list[Json] | None:
 
 
 def _is_core(role: str, content: Json) -> bool:
-    """Whether a core message may have such a content."""
+    """Whether a core message may have such content."""
     is_text, is_list = isinstance(content, str), is_array(content)
     return role != "signal" and ((is_text and role != "tool") or (is_list and role != "system"))
 
@@ -107,7 +108,7 @@ def _read_core(role: str, content: Json, rest: JsonObject, path: str) -> tuple[M
 
 
 def _keep(role: str, content: Json, rest: JsonObject) -> Message:
-    """A message that is not a core message: a signal, instructions in parts, or damage."""
+    """Return a message that is not a core message: a signal, instructions in parts, or damaged data."""
     is_prompt = role == "signal" and rest.get("type") == USER_SIGNAL
     message_type: Any = UserMessage if is_prompt else ROLES[role]
     content_type: Any = UserContent if is_prompt else SystemContent
@@ -132,7 +133,7 @@ def _read_system_part(item: Json) -> TextPart | ForeignPart:
 
 
 def type_of(role: str, content: Json) -> str:
-    """The type that Mastra gives to a V1 message."""
+    """Return the type that Mastra has for a V1 message."""
     if role == "tool":
         return "tool-result"
     items: list[Json] = content if is_array(content) else []
@@ -144,9 +145,9 @@ def type_of(role: str, content: Json) -> str:
 
 
 def write_messages(messages: Sequence[Message], record: Record | None = None) -> list[JsonObject]:
-    """Messages as V1 messages. `record`: what was written where.
+    """Write messages as V1 messages, and record their positions.
 
-    The place of a message is its number, that of a part its number after it.
+    The position of a message is its number, that of a part its number after it.
     """
     rows: list[JsonObject] = []
     record = Record() if record is None else record
@@ -178,13 +179,13 @@ def _is_written(part: AssistantPart) -> bool:
 
 
 def _origin(turn: Turn) -> int:
-    """The number of the message that a turn is of."""
+    """Return the number of the message that a turn belongs to."""
     path = turn.step.path if isinstance(turn, Results) and turn.step is not None else turn.path
     return int(path.removeprefix("$[").partition("]")[0])
 
 
 def _has_own_id(turn: Turn) -> bool:
-    """Whether a turn has an id in the messages. Steps after the first and implied results do not."""
+    """Whether a turn has an id in the messages. Later steps and implied results have none."""
     match turn:
         case Step():
             return turn.number == 1
@@ -197,7 +198,7 @@ def _has_own_id(turn: Turn) -> bool:
 
 
 def _piece(turn: Turn) -> Message:
-    """The message of a turn, with its parts alone."""
+    """Return the message of a turn with only the parts of the turn."""
     parts: Any = tuple(part for part, _ in turn.parts)
     if isinstance(turn, Step) and turn.number > 1:
         return replace(turn.message, content=AssistantContent(parts=parts), extra=None)
@@ -211,7 +212,7 @@ Core: TypeAlias = tuple[str, Json, JsonObject]
 
 
 def _write_core(piece: Message) -> tuple[Sequence[Core], Sequence[tuple[int, int] | None]]:
-    """The core messages of a message, and the positions of its parts in them."""
+    """Return the core messages of a message, and the positions of its parts in them."""
     parts = piece.content.parts
     match parts:
         case (ForeignPart(format=format_, value=value),) if format_ == FOREIGN:

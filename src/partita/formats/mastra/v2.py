@@ -1,7 +1,7 @@
-"""V2 messages ↔ canonical messages. Networks in texts are still texts here: see `network`.
+"""V2 messages ↔ canonical messages. Networks in texts remain texts here: see `network`.
 
-- The parts count, and what is beside them supplies what they lack: see `mirrors`.
-- Calls that wait, by the metadata of the message, ask for approval: see `calls`.
+- The parts are read; members that repeat them supply what the parts lack: see `mirrors`.
+- Calls that wait by the metadata of the message have approval requests: see `calls`.
 - A signal that a user sent is a user message; any other is a system message, an internal event.
 """
 
@@ -57,30 +57,30 @@ ROLES: Final[Mapping[str, tuple[str, type[Any], type[Any]]]] = {
     "tool": ("assistant", AssistantMessage, AssistantContent),
     "signal": ("system", SystemMessage, SystemContent),
 }
-"""By role: whose parts there may be, the message and its content. Mastra reads `tool` as the assistant."""
+"""By role: the role whose parts there may be, the message and its content. `tool` is read as `assistant`."""
 
 MIRRORED: Final = "mirrors"
-"""The note of a content about its members that repeat the parts."""
+"""The note about members of a content that repeat the parts."""
 
 CALL: Final = "call"
-"""The place of a call that is not in the parts, with its id."""
+"""The position of a call that is not in the parts, followed by its id."""
 
 _NETWORK: Final[Codec[NetworkExecution]] = Codec(NetworkExecution)
 
 
 class ReadContent(NamedTuple):
-    """A content that was read."""
+    """The result of reading a content."""
 
     content: Content
     raws: Sequence[Json]
-    """What was in `parts`."""
+    """The value of `parts`."""
     groups: Sequence[Sequence[Part]]
-    """The parts of each; none for the execution of a network. Without `raws`: those of the mirrors."""
+    """The parts of each; none for a network execution. Without `raws`: those of the mirrors."""
     attached: Sequence[Part]
     unlisted: Sequence[ToolCallPart]
 
     def positions(self) -> dict[tuple[Any, ...], Any]:
-        """The parts by their positions: the number of the part on the wire, and the number in its group."""
+        """Return the parts by position: the number of the part on the wire, and the number in its group."""
         groups = enumerate(group for group in self.groups if group)
         positions: dict[tuple[Any, ...], Any] = {
             (index, number): part for index, group in groups for number, part in enumerate(group)
@@ -90,7 +90,7 @@ class ReadContent(NamedTuple):
 
 
 def read_message(raw: Json, path: str, index: int) -> tuple[Message, ReadContent]:
-    """A V2 message as a canonical one, and how its content was read."""
+    """Return the canonical message of a V2 message, and the result of reading its content."""
     row = check_row(raw, path, tuple(ROLES))
     role = row["role"]
     is_notice = role == "signal" and not _is_from_user(row)
@@ -112,7 +112,7 @@ def _is_from_user(row: JsonObject) -> bool:
 
 
 def read_content(raw: JsonObject, role: str) -> ReadContent:
-    """The content of a V2 message."""
+    """Read the content of a V2 message."""
     speaker, _, content_type = ROLES[role]
     rest = dict(raw)
     stored: list[Json] = rest.pop("parts") if is_array(rest.get("parts")) else []
@@ -154,7 +154,7 @@ def read_content(raw: JsonObject, role: str) -> ReadContent:
 def _with_unlisted(
     parts: list[Any], mirror: Json, metadata: Json
 ) -> tuple[list[Any], Sequence[ToolCallPart]]:
-    """The parts with the calls that are only beside them, and those calls.
+    """Return the parts with the calls that only other members have, and those calls.
 
     They are placed after the last call, or first if there is none; those that wait for approval are last.
     """
@@ -170,22 +170,22 @@ def _with_unlisted(
 
 
 def write_message(message: Message, network: NetworkForm | None = None) -> JsonObject:
-    """A message as Mastra's API has it.
+    """Write a message as Mastra's API has it.
 
-    `network` is the form of a network execution. By default it is a part; if the metadata of the message
-    demand a string too, it is both a member and a string.
+    `network`: the form of a network execution. By default it is a part; if the metadata of the message
+    requires a string, it is both a member and a string.
     """
     content = _write_content(message, network)
-    return {**_write_around(message), "content": content}
+    return {**_write_envelope(message), "content": content}
 
 
-def write_again(message: Message, read: ReadContent) -> JsonObject:
-    """A message in the form that it was read in."""
-    return {**_write_around(message), "content": write_content_again(read, message.id)}
+def write_back(message: Message, read: ReadContent) -> JsonObject:
+    """Write a message in its original form."""
+    return {**_write_envelope(message), "content": write_content_back(read, message.id)}
 
 
-def write_content_again(read: ReadContent, message_id: str) -> JsonObject:
-    """A content in the form that it was read in."""
+def write_content_back(read: ReadContent, message_id: str) -> JsonObject:
+    """Write a content in its original form."""
     parts = [
         write_as_read(group, raw) if group else _network_part(read.content, message_id)
         for raw, group in zip(read.raws, read.groups, strict=False)
@@ -194,7 +194,7 @@ def write_content_again(read: ReadContent, message_id: str) -> JsonObject:
     return {"format": 2, **_write_beside(read.content, mirrored), "parts": parts}
 
 
-def _write_around(message: Message) -> JsonObject:
+def _write_envelope(message: Message) -> JsonObject:
     return {
         "id": message.id,
         "role": _role(message),
@@ -207,8 +207,8 @@ def _role(message: Message) -> str:
     return "assistant" if isinstance(message, ToolMessage) else message.role
 
 
-def places_of(message: Message) -> list[tuple[Any, ...]]:
-    """Where each part of a message is written: see `ReadContent`."""
+def positions_of(message: Message) -> list[tuple[Any, ...]]:
+    """Return the position of each part of a message: see `ReadContent`."""
     positions: list[tuple[Any, ...]] = []
     unlisted = _unlisted(message.content)
     attachments = index = 0
@@ -243,24 +243,24 @@ def _write_content(message: Message, network: NetworkForm | None) -> JsonObject:
 
 
 def _network_part(content: Content, message_id: str) -> Json:
-    """The execution of a network as a `dynamic-tool`, as Mastra's page shows one that is running.
+    """Return the execution of a network as a `dynamic-tool` part, as Mastra's UI shows a running one.
 
-    Its metadata contain the whole execution, so that it can be read back.
+    Its metadata has the whole execution, so that it can be read back.
     """
-    assert isinstance(content, AssistantContent), "only assistants run networks"
+    assert isinstance(content, AssistantContent), "only assistant messages have executions"
     assert content.network_execution is not None, "it has one"
     call = network_tool_call(message_id, content.network_execution)
     return write_ui_part(call)
 
 
 def _listed(content: Content) -> list[list[Part]]:
-    """The groups of parts that are in `parts`."""
+    """Return the groups of parts that are in `parts`."""
     unlisted = _unlisted(content)
     return [one for one in grouped(content.parts) if not is_attachment(one[0]) and one[0] not in unlisted]
 
 
 def _unlisted(content: Content) -> Sequence[Part]:
-    """The calls that are beside the parts, as long as they are the same there."""
+    """Return the calls that only other members have, if these calls are unchanged."""
     noted = {
         part.id
         for part in content.parts
@@ -275,7 +275,7 @@ def _unlisted(content: Content) -> Sequence[Part]:
 
 
 def _write_beside(content: Content, parts: Sequence[Json]) -> JsonObject:
-    """What is beside the parts of a content."""
+    """Return the members of a content besides its parts."""
     written = members_of(content)
     if content.content is not None:
         written["content"] = content.content

@@ -1,7 +1,7 @@
 """Wire types of the parts that Mastra's V2 messages have from AI SDK 4.
 
 All other parts (`text`, `step-start`, `source-document`, `data-NAME`, `dynamic-tool`, …) are parts of UI
-messages of AI SDK 5 to 7, which are written as ours are.
+messages of AI SDK 5 to 7, which are written like canonical parts.
 
 Sources: `MastraMessageContentV2` in packages/core/src/agent/message-list of
 https://github.com/mastra-ai/mastra, and `UIMessage` in https://github.com/vercel/ai/tree/v4/packages/ui-utils
@@ -33,13 +33,13 @@ STATES: Final[Mapping[str, ToolState]] = {
     "output-error": "output-error",
     "output-denied": "output-denied",
 }
-"""The states of tool invocations, and ours."""
+"""The states of tool invocations, and the canonical ones."""
 
 OPEN_STATES: Final = ("call", "partial-call")
 
 
 class Block(Wire, tag_field="type", rename="camel", kw_only=True):
-    """What all parts may have. Most have `createdAt` too: it is kept like any other member."""
+    """Members that all parts may have. Most also have `createdAt`: it is kept like any other member."""
 
     provider_metadata: JsonObject | UnsetType = UNSET
 
@@ -79,7 +79,7 @@ class Invocation(Wire, rename="camel"):
 
 
 class ToolInvocation(Block, tag="tool-invocation"):
-    """A call of a tool, and what newer versions added beside it."""
+    """A call of a tool, and the members that newer versions have beside it."""
 
     tool_invocation: Invocation
     provider_executed: bool | UnsetType = UNSET
@@ -112,7 +112,7 @@ class UrlSource(Wire, tag_field="sourceType", tag="url", rename="camel"):
 
 
 class Source(Block, tag="source"):
-    """A source that the answer is based on."""
+    """A source of the response."""
 
     source: UrlSource
 

@@ -17,7 +17,7 @@ from partita.formats.core.wire import conversion_errors
 from partita.formats.format import Loaded
 from partita.formats.losses import UNREAD, Loss, json_losses
 from partita.formats.mastra.parts import read_part, write_as_read
-from partita.formats.mastra.v2 import read_content, write_content_again
+from partita.formats.mastra.v2 import read_content, write_content_back
 from partita.store.encoding import CONTENTS
 from partita.types.codec import Codec
 from partita.types.json import Json, JsonObject, is_array, is_object, loads
@@ -189,7 +189,7 @@ def _upgrade_parts(content: JsonObject, role: str, losses: list[Loss]) -> Conten
     with conversion_errors():
         if role in V4_PARTS and not _has_own_members(content):
             read = read_content(content, role)
-            losses.extend(json_losses(content, write_content_again(read, ""), "$", UNREAD))
+            losses.extend(json_losses(content, write_content_back(read, ""), "$", UNREAD))
             return read.content
         whole: Content = CONTENTS[role].read({**content, "parts": []})
         raws: Json = content.get("parts")
