@@ -31,8 +31,8 @@ from partita.server.sharing.request import (
     ShareRequest,
     WhichMessages,
 )
-from partita.server.sharing.shared_file import ENDINGS, make
-from partita.server.sharing.thread_content import Gathered, gather
+from partita.server.sharing.shared_file import SUFFIXES, shared_file
+from partita.server.sharing.thread_content import ThreadContent, read_content
 from partita.store.store import Store
 from partita.store.values import ThreadFilter
 from partita.types.json import JsonObject
@@ -107,7 +107,7 @@ def wanted_file(
     for kind in kinds:
         if kind not in BY_NAME:
             raise click.UsageError(f"--secret {kind}: say one of {', '.join(BY_NAME)}")
-    known: dict[str, ShareFormat] = {one: one for one in ENDINGS}
+    known: dict[str, ShareFormat] = {one: one for one in SUFFIXES}
     target = "canonical"
     if name not in known:
         if get_format(name).dump is None:
@@ -130,26 +130,28 @@ def make_file(store: Store, wait: Wait, thread: Thread, wanted: Wanted) -> Made:
     """The file of a thread."""
     if wanted.request is None:
         return _raw(store, wait, thread, wanted)
-    file = make(_gathered(store, wait, thread, wanted, wanted.request), wanted.request, __version__)
-    ending = ENDINGS[wanted.request.format]
+    file = shared_file(_gathered(store, wait, thread, wanted, wanted.request), wanted.request, __version__)
+    ending = SUFFIXES[wanted.request.format]
     title = file.name.removesuffix(f".{ending}")
-    if wanted.name not in ENDINGS:
+    if wanted.name not in SUFFIXES:
         ending = f"{ODD.sub('-', wanted.name)}.{ending}"
     made = Made(thread, wanted, title, ending, file.pieces)
-    made.messages = len(file.cleaned.messages)
-    made.findings = file.cleaned.findings
-    made.removed = dict(file.cleaned.removed)
+    made.messages = len(file.redacted.messages)
+    made.findings = file.redacted.findings
+    made.removed = dict(file.redacted.removed)
     made.losses = file.losses
     made.notices = list(file.notices)
     return made
 
 
-def _gathered(store: Store, wait: Wait, thread: Thread, wanted: Wanted, request: ShareRequest) -> Gathered:
+def _gathered(
+    store: Store, wait: Wait, thread: Thread, wanted: Wanted, request: ShareRequest
+) -> ThreadContent:
     logs = request.format == "fixture"
     if wanted.branch is None:
-        return wait(gather(store, thread, request.messages, logs=logs))
+        return wait(read_content(store, thread, request.messages, logs=logs))
     chosen = select_messages(store, wait, thread, Selection(wanted.branch, wanted.internal))
-    gathered = wait(gather(store, thread, WhichMessages(only=[]), logs=logs))
+    gathered = wait(read_content(store, thread, WhichMessages(only=[]), logs=logs))
     return gathered._replace(messages=list(read_messages(store, wait, chosen)))
 
 

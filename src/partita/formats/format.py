@@ -5,10 +5,11 @@
 in `registry`.
 """
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, NamedTuple, Protocol, TypeAlias
+from typing import Any, Final, NamedTuple, Protocol, TypeAlias
 
 from partita.formats.losses import NO_PLACE, UNREAD
 from partita.types.chunks import Chunk
@@ -20,6 +21,9 @@ from partita.types.value import Value
 
 from .log.session_file import SessionFacts
 from .losses import Loss, json_losses
+
+GENERATED_ID: Final = re.compile(r"message-[0-9]+")
+"""The ids that formats give to messages without one. They are the same in every payload."""
 
 
 class ToolSpec(Value):

@@ -10,7 +10,7 @@ import pytest
 from partita.importers.logs.importer import import_logs
 from partita.importers.logs.workers import Workers
 from partita.logs.files import find_logs
-from partita.server.routes.run_log import BYTES_AT_ONCE
+from partita.server.routes.run_log import PAGE_BYTES
 from partita.store.logs.maintenance import Retention
 from partita.store.logs.run_log import LogEntry
 from partita.store.store import Store
@@ -82,7 +82,7 @@ async def test_pages_together_are_all_of_it(client: httpx.AsyncClient, limit: in
 
 
 async def test_a_page_ends_early_where_records_are_large(client: httpx.AsyncClient, store: Store) -> None:
-    large = [LogEntry(NOON, None, b"x" * (BYTES_AT_ONCE // 2 + 1)) for _ in range(4)]
+    large = [LogEntry(NOON, None, b"x" * (PAGE_BYTES // 2 + 1)) for _ in range(4)]
     await two_messages(store, [LogEntry(NOON, MessageStart("a1")), *large])
     assert len((await raw(client, "a1"))["items"]) == 3
 
@@ -200,7 +200,7 @@ async def test_where_lines_were_dropped_those_that_name_a_message_are_taken(
     report = await store.logs.drop(Retention(max_age=timedelta(0)), limit=1)
     assert report.run_ids == (f"{SESSION}@0",)
     gone = await lines(client, SESSION, "u-1")
-    assert (gone["items"], "gone" in gone["reason"]) == ([], True)
+    assert (gone["items"], "dropped" in gone["reason"]) == ([], True)
     left = await lines(client, SESSION, "msg-u-3")
     assert left["exact"] is False
     assert [item["raw"] for item in left["items"]] == [session.data.decode().splitlines()[-1]]
@@ -226,7 +226,7 @@ async def test_a_log_that_is_gone_is_said_to_be(client: httpx.AsyncClient, store
     await store.logs.drop(Retention(max_age=timedelta(0)))
     found = await raw(client, "a1")
     assert found["items"] == []
-    assert "gone" in found["reason"]
+    assert "dropped" in found["reason"]
 
 
 @pytest.mark.usefixtures("run")

@@ -7,7 +7,7 @@ from typing import Any
 import httpx
 import pytest
 
-from partita.server.routes.run_log import BYTES_AT_ONCE
+from partita.server.routes.run_log import PAGE_BYTES
 from partita.store.logs.maintenance import Retention
 from partita.store.logs.run_log import LogEntry
 from partita.store.store import Store
@@ -92,7 +92,7 @@ async def test_of_an_imported_run_they_are_the_lines_of_its_log(
 
 
 async def test_a_page_ends_early_where_records_are_large(client: httpx.AsyncClient, store: Store) -> None:
-    large = [LogEntry(NOON, None, b"x" * (BYTES_AT_ONCE // 2 + 1)) for _ in range(5)]
+    large = [LogEntry(NOON, None, b"x" * (PAGE_BYTES // 2 + 1)) for _ in range(5)]
     run = await run_with(store, large)
     page = (await client.get(f"/api/runs/{run}/log?limit=100")).json()
     assert (len(page["items"]), page["next"]) == (2, 2)

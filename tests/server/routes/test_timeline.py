@@ -76,7 +76,7 @@ async def test_pages_add_up(client: httpx.AsyncClient, whole_run: str, limit: in
 async def test_large_chunks_make_pages_short(
     client: httpx.AsyncClient, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(timeline, "BYTES_AT_ONCE", 100)
+    monkeypatch.setattr(timeline, "PAGE_BYTES", 100)
     run = await run_with(store, [MessageStart("m"), *(TextDelta("t", "x" * 200) for _ in range(4))])
     assert len((await read(client, run))["items"]) == 2
     assert [item["seq"] for item in await pages(client, run, 5)] == [1, 2, 3, 4, 5]

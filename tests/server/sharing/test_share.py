@@ -21,8 +21,8 @@ from partita.runtime.recordings.recording import parse_recording
 from partita.server.page.files import web_files
 from partita.server.sharing import html as html_module
 from partita.server.sharing.request import ShareFormat, ShareRequest
-from partita.server.sharing.shared_file import make
-from partita.server.sharing.thread_content import gather
+from partita.server.sharing.shared_file import shared_file
+from partita.server.sharing.thread_content import read_content
 from partita.store.logs.run_log import LogEntry
 from partita.store.store import Store
 from partita.types.chunks import Chunk, DataChunk, MessageFinish, MessageStart, TextDelta, TextEnd, TextStart
@@ -364,8 +364,8 @@ async def test_a_file_can_be_made_in_another_process(store: Store, thread: Threa
     formats: tuple[ShareFormat, ...] = ("markdown", "jsonl", "fixture")
     for name in formats:
         request = ShareRequest(format=name)
-        gathered = await gather(store, thread, request.messages, logs=True)
+        gathered = await read_content(store, thread, request.messages, logs=True)
         arguments = pickle.loads(pickle.dumps((gathered, request, "1")))
-        file = pickle.loads(pickle.dumps(make(*arguments)))
-        assert file == make(gathered, request, "1")
+        file = pickle.loads(pickle.dumps(shared_file(*arguments)))
+        assert file == shared_file(gathered, request, "1")
         assert TOKEN.encode() not in b"".join(file.pieces)

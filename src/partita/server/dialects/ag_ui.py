@@ -19,7 +19,7 @@ from partita.types.messages import Message, SystemMessage, ToolMessage
 from partita.types.tool_results import fold
 
 from .client_messages import ClientMessage
-from .dialect import run_stream, take_turn
+from .dialect import run_stream, run_turn
 from .turn import HistoryTurn, StartedTurn, Turn
 
 
@@ -129,4 +129,4 @@ async def run_agent(
     ids, and outputs of client tools are taken from the client's messages. A run that waits for an approval
     ends with an interrupt; send the response to it in `resume`. Disconnecting does not stop the run.
     """
-    return await take_turn(AgUi(agent_name), caller, request, data)
+    return await run_turn(AgUi(agent_name), caller, request, data)

@@ -38,7 +38,7 @@ from partita.types.messages import AssistantMessage, Message
 from partita.types.threads import Run
 
 from .client_messages import ClientMessage, active_run, ids_of, last_run, rows_before
-from .dialect import run_stream, take_turn
+from .dialect import run_stream, run_turn
 from .turn import HistoryTurn, StartedTurn
 
 
@@ -243,7 +243,7 @@ async def send(
     ids. The run continues if the client disconnects: resume it, or stop it. A repeated request gets the same
     response.
     """
-    return await take_turn(_dialect(caller, version, key), caller, request, data)
+    return await run_turn(_dialect(caller, version, key), caller, request, data)
 
 
 @get(

@@ -110,7 +110,7 @@ def check_seed(message: AssistantMessage, where: str, principal: Principal) -> N
             )
 
 
-# Which stored messages an assistant message of a client is: a client has all messages of a run as one.
+# The stored messages of a client's message: a client joins all messages of a run.
 
 EARLIER: Final = 50
 """How many messages before the one that a run continues may be executions of the same network."""
@@ -137,7 +137,7 @@ def last_run(tx: Transaction, thread_id: str) -> Run | None:
 
 
 async def rows_from(store: Store, message: Message) -> list[Message]:
-    """A stored message, and those after it on the active branch that a client has joined with it."""
+    """A stored message, and those after it on the active branch that a client joins with it."""
     if message.run_id is None or message.seq is None:
         return [message]
     page = await store.messages.list(
@@ -154,7 +154,7 @@ async def rows_from(store: Store, message: Message) -> list[Message]:
 
 
 async def rows_before(store: Store, message: Message) -> list[Message]:
-    """The stored messages that a client has joined with one, up to that one, the first of them first."""
+    """The stored messages that a client joins with one, up to that one, in order."""
     if message.seq is None:
         return [message]
     page = await store.messages.list(
@@ -201,26 +201,26 @@ REPLIES: Final = (
 """Chunks with which a run continues after a reply of a client."""
 
 
-async def give_replies(
+async def add_replies(
     caller: CallerView, thread_id: str, sent: Sequence[ClientMessage], context: ThreadContext
 ) -> int:
-    """Store the replies that a client's copies of messages hold to calls that wait; how many there were."""
-    given = 0
+    """Store the replies in a client's messages to calls that wait for one; returns their number."""
+    added = 0
     copies = [message for message in sent if message.role == "assistant"]
     if not copies or not (context.waiting or context.run):
-        return given
+        return added
     active_calls, ids = await _waiting_calls(caller.session, context.run)
     for copy in copies:
         calls = active_calls if copy.id in ids else await _stored_calls(caller.store, copy.id, context)
         if not calls:
             continue
         for reply in replies_in(copy.read(thread_id), calls, caller.principal.name):
-            given += 1
-            await give_reply(caller, thread_id, reply)
-    return given
+            added += 1
+            await add_reply(caller, thread_id, reply)
+    return added
 
 
-async def give_reply(caller: CallerView, thread_id: str, reply: Reply) -> None:
+async def add_reply(caller: CallerView, thread_id: str, reply: Reply) -> None:
     """Store a reply, whether its run waits for it or has ended; an error if no call waits for it."""
     match reply:
         case ApprovalResponse():
@@ -280,7 +280,7 @@ async def _waiting_calls(session: Session, run: Run | None) -> tuple[list[str], 
 
 
 async def _stored_calls(store: Store, message_id: str, context: ThreadContext) -> list[str]:
-    """The stored calls that wait for a reply in what the client has as one message."""
+    """The stored calls that wait for a reply, of all messages that the client has joined."""
     stored = context.messages.get(message_id)
     if not context.waiting or stored is None:
         return context.waiting.get(message_id, [])
@@ -297,8 +297,8 @@ def is_replied(message: AssistantMessage) -> bool:
 async def replied_at(store: Store, run: Run, copy: AssistantMessage) -> int | None:
     """The number in a run's log after which it continued with the replies in a client's copy of its message.
 
-    The client has everything before. 0 for a run that was started by the replies, `None` for one that had no
-    reply.
+    The client has everything up to that number. It is 0 for a run that the replies have started, and `None`
+    if the run had no reply.
     """
     calls = {part.id for part in copy.parts if isinstance(part, ToolCallPart) and _has_reply(part)}
     requested, replied = 0, 0

@@ -34,7 +34,7 @@ from partita.types.parts import ToolResultPart
 from partita.types.tool_results import expand
 
 from .chunk_stream import Chunks, DirectCallErrors, chunks_of_call, chunks_of_run, encode_chunks
-from .dialect import run_headers, take_turn
+from .dialect import run_headers, run_turn
 from .turn import StartedTurn, Turn, offered_tools
 
 THREAD: Final = "thread_id"
@@ -343,4 +343,4 @@ async def create_completion(
     dialect = OpenAi(request, data.thread_id or thread or None)
     if dialect.thread_id is None:
         return await dialect.respond_directly(caller, data)
-    return await take_turn(dialect, caller, request, data)
+    return await run_turn(dialect, caller, request, data)

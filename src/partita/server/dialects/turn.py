@@ -1,4 +1,11 @@
-"""A turn of a thread that a client requests, and the run that is started, resumed or found for it."""
+"""A turn of a thread that a client requests, and the run that is started, resumed or found for it.
+
+    POST /api/chat → `AiSdk.read` → `HistoryTurn` → `start_turn` → `StartedTurn` → `AiSdk.respond`
+
+A `Turn` names what is new: messages, and replies to calls. A `HistoryTurn` is of a client whose messages have
+ids, such as `useChat`. It sends its history, or the end of it; what is new is found by comparing it with the
+stored messages.
+"""
 
 from collections.abc import Sequence
 from contextlib import suppress
@@ -25,15 +32,22 @@ from partita.types.json import JsonObject
 from partita.types.messages import AssistantMessage, Message, ToolCallPart, UserMessage
 from partita.types.threads import Run
 
-from . import client_messages
 from .client_messages import (
     ClientMessage,
     Reply,
+    active_run,
+    add_replies,
+    add_reply,
     check_roles,
     check_seed,
-    give_replies,
+    ids_of,
     is_replied,
+    queued_ids,
+    replied_at,
+    rows_before,
+    rows_from,
     same_parts,
+    with_approvals,
 )
 
 LEFT: Final = "the client has moved on without it"
@@ -60,7 +74,7 @@ class Turn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HistoryTurn(Turn):
-    """A turn of a client whose messages have ids. It sends its history; what is new is found by comparing."""
+    """A turn of a client that sends its history."""
 
     messages: Sequence[ClientMessage]
     """The history, or its end. The last message is the one to act on."""
@@ -117,7 +131,7 @@ def offered_tools(tools: Sequence[ToolSpec], agent: AgentService) -> tuple[ToolS
     return tuple(tool for tool in tools if tool.name not in declared)
 
 
-# A turn with new messages, or with replies to calls that are named by their ids
+# A turn that names its new messages and replies
 
 
 async def _start_or_resume(caller: CallerView, turn: Turn, options: InvokeOptions) -> StartedTurn:
@@ -131,7 +145,7 @@ async def _start_or_resume(caller: CallerView, turn: Turn, options: InvokeOption
     active = await session.active_run(thread_id) if turn.replies else None
     so_far, last_seq = ((), 0) if active is None else await session.so_far(active)
     for reply in turn.replies:
-        await client_messages.give_reply(caller, thread_id, reply)
+        await add_reply(caller, thread_id, reply)
     if turn.new:
         return StartedTurn(await session.start(agent, thread_id, list(turn.new), **how))
     if active is not None and any(_is_awaited(reply, so_far) for reply in turn.replies):
@@ -146,7 +160,7 @@ async def _start_or_resume(caller: CallerView, turn: Turn, options: InvokeOption
 
 
 def _is_awaited(reply: Reply, so_far: Sequence[AssistantMessage]) -> bool:
-    """Whether a run may have waited for a reply: an agent can request approval of what is no call."""
+    """Whether a run may have waited for a reply. Not every approval request is for a call."""
     if isinstance(reply, ApprovalResponse):
         return True
     calls = (part for message in so_far for part in message.parts if isinstance(part, ToolCallPart))
@@ -172,6 +186,7 @@ class _HistoryStart:
         self._store = caller.store
         self._session = caller.session
         self._thread_id = turn.thread_id
+        self._last = turn.messages[-1] if turn.messages else None
         self._folder: dict[str, Any] = {}  # the folder of the run, as arguments of `Session.start`
         self._parent_id: str | None = None  # the parent of new messages, if it is not the last message
         self._run_id = None if turn.key is None else run_id_of(caller, turn.thread_id, turn.key)
@@ -195,73 +210,33 @@ class _HistoryStart:
         run = None if self._run_id is None else await self._store.runs.get(self._run_id)
         if run is None:
             return None
-        last = self._last_message()
+        last = self._last
         if last is None or last.role != "assistant":
             return StartedTurn(run)
         copy = self._copy(last)
-        after = await client_messages.replied_at(self._store, run, copy) or 0
-        stored = await self._last_row(last.id)
-        return StartedTurn(run, after, last.id, client_messages.with_approvals(copy, stored))
+        after = await replied_at(self._store, run, copy) or 0
+        return StartedTurn(run, after, last.id, with_approvals(copy, await self._last_row(last.id)))
 
     async def _start(self) -> StartedTurn:
-        turn, messages = self._turn, self._turn.messages
-        if not messages and turn.trigger == "submit-message":
+        """Check the request, then start a run, or find the active one that it is about."""
+        turn, last = self._turn, self._last
+        if last is None and turn.trigger == "submit-message":
             raise DecodeError("no message", where="$.messages", hint="send messages, or one message")
-        check_roles(messages, self._caller.principal)
+        check_roles(turn.messages, self._caller.principal)
         await self._choose_folder()
-        run = await self._start_new()
+        run = await self._start_with_only_message()
         if run is not None:
             return StartedTurn(run)
         await self._load_context()
-        agent, last = self._agent(), self._last_message()
-        continues = last is not None and last.role == "assistant"
-        active = self._context.run
-        after, before = 0, None
-        if continues and active is not None:
-            after = await self._session.last_seq(active.id)
-            before = await self._store.read(client_messages.active_run, self._thread_id)
-        given = await give_replies(self._caller, self._thread_id, messages, self._context)
+        agent = self._choose_agent()
+        if turn.trigger == "submit-message" and last is not None and last.role == "assistant":
+            return await self._continue_response(agent, last)
+        await self._add_replies()
         if turn.trigger == "regenerate-message":
             return StartedTurn(await self._regenerate(agent))
-        if last is None or not continues:
-            return StartedTurn(await self._respond_to_last(agent))
-        if active is not None and last.id in await client_messages.ids_of(self._session, active):
-            # It has waited for the reply, and continues; or the request is repeated.
-            continued = None if before is None else _assistant(before[1])
-            if not given:
-                after = await client_messages.replied_at(self._store, active, self._copy(last)) or 0
-            return StartedTurn(active, after, last.id, continued)
-        row = await self._last_row(last.id)
-        if not given and not is_replied(row):
-            repeated = await self._repeated_reply(last, row)
-            if repeated is not None:
-                return repeated
-        run = await self._start_run(agent, after=row.id)
-        return StartedTurn(run, message_id=last.id, continued=row)
+        return StartedTurn(await self._respond_to_last(agent))
 
-    async def _repeated_reply(self, last: ClientMessage, row: AssistantMessage) -> StartedTurn | None:
-        """The run that has continued a message with the replies of an earlier request, if it completed."""
-        run = await self._store.runs.get(row.run_id) if row.run_id else None
-        if run is None or run.status != "completed":
-            return None
-        copy = self._copy(last)
-        after = await client_messages.replied_at(self._store, run, copy)
-        if after is None:
-            return None
-        return StartedTurn(run, after, last.id, client_messages.with_approvals(copy, row))
-
-    def _last_message(self) -> ClientMessage | None:
-        return self._turn.messages[-1] if self._turn.messages else None
-
-    def _copy(self, message: ClientMessage) -> AssistantMessage:
-        """The client's copy of the response that it continues."""
-        copy = message.read(self._thread_id)
-        assert isinstance(copy, AssistantMessage), "its role is known"
-        return copy
-
-    async def _read(self, message: ClientMessage) -> Message:
-        """A message of the client, with references to the files that it has uploaded."""
-        return await with_references(self._caller, message.read(self._thread_id), message.where)
+    # Preparation
 
     async def _choose_folder(self) -> None:
         """Use the folder that the request names, or that of the last run: its agent session is there."""
@@ -277,7 +252,44 @@ class _HistoryStart:
         if folder is not None:
             self._folder = {"cwd": folder, "metadata": {CWD: str(folder)}}
 
-    async def _start_new(self) -> Run | None:
+    async def _load_context(self) -> None:
+        """Read the state of the thread and the last messages that the client has of it."""
+        ids = [message.id for message in self._turn.messages[-2:]]
+        if self._turn.message_id is not None:
+            ids.append(self._turn.message_id)
+        self._context_ids = ids
+        self._context = await self._store.threads.context(self._thread_id, ids)
+
+    def _choose_agent(self) -> AgentService:
+        """The agent that the request names, that of the thread, or the default."""
+        agents, thread = self._caller.state.agents, self._context.thread
+        if self._turn.agent is None and thread is not None and thread.agent in agents.by_name:
+            return agents.get(thread.agent)
+        return agents.get(self._turn.agent)
+
+    async def _add_replies(self) -> int:
+        """Store the replies in the client's messages to calls that wait for one; returns their number."""
+        return await add_replies(self._caller, self._thread_id, self._turn.messages, self._context)
+
+    def _copy(self, message: ClientMessage) -> AssistantMessage:
+        """The client's copy of the response that it continues."""
+        copy = message.read(self._thread_id)
+        assert isinstance(copy, AssistantMessage), "its role is known"
+        return copy
+
+    async def _read(self, message: ClientMessage) -> Message:
+        """A message of the client, with references to the files that it has uploaded."""
+        return await with_references(self._caller, message.read(self._thread_id), message.where)
+
+    async def _stored(self, message_id: str) -> Message | None:
+        """The stored message of an id."""
+        if message_id in self._context_ids:
+            return self._context.messages.get(message_id)
+        return await self._store.messages.get(self._thread_id, message_id)
+
+    # The last message is a message of the user
+
+    async def _start_with_only_message(self) -> Run | None:
         """Start with a single new message, which is the usual request and needs no context of the thread."""
         agents, turn = self._caller.state.agents, self._turn
         if len(turn.messages) != 1 or turn.trigger != "submit-message":
@@ -300,29 +312,6 @@ class _HistoryStart:
                 **self._folder,
             )
         return None
-
-    async def _load_context(self) -> None:
-        """Read the state of the thread and the last messages that the client has of it."""
-        ids = [message.id for message in self._turn.messages[-2:]]
-        if self._turn.message_id is not None:
-            ids.append(self._turn.message_id)
-        self._context_ids = ids
-        self._context = await self._store.threads.context(self._thread_id, ids)
-
-    async def _stored(self, message_id: str) -> Message | None:
-        """The stored message of an id."""
-        if message_id in self._context_ids:
-            return self._context.messages.get(message_id)
-        return await self._store.messages.get(self._thread_id, message_id)
-
-    def _agent(self) -> AgentService:
-        agents, thread = self._caller.state.agents, self._context.thread
-        if self._turn.agent is None and thread is not None and thread.agent in agents.by_name:
-            return agents.get(thread.agent)
-        return agents.get(self._turn.agent)
-
-    def _options_for(self, agent: AgentService) -> InvokeOptions:
-        return with_fields(self._options, tools=offered_tools(self._turn.tools, agent))
 
     async def _respond_to_last(self, agent: AgentService) -> Run:
         """Start with the last message, one of the user: a new one, an edited one, or one sent before."""
@@ -364,9 +353,115 @@ class _HistoryStart:
         leaf = None if leaf_id is None else await self._store.messages.get(self._thread_id, leaf_id)
         if not isinstance(leaf, AssistantMessage) or leaf.run_id is None:
             return None
-        first = (await client_messages.rows_before(self._store, leaf))[0]
+        first = (await rows_before(self._store, leaf))[0]
         run = await self._store.runs.get(leaf.run_id) if first.parent_id == message.id else None
         return run if run is not None and run.status == "completed" else None
+
+    async def _unknown(self, earlier: Sequence[ClientMessage]) -> list[Message]:
+        """The messages before the last that are not stored. Their parent is the last one that is."""
+        if not self._turn.is_whole:
+            return []
+        new: list[Message] = []
+        thread = self._context.thread
+        for message in reversed(earlier):
+            if isinstance(message.raw_id, str) and message.raw_id in self._queued:
+                return new  # it is stored once the active run has ended, before this one
+            stored = await self._stored(message.id)
+            if stored is not None:
+                if thread is None or thread.active_leaf_id != stored.id:
+                    self._parent_id = (await rows_from(self._store, stored))[-1].id
+                return new
+            read = await self._read(message)
+            if isinstance(read, AssistantMessage):
+                check_seed(read, message.where, self._caller.principal)
+            new.insert(0, read)
+        if thread is not None and thread.message_count:
+            self._parent_id = ""
+        if self._parent_id is not None and any(isinstance(one, AssistantMessage) for one in new):
+            raise ConflictError(
+                "the client has responses that are not of this chat", hint="load its messages again"
+            )
+        return new
+
+    # The last message is a response, with replies to its calls
+
+    async def _continue_response(self, agent: AgentService, last: ClientMessage) -> StartedTurn:
+        """The active run that has waited for the replies, or a run that continues the stored response."""
+        active = self._context.run
+        last_seq, before = 0, None
+        if active is not None:  # read before the replies change its log
+            last_seq = await self._session.last_seq(active.id)
+            before = await self._store.read(active_run, self._thread_id)
+        added = await self._add_replies()
+        if active is not None and last.id in await ids_of(self._session, active):
+            # Without a new reply, the request is repeated.
+            after = last_seq if added else await replied_at(self._store, active, self._copy(last)) or 0
+            return StartedTurn(active, after, last.id, None if before is None else _assistant(before[1]))
+        row = await self._last_row(last.id)
+        if not added and not is_replied(row):
+            repeated = await self._repeated_reply(last, row)
+            if repeated is not None:
+                return repeated
+        return StartedTurn(await self._start_run(agent, after=row.id), message_id=last.id, continued=row)
+
+    async def _repeated_reply(self, last: ClientMessage, row: AssistantMessage) -> StartedTurn | None:
+        """The run that has continued a message with the replies of an earlier request, if it completed."""
+        run = await self._store.runs.get(row.run_id) if row.run_id else None
+        if run is None or run.status != "completed":
+            return None
+        copy = self._copy(last)
+        after = await replied_at(self._store, run, copy)
+        return None if after is None else StartedTurn(run, after, last.id, with_approvals(copy, row))
+
+    async def _last_row(self, message_id: str) -> AssistantMessage:
+        """The message to continue, now that its calls have had their replies: the last of its run."""
+        stored = await self._store.messages.get(self._thread_id, message_id)
+        rows = [] if stored is None else await rows_from(self._store, stored)
+        last = _assistant(rows[-1]) if rows else None
+        if last is None:
+            raise NotFoundError(
+                f"no response {message_id!r} in chat {self._thread_id!r}", hint="load its messages again"
+            )
+        return last
+
+    # Another response to a message of the user
+
+    async def _regenerate(self, agent: AgentService) -> Run:
+        """Respond to a message of the user a second time, on a new branch."""
+        requested, last = self._turn.message_id, self._last
+        stored = None if requested is None else await self._stored(requested)
+        if stored is None and last is not None and last.role == "user":
+            return await self._respond_to_last(agent)
+        stored = stored or await self._last_user_message()
+        if stored is None:
+            raise NotFoundError(
+                f"there is nothing to respond to in chat {self._thread_id!r}", hint="send a message first"
+            )
+        await self._stop_abandoned(self._turn.messages, also=stored.id)
+        return await self._start_run(agent, after=await self._user_message_id_of(stored))
+
+    async def _user_message_id_of(self, message: Message) -> str:
+        """The message of the user that a message responds to, or is."""
+        current: Message | None = message
+        while current is not None and not isinstance(current, UserMessage):
+            parent = current.parent_id
+            current = await self._store.messages.get(self._thread_id, parent) if parent else None
+        if current is None:
+            raise ConflictError(
+                f"message {message.id!r} responds to no message of the user", hint="send a message first"
+            )
+        return current.id
+
+    async def _last_user_message(self) -> Message | None:
+        page = await self._store.messages.list(
+            self._thread_id, MessageFilter(roles=("user",)), limit=1, order="desc"
+        )
+        return page.items[0] if page.items else None
+
+    # Runs
+
+    def _options_for(self, agent: AgentService) -> InvokeOptions:
+        return with_fields(self._options, tools=offered_tools(self._turn.tools, agent))
 
     async def _stop(self, run: Run) -> None:
         """Stop a run and wait until it has ended: the next one cannot start before."""
@@ -394,9 +489,9 @@ class _HistoryStart:
         )
         sent = {message.raw_id for message in earlier if isinstance(message.raw_id, str)}
         sent |= set() if also is None else {also}
-        self._queued = {id_ for run in waiting.items for id_ in client_messages.queued_ids(run)}
+        self._queued = {id_ for run in waiting.items for id_ in queued_ids(run)}
         for run in (*waiting.items, active):  # the last in the queue first, so that none of them starts
-            ids = client_messages.queued_ids(run) if run is not active else await self._ids_of_exchange(run)
+            ids = queued_ids(run) if run is not active else await self._ids_of_exchange(run)
             if sent & ids:
                 await self._stop(run)
             elif not self._turn.is_whole:
@@ -406,76 +501,7 @@ class _HistoryStart:
     async def _ids_of_exchange(self, run: Run) -> set[str]:
         """The ids of the message of an active run, and of the user's message that it responds to."""
         last = await self._last_user_message()
-        return {*await client_messages.ids_of(self._session, run), *([] if last is None else [last.id])}
-
-    async def _last_user_message(self) -> Message | None:
-        page = await self._store.messages.list(
-            self._thread_id, MessageFilter(roles=("user",)), limit=1, order="desc"
-        )
-        return page.items[0] if page.items else None
-
-    async def _unknown(self, earlier: Sequence[ClientMessage]) -> list[Message]:
-        """The messages before the last that are not stored. Their parent is the last one that is."""
-        if not self._turn.is_whole:
-            return []
-        new: list[Message] = []
-        thread = self._context.thread
-        for message in reversed(earlier):
-            if isinstance(message.raw_id, str) and message.raw_id in self._queued:
-                return new  # it is stored once the active run has ended, before this one
-            stored = await self._stored(message.id)
-            if stored is not None:
-                if thread is None or thread.active_leaf_id != stored.id:
-                    self._parent_id = (await client_messages.rows_from(self._store, stored))[-1].id
-                return new
-            read = await self._read(message)
-            if isinstance(read, AssistantMessage):
-                check_seed(read, message.where, self._caller.principal)
-            new.insert(0, read)
-        if thread is not None and thread.message_count:
-            self._parent_id = ""
-        if self._parent_id is not None and any(isinstance(one, AssistantMessage) for one in new):
-            raise ConflictError(
-                "the client has responses that are not of this chat", hint="load its messages again"
-            )
-        return new
-
-    async def _last_row(self, message_id: str) -> AssistantMessage:
-        """The message to continue, now that its calls have had their replies: the last of its run."""
-        stored = await self._store.messages.get(self._thread_id, message_id)
-        rows = [] if stored is None else await client_messages.rows_from(self._store, stored)
-        last = _assistant(rows[-1]) if rows else None
-        if last is None:
-            raise NotFoundError(
-                f"no response {message_id!r} in chat {self._thread_id!r}", hint="load its messages again"
-            )
-        return last
-
-    async def _regenerate(self, agent: AgentService) -> Run:
-        """Respond to a message of the user a second time, on a new branch."""
-        requested, last = self._turn.message_id, self._last_message()
-        stored = None if requested is None else await self._stored(requested)
-        if stored is None and last is not None and last.role == "user":
-            return await self._respond_to_last(agent)
-        stored = stored or await self._last_user_message()
-        if stored is None:
-            raise NotFoundError(
-                f"there is nothing to respond to in chat {self._thread_id!r}", hint="send a message first"
-            )
-        await self._stop_abandoned(self._turn.messages, also=stored.id)
-        return await self._start_run(agent, after=await self._user_message_id_of(stored))
-
-    async def _user_message_id_of(self, message: Message) -> str:
-        """The message of the user that a message responds to, or is."""
-        current: Message | None = message
-        while current is not None and not isinstance(current, UserMessage):
-            parent = current.parent_id
-            current = await self._store.messages.get(self._thread_id, parent) if parent else None
-        if current is None:
-            raise ConflictError(
-                f"message {message.id!r} responds to no message of the user", hint="send a message first"
-            )
-        return current.id
+        return {*await ids_of(self._session, run), *([] if last is None else [last.id])}
 
     async def _start_run(
         self, agent: AgentService, messages: Sequence[Message] = (), *, after: str | None = None

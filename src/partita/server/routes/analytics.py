@@ -1,4 +1,4 @@
-"""Statistics: what was consumed, said and called."""
+"""Statistics of usage, messages, tool calls and runs."""
 
 from dataclasses import replace
 from typing import Annotated, Final, TypeAlias, get_args
@@ -15,7 +15,7 @@ from partita.store.values import GroupBy, StatFilter, UsageStat
 
 from .parameters import SEVERAL, Agent, Limit, Project, Since, Until, chosen, moment_of
 
-Model: TypeAlias = Annotated[str | None, Query(description="Of this model.")]
+Model: TypeAlias = Annotated[str | None, Query(description="Only of this model.")]
 
 TAGS: Final = ["analytics"]
 BYS: Final[tuple[GroupBy, ...]] = get_args(GroupBy)
@@ -39,81 +39,79 @@ def stat_filter(
     )
 
 
-Wanted: TypeAlias = Annotated[StatFilter, Depends(stat_filter)]
+Filter: TypeAlias = Annotated[StatFilter, Depends(stat_filter)]
 
 
-@get("/api/stats", tags=TAGS, summary="Statistics")
+@get("/api/stats", tags=TAGS, summary="Get usage statistics")
 async def stats(
     caller: ActingCaller,
-    wanted: Wanted,
+    filter: Filter,
     *,
     by: Annotated[
-        list[str] | None, Query(description=f"By one or two of these: {', '.join(BYS)}. {SEVERAL}")
+        list[str] | None, Query(description=f"Group by one or two of: {', '.join(BYS)}. {SEVERAL}")
     ] = None,
-    thread_id: Annotated[str | None, Query(name="thread", description="Of this thread.")] = None,
-    zone: Annotated[
-        str, Query(description="The time zone that days begin in, such as `Europe/Oslo`.")
-    ] = "UTC",
+    thread_id: Annotated[str | None, Query(name="thread", description="Only of this thread.")] = None,
+    zone: Annotated[str, Query(description="The time zone for days, such as `Europe/Oslo`.")] = "UTC",
     ids: Annotated[
-        bool, Query(description=f"Name the threads of each row that has {MAX_IDS} at most.")
+        bool, Query(description=f"Include the ids of the threads of rows with at most {MAX_IDS} threads.")
     ] = False,
 ) -> Listing[UsageStat]:
-    """Tokens, costs, messages, calls: periods in their order, within them the most expensive first.
+    """Tokens, costs, messages and calls: ordered by period, then the most expensive first.
 
-    `key` says what a row is about, in the order of `by`. A response that several threads tell of counts once.
+    `key` has the values of a row, in the order of `by`. A response that several threads contain counts once.
     """
     return Listing(
         await caller.store.stats.totals(
-            replace(wanted, thread_id=thread_id), by=chosen(by, BYS, "by"), zone=zone_of(zone), with_ids=ids
+            replace(filter, thread_id=thread_id), by=chosen(by, BYS, "by"), zone=zone_of(zone), with_ids=ids
         )
     )
 
 
-@get("/api/stats/tools", tags=TAGS, summary="Tools")
-async def stats_of_tools(caller: ActingCaller, wanted: Wanted) -> Listing[ToolStat]:
-    """How often each tool was called, how that went, how long it took; the most called first."""
-    return Listing(await caller.store.stats.tools(wanted))
+@get("/api/stats/tools", tags=TAGS, summary="Get statistics of tools")
+async def stats_of_tools(caller: ActingCaller, filter: Filter) -> Listing[ToolStat]:
+    """The number, results and durations of the calls of each tool; the most used first."""
+    return Listing(await caller.store.stats.tools(filter))
 
 
 @get(
     "/api/stats/runs",
     tags=TAGS,
-    summary="The slowest and the most expensive runs",
+    summary="List the slowest or most expensive runs",
 )
 async def stats_of_runs(
     caller: ActingCaller,
-    wanted: Wanted,
+    filter: Filter,
     *,
-    order: Annotated[RunOrder, Query(description="Which come first.")] = "cost",
+    order: Annotated[RunOrder, Query(description="The measure to sort by, the largest first.")] = "cost",
     limit: Limit = 20,
 ) -> Listing[RunStat]:
-    """With the threads that they belong to. A run that has not ended has no time yet."""
-    return Listing(await caller.store.stats.runs(wanted, order=order, limit=limit))
+    """Runs with their threads. A run that has not ended has no duration yet."""
+    return Listing(await caller.store.stats.runs(filter, order=order, limit=limit))
 
 
-@get("/api/stats/threads", tags=TAGS, summary="The most expensive threads")
+@get("/api/stats/threads", tags=TAGS, summary="List the most expensive threads")
 async def stats_of_threads(
     caller: ActingCaller,
-    wanted: Wanted,
+    filter: Filter,
     *,
-    order: Annotated[ThreadOrder, Query(description="Which come first.")] = "cost",
+    order: Annotated[ThreadOrder, Query(description="The measure to sort by, the largest first.")] = "cost",
     limit: Limit = 20,
 ) -> Listing[ThreadStat]:
-    """What threads took in a time: those of `/api/stats`, one by one."""
-    return Listing(await caller.store.stats.threads(wanted, order=order, limit=limit))
+    """The totals of `/api/stats` by thread."""
+    return Listing(await caller.store.stats.threads(filter, order=order, limit=limit))
 
 
-@get("/api/threads/{thread_id}/growth", tags=TAGS, summary="How the context of a thread grew")
+@get("/api/threads/{thread_id}/growth", tags=TAGS, summary="Get the context size over time")
 async def growth_of_thread(caller: ActingCaller, thread_id: str) -> Listing[GrowthPoint]:
-    """What each response was given and gave, in the order of time. A compaction shows as a fall."""
+    """The input and output tokens of each response of a thread, in order. A compaction reduces the input."""
     return Listing(await caller.store.stats.growth(thread_id))
 
 
 def zone_of(name: str) -> ZoneInfo:
-    """The time zone of a name."""
+    """The time zone with that name."""
     try:
         return ZoneInfo(name)
-    except (LookupError, ValueError, OSError):  # unknown; no name at all; the name of a folder
+    except (LookupError, ValueError, OSError):  # unknown, not a valid name, or the name of a folder
         raise Problem(
-            400, f"no time zone {name[:80]!r}", where="query zone", hint="write one such as Europe/Oslo"
+            400, f"no time zone {name[:80]!r}", where="query zone", hint="use a name such as Europe/Oslo"
         ) from None

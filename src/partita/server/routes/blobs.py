@@ -1,4 +1,4 @@
-"""Blobs: bytes under their hash, served so that no browser takes them for a page of this server."""
+"""Blobs: files by their hash, served so that a browser cannot run them as a page of this server."""
 
 import asyncio
 import re
@@ -25,16 +25,16 @@ from partita.store.values import Blob
 TAGS: Final = ["blobs"]
 UNKNOWN_TYPE: Final = "application/octet-stream"
 
-# A type may come from a data URL that somebody wrote: what is not exactly a type is not sent on.
+# A type may come from a data URL of a client: only a valid type is sent as a header.
 MEDIA_TYPE: Final = re.compile(r"[a-z0-9][a-z0-9!#$&^_.+-]*/[a-z0-9][a-z0-9!#$&^_.+-]*")
-SHOWN: Final = re.compile(
+INLINE: Final = re.compile(
     r"(?:audio|video)/.*|image/(?:png|jpeg|gif|webp|avif|bmp)|application/pdf|text/plain"
 )
-"""What a browser may show: pictures that are no programs, sounds, films, documents, plain text."""
+"""The types that a browser may display: images without scripts, audio, video, PDF, plain text."""
 
 RANGE: Final = re.compile(r"bytes=\s*(?P<first>\d{0,18})-(?P<last>\d{0,18})\s*", re.IGNORECASE)
 
-SAFETY: Final[Mapping[str, str]] = {
+SECURITY_HEADERS: Final[Mapping[str, str]] = {
     "content-security-policy": "sandbox; default-src 'none'",
     "x-content-type-options": "nosniff",
     "cache-control": "private, max-age=31536000, immutable",
@@ -42,11 +42,11 @@ SAFETY: Final[Mapping[str, str]] = {
 }
 
 PIECE: Final = 1024 * 1024
-"""How many bytes are read from the store at once, or collected before they are written to a file."""
+"""The number of bytes that are read from the store, or written to a file, at once."""
 
 Digest = Annotated[
     str,
-    Path(description="The SHA-256 of the bytes, in hex; `blob:sha256:…` as in messages is taken too."),
+    Path(description="The SHA-256 of the bytes in hex, or `blob:sha256:…` as in messages."),
 ]
 
 
@@ -54,7 +54,7 @@ BYTES: Final = RequestBody({"*/*": {"type": "string", "format": "binary"}}, "The
 
 
 class Span(NamedTuple):
-    """Bytes from the first to the last of these, both included."""
+    """A range of bytes. Both ends are included."""
 
     first: int
     last: int
@@ -63,14 +63,14 @@ class Span(NamedTuple):
 @get(
     "/api/blobs/{digest}",
     tags=TAGS,
-    summary="The bytes of a blob",
+    summary="Download a blob",
     responses={
         200: ResponseSpec("The bytes.", media_type="*/*"),
-        206: ResponseSpec("A range of them.", media_type="*/*"),
+        206: ResponseSpec("A range of the bytes.", media_type="*/*"),
     },
 )
 async def get_blob(caller: ActingCaller, request: Request, digest: Digest) -> Response:
-    """Whole, or one range of them. What a browser could run is given to be saved, not to be shown."""
+    """The bytes, or one range of them. Types that a browser could run are sent as an attachment."""
     blob = await caller.store.blobs.describe(digest)
     headers = headers_of(blob)
     if is_known(request.headers.get("if-none-match"), headers["etag"]):
@@ -78,7 +78,7 @@ async def get_blob(caller: ActingCaller, request: Request, digest: Digest) -> Re
     span = span_of(request.headers, blob.size, headers["etag"])
     start, end = (0, blob.size) if span is None else (span.first, span.last + 1)
     pieces = _pieces(caller, blob.url, start, end)
-    first = await anext(pieces, b"")  # what goes wrong now can still be answered
+    first = await anext(pieces, b"")  # an error is still a problem response now
     headers["content-length"] = str(end - start)
     if span is not None:
         headers["content-range"] = f"bytes {span.first}-{span.last}/{blob.size}"
@@ -86,11 +86,11 @@ async def get_blob(caller: ActingCaller, request: Request, digest: Digest) -> Re
 
 
 async def _pieces(caller: CallerView, url: str, start: int, end: int) -> AsyncGenerator[bytes, None]:
-    """Bytes of a blob. What is large is read as the client takes it."""
+    """The bytes of a blob. A large blob is read while the client receives it."""
     while start < end:
         piece = await caller.store.read(blobs.read_range, url, start, min(start + PIECE, end))
         if piece is None:
-            file = SpooledTemporaryFile(PIECE)  # noqa: SIM115 # it is closed when it was sent
+            file = SpooledTemporaryFile(PIECE)  # noqa: SIM115 # closed once it is sent
             await caller.store.read(blobs.copy, url, start, end, cast("BinaryIO", file))
             file.seek(0)
             async for piece in SpooledFile(file, end - start).pieces():
@@ -101,7 +101,7 @@ async def _pieces(caller: CallerView, url: str, start: int, end: int) -> AsyncGe
 
 
 async def _sent(first: bytes, rest: AsyncGenerator[bytes, None]) -> AsyncGenerator[bytes, None]:
-    """The pieces, cut so that no connection buffers much."""
+    """The pieces, cut so that the connection does not buffer much."""
     async with aclosing(rest):
         for small in cut(first):
             yield small
@@ -110,9 +110,9 @@ async def _sent(first: bytes, rest: AsyncGenerator[bytes, None]) -> AsyncGenerat
                 yield small
 
 
-@head("/api/blobs/{digest}", tags=TAGS, summary="The size and type of a blob")
+@head("/api/blobs/{digest}", tags=TAGS, summary="Get the size and type of a blob")
 async def head_blob(caller: ActingCaller, request: Request, digest: Digest) -> Response:
-    """What `GET` says of it, without the bytes."""
+    """The headers of `GET`, without the bytes."""
     blob = await caller.store.blobs.describe(digest)
     headers = headers_of(blob)
     if is_known(request.headers.get("if-none-match"), headers["etag"]):
@@ -121,15 +121,15 @@ async def head_blob(caller: ActingCaller, request: Request, digest: Digest) -> R
 
 
 class UploadedFile(msgspec.Struct, rename="camel", omit_defaults=True, kw_only=True):
-    """A file that was uploaded: a `file` part of a message, with `url`, `mediaType` and `filename`."""
+    """An uploaded file. `url`, `mediaType` and `filename` are those of a `file` part of a message."""
 
     url: str
-    """Where a browser can open it, and what messages refer to it by."""
+    """Its URL, for browsers and for messages."""
     media_type: str
     filename: str | None = None
     size: int
     reference: str
-    """`blob:sha256:…`, as in messages of the format `canonical`."""
+    """Its `blob:sha256:…` URL, as in messages of the format `canonical`."""
     created_at: datetime | None = None
 
 
@@ -138,11 +138,11 @@ async def put_blob(
     caller: ActingCaller,
     request: Request,
     filename: Annotated[
-        str | None, Query(max_length=255, description="The name of the file, which is given back.")
+        str | None, Query(max_length=255, description="The name of the file, which is returned.")
     ] = None,
 ) -> Reply[UploadedFile]:
-    """The body is kept as it is, under its hash, with its `content-type`. What is returned can be sent as a
-    file of `useChat`: the browser can show it, and the model receives its bytes.
+    """Stores the body by its hash, with its `content-type`. Send the result as a file of `useChat`: the
+    browser can display it, and the model receives its bytes.
     """
     with SpooledTemporaryFile(PIECE) as file:
         target = cast("BinaryIO", file)
@@ -161,63 +161,65 @@ async def put_blob(
 
 
 async def _received(request: Request, file: BinaryIO) -> tuple[int, str]:
-    """Write a body to a file; its size and its hash."""
-    digest, size, held = sha256(), 0, bytearray()
+    """Write a body to a file; returns its size and its hash."""
+    digest, size, buffer = sha256(), 0, bytearray()
 
     def flush() -> None:
-        digest.update(held)
-        file.write(held)
-        held.clear()
+        digest.update(buffer)
+        file.write(buffer)
+        buffer.clear()
 
     try:
         async with aclosing(request.stream()) as body:
             async for piece in body:
-                held += piece
+                buffer += piece
                 size += len(piece)
-                if len(held) >= PIECE:
+                if len(buffer) >= PIECE:
                     await asyncio.to_thread(flush)
     except ClientDisconnect:
-        raise Problem(400, "the upload broke off", hint="send it again") from None
+        raise Problem(400, "the upload is incomplete", hint="send it again") from None
     flush()
     return size, digest.hexdigest()
 
 
 def headers_of(blob: Blob) -> dict[str, str]:
-    """What is said of every answer with a blob, or about one. Text is sent as UTF-8."""
+    """The headers of a response with a blob. Text is sent as UTF-8."""
     digest, media_type = hash_of(blob.url), type_of(blob)
     return {
-        **SAFETY,
+        **SECURITY_HEADERS,
         "etag": f'"{digest}"',
         "content-type": f"{media_type}; charset=utf-8" if media_type.startswith("text/") else media_type,
         "content-disposition": "inline"
-        if SHOWN.fullmatch(media_type)
+        if INLINE.fullmatch(media_type)
         else f'attachment; filename="{digest}"',
     }
 
 
 def type_of(blob: Blob) -> str:
-    """The type of a blob, without the parameters that it came with."""
+    """The media type of a blob, without parameters."""
     essence = (blob.media_type or "").partition(";")[0].strip().lower()
     return essence if MEDIA_TYPE.fullmatch(essence) else UNKNOWN_TYPE
 
 
 def is_known(condition: str | None, etag: str) -> bool:
-    """Whether a client that says this has the bytes already."""
-    said = [one.strip().removeprefix("W/") for one in (condition or "").split(",")]
-    return etag in said or "*" in said
+    """Whether the client has the bytes already, by its header `If-None-Match`."""
+    known = [one.strip().removeprefix("W/") for one in (condition or "").split(",")]
+    return etag in known or "*" in known
 
 
 def span_of(headers: Mapping[str, str], size: int, etag: str) -> Span | None:
-    """The range that is asked for; `None`: everything. What is no single range means everything."""
-    asked = RANGE.fullmatch(headers.get("range", ""))
-    if asked is None or headers.get("if-range", etag) != etag or size == 0:
+    """The requested range; `None` for all bytes, also if the header is not a single range."""
+    requested = RANGE.fullmatch(headers.get("range", ""))
+    if requested is None or headers.get("if-range", etag) != etag or size == 0:
         return None
-    first, last = asked["first"], asked["last"]
+    first, last = requested["first"], requested["last"]
     if not (first or last) or (first and last and int(last) < int(first)):
         return None
     start = int(first) if first else max(size - int(last), 0)
     end = min(int(last), size - 1) if first and last else size - 1
     if start > end:
         span = f"bytes */{size}"
-        raise Problem(416, f"there are {size} bytes", hint="ask for less", headers={"content-range": span})
+        raise Problem(
+            416, f"the blob has {size} bytes", hint="request fewer", headers={"content-range": span}
+        )
     return Span(start, end)

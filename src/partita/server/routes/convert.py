@@ -1,6 +1,6 @@
-"""Payloads of one format in another, and streams as the message they amount to."""
+"""Formats: list them, convert payloads between them, and fold streams into messages."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Annotated, Any, Final, TypeVar
 
 import msgspec
@@ -27,36 +27,42 @@ T = TypeVar("T")
 
 CANONICAL: Final = "canonical"
 PIECE: Final = 256 * 1024
-"""How many bytes of an answer leave a worker process at once."""
+"""The number of bytes that a worker process sends at once."""
 
 
-class LostValue(msgspec.Struct):
-    """Something that a format cannot carry."""
+class ConversionLoss(msgspec.Struct):
+    """A value that a conversion could not carry over."""
 
-    path: Annotated[str, Meta(description="Where it was.", examples=["$[0].parts[1]"])]
-    what: Annotated[str, Meta(description="What it was.")]
-    why: Annotated[str, Meta(description="Why it could not be carried.")]
-    severity: Annotated[Severity, Meta(description="Whether it is lost, changed, a repair, or minor.")] = (
-        "lost"
-    )
+    path: Annotated[str, Meta(description="The path of the value.", examples=["$[0].parts[1]"])]
+    what: Annotated[str, Meta(description="The value.")]
+    why: Annotated[str, Meta(description="The reason.")]
+    severity: Annotated[
+        Severity,
+        Meta(description="Whether it is lost, changed, a repair that the target requires, or minor."),
+    ] = "lost"
+
+
+def losses_of(losses: Iterable[Loss]) -> tuple[ConversionLoss, ...]:
+    """Losses as they are sent."""
+    return tuple(ConversionLoss(*loss) for loss in losses)
 
 
 class RivalFormat(msgspec.Struct):
-    """A format that a payload could be in as well, or nearly."""
+    """Another format that a payload could be in."""
 
     format: str
-    confidence: Annotated[float, Meta(description="How sure that is, from 0 to 1.")]
-    why: Annotated[str, Meta(description="What speaks for it.")]
+    confidence: Annotated[float, Meta(description="How certain that is, from 0 to 1.")]
+    why: Annotated[str, Meta(description="The reason.")]
 
 
 class FormatGuess(msgspec.Struct, omit_defaults=True):
-    """Which format a payload was taken for."""
+    """The format that was detected."""
 
     format: str
-    confidence: Annotated[float, Meta(description="How sure that is, from 0 to 1.")]
-    why: Annotated[str, Meta(description="What gave it away.")]
+    confidence: Annotated[float, Meta(description="How certain that is, from 0 to 1.")]
+    why: Annotated[str, Meta(description="The reason.")]
     rivals: Annotated[
-        list[RivalFormat], Meta(description="What it could be nearly as well, the likeliest first.")
+        list[RivalFormat], Meta(description="Other formats that are possible, the likeliest first.")
     ] = []
 
 
@@ -66,9 +72,6 @@ def format_guess(guess: Guess) -> FormatGuess:
     return FormatGuess(guess.format, guess.confidence, guess.why, rivals)
 
 
-# What there is
-
-
 class FormatInfo(msgspec.Struct):
     """A format."""
 
@@ -76,14 +79,16 @@ class FormatInfo(msgspec.Struct):
     title: str
     reads: Annotated[bool, Meta(description="Whether messages can be read from it.")]
     writes: Annotated[bool, Meta(description="Whether messages can be written in it.")]
-    streams: Annotated[bool, Meta(description="Whether a stream of events can be folded.")]
-    carries: Annotated[bool, Meta(description="Whether it has room for what it has no place for.")]
-    aliases: Annotated[list[str], Meta(description="Shorter names for it.")]
+    streams: Annotated[bool, Meta(description="Whether a stream of its events can be folded.")]
+    carries: Annotated[
+        bool, Meta(description="Whether it has metadata in which other values can be carried along.")
+    ]
+    aliases: Annotated[list[str], Meta(description="Its shorter names.")]
 
 
-@get("/api/formats", tags=["formats"], summary="The formats there are")
+@get("/api/formats", tags=["formats"], summary="List the formats")
 async def list_formats() -> Listing[FormatInfo]:
-    """Every format, and what can be done with it."""
+    """All formats, and what each of them supports."""
     return Listing(
         tuple(
             FormatInfo(
@@ -100,24 +105,24 @@ async def list_formats() -> Listing[FormatInfo]:
     )
 
 
-# Converted
+# Converting
 
 
 class ConvertRequest(msgspec.Struct):
-    """A payload, and what to make of it."""
+    """A payload, and the format to convert it to."""
 
     payload: Annotated[
-        Json, Meta(description="Messages, a request, an answer or the events of a stream, in any format.")
+        Json, Meta(description="Messages, a request, a response or the events of a stream, in any format.")
     ]
     to: Annotated[str, Meta(description="The format to write, or an alias of it.")]
     source: Annotated[
-        str | None, Meta(description="The format of the payload; guessed when it is not given.")
+        str | None, Meta(description="The format of the payload. By default, it is detected.")
     ] = msgspec.field(default=None, name="from")
     carry: Annotated[
         bool,
         Meta(
-            description="Put what the target has no place for into its metadata, where it has some: "
-            "converted back, it is there again."
+            description="Carry values that the target has no place for along in its metadata, if it has "
+            "metadata. Converting it back restores them."
         ),
     ] = False
 
@@ -128,8 +133,8 @@ class Converted(msgspec.Struct, omit_defaults=True):
     payload: Json
     to: str
     source: Annotated[str, Meta(description="The format that it was read as.")] = msgspec.field(name="from")
-    losses: list[LostValue]
-    guess: Annotated[FormatGuess | None, Meta(description="Why, when no format was named.")] = None
+    losses: tuple[ConversionLoss, ...]
+    guess: Annotated[FormatGuess | None, Meta(description="The detected format, if none was named.")] = None
 
 
 UI_TO_MODEL: Final[JsonObject] = {
@@ -145,7 +150,7 @@ UI_TO_MODEL: Final[JsonObject] = {
     request_body=RequestBody({"application/json": ConvertRequest}, examples=[UI_TO_MODEL]),
 )
 async def convert(caller: ActingCaller, request: Request) -> SpooledReply[Converted]:
-    """The messages in another format, and everything that could not be carried. Events are folded first."""
+    """The messages in another format, and all that could not be carried over. Events are folded first."""
     return await _in_worker(caller, request, converted_json)
 
 
@@ -161,12 +166,12 @@ async def _in_worker(
 
 
 def converted_json(body: bytes, limits: Limits) -> Iterator[bytes]:
-    """The answer to a request to convert."""
+    """The response to a conversion request, as JSON. For a worker process."""
     return json_pieces(_convert(_request_of(body, ConvertRequest)), len(body), limits)
 
 
 def folded_json(body: bytes, limits: Limits) -> Iterator[bytes]:
-    """The answer to a request to fold."""
+    """The response to a request to fold, as JSON. For a worker process."""
     return json_pieces(_fold(_request_of(body, FoldRequest)), len(body), limits)
 
 
@@ -188,7 +193,7 @@ def _request_of(body: bytes, type_: type[T]) -> T:
 
 
 def json_pieces(value: msgspec.Struct, received: int, limits: Limits) -> Iterator[bytes]:
-    """The JSON of an answer to a body of so many bytes."""
+    """The JSON of a response, in pieces. `received` is the size of the request's body."""
     data = encode(value)
     check_expansion(received, len(data), limits)
     for start in range(0, len(data), PIECE):
@@ -197,55 +202,50 @@ def json_pieces(value: msgspec.Struct, received: int, limits: Limits) -> Iterato
 
 def _convert(data: ConvertRequest) -> Converted:
     if data.source is None:
-        guess_of(data.payload)  # an error that names what was looked for, when there is nothing
+        guess_of(data.payload)  # its error lists all formats
     converted = convert_payload(data.payload, data.source, data.to, carry=data.carry)
     return Converted(
         payload=converted.payload,
         to=get_format(data.to).name,
         source=converted.source,
-        losses=[lost(loss) for loss in converted.losses],
+        losses=losses_of(converted.losses),
         guess=None if converted.guess is None else format_guess(converted.guess),
     )
 
 
 def guess_of(payload: Json) -> Guess:
-    """The likeliest format of a payload; an error that says what was looked for when there is none."""
+    """The likeliest format of a payload. The error for an unknown format lists all formats."""
     guesses = sniff(payload)
     if not guesses:
         raise FormatError(
             "cannot detect the format",
-            hint=f"name it; looked for {', '.join(sorted(all_formats()))}",
+            hint=f"name it: {', '.join(sorted(all_formats()))}",
         )
     return guesses[0]
 
 
-def lost(loss: Loss) -> LostValue:
-    """A loss, as it is sent."""
-    return LostValue(*loss)
-
-
-# Folded
+# Folding
 
 
 class FoldRequest(msgspec.Struct, rename="camel"):
     """A recorded stream."""
 
     chunks: Annotated[
-        list[Json] | UnsetType, Meta(description="Its events: chunks of the AI SDK, or any others.")
+        list[Json] | UnsetType, Meta(description="Its events: chunks of the AI SDK, or of another format.")
     ] = UNSET
-    events: Annotated[list[Json] | UnsetType, Meta(description="The same under another name.")] = UNSET
-    format: Annotated[str | None, Meta(description="Their format; guessed when it is not given.")] = None
+    events: Annotated[list[Json] | UnsetType, Meta(description="The same as `chunks`.")] = UNSET
+    format: Annotated[str | None, Meta(description="Their format. By default, it is detected.")] = None
     to: Annotated[str, Meta(description="The format of the message.")] = CANONICAL
     lenient: Annotated[
-        bool, Meta(description="Pass over events that do not fit, and tell; otherwise they are an error.")
+        bool, Meta(description="Skip and report events that do not fit. By default, they are an error.")
     ] = False
 
 
 class StreamDiagnostic(msgspec.Struct):
-    """Something that was passed over."""
+    """An event that was skipped."""
 
     chunk: Annotated[int, Meta(description="The number of the chunk, from 0.")]
-    what: str
+    what: Annotated[str, Meta(description="Why it does not fit.")]
 
 
 class Folded(msgspec.Struct, omit_defaults=True):
@@ -253,17 +253,17 @@ class Folded(msgspec.Struct, omit_defaults=True):
 
     message: Annotated[
         Json,
-        Meta(description="The message. A list if the stream, or the format, has several."),
+        Meta(description="The message. A list if the stream has several, or the format writes several."),
     ]
     format: Annotated[str, Meta(description="The format that the events were read as.")]
     to: str
     diagnostics: list[StreamDiagnostic]
     errors: Annotated[list[str], Meta(description="The errors that the stream itself reports.")]
-    losses: list[LostValue]
+    losses: tuple[ConversionLoss, ...]
     guess: FormatGuess | None = None
 
 
-SPOKEN: Final[JsonObject] = {
+RECORDED: Final[JsonObject] = {
     "chunks": [
         {"type": "start", "messageId": "m1"},
         {"type": "text-start", "id": "t"},
@@ -279,18 +279,18 @@ SPOKEN: Final[JsonObject] = {
     "/api/fold",
     tags=["formats"],
     summary="Fold a stream",
-    request_body=RequestBody({"application/json": FoldRequest}, examples=[SPOKEN]),
+    request_body=RequestBody({"application/json": FoldRequest}, examples=[RECORDED]),
 )
 async def fold(caller: ActingCaller, request: Request) -> SpooledReply[Folded]:
-    """The message of a stream, or all its messages, as a client would have made them."""
+    """The message of a stream, or all its messages, as a client receives them."""
     return await _in_worker(caller, request, folded_json)
 
 
 def _fold(data: FoldRequest) -> Folded:
     if (data.chunks is UNSET) == (data.events is UNSET):
-        raise Problem(400, "give `chunks` or `events`, one of them", where="body")
+        raise Problem(400, "send either `chunks` or `events`", where="body")
     events = data.events if data.chunks is UNSET else data.chunks
-    assert not isinstance(events, UnsetType), "one of them is there"
+    assert not isinstance(events, UnsetType), "one of them is set"
     guess = guess_of(events[:SAMPLE_SIZE]) if data.format is None else None
     source = get_format(data.format or (guess.format if guess else "")).name
     writing = get_format(data.to)
@@ -304,16 +304,16 @@ def _fold(data: FoldRequest) -> Folded:
         to=writing.name,
         diagnostics=[StreamDiagnostic(*one) for one in folded.diagnostics],
         errors=list(folded.errors),
-        losses=[lost(loss) for loss in (*folded.losses, *dumped.losses)],
+        losses=losses_of((*folded.losses, *dumped.losses)),
         guess=None if guess is None else format_guess(guess),
     )
 
 
 def fold_payload(events: list[Json], source: str, *, lenient: bool = False) -> FoldedEvents:
-    """The messages of a stream of that format, and what of it they do not hold."""
+    """The messages of a stream of that format, and what of the events is not in them."""
     reading = get_format(source)
     if reading.decoder is None:
-        raise FormatError(f"{reading.name} holds messages, not a stream", hint="POST /api/convert takes them")
+        raise FormatError(f"{reading.name} holds messages, not a stream", hint="use POST /api/convert")
     return fold_events(reading.decoder(), events, lenient=lenient, losses=True)
 
 

@@ -1,4 +1,4 @@
-"""Anything that somebody pastes: what it is, the messages in it, and these in another format."""
+"""Inspect a text of any format: detect the format, read the messages, and write them in another format."""
 
 from collections.abc import Iterator, Sequence
 from typing import Annotated, Final, Literal, TypeAlias
@@ -27,43 +27,46 @@ from partita.types.json import Json
 
 from .convert import FormatGuess, format_guess, json_pieces
 from .imports import FILES
-from .pasted_text import Note, Read, Source, known_format, read, read_source
+from .pasted_text import MessagesOfText, Note, Source, known_format, read, read_source
 
 V4: Final = Guess("ai-sdk-data-stream-v4", 0.95, "lines that begin with a code")
 
 LARGEST: Final = 32 * 1024 * 1024
-"""How many bytes may be pasted."""
+"""The largest number of bytes of a text."""
 
 MOST_LISTED: Final = 5000
-"""How many losses and notes are listed."""
+"""The largest number of losses, and of notes, that are listed."""
 
 Side: TypeAlias = Literal["reading", "writing"]
 
 
 class InspectedLoss(msgspec.Struct):
-    """Something that could not be carried."""
+    """A value that could not be carried over."""
 
     path: Annotated[
-        str, Meta(description="Where it was: in the text when it was lost in reading, else in `messages`.")
+        str, Meta(description="Its path: in the text if it was lost when reading, otherwise in `messages`.")
     ]
-    what: str
-    why: str
-    severity: Annotated[Severity, Meta(description="Whether it is lost, changed, a repair, or minor.")]
+    what: Annotated[str, Meta(description="The value.")]
+    why: Annotated[str, Meta(description="The reason.")]
+    severity: Annotated[
+        Severity,
+        Meta(description="Whether it is lost, changed, a repair that the target requires, or minor."),
+    ]
     side: Side
 
 
 class InspectionNote(msgspec.Struct, omit_defaults=True):
-    """Something that was passed over, or not understood but kept."""
+    """Something that was skipped, or that is unknown but preserved."""
 
     what: str
     times: int = 1
-    path: Annotated[str | None, Meta(description="Where it was, if that is known.")] = None
-    lines: Annotated[list[int], Meta(description="Where it was in a log: numbers of lines, from 1.")] = []
+    path: Annotated[str | None, Meta(description="Its path, if it is known.")] = None
+    lines: Annotated[list[int], Meta(description="Its lines in a log, from 1.")] = []
     detail: str = ""
 
 
 class InspectionProblem(msgspec.Struct, omit_defaults=True):
-    """Why a text could not be read, or not be written."""
+    """Why a text could not be read, or its messages could not be written."""
 
     what: str
     where: Annotated[str, Meta(description="`line 3, column 7`, `event 4`, or a path.")] = ""
@@ -71,17 +74,17 @@ class InspectionProblem(msgspec.Struct, omit_defaults=True):
 
 
 class Inspection(msgspec.Struct, rename="camel", omit_defaults=True):
-    """What was found in a text. With a `problem`, as far as it went."""
+    """What a text contains. If there is a `problem`, what was found before it."""
 
     bytes: int
-    guesses: Annotated[list[FormatGuess], Meta(description="What it may be, the likeliest first.")]
+    guesses: Annotated[list[FormatGuess], Meta(description="The possible formats, the likeliest first.")]
     losses: list[InspectedLoss]
     notes: list[InspectionNote]
     shape: Annotated[
         Literal["document", "lines", "events", "data-stream-v4", "text"] | None,
-        Meta(description="How it is written down."),
+        Meta(description="The encoding of the text."),
     ] = None
-    values: Annotated[int, Meta(description="How many values it holds: messages, events, records.")] = 0
+    values: Annotated[int, Meta(description="The number of its values: messages, events or records.")] = 0
     source: Annotated[str | None, Meta(description="The format that it was read as.")] = msgspec.field(
         default=None, name="from"
     )
@@ -90,14 +93,14 @@ class Inspection(msgspec.Struct, rename="camel", omit_defaults=True):
     to: str | None = None
     payload: Annotated[Json, Meta(description="The messages in the format `to`.")] = None
     errors: Annotated[list[str], Meta(description="The errors that a stream itself reports.")] = []
-    lost: Annotated[int, Meta(description="How many losses there are, if more than are told.")] = 0
+    lost: Annotated[int, Meta(description="The number of all losses; not all of them may be listed.")] = 0
     problem: InspectionProblem | None = None
 
 
 @post(
     "/api/inspect",
     tags=["formats"],
-    summary="Look at anything",
+    summary="Inspect a text",
     request_body=FILES._replace(required=False),
 )
 async def inspect(
@@ -105,17 +108,17 @@ async def inspect(
     request: Request,
     source: Annotated[
         str | None,
-        Query(name="from", max_length=100, description="The format, if the guess is wrong."),
+        Query(name="from", max_length=100, description="The format, if it is detected wrongly."),
     ] = None,
     to: Annotated[str | None, Query(max_length=100, description="A format to write the messages in.")] = None,
     carry: Annotated[
-        bool, Query(description="Put what that format has no place for into its metadata.")
+        bool, Query(description="Carry values that the format has no place for along in its metadata.")
     ] = False,
 ) -> SpooledReply[Inspection]:
     """The body is JSON, JSON lines or server-sent events: messages of any format, a recorded stream, a
-    provider's answer, the log of an agent. Nothing is stored.
+    response of a provider, or the log of an agent. Nothing is stored.
 
-    What is wrong with the text is told in the answer, beside what was understood.
+    Errors in the text are reported in the response, together with what could be read.
     """
     named = None if source is None else known_format(source)
     target = None if to is None else _target(to)
@@ -128,7 +131,7 @@ async def inspect(
 def inspected_json(
     data: bytes, named: str | None, target: str | None, carry: bool, limits: Limits
 ) -> Iterator[bytes]:
-    """The answer to a text that was pasted."""
+    """The inspection of a text, as JSON. For a worker process."""
     return json_pieces(_inspect(data, named, target, carry), len(data), limits)
 
 
@@ -158,10 +161,10 @@ def _inspect(data: bytes, named: str | None, target: str | None, carry: bool) ->
         inspection.shape, inspection.values = source.shape, len(source.values)
         inspection.guesses = [format_guess(one) for one in guesses]
         inspection.source = named or _best(guesses)
-        found = read(source, inspection.source)
-        _add_messages(inspection, found)
+        contents = read(source, inspection.source)
+        _add_messages(inspection, contents)
         if target is not None:
-            _write(inspection, found, target, carry)
+            _write(inspection, contents, target, carry)
     except PartitaError as error:
         inspection.problem = InspectionProblem(error.what, error.where, error.hint)
     except RecursionError:
@@ -170,14 +173,14 @@ def _inspect(data: bytes, named: str | None, target: str | None, carry: bool) ->
 
 
 def _guessed(source: Source) -> tuple[Source, list[Guess]]:
-    """The source and what it may be; what nobody knows may hold a list that somebody knows."""
+    """The source and its possible formats. An object of an unknown format may contain a known list."""
     guesses = guess(source)
-    inside = None if guesses else source.inside()
-    return (source, guesses) if inside is None else (inside, guess(inside))
+    inner = None if guesses else source.inner()
+    return (source, guesses) if inner is None else (inner, guess(inner))
 
 
 def guess(source: Source) -> list[Guess]:
-    """The formats that a text may be in, the likeliest first, which knows its rivals."""
+    """The possible formats of a text, the likeliest first. It names its rivals."""
     if source.shape == "data-stream-v4":
         return [V4]
     if source.shape == "text":
@@ -197,15 +200,15 @@ def guess(source: Source) -> list[Guess]:
 def _best(guesses: Sequence[Guess]) -> str:
     if not guesses:
         known = sorted(set(all_formats()) | set(LOG_FORMATS))
-        raise FormatError("cannot tell what this is", hint=f"name it; there are {', '.join(known)}")
+        raise FormatError("cannot detect the format", hint=f"name it: {', '.join(known)}")
     return guesses[0].format
 
 
-def _add_messages(inspection: Inspection, found: Read) -> None:
-    inspection.kind, inspection.messages = found.kind, to_json(found.messages)
-    inspection.errors = list(found.errors)
-    inspection.notes = [_note(one) for one in found.notes[:MOST_LISTED]]
-    _add_losses(inspection, found.losses, "reading")
+def _add_messages(inspection: Inspection, contents: MessagesOfText) -> None:
+    inspection.kind, inspection.messages = contents.kind, to_json(contents.messages)
+    inspection.errors = list(contents.errors)
+    inspection.notes = [_note(one) for one in contents.notes[:MOST_LISTED]]
+    _add_losses(inspection, contents.losses, "reading")
 
 
 def _note(note: Note) -> InspectionNote:
@@ -218,9 +221,9 @@ def _add_losses(inspection: Inspection, losses: Sequence[Loss], side: Side) -> N
     inspection.lost += len(losses)
 
 
-def _write(inspection: Inspection, found: Read, target: str, carry: bool) -> None:
+def _write(inspection: Inspection, contents: MessagesOfText, target: str, carry: bool) -> None:
     inspection.to = target
-    loaded = Loaded(tuple(found.messages), request=found.request)
+    loaded = Loaded(tuple(contents.messages), request=contents.request)
     dumped = write(loaded, get_format(target), carry=carry)
     inspection.payload = dumped.payload
     _add_losses(inspection, dumped.losses, "writing")

@@ -1,4 +1,4 @@
-"""What routes take, and how it is read: whatever a client writes in a query, the worst it gets is a 400."""
+"""Parameters that several routes have, and the values in them. A value that is not valid is a 400."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -12,39 +12,43 @@ from partita.types.times import in_utc
 T = TypeVar("T", bound=str)
 
 MOST: Final = 500
-"""How many items a page holds at most."""
+"""The largest number of items of a page."""
 
-SEVERAL: Final = "Several are given with commas, or one by one."
+LARGEST_SEQ: Final = 2**53 - 1
+"""The largest number of a message or a log record: the largest integer that JavaScript represents exactly."""
 
-Limit: TypeAlias = Annotated[int, Query(ge=1, le=MOST, description="How many at most.")]
+SEVERAL: Final = "Repeat the parameter, or separate values by commas."
+
+Limit: TypeAlias = Annotated[int, Query(ge=1, le=MOST, description="The number of items at most.")]
 Cursor: TypeAlias = Annotated[
-    str | None, Query(description="Where to go on: `next` of the page before, unchanged.")
+    str | None, Query(description="The position to continue at: `next` of the previous page, unchanged.")
 ]
 Direction: TypeAlias = Literal["asc", "desc"]
 Since: TypeAlias = Annotated[
     str | None,
     Query(
-        description="Not before this moment: `2026-03-01` or `2026-03-01T14:00+01:00`; without a zone, UTC.",
+        description="Not before this time: `2026-03-01` or `2026-03-01T14:00+01:00`. UTC if it has no zone.",
         format="date-time",
     ),
 ]
-Until: TypeAlias = Annotated[str | None, Query(description="Before this moment.", format="date-time")]
-Agent: TypeAlias = Annotated[str | None, Query(description="Of this agent.")]
-Project: TypeAlias = Annotated[str | None, Query(description="Of this project.")]
-Text: TypeAlias = Annotated[str | None, Query(description="Words in the title or in messages.")]
+Until: TypeAlias = Annotated[str | None, Query(description="Before this time.", format="date-time")]
+Agent: TypeAlias = Annotated[str | None, Query(description="Only of this agent.")]
+Project: TypeAlias = Annotated[str | None, Query(description="Only of this project.")]
+Text: TypeAlias = Annotated[str | None, Query(description="Only with this text in the title or a message.")]
 HasErrors: TypeAlias = Annotated[
-    bool | None, Query(name="hasErrors", description="With, or without, a call that failed.")
+    bool | None, Query(name="hasErrors", description="Only with a failed call, or only without.")
 ]
-Model: TypeAlias = Annotated[str | None, Query(description="In which this model answered.")]
-Tool: TypeAlias = Annotated[str | None, Query(description="With a call of this tool.")]
+Model: TypeAlias = Annotated[str | None, Query(description="Only with a response of this model.")]
+Tool: TypeAlias = Annotated[str | None, Query(description="Only with a call of this tool.")]
 Pinned: TypeAlias = Annotated[
-    bool | None, Query(description="Pinned, or not: `pinned` of the metadata is `true`.")
+    bool | None,
+    Query(description="Only pinned threads, or only others: `pinned` in the metadata is `true`."),
 ]
-Ids: TypeAlias = Annotated[list[str] | None, Query(description=f"Of these ids. {SEVERAL}")]
+Ids: TypeAlias = Annotated[list[str] | None, Query(description=f"Only with these ids. {SEVERAL}")]
 
 
 def moment_of(text: str | None, name: str) -> datetime | None:
-    """The moment that a parameter means. Without a zone it is one in UTC."""
+    """The time in a parameter. It is in UTC if it has no zone."""
     if text is None:
         return None
     try:
@@ -52,7 +56,7 @@ def moment_of(text: str | None, name: str) -> datetime | None:
     except ValueError:
         raise Problem(
             400,
-            f"{text[:80]!r} is no time",
+            f"{text[:80]!r} is not a time",
             where=f"query {name}",
             hint="write 2026-03-01 or 2026-03-01T14:00:00Z, and a + as %2B",
         ) from None
@@ -60,27 +64,27 @@ def moment_of(text: str | None, name: str) -> datetime | None:
 
 
 def each_of(values: Sequence[str] | None) -> tuple[str, ...]:
-    """The values of a parameter that may be given several times, or once with commas."""
-    return tuple(value for given in values or () for value in given.split(",") if value)
+    """The values of a parameter that is repeated, or has several values separated by commas."""
+    return tuple(value for joined in values or () for value in joined.split(",") if value)
 
 
 def chosen(values: Sequence[str] | None, choices: Sequence[T], name: str) -> tuple[T, ...]:
-    """The values of a parameter that names some of a few things."""
+    """The values of a parameter that may have several of some choices."""
     known = {str(choice): choice for choice in choices}
-    asked = each_of(values)
-    for value in asked:
+    names = each_of(values)
+    for value in names:
         if value not in known:
             raise Problem(
                 400,
-                f"there is no {value[:80]!r}",
+                f"{value[:80]!r} is not known",
                 where=f"query {name}",
                 hint=f"choose from {', '.join(known)}",
             )
-    return tuple(known[value] for value in asked)
+    return tuple(known[value] for value in names)
 
 
 def object_of(text: str | None, name: str) -> JsonObject | None:
-    """The JSON object that a parameter holds."""
+    """The JSON object in a parameter."""
     value = None if text is None else loads(text)
     if text is not None and not is_object(value):
         raise Problem(

@@ -1,4 +1,4 @@
-"""The messages of a pasted text, whichever kind of format it is in, and what could not be carried."""
+"""The values and the messages of a pasted text of any format, and what could not be read of them."""
 
 import re
 from collections.abc import Sequence
@@ -20,20 +20,20 @@ from partita.stream.sse import SseDecoder
 from partita.types.json import Json, dumps, is_array, is_object, loads
 from partita.types.messages import Message
 
-# A pasted text as values: JSON, JSON lines, server-sent events, lines of a v4 stream, or ChatML.
+# Text → values: JSON, JSON lines, server-sent events, lines of a v4 stream, or ChatML
 
 Shape: TypeAlias = Literal["document", "lines", "events", "data-stream-v4", "text"]
 
-MARK: Final = b"\xef\xbb\xbf"
-MARK_OF_CHATML: Final = b"<|im_start|>"
+BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
+CHATML_START: Final = b"<|im_start|>"
 V4_LINE: Final = re.compile(rb"[0-9a-k]:[\[{\"]")
 EVENT_LINE: Final = re.compile(rb"(?:(?:data|event|id|retry):|:)")
-HOLDERS: Final = ("messages", "chunks", "events")
-"""Members of an object that holds what is meant, as requests and answers do."""
+LISTS: Final = ("messages", "chunks", "events")
+"""The members of requests and responses that contain a list of messages or events."""
 
 
 class Source(NamedTuple):
-    """What a text holds. `path` is where the values are in it."""
+    """The values of a text. `path` is their place in it."""
 
     shape: Shape
     payload: Json
@@ -45,39 +45,39 @@ class Source(NamedTuple):
         """The values one by one."""
         return self.payload if is_array(self.payload) else [self.payload]
 
-    def inside(self) -> "Source | None":
-        """The list that an object holds, as a source of its own."""
+    def inner(self) -> "Source | None":
+        """The list that an object contains, as a source."""
         if self.shape != "document" or not is_object(self.payload):
             return None
-        for name in HOLDERS:
-            if is_array(held := self.payload.get(name)):
-                return self._replace(payload=held, path=f"$.{name}")
+        for name in LISTS:
+            if is_array(values := self.payload.get(name)):
+                return self._replace(payload=values, path=f"$.{name}")
         return None
 
 
 def read_source(data: bytes) -> Source:
-    """The values of a text; a `DecodeError` that says where it breaks."""
-    text = data.removeprefix(MARK)
+    """The values of a text. A `DecodeError` names the place that is invalid."""
+    text = data.removeprefix(BYTE_ORDER_MARK)
     first = next((line for line in text.splitlines() if line.strip()), b"")
     if not first:
-        raise DecodeError("there is nothing to read", hint="paste messages, a stream or a log")
+        raise DecodeError("the text is empty", hint="paste messages, a stream or a log")
     if EVENT_LINE.match(first):
         return Source("events", _events(text), data)
     if V4_LINE.match(first):
         lines = [line.decode(errors="replace") for line in text.splitlines() if line.strip()]
         return Source("data-stream-v4", lines, data)
-    if first.lstrip().startswith(MARK_OF_CHATML):
+    if first.lstrip().startswith(CHATML_START):
         return Source("text", text.decode(errors="replace"), data)
     try:
         return Source("document", loads(text), data)
     except DecodeError as error:
-        if not _is_whole(first):
+        if not _is_json(first):
             raise
-        whole = error
-    return Source("lines", _lines(text, whole), data)
+        document_error = error
+    return Source("lines", _lines(text, document_error), data)
 
 
-def _is_whole(line: bytes) -> bool:
+def _is_json(line: bytes) -> bool:
     try:
         loads(line)
     except DecodeError:
@@ -85,13 +85,14 @@ def _is_whole(line: bytes) -> bool:
     return True
 
 
-def _lines(text: bytes, whole: DecodeError) -> list[Json]:
+def _lines(text: bytes, document_error: DecodeError) -> list[Json]:
+    """The values of JSON lines. `document_error`: why the text is not one JSON document."""
     values: list[Json] = []
     for number, line in enumerate(text.split(b"\n"), 1):
         if line.strip():
             values.append(_parsed(line, number))
-    if len(values) == 1:  # something stands behind a document on one line
-        raise whole
+    if len(values) == 1:  # a document on one line, with something after it
+        raise document_error
     return values
 
 
@@ -117,8 +118,10 @@ def _events(text: bytes) -> list[Json]:
     return values
 
 
+# Values → messages
+
 LARGEST_COMPARED: Final = 512 * 1024
-"""How many bytes of records are compared with their messages, which may take some seconds."""
+"""The largest number of bytes of records that are compared with their messages, which may take seconds."""
 
 HINT: Final = "partita convert --losses lists them"
 
@@ -126,7 +129,7 @@ Kind: TypeAlias = Literal["messages", "stream", "log"]
 
 
 class Note(NamedTuple):
-    """Something that was passed over or not understood: what, how often, and where."""
+    """Something that was skipped, or that is unknown: what, how often, and where."""
 
     what: str
     times: int = 1
@@ -135,8 +138,8 @@ class Note(NamedTuple):
     detail: str = ""
 
 
-class Read(NamedTuple):
-    """The messages of a text."""
+class MessagesOfText(NamedTuple):
+    """The messages of a text, and what was reported about them."""
 
     kind: Kind
     messages: Sequence[Message]
@@ -144,26 +147,26 @@ class Read(NamedTuple):
     notes: Sequence[Note] = ()
     errors: Sequence[str] = ()
     request: Request | None = None
-    """The rest of the request that the messages came in, if they did."""
+    """The request that contained the messages, if there is one."""
 
 
 def known_format(name: str) -> str:
-    """The full name of a format that can be read; those of logs are not all in the table of formats."""
+    """The full name of a format that can be read. Not all formats of logs are in the registry of formats."""
     return name if name in LOG_FORMATS else get_format(name).name
 
 
-def read(source: Source, format: str) -> Read:
+def read(source: Source, format: str) -> MessagesOfText:
     """The messages of a text in that format, with the losses that `convert` reports."""
     if format in LOG_FORMATS and source.shape in ("document", "lines"):
         return _read_log(source, format)
     known = get_format(format)
     loaded = read_payload(source.payload, known)
     is_slow = known.dump is None and not known.is_complete  # its records are compared leaf by leaf
-    losses, notes = _losses(source, loaded) if is_slow else (_moved(source, loaded), [])
+    losses, notes = _losses_or_note(source, loaded) if is_slow else (_losses(source, loaded), [])
     if known.decoder is None or not _is_stream(source, known):
-        return Read("messages", loaded.messages, losses, notes, request=loaded.request)
+        return MessagesOfText("messages", loaded.messages, losses, notes, request=loaded.request)
     errors = fold_events(known.decoder(), source.values, lenient=True).errors
-    return Read("stream", loaded.messages, losses, notes, errors, loaded.request)
+    return MessagesOfText("stream", loaded.messages, losses, notes, errors, loaded.request)
 
 
 def _is_stream(source: Source, known: Format) -> bool:
@@ -172,28 +175,29 @@ def _is_stream(source: Source, known: Format) -> bool:
         return True
     if not is_array(source.payload):
         return False
-    return not any(is_object(value) and not _SAID.isdisjoint(value) for value in source.values[:SAMPLE_SIZE])
+    sample = source.values[:SAMPLE_SIZE]
+    return not any(is_object(value) and not NOT_IN_EVENTS.isdisjoint(value) for value in sample)
 
 
-_SAID = frozenset({"role", "messages", "contents", "input"})
-"""Members of messages and requests: no event has them."""
+NOT_IN_EVENTS: Final = frozenset({"role", "messages", "contents", "input"})
+"""Members of messages and requests that no event has."""
 
 
-def _losses(source: Source, loaded: Loaded) -> tuple[list[Loss], list[Note]]:
-    """The losses of records; of too many bytes, a note instead."""
+def _losses_or_note(source: Source, loaded: Loaded) -> tuple[list[Loss], list[Note]]:
+    """The losses of records; for a text that is too large, a note instead."""
     if len(source.data) > LARGEST_COMPARED:
         return [], [Note(f"losses are not listed: there are more than {LARGEST_COMPARED} bytes", detail=HINT)]
-    return _moved(source, loaded), []
+    return _losses(source, loaded), []
 
 
-def _moved(source: Source, loaded: Loaded) -> list[Loss]:
-    """Losses, by their paths in the text."""
+def _losses(source: Source, loaded: Loaded) -> list[Loss]:
+    """Losses, with their paths in the text."""
     return [loss._replace(path=f"{source.path}{loss.path.removeprefix('$')}") for loss in loaded.losses]
 
 
-def _read_log(source: Source, format: str) -> Read:
-    kind = log_format(format)
-    reading = LogReading(kind, thread_id_of(Path("pasted.jsonl"), kind, source.values[:20]))
+def _read_log(source: Source, format: str) -> MessagesOfText:
+    known = log_format(format)
+    reading = LogReading(known, thread_id_of(Path("pasted.jsonl"), known, source.values[:20]))
     if source.shape == "lines":
         reading.feed(source.data if source.data.endswith(b"\n") else source.data + b"\n")
     elif reading.format.records is not None and is_object(source.payload):
@@ -201,10 +205,11 @@ def _read_log(source: Source, format: str) -> Read:
     else:
         reading.feed(b"".join(dumps(value) + b"\n" for value in source.values))
     messages = {message.id: message for message in reading.finish().messages}
-    losses, notes = _losses(source, read_payload(source.payload, get_format(format)))
-    noted = {str(one) for one in reading.unknown_records}  # they are among the losses, too
+    losses, notes = _losses_or_note(source, read_payload(source.payload, get_format(format)))
+    noted = {str(one) for one in reading.unknown_records}  # these are also losses
     notes += [
         Note(one.what, one.times, None, [position.line for position in one.positions], one.detail)
         for one in reading.unknown_records
     ]
-    return Read("log", list(messages.values()), [loss for loss in losses if loss.what not in noted], notes)
+    losses = [loss for loss in losses if loss.what not in noted]
+    return MessagesOfText("log", list(messages.values()), losses, notes)

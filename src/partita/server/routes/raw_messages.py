@@ -1,4 +1,4 @@
-"""What a message came from: the events of its agent, exactly as they were sent."""
+"""The raw records of a message: what its agent sent, byte for byte."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -36,48 +36,62 @@ from partita.types.threads import Run, Thread
 
 from .messages import no_message
 from .parameters import Cursor
-from .run_log import AT_ONCE, BYTES_AT_ONCE, LogRecord, log_record
+from .run_log import PAGE_BYTES, PAGE_RECORDS, LogRecord, first_of, log_record
 
-RUNS_AT_MOST: Final = 500
-COPIES_AT_MOST: Final = 16
-"""A copy of a copy of a copy: so far one looks for the first."""
+MOST_RUNS: Final = 500
+MOST_COPIES: Final = 16
+"""How many copies of copies are followed to find the original thread."""
 
 CURSOR: Final = re.compile(r"(\d{1,6})\.(\d{1,16})")
 
-NOT_LOGGED: Final = "No run wrote this message: it was saved as it is."
-LOG_GONE: Final = "The log of its run is gone."
-NOTHING: Final = "The log of its run does not tell of it."
+NO_RUN: Final = "No run wrote this message: it was saved by a client."
+NO_LOG: Final = "The log of its run was dropped."
+NO_RECORDS: Final = "The log of its run has no records of it."
 
 
 class RawRecord(LogRecord, rename="camel", omit_defaults=True, kw_only=True):
-    """An entry of a log."""
+    """A record of a log."""
 
     run_id: str
-    """The run whose log it is in."""
+    """The run of the log."""
 
 
 class RawPage(msgspec.Struct, rename="camel", omit_defaults=True, kw_only=True):
-    """What a message came from. `next` is where to go on: pass it as `cursor`. Without it, this was all."""
+    """The raw records of a message. Pass `next` as `cursor` to continue. The last page has none."""
 
     items: list[RawRecord]
     exact: bool
-    """Whether these are the message's events for certain; else those that name it, its calls or its words."""
+    """Whether these are certainly the records of the message; otherwise they contain its id or its texts."""
     reason: str | None = None
-    """Why there are none."""
+    """Why there are no records."""
     next: str | None = None
 
 
-class _Found(NamedTuple):
-    entries: list[tuple[str, int, StoredEntry]]
-    exact: bool
+class _Start(NamedTuple):
+    """Where a page starts: at the place of a run among those of the message, after an entry of its log."""
+
+    run: int = 0
+    seq: int = 0
+
+
+class _LogEntry(NamedTuple):
+    run: int  # its place among the runs of the message
+    run_id: str
+    seq: int
+    entry: StoredEntry
+
+
+class _Section(NamedTuple):
+    entries: list[_LogEntry]
+    is_exact: bool
     reason: str | None = None
     next: str | None = None
 
 
-class _Asked(NamedTuple):
-    """A message, and the thread of the session that it was read from, if it was."""
+class _Located(NamedTuple):
+    """A message, and the thread of the imported session that it was read from, if there is one."""
 
-    message: Message | None  # none: it may be a sub-agent's, below another one
+    message: Message | None  # `None`: it may be of a sub-agent, inside another message
     session: str | None = None
     agent: str = ""
 
@@ -85,67 +99,70 @@ class _Asked(NamedTuple):
 @get(
     "/api/threads/{thread_id}/messages/{message_id}/raw",
     tags=["messages"],
-    summary="What a message came from",
+    summary="Get the raw records of a message",
 )
 async def read_raw_message(
     caller: ActingCaller,
     thread_id: str,
     message_id: str,
-    limit: Annotated[int, Query(ge=1, le=AT_ONCE, description="How many at most.")] = 100,
+    limit: Annotated[int, Query(ge=1, le=PAGE_RECORDS, description="The number of records at most.")] = 100,
     cursor: Cursor = None,
 ) -> Reply[RawPage]:
     """The records of the run's log that belong to the message, byte for byte as the agent sent them.
 
-    Of an imported session they are the lines that tell of the message, outputs of its calls among them; the
-    message may be a sub-agent's. Where records are large, a page is short.
+    Of an imported session, they are the lines of the message and of the outputs of its calls; the message may
+    be of a sub-agent. A page has fewer records if they are large.
     """
-    asked = await caller.store.read(_ask, thread_id, message_id)
-    message, lines = await _lines(caller, asked, thread_id, message_id)
+    located = await caller.store.read(_locate, thread_id, message_id)
+    message, lines = await _lines(caller, located, thread_id, message_id)
     start = _start(cursor)
     if lines is None:
-        found = await caller.store.read(_find, message, start, limit)
+        section = await caller.store.read(_section_of_message, message, start, limit)
     else:
-        found = await caller.store.read(_read, lines, start, limit)
-    items: list[JsonObject] = [
-        {**log_record(seq, entry, caller.principal), "runId": run_id} for run_id, seq, entry in found.entries
-    ]
-    page: JsonObject = {"items": items, "exact": found.exact}
-    page |= {name: said for name in ("reason", "next") if (said := getattr(found, name)) is not None}
-    return Reply(dumps(page))
+        section = await caller.store.read(_section_of_lines, lines, start, limit)
+    page: JsonObject = {
+        "items": [
+            {**log_record(one.seq, one.entry, caller.principal), "runId": one.run_id}
+            for one in section.entries
+        ],
+        "exact": section.is_exact,
+    }
+    optional = {"reason": section.reason, "next": section.next}
+    return Reply(dumps(page | {name: text for name, text in optional.items() if text is not None}))
 
 
-def _start(cursor: str | None) -> tuple[int, int]:
-    """The number of the run among those of the message, and that of the last entry given."""
+def _start(cursor: str | None) -> _Start:
+    """The start of the page of a cursor."""
     if cursor is None:
-        return 0, 0
+        return _Start()
     found = CURSOR.fullmatch(cursor)
     if found is None:
         raise Problem(
-            400, "this is not a cursor of this list", where="query cursor", hint="pass on `next`, unchanged"
+            400, "this is not a cursor of this list", where="query cursor", hint="pass `next` unchanged"
         )
-    return int(found[1]), int(found[2])
+    return _Start(int(found[1]), int(found[2]))
 
 
-def _ask(tx: Transaction, thread_id: str, message_id: str) -> _Asked:
+def _locate(tx: Transaction, thread_id: str, message_id: str) -> _Located:
     thread = threads.get(tx, thread_id)
     if thread is None:
         raise no_message(thread_id, message_id)
     message = messages.get(tx, thread_id, message_id)
     if message is None:
-        return _Asked(None, _original(tx, thread))
+        return _Located(None, _original(tx, thread))
     if message.run_id is not None:
         with suppress(NotFoundError):
             run = runs.from_row(runs.find(tx, message.run_id))
-            return _Asked(message, run.thread_id if is_imported(run) else None)
+            return _Located(message, run.thread_id if is_imported(run) else None)
     parent = (thread.metadata or {}).get("parentThreadId")
     if message.run_id is None and isinstance(parent, str) and thread_id.startswith(f"{parent}/"):
-        return _Asked(message, parent, thread_id.removeprefix(f"{parent}/"))
-    return _Asked(message)
+        return _Located(message, parent, thread_id.removeprefix(f"{parent}/"))
+    return _Located(message)
 
 
 def _original(tx: Transaction, thread: Thread) -> str:
     """The thread that one was copied from, or itself."""
-    for _ in range(COPIES_AT_MOST):
+    for _ in range(MOST_COPIES):
         origin = (thread.metadata or {}).get(CLONE)
         source = threads.get(tx, str(origin.get("threadId"))) if is_object(origin) else None
         if source is None:
@@ -155,10 +172,10 @@ def _original(tx: Transaction, thread: Thread) -> str:
 
 
 async def _lines(
-    caller: CallerView, asked: _Asked, thread_id: str, message_id: str
+    caller: CallerView, located: _Located, thread_id: str, message_id: str
 ) -> tuple[Message, Sequence[LogEntries] | None]:
-    """The message, and the lines that it was read from; `None` where nobody knows them for certain."""
-    message, session, agent = asked
+    """The message, and the lines that it was read from; `None` if they are not known for certain."""
+    message, session, agent = located
     provenance = None if session is None else await caller.state.provenances.get(caller.store, session)
     if message is None:
         nested = None if provenance is None else provenance.nested.get(message_id)
@@ -170,71 +187,63 @@ async def _lines(
     return message, None if provenance is None else provenance.of(message, agent)
 
 
-def _read(tx: Transaction, lines: Sequence[LogEntries], start: tuple[int, int], limit: int) -> _Found:
+def _section_of_lines(tx: Transaction, lines: Sequence[LogEntries], start: _Start, limit: int) -> _Section:
+    """The entries with these numbers."""
     try:
-        page = _page(_numbered(tx, lines, start), limit)
+        section = _first(_entries_of_lines(tx, lines, start), limit)
     except NotFoundError:
-        return _Found([], exact=True, reason=LOG_GONE)
-    return page._replace(reason=None if lines else NOTHING)
+        return _Section([], is_exact=True, reason=NO_LOG)
+    return section._replace(reason=None if lines else NO_RECORDS)
 
 
-def _numbered(
-    tx: Transaction, lines: Sequence[LogEntries], start: tuple[int, int]
-) -> Iterator[tuple[int, str, int, StoredEntry]]:
-    """The entries of those numbers, with the number of their run, from a place on."""
-    for number, (run_id, seqs) in enumerate(lines):
-        if number >= start[0]:
-            place = Position(start[1]) if number == start[0] else Position()
-            yield from ((number, run_id, *entry) for entry in entries_by_number(tx, run_id, seqs, place))
+def _entries_of_lines(tx: Transaction, lines: Sequence[LogEntries], start: _Start) -> Iterator[_LogEntry]:
+    for place, (run_id, seqs) in enumerate(lines):
+        if place >= start.run:
+            position = Position(start.seq) if place == start.run else Position()
+            for seq, entry in entries_by_number(tx, run_id, seqs, position):
+                yield _LogEntry(place, run_id, seq, entry)
 
 
-def _find(tx: Transaction, message: Message, start: tuple[int, int], limit: int) -> _Found:
-    """The entries of a message that one of our runs wrote, or those that name it."""
+def _section_of_message(tx: Transaction, message: Message, start: _Start, limit: int) -> _Section:
+    """The entries of a message that a run of this server wrote, or those that contain it."""
     if message.run_id is None:
-        return _Found([], exact=True, reason=NOT_LOGGED)
+        return _Section([], is_exact=True, reason=NO_RUN)
     try:
         of_message = _runs(tx, message, message.run_id)
-        exact = not any(map(is_imported, of_message))
-        page = _page(_entries(tx, of_message, message, start), limit)
+        is_exact = not any(map(is_imported, of_message))
+        section = _first(_entries_of_message(tx, of_message, message, start), limit)
     except NotFoundError:
-        return _Found([], exact=True, reason=LOG_GONE)
-    nothing = not page.entries and start == (0, 0)
-    return page._replace(exact=exact, reason=NOTHING if nothing else None)
+        return _Section([], is_exact=True, reason=NO_LOG)
+    is_empty = not section.entries and start == _Start()
+    return section._replace(is_exact=is_exact, reason=NO_RECORDS if is_empty else None)
 
 
 def _runs(tx: Transaction, message: Message, run_id: str) -> Sequence[Run]:
-    """The runs that wrote the message, in order: one may have gone on with what another began."""
+    """The runs that wrote the message, in order: a run may continue the message of another one."""
     run = runs.from_row(runs.find(tx, run_id))
     if is_imported(run):
         return [run]
-    page = runs.list_runs(tx, RunFilter(thread_id=run.thread_id), limit=RUNS_AT_MOST)
+    page = runs.list_runs(tx, RunFilter(thread_id=run.thread_id), limit=MOST_RUNS)
     others = [one for one in page.items if one.message_id == message.id and one.id != run.id]
     return [*reversed([one for one in others if not is_imported(one)]), run]
 
 
-def _entries(
-    tx: Transaction, of_message: Sequence[Run], message: Message, start: tuple[int, int]
-) -> Iterator[tuple[int, str, int, StoredEntry]]:
-    """The entries of the message, with the number of their run, from a place on."""
-    for number, run in enumerate(of_message):
-        if number < start[0]:
+def _entries_of_message(
+    tx: Transaction, of_message: Sequence[Run], message: Message, start: _Start
+) -> Iterator[_LogEntry]:
+    for place, run in enumerate(of_message):
+        if place < start.run:
             continue
-        place = Position(start[1], inside=True) if number == start[0] and start[1] else Position()
+        position = Position(start.seq, inside=True) if place == start.run and start.seq else Position()
         if is_imported(run):
-            found = entries_by_content(tx, run.id, content_markers(message), place)
+            entries = entries_by_content(tx, run.id, content_markers(message), position)
         else:
-            begins_with = first_message_id(run, read_log(tx, run.id, limit=HEAD))
-            found = entries_by_start(tx, run.id, message.id, begins_with, place)
-        yield from ((number, run.id, seq, entry) for seq, entry in found)
+            first_id = first_message_id(run, read_log(tx, run.id, limit=HEAD))
+            entries = entries_by_start(tx, run.id, message.id, first_id, position)
+        yield from (_LogEntry(place, run.id, seq, entry) for seq, entry in entries)
 
 
-def _page(entries: Iterator[tuple[int, str, int, StoredEntry]], limit: int) -> _Found:
-    found: list[tuple[str, int, StoredEntry]] = []
-    size, last = 0, ""
-    for number, run_id, seq, entry in entries:
-        if len(found) == limit or size >= BYTES_AT_ONCE:
-            return _Found(found, exact=True, next=last)
-        found.append((run_id, seq, entry))
-        size += len(entry.raw or b"") + len(entry.chunk or b"")
-        last = f"{number}.{seq}"
-    return _Found(found, exact=True)
+def _first(entries: Iterator[_LogEntry], limit: int) -> _Section:
+    first, is_last = first_of(entries, limit, PAGE_BYTES, lambda one: one.entry.size)
+    next_ = None if is_last or not first else f"{first[-1].run}.{first[-1].seq}"
+    return _Section(first, is_exact=True, next=next_)

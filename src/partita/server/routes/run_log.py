@@ -1,8 +1,8 @@
 """The log of a run: its records, and the bytes that its agent sent."""
 
 from base64 import b64encode
-from collections.abc import AsyncGenerator
-from typing import Annotated, Final, NamedTuple
+from collections.abc import AsyncGenerator, Callable, Iterable
+from typing import Annotated, Final, NamedTuple, TypeVar
 
 import msgspec
 from starlette.requests import Request
@@ -21,23 +21,26 @@ from partita.store.sql.transaction import Transaction
 from partita.store.store import Store
 from partita.types.json import Json, JsonObject, dumps, is_array, is_object, loads
 
+from .parameters import LARGEST_SEQ
 from .runs import run_of
+
+T = TypeVar("T")
 
 # Requests to models in run logs are shown to admins only: they contain the instructions of the agent.
 
-MARK: Final = f'"{REQUEST}"'.encode()
-WITHHELD: Final[JsonObject] = {"withheld": "it takes the role 'admin'"}
+REQUEST_TYPE: Final = f'"{REQUEST}"'.encode()
+WITHHELD: Final[JsonObject] = {"withheld": "it requires the role 'admin'"}
 
 
 def redact_requests(principal: Principal, entry: StoredEntry) -> StoredEntry:
     """An entry of a run log as a caller may see it."""
-    if entry.chunk is None or MARK not in entry.chunk or principal.may("admin"):
+    if entry.chunk is None or REQUEST_TYPE not in entry.chunk or principal.may("admin"):
         return entry
     return entry._replace(chunk=dumps(_without_request(loads(entry.chunk))))
 
 
 def _without_request(value: Json) -> Json:
-    """A value without requests at any depth: also in chunks of sub-agents, and in refused ones."""
+    """A value without the data of requests, also in chunks of sub-agents and in refused chunks."""
     if is_array(value):
         return [_without_request(one) for one in value]
     if not is_object(value):
@@ -48,84 +51,81 @@ def _without_request(value: Json) -> Json:
 
 
 NDJSON: Final = "application/x-ndjson"
-LARGEST_SEQ: Final = 2**53
 
-AT_ONCE: Final = 1000
-"""How many records are read at once,"""
+PAGE_RECORDS: Final = 1000
+"""The largest number of records that are read at once."""
 
-BYTES_AT_ONCE: Final = 1024 * 1024
-"""and about how many bytes: so much of a log is held, however long it is."""
+PAGE_BYTES: Final = 1024 * 1024
+"""About the largest number of bytes that are read at once: a log as a whole may not fit in memory."""
 
 
 class LogRecord(msgspec.Struct, rename="camel", omit_defaults=True):
-    """An entry of a log."""
+    """A record of a log."""
 
     seq: int
-    """Its number, from 1 on without a gap."""
+    """Its number, from 1, without a gap."""
     time: str
-    """When it was written."""
+    """The time when it was received."""
     chunk: Json = None
-    """A chunk that the agent's words amount to."""
+    """A chunk."""
     raw: str | None = None
-    """What the agent sent, byte for byte; what gave several chunks stands beside the first."""
+    """The bytes that the agent sent. If they are several chunks, they are in the record of the first one."""
     encoding: str | None = None
-    """How `raw` is told: `utf-8`, or `base64` where the bytes are no text."""
+    """The encoding of `raw`: `utf-8`, or `base64` for bytes that are not text."""
 
 
 class LogPage(msgspec.Struct, rename="camel", omit_defaults=True):
-    """Records of a log. `next` is where to go on: pass it as `after`. Without it this was the end."""
+    """Records of a log. Pass `next` as `after` to continue. The last page has none."""
 
     items: list[LogRecord]
     next: int | None = None
 
 
-class _Piece(NamedTuple):
+class _Section(NamedTuple):
     entries: list[tuple[int, StoredEntry]]
-    ended: bool
+    is_last: bool
 
 
 @get(
     "/api/runs/{run_id}/log",
     tags=["run logs"],
-    summary="The log of a run",
-    responses={200: ResponseSpec("A page of it.", LogPage)},
+    summary="Read the log of a run",
+    responses={200: ResponseSpec("A page of the log.", LogPage)},
 )
 async def read_log(
     caller: ActingCaller,
     request: Request,
     run_id: str,
-    limit: Annotated[int, Query(ge=1, le=AT_ONCE, description="How many at most.")] = 100,
-    after: Annotated[int, Query(ge=0, le=LARGEST_SEQ, description="Records after this number.")] = 0,
+    limit: Annotated[int, Query(ge=1, le=PAGE_RECORDS, description="The number of records at most.")] = 100,
+    after: Annotated[int, Query(ge=0, le=LARGEST_SEQ, description="Only records after this number.")] = 0,
 ) -> Response:
-    """Every chunk and every byte the agent said, in order. A page ends early where records are large.
+    """All chunks, and all bytes that the agent sent, in order. A page has fewer records if they are large.
 
-    With `Accept: application/x-ndjson` it is all of the log after `after`, a record a line. What models were
-    asked is told to admins only: it holds the agent's instructions.
+    With `Accept: application/x-ndjson`, the response is the rest of the log, one record per line. Requests to
+    models are included for admins only: they contain the instructions of the agent.
     """
-    piece = await _read(caller.store, run_id, after, limit)
+    section = await caller.store.read(_section, run_id, after, limit)
     if NDJSON in request.headers.get("accept", ""):
         return _stream(_lines(caller, run_id, after), NDJSON)
-    items = [log_record(seq, entry, caller.principal) for seq, entry in piece.entries]
+    items = [log_record(seq, entry, caller.principal) for seq, entry in section.entries]
     page: JsonObject = {"items": items}
-    if not piece.ended and piece.entries:
-        page["next"] = piece.entries[-1][0]
+    if not section.is_last and section.entries:
+        page["next"] = section.entries[-1][0]
     return Reply(dumps(page))
 
 
 @get(
     "/api/runs/{run_id}/raw",
     tags=["run logs"],
-    summary="What the agent sent",
+    summary="Read the bytes of the agent",
     responses={200: ResponseSpec("The bytes.", media_type="application/octet-stream")},
 )
 async def read_raw(caller: ActingCaller, run_id: str) -> StreamingResponse:
-    """The bytes exactly as the agent sent them, one after the other. Of an imported run: the lines of its
-    log.
-    """
+    """The bytes exactly as the agent sent them. Of an imported run, the lines of its log."""
     run = await run_of(caller, run_id)
-    await _read(caller.store, run_id, 0, 1)  # a log that was dropped is said so
-    end = b"\n" if is_imported(run) else b""
-    return _stream(_raw(caller.store, run_id, end), "application/octet-stream")
+    await caller.store.read(_section, run_id, 0, 1)  # raises if the log was dropped
+    separator = b"\n" if is_imported(run) else b""
+    return _stream(_raw(caller.store, run_id, separator), "application/octet-stream")
 
 
 def _stream(body: AsyncGenerator[bytes, None], media_type: str) -> StreamingResponse:
@@ -135,48 +135,52 @@ def _stream(body: AsyncGenerator[bytes, None], media_type: str) -> StreamingResp
 
 
 async def _lines(caller: CallerView, run_id: str, after: int) -> AsyncGenerator[bytes, None]:
-    async for piece in _pieces(caller.store, run_id, after):
+    async for section in _sections(caller.store, run_id, after):
         yield b"".join(
-            [dumps(log_record(seq, entry, caller.principal)) + b"\n" for seq, entry in piece.entries]
+            [dumps(log_record(seq, entry, caller.principal)) + b"\n" for seq, entry in section.entries]
         )
 
 
-async def _raw(store: Store, run_id: str, end: bytes) -> AsyncGenerator[bytes, None]:
-    """What an agent sent; of a log, lines are kept without their `end`."""
-    async for piece in _pieces(store, run_id, 0):
-        if data := b"".join([entry.raw + end for _, entry in piece.entries if entry.raw is not None]):
+async def _raw(store: Store, run_id: str, separator: bytes) -> AsyncGenerator[bytes, None]:
+    """The bytes of an agent, each entry followed by `separator`: lines are stored without it."""
+    async for section in _sections(store, run_id, 0):
+        if data := b"".join([entry.raw + separator for _, entry in section.entries if entry.raw is not None]):
             yield data
 
 
-async def _pieces(store: Store, run_id: str, after: int) -> AsyncGenerator[_Piece, None]:
-    """A log piece by piece, as far as it goes now."""
+async def _sections(store: Store, run_id: str, after: int) -> AsyncGenerator[_Section, None]:
+    """The log of a run, up to its current end."""
     while True:
-        piece = await _read(store, run_id, after, AT_ONCE)
-        if piece.entries:
-            yield piece
-            after = piece.entries[-1][0]
-        if piece.ended:
+        section = await store.read(_section, run_id, after, PAGE_RECORDS)
+        if section.entries:
+            yield section
+            after = section.entries[-1][0]
+        if section.is_last:
             return
 
 
-async def _read(store: Store, run_id: str, after: int, limit: int) -> _Piece:
-    return await store.read(_piece, run_id, after, limit)
+def _section(tx: Transaction, run_id: str, after: int, limit: int) -> _Section:
+    """The entries of a log after a number."""
+    entries = stored_entries(tx, run_id, after=after, through=after + limit + 1)
+    return _Section(*first_of(entries, limit, PAGE_BYTES, lambda numbered: numbered[1].size))
 
 
-def _piece(tx: Transaction, run_id: str, after: int, limit: int) -> _Piece:
-    """Records after a number: so many, or fewer where they are large."""
-    entries: list[tuple[int, StoredEntry]] = []
+def first_of(
+    items: Iterable[T], limit: int, max_bytes: int, size_of: Callable[[T], int]
+) -> tuple[list[T], bool]:
+    """The first items up to a number and about a size, at least one; and whether those are all."""
+    first: list[T] = []
     size = 0
-    for seq, entry in stored_entries(tx, run_id, after=after, through=after + limit + 1):
-        if len(entries) == limit or size >= BYTES_AT_ONCE:
-            return _Piece(entries, ended=False)
-        entries.append((seq, entry))
-        size += len(entry.raw or b"") + len(entry.chunk or b"")
-    return _Piece(entries, ended=True)
+    for item in items:
+        if len(first) == limit or size >= max_bytes:
+            return first, False
+        first.append(item)
+        size += size_of(item)
+    return first, True
 
 
 def log_record(seq: int, entry: StoredEntry, principal: Principal) -> JsonObject:
-    """An entry of the log as a caller may see it."""
+    """A record of a log as a caller may see it."""
     entry = redact_requests(principal, entry)
     record: JsonObject = {"seq": seq, "time": from_microseconds(entry.time).isoformat()}
     if entry.chunk is not None:

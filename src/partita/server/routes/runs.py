@@ -1,4 +1,4 @@
-"""Runs: listed, looked at, waited for, stopped; replied to; compared, and read anew."""
+"""Runs: list, read, await and stop them, reply to their calls, compare them, and decode them again."""
 
 import asyncio
 from collections.abc import Awaitable
@@ -30,40 +30,37 @@ from .threads import no_thread
 STATUSES: Final[tuple[RunStatus, ...]] = get_args(RunStatus)
 
 Status: TypeAlias = Annotated[
-    list[str] | None, Query(description=f"Only runs that are {', '.join(STATUSES)}. {SEVERAL}")
+    list[str] | None, Query(description=f"Only with this status: {', '.join(STATUSES)}. {SEVERAL}")
 ]
 Seconds: TypeAlias = Annotated[float, Query(ge=0, le=300, description="Seconds to wait at most.")]
 
-PATIENCE: Final = 60.0
-"""So many seconds a run has to stop, or to take a reply. A process that died is noticed much earlier."""
+REPLY_SECONDS: Final = 60.0
+"""Seconds that a run has to stop, or to accept a reply. A process that died is noticed much earlier."""
 
 
 def no_run(run_id: str) -> NotFoundError:
-    """There is no such run."""
-    return NotFoundError(f"no run {run_id!r}", hint="GET /api/runs lists them")
+    """The error for a run that does not exist."""
+    return NotFoundError(f"no run {run_id!r}", hint="GET /api/runs lists the runs")
 
 
 async def run_of(caller: CallerView, run_id: str) -> Run:
-    """The run of that id, if the caller may see it."""
+    """The run of that id. Raises if it does not exist, or belongs to another owner."""
     run = await caller.store.runs.get(run_id)
     if run is None:
         raise no_run(run_id)
     return run
 
 
-# Looked at
-
-
-@get("/api/runs", tags=["runs"], summary="Runs, the newest first")
+@get("/api/runs", tags=["runs"], summary="List runs")
 async def list_runs(
     caller: ActingCaller,
-    thread_id: Annotated[str | None, Query(name="threadId", description="Only of this thread.")] = None,
+    thread_id: Annotated[str | None, Query(name="threadId", description="Only runs of this thread.")] = None,
     status: Status = None,
     agent: Agent = None,
     limit: Limit = 50,
     cursor: Cursor = None,
 ) -> Listing[Run]:
-    """All runs that may be seen: those of agents at work here, and those that were read from logs."""
+    """The newest runs first: those of agents of this server, and imported ones."""
     page = await caller.store.runs.list(
         RunFilter(thread_id=thread_id, status=chosen(status, STATUSES, "status"), agent=agent),
         limit=limit,
@@ -72,11 +69,11 @@ async def list_runs(
     return listing(page)
 
 
-@get("/api/threads/{thread_id}/runs", tags=["runs"], summary="The runs of a thread, the newest first")
+@get("/api/threads/{thread_id}/runs", tags=["runs"], summary="List the runs of a thread")
 async def list_runs_of_thread(
     caller: ActingCaller, thread_id: str, status: Status = None, limit: Limit = 50, cursor: Cursor = None
 ) -> Listing[Run]:
-    """A thread that does not exist is a 404, one without runs an empty page."""
+    """The newest runs first. A thread that does not exist is a 404."""
     if await caller.store.threads.get(thread_id) is None:
         raise no_thread(thread_id)
     page = await caller.store.runs.list(
@@ -85,29 +82,29 @@ async def list_runs_of_thread(
     return listing(page)
 
 
-@get("/api/runs/{run_id}", tags=["runs"], summary="A run")
+@get("/api/runs/{run_id}", tags=["runs"], summary="Get a run")
 async def get_run(caller: ActingCaller, run_id: str) -> Run:
-    """What a run says of itself: whether it is at work, how it ended, what it consumed."""
+    """A run: its status, agent, model, usage and times."""
     return await run_of(caller, run_id)
 
 
-@get("/api/runs/{run_id}/wait", tags=["runs"], summary="A run, once it has ended")
+@get("/api/runs/{run_id}/wait", tags=["runs"], summary="Wait for the end of a run")
 async def wait_for_run(caller: ActingCaller, run_id: str, timeout: Seconds = 30.0) -> Run:
-    """The run as soon as it has ended and its messages are stored, or as it is when the time is up."""
+    """The run, once it has ended and its messages are stored, or after `timeout` seconds."""
     run = await run_of(caller, run_id)
     if run.status in ACTIVE:
-        await _patiently(caller.session.wait(run_id), timeout)
+        await _wait_for(caller.session.wait(run_id), timeout)
         run = await run_of(caller, run_id)
     return run
 
 
-# Stopped, and replied to
+# Stopping, and replies to calls
 
 
 class StopRequest(msgspec.Struct, rename="camel", omit_defaults=True):
-    """How to stop a run."""
+    """The reason for stopping a run."""
 
-    reason: Annotated[str | None, Meta(description="Why; it is stored with the run.")] = None
+    reason: Annotated[str | None, Meta(description="The reason, which is stored with the run.")] = None
 
 
 STOP: Final = {"reason": "It has found the file already."}
@@ -117,38 +114,40 @@ STOP: Final = {"reason": "It has found the file already."}
 async def stop_run(
     caller: ActingCaller, run_id: str, data: Annotated[StopRequest | None, Body(examples=[STOP])] = None
 ) -> Run:
-    """The run, once it has stopped, whichever process works on it. To stop what has ended is harmless."""
-    _check_ours(await run_of(caller, run_id), "stopped")
+    """The run, once it has stopped. Any process may run it. Stopping a run that has ended does nothing."""
+    _check_runs_here(await run_of(caller, run_id), "stopped")
     reason = None if data is None else data.reason
-    await _patiently(caller.session.stop(run_id, reason), PATIENCE)
+    await _wait_for(caller.session.stop(run_id, reason), REPLY_SECONDS)
     return await run_of(caller, run_id)
 
 
-class AnswerRequest(msgspec.Struct, rename="camel", omit_defaults=True):
-    """Yes or no to a call that asks. What is shown of the call must be what is stored of it."""
+class ApprovalRequest(msgspec.Struct, rename="camel", omit_defaults=True):
+    """The decision about a call that waits for approval. What it names of the call must match the store."""
 
-    approval_id: Annotated[str, Meta(description="The id of the question: `approval.id` of the call.")]
+    approval_id: Annotated[str, Meta(description="The id of the approval: `approval.id` of the call.")]
     approved: Annotated[bool, Meta(description="Whether the call may run.")]
-    reason: Annotated[str | None, Meta(description="Why; the model is told.")] = None
-    tool_call_id: Annotated[str | None, Meta(description="The call, to be sure that it is that one.")] = None
-    tool_name: Annotated[str | None, Meta(description="The tool, likewise.")] = None
-    input: Annotated[Json | UnsetType, Meta(description="The input that was agreed to, likewise.")] = UNSET
+    reason: Annotated[str | None, Meta(description="The reason, which is sent to the model.")] = None
+    tool_call_id: Annotated[str | None, Meta(description="The id of the call, to check that it matches.")] = (
+        None
+    )
+    tool_name: Annotated[str | None, Meta(description="The name of the tool, to check it.")] = None
+    input: Annotated[Json | UnsetType, Meta(description="The approved input, to check it.")] = UNSET
 
 
-YES: Final = {"approvalId": "approval-1", "approved": True, "toolName": "bash"}
-NO: Final = {"approvalId": "approval-1", "approved": False, "reason": "not on main"}
+ALLOW: Final = {"approvalId": "approval-1", "approved": True, "toolName": "bash"}
+REFUSE: Final = {"approvalId": "approval-1", "approved": False, "reason": "not on main"}
 
 
-@post("/api/runs/{run_id}/answer", tags=["runs"], summary="Allow or refuse a call")
+@post("/api/runs/{run_id}/answer", tags=["runs"], summary="Approve or refuse a call")
 async def answer_run(
-    caller: ActingCaller, run_id: str, data: Annotated[AnswerRequest, Body(examples=[YES, NO])]
+    caller: ActingCaller, run_id: str, data: Annotated[ApprovalRequest, Body(examples=[ALLOW, REFUSE])]
 ) -> Run:
-    """Whether the run waits for the answer or has long ended: it is stored with the call. An answer stands:
-    a second one, or one that is about another call than the stored one, is a 409.
+    """The decision is stored with the call, whether the run waits for it or has ended. It is final: another
+    decision about the same call, or a decision that does not match the stored call, is a 409.
     """
     run = await run_of(caller, run_id)
-    _check_ours(run, "answered")
-    answer = ApprovalResponse(
+    _check_runs_here(run, "answered")
+    response = ApprovalResponse(
         data.approval_id,
         data.approved,
         by=caller.principal.name,
@@ -157,32 +156,32 @@ async def answer_run(
         tool_name=data.tool_name,
         input=data.input,
     )
-    await _taken(caller.session.add_approval_response(run.thread_id, answer))
+    await _add_reply(caller.session.add_approval_response(run.thread_id, response))
     return await run_of(caller, run_id)
 
 
 class OutputRequest(msgspec.Struct, rename="camel", omit_defaults=True):
-    """What came of a call that the client has run: an output, or the text of an error."""
+    """The output of a call that the client has run, or the text of an error."""
 
-    tool_call_id: Annotated[str, Meta(description="The call.")]
-    output: Annotated[Json | UnsetType, Meta(description="What it gave: any JSON.")] = UNSET
-    error_text: Annotated[str | None, Meta(description="Or why it failed.")] = None
-    tool_name: Annotated[str | None, Meta(description="The tool, to be sure that it is that one.")] = None
-    input: Annotated[Json | UnsetType, Meta(description="The input that was run with, likewise.")] = UNSET
-
-
-GAVE: Final = {"toolCallId": "call-1", "output": {"degrees": 21}}
-FAILED: Final = {"toolCallId": "call-1", "errorText": "The user closed the map."}
+    tool_call_id: Annotated[str, Meta(description="The id of the call.")]
+    output: Annotated[Json | UnsetType, Meta(description="The output: any JSON.")] = UNSET
+    error_text: Annotated[str | None, Meta(description="The error, if the call failed.")] = None
+    tool_name: Annotated[str | None, Meta(description="The name of the tool, to check it.")] = None
+    input: Annotated[Json | UnsetType, Meta(description="The input of the call, to check it.")] = UNSET
 
 
-@post("/api/runs/{run_id}/output", tags=["runs"], summary="Give the output of a call")
-async def give_output(
-    caller: ActingCaller, run_id: str, data: Annotated[OutputRequest, Body(examples=[GAVE, FAILED])]
+SUCCESS: Final = {"toolCallId": "call-1", "output": {"degrees": 21}}
+FAILURE: Final = {"toolCallId": "call-1", "errorText": "The user closed the map."}
+
+
+@post("/api/runs/{run_id}/output", tags=["runs"], summary="Send the output of a call")
+async def add_output(
+    caller: ActingCaller, run_id: str, data: Annotated[OutputRequest, Body(examples=[SUCCESS, FAILURE])]
 ) -> Run:
-    """For tools that the client runs. Only a call whose input is there and that has no output takes one."""
+    """For tools that the client runs. The call must have its input and no output yet."""
     run = await run_of(caller, run_id)
-    _check_ours(run, "given an output")
-    work = caller.session.add_tool_output(
+    _check_runs_here(run, "given an output")
+    reply = caller.session.add_tool_output(
         run.thread_id,
         data.tool_call_id,
         _output(data),
@@ -190,45 +189,42 @@ async def give_output(
         input=data.input,
         server_tools=caller.server_tools,
     )
-    await _taken(work)
+    await _add_reply(reply)
     return await run_of(caller, run_id)
 
 
 def _output(data: OutputRequest) -> ToolOutput:
     if (data.output is UNSET) == (data.error_text is None):
-        raise Problem(400, "give `output` or `errorText`, one of them", where="body")
+        raise Problem(400, "send either `output` or `errorText`", where="body")
     return output_of(data.output) if data.error_text is None else ErrorTextOutput(data.error_text)
 
 
-def _check_ours(run: Run, what: str) -> None:
-    """Refuse a run of an agent at work elsewhere, whose log is only read here: it would never hear of it."""
+def _check_runs_here(run: Run, what: str) -> None:
+    """Refuse the active run of another program: only its log is imported, and it receives no replies."""
     if is_imported(run) and run.status in ACTIVE:
         raise ConflictError(
             f"run {run.id!r} cannot be {what} from here",
-            hint="its agent runs elsewhere, and only its log is read",
+            hint="its agent runs in another program; this server only reads its log",
         )
 
 
-async def _patiently(work: Awaitable[object], seconds: float) -> None:
-    """Wait for something, but not for ever: what it does goes on by itself."""
+async def _wait_for(work: Awaitable[object], seconds: float) -> None:
+    """Wait for work that continues if the time is up."""
     with suppress(TimeoutError):
         await asyncio.wait_for(work, seconds)
 
 
-async def _taken(work: Awaitable[None]) -> None:
+async def _add_reply(work: Awaitable[None]) -> None:
     try:
-        await asyncio.wait_for(work, PATIENCE)
+        await asyncio.wait_for(work, REPLY_SECONDS)
     except TimeoutError:
-        raise Problem(503, "the process that works on the run did not take it", hint="try again") from None
+        raise Problem(503, "the process of the run did not accept the reply", hint="try again") from None
 
 
-# Compared, and read anew
-
-
-@get("/api/runs/{run_id}/diff/{other_id}", tags=["runs"], summary="Two runs compared")
+@get("/api/runs/{run_id}/diff/{other_id}", tags=["runs"], summary="Compare two runs")
 async def diff(caller: ActingCaller, run_id: str, other_id: str) -> JsonObject:
-    """What both said and did, part by part (`same`, `changed`, `removed`, `added`; texts word by word), and
-    facts of each: status, model, tokens, cost, seconds.
+    """The parts of both runs (`same`, `changed`, `removed` or `added`; texts word by word), and the status,
+    model, tokens, cost and duration of each.
     """
     await run_of(caller, run_id)
     await run_of(caller, other_id)
@@ -243,11 +239,13 @@ async def diff(caller: ActingCaller, run_id: str, other_id: str) -> JsonObject:
 async def reproject_run(
     caller: ActingCaller,
     run_id: str,
-    dry_run: Annotated[bool, Query(name="dryRun", description="Only tell what would change.")] = False,
-    force: Annotated[bool, Query(description="Write also what loses something.")] = False,
+    dry_run: Annotated[
+        bool, Query(name="dryRun", description="Report what would change, without writing.")
+    ] = False,
+    force: Annotated[bool, Query(description="Also write messages that lose something.")] = False,
 ) -> JsonObject:
-    """Make the messages of a run again from the raw bytes of its log, with today's decoders. Runs that went
-    on with each other's messages are made together, and so are those of an imported session.
+    """Rebuilds the messages of a run from the raw bytes of its log, with the current decoders. Runs that
+    continue each other's messages are rebuilt together, and so are the runs of an imported session.
     """
     await run_of(caller, run_id)
     report = await reproject(caller.store, [run_id], dry_run=dry_run, force=force)

@@ -1,4 +1,4 @@
-"""Finding: words in messages and titles, and parts across threads."""
+"""Search messages and titles, and find parts across threads."""
 
 from datetime import timedelta
 from typing import Annotated, Final, get_args
@@ -27,9 +27,9 @@ ROLES: Final[tuple[Role, ...]] = get_args(Role)
 
 CENTURY: Final = 100 * 366 * 86_400.0
 
-ThreadId = Annotated[str | None, Query(name="thread", description="In this thread.")]
-Tool = Annotated[str | None, Query(description="With a call of this tool.")]
-Roles = Annotated[list[str] | None, Query(description=f"Of these roles: {', '.join(ROLES)}. {SEVERAL}")]
+ThreadId = Annotated[str | None, Query(name="thread", description="Only in this thread.")]
+Tool = Annotated[str | None, Query(description="Only with a call of this tool.")]
+Roles = Annotated[list[str] | None, Query(description=f"Only these roles: {', '.join(ROLES)}. {SEVERAL}")]
 
 
 @get("/api/search", tags=TAGS, summary="Search messages and titles")
@@ -47,12 +47,12 @@ async def search(
     since: Since = None,
     until: Until = None,
     fields: Annotated[
-        list[str] | None, Query(description=f"In these: {', '.join(SEARCH_FIELDS)}. {SEVERAL}")
+        list[str] | None, Query(description=f"Only in these fields: {', '.join(SEARCH_FIELDS)}. {SEVERAL}")
     ] = None,
 ) -> Listing[SearchHit]:
-    """What holds all words, the best first; the last word counts as the beginning of one too.
+    """Messages and titles with all words, the best match first. The last word also matches as a prefix.
 
-    `highlights` says from where to where in the `snippet` the words stand, in characters (code points).
+    `highlights` are the positions of the words in the `snippet`, in characters (code points).
     """
     page = await caller.store.search(
         q,
@@ -80,29 +80,29 @@ async def find_parts(
     cursor: Cursor = None,
     thread_id: ThreadId = None,
     types: Annotated[
-        list[str] | None, Query(description=f"Of these types, such as `tool-call`. {SEVERAL}")
+        list[str] | None, Query(description=f"Only these types, such as `tool-call`. {SEVERAL}")
     ] = None,
-    tool: Annotated[str | None, Query(description="Calls of this tool.")] = None,
+    tool: Annotated[str | None, Query(description="Only calls of this tool.")] = None,
     states: Annotated[
-        list[str] | None, Query(description=f"In these states, such as `output-error`. {SEVERAL}")
+        list[str] | None, Query(description=f"Only in these states, such as `output-error`. {SEVERAL}")
     ] = None,
     has_error: Annotated[
-        bool | None, Query(name="hasError", description="With, or without, an error.")
+        bool | None, Query(name="hasError", description="Only with an error, or only without.")
     ] = None,
     longer_than: Annotated[
         float | None,
-        Query(name="longerThan", ge=0, le=CENTURY, description="What took more seconds."),
+        Query(name="longerThan", ge=0, le=CENTURY, description="Only parts that took more seconds."),
     ] = None,
     shorter_than: Annotated[
         float | None,
-        Query(name="shorterThan", ge=0, le=CENTURY, description="What took fewer seconds."),
+        Query(name="shorterThan", ge=0, le=CENTURY, description="Only parts that took fewer seconds."),
     ] = None,
     agent: Agent = None,
     project: Project = None,
     since: Since = None,
     until: Until = None,
 ) -> Listing[StoredPart]:
-    """Where each part is, what it is and how it went: those of the newest message first."""
+    """The position, type, state and duration of each part; those of the newest message first."""
     page = await caller.store.messages.find_parts(
         PartFilter(
             thread_id=thread_id,

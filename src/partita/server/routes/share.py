@@ -1,4 +1,4 @@
-"""A thread as a file: one HTML page, Markdown, JSON lines of any format, or a fixture for tests."""
+"""Share a thread as a file: an HTML page, Markdown, JSON lines of any format, or a fixture for tests."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any, Final, NamedTuple
@@ -16,51 +16,51 @@ from partita.server.endpoints import Body, ResponseSpec, post
 from partita.server.responses import SpooledFile, while_connected
 from partita.server.routes.run_log import redact_requests
 from partita.server.sharing.request import ShareRequest
-from partita.server.sharing.shared_file import MEDIA_TYPES, SharedFile, make
-from partita.server.sharing.thread_content import Gathered, RunLog, gather
+from partita.server.sharing.shared_file import MEDIA_TYPES, SharedFile, shared_file
+from partita.server.sharing.thread_content import RunLog, ThreadContent, read_content
 from partita.server.worker_pool import only, spooled
 from partita.version import __version__
 
-from .convert import LostValue, lost
+from .convert import ConversionLoss, losses_of
 from .threads import thread_of
 
 MOST_LISTED: Final = 2000
-"""How many findings and losses are listed."""
+"""The largest number of findings, and of losses, that are listed."""
 
-AT_ONCE: Final = 64 * 1024
+PIECE: Final = 64 * 1024
 MEMORY_PART: Final = 8
-"""Messages may take this part of a worker process's memory: it holds them several times."""
+"""Messages may use this part of a worker process's memory: it has several copies of them."""
 
 
 class SecretFinding(msgspec.Struct):
     """A secret that was found."""
 
-    id: Annotated[str, Meta(description="To keep it: `redact.keep`.")]
+    id: Annotated[str, Meta(description="Its id. Send it in `redact.keep` to keep the secret.")]
     kind: str
-    mark: Annotated[str, Meta(description="What stands in its place.")]
-    preview: Annotated[str, Meta(description="How it begins and ends.")]
+    mark: Annotated[str, Meta(description="The placeholder that replaces it.")]
+    preview: Annotated[str, Meta(description="Its first and last characters.")]
     kept: bool
     times: int
-    places: Annotated[list[str], Meta(description="Where it stands, the first twenty.")]
+    places: Annotated[list[str], Meta(description="The first twenty places where it occurs.")]
 
 
 class SecretKind(msgspec.Struct):
-    """A kind of secret that can be looked for."""
+    """A kind of secret."""
 
     name: str
     what: str
-    wanted: Annotated[bool, Meta(description="Whether it is looked for unless something is said.")]
+    wanted: Annotated[bool, Meta(description="Whether it is searched by default.")]
 
 
 class SharePreview(msgspec.Struct):
-    """What would leave."""
+    """What a file would contain, and what would be removed."""
 
-    name: Annotated[str, Meta(description="How the file is called.")]
+    name: Annotated[str, Meta(description="The name of the file.")]
     bytes: int
     messages: int
     findings: list[SecretFinding]
     removed: Annotated[dict[str, int], Meta(description="What is left out, and how often.")]
-    losses: Annotated[list[LostValue], Meta(description="What the format cannot carry.")]
+    losses: Annotated[tuple[ConversionLoss, ...], Meta(description="What the format could not carry over.")]
     notices: list[str]
     kinds: list[SecretKind]
 
@@ -73,13 +73,13 @@ ShareBody = Annotated[ShareRequest, Body(examples=[AS_PAGE, WITHOUT_OUTPUTS])]
 @post(
     "/api/threads/{thread_id}/share",
     tags=["sharing"],
-    summary="A thread as a file",
+    summary="Share a thread as a file",
     responses={200: ResponseSpec("The file.", media_type="application/octet-stream")},
 )
 async def share_thread(
     caller: ActingCaller, request: Request, thread_id: str, data: ShareBody
 ) -> StreamingResponse:
-    """The file to be downloaded, without secrets and without what is left out."""
+    """Downloads the file, without secrets and without what is left out."""
     name, file = await while_connected(request, _file(caller, thread_id, data))
     headers = {
         "content-disposition": f'attachment; filename="{name}"',
@@ -94,30 +94,30 @@ async def share_thread(
 @post(
     "/api/threads/{thread_id}/share/preview",
     tags=["sharing"],
-    summary="What would leave",
+    summary="Preview a shared file",
 )
 async def preview_share(
     caller: ActingCaller, request: Request, thread_id: str, data: ShareBody
 ) -> SharePreview:
-    """What would be replaced and left out, what the format cannot carry, and how large the file would be."""
-    about = await while_connected(request, _about(caller, thread_id, data))
+    """What would be replaced or left out, what the format cannot carry over, and the size of the file."""
+    summary = await while_connected(request, _summary(caller, thread_id, data))
     return SharePreview(
-        name=about.name,
-        bytes=about.size,
-        messages=about.messages,
+        name=summary.name,
+        bytes=summary.size,
+        messages=summary.messages,
         findings=[
             SecretFinding(one.id, one.kind, one.mark, one.preview, one.kept, one.times, one.places)
-            for one in about.findings
+            for one in summary.findings
         ],
-        removed=dict(about.removed),
-        losses=[lost(loss) for loss in about.losses],
-        notices=list(about.notices),
+        removed=dict(summary.removed),
+        losses=losses_of(summary.losses),
+        notices=list(summary.notices),
         kinds=[SecretKind(kind.name, kind.what, kind.wanted) for kind in KINDS],
     )
 
 
-class AboutFile(NamedTuple):
-    """What is reported of a file, without the file."""
+class FileSummary(NamedTuple):
+    """What is reported about a file, without its content."""
 
     name: str
     size: int
@@ -129,65 +129,64 @@ class AboutFile(NamedTuple):
 
 
 async def _file(caller: CallerView, thread_id: str, request: ShareRequest) -> tuple[str, SpooledFile]:
-    gathered = await _gathered(caller, thread_id, request)
+    content = await _content(caller, thread_id, request)
     return await caller.state.workers.run(
-        gathered.size, _received, shared_pieces, gathered, request, __version__
+        content.size, _name_and_file, file_pieces, content, request, __version__
     )
 
 
-def _received(items: Iterator[Any]) -> tuple[str, SpooledFile]:
-    """The name of a file, and the file."""
+def _name_and_file(items: Iterator[Any]) -> tuple[str, SpooledFile]:
     return next(items), spooled(items)
 
 
-async def _about(caller: CallerView, thread_id: str, request: ShareRequest) -> AboutFile:
-    gathered = await _gathered(caller, thread_id, request)
-    about: AboutFile = await caller.state.workers.run(
-        gathered.size, only, about_file, gathered, request, __version__
+async def _summary(caller: CallerView, thread_id: str, request: ShareRequest) -> FileSummary:
+    content = await _content(caller, thread_id, request)
+    summary: FileSummary = await caller.state.workers.run(
+        content.size, only, file_summary, content, request, __version__
     )
-    return about
+    return summary
 
 
-def shared_pieces(gathered: Gathered, request: ShareRequest, version: str) -> Iterator[str | bytes]:
-    """The name of the file that was asked for, then its bytes. For a worker process: it takes long."""
-    file = make(gathered, request, version)
+def file_pieces(content: ThreadContent, request: ShareRequest, version: str) -> Iterator[str | bytes]:
+    """The name of the requested file, then its bytes. For a worker process."""
+    file = shared_file(content, request, version)
     yield file.name
     yield from _even(file.pieces)
 
 
-def about_file(gathered: Gathered, request: ShareRequest, version: str) -> AboutFile:
-    """What is reported of the file that was asked for."""
-    file: SharedFile = make(gathered, request, version)
-    cleaned = file.cleaned
-    return AboutFile(
+def file_summary(content: ThreadContent, request: ShareRequest, version: str) -> FileSummary:
+    """What is reported about the requested file. For a worker process."""
+    file: SharedFile = shared_file(content, request, version)
+    redacted = file.redacted
+    return FileSummary(
         file.name,
         file.size,
-        len(cleaned.messages),
-        cleaned.findings[:MOST_LISTED],
-        cleaned.removed,
+        len(redacted.messages),
+        redacted.findings[:MOST_LISTED],
+        redacted.removed,
         file.losses[:MOST_LISTED],
         file.notices,
     )
 
 
-async def _gathered(caller: CallerView, thread_id: str, request: ShareRequest) -> Gathered:
+async def _content(caller: CallerView, thread_id: str, request: ShareRequest) -> ThreadContent:
     thread = await thread_of(caller, thread_id)
     most = caller.state.settings.limits.memory_bytes // MEMORY_PART
     logs = request.format == "fixture"
-    gathered = await gather(caller.store, thread, request.messages, logs=logs, most_bytes=most)
-    return gathered._replace(runs=[_redacted(caller, log) for log in gathered.runs])
+    content = await read_content(caller.store, thread, request.messages, logs=logs, most_bytes=most)
+    return content._replace(runs=[_without_requests(caller, log) for log in content.runs])
 
 
-def _redacted(caller: CallerView, log: RunLog) -> RunLog:
+def _without_requests(caller: CallerView, log: RunLog) -> RunLog:
     return log._replace(entries=[redact_requests(caller.principal, entry) for entry in log.entries])
 
 
 def _even(pieces: Sequence[bytes]) -> Iterator[bytes]:
-    """The file in pieces that are neither tiny nor huge."""
-    held = bytearray()
+    """The same bytes in pieces of equal size."""
+    buffer = bytearray()
     for piece in pieces:
-        held += piece
-        while len(held) >= AT_ONCE:
-            yield bytes(held[:AT_ONCE])
-            del held[:AT_ONCE]
-    yield bytes(held)
+        buffer += piece
+        while len(buffer) >= PIECE:
+            yield bytes(buffer[:PIECE])
+            del buffer[:PIECE]
+    yield bytes(buffer)

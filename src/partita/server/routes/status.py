@@ -1,4 +1,4 @@
-"""Health and numbers, for those who look after the server."""
+"""The agents of the server, its health, and metrics."""
 
 from inspect import cleandoc
 from typing import Annotated
@@ -17,8 +17,6 @@ from partita.server.problems import Problem
 from partita.server.responses import Listing
 from partita.types.json import JsonObject
 
-# The agents that this server can ask.
-
 
 class ToolInfo(msgspec.Struct, rename="camel", omit_defaults=True):
     """A tool that an agent may call."""
@@ -26,38 +24,40 @@ class ToolInfo(msgspec.Struct, rename="camel", omit_defaults=True):
     name: str
     description: str | None = None
     input_schema: Annotated[JsonObject | None, Meta(description="A JSON schema.")] = None
-    runs_on_client: Annotated[bool, Meta(description="Whether the client runs it, and gives its output.")] = (
+    runs_on_client: Annotated[bool, Meta(description="Whether the client runs it, and sends its output.")] = (
         False
     )
     approval: Annotated[
-        str | None, Meta(description="Who must allow a call: `never`, `always`, or `depends` on its input.")
+        str | None,
+        Meta(description="Whether a call needs approval: `never`, `always`, or `depends` on its input."),
     ] = None
 
 
 class AgentInfo(msgspec.Struct, rename="camel", omit_defaults=True):
-    """An agent, by the name that it is asked for with."""
+    """An agent."""
 
-    name: Annotated[str, Meta(description="What to say as `agent` in a chat.")]
-    kind: Annotated[str, Meta(description="What it calls itself: runs are stored under this name.")]
-    is_default: Annotated[bool, Meta(description="Whether it is asked when none is named.")] = False
+    name: Annotated[str, Meta(description="Its name on this server: `agent` in a chat.")]
+    kind: Annotated[str, Meta(description="Its own name, which is stored with its runs.")]
+    is_default: Annotated[bool, Meta(description="Whether it responds if a chat names no agent.")] = False
     description: str | None = None
-    model: Annotated[str | None, Meta(description="The model that answers, if it says.")] = None
-    tools: Annotated[list[ToolInfo] | None, Meta(description="Its tools, if it says.")] = None
-    available: Annotated[bool, Meta(description="Whether it can be asked.")] = True
+    model: Annotated[str | None, Meta(description="Its model, if it is known.")] = None
+    tools: Annotated[list[ToolInfo] | None, Meta(description="Its tools, if they are known.")] = None
+    available: Annotated[bool, Meta(description="Whether it can be used.")] = True
     missing: Annotated[
-        str | None, Meta(description="What is to be done first: `set ANTHROPIC_API_KEY`, `install claude`.")
+        str | None,
+        Meta(description="What is required to use it: `set ANTHROPIC_API_KEY`, `install claude`."),
     ] = None
 
 
-@get("/api/agents", tags=["agents"], summary="The agents there are")
+@get("/api/agents", tags=["agents"], summary="List the agents")
 async def list_agents(caller: ActingCaller) -> Listing[AgentInfo]:
-    """In the order they were given; the first is asked when a chat names none. Agents that are known but
-    cannot be asked here yet say what is missing. The role `chat` does not see models and tools.
+    """The agents, the default first. An agent that cannot be used yet has `missing`. The role `chat` does
+    not see models and tools.
     """
     agents = caller.state.agents.by_name
     default = next(iter(agents), None)
     listed = (_agent_info(name, agent, name == default) for name, agent in agents.items())
-    if not caller.principal.may("logs"):  # how an agent is made is not for the users of its chat
+    if not caller.principal.may("logs"):  # the configuration of an agent is not for users of its chat
         listed = (replace(one, model=None, tools=None, missing=None) for one in listed)
     return Listing(tuple(listed))
 
@@ -78,9 +78,9 @@ def _agent_info(name: str, agent: AgentService, is_default: bool) -> AgentInfo:
 
 
 def _description(agent: AgentService) -> str | None:
-    """What the agent says of itself; what its class says is about any agent of its kind."""
-    said: object = getattr(agent, "description", None)
-    return cleandoc(said) if isinstance(said, str) and said.strip() else None
+    """The attribute `description` of an agent, not the docstring of its class."""
+    text: object = getattr(agent, "description", None)
+    return cleandoc(text) if isinstance(text, str) and text.strip() else None
 
 
 def _tools(agent: AgentService) -> list[ToolInfo] | None:
@@ -99,27 +99,27 @@ def _tool(tool: Tool) -> ToolInfo:
 
 
 class Health(msgspec.Struct, rename="camel"):
-    """That all is well."""
+    """The server works."""
 
     status: str = "ok"
 
 
-@get("/healthz", tags=["health"], summary="Is the process alive?")
+@get("/healthz", tags=["health"], summary="Check whether the process is alive")
 async def get_health() -> Health:
-    """Answers as long as the process does; it asks nothing of the store."""
+    """Responds while the process runs. It does not use the store."""
     return Health()
 
 
-@get("/readyz", tags=["health"], summary="Can requests be answered?")
+@get("/readyz", tags=["health"], summary="Check whether requests can be served")
 async def get_readiness(caller: Caller) -> Health:
-    """Reads and writes a row of the store. If that fails, or takes longer than a second: 503. A result counts
-    for a second.
+    """Reads and writes a row of the store. If that fails, or takes longer than a second, the response is 503.
+    A result is reused for a second.
     """
     if not await caller.state.readiness.check():
         raise Problem(
             503,
             "the store cannot be written",
-            hint="look whether its database runs and has space, and at the log of the server",
+            hint="check that its database runs and has space; see the log of the server",
             headers={"retry-after": "1"},
         )
     return Health()
@@ -128,13 +128,13 @@ async def get_readiness(caller: Caller) -> Health:
 @get(
     "/metrics",
     tags=["health"],
-    summary="Numbers for Prometheus",
-    responses={200: ResponseSpec("As asked for.", media_type="text/plain")},
+    summary="Get metrics for Prometheus",
+    responses={200: ResponseSpec("The metrics.", media_type="text/plain")},
 )
 async def get_metrics(caller: Caller) -> Response:
-    """Requests, streams, runs and the process itself, in the text format of Prometheus.
+    """Metrics of requests, streams, runs and the process, in the text format of Prometheus.
 
-    Needs the extra `telemetry`; without it: 501.
+    It requires the extra `telemetry`; without it, the response is 501.
     """
     with needs("partita[telemetry]", "/metrics"):
         from partita.server.prometheus import CONTENT_TYPE, exposition

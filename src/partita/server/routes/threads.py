@@ -1,4 +1,4 @@
-"""Threads: list, create, read, change, copy and delete them, and what a list of them shows."""
+"""Threads: list, create, read, change, copy and delete them, their summaries and facets, and changes."""
 
 from dataclasses import replace
 from typing import Annotated, Final, TypeAlias
@@ -12,8 +12,6 @@ from partita.server.endpoints import Body, Depends, Query, ResponseSpec, delete,
 from partita.server.feed import events
 from partita.server.problems import Problem
 from partita.server.responses import EventStream, Listing, listing
-from partita.store.sql.transaction import Transaction
-from partita.store.threads import rows as threads
 from partita.store.threads.facets import Facets
 from partita.store.threads.lists import ThreadSummary
 from partita.store.values import Page, ThreadFilter, UsageTotals
@@ -70,61 +68,64 @@ def thread_filter(
     )
 
 
-Wanted: TypeAlias = Annotated[ThreadFilter, Depends(thread_filter)]
-"""An argument of an endpoint: the conditions for threads."""
+Filter: TypeAlias = Annotated[ThreadFilter, Depends(thread_filter)]
+"""An argument of an endpoint: the conditions on threads."""
+
+ThreadOrder: TypeAlias = Annotated[
+    Direction, Query(description="By the time of the last message; `desc`: the latest first.")
+]
 
 
 class NewThread(msgspec.Struct, rename="camel", omit_defaults=True, kw_only=True, forbid_unknown_fields=True):
-    """A thread to be made. Everything may be left out."""
+    """A thread to create. All members are optional."""
 
-    id: Annotated[
-        str | None, Meta(description="Its id, if it shall not be a new one.", examples=["chat-1"])
-    ] = None
+    id: Annotated[str | None, Meta(description="Its id. Default: a new one.", examples=["chat-1"])] = None
     title: Annotated[str | None, Meta(examples=["Lighthouses"])] = None
-    metadata: Annotated[JsonObject | None, Meta(description="Whatever you want to know of it later.")] = None
-    agent: Annotated[str | None, Meta(description="Who answers in it.")] = None
-    project: Annotated[str | None, Meta(description="What it belongs to.")] = None
+    metadata: Annotated[JsonObject | None, Meta(description="Any values of your application.")] = None
+    agent: Annotated[str | None, Meta(description="The agent that responds in the thread.")] = None
+    project: Annotated[str | None, Meta(description="The project that the thread belongs to.")] = None
 
 
 class ThreadChange(
     msgspec.Struct, rename="camel", omit_defaults=True, kw_only=True, forbid_unknown_fields=True
 ):
-    """What shall be different. What is left out stays."""
+    """Changes of a thread. Members that are left out do not change."""
 
-    title: Annotated[str | UnsetType | None, Meta(description="`null` takes the title away.")] = UNSET
+    title: Annotated[str | UnsetType | None, Meta(description="`null` removes the title.")] = UNSET
     metadata: Annotated[
-        JsonObject | UnsetType, Meta(description="Members to change; `null` removes one, others stay.")
+        JsonObject | UnsetType,
+        Meta(description="Members to change; `null` removes one. Others do not change."),
     ] = UNSET
 
 
-class Copy(msgspec.Struct, rename="camel", omit_defaults=True, kw_only=True, forbid_unknown_fields=True):
-    """What a copy is called."""
+class ThreadCopy(
+    msgspec.Struct, rename="camel", omit_defaults=True, kw_only=True, forbid_unknown_fields=True
+):
+    """The id and the title of a copy."""
 
-    id: Annotated[str | None, Meta(description="Its id, if it shall not be a new one.")] = None
-    title: Annotated[str | None, Meta(description="Its title; without one it has that of the original.")] = (
-        None
-    )
+    id: Annotated[str | None, Meta(description="Its id. Default: a new one.")] = None
+    title: Annotated[str | None, Meta(description="Its title. Default: that of the original.")] = None
 
 
-class Fork(Copy, rename="camel", omit_defaults=True, kw_only=True, forbid_unknown_fields=True):
-    """Up to which message a copy goes."""
+class ThreadFork(ThreadCopy, rename="camel", omit_defaults=True, kw_only=True, forbid_unknown_fields=True):
+    """A copy that ends with a message."""
 
-    message_id: Annotated[str, Meta(description="The last message of the new thread.", examples=["m2"])]
+    message_id: Annotated[str, Meta(description="The last message of the copy.", examples=["m2"])]
 
 
 class BranchChoice(msgspec.Struct, rename="camel", kw_only=True, forbid_unknown_fields=True):
-    """Which branch shall be shown."""
+    """The branch to switch to."""
 
-    message_id: Annotated[str, Meta(description="A message on it.", examples=["m2"])]
+    message_id: Annotated[str, Meta(description="A message on the branch.", examples=["m2"])]
 
 
 def no_thread(thread_id: str) -> NotFoundError:
-    """There is no such thread."""
-    return NotFoundError(f"no thread {thread_id!r}", hint="GET /api/threads lists them")
+    """The error for a thread that does not exist."""
+    return NotFoundError(f"no thread {thread_id!r}", hint="GET /api/threads lists the threads")
 
 
 async def thread_of(caller: CallerView, thread_id: str) -> Thread:
-    """The thread of that id, as far as the caller may see it."""
+    """The thread of that id. Raises if it does not exist, or belongs to another owner."""
     thread = await caller.store.threads.get(thread_id)
     if thread is None:
         raise no_thread(thread_id)
@@ -132,47 +133,45 @@ async def thread_of(caller: CallerView, thread_id: str) -> Thread:
 
 
 def usable_id(thread_id: str | None) -> str | None:
-    """An id for a new thread, which must fit into an address."""
+    """The id of a new thread. Raises if it cannot be a segment of a path."""
     if thread_id is not None and ("/" in thread_id or thread_id in (".", "..")):
         raise Problem(
             400,
-            f"{thread_id!r} cannot stand in an address",
+            f"{thread_id!r} cannot be used in a URL",
             where="$.id",
             hint="choose an id without a slash",
         )
     return thread_id
 
 
-@get("/api/threads", tags=TAGS, summary="Threads by what was said last")
+@get("/api/threads", tags=TAGS, summary="List threads")
 async def list_threads(
     caller: ActingCaller,
-    wanted: Wanted,
+    filter: Filter,
     *,
     limit: Limit = 50,
     cursor: Cursor = None,
-    order: Annotated[
-        Direction, Query(description="`desc`: where something was said last comes first.")
-    ] = "desc",
+    order: ThreadOrder = "desc",
     metadata: Annotated[
         str | None,
-        Query(description='Members of the metadata, as a JSON object: `{"topic":"lights"}`.'),
+        Query(description='Only with these members in the metadata: a JSON object, `{"topic":"lights"}`.'),
     ] = None,
 ) -> Listing[Thread]:
-    """Every condition must hold. `since` and `until` are about when something was said last. A thread without
-    a title is shown under the first words of its first question.
+    """Threads that match all conditions. `since` and `until` apply to the time of the last message. A thread
+    without a title has the first words of its first user message as title.
     """
-    narrowed = replace(wanted, metadata=object_of(metadata, "metadata") or {})
-    page = await caller.store.threads.list(narrowed, limit=limit, cursor=cursor, order=order)
-    shown = await caller.store.threads.with_display_titles(page.items)
-    return listing(Page(tuple(shown), page.next))
+    conditions = replace(filter, metadata=object_of(metadata, "metadata") or {})
+    page = await caller.store.threads.list(conditions, limit=limit, cursor=cursor, order=order)
+    titled = await caller.store.threads.with_display_titles(page.items)
+    return listing(Page(tuple(titled), page.next))
 
 
-@post("/api/threads", tags=TAGS, summary="Make a thread", status_code=201)
+@post("/api/threads", tags=TAGS, summary="Create a thread", status_code=201)
 async def create_thread(
     caller: ActingCaller,
     data: Annotated[NewThread, Body(examples=[{"title": "Lighthouses", "metadata": {"topic": "lights"}}])],
 ) -> Thread:
-    """An id that is taken is refused with 409. The role `chat` may not set metadata and project."""
+    """If the id exists, the response is 409. The role `chat` may not set metadata and project."""
     if data.metadata is not None or data.project is not None:
         require(caller.principal, "write", "set the metadata and the project of a thread", where="$.metadata")
     return await caller.store.threads.create(
@@ -180,9 +179,9 @@ async def create_thread(
     )
 
 
-@get("/api/threads/{thread_id}", tags=TAGS, summary="A thread")
+@get("/api/threads/{thread_id}", tags=TAGS, summary="Get a thread")
 async def get_thread(caller: ActingCaller, thread_id: str) -> Thread:
-    """What a thread says of itself; its messages are apart."""
+    """A thread, without its messages."""
     (thread,) = await caller.store.threads.with_display_titles([await thread_of(caller, thread_id)])
     return thread
 
@@ -193,24 +192,17 @@ async def change_thread(
     thread_id: str,
     data: Annotated[ThreadChange, Body(examples=[{"title": "Lamps", "metadata": {"topic": None}}])],
 ) -> Thread:
-    """Another title, other members of the metadata: both or neither. The role `chat` may set the title."""
+    """Change the title, and members of the metadata. The role `chat` may only change the title."""
     if data.metadata is not UNSET:
         require(caller.principal, "write", "set the metadata of a thread", where="$.metadata")
-    return await caller.store.write(_changed, thread_id, data)
-
-
-def _changed(tx: Transaction, thread_id: str, change: ThreadChange) -> Thread:
-    thread = threads.from_row(threads.find(tx, thread_id, lock=True))
-    if change.title is not UNSET:
-        thread = threads.set_title(tx, thread_id, change.title)
-    if change.metadata is not UNSET:
-        thread = threads.merge_metadata(tx, thread_id, change.metadata)
-    return thread
+    return await caller.store.threads.change(
+        thread_id, title=data.title, metadata=None if data.metadata is UNSET else data.metadata
+    )
 
 
 @delete("/api/threads/{thread_id}", tags=TAGS, summary="Delete a thread")
 async def delete_thread(caller: ActingCaller, thread_id: str) -> None:
-    """With its messages, its runs and their logs, and the blobs that nothing else refers to."""
+    """Also deletes its messages, its runs with their logs, and blobs that nothing else refers to."""
     if not await caller.store.threads.delete(thread_id):
         raise no_thread(thread_id)
     caller.state.feed.report_deleted(caller.store.owner, thread_id)
@@ -220,56 +212,54 @@ async def delete_thread(caller: ActingCaller, thread_id: str) -> None:
 async def clone_thread(
     caller: ActingCaller,
     thread_id: str,
-    data: Annotated[Copy | None, Body(examples=[{"title": "Another try"}])] = None,
+    data: Annotated[ThreadCopy | None, Body(examples=[{"title": "Another try"}])] = None,
 ) -> Thread:
-    """With all its branches. The metadata of the copy says under `clone` where it is from."""
-    wanted = data or Copy()
-    return await caller.store.threads.clone(thread_id, new_id=usable_id(wanted.id), title=wanted.title)
+    """Copies all branches. The metadata of the copy names the original under `clone`."""
+    copy = data or ThreadCopy()
+    return await caller.store.threads.clone(thread_id, new_id=usable_id(copy.id), title=copy.title)
 
 
 @post("/api/threads/{thread_id}/fork", tags=TAGS, summary="Copy a thread up to a message", status_code=201)
 async def fork_thread(
     caller: ActingCaller,
     thread_id: str,
-    data: Annotated[Fork, Body(examples=[{"messageId": "m2"}])],
+    data: Annotated[ThreadFork, Body(examples=[{"messageId": "m2"}])],
 ) -> Thread:
-    """A new thread with what leads to the message, and the message, to go on from there."""
+    """Creates a thread with a message and the messages that lead to it."""
     return await caller.store.threads.fork(
         thread_id, data.message_id, new_id=usable_id(data.id), title=data.title
     )
 
 
-@post("/api/threads/{thread_id}/branch", tags=TAGS, summary="Show another branch")
+@post("/api/threads/{thread_id}/branch", tags=TAGS, summary="Switch to another branch")
 async def switch_branch(
     caller: ActingCaller,
     thread_id: str,
     data: Annotated[BranchChoice, Body(examples=[{"messageId": "m2"}])],
 ) -> Thread:
-    """The branch through this message is the active one from now on; below it, the latest answers."""
+    """Makes the branch through a message the active one, down to its latest message."""
     return await caller.store.threads.switch_branch(thread_id, data.message_id)
 
 
-@get("/api/threads/{thread_id}/usage", tags=TAGS, summary="What a thread consumed")
+@get("/api/threads/{thread_id}/usage", tags=TAGS, summary="Get the usage of a thread")
 async def thread_usage(caller: ActingCaller, thread_id: str) -> UsageTotals:
-    """Tokens and costs of all its responses, those that it shares with other threads included."""
+    """Tokens and costs of all its responses, including those that it shares with other threads."""
     return await caller.store.usage.of_thread(thread_id)
 
 
-@get("/api/summaries", tags=TAGS, summary="Threads as a list shows them")
+@get("/api/summaries", tags=TAGS, summary="List summaries of threads")
 async def list_summaries(
     caller: ActingCaller,
-    wanted: Wanted,
+    filter: Filter,
     *,
     limit: Limit = 50,
     cursor: Cursor = None,
-    order: Annotated[
-        Direction, Query(description="`desc`: where something was said last comes first.")
-    ] = "desc",
+    order: ThreadOrder = "desc",
 ) -> Listing[ThreadSummary]:
-    """As `/api/threads`, each thread with its models, what is at work in it, whether it waits for somebody
-    to allow a call, and what it took. The role `chat` does not see models, errors, tokens and costs.
+    """Like `/api/threads`, with the models, the active run, the tokens and the costs of each thread, and
+    whether it waits for an approval. The role `chat` does not see models, errors, tokens and costs.
     """
-    page = await caller.store.threads.summaries(wanted, limit=limit, cursor=cursor, order=order)
+    page = await caller.store.threads.summaries(filter, limit=limit, cursor=cursor, order=order)
     asking = caller.session.awaiting_approval()
     items = tuple(
         msgspec.structs.replace(one, waiting=True) if one.run_id in asking else one for one in page.items
@@ -280,15 +270,15 @@ async def list_summaries(
     return Listing(items, page.next)
 
 
-@get("/api/facets", tags=TAGS, summary="What there is to choose threads by")
-async def get_facets(caller: ActingCaller, wanted: Wanted) -> Facets:
-    """How many threads there are by agent, project, model, tool and time. Each is narrowed by all conditions
-    but its own: it says what else there is. Models and tools are those of the newest threads (`searched`).
+@get("/api/facets", tags=TAGS, summary="List the values to filter threads by")
+async def get_facets(caller: ActingCaller, filter: Filter) -> Facets:
+    """The number of threads by agent, project, model, tool and time. Each is counted with all conditions
+    except its own. Models and tools are those of the newest threads (`searched`).
     """
-    return await caller.store.threads.facets(wanted)
+    return await caller.store.threads.facets(filter)
 
 
-# What changes, as it changes.
+# Changes of threads and runs
 
 DAY: Final = 86_400.0
 EVENTS: Final = ResponseSpec(
@@ -296,16 +286,17 @@ EVENTS: Final = ResponseSpec(
 )
 
 
-@get("/api/feed", tags=["threads"], summary="What changes, as it changes", responses={200: EVENTS})
+@get("/api/feed", tags=["threads"], summary="Follow changes", responses={200: EVENTS})
 async def follow_changes(
     caller: ActingCaller,
     seconds: Annotated[
-        float | None, Query(ge=0, le=DAY, description="Seconds until it ends; it need not.")
+        float | None,
+        Query(ge=0, le=DAY, description="Seconds until the stream ends. Default: it does not end."),
     ] = None,
 ) -> EventStream:
-    """Events by name: `threads` (those that are new or have changed, by id), `runs` (those that began,
-    went on or ended), `deleted` (ids of threads that were deleted through this server) and `import` (how far
-    the import of logs on this server is). What was missed is not told again: load the list first.
+    """Server-sent events by name: `threads` (ids of new and changed threads), `runs` (runs that started,
+    continued or ended), `deleted` (ids of threads that were deleted through this server) and `import` (the
+    progress of the import of logs on this server). Earlier changes are not sent: load the list first.
     """
     settings = caller.state.settings
     body = events(

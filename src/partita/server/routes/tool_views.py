@@ -1,4 +1,4 @@
-"""Views of tool calls that the web UI has received or built itself: in a running stream, in a replay."""
+"""Views of tool calls that are not stored: those that the web UI has received in a stream, or replays."""
 
 from typing import Annotated, Any, Final
 
@@ -15,7 +15,7 @@ from partita.types.tool_views import ToolView
 from partita.views.tool_view import tool_view
 
 MOST: Final = 500
-"""How many calls a request may have."""
+"""The largest number of calls of a request."""
 
 CALL: Final[Codec[ToolCallPart]] = Codec(ToolCallPart)
 EXAMPLE: Final = {
@@ -32,7 +32,7 @@ EXAMPLE: Final = {
 
 
 class ToolViews(msgspec.Struct):
-    """What the calls are, in their order."""
+    """The views of the calls, in order."""
 
     views: Annotated[tuple[ToolView, ...], Meta(description="One view for each call.")]
 
@@ -41,22 +41,22 @@ class ToolViews(msgspec.Struct):
     "/api/tool-views",
     status_code=200,
     tags=["messages"],
-    summary="Classify tool calls",
+    summary="Get views of tool calls",
 )
 async def classify_calls(
     caller: ActingCaller,
     data: Annotated[
         Any,
         Body(
-            description="`calls`: tool calls as parts of a message. `threadId`: the thread they belong to, if"
-            " paths should be relative to its project.",
+            description="`calls`: tool calls as parts of a message. `threadId`: their thread, for paths"
+            " relative to its project.",
             examples=[EXAMPLE],
         ),
     ],
 ) -> ToolViews:
-    """What tool calls are and what they did: commands, edits with their changes, searches with matches …
+    """What each tool call is and what it did: a command, an edit with its changes, a search with matches …
 
-    Nothing is stored. Messages that are read with `views=true` come with the views of their calls.
+    Nothing is stored. For stored messages, use `views=true` when you list them.
     """
     calls = data.get("calls") if is_object(data) else None
     if not is_array(calls) or len(calls) > MOST:

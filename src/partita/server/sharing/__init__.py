@@ -1,1 +1,1 @@
-"""A thread as a file that leaves: without its secrets, without what was chosen to stay."""
+"""Threads as files to share: without secrets, and without what the user leaves out."""

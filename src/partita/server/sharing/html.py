@@ -1,4 +1,4 @@
-"""A thread as one HTML file that needs nothing: the reader, its style and the messages are all in it."""
+"""A thread as a self-contained HTML file, with the messages, and the script and style that display them."""
 
 import re
 from base64 import b64encode
@@ -19,15 +19,15 @@ SCRIPT: Final = "/reader/reader.js"
 STYLE: Final = "/reader/reader.css"
 
 LARGEST_FILES: Final = 24 * 1024 * 1024
-"""How many bytes of files (as they stand in the page) are put in; of the others, only what they were."""
+"""The largest number of bytes of files (as data URLs) in the page. Names replace the other files."""
 
 FILES: Final = ("file", "image", "reasoning-file")
-TOLD: Final = ("id", "title", "agent", "project", "createdAt", "updatedAt")
-"""What of a thread stands in the file."""
+THREAD_MEMBERS: Final = ("id", "title", "agent", "project", "createdAt", "updatedAt")
+"""The members of a thread that the file contains."""
 
 _MARKUP: Final = re.compile(rb"<(/script|!--)", re.IGNORECASE)
-"""What ends a script, or makes the parser ignore its end. `\\x3c` means `<` in strings, templates and every
-regular expression; `\\!` is a syntax error in one with the flag u or v."""
+"""Text that ends a script, or makes the parser ignore its end. `\\x3c` is `<` in strings, templates and all
+regular expressions; `\\!` would be a syntax error in one with the flag u or v."""
 
 _STYLE_END: Final = re.compile(rb"</(?=style)", re.IGNORECASE)
 
@@ -58,20 +58,20 @@ END: Final = """</script>
 
 
 class HtmlFile(NamedTuple):
-    """The file in pieces, and how many files of the messages had no room in it."""
+    """The file in pieces, and the number of files of messages that were too large for it."""
 
     pieces: Sequence[bytes]
     left_out: int
 
 
 def html(thread: Thread, messages: Sequence[Message], facts: JsonObject, version: str) -> HtmlFile:
-    """The file."""
+    """The HTML file of a thread. `facts` are shown to the reader."""
     script, style = _reader()
-    limit = _Limit(LARGEST_FILES)
-    told: JsonObject = to_json(thread)
+    limit = _FileLimit(LARGEST_FILES)
+    members: JsonObject = to_json(thread)
     data: JsonObject = {
         "partita": version,
-        "thread": {name: told[name] for name in TOLD if name in told},
+        "thread": {name: members[name] for name in THREAD_MEMBERS if name in members},
         "messages": limit.limited(to_json(messages)),
         "views": [to_json(dict(tool_views(message, thread.project))) for message in messages],
         "facts": facts | {"filesLeftOut": limit.left_out},
@@ -86,7 +86,7 @@ def html(thread: Thread, messages: Sequence[Message], facts: JsonObject, version
 
 
 def _reader() -> tuple[bytes, bytes]:
-    """The script and the style of the reader, in a form that can stand between tags."""
+    """The script and the style of the reader, escaped for `<script>` and `<style>`."""
     files = web_files()
     if SCRIPT not in files or STYLE not in files:
         raise Problem(
@@ -98,7 +98,7 @@ def _reader() -> tuple[bytes, bytes]:
 
 
 def _policy(script: bytes, style: bytes) -> str:
-    """Nothing runs but the reader, and nothing is asked for."""
+    """A policy that allows only the reader to run, and no requests."""
     return "; ".join(
         [
             "default-src 'none'",
@@ -120,21 +120,21 @@ def _hash(data: bytes) -> str:
 
 
 def _inert(data: bytes) -> bytes:
-    """JSON in which no tag can begin or end."""
+    """JSON that cannot start or end a tag."""
     return data.replace(b"<", b"\\u003c")
 
 
-class _Limit:
-    """Files in messages, as many as there is room for."""
+class _FileLimit:
+    """Replaces the files of messages that exceed a total size."""
 
     def __init__(self, room: int) -> None:
         self._room = room
         self.left_out = 0
 
     def limited(self, value: Json) -> Json:
-        """The same JSON, with a text in place of each file that has no room.
+        """The same JSON, with a text instead of each file that is too large.
 
-        Loops, not comprehensions, which would take a second stack frame for each level of nesting.
+        Loops, not comprehensions, which would use a second stack frame for each level of nesting.
         """
         if is_array(value):
             items: list[Json] = []

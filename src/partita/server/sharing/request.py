@@ -1,4 +1,4 @@
-"""How somebody wants a thread shared."""
+"""The options for sharing a thread."""
 
 from typing import Annotated, Literal, TypeAlias
 
@@ -15,31 +15,31 @@ ShareFormat: TypeAlias = Literal["html", "markdown", "jsonl", "fixture"]
 
 
 class CustomSecret(msgspec.Struct, forbid_unknown_fields=True):
-    """Something else that is to be replaced."""
+    """Another text to replace."""
 
-    text: Annotated[str, Meta(description="A string, or a pattern: letters, classes, `\\d`, quantifiers.")]
+    text: Annotated[str, Meta(description="A text, or a pattern of letters, classes, `\\d` and quantifiers.")]
     pattern: bool = False
 
 
 class RedactRequest(msgspec.Struct, forbid_unknown_fields=True):
-    """Which secrets are looked for."""
+    """The secrets to replace."""
 
     kinds: Annotated[
         list[str] | None,
-        Meta(description=f"Of {', '.join(BY_NAME)}; unless said, {', '.join(sorted(WANTED))}."),
+        Meta(description=f"Some of {', '.join(BY_NAME)}. Default: {', '.join(sorted(WANTED))}."),
     ] = None
     custom: list[CustomSecret] = []
-    keep: Annotated[list[str], Meta(description="Ids of findings that stay as they are.")] = []
+    keep: Annotated[list[str], Meta(description="Ids of findings that are not replaced.")] = []
 
     def rules(self) -> Rules:
-        """The rules that are meant."""
+        """The rules for the redactor."""
         kinds = WANTED if self.kinds is None else frozenset(self.kinds)
         if unknown := sorted(kinds - BY_NAME.keys()):
             raise Problem(
                 400,
                 f"no kind of secret {unknown[0]!r}",
                 where="redact.kinds",
-                hint=f"there are {', '.join(BY_NAME)}",
+                hint=f"use some of {', '.join(BY_NAME)}",
             )
         custom = tuple(Custom(one.text, one.pattern) for one in self.custom)
         return Rules(kinds, custom, frozenset(self.keep))
@@ -49,18 +49,18 @@ class PartChoice(msgspec.Struct, forbid_unknown_fields=True):
     """A part of a message."""
 
     message: str
-    path: Annotated[str, Meta(description="Its number, or `2.children.0.1` for one of a sub-agent.")]
+    path: Annotated[str, Meta(description="Its index, or `2.children.0.1` for a part of a sub-agent.")]
 
 
 class LeaveOut(msgspec.Struct, forbid_unknown_fields=True):
-    """What stays here."""
+    """What the file does not contain."""
 
     kinds: list[Leaving] = []
     messages: Annotated[list[str], Meta(description="Ids of messages.")] = []
     parts: list[PartChoice] = []
 
     def choice(self) -> Choice:
-        """The choice that is meant."""
+        """The choice for the remover."""
         return Choice(
             frozenset(self.kinds),
             frozenset(self.messages),
@@ -69,17 +69,17 @@ class LeaveOut(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class WhichMessages(msgspec.Struct, forbid_unknown_fields=True):
-    """Which messages of a thread leave at all."""
+    """The messages that the file contains."""
 
-    only: Annotated[list[str] | None, Meta(description="Ids; all unless given.")] = None
-    internal: Annotated[bool, Meta(description="What agents said among themselves, too.")] = False
+    only: Annotated[list[str] | None, Meta(description="Ids of messages. Default: all.")] = None
+    internal: Annotated[bool, Meta(description="Include internal messages, which agents exchange.")] = False
 
 
 class ShareRequest(msgspec.Struct, rename="camel", forbid_unknown_fields=True):
-    """A thread as a file."""
+    """The file to make of a thread."""
 
     format: ShareFormat
-    target: Annotated[str, Meta(description="For `jsonl`: the format of the messages, one a line.")] = (
+    target: Annotated[str, Meta(description="For `jsonl`: the format of the messages, one per line.")] = (
         msgspec.field(default="canonical", name="as")
     )
     redact: RedactRequest = msgspec.field(default_factory=RedactRequest)

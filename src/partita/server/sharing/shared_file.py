@@ -1,4 +1,4 @@
-"""The file of a thread in the format that is asked for, and what is to be said of it."""
+"""The file of a thread in the requested format."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,27 +21,72 @@ from partita.types.threads import Thread
 
 from .html import html
 from .request import ShareFormat, ShareRequest
-from .thread_content import Cleaned, Gathered, clean
+from .thread_content import RedactedThread, ThreadContent, redact_thread
 
-# A thread as a recording, for tests: its messages, and what was asked and answered, run by run.
+LARGEST: Final = 256 * 1024 * 1024
+MEDIA_TYPES: Final[Mapping[ShareFormat, str]] = {
+    "html": "text/html; charset=utf-8",
+    "markdown": "text/markdown; charset=utf-8",
+    "jsonl": "application/x-ndjson",
+    "fixture": "application/json",
+}
+SUFFIXES: Final[Mapping[ShareFormat, str]] = {
+    "html": "html",
+    "markdown": "md",
+    "jsonl": "jsonl",
+    "fixture": "fixture.json",
+}
+_UNSAFE: Final = re.compile(r"[^A-Za-z0-9]+")
 
 
-def fixture(cleaned: Cleaned) -> bytes:
-    """The file. `partita_replay` serves it; see `partita fixture`, which writes the same of a run."""
-    thread = cleaned.thread
-    recording = Recording(
-        origin=origin_of("thread", thread.id, agent=thread.agent, title=thread.title),
-        exchanges=[exchange for run in cleaned.runs for exchange in run.exchanges],
-        messages=[to_json(message) for message in cleaned.messages],
-    )
-    return to_bytes(recording)
+class SharedFile(NamedTuple):
+    """A file, the thread that it is made of, and what the format could not carry over."""
+
+    pieces: Sequence[bytes]
+    name: str
+    redacted: RedactedThread
+    losses: Sequence[Loss] = ()
+    notices: Sequence[str] = ()
+
+    @property
+    def size(self) -> int:
+        """The number of bytes."""
+        return sum(map(len, self.pieces))
 
 
-# A thread as Markdown: words as they are, reasoning as a quotation, tools as fenced blocks.
+def shared_file(content: ThreadContent, request: ShareRequest, version: str) -> SharedFile:
+    """The requested file. It depends on the arguments only, which can be pickled."""
+    try:
+        redacted = redact_thread(content, request.redact.rules(), request.leave_out.choice())
+    except RedactionLimitError as error:
+        raise Problem(413, error.what, where="redact", hint=error.hint) from None
+    title = redacted.thread.title or "conversation"
+    name = _UNSAFE.sub("-", title).strip("-").lower()[:60] or "conversation"
+    file = _write(redacted, request, version)._replace(name=f"{name}.{SUFFIXES[request.format]}")
+    if file.size > LARGEST:
+        raise Problem(
+            413, f"the file would have more than {LARGEST} bytes", hint="leave out tool outputs or files"
+        )
+    return file
+
+
+def _write(redacted: RedactedThread, request: ShareRequest, version: str) -> SharedFile:
+    match request.format:
+        case "markdown":
+            text = [piece.encode(errors="replace") for piece in markdown(redacted.thread, redacted.messages)]
+            return SharedFile(text, "", redacted)
+        case "html":
+            page = html(redacted.thread, redacted.messages, _facts(redacted), version)
+            notices = [f"{page.left_out} files are too large for the page"] if page.left_out else []
+            return SharedFile(page.pieces, "", redacted, (), notices)
+        case "fixture":
+            return SharedFile([_fixture(redacted)], "", redacted, (), _log_notices(redacted))
+        case "jsonl":
+            return _lines(redacted, request.target)
 
 
 def markdown(thread: Thread, messages: Sequence[Message]) -> Iterator[str]:
-    """The text, piece by piece."""
+    """The thread as Markdown, in pieces."""
     facts = {
         "Agent": thread.agent,
         "Project": thread.project,
@@ -51,86 +96,34 @@ def markdown(thread: Thread, messages: Sequence[Message]) -> Iterator[str]:
     return document(messages, thread.title or "A conversation", facts)
 
 
-LARGEST: Final = 256 * 1024 * 1024
-MEDIA_TYPES: Final[Mapping[ShareFormat, str]] = {
-    "html": "text/html; charset=utf-8",
-    "markdown": "text/markdown; charset=utf-8",
-    "jsonl": "application/x-ndjson",
-    "fixture": "application/json",
-}
-ENDINGS: Final[Mapping[ShareFormat, str]] = {
-    "html": "html",
-    "markdown": "md",
-    "jsonl": "jsonl",
-    "fixture": "fixture.json",
-}
-_ODD: Final = re.compile(r"[^A-Za-z0-9]+")
-
-
-class SharedFile(NamedTuple):
-    """A file, and what was done for it."""
-
-    pieces: Sequence[bytes]
-    name: str
-    cleaned: Cleaned
-    losses: Sequence[Loss] = ()
-    notices: Sequence[str] = ()
-
-    @property
-    def size(self) -> int:
-        """How many bytes it has."""
-        return sum(map(len, self.pieces))
-
-
-def make(gathered: Gathered, request: ShareRequest, version: str) -> SharedFile:
-    """The file that was asked for. It depends on its arguments alone, and all of them can be pickled."""
-    try:
-        cleaned = clean(gathered, request.redact.rules(), request.leave_out.choice())
-    except RedactionLimitError as error:
-        raise Problem(413, error.what, where="redact", hint=error.hint) from None
-    name = (
-        f"{_ODD.sub('-', cleaned.thread.title or 'conversation').strip('-').lower()[:60] or 'conversation'}"
+def _fixture(redacted: RedactedThread) -> bytes:
+    """The thread as a recording for tests, which `partita_replay` serves."""
+    thread = redacted.thread
+    recording = Recording(
+        origin=origin_of("thread", thread.id, agent=thread.agent, title=thread.title),
+        exchanges=[exchange for run in redacted.runs for exchange in run.exchanges],
+        messages=[to_json(message) for message in redacted.messages],
     )
-    file = _write(cleaned, request, version)._replace(name=f"{name}.{ENDINGS[request.format]}")
-    if file.size > LARGEST:
-        raise Problem(
-            413, f"the file would have more than {LARGEST} bytes", hint="leave out tool outputs or files"
-        )
-    return file
+    return to_bytes(recording)
 
 
-def _write(cleaned: Cleaned, request: ShareRequest, version: str) -> SharedFile:
-    match request.format:
-        case "markdown":
-            text = [piece.encode(errors="replace") for piece in markdown(cleaned.thread, cleaned.messages)]
-            return SharedFile(text, "", cleaned)
-        case "html":
-            made = html(cleaned.thread, cleaned.messages, _facts(cleaned), version)
-            notices = [f"{made.left_out} files have no room in one page"] if made.left_out else []
-            return SharedFile(made.pieces, "", cleaned, (), notices)
-        case "fixture":
-            return SharedFile([fixture(cleaned)], "", cleaned, (), _log_notices(cleaned))
-        case "jsonl":
-            return _lines(cleaned, request.target)
-
-
-def _lines(cleaned: Cleaned, target: str) -> SharedFile:
+def _lines(redacted: RedactedThread, target: str) -> SharedFile:
     writing = get_format(target)
     if writing.dump is None:
         raise FormatError(f"{writing.name} can be read but not written", where="as", hint="choose another")
-    session = session_facts(cleaned.thread)
-    dumped = write_messages(Loaded(tuple(cleaned.messages)), writing, session=session)
+    session = session_facts(redacted.thread)
+    dumped = write_messages(Loaded(tuple(redacted.messages)), writing, session=session)
     if isinstance(dumped.payload, str):
-        return SharedFile([dumped.payload.encode(errors="replace")], "", cleaned, dumped.losses)
+        return SharedFile([dumped.payload.encode(errors="replace")], "", redacted, dumped.losses)
     items = dumped.payload if is_array(dumped.payload) else [dumped.payload]
     notices: list[str] = []
     if writing.session_path is not None:
         notices.append(f"to resume the session, save the file as {writing.session_path(items)}")
-    return SharedFile([dumps(item) + b"\n" for item in items], "", cleaned, dumped.losses, notices)
+    return SharedFile([dumps(item) + b"\n" for item in items], "", redacted, dumped.losses, notices)
 
 
 def session_facts(thread: Thread) -> SessionFacts:
-    """What a thread says of its session."""
+    """What the thread contains about its session."""
     metadata = thread.metadata or {}
     known = {name: value for name, value in metadata.items() if isinstance(value, str)}
     return SessionFacts(
@@ -145,17 +138,17 @@ def session_facts(thread: Thread) -> SessionFacts:
     )
 
 
-def _facts(cleaned: Cleaned) -> JsonObject:
-    redacted = [finding for finding in cleaned.findings if not finding.kept]
-    return {"redacted": len(redacted), "leftOut": sum(cleaned.removed.values())}
+def _facts(redacted: RedactedThread) -> JsonObject:
+    replaced = [finding for finding in redacted.findings if not finding.kept]
+    return {"redacted": len(replaced), "leftOut": sum(redacted.removed.values())}
 
 
-def _log_notices(cleaned: Cleaned) -> list[str]:
-    dropped = sum(run.dropped for run in cleaned.runs)
-    cut = sum(run.cut for run in cleaned.runs)
-    told: list[str] = []
+def _log_notices(redacted: RedactedThread) -> list[str]:
+    dropped = sum(run.dropped for run in redacted.runs)
+    cut = sum(run.cut for run in redacted.runs)
+    notices: list[str] = []
     if dropped:
-        told.append(f"{dropped} records of what agents sent stay here: they cannot be cleaned for sure")
+        notices.append(f"{dropped} raw records are left out: not all secrets could be replaced in them")
     if cut:
-        told.append(f"{cut} runs come without all of their log")
-    return told
+        notices.append(f"the logs of {cut} runs are incomplete")
+    return notices

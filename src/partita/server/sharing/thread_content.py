@@ -1,4 +1,4 @@
-"""What leaves, without secrets and without what was chosen to stay."""
+"""The content of a shared thread: read from the store, then without secrets and what is left out."""
 
 from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
@@ -28,22 +28,22 @@ from partita.types.threads import Run, Thread
 
 from .request import WhichMessages
 
-# What of a thread is to leave, read from the store: messages whole, with their large values in them.
+# Reading: complete messages, with their large values
 
 PAGE: Final = 200
 LARGEST: Final = 256 * 1024 * 1024
-"""How many bytes of messages may leave at once."""
+"""The largest number of bytes of messages of a file."""
 
 LARGEST_LOGS: Final = 64 * 1024 * 1024
-"""How many bytes of logs a fixture holds; the rest is said to be left out."""
+"""The largest number of bytes of logs of a fixture. What exceeds it is left out, with a notice."""
 
 MOST_RUNS: Final = 500
 
 
 class RunLog(NamedTuple):
-    """A run and its log. `cut`: the log is longer than what is here, or it was dropped.
+    """A run and its log. `cut`: entries are missing, because it is too long or was dropped.
 
-    Unless `whole`, only its chunks leave: what a model was asked tells of messages that stay here.
+    Unless `whole`, only its chunks are shared: requests to models contain messages that are left out.
     """
 
     run: Run
@@ -52,30 +52,30 @@ class RunLog(NamedTuple):
     whole: bool = True
 
 
-class Gathered(NamedTuple):
-    """What leaves, as it is stored."""
+class ThreadContent(NamedTuple):
+    """The thread, its messages and runs, as they are stored."""
 
     thread: Thread
     messages: Sequence[Message]
     runs: Sequence[RunLog] = ()
     size: int = 0
-    """How many bytes of messages and logs that is."""
+    """The number of bytes of messages and logs."""
 
 
-async def gather(
+async def read_content(
     store: Store, thread: Thread, which: WhichMessages, *, logs: bool, most_bytes: int = LARGEST
-) -> Gathered:
-    """The messages of a thread that are meant, and with `logs` the logs of its runs."""
+) -> ThreadContent:
+    """The selected messages of a thread, and with `logs` the logs of its runs."""
     messages, size = await _messages(store, thread.id, which, most_bytes)
     if not logs:
-        return Gathered(thread, messages, size=size)
+        return ThreadContent(thread, messages, size=size)
     runs = await _runs(store, thread.id, messages)
-    size += sum(_size(entry) for log in runs for entry in log.entries)
+    size += sum(entry.size for log in runs for entry in log.entries)
     if which.only is None:
-        return Gathered(thread, messages, runs, size)
-    meant = {message.run_id for message in messages}
-    some = [log._replace(whole=False) for log in runs if log.run.id in meant]
-    return Gathered(thread, messages, some, size)
+        return ThreadContent(thread, messages, runs, size)
+    selected = {message.run_id for message in messages}
+    some = [log._replace(whole=False) for log in runs if log.run.id in selected]
+    return ThreadContent(thread, messages, some, size)
 
 
 async def _messages(
@@ -95,15 +95,15 @@ async def _messages(
         if size > most_bytes:
             raise Problem(
                 413,
-                f"the messages take more than {most_bytes} bytes",
-                hint="choose some of them: messages.only; it is an eighth of the limit `memory_bytes`",
+                f"the messages have more than {most_bytes} bytes",
+                hint="select some of them: messages.only; this is an eighth of the limit `memory_bytes`",
             )
         if (cursor := page.next) is None:
             return found, size
 
 
 async def _runs(store: Store, thread_id: str, messages: Sequence[Message]) -> list[RunLog]:
-    """The runs of a thread, the oldest first, with their logs as far as there is room."""
+    """The runs of a thread, the oldest first, with their logs up to a total size."""
     runs: list[Run] = []
     cursor = None
     while len(runs) < MOST_RUNS:
@@ -114,14 +114,14 @@ async def _runs(store: Store, thread_id: str, messages: Sequence[Message]) -> li
     room = LARGEST_LOGS
     logs: list[RunLog] = []
     for run in reversed(runs):
-        log = _retold(run, messages) if is_imported(run) else await store.read(_log, run, room)
-        room -= sum(_size(entry) for entry in log.entries)
+        log = _log_of_import(run, messages) if is_imported(run) else await store.read(_log, run, room)
+        room -= sum(entry.size for entry in log.entries)
         logs.append(log)
     return logs
 
 
-def _retold(run: Run, messages: Sequence[Message]) -> RunLog:
-    """A run whose log holds lines and no chunks: its messages are told once more."""
+def _log_of_import(run: Run, messages: Sequence[Message]) -> RunLog:
+    """An imported run. Its log has no chunks: they are made from its messages."""
     own = [one for one in messages if isinstance(one, AssistantMessage) and one.run_id == run.id]
     return RunLog(
         run, [StoredEntry(0, encode(chunk), None) for message in own for chunk in chunks_of_message(message)]
@@ -132,7 +132,7 @@ def _log(tx: Transaction, run: Run, room: int) -> RunLog:
     entries: list[StoredEntry] = []
     try:
         for _, entry in stored_entries(tx, run.id):
-            room -= _size(entry)
+            room -= entry.size
             if room < 0:
                 return RunLog(run, entries, cut=True)
             entries.append(entry)
@@ -141,37 +141,34 @@ def _log(tx: Transaction, run: Run, room: int) -> RunLog:
     return RunLog(run, entries)
 
 
-def _size(entry: StoredEntry) -> int:
-    return len(entry.raw or b"") + len(entry.chunk or b"")
+# Redacting
 
 
-# The log of a run, to leave: what was asked of models and what they answered, as far as it may.
-
-
-class CleanRun(NamedTuple):
-    """The answers of a run. `dropped` counts what agents sent and cannot leave."""
+class RedactedRun(NamedTuple):
+    """The exchanges of a run with models. `dropped`: the number of raw records that are left out."""
 
     exchanges: Sequence[Exchange]
     dropped: int
     cut: bool
 
 
-def clean_run(log: RunLog, messages: Sequence[Message], redactor: Redactor, choice: Choice) -> CleanRun:
-    """A run without secrets. What agents sent cannot be cut to what was chosen: then it stays."""
-    sent = sum(entry.raw is not None for entry in log.entries)
+def redact_run(log: RunLog, messages: Sequence[Message], redactor: Redactor, choice: Choice) -> RedactedRun:
+    """A run without secrets. If parts are left out, so are raw records: parts cannot be removed from them."""
+    raw_records = sum(entry.raw is not None for entry in log.entries)
     if choice.messages or choice.parts:
-        return CleanRun((), sent, cut=True)
+        return RedactedRun((), raw_records, cut=True)
     path = f"runs.{log.run.id}"
     words = prompt_before(messages, log.run)
     if choice or not log.whole:
         recorded = [decode_chunk(entry.chunk) for entry in log.entries if entry.chunk is not None]
         chunks = [chunk for chunk in recorded if not is_note(chunk) and not is_left_out(chunk, choice.kinds)]
-        cleaned = [to_json(chunk) for chunk in redacted_chunks(chunks, redactor, path).chunks]
-        asked = None if words is None else redactor.text(words, path)
-        return CleanRun([Exchange(prompt=asked, chunks=cleaned)] if cleaned else (), sent, log.cut)
-    exchanges = exchanges_of(RecordedRun(log.run, list(map(_record, enumerate(log.entries, 1)))), words)
-    cleaned_all = [clean_exchange(one, redactor, f"{path}[{place}]") for place, one in enumerate(exchanges)]
-    return CleanRun(cleaned_all, 0, log.cut)
+        shared = [to_json(chunk) for chunk in redacted_chunks(chunks, redactor, path).chunks]
+        prompt = None if words is None else redactor.text(words, path)
+        exchanges = [Exchange(prompt=prompt, chunks=shared)] if shared else ()
+        return RedactedRun(exchanges, raw_records, log.cut)
+    complete = exchanges_of(RecordedRun(log.run, list(map(_record, enumerate(log.entries, 1)))), words)
+    exchanges = [clean_exchange(one, redactor, f"{path}[{place}]") for place, one in enumerate(complete)]
+    return RedactedRun(exchanges, 0, log.cut)
 
 
 def _record(numbered: tuple[int, StoredEntry]) -> LogRecord:
@@ -180,33 +177,36 @@ def _record(numbered: tuple[int, StoredEntry]) -> LogRecord:
     return LogRecord(number, from_microseconds(entry.time), chunk, entry.raw)
 
 
-class Cleaned(NamedTuple):
-    """What may leave."""
+class RedactedThread(NamedTuple):
+    """The content of a file: without secrets and what is left out."""
 
     thread: Thread
     messages: tuple[Message, ...]
-    runs: tuple[CleanRun, ...]
+    runs: tuple[RedactedRun, ...]
     findings: Sequence[Finding]
     removed: Mapping[str, int]
 
 
-def clean(gathered: Gathered, rules: Rules, choice: Choice) -> Cleaned:
-    """The same, to leave. All of the thread is searched, so that a secret has its number whatever leaves."""
+def redact_thread(content: ThreadContent, rules: Rules, choice: Choice) -> RedactedThread:
+    """The content without secrets and what is left out.
+
+    The whole thread is searched first, so that the numbers of secrets do not depend on what is left out.
+    """
     redactor = Redactor(rules)
-    thread = replace(gathered.thread, resource_id=None)
-    whole = tuple(replace(message, resource_id=None) for message in gathered.messages)
+    thread = replace(content.thread, resource_id=None)
+    whole = tuple(replace(message, resource_id=None) for message in content.messages)
     remover = Remover(choice)
     messages = remover.messages(whole)
     removed = dict(remover.counts)
     redacted(thread, redactor)
     redacted(whole, redactor)
-    for log in gathered.runs:
-        clean_run(log, whole, redactor, choice)
+    for log in content.runs:
+        redact_run(log, whole, redactor, choice)
     redactor.learned()
-    return Cleaned(
+    return RedactedThread(
         redacted(thread, redactor, "thread"),
         redacted(messages, redactor),
-        tuple(clean_run(log, whole, redactor, choice) for log in gathered.runs),
+        tuple(redact_run(log, whole, redactor, choice) for log in content.runs),
         redactor.findings,
         removed,
     )

@@ -1,1 +1,1 @@
-"""Uploaded files: received, recognized, and written to the store."""
+"""Uploads: received as files, their formats detected, and imported."""

@@ -1,4 +1,8 @@
-"""What an upload is: the log of an agent, or messages of some format."""
+"""Uploads as temporary files, and their formats: logs of agents, or messages.
+
+An upload is the body of a request, or the files of a form. It is never in memory as a whole. Compressed data
+is decompressed while it arrives, so that its real size is limited, too.
+"""
 
 import asyncio
 import re
@@ -25,29 +29,26 @@ from partita.server.settings import Limits
 from partita.server.worker_pool import check_expansion
 from partita.types.json import Json, is_array
 
-# Uploads, as they come, into files: the body of a request, or the files of a form. Never all in memory.
-#
-# What is compressed is unpacked on the way, so that what it holds is counted too.
+BUFFER_BYTES: Final = 1024 * 1024
+"""About the number of bytes that are written at once."""
 
-AT_ONCE: Final = 1024 * 1024
-"""About how many bytes are written at once."""
-
-FILES: Final = 500
-"""How many files a form may hold."""
+MOST_FILES: Final = 500
+"""The largest number of files of a form."""
 
 LONGEST_NAME: Final = 120
-PACKED: Final = (".gz", ".zst")
+COMPRESSED: Final = (".gz", ".zst")
 UNNAMED: Final = "upload"
-OTHERS: Final = "."
-"""How folders are called for files whose name is taken: no file is called so."""
-_ODD: Final = re.compile(r"[^A-Za-z0-9._-]+")
+NUMBERED_FOLDER: Final = ".{}"
+"""The names of folders for files whose name exists already. No file has such a name."""
+
+_UNSAFE: Final = re.compile(r"[^A-Za-z0-9._-]+")
 
 _FORMS: Final[Any] = import_module("multipart")
-"""The parser of forms, by its name: type checkers would take a folder of python-multipart for it."""
+"""The parser of forms. It is imported by name: type checkers would find python-multipart instead."""
 
 
 class Upload(NamedTuple):
-    """A file that was uploaded, where it lies meanwhile, and what tells its content from others."""
+    """An uploaded file: its name, its temporary path, its decompressed size, and the hash of its content."""
 
     name: str
     path: Path
@@ -55,45 +56,44 @@ class Upload(NamedTuple):
     digest: str
 
 
-class Spool:
-    """A file while it is uploaded. `most` is how much it may hold, unpacked."""
+class UploadWriter:
+    """Writes the file of an upload while it arrives. `most` limits its decompressed size."""
 
     def __init__(self, folder: Path, name: str, limits: Limits, most: int) -> None:
-        self._name = plain_name(name)
-        self._path = _free(folder, self._name)
+        self._name = safe_name(name)
+        self._path = _free_path(folder, self._name)
         self._file: BinaryIO = self._path.open("wb")
-        self._unpacker = Decompressor(self._name)
+        self._decompressor = Decompressor(self._name)
         self._digest = sha256()
         self._limits = limits
         self._most = most
-        self._waiting: list[bytes] = []
-        self._waits = 0
+        self._buffer = bytearray()
         self._received = 0
         self.size = 0
 
-    async def take(self, data: bytes) -> None:
-        """Take some bytes; they are written with others."""
-        self._waiting.append(bytes(data))
-        self._waits += len(data)
-        if self._waits >= AT_ONCE:
+    async def write(self, data: bytes) -> None:
+        """Add data, which is written once there is enough of it."""
+        self._buffer += data
+        if len(self._buffer) >= BUFFER_BYTES:
             await self._flush()
 
-    async def end(self) -> Upload:
-        """The file, once it is complete."""
+    async def finish(self) -> Upload:
+        """Write the rest, and return the complete upload."""
         await self._flush()
-        await asyncio.to_thread(self._write, self._unpacker.finish())
+        await asyncio.to_thread(self._write, self._decompressor.finish())
         self.close()
         return Upload(self._name, self._path, self.size, self._digest.hexdigest())
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         self._file.close()
 
     async def _flush(self) -> None:
-        data, self._waiting, self._waits = b"".join(self._waiting), [], 0
+        data = bytes(self._buffer)
+        self._buffer.clear()
         self._received += len(data)
         if data:
-            await asyncio.to_thread(self._write, self._unpacker.feed(data))
+            await asyncio.to_thread(self._write, self._decompressor.feed(data))
 
     def _write(self, blocks: Iterable[bytes]) -> None:
         try:
@@ -101,17 +101,17 @@ class Spool:
                 self.size += len(block)
                 if self.size > self._most:
                     raise Problem(
-                        413, f"{self._name} holds more than {self._most} bytes", hint="send it in pieces"
+                        413, f"{self._name} has more than {self._most} bytes", hint="send it in pieces"
                     )
                 check_expansion(self._received, self.size, self._limits, self._name)
                 self._digest.update(block)
                 self._file.write(block)
         except OSError:
-            raise Problem(507, "there is no room for the upload", hint="try again later") from None
+            raise Problem(507, "there is no space for the upload", hint="try again later") from None
 
 
 async def receive(request: Request, folder: Path, *, name: str | None, limits: Limits) -> list[Upload]:
-    """The files that a request brings. A body that is no form is one file."""
+    """The uploads of a request. A body that is not a form is one upload."""
     kind, options = _FORMS.parse_options_header(request.headers.get("content-type", ""))
     try:
         async with aclosing(request.stream()) as body:
@@ -119,88 +119,90 @@ async def receive(request: Request, folder: Path, *, name: str | None, limits: L
                 return await _receive_form(body, folder, Form(options.get("boundary", "")), limits)
             return await _receive_body(body, folder, name or UNNAMED, limits)
     except ClientDisconnect:
-        raise Problem(400, "the upload broke off", hint="send it again") from None
+        raise Problem(400, "the upload is incomplete", hint="send it again") from None
 
 
 async def _receive_body(body: AsyncIterator[bytes], folder: Path, name: str, limits: Limits) -> list[Upload]:
-    spool = Spool(folder, name, limits, limits.upload_bytes)
+    writer = UploadWriter(folder, name, limits, limits.upload_bytes)
     try:
         async for data in body:
-            await spool.take(data)
-        return [await spool.end()]
+            await writer.write(data)
+        return [await writer.finish()]
     finally:
-        spool.close()
+        writer.close()
 
 
 async def _receive_form(
     body: AsyncGenerator[bytes, None], folder: Path, form: "Form", limits: Limits
 ) -> list[Upload]:
-    files: list[Upload] = []
-    spool: Spool | None = None
+    uploads: list[Upload] = []
+    writer: UploadWriter | None = None
     try:
         async for data in body:
-            for said in form.feed(data):
-                if isinstance(said, str):
-                    left = limits.upload_bytes - sum(file.size for file in files)
-                    spool = Spool(folder, said, limits, left) if said else None
-                elif spool is not None and said is None:
-                    files.append(await spool.end())
-                elif spool is not None and said is not None:
-                    await spool.take(said)
+            for event in form.feed(data):
+                if isinstance(event, str):
+                    left = limits.upload_bytes - sum(upload.size for upload in uploads)
+                    writer = UploadWriter(folder, event, limits, left) if event else None
+                elif writer is not None and event is None:
+                    uploads.append(await writer.finish())
+                elif writer is not None and event is not None:
+                    await writer.write(event)
         form.finish()
     finally:
-        if spool is not None:
-            spool.close()
-    if not files:
-        raise Problem(400, "the form holds no file", hint="send files with their names")
-    return files
+        if writer is not None:
+            writer.close()
+    if not uploads:
+        raise Problem(400, "the form has no file", hint="send files with their names")
+    return uploads
 
 
 class Form:
-    """The bytes of a form in, files out: the name of each (none: no file), its bytes, `None` at its end."""
+    """Parses a form: for each field, the name of its file (empty: not a file), its data, then `None`."""
 
     def __init__(self, boundary: str) -> None:
-        self._parser = self._guarded(lambda: _FORMS.PushMultipartParser(boundary, max_segment_count=FILES))
+        self._parser = self._checked(
+            lambda: _FORMS.PushMultipartParser(boundary, max_segment_count=MOST_FILES)
+        )
 
     def feed(self, data: bytes) -> Iterator[str | bytes | None]:
-        """What these bytes bring."""
-        if not data or self._parser.closed:  # to the parser, no data would be the end
+        """The events of these bytes."""
+        if not data or self._parser.closed:  # for the parser, empty data would be the end
             return
-        said: Any
-        for said in self._guarded(lambda: list(self._parser.parse(data))):
-            yield (said.filename or "") if isinstance(said, _FORMS.MultipartSegment) else said
+        event: Any
+        for event in self._checked(lambda: list(self._parser.parse(data))):
+            yield (event.filename or "") if isinstance(event, _FORMS.MultipartSegment) else event
 
     def finish(self) -> None:
         """Refuse a form that has no end."""
-        self._guarded(self._parser.close)
+        self._checked(self._parser.close)
 
-    def _guarded(self, work: Callable[[], Any]) -> Any:
+    def _checked(self, parse: Callable[[], Any]) -> Any:
         try:
-            return work()
+            return parse()
         except _FORMS.MultipartError as error:
             raise Problem(400, f"the form cannot be read: {error}", hint="is it complete?") from None
 
 
-def plain_name(name: str) -> str:
-    """The last part of a name, in letters that every file system takes, without the mark of a packing."""
+def safe_name(name: str) -> str:
+    """The last segment of a name, in characters that every file system allows, without `.gz` or `.zst`."""
     last = re.split(r"[/\\]", name)[-1]
-    for ending in PACKED:
-        last = last.removesuffix(ending)
-    return _ODD.sub("_", last)[-LONGEST_NAME:].lstrip(".") or UNNAMED
+    for suffix in COMPRESSED:
+        last = last.removesuffix(suffix)
+    return _UNSAFE.sub("_", last)[-LONGEST_NAME:].lstrip(".") or UNNAMED
 
 
-def _free(folder: Path, name: str) -> Path:
-    """A path in a folder where nothing lies yet: files of one form may have one name."""
+def _free_path(folder: Path, name: str) -> Path:
+    """A path in a folder that does not exist yet: files of one form may have the same name."""
     path, number = folder / name, 1
     while path.exists():
         number += 1
-        path = folder / f"{OTHERS}{number}" / name
+        path = folder / NUMBERED_FOLDER.format(number) / name
     path.parent.mkdir(exist_ok=True)
     return path
 
 
-class Recognised(NamedTuple):
-    """An upload, and what it is. `agent` is that of a log; messages have none."""
+class DetectedUpload(NamedTuple):
+    """An upload and its format. `agent` is the agent of a log; messages have none."""
 
     upload: Upload
     format: str
@@ -216,30 +218,31 @@ class Recognised(NamedTuple):
         return LOG_FORMATS[self.format]
 
 
-BY_NAME: Final = "it was said"
+NAMED: Final = "the request names it"
+"""Why an upload has its format, if the format was not detected."""
 
 
-def is_beside(upload: Upload) -> bool:
-    """Whether it only says what another file is for."""
+def is_companion(upload: Upload) -> bool:
+    """Whether an upload only describes another file, and is not imported itself."""
     return is_ignored(upload.name)
 
 
-def recognise(upload: Upload, named: str | None = None) -> Recognised:
-    """What an upload is, by the format that is named or by its first values."""
+def detect_upload(upload: Upload, format: str | None = None) -> DetectedUpload:
+    """An upload with its format: the given one, or the one that is detected by its first values."""
     head = _head(upload)
-    if named is not None:
-        name = named if named in LOG_FORMATS else get_format(named).name
-        return Recognised(upload, name, BY_NAME, 1.0, _agent_of(name), head)
+    if format is not None:
+        name = format if format in LOG_FORMATS else get_format(format).name
+        return DetectedUpload(upload, name, NAMED, 1.0, _agent_of(name), head)
     if not head:
-        raise Problem(400, "there is no JSON in it", where=upload.name, hint=_known())
+        raise Problem(400, "the file has no JSON", where=upload.name, hint=_known())
     log = detect(head, "" if upload.name == UNNAMED else upload.name)
     guesses = sniff(head[0] if len(head) == 1 and is_array(head[0]) else list(head))
     if log is not None and (not guesses or log.confidence >= guesses[0].confidence):
-        return Recognised(upload, log.format, log.why, log.confidence, log.agent, head)
+        return DetectedUpload(upload, log.format, log.why, log.confidence, log.agent, head)
     if not guesses:
-        raise FormatError("cannot tell what this is", where=upload.name, hint=_known())
+        raise FormatError("cannot detect the format", where=upload.name, hint=_known())
     best = guesses[0]
-    return Recognised(upload, best.format, best.why, best.confidence, _agent_of(best.format), head)
+    return DetectedUpload(upload, best.format, best.why, best.confidence, _agent_of(best.format), head)
 
 
 def _agent_of(format: str) -> str | None:
@@ -249,7 +252,7 @@ def _agent_of(format: str) -> str | None:
 
 def _known() -> str:
     others = sorted(set(all_formats()) - set(LOG_FORMATS))
-    return f"looked for logs ({', '.join(LOG_FORMATS)}) and messages ({', '.join(others)})"
+    return f"send a log ({', '.join(LOG_FORMATS)}) or messages ({', '.join(others)})"
 
 
 def _head(upload: Upload) -> list[Json]:

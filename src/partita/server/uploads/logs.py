@@ -1,6 +1,6 @@
-"""Uploaded logs, brought in as those on disk are, under names that do not tell where they lay meanwhile.
+"""Import uploaded logs like logs on disk, but with names that do not contain temporary paths.
 
-A session is known by its own id, so that it is the same thread however often and from wherever it comes.
+A session is identified by its own id, so that it is the same thread whenever it is uploaded.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -17,7 +17,7 @@ from partita.importers.logs.session_reader import read_unit
 from partita.importers.logs.workers import Workers
 from partita.logs.detection import thread_id_of
 from partita.logs.sources.source import LogFile
-from partita.server.uploads.files import UNNAMED, Recognised
+from partita.server.uploads.files import UNNAMED, DetectedUpload
 from partita.server.worker_pool import IN_PROCESS_BYTES, Job, WorkerPool
 from partita.store.bulk.rows import RunRows, ThreadRows
 from partita.store.sql.transaction import Transaction
@@ -30,67 +30,67 @@ T = TypeVar("T")
 P = ParamSpec("P")
 
 
-class BroughtIn(NamedTuple):
-    """What came of logs."""
+class ImportedLogs(NamedTuple):
+    """The result of importing logs: the report, the threads by id, and the number of runs."""
 
     report: LogImportReport
     threads: Mapping[str, Thread]
     runs: int
 
 
-async def bring_in_logs(
-    store: Store, logs: Sequence[Recognised], folder: Path, pool: WorkerPool, *, dry_run: bool
-) -> BroughtIn:
-    """Read logs into the store; with `dry_run`, as far as can be without leaving anything there."""
+async def import_uploaded_logs(
+    store: Store, logs: Sequence[DetectedUpload], folder: Path, pool: WorkerPool, *, dry_run: bool
+) -> ImportedLogs:
+    """Import logs into the store. With `dry_run`, all changes of the store are undone."""
     before = time_ns() - RECENT
     async with pool.job() as job:
         workers = UploadWorkers(folder, logs, job)
         files: list[LogFile] = []
         for log in logs:
             source = await store.sources.get(workers.name_of(log))
-            files.append(_log_file(log, _written(source) or before))
-        target = Rehearsal.of(store) if dry_run else store
+            files.append(_log_file(log, _mtime_of(source) or before))
+        target = DryRunStore.of(store) if dry_run else store
         report = await import_logs(target, files, workers=workers)
     report.gone = 0
     if dry_run:
         found = [await store.threads.get(known) for known in workers.threads]
         report.counts = report.counts._replace(new_threads=sum(thread is None for thread in found))
-    return BroughtIn(report, workers.threads, len(workers.runs))
+    return ImportedLogs(report, workers.threads, len(workers.runs))
 
 
-def _log_file(log: Recognised, mtime_ns: int) -> LogFile:
-    """The log as one on disk. Its time is not that of the upload: nobody is writing to it now."""
+def _log_file(log: DetectedUpload, mtime_ns: int) -> LogFile:
+    """The log as a file on disk. Its time is not that of the upload: no program is writing to it now."""
     name, path = log.upload.name, log.upload.path
     kind, session = log.log_format.info_of(Path(name))
     if kind == "session":
         session = thread_id(log)
-    identity = f"upload:{path}"  # of none that was ever read
+    identity = f"upload:{path}"  # no file that was read before has it
     return LogFile(path, log.agent or "", kind, session, log.upload.size, mtime_ns, identity)
 
 
-def _written(source: Source | None) -> int | None:
-    """When the same log was written, as it was taken for the last time."""
-    said = source.state.get("mtime") if source is not None and is_object(source.state) else None
-    return said if isinstance(said, int) else None
+def _mtime_of(source: Source | None) -> int | None:
+    """The time that was stored as that of the same log when it was last imported."""
+    mtime = source.state.get("mtime") if source is not None and is_object(source.state) else None
+    return mtime if isinstance(mtime, int) else None
 
 
-def thread_id(log: Recognised) -> str:
-    """The thread of a log: the session's own id. A log that has none is known by its content."""
+def thread_id(log: DetectedUpload) -> str:
+    """The thread of a log: the id of its session, or one that is made from its content."""
     upload = log.upload
     name = f"{UNNAMED}.jsonl" if upload.name == UNNAMED else upload.name
     return thread_id_of(Path(upload.digest) / name, log.log_format, log.head)
 
 
 def read_tasks(tasks: Sequence[Task]) -> Iterator[ThreadRows | Outcome]:
-    """What comes of all tasks, as it comes. For a worker process."""
+    """The rows and outcomes of all tasks, one after the other. For a worker process."""
     for task in tasks:
         yield from read_unit(task)
 
 
 class UploadWorkers(Workers):
-    """Reads logs into the threads that they are about, in a worker process, and remembers what it read."""
+    """Reads logs in a worker process, names them for the store, and collects their threads and runs."""
 
-    def __init__(self, folder: Path, logs: Sequence[Recognised], job: Job) -> None:
+    def __init__(self, folder: Path, logs: Sequence[DetectedUpload], job: Job) -> None:
         super().__init__(1)
         self._job = job
         self._folder = folder
@@ -99,19 +99,19 @@ class UploadWorkers(Workers):
         self.threads: dict[str, Thread] = {}
         self.runs: set[str] = set()
 
-    def name_of(self, log: Recognised, session: Recognised | None = None) -> str:
-        """What a log is called in the store: `upload:`, its thread, and its name."""
+    def name_of(self, log: DetectedUpload, session: DetectedUpload | None = None) -> str:
+        """The name of a log in the store: `upload:`, the thread of its session, and its own name."""
         return f"upload:{thread_id(session or log)}/{log.upload.name}"
 
     def read(self, tasks: Sequence[Task]) -> Iterator[ThreadRows | Outcome]:
-        """What comes of all tasks, as it comes."""
+        """The rows and outcomes of all tasks, one after the other."""
         known = [self._with_thread(task) for task in tasks]
         is_small = sum(task.unit.size for task in known) <= IN_PROCESS_BYTES
         for item in read_tasks(known) if is_small else self._job.items(read_tasks, known):
             yield self._outcome(item) if isinstance(item, Outcome) else self._rows(item)
 
     def _with_thread(self, task: Task) -> Task:
-        """The task to read on, from nothing, in the thread that we know of."""
+        """The task with the thread of its session, which is read from the start."""
         session = self._logs[str(task.unit.session.path)]
         for file in task.unit.files:
             self._names[str(file.path)] = self.name_of(self._logs[str(file.path)], session)
@@ -130,13 +130,13 @@ class UploadWorkers(Workers):
         )
 
     def _run(self, rows: RunRows) -> RunRows:
-        """The run, which says from which log it is."""
-        said = rows.run.metadata or {}
-        log = said.get("log")
+        """The run, with the name of its log in its metadata."""
+        metadata = rows.run.metadata or {}
+        log = metadata.get("log")
         if not is_object(log):
             return rows
-        named = {**said, "log": {**log, "path": self._name(str(log.get("path")))}}
-        return rows._replace(run=replace(rows.run, metadata=named))
+        changed = {**metadata, "log": {**log, "path": self._name(str(log.get("path")))}}
+        return rows._replace(run=replace(rows.run, metadata=changed))
 
     def _outcome(self, outcome: Outcome) -> Outcome:
         problems = tuple(problem.replace(f"{self._folder}/", "") for problem in outcome.problems)
@@ -150,28 +150,28 @@ class UploadWorkers(Workers):
         return path if log is None else log.upload.name
 
 
-class Rehearsal(Store):
-    """A store in which nothing stays: each piece of work is done, seen, and undone."""
+class DryRunStore(Store):
+    """A store whose transactions are rolled back once they have their results."""
 
     @classmethod
-    def of(cls, store: Store) -> "Rehearsal":
-        """The same store, in which nothing stays."""
+    def of(cls, store: Store) -> "DryRunStore":
+        """The same store, whose transactions are rolled back."""
         return cls(store.engine, clock=store.clock, owner=store.owner, appender=store.appender)
 
     async def write(
         self, work: Callable[Concatenate[Transaction, P], T], *args: P.args, **options: P.kwargs
     ) -> T:
-        """What a function gives, which is undone by then."""
-        given: list[T] = []
+        """The result of a function, whose transaction is rolled back."""
+        results: list[T] = []
 
-        def rehearse(tx: Transaction) -> None:
-            given[:] = [work(tx, *args, **options)]
-            raise _Undo
+        def run(tx: Transaction) -> None:
+            results[:] = [work(tx, *args, **options)]
+            raise _Rollback
 
-        with suppress(_Undo):
-            await super().write(rehearse)
-        return given[0]
+        with suppress(_Rollback):
+            await super().write(run)
+        return results[0]
 
 
-class _Undo(Exception):  # noqa: N818 # no error: what ends a rehearsal
-    """Nothing of it stays."""
+class _Rollback(Exception):  # noqa: N818 # not an error
+    """Ends a transaction without its changes."""

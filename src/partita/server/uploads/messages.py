@@ -1,18 +1,17 @@
-"""Uploaded messages of any format, brought into threads."""
+"""Import uploaded messages of any format into threads."""
 
-import re
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
 from partita.errors import ConversionError, DecodeError
-from partita.formats.format import Loaded
+from partita.formats.format import GENERATED_ID, Loaded
 from partita.formats.losses import Loss
 from partita.formats.registry import get_format
 from partita.server.problems import Problem
 from partita.server.routes.convert import fold_payload
-from partita.server.uploads.files import UNNAMED, Recognised, Upload
+from partita.server.uploads.files import UNNAMED, DetectedUpload, Upload
 from partita.store.bulk.rows import ThreadRows
 from partita.store.bulk.writer import Counts, compare_threads, write_threads
 from partita.store.messages.prepared import Prepared, prepare
@@ -23,10 +22,7 @@ from partita.types.messages import Message
 from partita.types.threads import Thread
 
 LARGEST: Final = 256 * 1024 * 1024
-"""How many bytes messages may take: unlike a log, they are read at once."""
-
-MADE_UP: Final = re.compile(r"message-[0-9]+")
-"""The ids that formats give to messages that came without one: the same in every payload."""
+"""The largest number of bytes of messages: unlike a log, they are read as a whole."""
 
 
 class Payload(NamedTuple):
@@ -36,20 +32,20 @@ class Payload(NamedTuple):
     losses: tuple[Loss, ...]
 
 
-class BroughtMessages(NamedTuple):
-    """What came of messages."""
+class ImportedMessages(NamedTuple):
+    """The result of importing messages."""
 
     counts: Counts
     threads: list[Thread]
 
 
-def read_payload(found: Recognised, thread_id: str | None) -> Payload:
-    """The messages of an upload. Those that name no thread go to the one given, or to one of the upload."""
-    upload = found.upload
+def read_payload(detected: DetectedUpload, thread_id: str | None) -> Payload:
+    """The messages of an upload: for a given thread, for those that they name, or for one of the upload."""
+    upload = detected.upload
     check_size(upload)
     payload = values_in(upload.path.read_bytes(), upload.name)
     try:
-        loaded = _load(payload, found.format)
+        loaded = _load(payload, detected.format)
     except (DecodeError, ConversionError) as error:
         error.where = f"{upload.name}, {error.where}" if error.where else upload.name
         raise
@@ -64,17 +60,17 @@ def read_payload(found: Recognised, thread_id: str | None) -> Payload:
 
 
 def check_size(upload: Upload) -> None:
-    """Refuse what cannot be read at once."""
+    """Refuse an upload that is too large to read as a whole."""
     if upload.size > LARGEST:
         raise Problem(
             413,
-            f"{upload.name} holds more than {LARGEST} bytes of messages",
+            f"{upload.name} has more than {LARGEST} bytes of messages",
             hint="send it in several pieces",
         )
 
 
-async def bring_in_messages(store: Store, payload: Payload, title: str, *, dry_run: bool) -> BroughtMessages:
-    """Write messages where they differ from what is stored, all or nothing; or tell what would be."""
+async def import_payload(store: Store, payload: Payload, title: str, *, dry_run: bool) -> ImportedMessages:
+    """Write the messages that differ from the stored ones, all or none. With `dry_run`, only compare them."""
     batches: list[ThreadRows] = []
     for own, prepared in payload.threads.items():
         stored = await store.threads.get(own)
@@ -91,7 +87,7 @@ async def bring_in_messages(store: Store, payload: Payload, title: str, *, dry_r
         counts = await store.read(compare_threads, batches)
     else:
         counts = await store.write(write_threads, batches)
-    return BroughtMessages(counts, [batch.thread for batch in batches])
+    return ImportedMessages(counts, [batch.thread for batch in batches])
 
 
 def values_in(data: bytes, name: str) -> Json:
@@ -99,16 +95,17 @@ def values_in(data: bytes, name: str) -> Json:
     try:
         return loads(data)
     except DecodeError as error:
-        whole = error
+        document_error = error
     lines = [(number, line) for number, line in enumerate(data.splitlines(), 1) if line.strip()]
     values: list[Json] = []
     for number, line in lines:
         try:
             values.append(loads(line))
         except DecodeError as error:
-            if not values:  # no lines either: the error of the document says more
-                whole.where = f"{name}, {whole.where}" if whole.where else name
-                raise whole from None
+            if not values:  # not JSON lines either: the error of the document is more helpful
+                where = document_error.where
+                document_error.where = f"{name}, {where}" if where else name
+                raise document_error from None
             error.where = f"{name}, line {number}"
             raise
     return values
@@ -124,12 +121,12 @@ def _load(payload: Json, format: str) -> Loaded:
 
 
 def _with_ids(messages: Sequence[Message], payload: Json, upload: Upload) -> list[Message]:
-    """Messages, those that came without an id with one that no other upload gives."""
+    """The messages. Those without an id get one that no other upload has."""
     items = payload if is_array(payload) else [payload]
-    given = {item.get("id") for item in items if is_object(item) and isinstance(item.get("id"), str)}
+    ids = {item.get("id") for item in items if is_object(item) and isinstance(item.get("id"), str)}
     return [
         replace(message, id=f"{upload.digest[:12]}-{number}")
-        if message.id not in given and (not message.id or MADE_UP.fullmatch(message.id))
+        if message.id not in ids and (not message.id or GENERATED_ID.fullmatch(message.id))
         else message
         for number, message in enumerate(messages, 1)
     ]
@@ -142,6 +139,6 @@ def _check_ids(messages: Sequence[Message], thread_id: str, upload: Upload) -> N
             raise ConversionError(
                 f"two messages of thread {thread_id!r} have the id {message.id!r}",
                 where=upload.name,
-                hint="give each its own",
+                hint="give each message its own id",
             )
         known.add(message.id)

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
+from msgspec import UNSET, UnsetType
 from sqlalchemy import (
     Row,
     and_,
@@ -203,18 +204,38 @@ def _update(names: tuple[str, ...]) -> Statement:
     return Statement(update(threads).where(*same).values(new))
 
 
+def change(
+    tx: Transaction,
+    thread_id: str,
+    *,
+    title: str | UnsetType | None = UNSET,
+    metadata: JsonObject | None = None,
+    touch: bool = False,
+) -> Thread:
+    """Change the title of a thread, and members of its metadata; a member that is `None` is removed.
+
+    The time of its last message stays, unless `touch` sets it to now.
+    """
+    row = find(tx, thread_id, lock=True)
+    fields: dict[str, Any] = {"updated_at": tx.now} if touch else {}
+    if title is not UNSET:
+        fields["title"] = storable(title, "the title")
+    if metadata is not None:
+        known: Json = {} if row.metadata is None else loads(row.metadata)
+        merged = {**(known if is_object(known) else {}), **metadata}
+        kept = {name: value for name, value in merged.items() if value is not None}
+        fields["metadata"] = encode_json(kept, "$.metadata")
+    return _change(tx, row, fields) if fields else from_row(row)
+
+
 def set_title(tx: Transaction, thread_id: str, title: str | None) -> Thread:
     """Change the title of a thread. The time of its last message stays."""
-    return _change(tx, find(tx, thread_id, lock=True), {"title": storable(title, "the title")})
+    return change(tx, thread_id, title=title)
 
 
 def merge_metadata(tx: Transaction, thread_id: str, changes: JsonObject) -> Thread:
     """Change members of the metadata of a thread; `None` removes one. The time of its last message stays."""
-    row = find(tx, thread_id, lock=True)
-    known: Json = {} if row.metadata is None else loads(row.metadata)
-    merged = {**(known if is_object(known) else {}), **changes}
-    kept = {name: value for name, value in merged.items() if value is not None}
-    return _change(tx, row, {"metadata": encode_json(kept, "$.metadata")})
+    return change(tx, thread_id, metadata=changes)
 
 
 def get(tx: Transaction, thread_id: str) -> Thread | None:

@@ -92,6 +92,7 @@ class Threads(Noun):
     count = reads(rows.count)
     context = reads(thread_context)
     outline = reads(branches.outline)
+    change = writes(rows.change)
     set_title = writes(rows.set_title)
     update_metadata = writes(rows.merge_metadata)
     delete = writes(rows.delete_thread)
