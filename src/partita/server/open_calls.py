@@ -11,9 +11,8 @@ from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
 from partita.errors import ConversionError
-from partita.store.messages import edits
+from partita.store.messages import edits, writer
 from partita.store.messages import queries as messages
-from partita.store.messages import writer as saving
 from partita.store.messages.prepared import Prepared
 from partita.store.sql.transaction import Transaction
 from partita.store.threads import rows as threads
@@ -29,7 +28,7 @@ def save_checked(tx: Transaction, prepared: Sequence[Prepared]) -> tuple[Message
         thread = threads.find(tx, one.thread_id, one.message.resource_id, lock=True)
         as_owner = Transaction(tx.connection, thread.owner, tx.now)
         check_calls(one.message, messages.get(as_owner, one.thread_id, one.message.id))
-    return saving.save(tx, prepared)
+    return writer.save(tx, prepared)
 
 
 def update_part_checked(tx: Transaction, thread_id: str, message_id: str, index: int, part: Part) -> Message:

@@ -1,9 +1,9 @@
 """Threads and messages for assistant-ui.
 
-What its `RemoteThreadListAdapter` calls:
+The routes of its `RemoteThreadListAdapter`:
 
     list({after})               GET    /api/assistant-ui/threads?after=…        rows, `x-next-cursor`
-    initialize(threadId)        POST   /api/assistant-ui/threads                {id}; may be done again
+    initialize(threadId)        POST   /api/assistant-ui/threads                {id}; may be repeated
     fetch(threadId)             GET    /api/assistant-ui/threads/{id}
     rename(id, title)           PATCH  /api/assistant-ui/threads/{id}           {title}
     archive(id), unarchive(id)  PATCH  /api/assistant-ui/threads/{id}           {status}
@@ -11,22 +11,23 @@ What its `RemoteThreadListAdapter` calls:
     delete(id)                  DELETE /api/assistant-ui/threads/{id}
     generateTitle(id, messages) POST   /api/assistant-ui/threads/{id}/title     {title}, or plain text
 
-What its `ThreadHistoryAdapter`, `withFormat`, calls:
+The routes of its `ThreadHistoryAdapter`, `withFormat`:
 
     load()            GET    /api/assistant-ui/threads/{id}/messages         rows, `x-head-id`
     append(item)      POST   /api/assistant-ui/threads/{id}/messages         {id, parent_id, format, content}
     update(item, id)  PUT    /api/assistant-ui/threads/{id}/messages/{id}    {parent_id, format, content}
     delete(items)     DELETE /api/assistant-ui/threads/{id}/messages/{id}    one by one
 
-A row of a thread has the id twice, as `id` and `remoteId`. With `?shape=page`, the response to `list` is the
-adapter's own, `{threads, nextCursor}`, and that to `load` is `{headId, messages}`. A title is stored before
-its response is sent, as `generateTitle` requires; `PlainTextDecoder` of `assistant-stream` reads plain text.
+A row of a thread has the id twice, as `id` and `remoteId`. With `?shape=page`, the response to `list` is that
+of the adapter, `{threads, nextCursor}`, and the response to `load` is `{headId, messages}`. A title is stored
+before its response is sent, as `generateTitle` requires; `PlainTextDecoder` of `assistant-stream` reads plain
+text.
 
 Messages of all branches are returned, parents before their children; the row of the last message of the
-active branch is last. A server that ran the turn has stored its messages before the page appends them: those
-stay as they are.
+active branch is last. If this server ran the turn, it has stored its messages before the client appends them:
+they do not change.
 
-A body must have the content type `application/json`: `fetch` sends plain text otherwise, which is refused.
+A body must have the content type `application/json`. Without it, `fetch` sends plain text, which is refused.
 """
 
 from collections.abc import Iterable
@@ -34,6 +35,7 @@ from typing import Annotated, Any, Final, Literal, TypeAlias
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
+from msgspec.structs import replace
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse
 
@@ -45,8 +47,6 @@ from partita.server.file_urls import with_file_urls, with_references
 from partita.server.responses import Reply
 from partita.server.routes.parameters import MOST
 from partita.store.ids import new_id
-from partita.store.sql.transaction import Transaction
-from partita.store.threads import rows as stored
 from partita.store.threads.lists import first_words
 from partita.store.values import MessageFilter
 from partita.types.json import Json, JsonObject, is_array, is_object
@@ -54,7 +54,7 @@ from partita.types.messages import Message, UserMessage, text_of
 from partita.types.threads import Thread
 from partita.types.times import Timestamp
 
-from .assistant_ui_rows import DEFAULT, FORMATS, Row, checked_format, content_of, keep, read_row, tree_of
+from .assistant_ui_rows import DEFAULT, FORMATS, Row, checked_format, content_of, read_row, save_row, tree_of
 
 TAGS: Final = ["assistant-ui"]
 THREADS: Final = "/api/assistant-ui/threads"
@@ -64,7 +64,7 @@ MESSAGE: Final = f"{MESSAGES}/{{message_id}}"
 
 Status: TypeAlias = Literal["regular", "archived"]
 Shape: TypeAlias = Annotated[
-    Literal["rows", "page"], Query(description="Just the rows, or an object around them.")
+    Literal["rows", "page"], Query(description="The rows alone, or an object with the rows.")
 ]
 
 ARCHIVED: Final = "archived"
@@ -72,24 +72,21 @@ CUSTOM: Final = "custom"
 EXTERNAL_ID: Final = "externalId"
 """Members of a thread's metadata."""
 
-
 QUESTION: Final = {"role": "user", "parts": [{"type": "text", "text": "How tall is it?"}]}
 APPENDED: Final = {"id": "m1", "parent_id": None, "format": DEFAULT, "content": QUESTION}
 
 
 class ThreadRow(msgspec.Struct, rename="camel", omit_defaults=True, kw_only=True):
-    """A conversation."""
+    """A thread."""
 
     id: Annotated[str, Meta(description="Its id.", examples=["thread-1"])]
-    remote_id: Annotated[str, Meta(description="The same, as the adapter calls it.")]
-    status: Annotated[Status | None, Meta(description="Whether it was put away.")]
-    title: Annotated[str | None, Meta(description="What it is called.")] = None
-    external_id: Annotated[str | None, Meta(description="What an application calls it.")] = None
-    custom: Annotated[dict[str, Any] | None, Meta(description="What an application keeps with it.")] = None
-    last_message_at: Annotated[Timestamp | None, Meta(description="When something last happened in it.")] = (
-        None
-    )
-    created_at: Annotated[Timestamp | None, Meta(description="When it was begun.")] = None
+    remote_id: Annotated[str, Meta(description="The same id, as the adapter expects it.")]
+    status: Annotated[Status | None, Meta(description="Whether it is archived.")]
+    title: str | None = None
+    external_id: Annotated[str | None, Meta(description="Its id in an application.")] = None
+    custom: Annotated[dict[str, Any] | None, Meta(description="Any values of an application.")] = None
+    last_message_at: Annotated[Timestamp | None, Meta(description="The time of its last message.")] = None
+    created_at: Annotated[Timestamp | None, Meta(description="When it was created.")] = None
 
 
 class ThreadRows(msgspec.Struct, rename="camel", omit_defaults=True):
@@ -100,16 +97,16 @@ class ThreadRows(msgspec.Struct, rename="camel", omit_defaults=True):
 
 
 class NewThreadRow(msgspec.Struct, rename="camel", kw_only=True):
-    """A thread to be made."""
+    """A thread to create."""
 
-    id: Annotated[str | None, Meta(description="Its id; without one it gets a new one.")] = None
+    id: Annotated[str | None, Meta(description="Its id. Default: a new one.")] = None
     title: str | None = None
     custom: dict[str, Any] | None = None
     external_id: str | None = None
 
 
 class ThreadRowChange(msgspec.Struct, kw_only=True):
-    """What is to be different. What is not named stays."""
+    """Changes of a thread. Members that are left out do not change."""
 
     title: str | UnsetType | None = UNSET
     status: Status | UnsetType = UNSET
@@ -117,15 +114,15 @@ class ThreadRowChange(msgspec.Struct, kw_only=True):
 
 
 class TitleBody(msgspec.Struct):
-    """Messages as the page has them, for a thread whose own are not stored yet."""
+    """Messages of the client, for a thread whose messages are not stored yet."""
 
     messages: list[Any] = []
 
 
 class Title(msgspec.Struct):
-    """What a thread is called."""
+    """The title of a thread."""
 
-    title: Annotated[str, Meta(description="Empty when nothing has been said yet.")]
+    title: Annotated[str, Meta(description="The title; empty if there is no message yet.")]
 
 
 def row_of(thread: Thread) -> ThreadRow:
@@ -145,81 +142,78 @@ def row_of(thread: Thread) -> ThreadRow:
 
 
 async def thread_of(caller: CallerView, thread_id: str) -> Thread:
-    """The thread of that id."""
+    """The thread of that id. Raises if it does not exist, or belongs to another owner."""
     thread = await caller.store.threads.get(thread_id)
     if thread is None:
-        raise NotFoundError(f"no thread {thread_id!r}", hint=f"GET {THREADS} lists them")
+        raise _no_thread(thread_id)
     return thread
 
 
-@get(THREADS, tags=TAGS, summary="Threads by what was said last")
+def _no_thread(thread_id: str) -> NotFoundError:
+    return NotFoundError(f"no thread {thread_id!r}", hint=f"GET {THREADS} lists the threads")
+
+
+@get(THREADS, tags=TAGS, summary="List threads")
 async def list_threads(
     caller: ActingCaller,
-    limit: Annotated[int, Query(ge=1, le=MOST, description="How many at most.")] = 100,
-    after: Annotated[str | None, Query(description="Where to go on: the cursor that was given.")] = None,
+    limit: Annotated[int, Query(ge=1, le=MOST, description="The number of threads at most.")] = 100,
+    after: Annotated[str | None, Query(description="The cursor of the previous page.")] = None,
     shape: Shape = "rows",
 ) -> Reply[Any]:
-    """The newest first. The header `x-next-cursor` says that there are more."""
+    """The newest threads first. If there are more, the header `x-next-cursor` has a cursor."""
     page = await caller.store.threads.list(limit=limit, cursor=after)
     rows = [row_of(thread) for thread in await caller.store.threads.with_display_titles(page.items)]
     headers = {} if page.next is None else {"x-next-cursor": page.next}
     return Reply(ThreadRows(rows, page.next) if shape == "page" else rows, headers=headers)
 
 
-@post(THREADS, tags=TAGS, summary="Make a thread", status_code=201)
+@post(THREADS, tags=TAGS, summary="Create a thread", status_code=201)
 async def create_thread(
     caller: ActingCaller,
     data: Annotated[NewThreadRow | None, Body(examples=[{"id": "thread-1"}])] = None,
 ) -> ThreadRow:
-    """A new thread; one that is there is given as it is."""
-    asked = data or NewThreadRow()
-    members: JsonObject = {CUSTOM: asked.custom, EXTERNAL_ID: asked.external_id}
+    """Creates a thread. If its id exists, returns that thread unchanged."""
+    new = data or NewThreadRow()
+    members: JsonObject = {CUSTOM: new.custom, EXTERNAL_ID: new.external_id}
     metadata = {name: value for name, value in members.items() if value is not None}
-    id_ = asked.id or new_id()
+    id_ = new.id or new_id()
     try:
-        thread = await caller.store.threads.create(id_, title=asked.title, metadata=metadata or None)
-    except ConflictError:  # asked for again
+        thread = await caller.store.threads.create(id_, title=new.title, metadata=metadata or None)
+    except ConflictError:  # the request is repeated
         thread = await thread_of(caller, id_)
     return row_of(thread)
 
 
-@get(THREAD, tags=TAGS, summary="A thread")
+@get(THREAD, tags=TAGS, summary="Get a thread")
 async def get_thread(caller: ActingCaller, thread_id: str) -> ThreadRow:
-    """What a thread says of itself."""
+    """A thread, without its messages."""
     (thread,) = await caller.store.threads.with_display_titles([await thread_of(caller, thread_id)])
     return row_of(thread)
 
 
-@patch(THREAD, tags=TAGS, summary="Rename a thread, or put it away")
+@patch(THREAD, tags=TAGS, summary="Rename or archive a thread")
 async def update_thread(
     caller: ActingCaller,
     thread_id: str,
     data: Annotated[ThreadRowChange, Body(examples=[{"status": "archived"}])],
 ) -> ThreadRow:
-    """Title, status and what the application keeps with it."""
-    return row_of(await caller.store.write(_change, thread_id, data))
-
-
-def _change(tx: Transaction, thread_id: str, change: ThreadRowChange) -> Thread:
-    thread = stored.from_row(stored.find(tx, thread_id, lock=True))
-    members: JsonObject = {}
-    if change.status is not UNSET:
-        members[ARCHIVED] = True if change.status == "archived" else None
-    if change.custom is not UNSET:
-        members[CUSTOM] = change.custom
-    if members:
-        thread = stored.merge_metadata(tx, thread_id, members)
-    return thread if change.title is UNSET else stored.set_title(tx, thread_id, change.title)
+    """Changes the title, the status and the values of the application."""
+    metadata: JsonObject = {}
+    if data.status is not UNSET:
+        metadata[ARCHIVED] = True if data.status == "archived" else None
+    if data.custom is not UNSET:
+        metadata[CUSTOM] = data.custom
+    return row_of(await caller.store.threads.change(thread_id, title=data.title, metadata=metadata or None))
 
 
 @delete(THREAD, tags=TAGS, summary="Delete a thread")
 async def delete_thread(caller: ActingCaller, thread_id: str) -> None:
-    """The thread and all its messages."""
+    """Deletes the thread and all its messages."""
     if not await caller.store.threads.delete(thread_id):
-        raise NotFoundError(f"no thread {thread_id!r}", hint=f"GET {THREADS} lists them")
+        raise _no_thread(thread_id)
 
 
-@post(f"{THREAD}/title", tags=TAGS, summary="Give a thread a title")
+@post(f"{THREAD}/title", tags=TAGS, summary="Generate the title of a thread")
 async def make_title(
     caller: ActingCaller,
     request: Request,
@@ -229,18 +223,18 @@ async def make_title(
         Body(examples=[{"messages": [{"role": "user", "parts": [{"type": "text", "text": "How tall?"}]}]}]),
     ] = None,
 ) -> Title | PlainTextResponse:
-    """The title it has, or the first words of its first question, which become its title.
+    """The title of the thread. If it has none, the first words of its first user message become its title.
 
-    With `Accept: text/plain` it is the body.
+    With `Accept: text/plain`, the title is the body.
     """
     thread = await thread_of(caller, thread_id)
-    title = thread.title or await _made_title(caller, thread_id, data or TitleBody())
+    title = thread.title or await _generated_title(caller, thread_id, data or TitleBody())
     if "text/plain" in request.headers.get("accept", ""):
         return PlainTextResponse(title)
     return Title(title)
 
 
-async def _made_title(caller: CallerView, thread_id: str, body: TitleBody) -> str:
+async def _generated_title(caller: CallerView, thread_id: str, body: TitleBody) -> str:
     first = await caller.store.messages.list(
         thread_id, MessageFilter(roles=("user",)), limit=10, blobs="reference"
     )
@@ -251,13 +245,13 @@ async def _made_title(caller: CallerView, thread_id: str, body: TitleBody) -> st
 
 
 def title_of(messages: Iterable[Message]) -> str:
-    """The first words of the first message of a user that has any; empty if there is none."""
-    said = (text_of(message) for message in messages if isinstance(message, UserMessage))
-    return next((title for text in said if (title := first_words(text))), "")
+    """The first words of the first user message with text; empty if there is none."""
+    texts = (text_of(message) for message in messages if isinstance(message, UserMessage))
+    return next((title for text in texts if (title := first_words(text))), "")
 
 
 def title_in(raws: Json) -> str:
-    """The same, of messages as a page has them: with `parts`, or with a `content` of parts."""
+    """The same for messages of the client, which have their parts in `parts` or `content`."""
     for raw in raws if is_array(raws) else []:
         if is_object(raw) and raw.get("role") == "user":
             parts = raw.get("parts", raw.get("content"))
@@ -278,30 +272,30 @@ def _texts(parts: Json) -> list[str]:
 
 
 class Repository(msgspec.Struct, rename="camel"):
-    """The messages of a thread, all branches."""
+    """The messages of a thread, of all branches."""
 
-    head_id: Annotated[str | None, Meta(description="The last message of the branch that is shown.")]
+    head_id: Annotated[str | None, Meta(description="The last message of the active branch.")]
     messages: Annotated[list[Row], Meta(description="Parents before their children.")]
 
 
 class RowBody(msgspec.Struct, kw_only=True):
-    """A message, whose id stands in the path."""
+    """A message. Its id is in the path."""
 
     parent_id: str | None = None
     format: str = DEFAULT
     content: dict[str, Any]
 
 
-@get(MESSAGES, tags=TAGS, summary="Messages of a thread, all branches")
+@get(MESSAGES, tags=TAGS, summary="List the messages of a thread")
 async def list_messages(
     caller: ActingCaller,
     thread_id: str,
     format_: Annotated[
-        str | None, Query(name="format", description=f"{', '.join(FORMATS)}; {DEFAULT} unless said.")
+        str | None, Query(name="format", description=f"{', '.join(FORMATS)}. Default: {DEFAULT}.")
     ] = None,
     shape: Shape = "rows",
 ) -> Reply[Any]:
-    """Every message that is shown on some branch, and which branch is the current one."""
+    """The messages of all branches, and the last message of the active branch."""
     name = checked_format(format_)
     thread = await thread_of(caller, thread_id)
     page = await caller.store.messages.list(
@@ -316,11 +310,11 @@ async def list_messages(
 async def append_message(
     caller: ActingCaller, thread_id: str, data: Annotated[Row, Body(examples=[APPENDED])]
 ) -> Row:
-    """A message under its parent; with `null`, at the beginning of a branch.
+    """Appends a message to its parent, or starts a branch if `parent_id` is `null`.
 
-    One that a run wrote, or that says the same, is left as it is, and given.
+    A message of a run does not change.
     """
-    return await _kept(caller, thread_id, data)
+    return await _save(caller, thread_id, data)
 
 
 @put(MESSAGE, tags=TAGS, summary="Change a message")
@@ -333,29 +327,25 @@ async def update_message(
         Body(examples=[{"format": DEFAULT, "content": QUESTION}]),
     ],
 ) -> Row:
-    """A message in its place; one that is not there is appended. What a run wrote is left as it is."""
+    """Changes a message, or appends it if it does not exist. A message of a run does not change."""
     row = Row(id=message_id, parent_id=data.parent_id, format=data.format, content=data.content)
-    return await _kept(caller, thread_id, row)
+    return await _save(caller, thread_id, row)
 
 
-async def _kept(caller: CallerView, thread_id: str, row: Row) -> Row:
+async def _save(caller: CallerView, thread_id: str, row: Row) -> Row:
+    row = replace(row, format=checked_format(row.format))
     message = await with_references(caller, read_row(row), "$.content")
-    kept = await caller.store.write(keep, thread_id, row, message, caller.principal)
-    return _row(kept, checked_format(row.format))
-
-
-def _row(message: Message, format_: str) -> Row:
-    content = content_of([message], format_)
-    return Row(id=message.id, parent_id=message.parent_id, format=format_, content=content)
+    saved = await caller.store.write(save_row, thread_id, row, message, caller.principal)
+    return replace(row, parent_id=saved.parent_id, content=content_of([saved], row.format))
 
 
 @delete(MESSAGE, tags=TAGS, summary="Delete a message")
 async def delete_message(caller: ActingCaller, thread_id: str, message_id: str) -> None:
-    """What followed it follows what it followed. The row of a run stands for all of its messages."""
+    """Its children become children of its parent. The row of a run is all messages of the run."""
     stored = await caller.store.messages.get(thread_id, message_id)
     rows = [] if stored is None else await rows_from(caller.store, stored)
     if not await caller.store.messages.delete(thread_id, [row.id for row in rows]):
         raise NotFoundError(
             f"no message {message_id!r} in thread {thread_id!r}",
-            hint="GET /api/assistant-ui/threads/ID/messages lists them",
+            hint="GET /api/assistant-ui/threads/ID/messages lists the messages",
         )

@@ -1,7 +1,7 @@
-"""Messages as the rows that assistant-ui keeps: `{id, parent_id, format, content}`.
+"""Messages as the rows of assistant-ui: `{id, parent_id, format, content}`.
 
-The content is a UI message of the AI SDK without its id. Rows form a tree: a message with two children was
-edited, or answered twice.
+The content is a UI message of the AI SDK without its id. Rows form a tree: if a message has two children, its
+response was regenerated, or the next message was edited.
 """
 
 from collections.abc import Mapping, Sequence
@@ -20,7 +20,7 @@ from partita.server.callers import require
 from partita.server.open_calls import check_calls
 from partita.server.problems import Problem
 from partita.store.messages import queries as messages
-from partita.store.messages import writer as saving
+from partita.store.messages import writer
 from partita.store.messages.prepared import prepare
 from partita.store.sql.transaction import Transaction
 from partita.store.threads import rows as threads
@@ -30,7 +30,7 @@ from partita.types.messages import Message, SystemMessage, ToolMessage, UserMess
 from partita.types.tool_results import fold
 
 FORMATS: Final[Mapping[str, Version]] = {f"ai-sdk/v{version}": version for version in RULES}
-"""What assistant-ui calls the UI messages of each version of the AI SDK."""
+"""The names of formats in assistant-ui, with their versions of the AI SDK."""
 
 DEFAULT: Final = "ai-sdk/v6"
 
@@ -39,20 +39,20 @@ class Row(msgspec.Struct, kw_only=True):
     """A message."""
 
     id: Annotated[str, Meta(description="Its id.", examples=["m1"])]
-    parent_id: Annotated[str | None, Meta(description="What it follows; `null`: nothing.")] = None
-    format: Annotated[str, Meta(description="How the content is written.", examples=[DEFAULT])] = DEFAULT
+    parent_id: Annotated[str | None, Meta(description="The message before it; `null`: none.")] = None
+    format: Annotated[str, Meta(description="The format of the content.", examples=[DEFAULT])] = DEFAULT
     content: Annotated[dict[str, Any], Meta(description="A UI message without its id.")]
 
 
 class Tree(NamedTuple):
-    """All rows of a thread, parents first, and the last message of the branch that is shown."""
+    """All rows of a thread, parents first, and the last message of the active branch."""
 
     head: str | None
     rows: list[Row]
 
 
 def checked_format(name: str | None) -> str:
-    """A format that rows can be in: `ai-sdk/v6`, or `v6` for short."""
+    """A format of rows: `ai-sdk/v6`, or `v6` for short."""
     full = DEFAULT if name is None else f"ai-sdk/{name}" if name.startswith("v") else name
     if full not in FORMATS:
         raise Problem(
@@ -62,31 +62,31 @@ def checked_format(name: str | None) -> str:
 
 
 def tree_of(messages: Sequence[Message], leaf: str | None, format_: str) -> Tree:
-    """The rows of a thread. What agents said among themselves is left out, and bridged.
+    """The rows of a thread. Internal messages are left out: a child of one becomes a child of its parent.
 
-    The row of the shown branch's last message stands last, where its children allow it: a page that is not
-    told the head takes the last row for it.
+    The row of the last message of the active branch is the last row, unless it has children: a client that
+    does not receive the head assumes that it is the last row.
     """
     parents = {message.id: message.parent_id for message in messages}
-    visible = fold([message for message in messages if not message.internal])
-    shown = {message.id: message for message in visible if not isinstance(message, ToolMessage)}
-    groups: dict[str, list[Message]] = {}  # what a client has as one message, by each message in it
-    for id_, message in shown.items():
-        parent = shown.get(_shown(parents.get(id_), parents, shown) or "")
-        is_more = parent is not None and parent.id in groups and is_continued(parent, message)
-        groups[id_] = groups[parent.id] if is_more and parent is not None else []
+    folded = fold([message for message in messages if not message.internal])
+    visible = {message.id: message for message in folded if not isinstance(message, ToolMessage)}
+    groups: dict[str, list[Message]] = {}  # the messages that a client joins, by the id of each of them
+    for id_, message in visible.items():
+        parent = visible.get(_visible(parents.get(id_), parents, visible) or "")
+        is_joined = parent is not None and parent.id in groups and is_continued(parent, message)
+        groups[id_] = groups[parent.id] if is_joined and parent is not None else []
         groups[id_].append(message)
     rows = [
         Row(
             id=id_,
-            parent_id=_first(_shown(parents.get(id_), parents, shown), groups),
+            parent_id=_first(_visible(parents.get(id_), parents, visible), groups),
             format=format_,
             content=content_of(group, format_),
         )
         for id_, group in groups.items()
         if group[0].id == id_
     ]
-    head = _first(_shown(leaf, parents, shown), groups)
+    head = _first(_visible(leaf, parents, visible), groups)
     has_children = any(row.parent_id == head for row in rows)
     if head is not None and not has_children:
         rows.sort(key=lambda row: row.id == head)  # stable: parents stay before their children
@@ -98,22 +98,22 @@ def _first(id_: str | None, groups: Mapping[str, Sequence[Message]]) -> str | No
 
 
 def content_of(messages: Sequence[Message], format_: str) -> JsonObject:
-    """The messages of a run, or another message, as the content of a row; empty if nothing is shown."""
+    """The messages of a run, or another message, as the content of a row; empty if none is visible."""
     dumped: Json = dump_chat([strip_notes(message) for message in messages], FORMATS[format_]).payload
     return {key: value for key, value in dumped[0].items() if key != "id"} if dumped else {}
 
 
-def _shown(id_: str | None, parents: Mapping[str, str | None], shown: Mapping[str, Any]) -> str | None:
-    """A message, or the nearest one before it that is shown."""
+def _visible(id_: str | None, parents: Mapping[str, str | None], visible: Mapping[str, Any]) -> str | None:
+    """A message, or its nearest ancestor that is visible."""
     seen: set[str] = set()
-    while id_ is not None and id_ not in shown and id_ not in seen:
+    while id_ is not None and id_ not in visible and id_ not in seen:
         seen.add(id_)
         id_ = parents.get(id_)
-    return id_ if id_ in shown else None
+    return id_ if id_ in visible else None
 
 
 def _parents_first(rows: list[Row]) -> list[Row]:
-    """The rows in their order, but none before its parent: pages refuse a message whose parent is missing."""
+    """The rows in their order, but none before its parent: clients refuse a message without its parent."""
     waiting: dict[str, list[Row]] = {}
     done: dict[str, Row] = {}
     ids = {row.id for row in rows}
@@ -126,44 +126,43 @@ def _parents_first(rows: list[Row]) -> list[Row]:
             next_ = ready.pop(0)
             done[next_.id] = next_
             ready.extend(waiting.pop(next_.id, []))
-    circle = [row for group in waiting.values() for row in group]
-    return [*done.values(), *(msgspec.structs.replace(row, parent_id=None) for row in circle)]
+    in_cycle = [row for group in waiting.values() for row in group]
+    return [*done.values(), *(replace(row, parent_id=None) for row in in_cycle)]
 
 
 def read_row(row: Row) -> Message:
     """The message of a row."""
-    checked_format(row.format)
     message = load_message({**row.content, "id": row.id}, "$.content")
     if isinstance(message, SystemMessage):
         raise ConversionError(
-            "a system message from a page",
+            "a system message from a client",
             where="$.content.role",
-            hint="instructions are given to the agent, on the server",
+            hint="set the instructions of the agent on the server",
         )
     return message
 
 
-def keep(tx: Transaction, thread_id: str, row: Row, message: Message, principal: Principal) -> Message:
-    """Store a message, or leave the one that is there.
+def save_row(tx: Transaction, thread_id: str, row: Row, message: Message, principal: Principal) -> Message:
+    """Store a message, or return the stored one if it does not change.
 
-    What a run wrote stays as it is: a page only repeats what it received. Any other message is replaced when
-    it says something else now; it keeps its place and its times. Only a caller who may write can replace a
-    message, or add one that is not a user's.
+    A message of a run does not change: a client only repeats what it has received. Any other message is
+    replaced if its content differs, and keeps its position and times. Only a caller with the permission
+    `write` may replace a message, or add one that is not a user message.
     """
-    threads.find(tx, thread_id, lock=True)  # so that nobody changes it between the look and the change
+    threads.find(tx, thread_id, lock=True)  # no other transaction can change it before this one ends
     known = messages.get(tx, thread_id, row.id)
     if known is None:
         if not isinstance(message, UserMessage):
-            require(principal, "write", "add an answer", where="$.content.role")
+            require(principal, "write", "add a response", where="$.content.role")
         return _add(tx, thread_id, row, message)
-    if known.run_id is not None or _says_the_same(known, row):
+    if known.run_id is not None or content_of([known], row.format) == row.content:
         return known
     require(principal, "write", f"change message {row.id!r}", where="$.content")
     check_calls(message, known)
     changed = replace(
         message, thread_id=thread_id, resource_id=known.resource_id, created_at=known.created_at
     )
-    return saving.save(tx, [prepare(changed, thread_id)])[0]
+    return writer.save(tx, [prepare(changed, thread_id)])[0]
 
 
 def _add(tx: Transaction, thread_id: str, row: Row, message: Message) -> Message:
@@ -171,11 +170,7 @@ def _add(tx: Transaction, thread_id: str, row: Row, message: Message) -> Message
     parent = row.parent_id
     if parent is not None and messages.get(tx, thread_id, parent, blobs="reference") is None:
         raise ConflictError(
-            f"no message {parent!r} to follow", where="$.parent_id", hint="append what comes first, first"
+            f"no parent message {parent!r}", where="$.parent_id", hint="append the parent first"
         )
-    placed = replace(message, thread_id=thread_id, parent_id=parent or "")
-    return saving.save(tx, [prepare(placed, thread_id)])[0]
-
-
-def _says_the_same(known: Message, row: Row) -> bool:
-    return content_of([known], row.format) == row.content
+    child = replace(message, thread_id=thread_id, parent_id=parent or "")
+    return writer.save(tx, [prepare(child, thread_id)])[0]

@@ -72,7 +72,7 @@ class ClientMessage(NamedTuple):
             raise ConversionError(
                 "a system message from a client",
                 where=f"{self.where}.role",
-                hint="instructions are given to the agent, on the server",
+                hint="set the instructions of the agent on the server",
             )
         return replace(message, id=self.id, thread_id=thread_id, parent_id=None, run_id=None, internal=False)
 

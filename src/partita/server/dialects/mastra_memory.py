@@ -1,4 +1,4 @@
-"""What Mastra's memory is, what an agent is to remember of a thread, and the search in it."""
+"""The memory for Mastra's clients: its status, working memory of threads, and search."""
 
 import asyncio
 from typing import Annotated, Any, Final
@@ -13,97 +13,96 @@ from partita.server.endpoints import Body, Query, get, post
 from partita.server.problems import Problem
 from partita.store.messages.prepared import ROLES
 from partita.store.sql.texts import storable
-from partita.store.store import Store
 from partita.store.values import MESSAGE_FIELDS, SearchFilter, SearchHit
 from partita.types.json import JsonObject
 from partita.types.messages import Message, text_of
 from partita.types.times import javascript_date
 
 from .mastra_query import whole_number
-from .mastra_threads import TAGS, THREAD, ResourceId, open_thread
+from .mastra_threads import TAGS, THREAD, ResourceId, find_thread
 
 STATUS: Final = ["/api/memory/status", "/api/memory/network/status"]
 
 WORKING_MEMORY: Final = "workingMemory"
-"""The member of a thread's metadata that holds it; Mastra has it there too."""
+"""The member of a thread's metadata with its working memory, as in Mastra."""
 
-FOUND: Final = 20
-MOST_FOUND: Final = 500
+RESULTS: Final = 20
+MOST_RESULTS: Final = 500
 
 
 class MemoryStatus(msgspec.Struct, rename="camel"):
-    """Whether there is a memory."""
+    """The status of the memory."""
 
-    result: Annotated[bool, Meta(description="Always: the store is the memory.")]
-    memory_type: Annotated[str, Meta(description="Where it is.")]
-    observational_memory: Annotated[dict[str, bool], Meta(description="There is none.")]
+    result: Annotated[bool, Meta(description="Always true: the store is the memory.")]
+    memory_type: str
+    observational_memory: Annotated[dict[str, bool], Meta(description="Not supported.")]
 
 
 class MemoryConfig(msgspec.Struct):
-    """How the memory behaves."""
+    """The configuration of the memory."""
 
-    config: Annotated[dict[str, Any], Meta(description="In Mastra's words.")]
+    config: Annotated[dict[str, Any], Meta(description="The options of Mastra's memory.")]
 
 
 class WorkingMemory(msgspec.Struct, rename="camel", kw_only=True):
-    """What an agent is to keep in mind in a thread."""
+    """What an agent remembers in a thread."""
 
-    working_memory: Annotated[Any, Meta(description="The text; `null` when there is none.")]
-    source: Annotated[str, Meta(description="Whose it is: the thread's.")] = "thread"
-    working_memory_template: Annotated[Any, Meta(description="There is none.")] = None
-    thread_exists: Annotated[bool, Meta(description="Whether there is such a thread.")]
+    working_memory: Annotated[Any, Meta(description="The text; `null` if there is none.")]
+    source: Annotated[str, Meta(description="Always `thread`.")] = "thread"
+    working_memory_template: Annotated[Any, Meta(description="Not supported.")] = None
+    thread_exists: Annotated[bool, Meta(description="Whether the thread exists.")]
 
 
 class WorkingMemoryBody(msgspec.Struct, rename="camel", kw_only=True):
-    """What is to be kept in mind from now on."""
+    """The new working memory of a thread."""
 
     working_memory: Annotated[str, Meta(description="The text.", examples=["# User\n- Name: Ada"])]
     resource_id: str | None = None
 
 
-class Neighbour(msgspec.Struct, rename="camel", kw_only=True):
-    """A message beside one that was found."""
+class SearchedMessage(msgspec.Struct, rename="camel", kw_only=True):
+    """A message."""
 
     id: Annotated[str, Meta(description="Its id.")]
-    role: Annotated[str, Meta(description="Who said it.")]
-    content: Annotated[str, Meta(description="What it says.")]
-    created_at: Annotated[str | None, Meta(description="When.")] = None
+    role: str
+    content: Annotated[str, Meta(description="Its text.")]
+    created_at: str | None = None
 
 
-class Context(msgspec.Struct):
-    """What was said around it."""
+class SearchContext(msgspec.Struct):
+    """The messages next to a result."""
 
-    before: Annotated[list[Neighbour], Meta(description="Before it.")]
-    after: Annotated[list[Neighbour], Meta(description="After it.")]
-
-
-class Result(Neighbour, kw_only=True):
-    """A message that was found."""
-
-    thread_id: Annotated[str, Meta(description="Where it is.")]
-    thread_title: Annotated[str | None, Meta(description="What that thread is called.")] = None
-    context: Annotated[Context, Meta(description="What was said around it.")]
+    before: list[SearchedMessage]
+    after: list[SearchedMessage]
 
 
-class Results(msgspec.Struct, rename="camel", kw_only=True):
-    """What a search found, the best first."""
+class SearchResult(SearchedMessage, kw_only=True):
+    """A message that matches a search."""
 
-    results: Annotated[list[Result], Meta(description="The messages.")]
-    count: Annotated[int, Meta(description="How many.")]
-    query: Annotated[str, Meta(description="What was searched.")]
+    thread_id: Annotated[str, Meta(description="Its thread.")]
+    thread_title: str | None = None
+    context: SearchContext
+
+
+class SearchResults(msgspec.Struct, rename="camel", kw_only=True):
+    """The results of a search, the best first."""
+
+    results: list[SearchResult]
+    count: Annotated[int, Meta(description="The number of results.")]
+    query: Annotated[str, Meta(description="The searched words.")]
     search_scope: Annotated[str, Meta(description="`thread` or `resource`.")]
-    search_type: Annotated[str, Meta(description="By words.")] = "text"
+    search_type: Annotated[str, Meta(description="Always `text`: full-text search.")] = "text"
 
 
-@get(STATUS, tags=TAGS, summary="Whether there is a memory")
+@get(STATUS, tags=TAGS, summary="Get the status of the memory")
 async def memory_status() -> MemoryStatus:
-    """There is: the store."""
+    """There always is a memory: the store."""
     return MemoryStatus(True, "local", {"enabled": False})
 
 
-@get("/api/memory/config", tags=TAGS, summary="How the memory behaves")
+@get("/api/memory/config", tags=TAGS, summary="Get the configuration of the memory")
 async def memory_config() -> MemoryConfig:
-    """Working memory is kept by thread; recall by meaning and observations there are none."""
+    """Working memory belongs to threads. Semantic recall and observational memory are not supported."""
     config: JsonObject = {
         "semanticRecall": False,
         "workingMemory": {"enabled": True, "scope": "thread"},
@@ -112,15 +111,14 @@ async def memory_config() -> MemoryConfig:
     return MemoryConfig(config)
 
 
-@get([f"{path}/working-memory" for path in THREAD], tags=TAGS, summary="The working memory of a thread")
+@get([f"{path}/working-memory" for path in THREAD], tags=TAGS, summary="Get the working memory of a thread")
 async def get_working_memory(caller: Caller, thread_id: str, resource_id: ResourceId = None) -> WorkingMemory:
-    """What was kept; of a thread that is not there, nothing."""
+    """The working memory; `null` if the thread does not exist."""
     try:
-        thread = (await open_thread(caller, thread_id, resource_id)).thread
+        thread = (await find_thread(caller, thread_id, resource_id)).thread
     except NotFoundError:
         return WorkingMemory(working_memory=None, thread_exists=False)
-    kept = (thread.metadata or {}).get(WORKING_MEMORY)
-    return WorkingMemory(working_memory=kept, thread_exists=True)
+    return WorkingMemory(working_memory=(thread.metadata or {}).get(WORKING_MEMORY), thread_exists=True)
 
 
 @post(
@@ -133,9 +131,9 @@ async def set_working_memory(
     thread_id: str,
     data: Annotated[WorkingMemoryBody, Body(examples=[{"workingMemory": "- Name: Ada"}])],
 ) -> Success:
-    """It is kept in the metadata of the thread."""
-    opened = await open_thread(caller, thread_id, data.resource_id)
-    await opened.store.threads.update_metadata(thread_id, {WORKING_MEMORY: data.working_memory})
+    """Stores the working memory in the metadata of the thread."""
+    found = await find_thread(caller, thread_id, data.resource_id)
+    await found.store.threads.update_metadata(thread_id, {WORKING_MEMORY: data.working_memory})
     return Success(True)
 
 
@@ -143,55 +141,54 @@ async def set_working_memory(
 async def search_memory(
     caller: Caller,
     *,
-    words: Annotated[str | None, Query(name="searchQuery", description="The words.")] = None,
+    words: Annotated[str | None, Query(name="searchQuery", description="The words to search.")] = None,
     resource_id: ResourceId = None,
     thread_id: Annotated[str | None, Query(name="threadId", description="Only in this thread.")] = None,
-    limit: Annotated[str | None, Query(description="How many at most; 20 unless said.")] = None,
-) -> Results:
-    """By words, not by meaning: all of them must be in a message. Each comes with its neighbours."""
+    limit: Annotated[str | None, Query(description="The number of results at most. Default: 20.")] = None,
+) -> SearchResults:
+    """Messages with all words, not a semantic search. Each result has the messages next to it."""
     if not words or not words.strip():
-        raise Problem(400, "no searchQuery", where="query searchQuery", hint="say what to search")
+        raise Problem(400, "no searchQuery", where="query searchQuery", hint="send the words to search")
     if thread_id:
-        store = (await open_thread(caller, thread_id, resource_id)).store
+        store = (await find_thread(caller, thread_id, resource_id)).store
     else:
         store = caller.acting_for(storable(resource_id, "the resource id")).store
-    most = FOUND if limit is None else min(whole_number(limit, "limit"), MOST_FOUND)
-    hits = await _search(store, words, most, thread_id) if most else []
-    results = await asyncio.gather(*(_result(caller, hit) for hit in hits))
-    found = [result for result in results if result is not None]
-    scope = "thread" if thread_id else "resource"
-    return Results(results=found, count=len(found), query=words, search_scope=scope)
-
-
-async def _search(store: Store, query: str, limit: int, thread_id: str | None) -> list[SearchHit]:
+    most = RESULTS if limit is None else min(whole_number(limit, "limit"), MOST_RESULTS)
     in_messages = SearchFilter(thread_id=thread_id, fields=MESSAGE_FIELDS)
-    return list(await store.search(query, in_messages, limit=limit))
+    hits = (await store.search(words, in_messages, limit=most)).items if most else ()
+    results = [
+        one for one in await asyncio.gather(*(_result(caller, hit) for hit in hits)) if one is not None
+    ]
+    scope = "thread" if thread_id else "resource"
+    return SearchResults(results=results, count=len(results), query=words, search_scope=scope)
 
 
-async def _result(caller: CallerView, hit: SearchHit) -> Result | None:
-    """A message that was found, with those beside it; `None` when it is gone by now."""
+async def _result(caller: CallerView, hit: SearchHit) -> SearchResult | None:
+    """A result with the messages next to it; `None` if the message was deleted meanwhile."""
     store = caller.store if hit.resource_id is None else caller.store.scoped(hit.resource_id)
-    assert hit.message_id is not None, "no titles were searched"
+    assert hit.message_id is not None, "only messages are searched"
     try:
         near = await store.messages.around(
             hit.thread_id, hit.message_id, previous=1, following=1, blobs="reference"
         )
     except (NotFoundError, ConflictError):
         return None
-    place = next(number for number, message in enumerate(near) if message.id == hit.message_id)
-    neighbours = [_neighbour(message) for message in near]
-    middle = neighbours[place]
-    return Result(
-        id=middle.id,
-        role=middle.role,
-        content=middle.content or hit.snippet,
-        created_at=middle.created_at,
+    index = next(number for number, message in enumerate(near) if message.id == hit.message_id)
+    messages = [_searched(message) for message in near]
+    result = messages[index]
+    return SearchResult(
+        id=result.id,
+        role=result.role,
+        content=result.content or hit.snippet,
+        created_at=result.created_at,
         thread_id=hit.thread_id,
         thread_title=hit.title,
-        context=Context(neighbours[:place], neighbours[place + 1 :]),
+        context=SearchContext(messages[:index], messages[index + 1 :]),
     )
 
 
-def _neighbour(message: Message) -> Neighbour:
-    made = None if message.created_at is None else javascript_date(message.created_at)
-    return Neighbour(id=message.id, role=ROLES[type(message)], content=text_of(message), created_at=made)
+def _searched(message: Message) -> SearchedMessage:
+    time = None if message.created_at is None else javascript_date(message.created_at)
+    return SearchedMessage(
+        id=message.id, role=ROLES[type(message)], content=text_of(message), created_at=time
+    )

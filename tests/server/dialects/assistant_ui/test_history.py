@@ -79,6 +79,13 @@ async def test_rows_are_in_the_format_that_was_asked_for(client: httpx.AsyncClie
     assert (await client.get(PLACE, params={"format": "aui/v0"})).status_code == 400
 
 
+async def test_a_row_may_name_its_format_in_short(client: httpx.AsyncClient) -> None:
+    short = row("m1", None, question("How tall?"), format="v6")
+    for _ in range(2):
+        saved = await client.post(PLACE, json=short)
+        assert (saved.status_code, saved.json()) == (200, {**short, "format": "ai-sdk/v6"})
+
+
 async def test_appended_again_nothing_changes(client: httpx.AsyncClient) -> None:
     rows = [row("m1", None, question("How tall?")), row("m2", "m1", answer("Tall."))]
     await append(client, *rows)
