@@ -90,7 +90,7 @@ class CallerView:
         if instructions is not None and not may_instruct:
             raise Problem(
                 403,
-                f"the role {self.principal.role!r} may not give the agent instructions",
+                f"the role {self.principal.role!r} may not send instructions for the agent",
                 where="$.system",
                 hint="leave `system` out; to allow it, start the server with asgi(…, client_system=True)",
             )

@@ -70,16 +70,19 @@ class _Metrics(Collector):
 
 def _of_requests(metrics: Metrics) -> Iterator[Metric]:
     yield _counter(
-        "partita_requests", "Requests that were answered.", ("route", "method", "status"), metrics.requests
+        "partita_requests",
+        "Requests by route, method and status.",
+        ("route", "method", "status"),
+        metrics.requests,
     )
     yield _histogram(
         "partita_request_seconds",
-        "How long responses took, except streams.",
+        "Seconds until responses were complete, except streams.",
         ("route", "method"),
         metrics.request_seconds,
     )
     yield _histogram(
-        "partita_stream_seconds", "How long streams were open.", ("route",), metrics.stream_seconds
+        "partita_stream_seconds", "Seconds for which streams were open.", ("route",), metrics.stream_seconds
     )
     yield _counter("partita_refused_requests", "Requests that were refused.", ("reason",), metrics.refusals)
     yield _counter(

@@ -76,7 +76,7 @@ class AgUi(NamedTuple):
         )
 
     async def respond(self, caller: CallerView, body: RunInput, started: StartedTurn) -> Response:
-        """The events of the run. Of a message that it continues, only the ids are known to the encoder."""
+        """The events of the run. The encoder knows the chunks of the message that the run continues."""
         run, continued = started.run, started.continued
         before = () if continued is None else tuple(chunks_of_message(continued))[:-1]
         encoder = AgUiEncoder(body.thread_id, body.run_id, run.message_id, before)
@@ -125,8 +125,8 @@ async def run_agent(
     agent_name: str,
     data: Annotated[RunInput, Body(examples=[HELLO, APPROVE])],
 ) -> Response:
-    """What `HttpAgent` of AG-UI calls. The thread is stored like any chat: messages are identified by their
-    ids, and outputs of client tools are taken from the client's messages. A run that waits for an approval
-    ends with an interrupt; send the response to it in `resume`. Disconnecting does not stop the run.
+    """For `HttpAgent` of AG-UI. The thread is stored like any chat: messages are identified by their ids, and
+    outputs of client tools are read from the client's messages. A run that waits for an approval ends with an
+    interrupt; send the approval response in `resume`. Disconnecting does not stop the run.
     """
     return await run_turn(AgUi(agent_name), caller, request, data)

@@ -216,7 +216,7 @@ Version = Annotated[
 
 EVENTS: Final = ResponseSpec("Server-sent events: UI message chunks.", media_type="text/event-stream")
 
-NOTHING: Final = ResponseSpec("There is nothing to read.")
+NOTHING: Final = ResponseSpec("There is no active run.")
 
 HELLO: Final = {
     "id": "chat-1",
@@ -228,7 +228,7 @@ HELLO: Final = {
 @post(
     "/api/chat",
     tags=["chat"],
-    summary="Send a message, and read the response",
+    summary="Send a message and stream the response",
     responses={200: EVENTS},
 )
 async def send(
@@ -238,10 +238,10 @@ async def send(
     version: Version = None,
     key: IdempotencyKey = None,
 ) -> Response:
-    """What `useChat` calls: a new or edited message, a response to regenerate, outputs of client tools and
-    approval responses. Send all messages of the client, or the last one alone; they are identified by their
-    ids. The run continues if the client disconnects: resume it, or stop it. A repeated request gets the same
-    response.
+    """For `useChat`: sends a new or edited message, outputs of client tools or approval responses, or
+    regenerates a response. Send all messages of the client, or the last one alone; they are identified by
+    their ids. The run continues if the client disconnects: resume it, or stop it. A repeated request gets the
+    same response.
     """
     return await run_turn(_dialect(caller, version, key), caller, request, data)
 
@@ -259,10 +259,10 @@ async def resume(
     version: Version = None,
     last_event_id: Annotated[str | None, Header(name="last-event-id")] = None,
 ) -> EventStream:
-    """The active run, from its first chunk and with the same message id, then live. If the last run was
-    interrupted because the server was stopped or killed: its response and how it ended. Otherwise 204. With
-    `Last-Event-ID`, an event id of the stream or the number in it: what follows that event, also of the last
-    run if it has ended.
+    """Streams the active run from its first chunk, with the same message id, then live. If the server was
+    stopped or killed during the last run, streams its response and its end. Otherwise, the response is 204.
+    With `Last-Event-ID` (an event id of the stream, or the number in it), streams what follows that event,
+    also of the last run if it has ended.
     """
     found = await caller.store.read(active_run, chat_id)
     dialect = _dialect(caller, version)
@@ -295,7 +295,7 @@ async def _end_of_log(caller: CallerView, run: Run) -> int:
 
 
 class StopBody(msgspec.Struct, rename="camel", kw_only=True):
-    """The run to stop. If a run is named that is not active, nothing is stopped."""
+    """The run to stop. If it is not active, nothing is stopped."""
 
     run_id: str | None = None
     message_id: str | None = None
@@ -311,8 +311,8 @@ class Stopped(msgspec.Struct, rename="camel", omit_defaults=True):
 
 @post("/api/chat/{chat_id}/stop", tags=["chat"], summary="Stop a response")
 async def stop(caller: Caller, chat_id: str, data: Annotated[StopBody | None, Body()] = None) -> Stopped:
-    """Stop the active run of a chat; its messages stay. Name the run, or its message, so that a late request
-    does not stop the next one. Stopping nothing is not an error.
+    """Stops the active run of a chat; its messages are kept. Name the run, or its message, so that a late
+    request does not stop the next run. If no run is active, nothing happens.
     """
     requested = data or StopBody()
     run = await caller.session.active_run(chat_id)

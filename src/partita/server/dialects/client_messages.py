@@ -61,7 +61,9 @@ class ClientMessage(NamedTuple):
         """The id, which every message must have."""
         if not isinstance(self.raw_id, str) or not self.raw_id:
             raise DecodeError(
-                "a message without an id", where=f"{self.where}.id", hint="useChat gives every message one"
+                "a message without an id",
+                where=f"{self.where}.id",
+                hint="send an id with each message, as useChat does",
             )
         return self.raw_id
 

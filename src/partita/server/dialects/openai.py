@@ -43,7 +43,7 @@ LONGEST_SHOWN: Final = 60
 
 
 class StreamOptions(msgspec.Struct, omit_defaults=True):
-    """InvokeOptions of a stream."""
+    """Options of a stream."""
 
     include_usage: bool = False
 
@@ -68,12 +68,12 @@ class CompletionBody(msgspec.Struct, kw_only=True):
     function_call: Annotated[Any, Meta(description="Not supported: use `tool_choice`.")] = None
     metadata: Annotated[
         dict[str, Any] | None,
-        Meta(description="With `thread_id`, the last messages are a turn of that thread, and are stored."),
+        Meta(description="With `thread_id`, the new messages are a turn of that thread, and are stored."),
     ] = None
 
     @property
     def thread_id(self) -> str | None:
-        """The thread in `metadata`, if it is given."""
+        """The thread in `metadata`, if there is one."""
         thread_id = (self.metadata or {}).get(THREAD)
         return thread_id if isinstance(thread_id, str) and thread_id else None
 
@@ -95,7 +95,7 @@ class CompletionBody(msgspec.Struct, kw_only=True):
 
 
 def _with_parameters(tool: JsonObject) -> JsonObject:
-    """A function without a schema of its input takes an empty object."""
+    """A tool whose function has a schema: without one, its input is an empty object."""
     function = tool.get("function")
     if not is_object(function) or function.get("parameters") is not None:
         return tool
@@ -105,17 +105,17 @@ def _with_parameters(tool: JsonObject) -> JsonObject:
 class OpenAi(NamedTuple):
     """The dialect of Chat Completions.
 
-    Messages have no ids, and a client can send any history. In a thread, new are the messages after the last
-    assistant message: those of the user, and outputs of the calls that it ended with.
+    Messages have no ids, and a client can send any history. In a thread, the messages after the last
+    assistant message are new: user messages, and outputs of the calls that it ended with.
     """
 
     request: Request
     thread_id: str | None
-    """The thread that the request is a turn of; `None`: nothing is stored."""
+    """The thread of the turn; `None` for a direct call, of which nothing is stored."""
 
     def read(self, caller: CallerView, body: CompletionBody) -> Turn:
         """The turn with the new messages of the request."""
-        assert self.thread_id is not None, "a direct call is no turn"
+        assert self.thread_id is not None, "a direct call is not a turn"
         loaded = self._load(caller, body)
         replies, new = _new_messages(loaded.messages)
         if not (replies or new):
@@ -139,11 +139,8 @@ class OpenAi(NamedTuple):
 
     async def respond_directly(self, caller: CallerView, body: CompletionBody) -> Response:
         """The response of an agent that is called with the whole conversation. Nothing is stored."""
-        loaded, agent, owner = (
-            self._load(caller, body),
-            _agent(caller, body.model),
-            caller.principal.resource_id,
-        )
+        loaded, agent = self._load(caller, body), _agent(caller, body.model)
+        owner = caller.principal.resource_id
         options = caller.run_options(
             tools=offered_tools(loaded.request.tools if loaded.request else (), agent),
             body=await extra_members(self.request, CompletionBody),
@@ -156,7 +153,7 @@ class OpenAi(NamedTuple):
         return await self._response(caller, body, chunks, id=f"chatcmpl-{options.message_id}")
 
     def _load(self, caller: CallerView, body: CompletionBody) -> Loaded:
-        """The messages and tools of a request, if all that it asks for is supported and allowed."""
+        """The messages and tools of a request. Raises if it has something unsupported or forbidden."""
         _agent(caller, body.model)
         _check_supported(body)
         loaded = load({"messages": body.messages, "tools": body.offered_tools})
@@ -238,9 +235,9 @@ def _check_supported(body: CompletionBody) -> None:
 
 
 def _check_roles(body: CompletionBody, caller: CallerView, *, is_stored: bool) -> None:
-    """Refuse messages that only the server may write, of a caller that may only send messages of its own.
+    """Refuse messages that only the server may write, unless the caller may write any message.
 
-    In a thread, messages before the last of the assistant are ignored: the server has stored them.
+    In a thread, messages before the last assistant message are ignored: the server has stored them.
     """
     for index, raw in enumerate(body.messages):
         role, where = raw.get("role"), f"$.messages[{index}]"
@@ -316,7 +313,7 @@ class Models(msgspec.Struct):
 
 @get("/v1/models", tags=[TAG], summary="List the agents, as models")
 async def list_models(caller: ActingCaller) -> Models:
-    """Each agent of this server is a model by its name. Agents that miss a key or a program are left out."""
+    """Each agent is a model with the agent's name. Agents that miss a key or a program are left out."""
     agents = caller.state.agents.by_name.items()
     return Models([Model(name) for name, agent in agents if getattr(agent, "missing", None) is None])
 
@@ -335,10 +332,10 @@ async def create_completion(
     data: Annotated[CompletionBody, Body(examples=[HELLO, WITH_TOOL])],
     thread: Thread = None,
 ) -> Response:
-    """What the clients of OpenAI call. `model` names an agent. The whole conversation is sent each time, and
-    nothing is stored; disconnecting stops the response. With a thread, the new messages are a turn of it,
-    stored like any other, which continues if the client disconnects. The client runs the functions that it
-    sends as tools.
+    """For clients of OpenAI. `model` is the name of an agent. By default, send the whole conversation each
+    time: nothing is stored, and disconnecting stops the response. With a thread, the new messages are a turn
+    of it, which is stored, and continues if you disconnect. The client runs the functions that it sends as
+    tools.
     """
     dialect = OpenAi(request, data.thread_id or thread or None)
     if dialect.thread_id is None:

@@ -59,7 +59,7 @@ LAST_QUEUED: Final = 100
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Turn:
-    """What a request asks of an agent in a thread: new messages, and replies to calls by their ids."""
+    """A turn of a thread: new messages, replies to calls, and options."""
 
     thread_id: str
     agent: str | None = None
@@ -90,10 +90,10 @@ class HistoryTurn(Turn):
 
 
 class StartedTurn(NamedTuple):
-    """The run of a turn, and what of it the client has: all log entries up to `after`.
+    """The run of a turn. The client has all entries of its log up to `after`.
 
     `continued` is the message that the run continues, as it was before; the client has it as `message_id`.
-    The run may have ended: the request was repeated.
+    If the request was repeated, the run may have ended.
     """
 
     run: Run
@@ -111,10 +111,10 @@ async def start_turn(caller: CallerView, turn: Turn, extra: JsonObject) -> Start
 
 
 def offered_tools(tools: Sequence[ToolSpec], agent: AgentService) -> tuple[ToolSpec, ...]:
-    """The tools of a request that the agent is to offer in addition to its own.
+    """The tools of a request that the agent offers in addition to its own.
 
-    Refused are tools that the agent cannot offer, or that have the name of one that it runs itself. A tool
-    that it declares for the client is left out: the agent offers it already.
+    Tools that the agent cannot offer, and names of tools that it runs itself, are refused. A tool that it
+    declares for the client is left out: the agent offers it already.
     """
     try:
         check_client_tools(agent, tools)
@@ -126,7 +126,7 @@ def offered_tools(tools: Sequence[ToolSpec], agent: AgentService) -> tuple[ToolS
             raise ConversionError(
                 f"the agent has a tool {tool.name!r} of its own",
                 where=f"$.tools[{index}]",
-                hint="give yours another name",
+                hint="rename your tool",
             )
     return tuple(tool for tool in tools if tool.name not in declared)
 
@@ -322,7 +322,9 @@ class _HistoryStart:
             await self._stop_abandoned(earlier)
             return await self._start_run(agent, [*await self._unknown(earlier), message])
         if not isinstance(stored, UserMessage):
-            raise ConflictError(f"message {message.id!r} is a response", hint="give a new message a new id")
+            raise ConflictError(
+                f"message {message.id!r} is a response", hint="send a new message with a new id"
+            )
         active = self._context.run
         latest = None if active is None else await self._last_user_message()
         if active is not None and latest is not None and latest.id == stored.id:
@@ -542,10 +544,12 @@ def allowed_folder(cwd: str, allowed: Sequence[str]) -> Path:
             403,
             "clients cannot choose the folder of an agent here",
             where=WHERE,
-            hint="the server has to allow folders: partita serve --cwd FOLDER, or asgi(…, cwds=[FOLDER])",
+            hint="allow folders on the server: partita serve --cwd FOLDER, or asgi(…, cwds=[FOLDER])",
         )
     if not Path(cwd).is_absolute() or "\0" in cwd:
-        raise Problem(400, f"{cwd[:200]!r} is not an absolute path", where=WHERE, hint="give the whole path")
+        raise Problem(
+            400, f"{cwd[:200]!r} is not an absolute path", where=WHERE, hint="send an absolute path"
+        )
     try:
         folder = Path(cwd).resolve()
     except (OSError, RuntimeError):  # a loop of links, or a name that is too long

@@ -119,4 +119,4 @@ async def test_a_relative_path_is_refused(store: Store, folders: Path) -> None:
     app = asgi(Located(), store=store, cwds=[str(folders)])
     async with app.lifespan(), client_of(app) as client:
         answer = await ask(client, 1, "work")
-        assert (answer.status_code, answer.json()["hint"]) == (400, "give the whole path")
+        assert (answer.status_code, answer.json()["hint"]) == (400, "send an absolute path")

@@ -1,6 +1,6 @@
 "use strict";
-// The page is drawn from the document in the same folder. Everything becomes text nodes: no text of the
-// document is ever parsed as HTML.
+// The page is rendered from the document in the same folder. All text becomes text nodes: no text of the
+// document is parsed as HTML.
 
 const METHODS = ["get", "post", "put", "patch", "delete", "head", "options"];
 const STREAM = "text/event-stream";
@@ -20,7 +20,7 @@ function make(tag, attributes = {}, ...children) {
 }
 
 // The markdown of the descriptions: paragraphs, lists, **bold**, `code`.
-function words(text) {
+function inline(text) {
   return (text || "").split(/(\*\*[^*]+\*\*|`[^`]+`)/).map((piece) => {
     if (piece.startsWith("**") && piece.length > 4) return make("strong", {}, piece.slice(2, -2));
     if (piece.startsWith("`") && piece.length > 2) return make("code", {}, piece.slice(1, -1));
@@ -32,9 +32,9 @@ function prose(text) {
   return (text || "").split(/\n\s*\n/).filter(Boolean).map((block) => {
     const lines = block.split("\n");
     if (lines.every((line) => /^\s*[-*] /.test(line))) {
-      return make("ul", {}, lines.map((line) => make("li", {}, words(line.replace(/^\s*[-*] /, "")))));
+      return make("ul", {}, lines.map((line) => make("li", {}, inline(line.replace(/^\s*[-*] /, "")))));
     }
-    return make("p", {}, words(block.replaceAll("\n", " ")));
+    return make("p", {}, inline(block.replaceAll("\n", " ")));
   });
 }
 
@@ -81,7 +81,7 @@ function opened(schema) {
 function drawSchema(schema) {
   const box = make("div", { class: "schema" });
   if (schema.$ref) return make("div", { class: "schema" }, opened(schema));
-  if (schema.description) box.append(make("div", { class: "quiet" }, words(schema.description)));
+  if (schema.description) box.append(make("div", { class: "quiet" }, inline(schema.description)));
   const fields = Object.entries(schema.properties || {});
   if (!fields.length) box.append(make("div", { class: "type" }, typeOf(schema)), ...inner(schema).map(opened));
   for (const [name, field] of fields) {
@@ -89,7 +89,7 @@ function drawSchema(schema) {
       make("span", { class: "name" }, name),
       make("span", { class: "type" }, typeOf(field)),
       (schema.required || []).includes(name) ? make("span", { class: "need" }, " required") : null,
-      field.description ? make("span", { class: "about" }, words(field.description)) : null,
+      field.description ? make("span", { class: "about" }, inline(field.description)) : null,
       inner(field).map(opened)));
   }
   return box;
@@ -106,8 +106,8 @@ function sample(schema, depth = 0) {
   if (choices) return sample(choices[0], depth + 1);
   if (whole.type === "array") return depth > 3 ? [] : [sample(whole.items, depth + 1)];
   if (whole.properties) {
-    const needed = (whole.required || []).filter((name) => depth < 4 && whole.properties[name]);
-    return Object.fromEntries(needed.map((name) => [name, sample(whole.properties[name], depth + 1)]));
+    const required = (whole.required || []).filter((name) => depth < 4 && whole.properties[name]);
+    return Object.fromEntries(required.map((name) => [name, sample(whole.properties[name], depth + 1)]));
   }
   return { string: "", integer: 0, number: 0, boolean: false, object: {} }[whole.type] ?? null;
 }
@@ -123,7 +123,7 @@ function drawParameters(parameters) {
       make("td", {}, make("code", {}, one.name), " ", one.required ? make("span", { class: "need" }, "required") : null),
       make("td", { class: "type" }, `${one.in} · ${typeOf(one.schema)}`,
         one.schema.default !== undefined ? ` = ${JSON.stringify(one.schema.default)}` : ""),
-      make("td", {}, words(one.description || one.schema.description)))))))];
+      make("td", {}, inline(one.description || one.schema.description)))))))];
 }
 
 function examplesOf(media) {
@@ -139,11 +139,11 @@ function drawBody(body) {
 }
 
 function drawResponses(responses) {
-  const rows = Object.entries(responses).map(([status, answer]) => {
-    const content = Object.entries(answer.content || {});
+  const rows = Object.entries(responses).map(([status, response]) => {
+    const content = Object.entries(response.content || {});
     return make("tr", {},
       make("td", { class: `mono ${status < "300" ? "good" : "bad"}` }, status),
-      make("td", {}, make("p", {}, words(answer.description)), content.map(([type, media]) => [
+      make("td", {}, make("p", {}, inline(response.description)), content.map(([type, media]) => [
         make("span", { class: "type" }, `${type} · ${typeOf(media.schema)}`),
         ...(status < "300" ? inner(media.schema).map(opened) : []),
         ...(status < "300" && type === STREAM && media.example ? [make("pre", {}, media.example)] : [])]).flat()));
@@ -165,8 +165,8 @@ function requestOf(path, method, parameters, inputs, bodyInput, bodyType) {
   let target = path;
   const query = new URLSearchParams();
   const headers = {};
-  parameters.forEach((one, place) => {
-    const value = inputs[place].value;
+  parameters.forEach((one, index) => {
+    const value = inputs[index].value;
     if (one.in === "path") target = target.replace(`{${one.name}}`, encodeURIComponent(value));
     else if (value !== "" && one.in === "query") query.append(one.name, value);
     else if (value !== "" && one.in === "header") headers[one.name] = value;
@@ -234,14 +234,14 @@ function drawTry(path, method, operation) {
     output.textContent = "";
     status.textContent = "…";
     const { url, init } = request();
-    const began = performance.now();
+    const started = performance.now();
     try {
       const response = await fetch(url, { ...init, signal: controller.signal });
-      const told = () => `${response.status} ${response.statusText} · ${Math.round(performance.now() - began)} ms`;
+      const statusLine = () => `${response.status} ${response.statusText} · ${Math.round(performance.now() - started)} ms`;
       status.className = `status ${response.ok ? "good" : "bad"}`;
-      status.textContent = told();
+      status.textContent = statusLine();
       await readInto(output, response);
-      status.textContent = told();
+      status.textContent = statusLine();
     } catch (error) {
       status.className = "status bad";
       status.textContent = error.name === "AbortError" ? "stopped reading" : String(error);
@@ -258,7 +258,7 @@ function drawTry(path, method, operation) {
     output.textContent = curlOf(request());
   });
   return make("form", { class: "try", onsubmit: run }, make("h3", {}, "Try it"),
-    parameters.map((one, place) => make("label", {}, make("span", {}, one.name), inputs[place])),
+    parameters.map((one, index) => make("label", {}, make("span", {}, one.name), inputs[index])),
     bodyInput, bodyType && !isText ? make("p", { class: "quiet" }, `Send ${bodyType} with curl.`) : null,
     make("div", { class: "row" }, send, stop, copy, status), output);
 }
@@ -323,11 +323,11 @@ function showTarget() {
 }
 
 function filter(event) {
-  const wanted = event.target.value.toLowerCase();
+  const text = event.target.value.toLowerCase();
   for (const group of document.querySelectorAll("#contents .group")) {
     let shown = 0;
     for (const link of group.querySelectorAll("a")) {
-      link.hidden = !`${link.title} ${link.textContent}`.toLowerCase().includes(wanted);
+      link.hidden = !`${link.title} ${link.textContent}`.toLowerCase().includes(text);
       link.style.display = link.hidden ? "none" : "";
       shown += !link.hidden;
     }
@@ -337,18 +337,18 @@ function filter(event) {
 
 async function start() {
   const main = document.getElementById("main");
-  const place = `${base}/api/openapi.json`;
-  document.getElementById("document").href = place;
+  const url = `${base}/api/openapi.json`;
+  document.getElementById("document").href = url;
   try {
     const key = document.getElementById("key").value;
-    const response = await fetch(place, { headers: key ? { authorization: `Bearer ${key}` } : {} });
+    const response = await fetch(url, { headers: key ? { authorization: `Bearer ${key}` } : {} });
     if (!response.ok) throw new Error(`${response.status} ${response.statusText}`);
     api = await response.json();
     document.getElementById("contents").replaceChildren();
     draw();
     showTarget();
   } catch (error) {
-    main.replaceChildren(make("p", { class: "bad" }, `The document could not be read: ${error.message}. Is a key needed?`));
+    main.replaceChildren(make("p", { class: "bad" }, `The document could not be read: ${error.message}. Is a key required?`));
   }
 }
 
