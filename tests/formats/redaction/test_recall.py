@@ -108,7 +108,7 @@ def test_a_secret_in_two_blocks_of_a_stream_is_found() -> None:
             ]
         redactor = Redactor(Rules())
         redacted_chunks(chunks, redactor, "$")
-        redactor.learned()
+        redactor.start_replacing()
         result = redacted_chunks(chunks, redactor, "$")
         joined = "".join(chunk.delta for chunk in result.chunks if isinstance(chunk, TextDelta))
         assert not leaks(one.secret, joined), one

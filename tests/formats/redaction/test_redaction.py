@@ -46,7 +46,7 @@ SECRETS: dict[str, str] = {
 def cleaned(messages: Sequence[Message], rules: Rules) -> tuple[tuple[Message, ...], list[Finding]]:
     redactor = Redactor(rules)
     redacted(tuple(messages), redactor)
-    redactor.learned()
+    redactor.start_replacing()
     return redacted(tuple(messages), redactor), redactor.findings
 
 
@@ -221,7 +221,7 @@ def test_a_secret_that_comes_in_pieces_is_found(sizes: list[int], name: str) -> 
     ]
     redactor = Redactor(Rules())
     redacted_chunks(chunks, redactor, "$")
-    redactor.learned()
+    redactor.start_replacing()
     result = redacted_chunks(chunks, redactor, "$")
     joined = "".join(chunk.delta for chunk in result.chunks if isinstance(chunk, TextDelta))
     assert joined == f"It is {redactor.findings[0].mark} now."
@@ -239,7 +239,7 @@ def test_pieces_of_several_texts_are_not_mixed() -> None:
     ]
     redactor = Redactor(Rules())
     redacted_chunks(chunks, redactor, "$")
-    redactor.learned()
+    redactor.start_replacing()
     result = redacted_chunks(chunks, redactor, "$")
     assert result.torn == frozenset({0, 3})
     assert result.chunks[1] == chunks[1]

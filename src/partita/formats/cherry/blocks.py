@@ -1,7 +1,8 @@
 """Blocks of Cherry Studio before it had AI SDK parts → canonical parts.
 
-What a part has no place for is kept in its provider metadata under `cherry`, as in Cherry Studio's own parts
-of today. Not kept: the status `success`, and the id of the message. A block of an unknown type is kept whole.
+Values without a place in a part are kept in its provider metadata under `cherry`, as in Cherry Studio's own
+parts today. Not kept are the status `success` and the id of the message. A block of an unknown type is kept
+whole.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -34,7 +35,7 @@ from partita.types.parts import (
 NAME: Final = "cherry"
 
 RAW: Final = "rawMcpToolResponse"
-"""What the adapter of the agent stored about a call, in the metadata of the block."""
+"""The metadata member of a block with the call as the adapter of the agent stored it."""
 
 UNNAMED: Final = "unknown"
 
@@ -42,7 +43,7 @@ Load: TypeAlias = Callable[[Row], Sequence[AssistantPart]]
 
 
 def load_block(raw: Json, message_id: str, path: str) -> Sequence[AssistantPart]:
-    """The parts of a block: mostly one; of citations one for each page."""
+    """Return the parts of a block: usually one; of citations one for each web page."""
     type_ = raw.get("type") if is_object(raw) else None
     load = LOADERS.get(type_) if isinstance(type_, str) else None
     if load is None or not is_object(raw):
@@ -55,7 +56,7 @@ def load_block(raw: Json, message_id: str, path: str) -> Sequence[AssistantPart]
 
 
 def metadata_of(block: Row) -> JsonObject | None:
-    """What is left of a block, as provider metadata."""
+    """Return the members that are left of a block, as provider metadata."""
     if block.get("status") == "success":
         block.take("status")
     return {NAME: block.left} if block.left else None
@@ -105,7 +106,7 @@ def _file(block: Row) -> Sequence[AssistantPart]:
 
 
 def _address(block: Row) -> tuple[str | None, str | None]:
-    """The URL and the name of a file. What else is known about the file is left."""
+    """Return the URL and the name of a file. Other members of the file are left."""
     file = block.get("file")
     known: JsonObject = file if is_object(file) else {}
     name = known.get("origin_name")
@@ -117,7 +118,7 @@ def _address(block: Row) -> tuple[str | None, str | None]:
 
 
 def _citation(block: Row) -> Sequence[AssistantPart]:
-    """The pages that were found, and a data part with everything else."""
+    """Return a part for each web page, and a data part for everything else."""
     response = block.get("response")
     results = response.get("results") if is_object(response) else None
     pages: list[AssistantPart] = []
@@ -137,7 +138,7 @@ def _citation(block: Row) -> Sequence[AssistantPart]:
 
 
 def _data(name: str, *members: str) -> Load:
-    """A loader that makes a data part of some members."""
+    """Return a loader that makes a data part of some members."""
 
     def load(block: Row) -> Sequence[AssistantPart]:
         data = {member: block.take(member) for member in members if member in block}
@@ -152,7 +153,7 @@ def _error(block: Row) -> Sequence[AssistantPart]:
 
 
 class _Stored(NamedTuple):
-    """What the adapter stored about a call."""
+    """A call as the adapter of the agent stored it."""
 
     name: Json
     input: Json | UnsetType
@@ -230,7 +231,7 @@ def _error_output(output: Json | UnsetType) -> ToolOutput:
 def _drop_mirrors(
     block: Row, id_: str, name: str, input_: Json | UnsetType, output: Json | UnsetType
 ) -> None:
-    """Remove what repeats the call. Members with another value are left."""
+    """Remove members that repeat the call. Members with another value are left."""
     metadata, raw = block.get("metadata"), _raw(block)
     if not raw:
         return

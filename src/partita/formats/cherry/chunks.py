@@ -17,19 +17,19 @@ from partita.types.messages import Part
 from partita.types.parts import DataPart
 
 SURE: Final = 3
-"""So many pieces, each beginning with the one before, are no accident: each is the whole text so far."""
+"""The number of pieces, each beginning with the one before, from which on each is the whole text so far."""
 
 
 def load_chunks(
     raws: Sequence[Json], message_id: str, path: str, losses: list[Loss]
 ) -> tuple[Sequence[Part], JsonObject]:
-    """The parts that the chunks amount to, and what they say beside the message."""
+    """Return the parts of the chunks, and values that are not part of the message."""
     chunks: list[tuple[str, Chunk]] = []
     for index, raw in enumerate(raws):
         try:
             chunks.append((f"{path}[{index}]", read_chunk(raw)))
         except DecodeError as error:
-            losses.append(Loss.of(f"{path}[{index}]", raw, f"no chunk: {error}"))
+            losses.append(Loss.of(f"{path}[{index}]", raw, f"not a chunk: {error}"))
     folded = fold(_growing(chunks), message_id)
     losses.extend(folded.losses)
     beside = dict(folded.beside)
@@ -41,7 +41,7 @@ def load_chunks(
 
 
 def _growing(chunks: Sequence[tuple[str, Chunk]]) -> Iterator[tuple[str, Chunk]]:
-    """The chunks, where each piece of a text was all of it so far, with what it adds instead."""
+    """Yield the chunks. Pieces that are all of their text so far are replaced by the text they add."""
     whole = set(_whole_blocks(chunks))
     so_far: dict[str, str] = {}
     for place, (path, chunk) in enumerate(chunks):
@@ -57,7 +57,7 @@ def _growing(chunks: Sequence[tuple[str, Chunk]]) -> Iterator[tuple[str, Chunk]]
 
 
 def _whole_blocks(chunks: Sequence[tuple[str, Chunk]]) -> Iterator[int]:
-    """The places of the pieces that are all of their text so far."""
+    """Yield the indexes of pieces that are all of their text so far."""
     open_: dict[str, list[tuple[int, str]]] = {}
     for place, (_, chunk) in enumerate(chunks):
         match chunk:

@@ -1,15 +1,15 @@
 """Session messages of Cherry Studio, as rows of any of its three generations → canonical messages.
 
-| generation | column | holds |
+| generation | column | value |
 |---|---|---|
 | today | `data` | `{parts, turnOptions}`: UI parts of AI SDK 6 and data parts |
 | before | `content` | `{message, blocks}` |
 | the first months | `content` | `{aiSDKChunks, rawAgentMessages, agentResult, agentType}`, or plain text |
 
-A message has the id of its `message`, if there is one, otherwise that of its row. What has no place in a
-message (status, model, resume token, raw agent messages …) is kept in its metadata under `cherry`, at the
-place that it had in the row: so nothing of a row is lost but columns that are null, and members that repeat
-what the parts contain. Text that should be JSON and is not becomes a foreign part, and is reported.
+A message has the id of its `message`, if there is one, otherwise that of its row. Values without a place in a
+message (status, model, resume token, raw agent messages …) are kept in its metadata under `cherry`, at their
+place in the row. So only columns that are null, and members that repeat the parts, are lost. Text that should
+be JSON but is not becomes a foreign part, and is reported.
 """
 
 from collections.abc import Iterator, Sequence
@@ -48,7 +48,7 @@ CHUNKS: Final = "aiSDKChunks"
 
 
 def load(payload: Json) -> Loaded:
-    """The messages of a row, or of a list of rows."""
+    """Read the messages of a row, or of a list of rows."""
     losses: list[Loss] = []
     messages = [_load_row(row, index, losses) for index, row in enumerate(rows_of(payload))]
     return Loaded(tuple(messages), tuple(losses))
@@ -81,7 +81,7 @@ def _load_row(row: Row, index: int, losses: list[Loss]) -> Message:
 
 
 def _unpacked(value: Json, column: str) -> tuple[Json, str | None]:
-    """The value of a column, and the error if it should be JSON and is not.
+    """Return the value of a column, and the error if it should be JSON but is not.
 
     The first `content` could be plain text. Text that starts like an object was meant to be one.
     """
@@ -94,7 +94,7 @@ def _unpacked(value: Json, column: str) -> tuple[Json, str | None]:
 
 
 def _role(row: Row, message: Row) -> str:
-    """The role of the row, otherwise of its message. If they differ, that of the message is left."""
+    """Return the role of the row, or else of its message. If they differ, that of the message is left."""
     if "role" not in row and "role" in message:
         row.left["role"] = message.take("role")
     elif message.get("role") == row.get("role"):
@@ -119,7 +119,7 @@ def _usage(row: Row, message: Row) -> Usage | None:
 
 
 def _searchable(parts: Sequence[Part]) -> str:
-    """The text that Cherry Studio searches: texts and reasoning, line by line."""
+    """Return the text that Cherry Studio searches: texts and reasoning, line by line."""
     return "\n".join(part.text for part in parts if isinstance(part, TextPart | ReasoningPart))
 
 
@@ -127,7 +127,7 @@ def _searchable(parts: Sequence[Part]) -> str:
 
 
 def _bare(value: Json, role: str, where: str, losses: list[Loss]) -> Iterator[Part]:
-    """The parts of a column that is not an object: a text, or the parts themselves."""
+    """Yield the parts of a column that is not an object: a text, or the parts themselves."""
     if isinstance(value, str):
         yield TextPart(value)
     elif is_array(value):
@@ -137,7 +137,7 @@ def _bare(value: Json, role: str, where: str, losses: list[Loss]) -> Iterator[Pa
 
 
 def _parts(body: Row, message: Row, role: str, message_id: str, losses: list[Loss]) -> Iterator[Part]:
-    """The parts of a column, in any of the forms. For a while a `message` had `data` of its own."""
+    """Yield the parts of a column, in any form. For some time a `message` had `data` of its own."""
     data = message.take_object("data")
     for holder in (body, data):
         if is_array(holder.get("parts")):
@@ -162,7 +162,7 @@ def _load_all(raws: Sequence[Json], role: str, path: str, losses: list[Loss]) ->
 
 
 def _ordered(body: Row, message: Row) -> list[tuple[str, Json]]:
-    """The blocks with their paths, in the order that the message has, if it lists all of them."""
+    """Return the blocks with their paths, in the order of the message if it lists all of them."""
     path = f"{body.path}.blocks"
     blocks = [(f"{path}[{index}]", block) for index, block in enumerate(body.take("blocks"))]
     ids = [block.get("id") if is_object(block) else None for _, block in blocks]

@@ -1,1 +1,1 @@
-"""What shows which format a payload or a log is in: signs with their reasons, by families of formats."""
+"""Detection of formats: signs of each format with their reasons, and the guess that follows from them."""

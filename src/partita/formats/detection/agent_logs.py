@@ -24,7 +24,7 @@ from .signs import (
 )
 
 SAMPLE_SIZE = 20
-"""How many records are read: some logs start with a dozen records that are not messages."""
+"""The number of records that are read: some logs start with a dozen records that are not messages."""
 
 LogFormatName: TypeAlias = Literal[
     "claude-code-log",

@@ -1,6 +1,6 @@
-"""Detects the format of a payload: a guess, its confidence, the reason, and what else it could be.
+"""Detects the format of a payload: a guess, its confidence, the reason, and other likely formats.
 
-Only the first messages or events are read.
+Only the first messages or events are read. The signs are in the modules beside this one.
 """
 
 from typing import Final, NamedTuple
@@ -17,16 +17,16 @@ from .stored import APPLICATION_SIGNS, CHATML, MARK, OWN_SIGNS, TRAINING_SIGNS
 __all__ = ["SAMPLE_SIZE", "SIGNS", "FormatGuess", "first_of", "guess_format", "sniff"]
 
 SURE: Final = 0.8
-"""A guess with at least this confidence has few rivals."""
+"""The confidence from which on a guess rarely has rivals."""
 
 ALIKE: Final = 0.1
-"""Up to this difference nothing in a payload distinguishes two formats."""
+"""The difference of confidence up to which nothing in a payload distinguishes two formats."""
 
 NEAR: Final = 0.2
-"""How much less certain than a doubtful guess a format may be to be reported as a rival."""
+"""The difference of confidence up to which a format is a rival of a doubtful guess."""
 
 UNNAMED: Final = 0.97
-"""How certain a sign of a log is in a payload: a little less than in a file, which has a name."""
+"""The confidence of a sign of a log in a payload: a little less than in a file, which has a name."""
 
 AGENT_SIGNS: Final = (
     *(sign._replace(confidence=sign.confidence * UNNAMED) for sign in LOG_SIGNS),
@@ -61,7 +61,7 @@ class FormatGuess(NamedTuple):
     """Other formats that are nearly as likely, the likeliest first."""
 
     def explained(self) -> str:
-        """The guess as text: the reason, which other formats are likely, and why they were not chosen."""
+        """Return the guess as text: the reason, other likely formats, and why they were not chosen."""
         guess = f"{self.format}: {self.why} ({self.confidence:.0%} sure)"
         if not self.rivals:
             return guess
@@ -72,19 +72,19 @@ class FormatGuess(NamedTuple):
 
 
 def sniff(payload: Json) -> list[FormatGuess]:
-    """The formats that a payload may be in, the likeliest first; empty if nothing fits.
+    """Return the formats that a payload may be in, the likeliest first; empty if none fits.
 
     The first one has its rivals.
     """
     if isinstance(payload, str):
         marked = payload.lstrip().startswith(MARK)
         return [FormatGuess(CHATML, 0.97, "a text in the marks of ChatML")] if marked else []
-    found = sorted(_found(payload), key=lambda guess: -guess.confidence)
+    found = sorted(_best_signs(payload), key=lambda guess: -guess.confidence)
     return [first_of(found), *found[1:]] if found else []
 
 
 def first_of(guesses: list[FormatGuess]) -> FormatGuess:
-    """The first of sorted guesses, with its rivals among the rest."""
+    """Return the first of sorted guesses, with its rivals among the others."""
     first = guesses[0]
     least = first.confidence - (ALIKE if first.confidence >= SURE else NEAR)
     near = (
@@ -99,7 +99,7 @@ def _is_kind_of(guess: FormatGuess, other: FormatGuess) -> bool:
 
 
 def guess_format(payload: Json) -> FormatGuess:
-    """The likeliest format, or a `FormatError` when there is none."""
+    """Return the likeliest format. If there is none, raise a `FormatError`."""
     guesses = sniff(payload)
     if not guesses:
         raise FormatError(
@@ -109,8 +109,8 @@ def guess_format(payload: Json) -> FormatGuess:
     return guesses[0]
 
 
-def _found(payload: Json) -> list[FormatGuess]:
-    """The most certain sign of each format that shows."""
+def _best_signs(payload: Json) -> list[FormatGuess]:
+    """Return the most certain sign of each format that the payload has."""
     items = payload if is_array(payload) else [payload]
     sample = [item for item in items[:SAMPLE_SIZE] if is_object(item)]
     best: dict[str, FormatGuess] = {}

@@ -1,4 +1,4 @@
-"""What a sign of a format is, and the tests of JSON objects that signs are made of."""
+"""Signs of formats, and the tests of JSON objects that they consist of."""
 
 from collections.abc import Callable, Iterable, Iterator
 from typing import Final, Generic, NamedTuple, TypeAlias, TypeVar
@@ -6,14 +6,14 @@ from typing import Final, Generic, NamedTuple, TypeAlias, TypeVar
 from partita.types.json import Json, JsonObject, is_array, is_object
 
 SAMPLE_SIZE: Final = 50
-"""How many messages or events are read."""
+"""The number of messages or events that are read."""
 
 Test: TypeAlias = Callable[[JsonObject], bool]
 NameT_co = TypeVar("NameT_co", bound=str, covariant=True)
 
 
 class Sign(NamedTuple, Generic[NameT_co]):
-    """Something that shows in objects of a format, the confidence that it gives, and what it is in words."""
+    """A sign: a test of objects of a format, the confidence that it gives, and its description."""
 
     format: NameT_co
     confidence: float

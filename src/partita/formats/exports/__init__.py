@@ -1,1 +1,1 @@
-"""Conversations as people and trainers want them: documents, and lists of plain turns."""
+"""Exports of conversations: a document to read, and plain turns as training data."""

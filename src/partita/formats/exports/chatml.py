@@ -1,7 +1,7 @@
 """ChatML: `<|im_start|>ROLE`, a text, `<|im_end|>`; calls in the tags that models are trained with.
 
-Read are such texts, and `{"messages": [{role, content}]}` or a list of these, if every content is a text.
-Written is the text. Ids, times, reasoning, files, and everything else that is not text are lost.
+Such texts are read, as are `{"messages": [{role, content}]}` and lists of these, if every content is a text.
+A text is written. Ids, times, reasoning, files, and everything else that is not text are lost.
 
 Wire: https://github.com/openai/openai-python/blob/release-v0.28.1/chatml.md; calls:
 https://github.com/NousResearch/Hermes-Function-Calling#prompt-format-for-function-calling
@@ -20,12 +20,12 @@ from partita.types.messages import Message
 from .turns import FIELDS, PlainTurn, Speaker, TurnReader, TurnWriter, read_call, report_of
 
 NAME: Final = "chatml"
-HINT: Final = "give texts between <|im_start|> and <|im_end|>, or messages whose content is a text"
+HINT: Final = "use texts between <|im_start|> and <|im_end|>, or messages whose content is a text"
 START, END, CALL = "<|im_start|>", "<|im_end|>", "<tool_call>"
 
 BETWEEN: Final = "only line breaks are between turns"
 NO_END: Final = "the turn has no end"
-ESCAPED: Final = "a mark in it would end the turn, so an invisible character is put into the mark"
+ESCAPED: Final = "a mark in it would end the turn, so an invisible character is inserted into the mark"
 
 REPORT: Final = report_of(NAME, {"text.text": ESCAPED})
 
@@ -43,7 +43,7 @@ JSON_ESCAPE: Final = "\\u003c"
 
 
 class Marked(NamedTuple):
-    """A message between its marks, and where it is in the text."""
+    """A message between its marks, and its position in the text."""
 
     start: int
     end: int
@@ -60,12 +60,12 @@ class Written(NamedTuple):
     fields: JsonObject
 
     def marked(self) -> str:
-        """The message between its marks."""
+        """Return the message between its marks."""
         return f"{START}{self.role}\n{self.text}{END}\n"
 
 
 def dump(messages: Sequence[Message]) -> Dumped:
-    """A conversation as one text."""
+    """Write a conversation as one text."""
     writer = TurnWriter(messages, NAME)
     payload = "".join([message.marked() for message in _messages(writer.turns)])
 
@@ -76,7 +76,7 @@ def dump(messages: Sequence[Message]) -> Dumped:
 
 
 def _messages(turns: Sequence[PlainTurn]) -> list[Written]:
-    """The messages of turns. Calls are in the message of the assistant before them."""
+    """Return the messages of turns. Calls are in the message of the assistant before them."""
     written: list[Written] = []
     last: Speaker | None = None
     for turn in turns:
@@ -98,14 +98,14 @@ def _messages(turns: Sequence[PlainTurn]) -> list[Written]:
 
 
 def load(payload: Json) -> Loaded:
-    """A text, or messages that are texts."""
+    """Read a text, or messages that are texts."""
     if is_array(payload) and len(payload) == 1 and isinstance(payload[0], str):
         payload = payload[0]
     if isinstance(payload, str):
         return _load_text(payload)
     raws = payload.get("messages") if is_object(payload) else payload
     if not is_array(raws):
-        raise ConversionError(f"no conversation, but {kind_of(payload)}", where="$", hint=HINT)
+        raise ConversionError(f"not a conversation, but {kind_of(payload)}", where="$", hint=HINT)
     path = "$.messages" if is_object(payload) else "$"
     read = [turn for index, raw in enumerate(raws) for turn in _message(raw, f"{path}[{index}]")]
     others = {key: value for key, value in payload.items() if key != "messages"} if is_object(payload) else {}
@@ -124,7 +124,7 @@ def _load_text(text: str) -> Loaded:
     messages = tuple(TurnReader(_turns_in(text, losses), NAME).messages)
 
     def all_losses() -> Iterator[Loss]:
-        """What is not in a message, and the messages that are not written back."""
+        """Yield everything that is not in a message, and the messages that are not written back."""
         yield from losses
         again = _messages(TurnWriter(messages, NAME).turns)
         read = [one for one in _marked(text) if one.text or one.is_closed]
@@ -145,7 +145,7 @@ def _message(raw: Json, path: str) -> Iterator[PlainTurn]:
 
 
 def _turns_in(text: str, losses: list[Loss]) -> Iterator[PlainTurn]:
-    """The turns of a text. What is around them is reported."""
+    """Yield the turns of a text. Text around them is reported."""
     end = 0
     for found in _marked(text):
         _report_between(text[end : found.start], end, losses)
@@ -167,7 +167,7 @@ def _turns_in(text: str, losses: list[Loss]) -> Iterator[PlainTurn]:
 
 
 def _marked(text: str) -> Iterator[Marked]:
-    """The messages in a text. The last one may have no end."""
+    """Yield the messages in a text. The last one may have no end."""
     end = 0
     while (start := text.find(START, end)) >= 0:
         line = text.find("\n", start)
@@ -186,7 +186,7 @@ def _report_between(text: str, at: int, losses: list[Loss]) -> None:
 
 
 def _turns_of(speaker: Speaker, text: str, notes: JsonObject) -> Iterator[PlainTurn]:
-    """The turns in a message: of the assistant, text and calls."""
+    """Yield the turns in a message: of the assistant, text and calls."""
     if speaker != "assistant" or CALL not in text:
         yield PlainTurn(speaker, text, notes)
         return

@@ -1,6 +1,6 @@
 """A conversation as a Markdown document: texts as they are, reasoning as quotes, tools as fenced blocks.
 
-A document is not read back. What it does not contain follows from the tables of what is written.
+A document is not read back. Its losses follow from tables of the members that are written.
 """
 
 import re
@@ -74,7 +74,7 @@ _WEB: Final = re.compile(r"https?://[^\s<>()\[\]]+")
 
 
 def dump(messages: Sequence[Message]) -> Dumped:
-    """A conversation as one document to read."""
+    """Write a conversation as one document."""
     text = "".join(document(messages, "A conversation", {}, folds=True))
     return Dumped(text, lambda: _losses(messages))
 
@@ -82,9 +82,9 @@ def dump(messages: Sequence[Message]) -> Dumped:
 def document(
     messages: Sequence[Message], title: str, facts: Mapping[str, str | None], *, folds: bool = False
 ) -> Iterator[str]:
-    """The text, piece by piece: a title, facts about the conversation, its messages.
+    """Yield the text in pieces: a title, facts about the conversation, its messages.
 
-    `folds`: reasoning is in a block that the reader can open, otherwise it is a quotation.
+    `folds`: whether reasoning is in a block that the reader can open, instead of a quotation.
     """
     yield f"# {_line(title)}\n\n"
     yield "".join(f"- {name}: {_line(value)}\n" for name, value in facts.items() if value)
@@ -100,7 +100,7 @@ class _Writer:
         self._folds = folds
 
     def message(self, message: Message, level: int) -> Iterator[str]:
-        """One message under a heading, and the messages inside it under deeper ones."""
+        """Yield a message under a heading, and the messages inside it under deeper ones."""
         moment = moment_text(message.created_at)
         name = NAMES[str(message.__struct_config__.tag)]
         yield f"\n{'#' * min(level, DEEPEST)} {name}{f' · {moment}' if moment else ''}\n\n"
@@ -204,7 +204,7 @@ def _item(item: object) -> str:
 
 
 def _file(part: ImagePart | FilePart | ReasoningFilePart) -> str:
-    """A file by its name. Its bytes are not in the document."""
+    """Return a file by its name. Its bytes are not in the document."""
     named = part.name if isinstance(part, ImagePart) else part.filename
     name = _line(named or part.media_type or "file")
     if _WEB.fullmatch(part.url):
@@ -213,7 +213,7 @@ def _file(part: ImagePart | FilePart | ReasoningFilePart) -> str:
 
 
 def _fenced(text: str, language: str = "") -> str:
-    """A block whose fence is longer than any in the text."""
+    """Return a block whose fence is longer than any in the text."""
     longest = max(map(len, _TICKS.findall(text)), default=0)
     fence = "`" * max(3, longest + 1)
     return f"{fence}{language}\n{text.rstrip(chr(10))}\n{fence}\n\n"
@@ -241,7 +241,7 @@ def _json(value: Json) -> str:
 
 
 def moment_text(moment: datetime | None) -> str | None:
-    """A time for people to read."""
+    """Return a time as readable text."""
     return None if moment is None else f"{moment:%Y-%m-%d %H:%M:%S} UTC"
 
 
@@ -249,7 +249,7 @@ def moment_text(moment: datetime | None) -> str | None:
 
 
 def _losses(messages: Sequence[Message]) -> Iterator[Loss]:
-    """What is not in the text, by the places of folded messages, as in all formats."""
+    """Yield the losses, by paths in folded messages as in all formats."""
     has_results = any(isinstance(message, ToolMessage) for message in messages)
     for index, message in enumerate(fold(messages) if has_results else messages):
         yield from _message_losses(to_json(message), f"$[{index}]")
@@ -301,7 +301,7 @@ def _part_losses(part: JsonObject, path: str) -> Iterator[Loss]:
 
 
 def _input_losses(given: Json, path: str) -> Iterator[Loss]:
-    """Of a command, only the command is written; an empty input is not."""
+    """Yield the losses of an input. Of a command, only the command is written; an empty input is not."""
     if not given and given is not None and given != {}:
         yield Loss.of(path, given, NO_PLACE, "minor")
     if is_object(given) and given.keys() == {"command", "description"} and isinstance(given["command"], str):

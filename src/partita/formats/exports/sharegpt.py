@@ -1,4 +1,4 @@
-"""ShareGPT: `{"conversations": [{"from", "value"}]}`, as trainers read it.
+"""ShareGPT: `{"conversations": [{"from", "value"}]}`, as training tools read it.
 
 Texts, calls (`function_call`) and results (`observation`) are written. Ids, times, reasoning, files, and
 everything else that is not text are lost.
@@ -18,11 +18,11 @@ from partita.types.messages import Message
 from .turns import FIELDS, PlainTurn, Speaker, TurnReader, TurnWriter, report_of
 
 NAME: Final = "sharegpt"
-HINT: Final = 'give {"conversations": [{"from": "human", "value": "…"}, …]}'
+HINT: Final = 'use {"conversations": [{"from": "human", "value": "…"}, …]}'
 REPORT: Final = report_of(NAME)
 
 FROM: Final = "from"
-"""The note of a name of the speaker that is not the one that is written."""
+"""The note of a speaker's name, if another one would be written."""
 
 WRITTEN: Final[Mapping[Speaker, str]] = {
     "system": "system",
@@ -46,13 +46,13 @@ SPEAKERS: Final[Mapping[str, Speaker]] = {
 
 
 def load(payload: Json) -> Loaded:
-    """Read one conversation. Its other members are the rest of the request."""
+    """Read one conversation. Its other members become those of the request."""
     is_list = is_array(payload) and len(payload) == 1
     body = payload[0] if is_list else payload
     path = "$[0]" if is_list else "$"
     turns = body.get("conversations") if is_object(body) else None
     if not is_object(body) or not is_array(turns):
-        raise ConversionError(f"no conversation, but {kind_of(body)}", where=path, hint=HINT)
+        raise ConversionError(f"not a conversation, but {kind_of(body)}", where=path, hint=HINT)
     reader = TurnReader((_read(turn, f"{path}.conversations[{at}]") for at, turn in enumerate(turns)), NAME)
     settings = {key: value for key, value in body.items() if key != "conversations"}
     specs = _specs(settings.get("tools"))
@@ -66,7 +66,7 @@ def load(payload: Json) -> Loaded:
 
 
 def dump(messages: Sequence[Message], request: Request | None = None) -> Dumped:
-    """Write a conversation as trainers read it, with its tools as JSON text, and the settings."""
+    """Write a conversation for training tools, with its tools as JSON text, and the settings."""
     writer = TurnWriter(messages, NAME)
     turns = [_write(turn) for turn in writer.turns]
     payload: JsonObject = {**(request.settings if request else {}), "conversations": turns}
@@ -84,12 +84,12 @@ def dump(messages: Sequence[Message], request: Request | None = None) -> Dumped:
 
 
 def put(payload: Json, rest: JsonObject) -> Json:
-    """The payload with a sidecar next to the turns."""
+    """Return the payload with a sidecar next to the turns."""
     return {**payload, "partita": rest} if is_object(payload) and "partita" not in payload else payload
 
 
 def take(payload: Json) -> tuple[Json, JsonObject | None]:
-    """The payload without the sidecar, and the sidecar."""
+    """Return the payload without the sidecar, and the sidecar."""
     rest = payload.get("partita") if is_object(payload) else None
     if not is_object(payload) or not is_object(rest):
         return payload, None
@@ -120,7 +120,7 @@ def _write(turn: PlainTurn) -> JsonObject:
 
 
 def _specs(tools: Json) -> list[ToolSpec]:
-    """The tools in a text, if it has nothing else and is written the same."""
+    """Return the tools in a text, if it has nothing else and would be written the same."""
     try:
         raws = loads(tools) if isinstance(tools, str) else None
     except DecodeError:

@@ -1,8 +1,8 @@
-"""Conversations as plain turns: a speaker and one text. Both formats for training data are lists of them.
+"""Plain turns, each a speaker and one text, of which both formats for training data are lists.
 
-A turn is a text, a call, or a result. Results have no id: the first one is that of the first call that has
-none yet. A message of the assistant starts with its first turn, and continues after results in a new step.
-The index of a turn is also the position of the part in it, for the loss report.
+A turn is a text, a call, or a result. Results have no id: the next one is that of the first call without a
+result. A message of the assistant starts with its first turn, and continues after results in a new step. The
+index of a turn is also the position of its part, for the loss report.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -37,7 +37,7 @@ from partita.types.parts import StepStartPart, TextOutput, TextPart, ToolOutput,
 Speaker: TypeAlias = Literal["system", "user", "assistant", "call", "result"]
 
 TEXT: Final = "text"
-"""The note of the text of a call, if it is not the one that is written for its name and arguments."""
+"""The note of the text of a call, if its name and arguments would be written differently."""
 
 FIELDS: Final = "fields"
 """The note of other members of a turn."""
@@ -50,7 +50,7 @@ RULES: Final = Rules(calls="any")
 
 
 class PlainTurn(Struct, frozen=True):
-    """A turn: its speaker, its text, and the notes of the format about it."""
+    """A turn: its speaker, its text, and notes about it."""
 
     speaker: Speaker
     text: str
@@ -58,18 +58,18 @@ class PlainTurn(Struct, frozen=True):
 
 
 def report_of(namespace: str, reasons: Mapping[str, str] | None = None) -> Report:
-    """The report of a format of plain turns."""
+    """Return the report of a format of plain turns."""
     common = {"output": "a result is one text", "rawInput": "arguments are JSON"}
     return Report(namespace, NO_PLACE, {**common, **(reasons or {})}, frozenset({TEXT}))
 
 
 def call_text(name: str, arguments: Json) -> str:
-    """A call as text."""
+    """Return a call as text."""
     return encode({"name": name, "arguments": arguments}).decode()
 
 
 def read_call(text: str) -> tuple[str, Json] | None:
-    """The name and the arguments of a call, if a text is one."""
+    """Return the name and the arguments of a call, if a text is one."""
     try:
         value = loads(text)
     except DecodeError:
@@ -80,7 +80,7 @@ def read_call(text: str) -> tuple[str, Json] | None:
 
 
 class TurnReader:
-    """The messages of turns. A message has the id `message-N`, by the number of its first turn."""
+    """Reads the messages of turns. A message has the id `message-N`, by the number of its first turn."""
 
     def __init__(self, turns: Iterable[PlainTurn], namespace: str) -> None:
         self.messages: list[Message] = []
@@ -131,7 +131,7 @@ class TurnReader:
         self._parts, self._open, self._calls, self._last = [], [], 0, ""
 
     def _continue(self, index: int) -> None:
-        """A turn of the assistant: the first of a message, or after results the first of a step."""
+        """Start a message of the assistant with this turn, or after results a step."""
         if not self._parts:
             self._start = index
         elif self._last == "result":
@@ -188,10 +188,10 @@ def _id(index: int) -> str:
 
 
 class TurnWriter:
-    """The turns of messages, and the record of what was written in which turn.
+    """Writes the turns of messages, and records what was written in which turn.
 
-    Like the reader of the turns, it knows whether a message of the assistant can be continued, and which of
-    its calls are open: the reader takes the next result for that of the first open call.
+    Like the reader, it knows whether a message of the assistant can be continued, and which of its calls have
+    no result: the reader assigns the next result to the first of these.
     """
 
     def __init__(self, messages: Sequence[Message], namespace: str) -> None:
@@ -228,7 +228,7 @@ class TurnWriter:
         if last == "result" or (last == "assistant" and is_text):
             self._open = []
         elif kinds:
-            self._answer_open()
+            self._add_missing_results()
             last = self._last
         is_next_step = self._is_continued and last == "result"
         is_message = not self._is_continued or (last == "assistant" and is_text)
@@ -244,7 +244,10 @@ class TurnWriter:
         self._record(written, index if is_message else None, positions)
 
     def _write_parts(self, turn: Turn, speaker: Speaker) -> tuple[Turn, list[Position | None]]:
-        """Write texts and calls: the turn with its parts as they are read back, and their positions."""
+        """Write texts and calls.
+
+        Returns the turn with its parts as they are read back, and their positions.
+        """
         positions: list[Position | None] = []
         texts: list[LocatedPart] = []  # since the last call: they are one turn
         joined: dict[str, LocatedPart] = {}  # texts as they are read back, by path
@@ -268,7 +271,7 @@ class TurnWriter:
     def _write_texts(
         self, texts: Sequence[LocatedPart], speaker: Speaker, joined: dict[str, LocatedPart]
     ) -> None:
-        """Write texts as one turn. If there are several, each of them is read back as that one: `joined`."""
+        """Write texts as one turn. If there are several, each is read back as the joined text: `joined`."""
         if not texts:
             return
         text = "".join([one.part.text for one in texts])
@@ -291,13 +294,13 @@ class TurnWriter:
 
     def _write_results(self, turn: Results) -> None:
         if turn.step is None:
-            self._answer_open()
+            self._add_missing_results()
             self._is_continued = False
         index = len(self.turns)
         positions: list[Position | None] = []
         for part, path in turn.parts:
             if turn.step is not None:
-                self._answer_open(path)
+                self._add_missing_results(path)
                 self._open = self._open[1:]
             if type(part) is not ToolResultPart:
                 positions.append(None)
@@ -308,7 +311,7 @@ class TurnWriter:
             )
         self._record(turn, index, positions)
 
-    def _answer_open(self, until: str = "") -> None:
+    def _add_missing_results(self, until: str = "") -> None:
         """Write a result for each open call before the one at a path."""
         while self._open and self._open[0].path != until:
             call, path = self._open.pop(0)
@@ -326,7 +329,7 @@ class TurnWriter:
 
 
 def result_text(output: ToolOutput) -> str:
-    """An output as text. Of content with files, only the texts."""
+    """Return an output as text. Of content with files, only the texts."""
     found = tool_text(output)
     if found.items is None:
         return as_text(found.value)

@@ -1,1 +1,1 @@
-"""Secrets found in messages and replaced by marks, and chosen parts left out, before messages are shared."""
+"""Replacing secrets in messages by marks, and leaving out chosen parts, before messages are shared."""

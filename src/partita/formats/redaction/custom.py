@@ -14,10 +14,10 @@ from partita.errors import DecodeError
 LONGEST: Final = 500
 MOST: Final = 100
 REACH: Final = 256
-"""How many characters a quantifier without an upper limit matches at most."""
+"""The most characters that a quantifier without an upper limit matches."""
 
 TOTAL_REACH: Final = 4096
-"""How many characters all quantifiers of all patterns match together at most."""
+"""The most characters that all quantifiers of all patterns match together."""
 
 _TOKEN: Final = re.compile(
     r"(?P<item>\\[dDwWsSbBnrt]|\\[^A-Za-z0-9]|\[\^?\]?(?:\\.|[^\]\\])*\]|[^\\\[\](){}*+?|])"
@@ -40,7 +40,7 @@ def compiled(customs: Sequence[Custom]) -> list[re.Pattern[str]]:
         raise DecodeError(
             f"more than {MOST} strings and patterns",
             where="redact.custom",
-            hint="give fewer, or patterns for several",
+            hint="use fewer, or patterns that match several",
         )
     patterns: list[re.Pattern[str]] = []
     reach = 0
@@ -54,7 +54,7 @@ def compiled(customs: Sequence[Custom]) -> list[re.Pattern[str]]:
                 raise DecodeError(
                     f"the quantifiers of the patterns reach over more than {TOTAL_REACH} characters together",
                     where=where,
-                    hint="write {1,20} instead of +, or give fewer patterns",
+                    hint="write {1,20} instead of +, or use fewer patterns",
                 )
             patterns.append(_pattern(expression, where))
     return patterns
@@ -62,9 +62,9 @@ def compiled(customs: Sequence[Custom]) -> list[re.Pattern[str]]:
 
 def _check(custom: Custom, where: str) -> None:
     if not custom.text:
-        raise DecodeError("there is nothing to search for", where=where, hint="give a string or a pattern")
+        raise DecodeError("the text is empty", where=where, hint="use a string or a pattern")
     if len(custom.text) > LONGEST:
-        raise DecodeError(f"longer than {LONGEST} characters", where=where, hint="give a part of it")
+        raise DecodeError(f"longer than {LONGEST} characters", where=where, hint="use a part of it")
 
 
 def _pattern(expression: str, where: str) -> re.Pattern[str]:

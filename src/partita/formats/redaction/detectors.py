@@ -1,7 +1,7 @@
-"""Finds secrets by what is next to them: a name, a header, an option, the form of an address.
+"""Finds secrets by their context: a name, a header, an option, the form of an address.
 
-A detector reads a text from the position of one of its literals: what a value covers is not searched a second
-time.
+A detector reads a text from the position of one of its literals. The characters of a value that was found are
+not searched a second time.
 """
 
 import base64
@@ -15,7 +15,7 @@ from .names import Strength, is_random, is_secret_value, strength_of
 
 
 class Outcome(NamedTuple):
-    """What a detector found at a position, and where the search continues."""
+    """The result of a detector at a position, and where the search continues."""
 
     span: Span | None
     done: int
@@ -24,8 +24,8 @@ class Outcome(NamedTuple):
 Detector = Callable[[str, int], Outcome | None]
 
 
-def _found(match: re.Match[str], kind: str, group: str | int = "secret") -> Outcome:
-    """A group of a match is a secret."""
+def _secret_of(match: re.Match[str], kind: str, group: str | int = "secret") -> Outcome:
+    """Return a group of a match as a secret."""
     return Outcome(Span(*match.span(group), kind, match[group]), match.end())
 
 
@@ -198,7 +198,7 @@ def _basic(text: str, place: int) -> Outcome | None:
     except (binascii.Error, UnicodeDecodeError):
         return Outcome(None, match.end())
     is_pair = ":" in plain and plain.isprintable()
-    return _found(match, "authorization") if is_pair else Outcome(None, match.end())
+    return _secret_of(match, "authorization") if is_pair else Outcome(None, match.end())
 
 
 _COOKIE: Final = re.compile(
@@ -266,7 +266,7 @@ def _signature(text: str, place: int) -> Outcome | None:
     match = _SIGNATURE.match(text, start)
     if match is None or not is_random(match["secret"]):
         return None
-    return _found(match, "signature")
+    return _secret_of(match, "signature")
 
 
 _HASH: Final = re.compile(
@@ -277,7 +277,7 @@ _HASH: Final = re.compile(
 
 def _hash(text: str, place: int) -> Outcome | None:
     match = _HASH.match(text, place)
-    return None if match is None else _found(match, "password-hash", 0)
+    return None if match is None else _secret_of(match, "password-hash", 0)
 
 
 _USER_OPTION: Final = re.compile(
@@ -311,7 +311,7 @@ def _user_option(text: str, place: int) -> Outcome | None:
         return None
     if not is_secret_value(match["secret"], "certain"):
         return None
-    return _found(match, "authorization")
+    return _secret_of(match, "authorization")
 
 
 def _short_option(text: str, place: int) -> Outcome | None:
@@ -325,7 +325,7 @@ def _short_option(text: str, place: int) -> Outcome | None:
         return None
     if not is_secret_value(match["secret"], "certain"):
         return None
-    return _found(match, PASSWORD)
+    return _secret_of(match, PASSWORD)
 
 
 _PGPASS: Final = re.compile(
@@ -336,7 +336,7 @@ _PGPASS: Final = re.compile(
 def _pgpass(text: str, place: int) -> Outcome | None:
     """`host:5432:database:user:password`."""
     match = _PGPASS.match(text, place)
-    return None if match is None else _found(match, PASSWORD)
+    return None if match is None else _secret_of(match, PASSWORD)
 
 
 _EMAIL: Final = re.compile(r"@[A-Za-z0-9-]{1,63}+(?:\.[A-Za-z0-9-]{1,63}+){1,6}+")
@@ -370,4 +370,4 @@ DETECTORS: Final[tuple[tuple[frozenset[str], tuple[bytes, ...], Detector], ...]]
     (frozenset({PASSWORD}), (b":5432:", b":*:"), _pgpass),
     (frozenset({"email"}), (b"@",), _email),
 )
-"""For each: the kinds that it finds, the literals (in lower case) where it looks, and how."""
+"""The kinds, the literals (in lower case) at which it is called, and the function of each detector."""

@@ -1,8 +1,8 @@
-"""Encoded text: the view of a text as its reader sees it, and the data URLs in it.
+"""Encoded text: the view of a text without escapes and control codes, and the data URLs in it.
 
-A secret may be written percent-encoded, escaped in JSON or HTML, or interrupted by colours of a terminal and
+A secret may be percent-encoded, escaped in JSON or HTML, or interrupted by colours of a terminal and
 characters without width. Secrets are searched in the view, where escapes are decoded and control codes
-removed, and replaced in the text. The content of a data URL is decoded if it is a text, and otherwise not
+removed, and replaced in the text. The content of a data URL is decoded if it is text, and otherwise not
 searched.
 """
 
@@ -30,7 +30,7 @@ _CODED: Final = re.compile(
 _CODES: Final = bytes(
     code not in b"\t\n\r" and (code < 32 or code == 127 or code in b"\\%&") for code in range(256)
 )
-"""For each character of ASCII, whether something other than itself may begin with it."""
+"""For each ASCII character, whether an escape or a control code may begin with it."""
 
 _NOT_SEEN: Final = re.compile(f"[{_INVISIBLE}]")
 _LETTERS: Final = {"n": "\n", "r": "\r", "t": "\t", "b": "", "f": ""}
@@ -41,9 +41,9 @@ _ENTITIES: Final = {"quot": '"', "amp": "&", "lt": "<", "gt": ">", "apos": "'"}
 
 
 class View(NamedTuple):
-    """What a reader sees. From `places[i]` on, the view shows the text from `origins[i]` on.
+    """A decoded text. From `places[i]` on, the view shows the text from `origins[i]` on.
 
-    `widths[i]` is how many characters of the text encode the one at `places[i]`.
+    `widths[i]` is the number of characters of the text that encode the one at `places[i]`.
     """
 
     text: str
@@ -81,7 +81,7 @@ def view_of(text: str, data: bytes) -> View:
             found = _CODED.match(text, start)
             if found is None:
                 continue
-            seen, end = _seen(found), found.end()
+            seen, end = _decoded(found), found.end()
         pieces.append(text[done:start])
         length += start - done
         if seen:
@@ -114,7 +114,7 @@ def _candidates(text: str, data: bytes) -> list[int]:
     return candidates
 
 
-def _seen(found: re.Match[str]) -> str:
+def _decoded(found: re.Match[str]) -> str:
     """The character of an escape; empty for a control code."""
     match found.lastgroup:
         case "control":

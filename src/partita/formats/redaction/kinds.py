@@ -1,4 +1,4 @@
-"""The kinds of secrets: the name of each, what it is, and its label in texts; and a secret in a text."""
+"""The kinds of secrets with names, descriptions and labels, and the span of a secret in a text."""
 
 from collections.abc import Mapping
 from typing import Final, NamedTuple

@@ -1,4 +1,4 @@
-"""Names of variables, headers, members and options that announce a secret, and which values are secrets.
+"""Names of variables, headers, members and options that announce a secret, and tests of their values.
 
 A name is judged by its last words: `DB_PASSWORD`, `dbPassword` and `db-password` are the same, `token_type`
 is not the name of a token. The more certain a name is, the less its value has to look like a secret.

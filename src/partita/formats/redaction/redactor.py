@@ -1,7 +1,7 @@
 """Finds, numbers and replaces the secrets in texts. The same secret has the same number everywhere.
 
-It works in two passes. The first collects the secrets; the second replaces them, also where nothing shows
-that they are secrets.
+It works in two passes. The first collects the secrets; the second replaces them, also in places where neither
+a format nor a name shows that they are secrets.
 """
 
 import os
@@ -22,20 +22,20 @@ from .scanner import HEAD, Literals, Scanner
 from .user_names import UserNames
 
 PLACES: Final = 20
-"""How many paths of one secret are reported."""
+"""The most paths of one secret that are reported."""
 
 MOST_SPREADING: Final = 1000
-"""How many secrets are searched for where neither a format nor a name shows them."""
+"""The most secrets that are searched for in places where neither a format nor a name shows them."""
 
 LIMIT: Final = 128_000_000
-"""How many characters are searched unless the rules or `LIMIT_VARIABLE` set another number."""
+"""The most characters that are searched, unless the rules or `LIMIT_VARIABLE` set another number."""
 
 LIMIT_VARIABLE: Final = "PARTITA_REDACT_LIMIT"
 
 LONGEST_MEMBER: Final = 8192
 COOKIES: Final = ("cookie", "set-cookie")
 SEAM_REACH: Final = 64
-"""How far after the end of a part a secret may start that the end of that part announces."""
+"""How far after the end of a part a secret may start whose name is at that end."""
 
 
 class Piece(NamedTuple):
@@ -60,7 +60,7 @@ class Finding:
 
 
 class RedactionLimitError(DecodeError):
-    """More text than is searched for secrets at once."""
+    """More text than is searched at once."""
 
     def __init__(self, limit: int) -> None:
         super().__init__(
@@ -74,7 +74,7 @@ class RedactionLimitError(DecodeError):
 
 
 def limit_from_environment() -> int:
-    """How many characters are searched at once."""
+    """Return the most characters that are searched at once."""
     text = os.environ.get(LIMIT_VARIABLE) or str(LIMIT)
     if not text.isdecimal() or int(text) < 1:
         raise ConfigError(
@@ -85,7 +85,7 @@ def limit_from_environment() -> int:
 
 @dataclass(frozen=True)
 class Rules:
-    """Which kinds and custom texts are searched for, which findings stay, and how much text is searched."""
+    """The kinds and custom texts to search for, the secrets to keep, and the most characters to search."""
 
     kinds: frozenset[str] = WANTED
     custom: tuple[Custom, ...] = ()
@@ -94,7 +94,7 @@ class Rules:
 
 
 class Redactor:
-    """Texts in, texts without secrets out."""
+    """Removes the secrets from texts."""
 
     def __init__(self, rules: Rules) -> None:
         self._rules = rules
@@ -103,55 +103,55 @@ class Redactor:
         self._known: dict[tuple[str, str], Finding] = {}
         self._numbers: dict[str, int] = {}
         self._spans_of: dict[str, list[Span]] = {}
-        self._spreading: dict[str, str] = {}
+        self._known_elsewhere: dict[str, str] = {}
         self._literals = Literals(())
         self._clean: set[str] = set()
         self._searched = 0
-        self.learning = True
+        self.is_collecting = True
 
     @property
     def findings(self) -> list[Finding]:
-        """The secrets that were replaced, or would have been if they were not kept."""
+        """The secrets that were replaced, or are kept by the rules."""
         return [finding for finding in self._known.values() if finding.times]
 
     @property
     def has_custom(self) -> bool:
-        """Whether anything may be a secret, numbers too."""
+        """Whether custom texts are searched for. Then numbers may be secrets, too."""
         return self._scanner.has_custom
 
-    def learned(self) -> None:
-        """All texts were read once: from now on secrets are replaced."""
-        self.learning = False
+    def start_replacing(self) -> None:
+        """Start the second pass: all texts were collected, and secrets are replaced from now on."""
+        self.is_collecting = False
         self._clean.clear()
         spreading = (
             (secret, kind)
             for kind, secret in self._known
             if kind != CUSTOM and len(secret) >= HEAD and BY_NAME[kind].spreads
         )
-        self._spreading = dict(islice(spreading, MOST_SPREADING))
-        self._literals = Literals(self._spreading)
+        self._known_elsewhere = dict(islice(spreading, MOST_SPREADING))
+        self._literals = Literals(self._known_elsewhere)
         if self._users is not None:
-            self._users.learned()
+            self._users.finish()
 
     def text(self, text: str, path: str) -> str:
-        """A text without its secrets."""
+        """Return a text without its secrets."""
         if text in self._clean:
             return text
         pieces = self._pieces(text, path)
         return _cut(text, [text], pieces)[0] if pieces else text
 
     def joined(self, texts: Sequence[str], path: str, seams: Sequence[int] = ()) -> list[str]:
-        """Pieces of one text without its secrets. The mark of a secret across pieces is in the first of them.
+        """Return pieces of one text without its secrets. The mark of a secret across pieces is in the first.
 
         `seams`: the indices of pieces that begin another part. Each part is also searched alone. A piece that
-        was all part of a secret becomes its mark, because parts must not be empty.
+        was only part of a secret becomes its mark, because parts must not be empty.
         """
         whole = texts[0] if len(texts) == 1 else "".join(texts)
         pieces = self._pieces(whole, path, parts=_starts(texts, seams))
         return _cut(whole, texts, pieces, keep_filled=bool(seams)) if pieces else list(texts)
 
     def member(self, name: str, value: str, path: str) -> str:
-        """The value of a member, which may be a secret because of its name."""
+        """Return the value of a member, which may be a secret because of its name."""
         named = self._named(name, value)
         if named is None:
             return self.text(value, path)
@@ -175,14 +175,14 @@ class Redactor:
     def _pieces(
         self, text: str, path: str, *, parts: Sequence[int] = (), named: Sequence[Span] = ()
     ) -> list[Piece]:
-        """The replacements for parts of a text."""
+        """Return the replacements for parts of a text."""
         encoded: list[Piece] = []
         urls = list(data_urls(text)) if "data:" in text else []
         for url in urls:
             if url.text is not None and (inner := self._pieces(url.text, path)):
                 plain = _cut(url.text, [url.text], inner)[0]
                 encoded.append(Piece(url.start, url.end, url.encoded(plain)))
-        if self.learning and text not in self._spans_of:
+        if self.is_collecting and text not in self._spans_of:
             self._searched += len(text) - sum(url.end - url.start for url in urls)
             if self._searched > self._rules.limit:
                 raise RedactionLimitError(self._rules.limit)
@@ -190,7 +190,7 @@ class Redactor:
         if not spans and not urls:
             self._clean.add(text)
             return []
-        if self.learning:
+        if self.is_collecting:
             for span in spans:
                 self._finding(span.kind, span.secret)
             return []
@@ -198,7 +198,7 @@ class Redactor:
         return sorted([*pieces, *encoded]) if encoded else pieces
 
     def _spans(self, text: str, parts: Sequence[int]) -> list[Span]:
-        """The secrets of a text; of one in several parts, those of each part and those across its seams."""
+        """Return the secrets of a text, or of each of several parts and across their seams."""
         found = self._scanned(text)
         if parts:
             found = [
@@ -209,10 +209,10 @@ class Redactor:
             for start, end in pairwise((*parts, len(text))):
                 alone = self._scanned(text[start:end])
                 found += [span._replace(start=span.start + start, end=span.end + start) for span in alone]
-        if self._users is not None and self.learning:
-            self._users.learn(text)
-        if not self.learning:
-            found = [*found, *self._spread(text)]
+        if self._users is not None and self.is_collecting:
+            self._users.collect(text)
+        if not self.is_collecting:
+            found = [*found, *self._known_secrets(text)]
         return found
 
     def _scanned(self, text: str) -> list[Span]:
@@ -221,21 +221,21 @@ class Redactor:
             known = self._spans_of[text] = self._scanner.spans(text)
         return known
 
-    def _spread(self, text: str) -> list[Span]:
-        """Secrets that are known from other places."""
+    def _known_secrets(self, text: str) -> list[Span]:
+        """Return secrets that are known from other places."""
         found: list[Span] = []
-        if self._spreading:
+        if self._known_elsewhere:
             view = self._scanner.view(text)
             for start, secret in self._literals.find(view.text):
                 end = start + len(secret)
                 if not secret.isalpha() or _is_word(view.text, start, end):
-                    found.append(Span(*view.span(start, end), self._spreading[secret], secret))
+                    found.append(Span(*view.span(start, end), self._known_elsewhere[secret], secret))
         if self._users is not None:
             found += [Span(start, end, HOME, name) for start, end, name in self._users.find(text)]
         return found
 
     def _replaced(self, spans: Iterable[Span], path: str) -> list[Piece]:
-        """The pieces for spans. Spans that overlap have one mark."""
+        """Return the replacements for spans. Spans that overlap have one mark."""
         pieces: list[Piece] = []
         for span in spans:
             finding = self._finding(span.kind, span.secret)

@@ -59,13 +59,13 @@ A_PART: Final = "a part"
 
 
 def mark_of(what: str) -> str:
-    """The text that replaces what was left out."""
+    """Return the text that replaces something that was left out."""
     return f"[left out: {what}]"
 
 
 @dataclass(frozen=True)
 class Choice:
-    """What is left out: kinds, messages by id, parts by the id of their message and their path in it."""
+    """What to leave out: kinds, messages by id, and parts by the id of their message and their path in it."""
 
     kinds: frozenset[Leaving] = frozenset()
     messages: frozenset[str] = frozenset()
@@ -77,13 +77,13 @@ class Choice:
 
 @dataclass
 class Remover:
-    """Removes what was chosen from messages, and counts what it left out."""
+    """Removes the chosen messages and parts, and counts them."""
 
     choice: Choice
     counts: Counter[str] = field(default_factory=Counter[str])
 
     def messages(self, messages: Sequence[Message]) -> tuple[Message, ...]:
-        """The same messages, each whole or with marks."""
+        """Return the messages, with marks instead of whatever was left out."""
         return tuple(self._message(message, message.id, "") for message in messages)
 
     def _leave(self, what: str) -> str:
@@ -139,7 +139,7 @@ class Remover:
     def _result(
         self, execution: NetworkExecution, result: NetworkResult, owner: str, path: str
     ) -> NetworkResult:
-        """A result without what was chosen in its messages and calls."""
+        """Return a result without the chosen messages and calls."""
         before = self.counts.total()
         if self.choice.kinds & {"tool-outputs", "tool-calls"} and execution.primitive_type != "agent":
             return NetworkResult(text=self._leave(LABELS["tool-outputs"]))
@@ -221,7 +221,7 @@ class Remover:
 
 
 def _bare(content: Any) -> Any:
-    """A content without members that may repeat what its parts had."""
+    """Return a content without members that may repeat its parts."""
     return replace(content, content=None, metadata=UNSET, provider_metadata=None, extra=None)
 
 

@@ -1,8 +1,8 @@
 """Finds secrets in a text, in linear time.
 
 Searching for literals in bytes is about fifty times as fast as a regular expression of many alternatives. So
-a text is first searched for what indicates a secret: runs of characters that are as long as a token, and
-words such as `password`. Regular expressions are only matched there.
+a text is first searched for signs of a secret: runs of characters that are as long as a token, and words such
+as `password`. Regular expressions are only matched there.
 """
 
 import re
@@ -29,7 +29,7 @@ class Scanner:
         self.has_custom = bool(customs)
 
     def view(self, text: str) -> View:
-        """The text as its reader sees it."""
+        """Return the decoded text."""
         known = self._views.get(text)
         if known is None:
             known = view_of(text, text.encode("ascii", "replace"))
@@ -204,7 +204,7 @@ def _token_scanner(kinds: frozenset[str]) -> _TokenScanner:
 # Literals, searched at once
 
 HEAD: Final = 8
-"""How many characters of each literal the first search compares; none is shorter."""
+"""The number of characters of each literal that the first search compares; no literal is shorter."""
 
 Trie = dict[str, "Trie"]
 END: Final = ""

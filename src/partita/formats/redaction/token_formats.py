@@ -15,7 +15,7 @@ RUN: Final = 16
 """The length of a run of letters, digits, `_` and `-` that every token has at least."""
 
 PREFIX_REACH: Final = 80
-"""How far before such a run a token may begin."""
+"""The most characters of a token before such a run."""
 
 LONG_RUN: Final = 512
 """In a longer run, which is encoded data, a token is found at the beginning alone."""
@@ -26,9 +26,9 @@ NOT_BASE64: Final = r"(?<![A-Za-z0-9+/])"
 
 
 class TokenFormat(NamedTuple):
-    """What the tokens of a service look like. The group `secret` is what is replaced, or else all of it.
+    """The format of the tokens of a service. The group `secret` is replaced, or else the whole token.
 
-    `before`: an expression for what precedes the prefix in the token, if that is not its beginning.
+    `before`: an expression for the characters before the prefix, if the token does not begin with it.
     `anywhere`: the whole text is searched for the prefixes, since the runs of the token may be short.
     """
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Final
 
 _MOST: Final = 200
-"""How many names are searched for in all paths."""
+"""The most names that are searched for in all paths."""
 
 _SLASH: Final = r"(?:\\{0,4}/|\\{1,4}|%2[fF]|%5[cC])"
 _FOLDER: Final = re.compile(
@@ -20,20 +20,20 @@ _REACH: Final = 6
 
 
 class UserNames:
-    """Names of users that were seen in paths."""
+    """Finds the names of users in paths."""
 
     def __init__(self) -> None:
         self._names: dict[str, None] = {}
         self._segment: re.Pattern[str] | None = None
         self._by_project_name: dict[str, str] = {}
 
-    def learn(self, text: str) -> None:
-        """Remember the names in the paths of a text."""
+    def collect(self, text: str) -> None:
+        """Collect the names in the paths of a text."""
         for _, name in _matches(_FOLDER, text):
             self._names[name] = None
 
-    def learned(self) -> None:
-        """All texts were read once: from now on the names are found in any path."""
+    def finish(self) -> None:
+        """End the collection. From now on the names are found in any path."""
         names = sorted(self._names, key=len, reverse=True)[:_MOST]
         self._by_project_name = {_NOT_IN_PROJECTS.sub("-", name): name for name in names}
         if names:
@@ -45,7 +45,7 @@ class UserNames:
             )
 
     def find(self, text: str) -> Iterator[tuple[int, int, str]]:
-        """The place of each name, and the name."""
+        """Yield the start, the end and the name for each occurrence."""
         if self._segment is not None:
             for match in self._segment.finditer(text):
                 name = match["name"] or self._by_project_name[match["project"]]

@@ -61,11 +61,11 @@ KEY_MEMBERS: Final = frozenset({"d", "p", "q", "dp", "dq", "qi", "k"})
 """The secret members of a JSON web key, which has a `kty`."""
 
 CLOSED: Final = (int, float, bool, type(None), datetime)
-"""Types of fields that can hold neither a mark nor text."""
+"""Types of fields that can contain neither a mark nor text."""
 
 
 def redacted(value: T, redactor: Redactor, path: str = "$") -> T:
-    """The same value without secrets. A value without any is returned itself."""
+    """Return a value without secrets; the same object if it has none."""
     try:
         result: T = _walk(value, redactor, path)
     except RecursionError:
@@ -74,20 +74,20 @@ def redacted(value: T, redactor: Redactor, path: str = "$") -> T:
 
 
 class Redacted(NamedTuple, Generic[T]):
-    """A value without secrets, and what was found."""
+    """A value without secrets, and the secrets that were found."""
 
     value: T
     findings: list[Finding]
 
 
 def redact(value: T, rules: Rules | None = None) -> Redacted[T]:
-    """A value of ours, JSON or a text without its secrets, after both passes.
+    """Remove the secrets from a canonical value, JSON or a text, in both passes.
 
     Its arguments and its result can be pickled, so it can be called in another process.
     """
     redactor = Redactor(rules or Rules())
     redacted(value, redactor)
-    redactor.learned()
+    redactor.start_replacing()
     return Redacted(redacted(value, redactor), redactor.findings)
 
 
@@ -256,14 +256,14 @@ def _number(value: float, redactor: Redactor, path: str) -> Json:
 
 @cache
 def _open_fields(type_: type[Value]) -> tuple[tuple[str, str], ...]:
-    """The fields that may hold anything."""
+    """Return the fields that may contain anything."""
     return tuple(
         (one.name, one.encode_name) for one in msgspec.structs.fields(type_) if not _is_closed(one.type)
     )
 
 
 def _is_closed(type_: Any) -> bool:
-    """Whether a field takes only a fixed set of strings, or only numbers."""
+    """Whether a field only accepts certain strings, or only numbers."""
     if get_origin(type_) in (Union, types.UnionType):
         return all(_is_closed(one) for one in get_args(type_))
     return get_origin(type_) is Literal or type_ in CLOSED
@@ -272,7 +272,7 @@ def _is_closed(type_: Any) -> bool:
 # Chunks
 
 Block: TypeAlias = tuple[str, ...]
-"""What the deltas of one text have in common."""
+"""The key that the deltas of one text have in common."""
 
 ENDS: Final = (TextEnd, ReasoningEnd)
 BETWEEN: Final = (*ENDS, TextStart, ReasoningStart)

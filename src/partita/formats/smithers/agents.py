@@ -1,7 +1,7 @@
 """Rows of `agents`, with their stream events and tool calls → prompt and response of each agent.
 
-The row itself has texts only, so its messages are marked as reconstructed. If there are stream events, the
-response is folded from them; a result that they do not contain follows.
+The row itself only has texts, so its messages are marked as reconstructed. If there are stream events, the
+response is folded from them, and followed by a result that they do not contain.
 """
 
 from collections.abc import Iterable, Sequence
@@ -39,11 +39,11 @@ MIRRORS: Final = {"eventType": ("type",), "eventId": ("id", "toolCallId"), "tool
 
 
 SUMMARY: Final = "summary"
-"""The note of an output of which the row has only a summary."""
+"""The note that the row only has a summary of an output."""
 
 
 class Agent(NamedTuple):
-    """What is stored of one agent."""
+    """The rows of one agent."""
 
     row: Row
     events: Sequence[Row]
@@ -51,7 +51,7 @@ class Agent(NamedTuple):
 
 
 def load_agent(agent: Agent, index: int, losses: list[Loss]) -> list[Message]:
-    """The prompts of an agent, and its response."""
+    """Return the prompts of an agent, and its response."""
     row = agent.row
     row.unpack("streamSummary")
     id_ = row.take_text("id") or f"agent-{index + 1}"
@@ -116,7 +116,7 @@ def _error(row: Row) -> list[DataPart]:
 
 
 def _usage(row: Row) -> Usage | None:
-    """The counts of the row. They are also kept in the metadata."""
+    """Return the counts of the row, which are also kept in the metadata."""
     given, taken = row.get("tokensInput"), row.get("tokensOutput")
     if type(given) is not int and type(taken) is not int:
         return None
@@ -139,7 +139,7 @@ def _usage_of_finishes(kept: Sequence[Json]) -> Usage | None:
 
 
 def _with_calls(parts: Sequence[AssistantPart], rows: Iterable[Row]) -> list[AssistantPart]:
-    """The parts, with what the rows of `tool_calls` add to their calls, and the calls that only rows have.
+    """Return the parts with the calls completed from the rows of `tool_calls`, and calls that only rows have.
 
     Rows have ids of their own: a row belongs to the first call of the same tool with the same input that has
     no row yet.
@@ -179,7 +179,7 @@ def _load_call(row: Row) -> ToolCallPart:
 
 
 def _outcome(row: Row) -> tuple[ToolState, ToolOutput | None]:
-    """The state of the call, and its output: whole, or the summary that is stored instead of a large one."""
+    """Return the state of the call, and its output, or the summary that is stored instead of a large one."""
     error, inline, summary = row.get("error"), row.get("outputInline"), row.get("outputSummary")
     if row.get("status") == "failed" or isinstance(error, str):
         return "output-error", ErrorTextOutput(row.take("error") if isinstance(error, str) else "")
@@ -199,7 +199,7 @@ def _is_same_call(part: AssistantPart, call: ToolCallPart) -> bool:
 
 
 def _merged(part: AssistantPart, call: ToolCallPart) -> AssistantPart:
-    """The call of the stream, with what only the row has."""
+    """Return the call of the stream, completed from its row."""
     if not isinstance(part, ToolCallPart):
         return part
     kept: JsonObject = {"id": call.id, **(call.tool_metadata or {}).get(NAME, {})}
@@ -220,7 +220,7 @@ def _merged(part: AssistantPart, call: ToolCallPart) -> AssistantPart:
 def _folded(
     events: Sequence[Row], message_id: str, losses: list[Loss]
 ) -> tuple[Sequence[AssistantPart], list[Json]]:
-    """The parts of the events, and the events that no part can hold."""
+    """Return the parts of the events, and the events that no part can express."""
     decoder = EventDecoder()
     chunks: list[tuple[str, Chunk]] = []
     columns: list[JsonObject] = []
@@ -238,7 +238,7 @@ def _folded(
 
 
 def in_order(events: Sequence[Row]) -> list[Row]:
-    """Events in the order of their times. Smithers returns the newest first; some have the same time."""
+    """Return events by time. Smithers returns the newest first; some have the same time."""
     stamps = [event.get("timestamp") for event in events]
     if not all(type(stamp) is int for stamp in stamps):
         return list(events)

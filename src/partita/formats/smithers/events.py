@@ -1,7 +1,7 @@
-"""Stream events of Smithers, parts named like those of AI SDK 6 providers → chunks.
+"""Stream events of Smithers, parts with the names of AI SDK 6 providers → chunks.
 
-Parts for which chunks have no place (metadata of responses, warnings, the finish, and all that is unknown)
-are kept whole in `kept`, as they came.
+Parts that no chunk can express (metadata of responses, warnings, the finish, and all unknown parts) are kept
+whole in `kept`.
 """
 
 from collections.abc import Callable, Mapping
@@ -27,7 +27,7 @@ from partita.types.codec import read_chunk
 from partita.types.json import Json, JsonObject, is_object
 
 UNNAMED: Final = "unknown"
-"""What Smithers calls a tool whose name it does not know."""
+"""The name that Smithers has for a tool of an unknown name."""
 
 FIELDS: Final[Mapping[str, frozenset[str]]] = {
     **dict.fromkeys(
@@ -43,20 +43,20 @@ FIELDS: Final[Mapping[str, frozenset[str]]] = {
     "error": frozenset({"error"}),
     "cli-output": frozenset({"stream", "raw"}),
 }
-"""Types of parts that become chunks, and their members. A part with others is kept too."""
+"""Types of parts that become chunks, and their members. A part with other members is also kept."""
 
 Reader: TypeAlias = Callable[[JsonObject, str], list[Chunk]]
 
 
 class EventDecoder:
-    """Parts in, chunks out."""
+    """Converts parts to chunks."""
 
     def __init__(self) -> None:
         self.kept: list[Json] = []
-        """Parts that chunks cannot carry, or not whole."""
+        """Parts that chunks cannot express completely."""
         self.losses: list[Loss] = []
         self._names: dict[str, str] = {}  # of the calls so far
-        self._pieces: dict[str, list[str]] = {}  # of inputs that are being written
+        self._pieces: dict[str, list[str]] = {}  # of inputs that are being streamed
         self._readers: Mapping[str, Reader] = {
             "tool-input-start": self._input_start,
             "tool-input-delta": self._input_delta,
@@ -68,7 +68,7 @@ class EventDecoder:
         }
 
     def feed(self, event: Json, path: str = "$") -> list[Chunk]:
-        """The chunks of a part."""
+        """Return the chunks of a part."""
         type_ = event.get("type") if is_object(event) else None
         if not is_object(event) or not isinstance(type_, str):
             self.kept.append(event)
@@ -83,7 +83,7 @@ class EventDecoder:
         return chunks
 
     def _plain(self, event: JsonObject, path: str) -> list[Chunk]:
-        """Parts that are chunks already, or nearly."""
+        """Return the chunk of a part that has nearly the form of one."""
         match event:
             case {"type": "error", "error": error}:
                 return [DataChunk("data-error", error if is_object(error) else {"message": error})]
@@ -97,7 +97,7 @@ class EventDecoder:
                 return []
 
     def _start(self, event: JsonObject, path: str) -> list[Chunk]:
-        """One model call begins. What it warns of is kept."""
+        """Start a model call. Its warnings are kept."""
         if event.get("warnings"):
             self.kept.append(event)
         return [StepStart()]
@@ -115,7 +115,7 @@ class EventDecoder:
         return [*opening, ToolInputDelta(id_, delta)]
 
     def _input_end(self, event: JsonObject, path: str) -> list[Chunk]:
-        """The whole input: not always does a call follow that says it again."""
+        """End the input: a call that repeats it does not always follow."""
         id_ = _text(event, "id")
         if id_ not in self._pieces:
             self.losses.append(Loss.of(f"{path}.id", event["id"], NO_CALL))
@@ -131,7 +131,7 @@ class EventDecoder:
         return [ToolInputAvailable(id_, name, parsed(event["input"]), dynamic=True)]
 
     def _result(self, event: JsonObject, path: str) -> list[Chunk]:
-        """The output of a call. One that was never called is called without an input."""
+        """Return the output of a call. If the call is missing, it is added without an input."""
         id_, name = _text(event, "toolCallId"), _text(event, "toolName")
         calls: list[Chunk] = []
         if id_ not in self._names:

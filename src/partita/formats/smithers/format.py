@@ -1,10 +1,10 @@
 """Rows of Smithers → canonical messages.
 
 A payload is one row, a list of rows, or an object of lists by table: `agents`, `events`, `toolCalls`,
-`messages`, or the names that the tables have in the database. An agent becomes a thread of its own: system
-prompt and prompt, if there are any, and its response. Events and calls go to the agent they name, whether its
-row is there or not. Columns without a place in a message are kept in its metadata, except those that are
-null. Reported as losses: ids and times of stream events, and what later events replaced.
+`messages`, or the names of the tables in the database. An agent becomes a thread of its own: system prompt
+and prompt, if there are any, and its response. Events and calls are assigned to the agent they name, even if
+its row is missing. Columns without a place in a message are kept in its metadata, except those that are null.
+Losses are ids and times of stream events, and values that later events replaced.
 """
 
 from collections.abc import Iterator, Mapping
@@ -40,11 +40,11 @@ SIGNS: Final[Mapping[str, tuple[str, ...]]] = {
     "toolCalls": ("agentId", "toolName"),
     "agents": ("prompt",),
 }
-"""The columns by which a table is recognized."""
+"""The columns that identify a table."""
 
 
 def load(payload: Json) -> Loaded:
-    """Rows of any of the tables as canonical messages: agents first, then memory messages."""
+    """Read rows of any of the tables: agents first, then memory messages."""
     losses: list[Loss] = []
     tables: dict[str, list[Row]] = {name: [] for name in SIGNS}
     for table, row in _sorted(payload, losses):
@@ -59,7 +59,7 @@ def load(payload: Json) -> Loaded:
 
 
 def _joined(messages: list[Message], losses: list[Loss]) -> list[Message]:
-    """Memory messages, with the results of tools in their calls."""
+    """Return memory messages, with the results of tools in their calls."""
     joined = fold(messages)
     if expand(joined) != messages:
         losses.append(Loss("$", "the place of tool results", IN_CALLS, "changed"))
@@ -67,7 +67,7 @@ def _joined(messages: list[Message], losses: list[Loss]) -> list[Message]:
 
 
 def _sorted(payload: Json, losses: list[Loss]) -> Iterator[tuple[str, Row]]:
-    """The rows, each with its table."""
+    """Yield the rows, each with its table."""
     if not is_object(payload) or not TABLES.keys() & payload.keys():
         yield from ((_table_of(row), row) for row in rows_of(payload))
         return
@@ -85,12 +85,12 @@ def _table_of(row: Row) -> str:
     raise ConversionError(
         "a row of an unknown table",
         where=row.path,
-        hint="give rows of agents, agent_stream_events, tool_calls or _smithers_memory_messages",
+        hint="use rows of agents, agent_stream_events, tool_calls or _smithers_memory_messages",
     )
 
 
 def _agents(tables: Mapping[str, list[Row]]) -> Iterator[Agent]:
-    """The agents with their rows; last those that have no row of their own."""
+    """Yield the agents with their rows; last those without a row of their own."""
     events = _by_agent(tables["events"])
     calls = _by_agent(tables["toolCalls"])
     for row in tables["agents"]:

@@ -1,6 +1,6 @@
 """Rows of `_smithers_memory_messages` → canonical messages.
 
-The content is what an agent stored: text, parts of UI or model messages of the AI SDK, or any other JSON,
+The content is whatever an agent stored: text, parts of UI or model messages of the AI SDK, or any other JSON,
 which becomes a data part.
 """
 
@@ -25,7 +25,7 @@ COLUMN: Final = "contentJson"
 
 
 def load_memory(row: Row, index: int, losses: list[Loss]) -> Message:
-    """The message of a row. Columns without a place in it are kept in its metadata under `smithers`."""
+    """Return the message of a row. Columns without a place in it are kept in its metadata."""
     where = row.where(COLUMN)
     stored_role = row.get("role")
     role = row.take_role()
@@ -60,7 +60,7 @@ def _part(content: Json) -> TextPart | DataPart:
 
 
 def _loaded(content: Json, role: str, row: Row, id_: str) -> Loaded | None:
-    """The message of a content in a form of the AI SDK; `None` if it has another form."""
+    """Return the message of a content in a form of the AI SDK, or `None` if it has another form."""
     try:
         if is_array(content):
             return model.load({"role": role, "content": content})
@@ -83,7 +83,7 @@ def _message(role: str, part: TextPart | DataPart | ForeignPart, row: Row, envel
 
 
 def _enveloped(message: Message, row: Row, envelope: Envelope) -> Message:
-    """The message with the columns of its row."""
+    """Return the message with the columns of its row."""
     if isinstance(message, ToolMessage):
         row.take("role")
     own = message.content.metadata

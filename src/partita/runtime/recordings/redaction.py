@@ -33,7 +33,7 @@ def clean(recording: Recording, rules: Rules | None = None) -> Cleaned:
     """The same recording without secrets."""
     redactor = Redactor(rules or Rules())
     _cleaned(recording, redactor)
-    redactor.learned()
+    redactor.start_replacing()
     return Cleaned(_cleaned(recording, redactor), redactor.findings)
 
 

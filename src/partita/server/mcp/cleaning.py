@@ -41,16 +41,16 @@ class Cleaner:
 
 def _clean(value: T, redactor: Redactor, keep: Keep | None) -> T:
     short = value if keep is None else redacted(value, _Cutter(keep))
-    redactor.learning = True
+    redactor.is_collecting = True
     redacted(short, redactor)
-    redactor.learned()
+    redactor.start_replacing()
     return redacted(short, redactor)
 
 
 def _stretch(pieces: Sequence[str], redactor: Redactor) -> str:
-    redactor.learning = True
+    redactor.is_collecting = True
     redactor.joined(pieces, "$")
-    redactor.learned()
+    redactor.start_replacing()
     return redactor.joined(pieces, "$")[1]
 
 

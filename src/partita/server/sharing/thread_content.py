@@ -202,7 +202,7 @@ def redact_thread(content: ThreadContent, rules: Rules, choice: Choice) -> Redac
     redacted(whole, redactor)
     for log in content.runs:
         redact_run(log, whole, redactor, choice)
-    redactor.learned()
+    redactor.start_replacing()
     return RedactedThread(
         redacted(thread, redactor, "thread"),
         redacted(messages, redactor),
