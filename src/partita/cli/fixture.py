@@ -15,7 +15,7 @@ from .output import print_json, print_notice
 from .view.text import json_escaped
 
 if TYPE_CHECKING:
-    from partita.runtime.recordings.redaction import Cleaned
+    from partita.runtime.recordings.redaction import CleanedRecording
     from partita.types.json import JsonObject
 
 
@@ -91,7 +91,7 @@ def _check(path: Path) -> None:
         ) from None
 
 
-def _tell(cleaned: "Cleaned", output: Path | None) -> None:
+def _tell(cleaned: "CleanedRecording", output: Path | None) -> None:
     recording = cleaned.recording
     count = len(recording.exchanges)
     where = "" if output is None else f"{output}: "
@@ -102,7 +102,7 @@ def _tell(cleaned: "Cleaned", output: Path | None) -> None:
         print_notice("it serves as a model only: no API was asked, or what was asked was not kept")
 
 
-def _report(cleaned: "Cleaned", output: Path | None) -> "JsonObject":
+def _report(cleaned: "CleanedRecording", output: Path | None) -> "JsonObject":
     recording = cleaned.recording
     return {
         "run": recording.origin.id,

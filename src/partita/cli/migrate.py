@@ -11,7 +11,7 @@ from .options import store_option
 from .output import Bar, echo, print_json
 
 if TYPE_CHECKING:  # the store is loaded when a command needs it
-    from partita.store.data_migrations.report import MigrationReport, Place
+    from partita.store.data_migrations.report import MessageNote, MigrationReport
 
 SHOWN = 10
 WIDTH = 100
@@ -121,7 +121,7 @@ def _print_details(report: "MigrationReport") -> None:
     _print_places("are wrong after all", report.wrong, report.faults)
 
 
-def _print_places(title: str, count: int, places: "Sequence[Place]") -> None:
+def _print_places(title: str, count: int, places: "Sequence[MessageNote]") -> None:
     if not count:
         return
     echo(f"\n  {count:,} {title}:")

@@ -1,1 +1,1 @@
-"""Agents at work: services, sessions, durable runs, tools and approvals, networks, replay."""
+"""Running agents: services, sessions, durable runs, tools and approvals, networks, replay."""

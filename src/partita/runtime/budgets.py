@@ -51,20 +51,20 @@ class Budgets:
     """How many runs of an owner may be running or waiting at once."""
 
 
-class Used(NamedTuple):
+class BudgetUsage(NamedTuple):
     """Usage."""
 
     steps: int = 0
     tokens: int = 0
     cost: float = 0.0
 
-    def plus(self, other: "Used") -> "Used":
+    def plus(self, other: "BudgetUsage") -> "BudgetUsage":
         """The sum."""
-        return Used(self.steps + other.steps, self.tokens + other.tokens, self.cost + other.cost)
+        return BudgetUsage(self.steps + other.steps, self.tokens + other.tokens, self.cost + other.cost)
 
-    def minus(self, other: "Used") -> "Used":
+    def minus(self, other: "BudgetUsage") -> "BudgetUsage":
         """The difference."""
-        return Used(self.steps - other.steps, self.tokens - other.tokens, self.cost - other.cost)
+        return BudgetUsage(self.steps - other.steps, self.tokens - other.tokens, self.cost - other.cost)
 
     def limit_reached(self, budget: Budget, subject: str) -> str | None:
         """Which limit this has reached, as a text; `None` if a further step may start."""
@@ -82,13 +82,13 @@ class _Total:
 
     def __init__(self, period: int) -> None:
         self.period = period
-        self.known = Used()
-        self.pending = Used()
+        self.known = BudgetUsage()
+        self.pending = BudgetUsage()
         self.at = -math.inf
         self.lock = asyncio.Lock()
 
     @property
-    def used(self) -> Used:
+    def used(self) -> BudgetUsage:
         return self.known.plus(self.pending)
 
 
@@ -104,16 +104,16 @@ class OwnerTotals:
 
     async def check(self, owner: str | None) -> None:
         """Raise a `BudgetError` if the budget of an owner is used up."""
-        total = self._of(owner)
+        total = self._total_of(owner)
         if self._is_stale(total):
             await self._share(owner or "", total)
         reason = total.used.limit_reached(self.budgets.owner, "this owner")
         if reason is not None:
             raise self._exhausted(reason)
 
-    def add(self, owner: str | None, used: Used) -> str | None:
+    def add(self, owner: str | None, used: BudgetUsage) -> str | None:
         """Add usage. Returns which limit the owner has reached, if any."""
-        total = self._of(owner)
+        total = self._total_of(owner)
         total.pending = total.pending.plus(used)
         if not total.lock.locked() and (self._is_large(total.pending) or self._is_stale(total)):
             task = asyncio.create_task(self._share(owner or "", total))
@@ -127,7 +127,7 @@ class OwnerTotals:
             if any(total.pending):
                 await self._share(owner, total)
 
-    def _of(self, owner: str | None) -> _Total:
+    def _total_of(self, owner: str | None) -> _Total:
         period = int(self._store.clock().timestamp() // self.budgets.period)
         if period != self._period:
             self._period = period
@@ -137,7 +137,7 @@ class OwnerTotals:
     def _is_stale(self, total: _Total) -> bool:
         return asyncio.get_running_loop().time() - total.at > STALE
 
-    def _is_large(self, pending: Used) -> bool:
+    def _is_large(self, pending: BudgetUsage) -> bool:
         budget = self.budgets.owner
         limits = (budget.steps, budget.tokens, budget.cost)
         return any(
@@ -147,7 +147,7 @@ class OwnerTotals:
     async def _share(self, owner: str, total: _Total) -> None:
         async with total.lock:
             pending = total.pending
-            names = [f"{name} {total.period} {owner}" for name in Used._fields]
+            names = [f"{name} {total.period} {owner}" for name in BudgetUsage._fields]
             amounts = dict(zip(names, map(float, pending), strict=True))
             keep = timedelta(seconds=2 * self.budgets.period)
             try:
@@ -155,7 +155,7 @@ class OwnerTotals:
             except StoreError:  # the store is unavailable: what is pending is added later
                 return
             steps, tokens, cost = (totals[name] for name in amounts)
-            total.known = Used(int(steps), int(tokens), cost)
+            total.known = BudgetUsage(int(steps), int(tokens), cost)
             total.pending = total.pending.minus(pending)
             total.at = asyncio.get_running_loop().time()
 
@@ -169,7 +169,7 @@ class OwnerTotals:
         )
 
 
-class Meter:
+class RunMeter:
     """Counts the usage of one run: steps as they start, tokens and cost as soon as they are known.
 
     Our own agents report each response of a model at once (`use`). Other agents report usage at the end of
@@ -185,16 +185,16 @@ class Meter:
         self._model = model
         self._clock = clock
         self._steps = 0
-        self._live = Used()
-        self._reported = Used()
+        self._live = BudgetUsage()
+        self._reported = BudgetUsage()
         self._responses: dict[str, JsonObject] = {}
-        self._counted = Used()
+        self._counted = BudgetUsage()
         self._owner_reason: str | None = None
 
     @property
-    def used(self) -> Used:
+    def used(self) -> BudgetUsage:
         """The usage of the run so far."""
-        return Used(
+        return BudgetUsage(
             self._steps,
             max(self._live.tokens, self._reported.tokens),
             max(self._live.cost, self._reported.cost),
@@ -216,7 +216,7 @@ class Meter:
         ending = finish_metadata(chunk)
         if responses:
             self._responses |= responses
-            total = Used()
+            total = BudgetUsage()
             for response in self._responses.values():
                 total = total.plus(self._sum({"steps": [response]}))
             self._reported = total
@@ -231,7 +231,9 @@ class Meter:
 
     def count_totals(self, tokens: int, cost: float | None) -> None:
         """Count the totals that are known at the end of the run."""
-        self._reported = Used(0, max(tokens, self._reported.tokens), max(cost or 0.0, self._reported.cost))
+        self._reported = BudgetUsage(
+            0, max(tokens, self._reported.tokens), max(cost or 0.0, self._reported.cost)
+        )
         self._count()
 
     def _count(self) -> None:
@@ -240,16 +242,16 @@ class Meter:
             self._counted = self.used
             self._owner_reason = self._totals.add(self._owner, new)
 
-    def _sum(self, metadata: JsonObject) -> Used:
-        total = Used()
+    def _sum(self, metadata: JsonObject) -> BudgetUsage:
+        total = BudgetUsage()
         for step, usage in steps_of(metadata):
             model = step.get("model")
             total = total.plus(self._used_by(usage, model if isinstance(model, str) else None))
         return total
 
-    def _used_by(self, usage: Usage, model: str | None) -> Used:
+    def _used_by(self, usage: Usage, model: str | None) -> BudgetUsage:
         priced = price_of(model or self._model, None, usage, self._clock())
-        return Used(0, tokens_of(usage), 0.0 if priced is None else priced.cost)
+        return BudgetUsage(0, tokens_of(usage), 0.0 if priced is None else priced.cost)
 
 
 def tokens_of(usage: Usage) -> int:

@@ -221,7 +221,7 @@ def ending_of(status: RunStatus, reason: str | None) -> JsonObject:
     return {"status": status, **({} if reason is None else {"reason": reason})}
 
 
-def is_of_ending(chunk: Chunk) -> bool:
+def is_ending_chunk(chunk: Chunk) -> bool:
     """Whether a chunk is one of `ending_chunks`, except for the last one."""
     match chunk:
         case MessageMetadata(message_metadata=metadata):

@@ -53,7 +53,7 @@ class CallerView:
         """The store, limited to what the caller may see."""
         owner = self.principal.resource_id
         store = self.state.store if owner is None else self.state.store.scoped(owner)
-        return store if sees_errors(self.principal) else store.viewed(mask_errors)
+        return store if sees_errors(self.principal) else store.with_view(mask_errors)
 
     @cached_property
     def session(self) -> Session:

@@ -7,7 +7,7 @@ from types import TracebackType
 from typing import Any
 
 from .connection import open_store
-from .context import Noun
+from .context import Namespace
 from .portal import Portal
 from .store import Store
 
@@ -20,7 +20,7 @@ class _Blocking:
 
     def __getattr__(self, name: str) -> Any:
         value = getattr(self._target, name)
-        if isinstance(value, Noun):
+        if isinstance(value, Namespace):
             return _Blocking(self._portal, value)
         return self._waiting(value) if callable(value) else value
 

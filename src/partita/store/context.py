@@ -1,4 +1,4 @@
-"""What the nouns of the store share: an engine, an owner, a clock, and methods that are transactions."""
+"""What `store.threads`, `store.messages` and the like have in common: engine, owner, clock, transactions."""
 
 from collections.abc import Callable, Coroutine
 from datetime import datetime
@@ -68,8 +68,8 @@ class StoreContext:
         )
 
 
-class Noun:
-    """A kind of thing in the store, such as threads. Each of its methods is one transaction."""
+class Namespace:
+    """Methods of the store under one name, such as `store.threads`. Each method is one transaction."""
 
     def __init__(self, context: StoreContext) -> None:
         self._context = context
@@ -78,13 +78,13 @@ class Noun:
 
 
 class TransactionMethod(Generic[P, T]):
-    """A method of a noun that runs a function of a transaction in a transaction of its own.
+    """A method that runs a function of a transaction in a transaction of its own.
 
     Its signature and docstring are those of the function.
     """
 
     def __init__(self, function: Callable[Concatenate[Transaction, P], T], *, writes: bool) -> None:
-        async def method(self: Noun, /, *args: P.args, **options: P.kwargs) -> T:
+        async def method(self: Namespace, /, *args: P.args, **options: P.kwargs) -> T:
             context = self._context  # pyright: ignore[reportPrivateUsage] # it becomes a method
             run = context.write if writes else context.read
             return await run(function, *args, **options)
@@ -95,11 +95,13 @@ class TransactionMethod(Generic[P, T]):
         wrapped.__signature__ = signature(function).replace(parameters=[own, *parameters])
         self._method = wrapped
 
-    def __set_name__(self, noun: type[Noun], name: str) -> None:
-        self._method.__name__, self._method.__qualname__ = name, f"{noun.__qualname__}.{name}"
+    def __set_name__(self, namespace: type[Namespace], name: str) -> None:
+        self._method.__name__, self._method.__qualname__ = name, f"{namespace.__qualname__}.{name}"
 
-    def __get__(self, noun: Noun | None, owner: type[Noun]) -> Callable[P, Coroutine[Any, Any, T]]:
-        bound: Any = self._method if noun is None else MethodType(self._method, noun)
+    def __get__(
+        self, namespace: Namespace | None, owner: type[Namespace]
+    ) -> Callable[P, Coroutine[Any, Any, T]]:
+        bound: Any = self._method if namespace is None else MethodType(self._method, namespace)
         return bound
 
 

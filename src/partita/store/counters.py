@@ -11,7 +11,7 @@ from .schema import counters
 from .sql.transaction import Transaction
 
 
-class Taken(NamedTuple):
+class RateLimitGrant(NamedTuple):
     """How many requests a rate limit has granted, and after how many seconds it grants the next one."""
 
     count: int
@@ -23,14 +23,14 @@ class RateLimit(NamedTuple):
 
     per_minute: int
 
-    def take(self, state: float | None, now: float, wanted: int) -> tuple[float, Taken]:
+    def take(self, state: float | None, now: float, wanted: int) -> tuple[float, RateLimitGrant]:
         """Take up to `wanted` requests. `state` is the time at which all that were taken are due (GCRA)."""
         each = 60 / self.per_minute
         due = max(now, state or now)
         free = int((now + 60 - due) / each + 1e-6)
         count = max(0, min(free, wanted))
         due += count * each
-        return due, Taken(count, 0.0 if count else max(0.0, due + each - now - 60))
+        return due, RateLimitGrant(count, 0.0 if count else max(0.0, due + each - now - 60))
 
 
 def add(tx: Transaction, amounts: Mapping[str, float], keep: timedelta) -> dict[str, float]:
@@ -48,7 +48,7 @@ def add(tx: Transaction, amounts: Mapping[str, float], keep: timedelta) -> dict[
     return totals
 
 
-def take(tx: Transaction, name: str, limit: RateLimit, wanted: int) -> Taken:
+def take(tx: Transaction, name: str, limit: RateLimit, wanted: int) -> RateLimitGrant:
     """Take up to `wanted` requests from a rate limit."""
     add(tx, {name: 0.0}, timedelta(minutes=2))  # locks the row
     found = select(counters.c.value).where(counters.c.name == bindparam("of_name"))

@@ -11,7 +11,7 @@ from sqlalchemy import Row, insert, select, update
 
 from partita.errors import StoreError
 
-from .context import Noun, reads, writes
+from .context import Namespace, reads, writes
 from .schema import api_keys
 from .sql.texts import required, storable
 from .sql.transaction import Transaction, owner_of, require_row
@@ -135,7 +135,7 @@ def check_key(tx: Transaction, text: str) -> ApiKey | None:
     return None if expired or key.revoked_at is not None else key
 
 
-class Keys(Noun):
+class Keys(Namespace):
     """Create, list, revoke and check API keys."""
 
     async def create(

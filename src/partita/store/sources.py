@@ -7,7 +7,7 @@ from sqlalchemy import Row, delete, select
 
 from partita.types.json import dumps, loads
 
-from .context import Noun, reads, writes
+from .context import Namespace, reads, writes
 from .schema import sources
 from .sql.texts import required, storable
 from .sql.transaction import Transaction, insert_text, owner_of
@@ -85,7 +85,7 @@ def _source(row: Row[Any]) -> Source:
     )
 
 
-class Sources(Noun):
+class Sources(Namespace):
     """The files that messages were imported from, and how far each has been read."""
 
     save = writes(save_source)

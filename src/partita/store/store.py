@@ -106,7 +106,7 @@ class Store(StoreContext):
         """The same store for one owner: rows of others can be neither read nor written through it."""
         return Store(self.engine, clock=self.clock, owner=resource_id, appender=self.appender, view=self.view)
 
-    def viewed(self, view: View) -> "Store":
+    def with_view(self, view: View) -> "Store":
         """The same store with a view that is applied to every result."""
         return Store(self.engine, clock=self.clock, owner=self.owner, appender=self.appender, view=view)
 

@@ -198,7 +198,7 @@ def endless() -> Network:
 async def streaming(session: Session, run_id: str) -> None:
     """Wait until the innermost agent is at work."""
     while True:
-        (*_, last) = (await session.so_far(await _run(session, run_id))).messages
+        (*_, last) = (await session.progress(await _run(session, run_id))).messages
         if last.content.network_execution is not None and "divide" in str(last.content.network_execution):
             return
         await asyncio.sleep(0.01)

@@ -269,7 +269,7 @@ async def test_a_program_waits_while_its_output_is_not_read() -> None:
     assert received < 2 * HIGH_WATER
     for event in unread:
         process.acknowledge(event)
-    while (event := await events.get()).kind != "gone":
+    while (event := await events.get()).kind != "closed":
         received += len(event.data)
         process.acknowledge(event)
     await process.stop()

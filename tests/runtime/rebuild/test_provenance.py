@@ -90,7 +90,7 @@ async def entries_of(store: Store, provenance: Provenance, message_id: str, thre
         assert top is not None
         message = find_nested(top, message_id)
     assert message is not None
-    told = provenance.of(message, agent)
+    told = provenance.entries_of(message, agent)
     assert told is not None
     return await store.read(_entries, told)
 
@@ -120,7 +120,7 @@ async def test_lines_are_told_by_their_run_and_their_number_there(store: Store, 
     second = sum(len(line) + 1 for line in session.data.splitlines()[:2])
     message = await store.messages.get(SESSION, "msg-u-2")
     assert message is not None
-    assert (await provenance_of(store)).of(message) == [LogEntries(f"{SESSION}@{second}", [2, 3, 4])]
+    assert (await provenance_of(store)).entries_of(message) == [LogEntries(f"{SESSION}@{second}", [2, 3, 4])]
 
 
 async def test_an_output_that_comes_after_the_next_prompt_is_of_its_call(
@@ -197,7 +197,7 @@ async def test_a_sub_agent_with_a_thread_of_its_own_has_its_lines(memory: Store,
     await bring_in(memory, tmp_path)
     provenance = await provenance_of(memory)
     page = await memory.messages.list(f"{SESSION}/x", limit=None)
-    assert [provenance.of(message, "x") for message in page] == [
+    assert [provenance.entries_of(message, "x") for message in page] == [
         [LogEntries(f"{SESSION}/x@0", [1])],
         [LogEntries(f"{SESSION}/x@0", [2])],
     ]
@@ -221,7 +221,7 @@ async def test_of_a_file_that_was_written_anew_the_last_word_counts(store: Store
     await bring_in(store, tmp_path)
     provenance = await provenance_of(store)
     told = {
-        message.id: provenance.of(message)
+        message.id: provenance.entries_of(message)
         for message in await store.messages.list(SESSION, MessageFilter(branch="all"), limit=None)
     }
     second = sum(len(line) + 1 for line in session.data.splitlines()[:2])
@@ -346,8 +346,8 @@ async def test_of_a_document_that_was_written_anew_nobody_knows(memory: Store, t
     await bring_in(memory, tmp_path)
     provenance = await provenance_of(memory, GEMINI)
     first, second = await memory.messages.list(GEMINI, limit=None)
-    assert provenance.of(first) is not None
-    assert provenance.of(second) is None, "the record that is kept is older"
+    assert provenance.entries_of(first) is not None
+    assert provenance.entries_of(second) is None, "the record that is kept is older"
 
 
 def opencode(folder: Path) -> None:
@@ -469,7 +469,7 @@ async def test_a_session_that_grew_is_read_again(store: Store, tmp_path: Path) -
     second = await provenances.get(store, SESSION)
     assert message is not None
     assert second is not None
-    assert second.of(message) == [LogEntries(f"{SESSION}@0", [2, 3])]
+    assert second.entries_of(message) == [LogEntries(f"{SESSION}@0", [2, 3])]
 
 
 async def test_no_more_sessions_are_remembered_than_fit(memory: Store, tmp_path: Path) -> None:

@@ -208,11 +208,11 @@ async def test_what_a_run_has_produced_is_the_same_before_and_after_it_ends(sess
     puppet = Puppet(*talk("one "))
     run = await session.start(puppet, "t1", "Well?")
     await Watcher(session, run.id).until(TextDelta("t", "one "))
-    before = await session.so_far(run)
+    before = await session.progress(run)
     second = [MessageStart("m2"), *answer("three")[1:]]
     puppet.end(TextDelta("t", "two"), *answer()[-2:], *second)
     await session.wait(run.id)
-    after = await session.so_far(run)
+    after = await session.progress(run)
     assert [text_of(message) for message in before.messages] == ["one "]
     assert [text_of(message) for message in after.messages] == ["one two", "three"]
     assert after.last_seq == (await session.last_seq(run.id)) > before.last_seq

@@ -302,7 +302,7 @@ async def _open_calls(store: Store, session: Any) -> bool:
     run = await session.active_run("t")
     if run is None:
         return False
-    messages = (await session.so_far(run)).messages
+    messages = (await session.progress(run)).messages
     return any(
         part.state == "input-available"
         for message in messages

@@ -6,8 +6,8 @@ from rich.cells import cell_len
 from rich.console import RenderableType
 from rich.text import Text
 
-from partita.runtime.compare.differences import Piece, show_value
-from partita.runtime.compare.run_diff import Fact, PartDiff, RunDiff, text_of
+from partita.runtime.compare.differences import TextPiece, show_value
+from partita.runtime.compare.run_diff import PartDiff, RunDiff, RunFact, text_of
 from partita.types.messages import Part, ToolCallPart
 from partita.types.parts import ReasoningPart, TextPart
 from partita.views.text import counted
@@ -47,7 +47,7 @@ def draw_diff(diff: RunDiff, ids: Mapping[str, str], *, colour: bool) -> Iterato
         yield Text("Both said and did the same.", "green")
 
 
-def _facts(facts: Sequence[Fact]) -> Iterator[Text]:
+def _facts(facts: Sequence[RunFact]) -> Iterator[Text]:
     cells = [(fact.name, _cell(fact.a), _cell(fact.b), _change(fact)) for fact in facts]
     widths = [max(cell_len(cell[column]) for cell in cells) for column in range(3)]
     for fact, (name, a, b, change) in zip(facts, cells, strict=True):
@@ -73,7 +73,7 @@ def _cell(value: str | float | None) -> str:
             return f"{value:,.4f}".rstrip("0").rstrip(".")
 
 
-def _change(fact: Fact) -> str:
+def _change(fact: RunFact) -> str:
     """`+20 %`, where both are numbers."""
     a, b = fact.a, fact.b
     if isinstance(a, str) or isinstance(b, str) or not a or b is None or a == b:
@@ -103,7 +103,7 @@ def _part(part: PartDiff, *, colour: bool) -> Iterator[RenderableType]:
         yield from _differences(part)
 
 
-def _words(pieces: Sequence[Piece], *, colour: bool) -> Text:
+def _words(pieces: Sequence[TextPiece], *, colour: bool) -> Text:
     text = Text()
     for place, piece in enumerate(pieces):
         before, after = ("", "") if colour else BRACKETS[piece.mark]

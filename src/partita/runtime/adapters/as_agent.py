@@ -17,7 +17,7 @@ PACKAGES: Final[Mapping[str, str]] = {
     "agents": "partita.runtime.adapters.openai_agents.service",
     "langgraph": "partita.runtime.adapters.langgraph.service",
 }
-"""By the package of a class, the module that adapts its agents: each has a function `plug`."""
+"""By the package of a class, the module that adapts its agents: each has a function `create_service`."""
 
 VALUES: Final[Mapping[str, tuple[str, ...]]] = {
     "deps": ("pydantic_ai",),
@@ -75,15 +75,15 @@ def as_agent(
                 hint="leave it out; a function finds what it needs in its `AgentRequest`",
             )
         check_value(key, value)
-    plug = None if package is None else import_module(PACKAGES[package]).plug
-    if plug is None and _is_function(thing):
+    create_service = None if package is None else import_module(PACKAGES[package]).create_service
+    if create_service is None and _is_function(thing):
         if format is not None:
             get_format(format)
         return FunctionService(name or _name_of(thing), thing, format)
     if format is not None:
         raise AgentError("a format is for functions that yield raw events", hint="leave it out")
-    if plug is not None:
-        service: AgentService = plug(thing, name, **values)
+    if create_service is not None:
+        service: AgentService = create_service(thing, name, **values)
         return service
     if name is not None and (isinstance(thing, str) or _is_service(thing)):
         raise AgentError("an agent service has its own name", hint="leave the name out")

@@ -148,7 +148,7 @@ class Loop:
             *denied_outputs(calls.denied),
         ):
             yield self._emit(chunk)
-        context = ToolContext.of(options, store=setup.store, continued=self._continued)
+        context = ToolContext.from_options(options, store=setup.store, continued=self._continued)
         async with aclosing(run_calls(calls.approved, setup.tools, setup.runner, context)) as outputs:
             async for chunk in outputs:
                 yield self._emit(chunk)

@@ -69,20 +69,20 @@ MAX_LINES: Final = 5000
 Mark: TypeAlias = Literal["=", "-", "+"]
 
 
-class Piece(NamedTuple):
+class TextPiece(NamedTuple):
     """Some words that both texts have (`=`), only the old one (`-`) or only the new one (`+`)."""
 
     mark: Mark
     text: str
 
 
-def diff_words(old: str, new: str) -> tuple[Piece, ...]:
+def diff_words(old: str, new: str) -> tuple[TextPiece, ...]:
     """The pieces of two texts: those with `=` or `-` are the old one, those with `=` or `+` the new one."""
     if old == new:
-        return (Piece("=", old),) if old else ()
+        return (TextPiece("=", old),) if old else ()
     before, after = _split(old, new)
     matcher = SequenceMatcher(None, before, after, autojunk=False)
-    pieces: list[Piece] = []
+    pieces: list[TextPiece] = []
     removed = added = ""
     for kind, old_start, old_end, new_start, new_end in matcher.get_opcodes():
         left, right = "".join(before[old_start:old_end]), "".join(after[new_start:new_end])
@@ -91,13 +91,13 @@ def diff_words(old: str, new: str) -> tuple[Piece, ...]:
             removed, added = removed + left, added + right
             continue
         pieces += _changed(removed, added)
-        pieces.append(Piece("=", left))
+        pieces.append(TextPiece("=", left))
         removed = added = ""
     return (*pieces, *_changed(removed, added))
 
 
-def _changed(removed: str, added: str) -> list[Piece]:
-    pieces = [Piece("-", removed), Piece("+", added)]
+def _changed(removed: str, added: str) -> list[TextPiece]:
+    pieces = [TextPiece("-", removed), TextPiece("+", added)]
     return [piece for piece in pieces if piece.text]
 
 
@@ -110,7 +110,7 @@ def _split(old: str, new: str) -> tuple[Sequence[str], Sequence[str]]:
     return ([old] if old else []), ([new] if new else [])
 
 
-def format_pieces(pieces: Sequence[Piece]) -> str:
+def format_pieces(pieces: Sequence[TextPiece]) -> str:
     """The pieces as one text, with `[-removed-]` and `{+added+}` words."""
     brackets = {"=": "{}", "-": "[-{}-]", "+": "{{+{}+}}"}
     return "".join(brackets[piece.mark].format(piece.text) for piece in pieces)

@@ -28,7 +28,7 @@ from partita.types.parts import (
 )
 from partita.types.threads import Run
 
-from .differences import Difference, Piece, Shortener, diff_words, differences, format_pieces
+from .differences import Difference, Shortener, TextPiece, diff_words, differences, format_pieces
 
 # The parts of two conversations, aligned by their labels, and how each pair differs
 
@@ -41,7 +41,7 @@ NESTED: Final = "› "
 """The prefix of the labels of a sub-agent's parts, once for each level."""
 
 
-class Labelled(NamedTuple):
+class LabelledPart(NamedTuple):
     """A part, and the label by which it is aligned; no part where a step or a message starts."""
 
     label: str
@@ -56,22 +56,22 @@ class PartDiff(NamedTuple):
     label: str
     a: Part | None
     b: Part | None
-    text_diff: tuple[Piece, ...] = ()
+    text_diff: tuple[TextPiece, ...] = ()
     """Of texts, reasoning, and outputs that are text."""
     differences: tuple[Difference, ...] = ()
     """Of inputs, other outputs, and all other members."""
     durations: tuple[timedelta | None, timedelta | None] = (None, None)
 
 
-def labelled(messages: Iterable[Message], durations: Mapping[str, timedelta]) -> list[Labelled]:
+def labelled(messages: Iterable[Message], durations: Mapping[str, timedelta]) -> list[LabelledPart]:
     """The parts of messages in order, those of sub-agents after the calls that started them."""
-    found: list[Labelled] = []
-    stack: list[Iterator[Labelled | Sequence[Message]]] = [_items(messages, durations)]
+    found: list[LabelledPart] = []
+    stack: list[Iterator[LabelledPart | Sequence[Message]]] = [_items(messages, durations)]
     while stack:  # no recursion: sub-agents may be nested deeply
         item = next(stack[-1], None)
         if item is None:
             stack.pop()
-        elif isinstance(item, Labelled):
+        elif isinstance(item, LabelledPart):
             found.append(item._replace(label=NESTED * (len(stack) - 1) + item.label))
         else:
             stack.append(_items(item, durations))
@@ -80,25 +80,25 @@ def labelled(messages: Iterable[Message], durations: Mapping[str, timedelta]) ->
 
 def _items(
     messages: Iterable[Message], durations: Mapping[str, timedelta]
-) -> Iterator[Labelled | Sequence[Message]]:
+) -> Iterator[LabelledPart | Sequence[Message]]:
     for message in messages:
-        yield Labelled(f"message of {message.__struct_config__.tag}", None)
+        yield LabelledPart(f"message of {message.__struct_config__.tag}", None)
         for part in message.content.parts:
             match part:
                 case StepStartPart():
-                    yield Labelled("step", None)
+                    yield LabelledPart("step", None)
                 case ToolCallPart(name=name, children=children):
-                    yield Labelled(f"call of {name}", part, durations.get(part.id))
+                    yield LabelledPart(f"call of {name}", part, durations.get(part.id))
                     yield children
                 case _:
-                    yield Labelled(str(part.__struct_config__.tag), part)
+                    yield LabelledPart(str(part.__struct_config__.tag), part)
         network = message.content.network_execution if isinstance(message, AssistantMessage) else None
         if network is not None:
-            yield Labelled(f"choice of {network.primitive_type} {network.primitive_id}", None)
+            yield LabelledPart(f"choice of {network.primitive_type} {network.primitive_id}", None)
             yield () if network.final_result is None else network.final_result.messages
 
 
-def diff_parts(old: Sequence[Labelled], new: Sequence[Labelled]) -> Iterator[PartDiff]:
+def diff_parts(old: Sequence[LabelledPart], new: Sequence[LabelledPart]) -> Iterator[PartDiff]:
     """All parts of both: calls of the same tool are compared with each other, texts with texts."""
     matcher = SequenceMatcher(None, [one.label for one in old], [one.label for one in new], autojunk=False)
     for kind, old_start, old_end, new_start, new_end in matcher.get_opcodes():
@@ -111,7 +111,7 @@ def diff_parts(old: Sequence[Labelled], new: Sequence[Labelled]) -> Iterator[Par
             yield PartDiff("added", one.label, None, one.part, durations=(None, one.duration))
 
 
-def _compared(one: Labelled, other: Labelled) -> PartDiff:
+def _compared(one: LabelledPart, other: LabelledPart) -> PartDiff:
     old, new = one.part, other.part
     before, after = _text(old), _text(new)
     is_text = before is not None and after is not None
@@ -164,7 +164,7 @@ MAX_CHARACTERS: Final = 4_000_000
 """How many characters of parts a diff has in total as JSON, besides the differences."""
 
 
-class Fact(NamedTuple):
+class RunFact(NamedTuple):
     """A text or a number that is known of each of two runs."""
 
     name: str
@@ -177,7 +177,7 @@ class RunDiff(NamedTuple):
 
     a: Run
     b: Run
-    facts: tuple[Fact, ...]
+    facts: tuple[RunFact, ...]
     parts: tuple[PartDiff, ...]
 
     @property
@@ -189,9 +189,9 @@ class RunDiff(NamedTuple):
         return "\n".join(plain_lines(self))
 
 
-class _Side(NamedTuple):
+class _ComparedRun(NamedTuple):
     run: Run
-    parts: Sequence[Labelled]
+    parts: Sequence[LabelledPart]
     messages: int
     chunks: Sequence[Chunk]
     first_text: timedelta | None
@@ -204,12 +204,12 @@ async def diff_runs(store: Store, a: str, b: str) -> RunDiff:
     return RunDiff(one.run, other.run, tuple(_facts(one, other)), parts)
 
 
-async def _side(store: Store, run_id: str) -> _Side:
+async def _side(store: Store, run_id: str) -> _ComparedRun:
     run = await get_run(store, run_id)
     recorded = await read_recorded_run(store, run)
     messages = await _messages(store, recorded)
     parts = labelled(messages, await _durations(store, recorded))
-    return _Side(run, parts, len(messages), recorded.chunks, _time_to_first_text(recorded))
+    return _ComparedRun(run, parts, len(messages), recorded.chunks, _time_to_first_text(recorded))
 
 
 async def _durations(store: Store, recorded: RecordedRun) -> dict[str, timedelta]:
@@ -245,29 +245,29 @@ def _time_to_first_text(recorded: RecordedRun) -> timedelta | None:
     return None
 
 
-def _facts(a: _Side, b: _Side) -> Iterator[Fact]:
+def _facts(a: _ComparedRun, b: _ComparedRun) -> Iterator[RunFact]:
     one, other = a.run, b.run
-    yield Fact("status", one.status, other.status)
-    yield Fact("agent", one.agent, other.agent)
-    yield Fact("model", one.model, other.model)
-    yield Fact("error", one.error, other.error)
-    yield Fact("finish reason", _finish_reason(a), _finish_reason(b))
-    yield Fact("messages", a.messages, b.messages)
-    yield Fact("steps", _count(a, "step"), _count(b, "step"))
-    yield Fact("calls", _count(a, "call of "), _count(b, "call of "))
+    yield RunFact("status", one.status, other.status)
+    yield RunFact("agent", one.agent, other.agent)
+    yield RunFact("model", one.model, other.model)
+    yield RunFact("error", one.error, other.error)
+    yield RunFact("finish reason", _finish_reason(a), _finish_reason(b))
+    yield RunFact("messages", a.messages, b.messages)
+    yield RunFact("steps", _count(a, "step"), _count(b, "step"))
+    yield RunFact("calls", _count(a, "call of "), _count(b, "call of "))
     for field, name in USAGE.items():
-        yield Fact(name, getattr(one.usage, field, None), getattr(other.usage, field, None))
-    yield Fact("cost", one.cost, other.cost)
-    yield Fact("seconds", _duration(one), _duration(other))
-    yield Fact("seconds to the first word", _seconds(a.first_text), _seconds(b.first_text))
+        yield RunFact(name, getattr(one.usage, field, None), getattr(other.usage, field, None))
+    yield RunFact("cost", one.cost, other.cost)
+    yield RunFact("seconds", _duration(one), _duration(other))
+    yield RunFact("seconds to the first word", _seconds(a.first_text), _seconds(b.first_text))
 
 
-def _finish_reason(side: _Side) -> str | None:
+def _finish_reason(side: _ComparedRun) -> str | None:
     ends = [chunk.finish_reason for chunk in side.chunks if isinstance(chunk, MessageFinish)]
     return ends[-1] if ends else None
 
 
-def _count(side: _Side, label: str) -> int:
+def _count(side: _ComparedRun, label: str) -> int:
     return sum(one.label.startswith(label) for one in side.parts)
 
 

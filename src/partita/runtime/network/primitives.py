@@ -212,7 +212,7 @@ class FunctionPrimitive:
         execution.result = _function_result(call)
 
     async def _output(self, call: ToolCallPart, execution: Execution) -> Chunk:
-        context = ToolContext.of(execution.options)
+        context = ToolContext.from_options(execution.options)
         pending = PendingCall(call.id, call.name, None if call.input is UNSET else call.input)
         return chunk_of_output(call.id, await self._runner.run_call(self._tool, pending, context))
 

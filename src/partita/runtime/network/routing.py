@@ -96,7 +96,7 @@ def tools_for(primitives: Sequence[Description]) -> tuple[ToolSpec, ...]:
             description="The task is done.",
             input_schema={
                 "type": "object",
-                "properties": {"answer": {"type": "string", "description": "What the user is told."}},
+                "properties": {"answer": {"type": "string", "description": "The answer for the user."}},
                 "required": ["answer"],
             },
         ),

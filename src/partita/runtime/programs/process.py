@@ -110,7 +110,7 @@ STDERR_TAIL: Final = 8 * 1024
 POLL_INTERVAL: Final = 0.01
 """Seconds between two checks which processes are alive."""
 
-EventKind: TypeAlias = Literal["stdout", "stderr", "stdout-end", "gone"]
+EventKind: TypeAlias = Literal["stdout", "stderr", "stdout-end", "closed"]
 PIPES: Final[Mapping[int, EventKind]] = {1: "stdout", 2: "stderr"}
 
 
@@ -179,7 +179,7 @@ class ChildProcess(asyncio.SubprocessProtocol):
                 start_new_session=True,
             )
         except (OSError, ValueError) as error:
-            raise _cannot_start(launch, error) from error
+            raise _start_error(launch, error) from error
         if launch.input is not None:
             process.write(launch.input)
             process.close_stdin()
@@ -218,7 +218,7 @@ class ChildProcess(asyncio.SubprocessProtocol):
     def connection_lost(self, exc: Exception | None) -> None:
         """The process has ended, and all pipes are closed."""
         self._gone.set()
-        self._on_event(ProcessEvent("gone"))
+        self._on_event(ProcessEvent("closed"))
 
     # Called by the owner
 
@@ -326,7 +326,7 @@ async def _is_set(event: asyncio.Event, seconds: float | None) -> bool:
     return True
 
 
-def _cannot_start(launch: Launch, error: OSError | ValueError) -> AgentError:
+def _start_error(launch: Launch, error: OSError | ValueError) -> AgentError:
     name = launch.command[0] if launch.command else ""
     if launch.cwd is not None and not launch.cwd.is_dir():
         return AgentError(f"cannot start {name!r} in {launch.cwd}", hint="name a folder that exists as cwd")

@@ -136,7 +136,7 @@ class ProgramTurn:
         except TimeoutError:
             self._is_idle = self._deadline is None
             return None
-        return None if isinstance(item, ProcessEvent) and item.kind == "gone" else item
+        return None if isinstance(item, ProcessEvent) and item.kind == "closed" else item
 
     # What the program writes
 
@@ -153,7 +153,7 @@ class ProgramTurn:
                     yield [ChunkEvent(chunk=DataChunk(STDERR, {"text": text}, transient=True))]
             case "stdout-end":
                 yield self._decode_last_line()
-            case "gone":
+            case "closed":
                 pass
 
     def _lines(self, data: bytes) -> Iterator[bytes]:
@@ -332,7 +332,7 @@ class ProgramTurn:
             item = await self._inbox.get()
             if not isinstance(item, ProcessEvent):
                 continue
-            if item.kind in ("stdout-end", "gone"):
+            if item.kind in ("stdout-end", "closed"):
                 break
             self._handle_silently([event for batch in self._read(item) for event in batch])
             self._process.acknowledge(item)

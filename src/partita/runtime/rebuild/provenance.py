@@ -66,7 +66,7 @@ class Provenance(NamedTuple):
     nested: Mapping[str, NestedMessage]  # messages of sub-agents by id, without ids of several ones
     contents: Mapping[MessageKey, bytes] | None  # hashes, if lines may be older than the messages
 
-    def of(self, message: Message, agent: str = "") -> list[LogEntries] | None:
+    def entries_of(self, message: Message, agent: str = "") -> list[LogEntries] | None:
         """The log entries that a stored message was decoded from; `None` if that is not certain."""
         key = agent, message.id
         if key not in self.lines:

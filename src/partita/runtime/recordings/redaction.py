@@ -22,19 +22,19 @@ KEY_MEMBERS: Final = ("index", "output_index", "content_index", "summary_index",
 Path: TypeAlias = tuple[str | int, ...]
 
 
-class Cleaned(NamedTuple):
+class CleanedRecording(NamedTuple):
     """A recording without secrets, and what was found."""
 
     recording: Recording
     findings: Sequence[Finding]
 
 
-def clean(recording: Recording, rules: Rules | None = None) -> Cleaned:
+def clean(recording: Recording, rules: Rules | None = None) -> CleanedRecording:
     """The same recording without secrets."""
     redactor = Redactor(rules or Rules())
     _cleaned(recording, redactor)
     redactor.start_replacing()
-    return Cleaned(_cleaned(recording, redactor), redactor.findings)
+    return CleanedRecording(_cleaned(recording, redactor), redactor.findings)
 
 
 def _cleaned(recording: Recording, redactor: Redactor) -> Recording:

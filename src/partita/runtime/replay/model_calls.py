@@ -12,7 +12,7 @@ from msgspec import UNSET
 from partita.errors import AgentError, FormatError, StreamError
 from partita.formats.call_decoder import CALL, CALL_END, CallDecoder, facts_of, is_marker
 from partita.runtime.model_calls import MERGED
-from partita.runtime.run_fold import is_of_ending
+from partita.runtime.run_fold import is_ending_chunk
 from partita.runtime.session.live_run import is_note
 from partita.runtime.session.log_writer import REFUSED
 from partita.runtime.session.run_task import FAILURE
@@ -109,7 +109,7 @@ def _is_end_of_run(record: LogRecord, last_seq: int) -> bool:
     if record.chunk is None or record.raw is not None:
         return False
     is_end = isinstance(record.chunk, MessageAbort | ErrorChunk)
-    return (is_end and record.seq == last_seq) or is_of_ending(record.chunk)
+    return (is_end and record.seq == last_seq) or is_ending_chunk(record.chunk)
 
 
 def decoder_for(facts: JsonObject) -> CallDecoder:
@@ -192,7 +192,7 @@ def _continues_after_calls(records: Sequence[CallRecord]) -> bool:
             return False
         if record.chunk is None or isinstance(record.chunk, DataChunk | ErrorChunk | MessageAbort):
             continue
-        if not is_of_ending(record.chunk):
+        if not is_ending_chunk(record.chunk):
             return True
     return False
 

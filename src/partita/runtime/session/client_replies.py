@@ -33,7 +33,7 @@ from partita.types.parts import Approval, ToolOutput
 from partita.types.threads import Run
 
 from .live_run import LiveRun
-from .recovery import so_far
+from .recovery import run_progress
 
 HANDLED: Final = "data-partita-heard"
 """The note that a reply of another process was handled: `{token, why}`; `why` says why it was refused."""
@@ -155,7 +155,8 @@ class ClientReplies:
             request = live.approvals.get(reply.approval_id)
             if request is not None:  # the agent itself emits the response
                 check_call(
-                    CallFields.of(reply), CallFields(request.tool_call_id, request.tool_name, request.input)
+                    CallFields.from_response(reply),
+                    CallFields(request.tool_call_id, request.tool_name, request.input),
                 )
                 return [decision_note(reply, now)]
         if self._waiting_call(live.fold.snapshot(), reply) is None:
@@ -176,7 +177,7 @@ class ClientReplies:
 
     async def _send_to_process(self, run: Run, reply: Reply) -> bool:
         """Send the reply to the process of a run, and wait until that has handled it."""
-        messages, last_seq = await so_far(self._store, run)
+        messages, last_seq = await run_progress(self._store, run)
         if self._waiting_call(messages, reply) is None:
             return False
         token = new_id()
@@ -265,7 +266,7 @@ def with_decision(call: ToolCallPart, response: ApprovalResponse, now: datetime)
         return None
     if call.state != "approval-requested":
         raise _already_decided(approval, call.id)
-    check_call(CallFields.of(response), CallFields(call.id, call.name, call.input))
+    check_call(CallFields.from_response(response), CallFields(call.id, call.name, call.input))
     decided = replace(
         approval,
         approved=response.approved,
@@ -344,7 +345,7 @@ class CallFields(NamedTuple):
     input: Json | UnsetType
 
     @classmethod
-    def of(cls, response: ApprovalResponse) -> "CallFields":
+    def from_response(cls, response: ApprovalResponse) -> "CallFields":
         """The fields that a decision was sent with."""
         return cls(response.tool_call_id, response.tool_name, response.input)
 

@@ -14,7 +14,7 @@ from partita.store.runs.turns import Signal
 from partita.store.store import Store
 from partita.types.threads import Run
 
-from .recovery import Suspects, recover_runs
+from .recovery import ExpiredLeases, recover_runs
 
 LOG: Final = get_logger("partita.run")
 
@@ -47,7 +47,7 @@ class LeaseRenewer:
         self._recover = recover
         self._counts = counts
         self._confirm = min(2 * heartbeat, lease)
-        self._suspects = Suspects(self._confirm)
+        self._suspects = ExpiredLeases(self._confirm)
         self._task: asyncio.Task[None] | None = None
         self._is_closed = False
         self._awake = asyncio.Event()

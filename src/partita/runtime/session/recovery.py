@@ -82,7 +82,7 @@ def _stat(pid: int) -> list[str] | None:
     return fields if len(fields) > START_TIME else None
 
 
-class Suspects:
+class ExpiredLeases:
     """Runs whose lease has expired, but perhaps only by the clock.
 
     When a clock is set forward, all leases expire at once: processes that are alive renew theirs soon.
@@ -113,7 +113,7 @@ class Suspects:
 
 
 async def recover_runs(
-    store: Store, *, limit: int = 100, owner: str | None = None, suspects: Suspects | None = None
+    store: Store, *, limit: int = 100, owner: str | None = None, suspects: ExpiredLeases | None = None
 ) -> list[Run]:
     """End the runs whose process has ended. Several processes may do so at once: each run ends once.
 
@@ -200,23 +200,23 @@ def folded(run: Run, seed: AssistantMessage | None, records: Sequence[LogRecord]
     return fold
 
 
-class SoFar(NamedTuple):
+class RunProgress(NamedTuple):
     """The messages of a run so far, and the number of the last entry of its log."""
 
     messages: Sequence[AssistantMessage]
     last_seq: int
 
 
-async def so_far(store: Store, run: Run) -> SoFar:
+async def run_progress(store: Store, run: Run) -> RunProgress:
     """The messages of a run so far; the stored ones if it has ended."""
-    ended, stored, records = await store.read(_read_so_far, run)
+    ended, stored, records = await store.read(_read_progress, run)
     kept = [message for message in stored if isinstance(message, AssistantMessage)]
     seed = kept[0] if kept else None
     messages = kept if ended and kept else folded(run, seed, records).snapshot()
-    return SoFar(messages, records[-1].seq if records else 0)
+    return RunProgress(messages, records[-1].seq if records else 0)
 
 
-def _read_so_far(tx: Transaction, run: Run) -> tuple[bool, Sequence[Message], Sequence[LogRecord]]:
+def _read_progress(tx: Transaction, run: Run) -> tuple[bool, Sequence[Message], Sequence[LogRecord]]:
     """Whether a run has ended, its messages and its log, in one transaction.
 
     The end of a run stores its messages. Read after that, its log would repeat what they contain.

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from partita.errors import AgentError, ConflictError, StoreError, UnavailableError
 from partita.runtime.adapters.agent_request import AgentRequest
-from partita.runtime.budgets import Meter, tokens_of
+from partita.runtime.budgets import RunMeter, tokens_of
 from partita.runtime.error_mask import failed_call, public_error
 from partita.runtime.failures import CURRENT, OnError, RunCounts, RunFailures, error_description, public_text
 from partita.runtime.log_context import get_logger, set_log_fields
@@ -83,7 +83,7 @@ class RunTask:
     options: InvokeOptions
     owner: str | None
     """The owner of the thread."""
-    meter: Meter | None
+    meter: RunMeter | None
     clock: Callable[[], datetime]
     grace: float
     closing: asyncio.Event
@@ -119,7 +119,7 @@ class RunTask:
             if started is not None:
                 live.run = started
                 return started.status == "running"
-            await live.wait_unless_stopped(asyncio.create_task(self._wait_for_news(ahead or live.run)))
+            await live.wait_unless_stopped(asyncio.create_task(self._wait_for_change(ahead or live.run)))
         # Its messages are stored all the same.
         status, reason = live.stopped.result()
         with suppress(ConflictError):
@@ -138,7 +138,7 @@ class RunTask:
         running = [run for run in held if run.status == "running"]
         return next(iter([*running, *earlier]), None)
 
-    async def _wait_for_news(self, ahead: Run) -> None:
+    async def _wait_for_change(self, ahead: Run) -> None:
         """Wait until something has happened to a run, or for the next check."""
         # If the store fails, the next check raises the error.
         with suppress(StoreError), self.store.engine.listen(ahead.id) as news:

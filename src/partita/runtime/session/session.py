@@ -17,7 +17,7 @@ from typing import Final, TypeVar
 from msgspec import UNSET, UnsetType
 
 from partita.errors import ConflictError, NotFoundError, UnavailableError
-from partita.runtime.budgets import Budgets, Meter, OwnerTotals
+from partita.runtime.budgets import Budgets, OwnerTotals, RunMeter
 from partita.runtime.error_mask import ErrorMask, mask_errors
 from partita.runtime.failures import OnError, RunCounts
 from partita.runtime.run_fold import RunFold
@@ -34,7 +34,7 @@ from partita.types.threads import Run
 from .client_replies import ApprovalResponse, ClientOutput, ClientReplies
 from .lease_renewer import LeaseRenewer
 from .live_run import LiveRun, Stop, StoredChunk
-from .recovery import AFTER, SoFar, new_lease_owner, so_far
+from .recovery import AFTER, RunProgress, new_lease_owner, run_progress
 from .run_stream import ChunkFilter, follow_live, follow_stored
 from .run_task import GRACE, RunTask
 from .turn import Input, turn_of
@@ -275,9 +275,9 @@ class Session:
         if self._totals is not None:
             await self._totals.check(owner)
 
-    def meter(self, owner: str | None, model: str | None) -> Meter | None:
+    def meter(self, owner: str | None, model: str | None) -> RunMeter | None:
         """The meter for a run of an owner; `None` if there are no budgets."""
-        return None if self._totals is None else Meter(self._totals, owner, model, self._clock)
+        return None if self._totals is None else RunMeter(self._totals, owner, model, self._clock)
 
     async def stop(self, run_id: str, reason: str | None = None, *, wait: bool = True) -> Run:
         """Stop a run of any process. With `wait`, return once it has ended.
@@ -361,13 +361,13 @@ class Session:
         live = await self._find_live(run_id)
         return live.last_seq if live else (await self.store.read(status_of, run_id)).last_seq
 
-    async def so_far(self, run: Run) -> SoFar:
+    async def progress(self, run: Run) -> RunProgress:
         """The messages of a run of any process so far."""
         live = await self._find_live(run.id)
         if live is not None and live.ready.is_set() and not live.unstored:
-            found = SoFar(live.fold.snapshot(), live.last_seq)
+            found = RunProgress(live.fold.snapshot(), live.last_seq)
         else:
-            found = await so_far(self.store, run)
+            found = await run_progress(self.store, run)
         return self.view(found)
 
     def awaiting_approval(self) -> frozenset[str]:

@@ -43,7 +43,7 @@ class ToolContext:
     """Set once the output of this call is no longer needed: it was stopped, or timed out."""
 
     @classmethod
-    def of(
+    def from_options(
         cls,
         options: InvokeOptions,
         *,

@@ -11,7 +11,7 @@ from typing import Final, TypeAlias
 
 from partita.errors import AgentError
 from partita.runtime.adapters.agent_request import AgentRequest
-from partita.runtime.budgets import Meter
+from partita.runtime.budgets import RunMeter
 from partita.runtime.error_mask import ErrorMask, failed_call, public_error, sees_errors
 from partita.runtime.failures import CURRENT, OnError, RunFailures, error_description, public_text
 from partita.runtime.service import AgentService, closed
@@ -127,7 +127,7 @@ class DirectCallErrors:
 
 
 async def chunks_of_call(
-    agent: AgentService, request: AgentRequest, errors: DirectCallErrors, meter: Meter | None = None
+    agent: AgentService, request: AgentRequest, errors: DirectCallErrors, meter: RunMeter | None = None
 ) -> Chunks:
     """The chunks of an agent's response, its end included. `meter` ends it when a budget is used up."""
     filter_ = ChunkFilter()

@@ -172,7 +172,7 @@ async def rows_before(store: Store, message: Message) -> list[Message]:
 
 async def ids_of(session: Session, run: Run) -> set[str]:
     """The ids that clients may have for the message of an active run."""
-    produced = [message.id for message in (await session.so_far(run)).messages if not message.internal]
+    produced = [message.id for message in (await session.progress(run)).messages if not message.internal]
     ids = {run.message_id or "", *produced}
     stored = await session.store.messages.get(run.thread_id, run.message_id or "")
     if stored is not None:  # the run continues it
@@ -274,7 +274,7 @@ async def _waiting_calls(session: Session, run: Run | None) -> tuple[list[str], 
         return [], set()
     calls = [
         part.id
-        for message in (await session.so_far(run)).messages
+        for message in (await session.progress(run)).messages
         for part in message.parts
         if isinstance(part, ToolCallPart) and part.state in WAITING
     ]

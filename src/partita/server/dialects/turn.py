@@ -143,13 +143,13 @@ async def _start_or_resume(caller: CallerView, turn: Turn, options: InvokeOption
         "options": with_fields(options, tools=offered_tools(turn.tools, agent)),
     }
     active = await session.active_run(thread_id) if turn.replies else None
-    so_far, last_seq = ((), 0) if active is None else await session.so_far(active)
+    produced, last_seq = ((), 0) if active is None else await session.progress(active)
     for reply in turn.replies:
         await add_reply(caller, thread_id, reply)
     if turn.new:
         return StartedTurn(await session.start(agent, thread_id, list(turn.new), **how))
-    if active is not None and any(_is_awaited(reply, so_far) for reply in turn.replies):
-        return StartedTurn(active, last_seq, continued=so_far[-1] if so_far else None)
+    if active is not None and any(_is_awaited(reply, produced) for reply in turn.replies):
+        return StartedTurn(active, last_seq, continued=produced[-1] if produced else None)
     page = await caller.store.messages.list(
         thread_id, MessageFilter(roles=("assistant",)), limit=1, order="desc"
     )
@@ -159,11 +159,11 @@ async def _start_or_resume(caller: CallerView, turn: Turn, options: InvokeOption
     return StartedTurn(await session.start(agent, thread_id, None, after=last.id, **how), continued=last)
 
 
-def _is_awaited(reply: Reply, so_far: Sequence[AssistantMessage]) -> bool:
+def _is_awaited(reply: Reply, produced: Sequence[AssistantMessage]) -> bool:
     """Whether a run may have waited for a reply. Not every approval request is for a call."""
     if isinstance(reply, ApprovalResponse):
         return True
-    calls = (part for message in so_far for part in message.parts if isinstance(part, ToolCallPart))
+    calls = (part for message in produced for part in message.parts if isinstance(part, ToolCallPart))
     return any(call.id == reply.tool_call_id for call in calls)
 
 

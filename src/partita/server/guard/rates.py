@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 from partita.errors import StoreError
 from partita.server.problems import Problem
 from partita.store import counters
-from partita.store.counters import RateLimit, Taken
+from partita.store.counters import RateLimit, RateLimitGrant
 from partita.store.store import Store
 
 MOST: Final = 10_000
@@ -74,7 +74,7 @@ class Rates:
             del self.batches[next(iter(self.batches))]
         self.batches[caller] = batch._replace(remaining=batch.remaining - 1)
 
-    async def _take(self, caller: str, count: int, now: float) -> Taken:
+    async def _take(self, caller: str, count: int, now: float) -> RateLimitGrant:
         if self._store is not None:
             try:
                 return await self._store().write(counters.take, f"rate {caller}", self._limit, count)

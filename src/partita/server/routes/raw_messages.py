@@ -184,7 +184,7 @@ async def _lines(
         agent = "" if nested is None else nested.agent
     if message is None:
         raise no_message(thread_id, message_id)
-    return message, None if provenance is None else provenance.of(message, agent)
+    return message, None if provenance is None else provenance.entries_of(message, agent)
 
 
 def _section_of_lines(tx: Transaction, lines: Sequence[LogEntries], start: _Start, limit: int) -> _Section:

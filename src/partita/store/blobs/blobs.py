@@ -8,7 +8,7 @@ from sqlalchemy import ColumnElement, Row, delete, exists, func, or_, select
 
 from partita.errors import NotFoundError, StoreError
 from partita.store.compress import PLAIN, compress, decompress, decompress_pieces
-from partita.store.context import Noun
+from partita.store.context import Namespace
 from partita.store.schema import blob_refs, blobs, run_blobs
 from partita.store.sql.texts import storable
 from partita.store.sql.transaction import Transaction, batched, owner_of
@@ -223,7 +223,7 @@ def referred() -> ColumnElement[bool]:
     return or_(by_message, by_log)
 
 
-class Blobs(Noun):
+class Blobs(Namespace):
     """Store and read bytes by their hash."""
 
     async def put(

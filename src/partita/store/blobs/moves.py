@@ -25,7 +25,7 @@ Kind: TypeAlias = Literal["data", "text", "json"]
 Step: TypeAlias = str | int
 
 
-class Place(NamedTuple):
+class MovableValue(NamedTuple):
     """A value that may be moved: the object that has it, its key, and the path of the object."""
 
     parent: JsonObject
@@ -50,7 +50,7 @@ class Moved(NamedTuple):
     data: bytes
 
 
-def places(content: JsonObject, path: tuple[Step, ...] = ()) -> Iterator[Place]:
+def movable_values(content: JsonObject, path: tuple[Step, ...] = ()) -> Iterator[MovableValue]:
     """All values of a content that may be moved, also of sub-agents."""
     parts: Json = content.get("parts")
     if is_array(parts):
@@ -65,9 +65,9 @@ def places(content: JsonObject, path: tuple[Step, ...] = ()) -> Iterator[Place]:
         yield from _of_list(result, "messages", inner, _of_message)
 
 
-def _of_part(part: JsonObject, path: tuple[Step, ...]) -> Iterator[Place]:
+def _of_part(part: JsonObject, path: tuple[Step, ...]) -> Iterator[MovableValue]:
     if isinstance(part.get("url"), str):
-        yield Place(part, "url", path, "data")
+        yield MovableValue(part, "url", path, "data")
     output: Json = part.get("output")
     if is_object(output):
         yield from _of_output(output, (*path, "output"))
@@ -75,39 +75,39 @@ def _of_part(part: JsonObject, path: tuple[Step, ...]) -> Iterator[Place]:
     yield from _of_list(part, "parts", path, _of_part)  # of a message that the user sent during the run
 
 
-def _of_output(output: JsonObject, path: tuple[Step, ...]) -> Iterator[Place]:
+def _of_output(output: JsonObject, path: tuple[Step, ...]) -> Iterator[MovableValue]:
     match output.get("type"):
         case "text" | "error-text":
-            yield Place(output, "value", path, "text")
+            yield MovableValue(output, "value", path, "text")
         case "json" | "error-json":
-            yield Place(output, "value", path, "json")
+            yield MovableValue(output, "value", path, "json")
         case "content":
             yield from _of_list(output, "value", path, _of_item)
         case _:
             pass
 
 
-def _of_item(item: JsonObject, path: tuple[Step, ...]) -> Iterator[Place]:
+def _of_item(item: JsonObject, path: tuple[Step, ...]) -> Iterator[MovableValue]:
     for key, kind in _ITEM_KEYS:
         if isinstance(item.get(key), str):
-            yield Place(item, key, path, kind)
+            yield MovableValue(item, key, path, kind)
 
 
 _ITEM_KEYS: tuple[tuple[str, Kind], ...] = (("url", "data"), ("text", "text"))
 
 
-def _of_message(message: JsonObject, path: tuple[Step, ...]) -> Iterator[Place]:
+def _of_message(message: JsonObject, path: tuple[Step, ...]) -> Iterator[MovableValue]:
     content: Json = message.get("content")
     if is_object(content):
-        yield from places(content, (*path, "content"))
+        yield from movable_values(content, (*path, "content"))
 
 
 def _of_list(
     parent: JsonObject,
     key: str,
     path: tuple[Step, ...],
-    each: Callable[[JsonObject, tuple[Step, ...]], Iterator[Place]],
-) -> Iterator[Place]:
+    each: Callable[[JsonObject, tuple[Step, ...]], Iterator[MovableValue]],
+) -> Iterator[MovableValue]:
     values: Json = parent.get(key)
     if is_array(values):
         for index, value in enumerate(values):
@@ -121,42 +121,42 @@ def move_out(content: JsonObject, known: Callable[[str], bool]) -> list[Moved | 
     Returns the moves, also of references that are in the content already, if their blob is `known`.
     """
     moved: list[Moved | Move] = []
-    for place in list(places(content)):
-        value: Json = place.parent.get(place.key)
-        existing = _existing_move(place, value, known)
+    for movable in list(movable_values(content)):
+        value: Json = movable.parent.get(movable.key)
+        existing = _existing_move(movable, value, known)
         if existing is not None:
             moved.append(existing)
             continue
-        new = _new_move(place, value)
+        new = _new_move(movable, value)
         if new is not None:
-            place.parent[place.key] = _reference(new.move, place)
+            movable.parent[movable.key] = _reference(new.move, movable)
             moved.append(new)
     return moved
 
 
-def _existing_move(place: Place, value: Json, known: Callable[[str], bool]) -> Move | None:
+def _existing_move(movable: MovableValue, value: Json, known: Callable[[str], bool]) -> Move | None:
     found = REFERENCE.fullmatch(value) if isinstance(value, str) else None
     if found is None or not known(found["hash"]):
         return None
     kind, _, media_type = (found["rest"] or "").partition(":")
-    path = (*place.path, place.key)
+    path = (*movable.path, movable.key)
     match kind:
         case "text" | "json":
             return Move(path, found["hash"], kind, None)
-        case _ if place.kind == "data":
-            return Move(path, found["hash"], "data", media_type or _media_type(place))
+        case _ if movable.kind == "data":
+            return Move(path, found["hash"], "data", media_type or _media_type(movable))
         case _:
             return None
 
 
-def _new_move(place: Place, value: Json) -> Moved | None:
-    path = (*place.path, place.key)
-    if place.kind == "json" and not isinstance(value, str):
+def _new_move(movable: MovableValue, value: Json) -> Moved | None:
+    path = (*movable.path, movable.key)
+    if movable.kind == "json" and not isinstance(value, str):
         data = dumps(value)
         return _moved(path, data, "json") if len(data) > THRESHOLD else None
     if not isinstance(value, str) or len(value) <= THRESHOLD:
         return None
-    if place.kind == "data":
+    if movable.kind == "data":
         return _data_url(path, value)
     return _moved(path, value.encode("utf-8", "surrogatepass"), "text")
 
@@ -196,16 +196,16 @@ def _moved(path: tuple[Step, ...], data: bytes, kind: Kind, media_type: str | No
     return Moved(Move(path, sha256(data).hexdigest(), kind, media_type), data)
 
 
-def _reference(move: Move, place: Place) -> str:
+def _reference(move: Move, movable: MovableValue) -> str:
     """The reference for the content, with what the content does not have: the kind and the media type."""
     if move.kind != "data":
         return f"{BLOB}{move.hash}#{move.kind}"
-    same = move.media_type == _media_type(place)
+    same = move.media_type == _media_type(movable)
     return f"{BLOB}{move.hash}" if same else f"{BLOB}{move.hash}#data:{move.media_type}"
 
 
-def _media_type(place: Place) -> str | None:
-    media_type: Json = place.parent.get("mediaType")
+def _media_type(movable: MovableValue) -> str | None:
+    media_type: Json = movable.parent.get("mediaType")
     return media_type if isinstance(media_type, str) else None
 
 

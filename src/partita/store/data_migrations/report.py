@@ -18,7 +18,7 @@ THREADS = 50
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class MessageNote:
     """A message, and what happened to it."""
 
     thread_id: str
@@ -60,11 +60,11 @@ class Tally:
     threads: tuple[ThreadCount, ...] = ()
     elsewhere: int = 0  # changed messages of threads that are not listed
     examples: tuple[Example, ...] = ()
-    failures: tuple[Place, ...] = ()
-    losses: tuple[Place, ...] = ()
+    failures: tuple[MessageNote, ...] = ()
+    losses: tuple[MessageNote, ...] = ()
     verified: int = 0  # messages that were reread
     wrong: int = 0
-    faults: tuple[Place, ...] = ()  # what is wrong with them
+    faults: tuple[MessageNote, ...] = ()  # what is wrong with them
 
     def plus(self, other: "Tally") -> "Tally":
         """The sum of both."""

@@ -24,7 +24,7 @@ from partita.types.json import Json, dumps, is_array, is_object, loads
 from partita.types.messages import Message
 
 from .migration import Change, Migration, StoredRow
-from .report import Example, Place, Tally, ThreadCount
+from .report import Example, MessageNote, Tally, ThreadCount
 
 SHOWN = 300
 """The number of characters of a content or an error that a report has."""
@@ -114,7 +114,7 @@ def tally_of(results: Sequence[Result]) -> Tally:
     """The counts of results, with examples."""
     changed = [(one, one.change) for one in results if one.change is not None]
     failed = [one for one in results if one.error]
-    losses = [place_of(one.row, str(loss)) for one, change in changed for loss in change.losses]
+    losses = [note_of(one.row, str(loss)) for one, change in changed for loss in change.losses]
     counts = Counter((one.row.owner, one.row.thread_id) for one, _ in changed)
     # `plus` limits the lists.
     return Tally().plus(
@@ -129,15 +129,17 @@ def tally_of(results: Sequence[Result]) -> Tally:
                 for (owner, thread_id), count in counts.items()
             ),
             examples=tuple(_example(one, change) for one, change in changed[:5]),
-            failures=tuple(place_of(one.row, one.error) for one in failed),
+            failures=tuple(note_of(one.row, one.error) for one in failed),
             losses=tuple(losses),
         )
     )
 
 
-def place_of(row: Row[Any], what: str) -> Place:
+def note_of(row: Row[Any], what: str) -> MessageNote:
     """A message in a report, and what happened to it."""
-    return Place(thread_id=row.thread_id, message_id=row.id, what=what[:SHOWN], resource_id=row.owner or None)
+    return MessageNote(
+        thread_id=row.thread_id, message_id=row.id, what=what[:SHOWN], resource_id=row.owner or None
+    )
 
 
 def _example(one: Result, change: Change) -> Example:

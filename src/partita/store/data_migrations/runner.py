@@ -29,7 +29,7 @@ from .json_strings import JSON_STRINGS
 from .migration import NETWORK_STRINGS, PLAIN_TEXT, VERSION_4, Migration
 from .progress import Batch, Progress
 from .report import MigrationReport, State, Tally
-from .results import Result, apply, next_rows, place_of, read_row, tally_of
+from .results import Result, apply, next_rows, note_of, read_row, tally_of
 
 MIGRATIONS: dict[str, Migration] = {
     # In this order: texts become messages, their parts current ones, then strings inside parts are parsed.
@@ -267,7 +267,7 @@ def verify_next(tx: Transaction, migration: Migration) -> Tally | None:
         return None
     within = (messages.c.key > batch.after, messages.c.key <= batch.through, tx.owned(messages))
     rows = tx.rows(select(messages).where(*within).order_by(messages.c.key))
-    faults = [place_of(row, what) for row in rows if (what := _fault(tx, migration, batch, row)) is not None]
+    faults = [note_of(row, what) for row in rows if (what := _fault(tx, migration, batch, row)) is not None]
     tally = Tally().plus(Tally(verified=len(rows), wrong=len(faults), faults=tuple(faults)))
     saved_progress.save(tx, migration.name, known._replace(tally=known.tally.plus(tally)))
     saved_progress.delete_batch(tx, batch)

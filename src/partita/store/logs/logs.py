@@ -3,7 +3,7 @@
 from asyncio import Future
 from collections.abc import AsyncIterator, Sequence
 
-from partita.store.context import Noun, StoreContext
+from partita.store.context import Namespace, StoreContext
 
 from . import maintenance, run_log
 from .appender import Appender
@@ -12,7 +12,7 @@ from .run_log import LogEntry, LogRecord
 from .timings import with_timings
 
 
-class Logs(Noun):
+class Logs(Namespace):
     """Append to, read, follow, seal and drop the logs of runs."""
 
     def __init__(self, context: StoreContext, appender: Appender) -> None:

@@ -2,14 +2,14 @@
 
 from collections.abc import Sequence
 
-from partita.store.context import Noun, reads, writes
+from partita.store.context import Namespace, reads, writes
 from partita.types.messages import Message
 
 from . import edits, queries, writer
 from .prepared import prepare
 
 
-class Messages(Noun):
+class Messages(Namespace):
     """Save, list, change and delete messages, and find parts across threads."""
 
     async def save(self, messages: Sequence[Message], *, thread_id: str | None = None) -> tuple[Message, ...]:

@@ -5,7 +5,7 @@ from typing import Any, Literal
 
 from msgspec import UNSET, UnsetType
 
-from partita.store.context import Noun, reads, writes
+from partita.store.context import Namespace, reads, writes
 from partita.store.ids import new_id
 from partita.store.logs.timings import with_timings
 from partita.store.messages.prepared import prepare
@@ -19,7 +19,7 @@ from .rows import RunEnd
 from .turns import Busy, Fold, Signal, StartedTurn
 
 
-class Runs(Noun):
+class Runs(Namespace):
     """Open, hold, end and list runs."""
 
     async def open(

@@ -12,7 +12,7 @@ from typing import Any, TypeAlias, TypeGuard, get_args
 from sqlalchemy import and_, func, select
 
 from partita.errors import StoreError
-from partita.store.context import Noun, reads, writes
+from partita.store.context import Namespace, reads, writes
 from partita.store.schema import consumptions, messages, runs
 from partita.store.sql.transaction import Transaction
 from partita.store.threads import rows as threads
@@ -158,14 +158,14 @@ def context_growth(tx: Transaction, thread_id: str) -> tuple[GrowthPoint, ...]:
     return tuple(points)
 
 
-class UsageLedger(Noun):
+class UsageLedger(Namespace):
     """Record what responses of models consumed."""
 
     record = writes(record_usage)
     of_thread = reads(usage_of_thread)
 
 
-class Stats(Noun):
+class Stats(Namespace):
     """Statistics."""
 
     totals = reads(usage_stats)

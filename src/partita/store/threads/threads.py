@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from sqlalchemy import bindparam, select
 
-from partita.store.context import Noun, reads, writes
+from partita.store.context import Namespace, reads, writes
 from partita.store.ids import new_id
 from partita.store.messages import queries as messages
 from partita.store.runs import rows as runs
@@ -57,7 +57,7 @@ def thread_context(tx: Transaction, thread_id: str, message_ids: Sequence[str] =
     return ThreadContext(rows.from_row(row), runs.running(tx, thread_id), known, waiting)
 
 
-class Threads(Noun):
+class Threads(Namespace):
     """Create, find, list, change, copy and delete threads."""
 
     async def create(

@@ -131,7 +131,7 @@ class GraphService(FunctionService):
                 yield events
 
 
-def plug(thing: Any, name: str | None, **values: Any) -> GraphService:
+def create_service(thing: Any, name: str | None, **values: Any) -> GraphService:
     """The service for a compiled graph."""
     if not all(hasattr(thing, member) for member in ("astream", "aget_state", "channels")):
         can_compile = hasattr(thing, "compile")

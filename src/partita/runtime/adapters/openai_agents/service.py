@@ -137,7 +137,7 @@ async def _run(
             await asyncio.gather(task, return_exceptions=True)
 
 
-def plug(thing: Any, name: str | None, **values: Any) -> OpenAIAgentService:
+def create_service(thing: Any, name: str | None, **values: Any) -> OpenAIAgentService:
     """The service for an agent of the Agents SDK."""
     kind: type[Any] = Agent  # its type parameter cannot be known here
     if not isinstance(thing, kind):

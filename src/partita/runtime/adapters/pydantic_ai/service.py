@@ -105,7 +105,7 @@ class PydanticAgentService(FunctionService):
         return arguments
 
 
-def plug(thing: Any, name: str | None, **values: Any) -> PydanticAgentService:
+def create_service(thing: Any, name: str | None, **values: Any) -> PydanticAgentService:
     """The service for an agent of Pydantic AI."""
     kind: type[Any] = AbstractAgent  # its type parameters cannot be known here
     if not isinstance(thing, kind):
