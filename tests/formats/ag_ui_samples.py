@@ -1,4 +1,4 @@
-"""Payloads of AG-UI, in our own words: an input of a run with every kind of message, and a stream."""
+"""AG-UI payloads: the input of a run with every kind of message, and event streams."""
 
 from typing import Any, Final
 

@@ -1,4 +1,4 @@
-"""Messages, artifacts, tasks and streams of A2A, read and written."""
+"""A2A messages, artifacts, tasks and streams, read and written."""
 
 from typing import Final
 
@@ -122,14 +122,14 @@ PAYLOADS: Final[dict[str, Json]] = {
     "before 1.0": OLD,
     "a request": {"message": QUESTION, "configuration": {"historyLength": 3}, "metadata": {"a": "b"}},
     "an envelope": {"jsonrpc": "2.0", "id": 7, "result": TASK},
-    "a part that nobody knows": {"messageId": "m", "role": "ROLE_USER", "parts": [{"hologram": 1}]},
+    "an unknown part": {"messageId": "m", "role": "ROLE_USER", "parts": [{"hologram": 1}]},
 }
 
 
-# Read
+# Reading
 
 
-def test_a_message_comes_back_as_it_was() -> None:
+def test_a_message_round_trips() -> None:
     loaded = load([QUESTION])
     [message] = loaded.messages
     assert message.parts == (
@@ -148,7 +148,7 @@ def test_a_message_comes_back_as_it_was() -> None:
     assert not dumped.losses
 
 
-def test_a_task_is_what_was_said_what_was_made_and_how_far_it_came() -> None:
+def test_a_task_becomes_its_history_its_artifacts_and_its_status() -> None:
     question, answer, artifact, end = load(TASK).messages
     assert [message.id for message in (question, answer, artifact, end)] == ["m1", "m2", "a1", "m3"]
     assert artifact.parts == (
@@ -163,7 +163,7 @@ def test_a_task_is_what_was_said_what_was_made_and_how_far_it_came() -> None:
     assert load(dump(load(TASK).messages).payload).messages == load(TASK).messages
 
 
-def test_pieces_of_an_artifact_are_one_text() -> None:
+def test_chunks_of_an_artifact_become_one_text() -> None:
     loaded = load(STREAM)
     [artifact] = [message for message in loaded.messages if message.id == "a1"]
     assert artifact.parts[1:] == (TextPart("Rye rises."), DataPart("a2a", [1]))
@@ -171,7 +171,7 @@ def test_pieces_of_an_artifact_are_one_text() -> None:
     assert loaded.messages[-1].id == "m9"
 
 
-def test_the_kinds_before_protocol_1_are_read() -> None:
+def test_kinds_of_before_protocol_1_are_read() -> None:
     question, working, answer = load(OLD).messages
     assert question.parts == (
         TextPart("hi"),
@@ -184,18 +184,18 @@ def test_the_kinds_before_protocol_1_are_read() -> None:
     assert answer.parts[-1] == TextPart("ho")
 
 
-def test_an_artifact_that_is_told_again_replaces_the_old_one() -> None:
-    first, second = ({"artifactId": "a", "parts": [{"text": words}]} for words in ("rye", "spelt"))
+def test_a_repeated_artifact_replaces_the_earlier_one() -> None:
+    first, second = ({"artifactId": "a", "parts": [{"text": text}]} for text in ("rye", "spelt"))
     loaded = load([first, second, second])
     [message] = loaded.messages
     assert message.parts[-1] == TextPart("spelt")
     assert [loss.path for loss in loaded.losses] == ["$[1]"]
 
 
-# Written
+# Writing
 
 
-def test_what_a2a_does_not_know_goes_as_data_and_comes_back() -> None:
+def test_parts_without_an_a2a_equivalent_are_written_as_data_and_round_trip() -> None:
     call = ToolCallPart("c", "knead", "output-available", {"minutes": 9}, output=TextOutput("soft"))
     thought = ReasoningPart("Rye?", provider_metadata={"anthropic": {"signature": "S"}})
     message = AssistantMessage(id="a", content=[thought, call, TextPart("Done.")])
@@ -208,7 +208,7 @@ def test_what_a2a_does_not_know_goes_as_data_and_comes_back() -> None:
     assert load(dumped.payload).messages == (message,)
 
 
-def test_what_has_another_form_is_told() -> None:
+def test_changed_parts_are_reported() -> None:
     picture = ImagePart("data:image/png;base64,QUI=", "image/png", "a.png")
     messages: list[Message] = [
         SystemMessage(id="s", content="You bake."),
@@ -228,23 +228,23 @@ def test_what_has_another_form_is_told() -> None:
     )
 
 
-def test_parts_that_nobody_knows_go_back() -> None:
-    payload = [PAYLOADS["a part that nobody knows"]]
+def test_unknown_parts_round_trip() -> None:
+    payload = [PAYLOADS["an unknown part"]]
     [message] = load(payload).messages
     assert message.parts == (ForeignPart("a2a", {"hologram": 1}),)
     assert dump([message]).payload == payload
 
 
 @given(messages=st.lists(any_message(), max_size=3))
-def test_any_messages_are_written_and_read_again(messages: list[Message]) -> None:
+def test_any_messages_round_trip(messages: list[Message]) -> None:
     payload = dump(messages).payload
     assert dump(load(payload).messages).payload == payload
 
 
-# What the protocol's own package makes of it
+# The official package
 
 
-def test_the_package_reads_what_we_write_and_we_read_it_back() -> None:
+def test_the_official_package_reads_our_output_and_we_read_its_output() -> None:
     from a2a.types import Message as VendorMessage
     from google.protobuf.json_format import MessageToDict, ParseDict  # type: ignore[import-untyped] # it has no types
 
@@ -253,7 +253,7 @@ def test_the_package_reads_what_we_write_and_we_read_it_back() -> None:
     assert load(through).messages == load(payload).messages
 
 
-def test_we_read_what_the_package_writes() -> None:
+def test_output_of_the_official_package_is_read() -> None:
     from a2a.types import StreamResponse, Task
     from google.protobuf.json_format import MessageToDict, ParseDict
 
@@ -263,7 +263,7 @@ def test_we_read_what_the_package_writes() -> None:
     assert load(stream).messages == load(STREAM).messages
 
 
-def test_the_slot_is_in_the_metadata_and_the_package_takes_it() -> None:
+def test_the_sidecar_is_in_the_metadata_and_the_official_package_accepts_it() -> None:
     from a2a.types import Message as VendorMessage
     from google.protobuf.json_format import ParseDict
 

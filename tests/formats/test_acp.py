@@ -1,4 +1,4 @@
-"""Lines of the Agent Client Protocol → chunks."""
+"""Agent Client Protocol lines → chunks."""
 
 from typing import Any
 
@@ -43,24 +43,24 @@ def request(id: Json, method: str, **params: Any) -> JsonObject:
     return {"jsonrpc": "2.0", "id": id, "method": method, "params": params}
 
 
-def answer(id: Json, result: Json) -> JsonObject:
+def response(id: Json, result: Json) -> JsonObject:
     return {"jsonrpc": "2.0", "id": id, "result": result}
 
 
-def said(words: str) -> JsonObject:
+def text_content(words: str) -> JsonObject:
     return {"type": "content", "content": {"type": "text", "text": words}}
 
 
-def ask(id: Json, **call: Any) -> JsonObject:
+def permission_request(id: Json, **call: Any) -> JsonObject:
     return request(id, "session/request_permission", sessionId="s", toolCall=call, options=OPTIONS)
 
 
 def chosen(id: Json, option: str) -> JsonObject:
-    return answer(id, {"outcome": {"outcome": "selected", "optionId": option}})
+    return response(id, {"outcome": {"outcome": "selected", "optionId": option}})
 
 
 PROMPT = request(2, "session/prompt", sessionId="s", prompt=[])
-END = answer(2, {"stopReason": "end_turn"})
+END = response(2, {"stopReason": "end_turn"})
 
 
 def decode(events: list[Json]) -> list[Chunk]:
@@ -69,7 +69,7 @@ def decode(events: list[Json]) -> list[Chunk]:
 
 
 def fold(chunks: list[Chunk]) -> AssistantMessage:
-    """The message, by an accumulator that forgives nothing."""
+    """Return the accumulated message; fail on any diagnostic."""
     accumulator = Accumulator(id="message")
     for chunk in chunks:
         accumulator.feed(chunk)
@@ -81,7 +81,7 @@ def parts(*events: Json) -> list[Any]:
     return [part for part in fold(decode([*events])).parts if not isinstance(part, StepStartPart)]
 
 
-def test_words_in_a_row_are_one_text() -> None:
+def test_consecutive_text_chunks_become_one_text() -> None:
     thought, words = parts(PROMPT, text("Hm", "agent_thought_chunk"), text("Go"), text("od"), END)
     assert isinstance(thought, ReasoningPart)
     assert thought.text == "Hm"
@@ -89,11 +89,11 @@ def test_words_in_a_row_are_one_text() -> None:
     assert (words.text, words.state) == ("Good", "done")
 
 
-def test_another_message_is_another_text() -> None:
+def test_another_message_id_starts_another_text() -> None:
     assert [part.text for part in parts(text("a", messageId="1"), text("b", messageId="2"))] == ["a", "b"]
 
 
-def test_a_picture_is_a_file_and_other_content_is_kept() -> None:
+def test_an_image_becomes_a_file_and_other_content_is_kept() -> None:
     picture = {"type": "image", "data": "AAAA", "mimeType": "image/png"}
     link = {"type": "resource_link", "uri": "file:///a", "name": "a"}
     file, data = parts(
@@ -106,24 +106,24 @@ def test_a_picture_is_a_file_and_other_content_is_kept() -> None:
 
 
 OUTPUTS: dict[str, tuple[JsonObject, object]] = {
-    "words": ({"status": "completed", "content": [said("a"), said("b")]}, TextOutput("a\nb")),
-    "raw words": ({"status": "completed", "rawOutput": "a"}, TextOutput("a")),
+    "words": ({"status": "completed", "content": [text_content("a"), text_content("b")]}, TextOutput("a\nb")),
+    "raw text": ({"status": "completed", "rawOutput": "a"}, TextOutput("a")),
     "raw output": ({"status": "completed", "rawOutput": {"n": 1}}, JsonOutput({"n": 1})),
     "nothing": ({"status": "completed"}, TextOutput("")),
-    "a failure": ({"status": "failed", "content": [said("no")]}, ErrorTextOutput("no")),
+    "a failure": ({"status": "failed", "content": [text_content("no")]}, ErrorTextOutput("no")),
     "a diff": (
         {"status": "completed", "content": [{"type": "diff", "path": "/a", "oldText": None, "newText": "b"}]},
         ContentOutput((ForeignPart("acp", {"type": "diff", "path": "/a", "oldText": None, "newText": "b"}),)),
     ),
-    "words and a terminal": (
-        {"status": "completed", "content": [said("a"), {"type": "terminal", "terminalId": "t"}]},
+    "text and a terminal": (
+        {"status": "completed", "content": [text_content("a"), {"type": "terminal", "terminalId": "t"}]},
         ContentOutput((TextPart("a"), ForeignPart("acp", {"type": "terminal", "terminalId": "t"}))),
     ),
 }
 
 
 @each_row(("fields", "output"), OUTPUTS.values(), ids=OUTPUTS)
-def test_a_call_has_its_output(fields: JsonObject, output: object) -> None:
+def test_a_call_gets_its_output(fields: JsonObject, output: object) -> None:
     start = update("tool_call", toolCallId="c", title="Dig", kind="edit", rawInput={"depth": 1})
     (call,) = parts(PROMPT, start, update("tool_call_update", toolCallId="c", **fields), END)
     assert isinstance(call, ToolCallPart)
@@ -133,7 +133,7 @@ def test_a_call_has_its_output(fields: JsonObject, output: object) -> None:
     assert call.tool_metadata == {"acp": {"kind": "edit"}}
 
 
-def test_a_call_whose_input_comes_later_waits_for_it() -> None:
+def test_a_call_waits_for_its_input() -> None:
     start = update("tool_call", toolCallId="c", title="Dig", name="dig_hole", status="pending")
     (call,) = parts(start)[:1]
     assert call.name == "dig_hole"
@@ -149,11 +149,11 @@ def test_a_call_whose_input_comes_later_waits_for_it() -> None:
     assert states == ["input-streaming", "input-available"]
 
 
-def test_output_on_the_way_is_preliminary() -> None:
+def test_output_of_a_running_call_is_preliminary() -> None:
     events = [
         update("tool_call", toolCallId="c", title="Dig", status="in_progress"),
-        update("tool_call_update", toolCallId="c", content=[said("half")]),
-        update("tool_call_update", toolCallId="c", content=[said("whole")], status="completed"),
+        update("tool_call_update", toolCallId="c", content=[text_content("half")]),
+        update("tool_call_update", toolCallId="c", content=[text_content("whole")], status="completed"),
     ]
     outputs = [chunk for chunk in decode([*events]) if isinstance(chunk, ToolOutputChunk)]
     assert [(one.output, one.preliminary) for one in outputs] == [
@@ -162,13 +162,13 @@ def test_output_on_the_way_is_preliminary() -> None:
     ]
 
 
-def test_a_terminal_brings_what_it_said() -> None:
+def test_terminal_output_is_added_to_its_call() -> None:
     (call,) = parts(
         update("tool_call", toolCallId="c", title="Dig", status="in_progress"),
         request(7, "terminal/output", sessionId="s", terminalId="t"),
-        answer(7, {"output": "mud\n", "truncated": False}),
+        response(7, {"output": "mud\n", "truncated": False}),
         request(8, "terminal/wait_for_exit", sessionId="s", terminalId="t"),
-        answer(8, {"exitCode": 0, "signal": None}),
+        response(8, {"exitCode": 0, "signal": None}),
         update(
             "tool_call_update",
             toolCallId="c",
@@ -181,7 +181,7 @@ def test_a_terminal_brings_what_it_said() -> None:
     assert item.value["exitStatus"] == {"exitCode": 0, "signal": None}
 
 
-ANSWERS: dict[str, tuple[list[Json], str, object, bool | None]] = {
+RESPONSES: dict[str, tuple[list[Json], str, object, bool | None]] = {
     "yes": (
         [chosen(0, "y"), update("tool_call_update", toolCallId="c", status="completed")],
         "output-available",
@@ -194,10 +194,15 @@ ANSWERS: dict[str, tuple[list[Json], str, object, bool | None]] = {
         ExecutionDeniedOutput("No"),
         False,
     ),
-    "no, and nothing after": ([chosen(0, "n")], "output-denied", ExecutionDeniedOutput("No"), False),
+    "denied without an update after it": (
+        [chosen(0, "n")],
+        "output-denied",
+        ExecutionDeniedOutput("No"),
+        False,
+    ),
     "none": ([], "output-error", InterruptedOutput("lost"), None),
-    "taken back": (
-        [answer(0, {"outcome": {"outcome": "cancelled"}}), answer(2, {"stopReason": "cancelled"})],
+    "cancelled": (
+        [response(0, {"outcome": {"outcome": "cancelled"}}), response(2, {"stopReason": "cancelled"})],
         "output-error",
         InterruptedOutput("aborted"),
         None,
@@ -205,11 +210,11 @@ ANSWERS: dict[str, tuple[list[Json], str, object, bool | None]] = {
 }
 
 
-@each_row(("events", "state", "output", "approved"), ANSWERS.values(), ids=ANSWERS)
-def test_a_question_and_what_came_of_it(
+@each_row(("events", "state", "output", "approved"), RESPONSES.values(), ids=RESPONSES)
+def test_a_permission_request_and_its_outcome(
     events: list[Json], state: str, output: object, approved: bool | None
 ) -> None:
-    question = ask(0, toolCallId="c", title="Dig", rawInput={"depth": 1})
+    question = permission_request(0, toolCallId="c", title="Dig", rawInput={"depth": 1})
     (call,) = parts(PROMPT, question, *events)
     assert isinstance(call, ToolCallPart)
     assert (call.state, call.output) == (state, output)
@@ -218,9 +223,9 @@ def test_a_question_and_what_came_of_it(
     assert call.approval.descriptor == {"options": OPTIONS}
 
 
-def test_both_sides_may_count_alike() -> None:
-    """The agent's question has the number of the client's prompt; each answer finds its own."""
-    events = [PROMPT, ask(2, toolCallId="c", title="Dig"), chosen(2, "y"), text("ok"), END]
+def test_agent_and_client_may_use_the_same_request_ids() -> None:
+    """The agent's request has the id of the client's prompt; each response is matched to its own request."""
+    events = [PROMPT, permission_request(2, toolCallId="c", title="Dig"), chosen(2, "y"), text("ok"), END]
     accumulator = Accumulator(id="message")
     for chunk in decode([*events]):
         accumulator.feed(chunk)
@@ -233,13 +238,13 @@ REASONS = {
     "max_turn_requests": "length",
     "refusal": "content-filter",
     "cancelled": "other",
-    "something new": "other",
+    "an unknown reason": "other",
 }
 
 
 @each_row(("stop", "reason"), REASONS.items(), ids=REASONS)
-def test_why_it_ended(stop: str, reason: str) -> None:
-    chunks = decode([PROMPT, text("a"), answer(2, {"stopReason": stop})])
+def test_stop_reasons(stop: str, reason: str) -> None:
+    chunks = decode([PROMPT, text("a"), response(2, {"stopReason": stop})])
     accumulator = Accumulator(id="message")
     for chunk in chunks:
         accumulator.feed(chunk)
@@ -247,7 +252,7 @@ def test_why_it_ended(stop: str, reason: str) -> None:
     assert any(isinstance(chunk, MessageAbort) for chunk in chunks) is (stop == "cancelled")
 
 
-def test_an_error_is_told() -> None:
+def test_an_error_is_reported() -> None:
     accumulator = Accumulator(id="message")
     for chunk in decode([PROMPT, text("a"), {"id": 2, "error": {"code": 1, "message": "broken"}}]):
         accumulator.feed(chunk)
@@ -255,11 +260,11 @@ def test_an_error_is_told() -> None:
     assert accumulator.finish_reason == "error"
 
 
-def test_what_a_loaded_session_says_again_passes_by() -> None:
+def test_replayed_messages_of_a_loaded_session_are_skipped() -> None:
     events = [
         request(1, "session/load", sessionId="s"),
         text("old"),
-        answer(1, None),
+        response(1, None),
         PROMPT,
         text("new"),
         END,
@@ -268,7 +273,7 @@ def test_what_a_loaded_session_says_again_passes_by() -> None:
     assert words.text == "new"
 
 
-def test_the_latest_plan_stands_in_its_place() -> None:
+def test_a_later_plan_replaces_the_earlier_one() -> None:
     first, second = ([{"content": "dig", "status": status}] for status in ("pending", "completed"))
     (plan,) = parts(update("plan", entries=first), update("plan", entries=second))
     assert plan.name == "acp-plan"
@@ -288,17 +293,17 @@ def test_a_new_step_begins_when_all_calls_have_their_outputs() -> None:
 
 
 UNKNOWN: dict[str, Json] = {
-    "no object": "words",
+    "not an object": "words",
     "an update": update("garden_update", rain=True),
     "a notification": {"jsonrpc": "2.0", "method": "garden/rain", "params": {"mm": 3}},
     "a request": request(5, "garden/water"),
-    "an answer to nothing": answer(99, {"a": 1}),
+    "a response without a request": response(99, {"a": 1}),
     "a call without an id": update("tool_call", title="Dig"),
 }
 
 
 @each_row("event", UNKNOWN.values(), ids=UNKNOWN)
-def test_what_is_unknown_is_kept(event: Json) -> None:
+def test_unknown_events_are_kept(event: Json) -> None:
     (data,) = [chunk for chunk in decode([event]) if isinstance(chunk, DataChunk)]
     whole = (
         event["params"]["update"] if is_object(event) and event.get("method") == "session/update" else event
@@ -310,13 +315,13 @@ def test_what_is_unknown_is_kept(event: Json) -> None:
 # Losses
 
 
-def test_losses_are_what_no_message_depends_on() -> None:
+def test_losses_list_everything_that_is_not_in_the_message() -> None:
     events: list[Json] = [
         request(0, "initialize", protocolVersion=1),
-        answer(0, {"protocolVersion": 1, "agentInfo": {"name": "gardener"}}),
+        response(0, {"protocolVersion": 1, "agentInfo": {"name": "gardener"}}),
         request(2, "session/prompt", sessionId="s", prompt=[{"type": "text", "text": "Dig!"}]),
         update("tool_call", toolCallId="c", title="Dig", rawInput={"depth": 1}, mood="calm"),
-        update("tool_call_update", toolCallId="c", status="completed", content=[said("dug")]),
+        update("tool_call_update", toolCallId="c", status="completed", content=[text_content("dug")]),
         text("Do"),
         text("ne."),
         END,
@@ -334,7 +339,7 @@ def test_losses_are_what_no_message_depends_on() -> None:
     ]
 
 
-# Whatever comes
+# Unexpected input
 
 
 def nested(depth: int) -> Json:
@@ -354,5 +359,5 @@ DEEP: dict[str, list[Json]] = {
 
 
 @each_row("events", DEEP.values(), ids=DEEP)
-def test_deep_values_do_no_harm(events: list[Json]) -> None:
+def test_deeply_nested_values_are_accepted(events: list[Json]) -> None:
     fold(decode(events))

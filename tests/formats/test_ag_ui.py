@@ -1,4 +1,4 @@
-"""AG-UI, both ways: messages, inputs of runs, events. The types of its own package judge what is written."""
+"""AG-UI messages, run inputs and events in both directions, validated by the types of its package."""
 
 from collections.abc import Sequence
 from functools import cache
@@ -80,15 +80,15 @@ def message_adapter() -> Any:
 STREAMS = {"new": STREAM, "old": OLD_STREAM, "failed": FAILED_STREAM}
 
 
-def through(events: Sequence[Json]) -> tuple[list[Json], list[Loss]]:
-    """Events read and written again."""
+def reencode(events: Sequence[Json]) -> tuple[list[Json], list[Loss]]:
+    """Decode the events and encode the chunks again."""
     decoder, encoder = AgUiDecoder(), AgUiEncoder()
     chunks = [chunk for event in events for chunk in decoder.feed(event)] + decoder.finish()
     written = [event for chunk in chunks for event in encoder.feed(chunk)] + encoder.finish()
     return written, list(encoder.losses)
 
 
-def told(*chunks: Chunk) -> list[Any]:
+def encode(*chunks: Chunk) -> list[Any]:
     encoder = AgUiEncoder("thread-1", "run-1")
     events = [event for chunk in chunks for event in encoder.feed(chunk)] + encoder.finish()
     event_adapter().validate_python(events)
@@ -98,7 +98,7 @@ def told(*chunks: Chunk) -> list[Any]:
 # Messages
 
 
-def test_an_input_comes_back_as_it_was() -> None:
+def test_a_run_input_round_trips() -> None:
     loaded = load(INPUT)
     assert loaded.request is not None
     dumped = dump(loaded.messages, loaded.request)
@@ -106,12 +106,12 @@ def test_an_input_comes_back_as_it_was() -> None:
     assert (loaded.losses, dumped.losses) == ((), ())
 
 
-def test_a_list_of_messages_comes_back_as_it_was() -> None:
+def test_a_list_of_messages_round_trips() -> None:
     dumped = dump(load(MESSAGES).messages)
     assert (dumped.payload, dumped.losses) == (MESSAGES, ())
 
 
-def test_messages_are_what_they_say() -> None:
+def test_messages_become_their_canonical_types() -> None:
     messages = {message.id: message for message in load(MESSAGES).messages}
     system, developer, user, answer = (messages[id_] for id_ in ("m1", "m2", "m5", "m6"))
     assert isinstance(system, SystemMessage)
@@ -140,20 +140,20 @@ def test_messages_are_what_they_say() -> None:
     assert isinstance(messages["t9"], ToolMessage)
 
 
-def test_everything_is_written_in_their_types() -> None:
+def test_written_messages_are_valid() -> None:
     from ag_ui.core.types import RunAgentInput
 
     message_adapter().validate_python(dump(full_conversation()).payload)
     RunAgentInput.model_validate(dump(full_conversation(), Request((ToolSpec(name="look_up"),))).payload)
 
 
-def test_what_is_written_is_read_back_and_written_alike() -> None:
+def test_written_messages_are_read_and_written_unchanged() -> None:
     payload = dump(full_conversation()).payload
     assert dump(load(payload).messages).payload == payload
 
 
-def test_provider_metadata_travel_sealed() -> None:
-    """So a signature that a client stores and sends back is whole for the provider that wants it."""
+def test_provider_metadata_round_trips() -> None:
+    """A signature that a client stores and sends back reaches the provider unchanged."""
     reasoning = ReasoningPart("hm", id="r1", provider_metadata={"anthropic": {"signature": "sig"}})
     call = ToolCallPart("c1", "look", "input-available", {}, call_provider_metadata={"google": {"s": 1}})
     message = AssistantMessage(id="m1", content=[reasoning, TextPart("yes"), call])
@@ -162,7 +162,7 @@ def test_provider_metadata_travel_sealed() -> None:
     assert load(dumped.payload).messages == (message,)
 
 
-def test_steps_become_messages_and_come_back() -> None:
+def test_steps_become_messages_and_round_trip() -> None:
     parts: list[AssistantPart] = [
         TextPart("I look."),
         ToolCallPart("c1", "look", "output-available", {}, output=TextOutput("found")),
@@ -176,7 +176,7 @@ def test_steps_become_messages_and_come_back() -> None:
     assert dumped.losses == ()
 
 
-def test_reasoning_after_the_last_text_comes_back() -> None:
+def test_reasoning_after_the_last_text_round_trips() -> None:
     parts: list[AssistantPart] = [TextPart("I look."), StepStartPart(), ReasoningPart("hm", id="r1")]
     message = AssistantMessage(id="m1", content=parts)
     dumped = dump([message])
@@ -194,7 +194,7 @@ def test_a_text_after_a_call_begins_another_message() -> None:
     assert [(loss.path, loss.severity) for loss in dumped.losses] == [("$[0].content.parts[1]", "repaired")]
 
 
-def test_a_data_url_is_kept_once() -> None:
+def test_a_data_url_is_stored_once() -> None:
     url = "data:image/png;base64,aGVsbG8="
     payload = [{"id": "m", "role": "user", "content": [{"type": "image", "source": image_source(url)}]}]
     messages = load(payload).messages
@@ -206,7 +206,7 @@ def image_source(url: str) -> dict[str, str]:
     return {"type": "url", "value": url}
 
 
-def test_losses_name_what_they_lose() -> None:
+def test_losses_name_the_lost_members() -> None:
     call = ToolCallPart("c1", "look", "output-available", {}, output=JsonOutput({"a": 1}), title="Look")
     message = AssistantMessage(id="m1", run_id="run-7", content=[call])
     found = {loss.path: (loss.what, loss.severity) for loss in dump([message]).losses}
@@ -230,7 +230,7 @@ BAD: list[tuple[Json, str]] = [
 
 
 @each_row(("payload", "where"), BAD)
-def test_bad_payloads_say_where(payload: Json, where: str) -> None:
+def test_bad_payloads_are_refused_with_their_path(payload: Json, where: str) -> None:
     with pytest.raises(ConversionError) as caught:
         load(payload)
     assert caught.value.where == where
@@ -250,7 +250,7 @@ def test_any_messages_are_written(messages: list[Message]) -> None:
     assert dump(load(again).messages).payload == again
 
 
-def test_there_is_room_for_what_has_no_place() -> None:
+def test_the_sidecar_is_in_the_metadata_of_the_first_message() -> None:
     slot = get_format("ag-ui").slot
     assert slot is not None
     filled = slot.put(MESSAGES, {"a": 1})
@@ -261,7 +261,7 @@ def test_there_is_room_for_what_has_no_place() -> None:
 # Events
 
 
-def test_every_event_is_known() -> None:
+def test_every_event_type_is_handled() -> None:
     from ag_ui.core.events import Event, EventType
 
     assert {one.value for one in EventType} <= {*HANDLERS, *LIFECYCLE}
@@ -270,14 +270,14 @@ def test_every_event_is_known() -> None:
 
 
 @each_row("name", STREAMS)
-def test_what_is_written_of_a_stream_is_theirs(name: str) -> None:
-    written, _ = through(STREAMS[name])
+def test_reencoded_streams_are_valid(name: str) -> None:
+    written, _ = reencode(STREAMS[name])
     event_adapter().validate_python(written)
-    again, _ = through(written)
-    assert sorted(map(dumps, again)) == sorted(map(dumps, written)), "once more it is the same"
+    again, _ = reencode(written)
+    assert sorted(map(dumps, again)) == sorted(map(dumps, written)), "reencoding is idempotent"
 
 
-def test_a_stream_is_a_message() -> None:
+def test_a_stream_becomes_a_message() -> None:
     (message,) = load(STREAM).messages
     assert isinstance(message, AssistantMessage)
     calls = {part.id: part for part in message.parts if isinstance(part, ToolCallPart)}
@@ -297,7 +297,7 @@ def test_a_stream_is_a_message() -> None:
     assert sum(isinstance(part, StepStartPart) for part in message.parts) == 3
 
 
-def test_results_for_unknown_calls_and_odd_events_are_kept() -> None:
+def test_results_of_unknown_calls_and_invalid_events_are_kept() -> None:
     odd: list[Any] = [
         {"type": "TOOL_CALL_RESULT", "messageId": "t", "toolCallId": "gone", "content": "x"},
         {"type": "FUTURE_EVENT", "a": 1},
@@ -309,19 +309,19 @@ def test_results_for_unknown_calls_and_odd_events_are_kept() -> None:
     decoder = AgUiDecoder()
     kept = [chunk for event in odd for chunk in decoder.feed(event)]
     assert [chunk.data for chunk in kept if isinstance(chunk, DataChunk)] == odd
-    assert through(odd[:4])[0][1:5] == odd[:4]
+    assert reencode(odd[:4])[0][1:5] == odd[:4]
 
 
-def test_a_run_that_was_stopped_or_failed() -> None:
-    stopped = told(MessageStart("m1"), TextStart("0"), TextDelta("0", "I was"), MessageAbort())
+def test_stopped_and_failed_runs() -> None:
+    stopped = encode(MessageStart("m1"), TextStart("0"), TextDelta("0", "I was"), MessageAbort())
     assert stopped[-2]["type"] == "TEXT_MESSAGE_END"
     assert stopped[-1]["outcome"] == {"type": "cancelled"}
-    failed = told(MessageStart("m1"), ErrorChunk("dark"), MessageFinish("error"))
+    failed = encode(MessageStart("m1"), ErrorChunk("dark"), MessageFinish("error"))
     assert failed[-1] == {"type": "RUN_ERROR", "message": "dark"}
 
 
-def test_a_call_that_waits_for_the_client() -> None:
-    events = told(
+def test_an_unanswered_call_is_listed_as_pending() -> None:
+    events = encode(
         MessageStart("m1"),
         StepStart(),
         ToolInputAvailable("c1", "map", {"x": 1}),
@@ -336,18 +336,20 @@ def test_a_call_that_waits_for_the_client() -> None:
     }
 
 
-def test_an_approval_is_an_interrupt() -> None:
+def test_an_approval_request_becomes_an_interrupt() -> None:
     call = ToolInputAvailable("c1", "off", {})
     asked = ToolApprovalRequest("a1", "c1", reason="sure?")
-    events = told(MessageStart("m1"), call, asked, MessageFinish("tool-calls"))
+    events = encode(MessageStart("m1"), call, asked, MessageFinish("tool-calls"))
     (interrupt,) = events[-1]["outcome"]["interrupts"]
     assert (interrupt["id"], interrupt["toolCallId"], interrupt["message"]) == ("a1", "c1", "sure?")
-    answered = told(MessageStart("m1"), call, asked, ToolOutputAvailable("c1", "done"), MessageFinish("stop"))
+    answered = encode(
+        MessageStart("m1"), call, asked, ToolOutputAvailable("c1", "done"), MessageFinish("stop")
+    )
     assert answered[-1]["outcome"] == {"type": "success"}
 
 
-def test_a_sub_agent_is_announced_and_ends_before_its_result() -> None:
-    events = told(
+def test_a_sub_agent_starts_before_its_text_and_ends_before_its_result() -> None:
+    events = encode(
         MessageStart("m1"),
         ToolInputAvailable("c1", "measure", {}),
         ChildChunk(("c1",), TextStart("0")),
@@ -362,16 +364,16 @@ def test_a_sub_agent_is_announced_and_ends_before_its_result() -> None:
     assert events[kinds.index("TEXT_MESSAGE_CONTENT")]["subagentRunId"] == "c1"
 
 
-def test_what_has_no_event_travels_whole() -> None:
+def test_chunks_without_an_event_become_custom_events() -> None:
     source = SourceUrlChunk("s1", "https://example.com", "A page")
-    event = told(MessageStart("m1"), source)[1]
+    event = encode(MessageStart("m1"), source)[1]
     assert event["name"] == "partita.source-url"
     decoder = AgUiDecoder()
     assert decoder.feed(event) == [MessageStart(), source]
 
 
 @given(stream=chunk_streams(7))
-def test_any_chunks_are_told_in_their_types(stream: list[Any]) -> None:
+def test_any_chunks_become_valid_events(stream: list[Any]) -> None:
     encoder = AgUiEncoder()
     events = [event for raw in stream for event in encoder.feed(read_chunk(raw))] + encoder.finish()
     event_adapter().validate_python(events)
@@ -382,7 +384,7 @@ def test_any_chunks_are_told_in_their_types(stream: list[Any]) -> None:
     accumulator.finish()
 
 
-def test_media_are_read_and_written_one_by_one() -> None:
+def test_media_round_trip() -> None:
     for part in CONTENT:
         payload = [{"id": "m", "role": "user", "content": [part, {"type": "text", "text": "."}]}]
         assert dump(load(payload).messages).payload == payload

@@ -1,4 +1,4 @@
-"""AG-UI: sub-agents under their calls, pieces, and results behind them, when their ids collide."""
+"""AG-UI: sub-agents, chunks and results whose ids collide."""
 
 from typing import Any
 
@@ -29,15 +29,15 @@ def answer(id: str, *parts: Any) -> AssistantMessage:
     return AssistantMessage(id=id, content=parts)
 
 
-def test_the_outermost_call_has_the_sub_agent() -> None:
-    """A nested call of the same id comes first in the order of calls, yet it claims nothing."""
+def test_a_sub_agent_belongs_to_the_outermost_call() -> None:
+    """A nested call with the same id comes first, but the outermost call gets the sub-agent."""
     message = answer("m", call("a", answer("n", call("b"))), call("b", answer("o", TextPart("41"))))
     dumped = dump([message])
     assert dumped.losses == ()
     assert load(dumped.payload).messages == (message,)
 
 
-def test_the_sub_agent_of_a_nested_call_that_shares_its_id_is_lost_and_told() -> None:
+def test_the_sub_agent_of_a_nested_call_with_the_id_of_its_parent_is_reported_as_lost() -> None:
     inner = call("a", answer("o", TextPart("lost")))
     dumped = dump([answer("m", call("a", answer("n", inner)))])
     (loss,) = dumped.losses
@@ -46,7 +46,7 @@ def test_the_sub_agent_of_a_nested_call_that_shares_its_id_is_lost_and_told() ->
     assert load(dumped.payload).messages == (answer("m", call("a", answer("n", call("a")))),)
 
 
-def test_messages_of_sub_agents_may_stand_apart() -> None:
+def test_system_and_tool_messages_of_a_sub_agent_are_written_separately() -> None:
     result = ToolResultPart("b", "look", TextOutput("dry"))
     apart: list[Message] = [
         answer("n", call("b")),
@@ -68,7 +68,7 @@ def test_results_name_the_tool_of_their_own_call() -> None:
     assert (dumped.payload, dumped.losses) == (payload, ())
 
 
-def test_results_that_share_an_id_are_told_apart() -> None:
+def test_results_that_share_an_id_get_distinct_ids() -> None:
     results = [ToolMessage(id="t", content=[ToolResultPart(name, "", TextOutput(name))]) for name in "ab"]
     dumped = dump(results)
     assert [one["id"] for one in dumped.payload] == ["t", "t:2"]
@@ -80,16 +80,16 @@ def calling(id: str, name: str) -> dict[str, Any]:
 
 
 IDS = ["a", "a#2", "a#3", "b", "a#1:results", "a#2:results", "a#1:results:2"]
-WORDS = st.sampled_from(["", "x"])
+TEXTS = st.sampled_from(["", "x"])
 
 
 @st.composite
 def raw_messages(draw: st.DrawFn) -> dict[str, Any]:
-    """A message whose ids are likely those of another one."""
+    """A message whose id may be that of another one."""
     role = draw(st.sampled_from(["assistant", "assistant", "tool", "tool", "user", "system", "reasoning"]))
     raw: dict[str, Any] = {"id": draw(st.sampled_from(IDS)), "role": role}
     if role != "assistant" or draw(st.booleans()):
-        raw["content"] = draw(WORDS)
+        raw["content"] = draw(TEXTS)
     if role == "tool":
         raw["toolCallId"] = draw(st.sampled_from("cd"))
     if role == "assistant" and draw(st.booleans()):
@@ -103,7 +103,7 @@ def raw_messages(draw: st.DrawFn) -> dict[str, Any]:
 
 
 @given(payload=st.lists(raw_messages(), max_size=7))
-def test_however_ids_collide_nothing_changes_in_silence(payload: list[Any]) -> None:
+def test_colliding_ids_round_trip_or_are_reported(payload: list[Any]) -> None:
     loaded = load(payload).messages
     dumped = dump(loaded)
     again = load(dumped.payload).messages
@@ -114,14 +114,14 @@ def test_however_ids_collide_nothing_changes_in_silence(payload: list[Any]) -> N
 # Streams
 
 
-def test_an_input_that_comes_again_and_differs_is_told() -> None:
+def test_a_changed_input_is_reported() -> None:
     encoder = AgUiEncoder()
     for value in ({"a": 1}, {"a": 1}, {"a": 2}):
         encoder.feed(ToolInputAvailable("c", "look", value))
     assert [(loss.path, loss.what) for loss in encoder.losses] == [("$[2].input", '{"a":2}')]
 
 
-def test_what_is_said_of_a_call_is_told_whenever_it_changes() -> None:
+def test_members_of_a_call_are_reported_when_they_change() -> None:
     encoder = AgUiEncoder()
     encoder.feed(ToolInputAvailable("c", "look", {}, title="Look"))
     encoder.feed(ToolOutputAvailable("c", "dry", dynamic=True))
@@ -129,7 +129,7 @@ def test_what_is_said_of_a_call_is_told_whenever_it_changes() -> None:
     assert [loss.what for loss in encoder.losses] == ['"Look"', "true", '"Look again"']
 
 
-def test_many_sub_agents_come_back_each_under_its_call() -> None:
+def test_many_sub_agents_stay_under_their_calls() -> None:
     chunks: list[Any] = [MessageStart("m"), *(ToolInputAvailable(f"c{n}", "look", {}) for n in range(9))]
     chunks += [ChildChunk((f"c{n}",), TextDelta("0", str(n))) for n in (*range(9), *range(9))]
     encoder, decoder = AgUiEncoder(), AgUiDecoder()

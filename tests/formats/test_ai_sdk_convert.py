@@ -148,7 +148,7 @@ def _plain_or_tool(tool: bool) -> st.SearchStrategy[JsonObject]:
 
 @st.composite
 def ui_messages(draw: st.DrawFn) -> list[JsonObject]:
-    """A thread that fits the types, mostly of one version or another."""
+    """Messages that fit the types, mostly of one version or another."""
     message = st.fixed_dictionaries(
         {
             "id": IDS,
@@ -170,7 +170,7 @@ ODD_VALUES = VALUES | st.sampled_from(
 
 
 class Place(NamedTuple):
-    """Where a value sits: its path, and how to reach it."""
+    """Where a value is: its path, and its container and key."""
 
     path: str
     container: Any
@@ -178,7 +178,7 @@ class Place(NamedTuple):
 
 
 def _places(value: Json) -> list[Place]:
-    """Every place in a thread."""
+    """Every place in a list of messages."""
     found: list[Place] = []
     stack: list[tuple[str, Json]] = [("messages", value)]
     while stack:
@@ -194,7 +194,7 @@ def _places(value: Json) -> list[Place]:
 
 @st.composite
 def broken_messages(draw: st.DrawFn) -> list[JsonObject]:
-    """A thread with members missing, added, of another type or in the wrong place."""
+    """Messages with members missing, added, of another type or in the wrong place."""
     messages = draw(ui_messages())
     for _ in range(draw(st.integers(1, 3))):
         places = _places(messages)
@@ -209,7 +209,7 @@ def broken_messages(draw: st.DrawFn) -> list[JsonObject]:
             case "add" if is_object(container):
                 container[draw(st.sampled_from(["x", "approval", "rawInput", "__proto__"]))] = draw(VALUES)
             case _:
-                container[key] = copy.deepcopy(draw(ODD_VALUES))  # a later breakage may change it
+                container[key] = copy.deepcopy(draw(ODD_VALUES))  # a later change may overwrite it
     return list(json.loads(json.dumps(messages)))
 
 
@@ -247,17 +247,17 @@ FILE = {"type": "file", "mediaType": "image/png", "filename": "a"}
 Case = tuple[tuple[int, ...], list[JsonObject], list[JsonObject]]
 CASES: dict[str, Case] = {
     "nothing": (ALL, [], []),
-    "a system message is one text": (
+    "the texts of a system message are joined": (
         ALL,
         [_message("system", _text("a"), {"type": "file"}, _text("b"))],
         [{"role": "system", "content": "ab"}],
     ),
-    "later options of a provider win in a system message": (
+    "later provider options override earlier ones in a system message": (
         ALL,
         [_message("system", _text("", providerMetadata=OPTIONS), _text("", providerMetadata={"openai": 2}))],
         [{"role": "system", "content": "", "providerOptions": {"openai": 2}}],
     ),
-    "a user says text and sends files by address": (
+    "user texts and files with URLs": (
         (5, 6),
         [_message("user", _text("hi", state="done"), {**FILE, "url": "a.png", "providerMetadata": OPTIONS})],
         [
@@ -270,7 +270,7 @@ CASES: dict[str, Case] = {
             }
         ],
     ),
-    "version 7 tags files and normalizes their address": (
+    "version 7 tags files and normalizes their URL": (
         (7,),
         [_message("user", {**FILE, "url": "HTTPS://example.org/x/../a.png"})],
         [{"role": "user", "content": [{**FILE, "data": {"type": "url", "url": PNG}}]}],
@@ -290,7 +290,7 @@ CASES: dict[str, Case] = {
         [_message("assistant", {**FILE, "url": PNG, "providerMetadata": OPTIONS})],
         [{"role": "assistant", "content": [{**FILE, "data": PNG}]}],
     ),
-    "a step is a message, and what the tools answer is another": (
+    "a step becomes an assistant message and a tool message": (
         ALL,
         [
             _message(
@@ -308,7 +308,7 @@ CASES: dict[str, Case] = {
             {"role": "assistant", "content": [{"type": "text", "text": "done"}]},
         ],
     ),
-    "an error without words is an unknown one": (
+    "an error without a text is an unknown error": (
         ALL,
         [_message("assistant", _tool("output-error", errorText=None))],
         [
@@ -319,7 +319,7 @@ CASES: dict[str, Case] = {
             },
         ],
     ),
-    "an error that is no text is written as JSON": (
+    "an error that is not a text is written as JSON": (
         ALL,
         [_message("assistant", _tool("output-error", errorText={"b": 1e21, "1": [True]}))],
         [
@@ -330,7 +330,7 @@ CASES: dict[str, Case] = {
             },
         ],
     ),
-    "the assistant tells the result of a call the provider ran": (
+    "results of provider-executed tools are in the assistant message": (
         ALL,
         [_message("assistant", _tool("output-error", errorText="no", providerExecuted=True))],
         [
@@ -343,7 +343,7 @@ CASES: dict[str, Case] = {
             }
         ],
     ),
-    "version 5 knows no dynamic tool that the provider ran": (
+    "version 5 has no provider-executed dynamic tools": (
         (5,),
         [
             _message(
@@ -365,7 +365,7 @@ CASES: dict[str, Case] = {
         [_message("assistant", {"type": "data-x", "data": 1}, _tool("input-streaming"))],
         [{"role": "assistant", "content": []}, {"role": "tool", "content": []}],
     ),
-    "versions 6 and 7 do not": (
+    "versions 6 and 7 drop messages without content": (
         (6, 7),
         [_message("assistant", {"type": "data-x", "data": 1}, _tool("input-streaming"))],
         [],
@@ -387,7 +387,7 @@ CASES: dict[str, Case] = {
             },
         ],
     ),
-    "a denied call is an error the model reads": (
+    "a denied call becomes an error that the model reads": (
         (6, 7),
         [
             _message(
@@ -424,7 +424,7 @@ CASES: dict[str, Case] = {
             {"role": "tool", "content": [{**RESULT, "output": {"type": "error-text", "value": "no"}}]},
         ],
     ),
-    "steering stands between two steps of an assistant": (
+    "a steering message between two steps of an assistant": (
         (7,),
         [
             _message(
@@ -440,12 +440,12 @@ CASES: dict[str, Case] = {
             {"role": "assistant", "content": [{"type": "text", "text": "b"}]},
         ],
     ),
-    "an older version passes new parts over": (
+    "an older version skips new parts": (
         (5, 6),
         [_message("assistant", {"type": "custom", "kind": "a.b"}, {"type": "steering-message"})],
         [],
     ),
-    "an assistant without parts says nothing": ((5, 6), [{"role": "assistant"}], []),
+    "an assistant without parts is dropped": ((5, 6), [{"role": "assistant"}], []),
 }
 
 
@@ -459,20 +459,20 @@ def test_convert(versions: tuple[int, ...], messages: list[JsonObject], expected
 
 Broken = tuple[tuple[int, ...], Any, str]
 BROKEN: dict[str, Broken] = {
-    "no list": (ALL, {"role": "user"}, "messages"),
-    "no message": (ALL, [None], "messages[0]"),
-    "no such role": (ALL, [_message("user"), _message("data")], "messages[1]"),
+    "not a list": (ALL, {"role": "user"}, "messages"),
+    "not a message": (ALL, [None], "messages[0]"),
+    "an unknown role": (ALL, [_message("user"), _message("data")], "messages[1]"),
     "no parts": (ALL, [{"role": "user"}], "messages[0].parts"),
-    "parts that are no array": (ALL, [{"role": "system", "parts": "x"}], "messages[0].parts"),
+    "parts that are not an array": (ALL, [{"role": "system", "parts": "x"}], "messages[0].parts"),
     "an assistant without parts, in version 7": ((7,), [{"role": "assistant"}], "messages[0].parts"),
     "a part that is null": (ALL, [{"role": "system", "parts": [None]}], "messages[0].parts[0]"),
     "a part without type": (ALL, [{"role": "user", "parts": [{}]}], "messages[0].parts[0]"),
-    "a relative address, in version 7": (
+    "a relative URL, in version 7": (
         (7,),
         [_message("user", {**FILE, "url": "a.png"})],
         "messages[0].parts[0].url",
     ),
-    "no address, in version 7": ((7,), [_message("assistant", FILE)], "messages[0].parts[0].url"),
+    "not a URL, in version 7": ((7,), [_message("assistant", FILE)], "messages[0].parts[0].url"),
     "steering without parts": (
         (7,),
         [_message("assistant", {"type": "steering-message"})],
@@ -482,7 +482,7 @@ BROKEN: dict[str, Broken] = {
 
 
 @each_row(("versions", "messages", "where"), BROKEN.values(), ids=BROKEN)
-def test_broken_messages_are_refused_where_they_break(
+def test_broken_messages_are_refused_with_their_path(
     versions: tuple[int, ...], messages: Any, where: str
 ) -> None:
     for version in versions:
@@ -497,7 +497,7 @@ def test_an_unknown_version_is_refused() -> None:
         convert_to_model_messages([], version=4)
 
 
-def test_deep_values_go_through_or_are_refused() -> None:
+def test_deeply_nested_values_are_converted_or_refused() -> None:
     deep: Any = 1
     for _ in range(100_000):
         deep = [deep]
@@ -526,14 +526,14 @@ def test_incomplete_calls_are_ignored_on_request(state: str, version: int) -> No
     assert (len(kept[0]["content"]) == 1) is (version in INCOMPLETE.get(state, ()))
 
 
-def test_a_preliminary_output_is_incomplete() -> None:
+def test_a_preliminary_output_counts_as_incomplete() -> None:
     messages = [_message("assistant", _text("x"), _tool("output-available", output=1, preliminary=True))]
     assert convert_to_model_messages(messages, ignore_incomplete_tool_calls=True) == [
         {"role": "assistant", "content": [{"type": "text", "text": "x"}]}
     ]
 
 
-def test_a_tool_decides_what_the_model_sees_of_its_output() -> None:
+def test_a_tool_chooses_the_output_that_the_model_reads() -> None:
     def show(tool_call_id: Json, input: Json, output: Json) -> JsonObject:
         return {"type": "json", "value": [tool_call_id, input, output]}
 
@@ -542,7 +542,7 @@ def test_a_tool_decides_what_the_model_sees_of_its_output() -> None:
     assert output[1]["content"][0]["output"] == {"type": "json", "value": ["c", {"q": 1}, "x"]}
 
 
-GONE = {
+REMOVED_TOOLS = {
     **_tool("output-available", output="secret"),
     "type": "dynamic-tool",
     "toolName": "t",
@@ -555,15 +555,17 @@ OMITTED = {"type": "text", "value": "Tool output omitted because the tool is no 
     ("tools", "output"), [(None, OMITTED), ({}, OMITTED), ({"t": None}, {"type": "text", "value": "secret"})]
 )
 @each_row("version", ALL)
-def test_the_output_of_a_tool_that_is_gone_is_withheld(
+def test_outputs_of_removed_tools_are_omitted(
     tools: dict[str, ModelTool | None] | None, output: JsonObject, version: int
 ) -> None:
-    converted = convert_to_model_messages([_message("assistant", GONE)], version=version, tools=tools)
+    converted = convert_to_model_messages(
+        [_message("assistant", REMOVED_TOOLS)], version=version, tools=tools
+    )
     assert converted[1]["content"][0]["output"] == output
 
 
 @each_row("role", ["user", "assistant"])
-def test_data_parts_become_what_the_function_gives(role: str) -> None:
+def test_data_parts_are_converted_by_the_function(role: str) -> None:
     messages = [_message(role, {"type": "data-a", "data": 1}, {"type": "data-b", "data": 2}, _text("x"))]
 
     def convert(part: JsonObject) -> JsonObject | None:
@@ -577,7 +579,7 @@ def test_data_parts_become_what_the_function_gives(role: str) -> None:
 
 @pytest.mark.parametrize("version", ALL)
 @given(messages=broken_messages())
-def test_broken_messages_give_messages_or_a_conversion_error(
+def test_broken_messages_are_converted_or_raise_a_conversion_error(
     version: int, messages: list[JsonObject]
 ) -> None:
     try:
@@ -606,15 +608,15 @@ STRINGS: dict[str, tuple[Json, str]] = {
 
 
 @each_row(("value", "text"), STRINGS.values(), ids=STRINGS)
-def test_values_as_text(value: Json, text: str) -> None:
+def test_values_as_javascript_text(value: Json, text: str) -> None:
     assert text_of(value) == text
 
 
-def test_halves_of_a_pair_that_meet_are_joined() -> None:
+def test_adjacent_surrogate_halves_are_joined() -> None:
     assert joined(["\ud83d", "\ude00"], "") == "😀"
 
 
-def test_json_text_orders_indexes_and_escapes_halves() -> None:
+def test_json_text_orders_index_keys_and_escapes_lone_surrogates() -> None:
     value: JsonObject = {"b": 0.5, "10": None, "2": '\ud83d\x07"', "01": [], "4294967295": 1}
     assert json_text(value) == '{"2":"\\ud83d\\u0007\\"","10":null,"b":0.5,"01":[],"4294967295":1}'
 
@@ -626,8 +628,8 @@ def test_a_string_spreads_into_code_units() -> None:
 
 
 @given(rest=st.text(st.characters(min_codepoint=0x20, max_codepoint=0x7F), max_size=8) | TEXTS)
-def test_a_data_address_that_is_passed_through_would_not_change(rest: str) -> None:
-    """The short cut for data addresses gives what the URL parser gives."""
+def test_data_urls_that_skip_the_parser_are_already_normalized(rest: str) -> None:
+    """The shortcut for data URLs gives the result of the URL parser."""
     from ada_url import URL
 
     whole = f"data:{rest}".encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
@@ -653,7 +655,7 @@ TOOL_FUNCTIONS: dict[str | None, ModelTool | None] = {
 
 
 @pytest.mark.parametrize("version", [6, 7])
-def test_results_of_the_real_package(version: int) -> None:
+def test_results_equal_those_of_the_real_package(version: int) -> None:
     known = cases("ai-sdk/model_messages.jsonl")
     assert len(known) >= at_least(20, 100)
     for case in known:

@@ -1,4 +1,4 @@
-"""The data stream of AI SDK 4 → chunks."""
+"""The AI SDK 4 data stream → chunks."""
 
 from contextlib import suppress
 from itertools import pairwise
@@ -43,15 +43,15 @@ from tests import strategies
 from tests.leaves import changes
 from tests.tables import each_row
 
-Said = tuple[str, Json]
+Line = tuple[str, Json]
 
-STEP: Said = ("f", {"messageId": "m1"})
-STEP_END: Said = ("e", {"finishReason": "tool-calls", "isContinued": False})
-CONTINUED: Said = ("e", {"finishReason": "length", "isContinued": True})
-END: Said = ("d", {"finishReason": "stop", "usage": {"promptTokens": 1, "completionTokens": 2}})
-START: Said = ("b", {"toolCallId": "c", "toolName": "w"})
-CALL: Said = ("9", {"toolCallId": "c", "toolName": "w", "args": {"a": 1}})
-RESULT: Said = ("a", {"toolCallId": "c", "result": [1]})
+STEP: Line = ("f", {"messageId": "m1"})
+STEP_END: Line = ("e", {"finishReason": "tool-calls", "isContinued": False})
+CONTINUED: Line = ("e", {"finishReason": "length", "isContinued": True})
+END: Line = ("d", {"finishReason": "stop", "usage": {"promptTokens": 1, "completionTokens": 2}})
+START: Line = ("b", {"toolCallId": "c", "toolName": "w"})
+CALL: Line = ("9", {"toolCallId": "c", "toolName": "w", "args": {"a": 1}})
+RESULT: Line = ("a", {"toolCallId": "c", "result": [1]})
 
 
 def steps(*known: JsonObject) -> MessageMetadata:
@@ -62,12 +62,12 @@ def signature(value: str) -> JsonObject:
     return {"anthropic": {"signature": value}}
 
 
-def decode(lines: list[Said], decoder: DataStreamDecoder | None = None) -> list[Chunk]:
+def decode(lines: list[Line], decoder: DataStreamDecoder | None = None) -> list[Chunk]:
     decoder = decoder or DataStreamDecoder()
     return [*(chunk for line in lines for chunk in decoder.feed(line)), *decoder.finish()]
 
 
-CHUNKS: dict[str, tuple[list[Said], list[Chunk]]] = {
+CHUNKS: dict[str, tuple[list[Line], list[Chunk]]] = {
     "nothing": ([], []),
     "a text": (
         [STEP, ("0", "a"), ("0", "b"), STEP_END, END],
@@ -83,11 +83,11 @@ CHUNKS: dict[str, tuple[list[Said], list[Chunk]]] = {
             MessageFinish("stop", {"usage": {"promptTokens": 1, "completionTokens": 2}}),
         ],
     ),
-    "a text that breaks off": (
+    "an unfinished text": (
         [("0", "a")],
         [MessageStart(), TextStart("text-1"), TextDelta("text-1", "a"), TextEnd("text-1")],
     ),
-    "a text goes on whatever comes between": (
+    "a text continues after other parts": (
         [("0", "a"), CALL, ("0", "b")],
         [
             MessageStart(),
@@ -98,7 +98,7 @@ CHUNKS: dict[str, tuple[list[Said], list[Chunk]]] = {
             TextEnd("text-1"),
         ],
     ),
-    "a text that goes on in the next step": (
+    "a text continues in the next step": (
         [("0", "a"), CONTINUED, STEP, ("0", "b")],
         [
             MessageStart(),
@@ -111,7 +111,7 @@ CHUNKS: dict[str, tuple[list[Said], list[Chunk]]] = {
             steps({"finishReason": "length", "isContinued": True}, {"messageId": "m1"}),
         ],
     ),
-    "a step that does not say that it begins": (
+    "a step without a start": (
         [("0", "a"), STEP_END, ("0", "b")],
         [
             MessageStart(),
@@ -139,7 +139,7 @@ CHUNKS: dict[str, tuple[list[Said], list[Chunk]]] = {
             TextEnd("text-2"),
         ],
     ),
-    "every signature keeps its words": (
+    "every signature belongs to its own text": (
         [("g", "a"), ("j", {"signature": "1"}), ("g", "b"), ("j", {"signature": "2"})],
         [
             MessageStart(),
@@ -151,7 +151,7 @@ CHUNKS: dict[str, tuple[list[Said], list[Chunk]]] = {
             ReasoningEnd("reasoning-2", signature("2")),
         ],
     ),
-    "a signature without words": (
+    "a signature without a text": (
         [("j", {"signature": "s"})],
         [MessageStart(), ReasoningStart("reasoning-1"), ReasoningEnd("reasoning-1", signature("s"))],
     ),
@@ -177,7 +177,7 @@ CHUNKS: dict[str, tuple[list[Said], list[Chunk]]] = {
         ],
     ),
     "data": ([("2", [1, None])], [MessageStart(), DataChunk("data-data", 1), DataChunk("data-data", None)]),
-    "annotations add up": (
+    "annotations are appended": (
         [("8", []), ("8", [1]), ("8", [2, 3])],
         [
             MessageStart(),
@@ -185,7 +185,7 @@ CHUNKS: dict[str, tuple[list[Said], list[Chunk]]] = {
             MessageMetadata({"annotations": [1, 2, 3]}),
         ],
     ),
-    "what comes before the id waits for it": (
+    "parts before the message id are held back": (
         [("2", [1]), ("8", [2]), STEP],
         [
             MessageStart("m1"),
@@ -195,7 +195,7 @@ CHUNKS: dict[str, tuple[list[Said], list[Chunk]]] = {
             steps({"messageId": "m1"}),
         ],
     ),
-    "the first id is that of the message": (
+    "the first id becomes the message id": (
         [STEP, STEP_END, ("f", {"messageId": "m2"})],
         [
             MessageStart("m1"),
@@ -208,7 +208,7 @@ CHUNKS: dict[str, tuple[list[Said], list[Chunk]]] = {
             ),
         ],
     ),
-    "an error ends nothing": (
+    "the stream continues after an error": (
         [("3", "no"), ("0", "a")],
         [
             MessageStart(),
@@ -238,7 +238,7 @@ CHUNKS: dict[str, tuple[list[Said], list[Chunk]]] = {
         [MessageStart(), FileChunk("data:image/png;base64,QUJD", "image/png")],
     ),
     "an end without usage": ([("d", {"finishReason": "error"})], [MessageStart(), MessageFinish("error")]),
-    "members that version 4 does not know": (
+    "members that are not in version 4": (
         [("9", {"toolCallId": "c", "toolName": "w", "args": None, "mood": 1, "input": 2})],
         [
             MessageStart(),
@@ -249,13 +249,13 @@ CHUNKS: dict[str, tuple[list[Said], list[Chunk]]] = {
 
 
 @each_row(("lines", "chunks"), CHUNKS.values(), ids=CHUNKS)
-def test_decode(lines: list[Said], chunks: list[Chunk]) -> None:
+def test_decode(lines: list[Line], chunks: list[Chunk]) -> None:
     assert decode(lines) == chunks
     assert read(b"".join(map(line, lines))) == chunks
 
 
-def line(said: Said) -> bytes:
-    code, value = said
+def line(lines_of: Line) -> bytes:
+    code, value = lines_of
     return code.encode() + b":" + dumps(value) + b"\n"
 
 
@@ -264,15 +264,15 @@ def read(stream: bytes, reader: DataStreamReader | None = None) -> list[Chunk]:
     return [*reader.feed(stream), *reader.finish()]
 
 
-def test_the_decoder_is_one_of_ours() -> None:
+def test_the_decoder_implements_the_protocol() -> None:
     decoder: Decoder = DataStreamDecoder()
     assert decoder.feed('0:"a"\n') == [MessageStart(), TextStart("text-1"), TextDelta("text-1", "a")]
     assert decoder.finish() == [TextEnd("text-1")]
     assert decoder.finish() == []
 
 
-def test_the_message_is_the_one_that_version_4_shows() -> None:
-    lines: list[Said] = [
+def test_the_message_equals_that_of_version_4() -> None:
+    lines: list[Line] = [
         ("8", ["note"]),
         STEP,
         ("g", "hm"),
@@ -342,14 +342,14 @@ BAD: dict[str, tuple[Json, str]] = {
     "an unknown code": ('1:"a"', "unknown code '1'"),
     "an unknown code, parsed": (("z", 1), "unknown code 'z'"),
     "broken JSON": ('0:"a', "code 0 is invalid"),
-    "no JSON": ("0:", "code 0 is invalid"),
+    "not JSON": ("0:", "code 0 is invalid"),
     "broken UTF-8": (b'0:"\xff"', "not UTF-8"),
-    "text that is no string": ("0:5", "code 0 takes a string, found number"),
-    "reasoning that is no string": ("g:null", "code g takes a string, found null"),
-    "an error that is no string": ("3:{}", "code 3 takes a string, found object"),
-    "data that are no array": ("2:{}", "code 2 takes an array, found object"),
-    "annotations that are no array": ('8:"a"', "code 8 takes an array, found string"),
-    "a call that is no object": ("9:[]", "code 9 takes an object, found array"),
+    "text that is not a string": ("0:5", "code 0 takes a string, found number"),
+    "reasoning that is not a string": ("g:null", "code g takes a string, found null"),
+    "an error that is not a string": ("3:{}", "code 3 takes a string, found object"),
+    "data that are not an array": ("2:{}", "code 2 takes an array, found object"),
+    "annotations that are not an array": ('8:"a"', "code 8 takes an array, found string"),
+    "a call that is not an object": ("9:[]", "code 9 takes an object, found array"),
     "a call without a name": ('9:{"toolCallId":"c","args":{}}', "member 'toolName' of code 9"),
     "a call without arguments": ('9:{"toolCallId":"c","toolName":"w"}', "member 'args' of code 9"),
     "a call with a string for arguments": (
@@ -363,27 +363,27 @@ BAD: dict[str, tuple[Json, str]] = {
     "a step without an id": ("f:{}", "member 'messageId' of code f"),
     "an end without a reason": ("d:{}", "member 'finishReason' of code d"),
     "a step end without a reason": ("e:{}", "member 'finishReason' of code e"),
-    "a signature that is none": ('j:{"signature":1}', "member 'signature' of code j"),
-    "redacted nothing": ("i:{}", "member 'data' of code i"),
+    "a signature that is not a string": ('j:{"signature":1}', "member 'signature' of code j"),
+    "redacted reasoning without data": ("i:{}", "member 'data' of code i"),
     "a file without its type": ('k:{"data":"QQ=="}', "member 'mimeType' of code k"),
-    "a source that is no page": (
+    "a source that is not a URL": (
         'h:{"sourceType":"document","id":"s","url":"x"}',
         "member 'sourceType' of code h",
     ),
-    "a source without an address": ('h:{"sourceType":"url","id":"s"}', "member 'url' of code h"),
-    "a title that is none": ('h:{"sourceType":"url","id":"s","url":"x","title":1}', "member 'title'"),
-    "metadata that are none": (
+    "a source without a URL": ('h:{"sourceType":"url","id":"s"}', "member 'url' of code h"),
+    "a title that is not a string": ('h:{"sourceType":"url","id":"s","url":"x","title":1}', "member 'title'"),
+    "metadata that are not an object": (
         'h:{"sourceType":"url","id":"s","url":"x","providerMetadata":1}',
         "member 'providerMetadata'",
     ),
-    "no line at all": (5, "found number"),
-    "half a pair": (["0"], "found array"),
+    "not a line": (5, "found number"),
+    "a pair without a value": (["0"], "found array"),
     "too deep": ("2:" + "[" * 100_000, "nested too deeply"),
 }
 
 
 @each_row(("bad", "words"), BAD.values(), ids=BAD)
-def test_a_bad_line_is_refused_with_its_number_and_changes_nothing(bad: Json, words: str) -> None:
+def test_an_invalid_line_is_refused_with_its_number_and_changes_nothing(bad: Json, words: str) -> None:
     decoder, other = DataStreamDecoder(), DataStreamDecoder()
     decoder.feed(STEP)
     with pytest.raises(StreamError) as raised:
@@ -420,7 +420,7 @@ def test_framing(stream: bytes, plain: bytes) -> None:
     assert read(stream) == read(plain)
 
 
-def test_a_reader_hands_out_what_came_before_an_error_and_then_raises_it_for_good() -> None:
+def test_a_reader_returns_the_chunks_before_an_error_and_then_always_raises_it() -> None:
     reader = DataStreamReader()
     assert reader.feed(b'0:"a"\nbad\n0:"b"\n') == decode([("0", "a")])[:-1]
     with pytest.raises(StreamError, match="line 2"):
@@ -439,7 +439,7 @@ def objects(**members: st.SearchStrategy[Json]) -> st.SearchStrategy[JsonObject]
     return st.fixed_dictionaries(members, optional={"more": strategies.json_values(2)})
 
 
-def said(code: str, value: st.SearchStrategy[Json]) -> st.SearchStrategy[Said]:
+def lines_of(code: str, value: st.SearchStrategy[Json]) -> st.SearchStrategy[Line]:
     return st.tuples(st.just(code), value)
 
 
@@ -448,32 +448,32 @@ USAGE = st.just({"promptTokens": 1, "completionTokens": None}) | strategies.json
 ARRAYS = st.lists(strategies.json_values(2), max_size=2)
 TEXTS = strategies.texts()
 
-GOOD: st.SearchStrategy[Said] = st.one_of(
-    said("0", TEXTS),
-    said("g", TEXTS),
-    said("2", ARRAYS),
-    said("3", TEXTS),
-    said("8", ARRAYS),
-    said("9", objects(toolCallId=CALL_IDS, toolName=NAMES, args=strategies.json_objects())),
-    said("a", objects(toolCallId=CALL_IDS, result=strategies.json_values())),
-    said("b", objects(toolCallId=CALL_IDS, toolName=NAMES)),
-    said("c", objects(toolCallId=CALL_IDS, argsTextDelta=TEXTS)),
-    said("d", objects(finishReason=TEXTS, usage=USAGE)),
-    said("e", objects(finishReason=TEXTS, isContinued=st.booleans(), usage=USAGE)),
-    said("f", objects(messageId=st.sampled_from(["m1", "m2"]))),
-    said("h", objects(sourceType=st.just("url"), id=TEXTS, url=TEXTS, title=TEXTS)),
-    said("i", objects(data=TEXTS)),
-    said("j", objects(signature=TEXTS)),
-    said("k", objects(data=TEXTS, mimeType=TEXTS)),
+GOOD: st.SearchStrategy[Line] = st.one_of(
+    lines_of("0", TEXTS),
+    lines_of("g", TEXTS),
+    lines_of("2", ARRAYS),
+    lines_of("3", TEXTS),
+    lines_of("8", ARRAYS),
+    lines_of("9", objects(toolCallId=CALL_IDS, toolName=NAMES, args=strategies.json_objects())),
+    lines_of("a", objects(toolCallId=CALL_IDS, result=strategies.json_values())),
+    lines_of("b", objects(toolCallId=CALL_IDS, toolName=NAMES)),
+    lines_of("c", objects(toolCallId=CALL_IDS, argsTextDelta=TEXTS)),
+    lines_of("d", objects(finishReason=TEXTS, usage=USAGE)),
+    lines_of("e", objects(finishReason=TEXTS, isContinued=st.booleans(), usage=USAGE)),
+    lines_of("f", objects(messageId=st.sampled_from(["m1", "m2"]))),
+    lines_of("h", objects(sourceType=st.just("url"), id=TEXTS, url=TEXTS, title=TEXTS)),
+    lines_of("i", objects(data=TEXTS)),
+    lines_of("j", objects(signature=TEXTS)),
+    lines_of("k", objects(data=TEXTS, mimeType=TEXTS)),
 )
-ANY: st.SearchStrategy[Said] = said("0", strategies.json_values()) | st.tuples(
+ANY: st.SearchStrategy[Line] = lines_of("0", strategies.json_values()) | st.tuples(
     st.sampled_from(list("0123456789abcdefghijkl")), strategies.json_values()
 )
 
 
 @pytest.mark.parametrize("version", [5, 6, 7])
 @given(lines=st.lists(GOOD, max_size=12))
-def test_the_chunks_fold_without_an_error(version: Version, lines: list[Said]) -> None:
+def test_the_chunks_accumulate_without_an_error(version: Version, lines: list[Line]) -> None:
     accumulator = Accumulator(version=version)
     for chunk in decode(lines, DataStreamDecoder(lenient=True)):
         accumulator.feed(chunk)
@@ -482,7 +482,7 @@ def test_the_chunks_fold_without_an_error(version: Version, lines: list[Said]) -
 
 
 @given(lines=st.lists(GOOD, max_size=8))
-def test_every_line_in_any_form_gives_the_same_chunks(lines: list[Said]) -> None:
+def test_equivalent_forms_of_a_line_give_the_same_chunks(lines: list[Line]) -> None:
     chunks = decode(lines, DataStreamDecoder(lenient=True))
     as_bytes = DataStreamDecoder(lenient=True)
     as_text = DataStreamDecoder(lenient=True)
@@ -500,14 +500,14 @@ def test_every_line_in_any_form_gives_the_same_chunks(lines: list[Said]) -> None
     | st.lists(GOOD | ANY, max_size=6).map(lambda all_: b"".join(map(line, all_))),
     data=st.data(),
 )
-def test_any_cut_of_the_bytes_gives_the_same_chunks(stream: bytes, data: st.DataObject) -> None:
+def test_any_split_of_the_bytes_gives_the_same_chunks(stream: bytes, data: st.DataObject) -> None:
     places = sorted(data.draw(st.lists(st.integers(0, len(stream)), max_size=6)))
     pieces = [stream[a:b] for a, b in pairwise([0, *places, len(stream)])]
     assert outcome(pieces) == outcome([stream])
 
 
 def outcome(pieces: list[bytes]) -> tuple[list[Chunk], str]:
-    """All chunks that a reader hands out, and the error that it ends with."""
+    """Return all chunks that a reader returns, and the error that it ends with."""
     reader = DataStreamReader()
     chunks: list[Chunk] = []
     try:
@@ -520,7 +520,7 @@ def outcome(pieces: list[bytes]) -> tuple[list[Chunk], str]:
 
 
 @given(data=st.data())
-def test_no_leaf_is_lost_in_silence(data: st.DataObject) -> None:
+def test_every_leaf_is_in_the_message_or_in_a_loss(data: st.DataObject) -> None:
     drawn = data.draw(st.lists(GOOD, min_size=1, max_size=6))
     decoder = DataStreamDecoder(lenient=True)
     decode(drawn, decoder)
@@ -529,17 +529,17 @@ def test_no_leaf_is_lost_in_silence(data: st.DataObject) -> None:
     assume(plain)
     _, other = data.draw(changes(plain))
     assume(dumps(plain) != dumps(other))  # a large number plus one may be the same number
-    assert told(plain) != told(other)
+    assert chunks_and_diagnostics(plain) != chunks_and_diagnostics(other)
 
 
-def told(lines: list[list[Json]]) -> tuple[list[bytes], list[str]]:
+def chunks_and_diagnostics(lines: list[list[Json]]) -> tuple[list[bytes], list[str]]:
     decoder = DataStreamDecoder(lenient=True)
     chunks = decode([(code, value) for code, value in lines], decoder)
     return [encode(chunk) for chunk in chunks], [what for _, what in decoder.diagnostics]
 
 
 @given(lines=st.lists(ANY | GOOD, max_size=6))
-def test_any_values_are_decoded_or_refused(lines: list[Said]) -> None:
+def test_any_values_are_decoded_or_refused(lines: list[Line]) -> None:
     decoder = DataStreamDecoder()
     for each in lines:
         with suppress(PartitaError):

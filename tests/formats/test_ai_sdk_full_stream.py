@@ -1,4 +1,4 @@
-"""Parts of `fullStream` as chunks: what is carried over, what is listed, what is refused."""
+"""Parts of `fullStream` → chunks: what is converted, what is reported, what is refused."""
 
 from typing import Any
 
@@ -24,7 +24,7 @@ VERSIONS: tuple[Version, ...] = (5, 6, 7)
 METADATA: JsonObject = {"openai": {"itemId": "1"}}
 
 SDK: JsonObject = {"on_error": mask_error, "send_sources": False, "message_metadata": None}
-"""The options that make the decoder send what `toUIMessageStream` sends by default."""
+"""The options with which the decoder sends what `toUIMessageStream` sends by default."""
 
 
 def decoded(parts: list[JsonObject], version: Version = 7, **options: Any) -> list[Json]:
@@ -52,7 +52,9 @@ def of_step(part: JsonObject) -> Json:
     return {"of": part["type"]} if part["type"] == "finish-step" else None
 
 
-ASKED = typed("tool-approval-request", approvalId="a", toolCall={"type": "tool-call", "toolCallId": "c"})
+APPROVAL_REQUEST = typed(
+    "tool-approval-request", approvalId="a", toolCall={"type": "tool-call", "toolCallId": "c"}
+)
 
 # Parts, the options, and the chunks of each version.
 CASES: dict[str, tuple[list[JsonObject], JsonObject, dict[tuple[Version, ...], list[JsonObject]]]] = {
@@ -94,7 +96,7 @@ CASES: dict[str, tuple[list[JsonObject], JsonObject, dict[tuple[Version, ...], l
         {},
         {VERSIONS: [typed("file", mediaType="text/plain", url="data:text/plain;base64,aGk=")]},
     ),
-    "the error of a bad call is told once": (
+    "the error of a invalid call is reported once": (
         [
             call(invalid=True, error="bad"),
             outcome("tool-error", error="bad"),
@@ -138,7 +140,7 @@ CASES: dict[str, tuple[list[JsonObject], JsonObject, dict[tuple[Version, ...], l
             ],
         },
     ),
-    "metadata of start and finish ride on them": (
+    "metadata of start and finish are in their chunks": (
         [typed("start"), typed("raw", rawValue=1), typed("finish", finishReason="stop")],
         {"message_metadata": of_any},
         {
@@ -149,13 +151,13 @@ CASES: dict[str, tuple[list[JsonObject], JsonObject, dict[tuple[Version, ...], l
             ]
         },
     ),
-    "and go with them": (
+    "metadata of dropped start and finish are dropped": (
         [typed("start"), typed("finish", finishReason="stop")],
         {"message_metadata": of_any, "send_start": False, "send_finish": False},
         {VERSIONS: []},
     ),
     "a request": (
-        [{**ASKED, "signature": "s", "reason": "r", "isAutomatic": False}],
+        [{**APPROVAL_REQUEST, "signature": "s", "reason": "r", "isAutomatic": False}],
         {},
         {
             (5,): [],
@@ -172,7 +174,7 @@ CASES: dict[str, tuple[list[JsonObject], JsonObject, dict[tuple[Version, ...], l
             ],
         },
     ),
-    "a part that no version has": (
+    "a part that is in no version": (
         [typed("text-blink", id="t")],
         {"message_metadata": of_any},
         {VERSIONS: [typed("message-metadata", messageMetadata="text-blink")]},
@@ -187,13 +189,13 @@ ROWS = [
 
 
 @each_row(("parts", "options", "version", "chunks"), ROWS)
-def test_chunks(
+def test_parts_become_chunks(
     parts: list[JsonObject], options: JsonObject, version: Version, chunks: list[JsonObject]
 ) -> None:
     assert decoded(parts, version, **options) == chunks
 
 
-# Whether a call is one of a dynamic tool: what the parts say, the tools, and what the chunks say.
+# Whether a call is dynamic: in the parts, by the tools, and in the chunks.
 BEGUN = typed("tool-input-start", id="c", toolName="w", dynamic=False)
 BAD = call(dynamic=True, invalid=True)
 DONE = outcome("tool-result", output=1, dynamic=True)
@@ -201,9 +203,9 @@ KINDS: dict[str, tuple[list[JsonObject], dict[str, bool] | None, dict[Version, l
     "a dynamic tool": ([call(dynamic=True), DONE], {"w": True}, {5: [True, True], 7: [True, True]}),
     "a static tool": ([call(dynamic=True), DONE], {"w": False}, {5: [None, None], 7: [None, None]}),
     "a tool of the provider": ([call(dynamic=True), DONE], {}, {5: [None, None], 7: [True, True]}),
-    "a bad call of a static tool": ([BEGUN, BAD], {"w": False}, {5: [None, None], 7: [None, None]}),
-    "a bad call of a tool nobody knows": ([BEGUN, BAD], None, {5: [None, None], 7: [False, True]}),
-    "a dynamic tool nobody knows": ([call(dynamic=True), DONE], None, {5: [True, True], 7: [True, True]}),
+    "a invalid call of a static tool": ([BEGUN, BAD], {"w": False}, {5: [None, None], 7: [None, None]}),
+    "an invalid call of an unknown tool": ([BEGUN, BAD], None, {5: [None, None], 7: [False, True]}),
+    "an unknown dynamic tool": ([call(dynamic=True), DONE], None, {5: [True, True], 7: [True, True]}),
     "the output of a call of an earlier message": ([DONE], {"w": True}, {5: [None], 7: [True]}),
 }
 
@@ -225,11 +227,11 @@ STEERING: dict[str, tuple[Json, list[JsonObject]]] = {
         [typed("text", text="stop", providerOptions=METADATA)],
         [typed("text", text="stop", providerMetadata=METADATA)],
     ),
-    "an address": (
+    "a URL": (
         [typed("image", image="https://example.com")],
         [typed("file", mediaType="image", url="https://example.com/")],
     ),
-    "a data URL knows its type": (
+    "a data URL with its media type": (
         [typed("file", data="data:image/png;base64,aGk=", mediaType="text/plain", filename="a.png")],
         [typed("file", mediaType="image/png", url="data:image/png;base64,aGk=", filename="a.png")],
     ),
@@ -249,15 +251,15 @@ STEERING: dict[str, tuple[Json, list[JsonObject]]] = {
         [typed("file", data={"type": "text", "text": "\ud83d"}, mediaType="text/plain")],
         [typed("file", mediaType="text/plain", url="data:text/plain;base64,77+9")],
     ),
-    "a tagged address": (
+    "a tagged URL": (
         [typed("file", data={"type": "url", "url": "https://example.com/a"}, mediaType="a/b")],
         [typed("file", mediaType="a/b", url="https://example.com/a")],
     ),
-    "ids by provider": (
+    "file ids by provider": (
         [typed("file", data={"openai": "file-1"}, mediaType="a/b")],
         [typed("file", mediaType="a/b", url="", providerReference={"openai": "file-1"})],
     ),
-    "tagged ids": (
+    "tagged file ids": (
         [typed("file", data={"type": "reference", "reference": {"openai": "file-1"}}, mediaType="a/b")],
         [typed("file", mediaType="a/b", url="", providerReference={"openai": "file-1"})],
     ),
@@ -265,15 +267,15 @@ STEERING: dict[str, tuple[Json, list[JsonObject]]] = {
 
 
 @each_row(("content", "parts"), STEERING.values(), ids=STEERING)
-def test_steering_messages(content: Json, parts: list[JsonObject]) -> None:
+def test_steering_messages_become_user_parts(content: Json, parts: list[JsonObject]) -> None:
     part = typed("steering-message", id="u", message={"role": "user", "content": content}, stepNumber=1)
     assert decoded([part]) == [typed("steering-message", id="u", parts=parts)]
 
 
-# What is not carried over
+# Losses
 
 LISTED: dict[str, tuple[Version, list[JsonObject], JsonObject, list[str]]] = {
-    "what every step brings": (
+    "members of every step": (
         7,
         [
             typed("start-step", request={"body": "{}"}, warnings=[]),
@@ -284,7 +286,7 @@ LISTED: dict[str, tuple[Version, list[JsonObject], JsonObject, list[str]]] = {
         ["$[0].request", "$[1].usage", "$[1].finishReason", "$[1].response", "$[2].totalUsage"],
     ),
     "raw events": (7, [typed("raw", rawValue={"a": 1})], {}, ["$[0].rawValue"]),
-    "a ping holds nothing": (7, [typed("ping")], {}, []),
+    "an empty ping": (7, [typed("ping")], {}, []),
     "metadata of a piece of input": (
         6,
         [
@@ -301,8 +303,8 @@ LISTED: dict[str, tuple[Version, list[JsonObject], JsonObject, list[str]]] = {
         {},
         ["$[1].input", "$[1].toolName"],
     ),
-    "an end of an input that never started": (7, [typed("tool-input-end", id="c")], {}, ["$[0].id"]),
-    "what an older version has no place for": (
+    "an input end without a start": (7, [typed("tool-input-end", id="c")], {}, ["$[0].id"]),
+    "members that are not in an older version": (
         5,
         [
             typed("file", file={"base64": "", "mediaType": "a/b"}, providerMetadata=METADATA),
@@ -312,15 +314,15 @@ LISTED: dict[str, tuple[Version, list[JsonObject], JsonObject, list[str]]] = {
         {},
         ["$[0].providerMetadata", "$[1].providerMetadata", "$[2].citations"],
     ),
-    "a part that the version does not have": (6, [typed("custom", kind="a.b")], {}, ["$[0]"]),
-    "a field that no version has": (7, [typed("text-start", id="t", colour="red")], {}, ["$[0].colour"]),
+    "a part that is not in the version": (6, [typed("custom", kind="a.b")], {}, ["$[0]"]),
+    "a field that is in no version": (7, [typed("text-start", id="t", colour="red")], {}, ["$[0].colour"]),
     "sources, unless they are sent": (
         7,
         [typed("source", sourceType="url", id="s", url="u")],
         {},
         ["$[0]"],
     ),
-    "a source of a new kind": (
+    "an unknown kind of source": (
         7,
         [typed("source", sourceType="x", id="s")],
         {"send_sources": True},
@@ -341,7 +343,7 @@ LISTED: dict[str, tuple[Version, list[JsonObject], JsonObject, list[str]]] = {
         {},
         [],
     ),
-    "what was told already": (
+    "an already reported call": (
         7,
         [call(invalid=True, error="x"), outcome("tool-error", error="x")],
         {},
@@ -351,7 +353,7 @@ LISTED: dict[str, tuple[Version, list[JsonObject], JsonObject, list[str]]] = {
 
 
 @each_row(("version", "parts", "options", "paths"), LISTED.values(), ids=LISTED)
-def test_what_is_not_carried_over_is_listed(
+def test_parts_that_are_not_converted_are_reported(
     version: Version, parts: list[JsonObject], options: JsonObject, paths: list[str]
 ) -> None:
     decoder = FullStreamDecoder(version, **{**SDK, **options})
@@ -387,7 +389,7 @@ STEPS: list[JsonObject] = [
 
 
 @each_row("version", VERSIONS)
-def test_a_reader_keeps_what_browsers_are_not_sent(version: Version) -> None:
+def test_a_reader_keeps_parts_that_are_not_sent_to_browsers(version: Version) -> None:
     make = get_format(f"ai-sdk-full-stream-v{version}").decoder
     assert make is not None
     folded = fold_events(make(), STEPS, losses=True)
@@ -432,19 +434,19 @@ def test_errors_can_be_shown(error: Json, text: str) -> None:
     assert decoded([typed("error", error=error)], on_error=show_error) == [typed("error", errorText=text)]
 
 
-# What is refused
+# Refused parts
 
 REFUSED: dict[str, tuple[Json, str, str]] = {
     "no object": (["start"], "a part is an object, found array", "$[1]"),
     "no type": ({"id": "t"}, "a part without a type", "$[1]"),
-    "a type that is no word": ({"type": 1}, "a part without a type", "$[1]"),
+    "a type that is not a string": ({"type": 1}, "a part without a type", "$[1]"),
     "a field is missing": (typed("text-delta", id="t"), "text-delta part: missing field `text`", "$[1]"),
-    "a field is no good": (
+    "an invalid field": (
         typed("text-delta", id="t", text=5),
         "text-delta part: expected string, found number 5",
         "$[1].text",
     ),
-    "a field inside is no good": (
+    "an invalid nested field": (
         typed("text-end", id="t", citations=[{"source": {"sourceType": "url", "id": 1, "url": ""}}]),
         "text-end part: expected string, found number 1",
         "$[1].citations[0].source.id",
@@ -454,7 +456,7 @@ REFUSED: dict[str, tuple[Json, str, str]] = {
         "file part: a file without its content",
         "$[1].file",
     ),
-    "a request without a call": (
+    "an approval request without a call": (
         typed("tool-approval-request", approvalId="a"),
         "tool-approval-request part: an approval request without its call",
         "$[1].toolCall",
@@ -464,12 +466,12 @@ REFUSED: dict[str, tuple[Json, str, str]] = {
         "steering-message part: content is null",
         "$[1].message",
     ),
-    "a part no user has": (
+    "not a part of a user message": (
         typed("steering-message", id="u", message={"content": [typed("audio")]}),
         "steering-message part: not a part of a user message",
         "$[1].message.content[0]",
     ),
-    "a data URL where base64 should be": (
+    "a data URL instead of base64": (
         typed(
             "steering-message",
             id="u",
@@ -478,7 +480,7 @@ REFUSED: dict[str, tuple[Json, str, str]] = {
         "steering-message part: no data of a file",
         "$[1].message.content[0]",
     ),
-    "no address": (
+    "not a URL": (
         typed(
             "steering-message",
             id="u",
@@ -496,7 +498,7 @@ REFUSED: dict[str, tuple[Json, str, str]] = {
 
 
 @each_row(("part", "what", "where"), REFUSED.values(), ids=REFUSED)
-def test_bad_parts_are_refused(part: Json, what: str, where: str) -> None:
+def test_bad_parts_are_refused_with_their_path(part: Json, what: str, where: str) -> None:
     decoder = FullStreamDecoder()
     decoder.feed(typed("start"))
     with pytest.raises(StreamError) as caught:
@@ -515,12 +517,12 @@ def test_a_refused_part_changes_nothing() -> None:
     ]
 
 
-def test_a_version_without_rules_is_refused() -> None:
+def test_an_unsupported_version_is_refused() -> None:
     with pytest.raises(FormatError, match="version 4"):
-        FullStreamDecoder(4)  # type: ignore[arg-type] # that is the point
+        FullStreamDecoder(4)  # type: ignore[arg-type] # the point of the test
 
 
-def test_chunks_of_a_run_fold_into_a_message() -> None:
+def test_chunks_of_a_run_accumulate_into_a_message() -> None:
     parts = [
         typed("start"),
         typed("start-step", request={}, warnings=[]),
@@ -554,7 +556,7 @@ soups = st.lists(st.builds(soup_part, names, st.dictionaries(fields, values)))
 
 
 @given(version=st.sampled_from(VERSIONS), soup=soups)
-def test_any_soup_gives_chunks_or_an_error_that_says_where(version: Version, soup: list[JsonObject]) -> None:
+def test_any_parts_give_chunks_or_an_error_with_a_path(version: Version, soup: list[JsonObject]) -> None:
     decoder = FullStreamDecoder(version, send_sources=True)
     wrong: list[str] = []
     for part in soup:

@@ -1,4 +1,4 @@
-"""Model messages of AI SDK 4 to 7 and canonical messages: what becomes what."""
+"""Model messages of AI SDK 4 to 7 ↔ canonical messages."""
 
 from collections.abc import Callable
 
@@ -42,7 +42,7 @@ from tests.tables import Failures, each_row
 VERSIONS = (4, 5, 6, 7)
 
 
-# --- what load makes of them ---------------------------------------------------------------------------
+# --- load ------------------------------------------------------------------------------------------------
 
 CALL: JsonObject = {"type": "tool-call", "toolCallId": "c1", "toolName": "look", "input": {"at": 1}}
 REQUEST: JsonObject = {"type": "tool-approval-request", "approvalId": "a1", "toolCallId": "c1"}
@@ -53,40 +53,40 @@ SIGNED: JsonObject = {"google": {"signature": "s"}}
 CANONICAL_CALL = ToolCallPart("c1", "look", "output-available", {"at": 1}, output=TextOutput("seen"))
 
 
-def _said(*content: Json) -> JsonObject:
+def _assistant(*content: Json) -> JsonObject:
     return {"role": "assistant", "content": list(content)}
 
 
-def _answered(*content: Json) -> JsonObject:
+def _tool(*content: Json) -> JsonObject:
     return {"role": "tool", "content": list(content)}
 
 
-def _noted(note: JsonObject) -> JsonObject:
+def _with_note(note: JsonObject) -> JsonObject:
     return {"ai-sdk-model": note}
 
 
 TURNS: dict[str, tuple[list[JsonObject], tuple[AssistantPart, ...]]] = {
-    "a result is put into its call": ([_said(CALL), _answered(RESULT)], (CANONICAL_CALL,)),
-    "steps are divided by step starts": (
+    "a result is merged into its call": ([_assistant(CALL), _tool(RESULT)], (CANONICAL_CALL,)),
+    "steps begin with a step start": (
         [
-            _said(CALL),
-            _answered(RESULT),
-            _said({"type": "text", "text": "so"}, {"type": "text", "text": "it"}),
+            _assistant(CALL),
+            _tool(RESULT),
+            _assistant({"type": "text", "text": "so"}, {"type": "text", "text": "it"}),
         ],
         (CANONICAL_CALL, StepStartPart(), TextPart("so"), TextPart("it")),
     ),
-    "a provider's own result stands in the same message": (
-        [_said({**CALL, "providerExecuted": True}, RESULT)],
+    "a provider-executed result is in the same message": (
+        [_assistant({**CALL, "providerExecuted": True}, RESULT)],
         (replace(CANONICAL_CALL, provider_executed=True),),
     ),
     "a call without a result is open": (
-        [_said(CALL)],
+        [_assistant(CALL)],
         (replace(CANONICAL_CALL, state="input-available", output=None),),
     ),
-    "a request and its answer are an approval": (
+    "an approval request and its response become an approval": (
         [
-            _said(CALL, {**REQUEST, "reason": "why", "isAutomatic": True}),
-            _answered({**RESPONSE, "reason": "ok"}),
+            _assistant(CALL, {**REQUEST, "reason": "why", "isAutomatic": True}),
+            _tool({**RESPONSE, "reason": "ok"}),
         ],
         (
             replace(
@@ -97,8 +97,8 @@ TURNS: dict[str, tuple[list[JsonObject], tuple[AssistantPart, ...]]] = {
             ),
         ),
     ),
-    "a result may come in a message of its own": (
-        [_said(CALL, REQUEST), _answered(RESPONSE), _answered(RESULT)],
+    "a result may be in a separate message": (
+        [_assistant(CALL, REQUEST), _tool(RESPONSE), _tool(RESULT)],
         (
             replace(
                 CANONICAL_CALL,
@@ -107,10 +107,10 @@ TURNS: dict[str, tuple[list[JsonObject], tuple[AssistantPart, ...]]] = {
             ),
         ),
     ),
-    "a refusal is told by its result": (
+    "a denied call without an approval": (
         [
-            _said(CALL, REQUEST),
-            _answered(
+            _assistant(CALL, REQUEST),
+            _tool(
                 {**RESPONSE, "approved": False},
                 {**NAMED, "output": {"type": "execution-denied", "reason": "no"}},
             ),
@@ -124,10 +124,10 @@ TURNS: dict[str, tuple[list[JsonObject], tuple[AssistantPart, ...]]] = {
             ),
         ),
     ),
-    "a provider's tool that was refused never ran": (
+    "a denied provider-executed call": (
         [
-            _said({**CALL, "providerExecuted": True}, REQUEST),
-            _answered(
+            _assistant({**CALL, "providerExecuted": True}, REQUEST),
+            _tool(
                 {**RESPONSE, "approved": False, "providerExecuted": True},
                 {**NAMED, "output": {"type": "execution-denied"}},
             ),
@@ -142,53 +142,55 @@ TURNS: dict[str, tuple[list[JsonObject], tuple[AssistantPart, ...]]] = {
             ),
         ),
     ),
-    "a refusal in the words of the conversion is a denial": (
+    "the denial text that the SDK writes is read as a denial": (
         [
-            _said(CALL, REQUEST),
-            _answered(
+            _assistant(CALL, REQUEST),
+            _tool(
                 {**RESPONSE, "approved": False, "reason": "no"},
                 {**NAMED, "output": {"type": "error-text", "value": "no"}},
             ),
         ],
         (replace(CANONICAL_CALL, state="output-denied", output=None, approval=Approval("a1", False, "no")),),
     ),
-    "options of a call are repeated with its result": (
-        [_said({**CALL, "providerOptions": SIGNED}), _answered({**RESULT, "providerOptions": SIGNED})],
+    "a result repeats the options of its call": (
+        [_assistant({**CALL, "providerOptions": SIGNED}), _tool({**RESULT, "providerOptions": SIGNED})],
         (replace(CANONICAL_CALL, call_provider_metadata=SIGNED),),
     ),
     "a result without the options of its call is noted": (
-        [_said({**CALL, "providerOptions": SIGNED}), _answered(RESULT)],
+        [_assistant({**CALL, "providerOptions": SIGNED}), _tool(RESULT)],
         (
             replace(
                 CANONICAL_CALL,
                 call_provider_metadata={
                     **SIGNED,
-                    **_noted({"result": {"respelled": {"providerOptions": [digest(SIGNED)]}}}),
+                    **_with_note({"result": {"respelled": {"providerOptions": [digest(SIGNED)]}}}),
                 },
             ),
         ),
     ),
-    "options of a later message stand on its step start": (
-        [_said(CALL), _answered(RESULT), {**_said(), "content": "so", "providerOptions": SIGNED}],
+    "options of a later message are kept in its step start": (
+        [_assistant(CALL), _tool(RESULT), {**_assistant(), "content": "so", "providerOptions": SIGNED}],
         (
             CANONICAL_CALL,
-            StepStartPart(provider_metadata={**SIGNED, **_noted({"content": "string"})}),
+            StepStartPart(provider_metadata={**SIGNED, **_with_note({"content": "string"})}),
             TextPart("so"),
         ),
     ),
-    "what no one knows is kept whole": (
-        [_said({"type": "future", "x": 1}, "text")],
+    "unknown parts are kept": (
+        [_assistant({"type": "future", "x": 1}, "text")],
         (ForeignPart("ai-sdk-model", {"type": "future", "x": 1}), ForeignPart("ai-sdk-model", "text")),
     ),
-    "members that no one knows are noted": (
-        [_said({"type": "text", "text": "so", "x": 1})],
-        (TextPart("so", provider_metadata=_noted({"x": 1})),),
+    "unknown members are kept": (
+        [_assistant({"type": "text", "text": "so", "x": 1})],
+        (TextPart("so", provider_metadata=_with_note({"x": 1})),),
     ),
 }
 
 
 @each_row(("payload", "parts"), TURNS.values(), ids=TURNS)
-def test_a_turn_is_one_message(payload: list[JsonObject], parts: tuple[AssistantPart, ...]) -> None:
+def test_the_messages_of_a_turn_become_one_message(
+    payload: list[JsonObject], parts: tuple[AssistantPart, ...]
+) -> None:
     loaded = load(payload)
     assert loaded == Loaded((AssistantMessage(id="message-1", content=parts),))
     assert dump(loaded.messages) == Dumped(payload)
@@ -211,7 +213,7 @@ FILES: dict[str, tuple[Json, FilePart]] = {
 
 
 @each_row(("data", "part"), FILES.values(), ids=FILES)
-def test_a_file_is_found_in_every_shape(data: Json, part: FilePart) -> None:
+def test_a_file_is_read_from_every_shape(data: Json, part: FilePart) -> None:
     payload = [{"role": "user", "content": [{"type": "file", "mediaType": "image/png", "data": data}]}]
     loaded = load(payload)
     (message,) = loaded.messages
@@ -221,7 +223,7 @@ def test_a_file_is_found_in_every_shape(data: Json, part: FilePart) -> None:
     assert dump(loaded.messages) == Dumped(payload)
 
 
-def test_a_string_stays_a_string_only_while_the_text_is_the_same() -> None:
+def test_string_content_is_kept_until_the_text_is_edited() -> None:
     (message,) = load({"role": "user", "content": "hi"}).messages
     assert isinstance(message, UserMessage)
     assert message.content == UserContent(parts=(TextPart("hi"),), content="hi")
@@ -232,7 +234,11 @@ def test_a_string_stays_a_string_only_while_the_text_is_the_same() -> None:
 
 
 def test_results_without_a_call_stay_tool_messages() -> None:
-    payload = [_said(CALL), _answered(RESULT, {**RESULT, "toolCallId": "c2"}), {**_said(), "content": "so"}]
+    payload = [
+        _assistant(CALL),
+        _tool(RESULT, {**RESULT, "toolCallId": "c2"}),
+        {**_assistant(), "content": "so"},
+    ]
     loaded = load(payload)
     assert [type(message).__name__ for message in loaded.messages] == [
         "AssistantMessage",
@@ -243,32 +249,32 @@ def test_results_without_a_call_stay_tool_messages() -> None:
     assert dump(loaded.messages) == Dumped(payload)
 
 
-PLACES: dict[str, tuple[list[JsonObject], list[str]]] = {
-    "results in another order than their calls": (
-        [_said(CALL, {**CALL, "toolCallId": "c2"}), _answered({**RESULT, "toolCallId": "c2"}, RESULT)],
+MOVED: dict[str, tuple[list[JsonObject], list[str]]] = {
+    "results in a different order than their calls": (
+        [_assistant(CALL, {**CALL, "toolCallId": "c2"}), _tool({**RESULT, "toolCallId": "c2"}, RESULT)],
         ["$[1].content"],
     ),
-    "a result behind a later step": (
-        [_said(CALL), {**_said(), "content": "so"}, _answered(RESULT)],
+    "a result after a later step": (
+        [_assistant(CALL), {**_assistant(), "content": "so"}, _tool(RESULT)],
         ["$[1].role", "$[1].content", "$[2].role", "$[2].content"],
     ),
-    "a result behind a user message": (
-        [_said(CALL), {"role": "user", "content": "and?"}, _answered(RESULT)],
+    "a result after a user message": (
+        [_assistant(CALL), {"role": "user", "content": "and?"}, _tool(RESULT)],
         ["$[1].role", "$[1].content", "$[2].role", "$[2].content"],
     ),
-    "a request away from its call": (
-        [_said(CALL, {"type": "text", "text": "so"}, REQUEST)],
+    "an approval request that does not follow its call": (
+        [_assistant(CALL, {"type": "text", "text": "so"}, REQUEST)],
         ["$[0].content"],
     ),
-    "an own result of a tool that the provider did not run": ([_said(CALL, RESULT)], ["$[0]"]),
+    "a result in the assistant message of a client tool": ([_assistant(CALL, RESULT)], ["$[0]"]),
     "options of a message that only approves": (
-        [_said(CALL, REQUEST), {**_answered(RESPONSE), "providerOptions": SIGNED}],
+        [_assistant(CALL, REQUEST), {**_tool(RESPONSE), "providerOptions": SIGNED}],
         ["$[1].providerOptions"],
     ),
 }
 
 
-@each_row(("payload", "paths"), PLACES.values(), ids=PLACES)
+@each_row(("payload", "paths"), MOVED.values(), ids=MOVED)
 def test_what_is_moved_is_reported(payload: list[JsonObject], paths: list[str]) -> None:
     loaded = load(payload)
     assert [loss.path for loss in loaded.losses] == paths
@@ -276,7 +282,7 @@ def test_what_is_moved_is_reported(payload: list[JsonObject], paths: list[str]) 
 
 
 ERRORS: dict[str, tuple[Json, str, str]] = {
-    "no message": ("hi", "a model message is an object, found string", "$"),
+    "not a message": ("hi", "a model message is an object, found string", "$"),
     "no role": ([{"content": "hi"}], "role is null", "$[0].role"),
     "another role": ([{"role": "data", "content": "hi"}], "unknown role 'data'", "$[0].role"),
     "no content": ([{"role": "user"}], "content of a user message is missing", "$[0].content"),
@@ -285,7 +291,7 @@ ERRORS: dict[str, tuple[Json, str, str]] = {
         "content of a system message is array",
         "$[0].content",
     ),
-    "a string in a tool message": (
+    "a string as the content of a tool message": (
         [{"role": "tool", "content": "x"}],
         "content of a tool message is string",
         "$[0].content",
@@ -295,20 +301,20 @@ ERRORS: dict[str, tuple[Json, str, str]] = {
 
 @each_row("version", VERSIONS)
 @each_row(("payload", "what", "where"), ERRORS.values(), ids=ERRORS)
-def test_what_is_no_message_is_refused(payload: Json, what: str, where: str, version: int) -> None:
+def test_invalid_messages_are_refused(payload: Json, what: str, where: str, version: int) -> None:
     with pytest.raises(ConversionError) as caught:
         load(payload, version)
     assert (caught.value.what, caught.value.where) == (what, where)
 
 
-def test_a_version_without_rules_is_refused() -> None:
+def test_an_unsupported_version_is_refused() -> None:
     with pytest.raises(FormatError):
         load([], 3)
     with pytest.raises(FormatError):
         dump([], 8)
 
 
-# --- what dump makes of outputs ------------------------------------------------------------------------
+# --- dump of outputs -------------------------------------------------------------------------------------
 
 DENIED = "Tool call execution denied."
 IMAGE = ContentOutput((ImagePart(PNG, "image/png"),))
@@ -356,7 +362,7 @@ OUTPUTS: dict[str, tuple[ToolOutput, int, JsonObject, list[str]]] = {
         {"type": "content", "value": [{"type": "media", "data": "AAAA", "mediaType": "image/png"}]},
         ["$[0].content.parts[0].output.value[0].type"],
     ),
-    "a file that is elsewhere in version 5": (
+    "a file with a URL in version 5": (
         ContentOutput((FilePart("https://example.org/a", "text/plain"),)),
         5,
         {"type": "content", "value": [{"type": "text", "text": "https://example.org/a"}]},
@@ -366,25 +372,25 @@ OUTPUTS: dict[str, tuple[ToolOutput, int, JsonObject, list[str]]] = {
 
 
 @each_row(("output", "version", "written", "paths"), OUTPUTS.values(), ids=OUTPUTS)
-def test_typed_outputs_arrive(
+def test_typed_outputs_are_written(
     output: ToolOutput, version: int, written: JsonObject, paths: list[str]
 ) -> None:
     call = replace(CANONICAL_CALL, state=state_after(output), output=output)
     dumped = dump([AssistantMessage(id="message-1", content=[call])], version)
-    assert dumped.payload == [_said(CALL), _answered({**NAMED, "output": written})]
+    assert dumped.payload == [_assistant(CALL), _tool({**NAMED, "output": written})]
     assert [loss.path for loss in dumped.losses] == paths
 
 
-def test_an_output_of_a_provider_arrives_in_the_assistant_message() -> None:
+def test_a_provider_executed_output_is_written_in_the_assistant_message() -> None:
     call = replace(CANONICAL_CALL, provider_executed=True, state="output-error", output=ErrorJsonOutput([1]))
     result = {**NAMED, "output": {"type": "error-json", "value": [1]}}
     dumped = dump([AssistantMessage(id="message-1", content=[call])], 7)
-    assert dumped == Dumped([_said({**CALL, "providerExecuted": True}, result)])
+    assert dumped == Dumped([_assistant({**CALL, "providerExecuted": True}, result)])
 
 
-def test_a_redacted_output_is_not_written_from_a_note() -> None:
+def test_a_redacted_output_is_not_restored_from_a_note() -> None:
     payload = [
-        _said(
+        _assistant(
             {**CALL, "providerExecuted": True}, {**NAMED, "output": {"type": "error-text", "value": "secret"}}
         )
     ]
@@ -399,20 +405,20 @@ def test_a_redacted_output_is_not_written_from_a_note() -> None:
 
 # --- version 4 -----------------------------------------------------------------------------------------
 
-OLD_CALL: JsonObject = {"type": "tool-call", "toolCallId": "c1", "toolName": "look", "args": {"at": 1}}
-OLD_PARTS: dict[str, tuple[list[JsonObject], AssistantPart]] = {
+V4_CALL: JsonObject = {"type": "tool-call", "toolCallId": "c1", "toolName": "look", "args": {"at": 1}}
+V4_PARTS: dict[str, tuple[list[JsonObject], AssistantPart]] = {
     "arguments and result": (
-        [_said(OLD_CALL), _answered({**NAMED, "result": "seen"})],
+        [_assistant(V4_CALL), _tool({**NAMED, "result": "seen"})],
         CANONICAL_CALL,
     ),
     "an error": (
-        [_said(OLD_CALL), _answered({**NAMED, "result": "seen", "isError": True})],
+        [_assistant(V4_CALL), _tool({**NAMED, "result": "seen", "isError": True})],
         replace(CANONICAL_CALL, state="output-error", output=ErrorTextOutput("seen")),
     ),
-    "what the model sees of a result": (
+    "the output that the model reads": (
         [
-            _said(OLD_CALL),
-            _answered(
+            _assistant(V4_CALL),
+            _tool(
                 {
                     **NAMED,
                     "result": [{"type": "image", "data": "AAAA", "mimeType": "image/png"}],
@@ -423,28 +429,28 @@ OLD_PARTS: dict[str, tuple[list[JsonObject], AssistantPart]] = {
         replace(CANONICAL_CALL, output=ContentOutput((FilePart(PNG, "image/png"),))),
     ),
     "a signature": (
-        [_said({"type": "reasoning", "text": "hm", "signature": "s"})],
+        [_assistant({"type": "reasoning", "text": "hm", "signature": "s"})],
         ReasoningPart("hm", provider_metadata={"anthropic": {"signature": "s"}}),
     ),
     "redacted reasoning": (
-        [_said({"type": "redacted-reasoning", "data": "xyz"})],
+        [_assistant({"type": "redacted-reasoning", "data": "xyz"})],
         ReasoningPart("", provider_metadata={"anthropic": {"redactedData": "xyz"}}),
     ),
     "a file": (
-        [_said({"type": "file", "data": "https://example.org/a", "mimeType": "text/plain"})],
+        [_assistant({"type": "file", "data": "https://example.org/a", "mimeType": "text/plain"})],
         FilePart("https://example.org/a", "text/plain"),
     ),
 }
 
 
-@each_row(("payload", "part"), OLD_PARTS.values(), ids=OLD_PARTS)
-def test_version_4_has_other_names(payload: list[JsonObject], part: AssistantPart) -> None:
+@each_row(("payload", "part"), V4_PARTS.values(), ids=V4_PARTS)
+def test_version_4_has_different_member_names(payload: list[JsonObject], part: AssistantPart) -> None:
     loaded = load(payload, 4)
     assert loaded == Loaded((AssistantMessage(id="message-1", content=[part]),))
     assert dump(loaded.messages, 4) == Dumped(payload)
 
 
-def test_the_old_name_of_options_is_read_and_told() -> None:
+def test_the_former_name_of_options_is_read_and_reported() -> None:
     old = {"experimental_providerMetadata": SIGNED}
     loaded = load([{"role": "user", "content": [{"type": "text", "text": "hi", **old}], **old}], 4)
     (message,) = loaded.messages
@@ -459,7 +465,7 @@ def test_the_old_name_of_options_is_read_and_told() -> None:
 def test_version_4_has_no_results_in_assistant_messages() -> None:
     call = replace(CANONICAL_CALL, provider_executed=True)
     dumped = dump([AssistantMessage(id="message-1", content=[call])], 4)
-    assert dumped.payload == [_said(OLD_CALL), _answered({**NAMED, "result": "seen"})]
+    assert dumped.payload == [_assistant(V4_CALL), _tool({**NAMED, "result": "seen"})]
     assert [loss.path for loss in dumped.losses] == ["$[0].content.parts[0].providerExecuted"]
 
 
@@ -483,29 +489,27 @@ HOLDERS: dict[str, Callable[[Json], Json]] = {
     "part": lambda deep: [{"role": "user", "content": [deep]}],
     "options": lambda deep: [{"role": "user", "content": "x", "providerOptions": {"a": deep}}],
     "file": lambda deep: [{"role": "user", "content": [{"type": "file", "data": deep, "mediaType": "a/b"}]}],
-    "input": lambda deep: [_said({**CALL, "input": deep, "args": deep})],
-    "output": lambda deep: [_said(CALL), _answered({**NAMED, "output": deep, "result": deep})],
-    "value": lambda deep: [_said(CALL), _answered({**NAMED, "output": {"type": "json", "value": deep}})],
-    "content": lambda deep: [_answered({**NAMED, "output": {"type": "content", "value": [deep]}})],
-    "old content": lambda deep: [_answered({**NAMED, "result": deep, "experimental_content": [deep]})],
-    "old options": lambda deep: [
-        _answered({**NAMED, "experimental_providerMetadata": deep, "isError": deep})
-    ],
+    "input": lambda deep: [_assistant({**CALL, "input": deep, "args": deep})],
+    "output": lambda deep: [_assistant(CALL), _tool({**NAMED, "output": deep, "result": deep})],
+    "value": lambda deep: [_assistant(CALL), _tool({**NAMED, "output": {"type": "json", "value": deep}})],
+    "content": lambda deep: [_tool({**NAMED, "output": {"type": "content", "value": [deep]}})],
+    "old content": lambda deep: [_tool({**NAMED, "result": deep, "experimental_content": [deep]})],
+    "old options": lambda deep: [_tool({**NAMED, "experimental_providerMetadata": deep, "isError": deep})],
 }
 
 
 @each_row("wrap", WRAPS.values(), ids=WRAPS)
-def test_depth_is_carried_or_refused(wrap: Callable[[Json], Json]) -> None:
+def test_deeply_nested_values_are_converted_or_refused(wrap: Callable[[Json], Json]) -> None:
     deep = _nested(50_000, wrap)
     failures = Failures(len(HOLDERS) * len(VERSIONS))
     for name, holder in HOLDERS.items():
         for version in VERSIONS:
             with failures.of(f"{name}, version {version}"):
-                _carry_or_refuse(holder(deep), version)
+                _convert_or_refuse(holder(deep), version)
     failures.report()
 
 
-def _carry_or_refuse(payload: Json, version: int) -> None:
+def _convert_or_refuse(payload: Json, version: int) -> None:
     try:
         loaded = load(payload, version)
     except ConversionError:
@@ -514,4 +518,4 @@ def _carry_or_refuse(payload: Json, version: int) -> None:
         try:
             dump(loaded.messages, target)
         except ConversionError as error:
-            assert "deep" in error.what  # noqa: PT017 # carrying it is as good
+            assert "deep" in error.what  # noqa: PT017 # converting it is as good

@@ -1,4 +1,4 @@
-"""Model messages of AI SDK 4 to 7 and canonical messages: what holds of all of them."""
+"""Properties of model messages of AI SDK 4 to 7 and canonical messages."""
 
 import copy
 import itertools
@@ -41,7 +41,7 @@ def test_ui_messages_become_what_the_sdk_converts_them_to(version: Any, data: st
             ui.dump(messages, version, repair=False).payload, version=version
         )
     except ConversionError:
-        assert dump(messages, version).losses  # what the SDK refuses is left out, and told
+        assert dump(messages, version).losses  # what the SDK refuses is dropped and reported
     else:
         assert dump(messages, version).payload == converted
 
@@ -52,7 +52,7 @@ INPUTS: list[Json] = ["null", None, "", "{}", '{"a', {}, [], 7, {"a": 1}]
 @each_row("version", [5, 6, 7])
 @each_row("state", ["input-streaming", "output-error"])
 @each_row("kind", [{"type": "tool-x"}, {"type": "dynamic-tool", "toolName": "x"}])
-def test_a_call_with_two_inputs_is_what_the_sdk_converts_it_to(
+def test_a_call_with_two_inputs_is_converted_as_by_the_sdk(
     version: Any, state: str, kind: JsonObject
 ) -> None:
     ended = {"errorText": "no rain"} if state == "output-error" else {}
@@ -68,30 +68,30 @@ def test_a_call_with_two_inputs_is_what_the_sdk_converts_it_to(
 
 @pytest.mark.parametrize("version", VERSIONS)
 @given(data=st.data())
-def test_what_load_does_not_give_back_is_told_by_dump(version: int, data: st.DataObject) -> None:
-    # The texts of a system message become one.
+def test_differences_after_a_round_trip_are_reported_by_dump(version: int, data: st.DataObject) -> None:
+    # The texts of a system message are joined.
     message = data.draw(
         _canonical_messages(version).filter(lambda message: not isinstance(message, SystemMessage))
     )
     dumped = dump([message], version)
-    told = [loss.path for loss in dumped.losses]
+    reported = [loss.path for loss in dumped.losses]
     again = load(dumped.payload, version).messages
-    if "$[0]" in told:
+    if "$[0]" in reported:
         assert dumped.payload == []
         return
     assert len(again) == 1
-    assert list(_missing(_shell(message), to_json(again[0]), "$[0]", told)) == []
-    arrived = [(path, part) for path, part in _parts(message) if path not in told]
+    assert list(_missing(_without_parts(message), to_json(again[0]), "$[0]", reported)) == []
+    arrived = [(path, part) for path, part in _parts(message) if path not in reported]
     read = _parts(again[0])
     if to_json(message)["content"].get("networkExecution") is not None:
         read.pop()  # drawn as a call
     assert len(read) == len(arrived)
     for (path, before), (_, after) in zip(arrived, read, strict=True):
-        assert list(_missing(before, after, path, told)) == []
+        assert list(_missing(before, after, path, reported)) == []
 
 
-def _shell(message: Message) -> JsonObject:
-    """What a message has besides its parts, without a type and a text that follow from them."""
+def _without_parts(message: Message) -> JsonObject:
+    """Return the members of a message besides its parts, without a type and a text that follow from them."""
     plain: JsonObject = to_json(message)
     del plain["content"]["parts"]
     if message.content.content == text_of(message):
@@ -102,39 +102,39 @@ def _shell(message: Message) -> JsonObject:
 
 
 def _parts(message: Message) -> list[tuple[str, JsonObject]]:
-    """The parts with their paths, but for step starts."""
+    """Return the parts with their paths, except step starts."""
     parts: list[JsonObject] = to_json(message)["content"]["parts"]
     paths = ((f"$[0].content.parts[{index}]", part) for index, part in enumerate(parts))
     return [(path, part) for path, part in paths if part["type"] != "step-start"]
 
 
-def _missing(before: Json, after: Json, path: str, told: Sequence[str]) -> Iterator[str]:
-    """The leaves that are not there again, and that no loss tells of."""
-    if path in told or before == after:
+def _missing(before: Json, after: Json, path: str, reported: Sequence[str]) -> Iterator[str]:
+    """Return the leaves that differ and that no loss reports."""
+    if path in reported or before == after:
         return
     if is_object(before) and before.get("approval") is not None:
         # A state follows from the approval, or is lost with it.
         before = {key: item for key, item in before.items() if key != "state"}
     if is_object(before) and is_object(after) and before.get("type") == "image" != after.get("type"):
-        # The name of an image is the name of a file, and the type is reported.
+        # The name of an image becomes the name of a file, and the type is reported.
         before = {key: item for key, item in before.items() if (key, item) != ("name", after.get("filename"))}
-    if path.endswith(".resultMessage") and after is None and f"{path}.id" in told:
-        return  # it came in the message that results come in, which is not kept
+    if path.endswith(".resultMessage") and after is None and f"{path}.id" in reported:
+        return  # the tool message of the result is not kept
     if path.endswith(".resultMessage.content.content") and before == "":
-        return  # it repeats the parts, which are none
+        return  # it repeats the parts, and there are none
     if is_object(before) and is_object(after):
         for key, item in before.items():
-            yield from _missing(item, after.get(key), f"{path}.{key}", told)
+            yield from _missing(item, after.get(key), f"{path}.{key}", reported)
     elif is_array(before) and is_array(after) and len(before) == len(after):
         for index, (item, other) in enumerate(zip(before, after, strict=True)):
-            yield from _missing(item, other, f"{path}[{index}]", told)
+            yield from _missing(item, other, f"{path}[{index}]", reported)
     else:
         yield path
 
 
 @st.composite
 def _canonical_messages(draw: DrawFn, version: int) -> Message:
-    """Canonical messages whose files are somewhere, and without messages of a user inside."""
+    """Canonical messages whose files have content, without steering messages."""
     plain = to_json(draw(canonical.messages()))
     steering = "steering-message"
     plain["content"]["parts"] = [part for part in plain["content"]["parts"] if part.get("type") != steering]
@@ -143,10 +143,10 @@ def _canonical_messages(draw: DrawFn, version: int) -> Message:
         if part.get("type") in ("file", "image", "reasoning-file"):
             part["url"] = urls[index % len(urls)]
         if part.get("state") == "input-streaming":
-            part.pop("approval", None)  # an answer to a request that is not sent
+            part.pop("approval", None)  # a response to a request that is not sent
             part["state"] = "input-available" if version == 5 else "input-streaming"
         if part.get("input") is None:
-            part.pop("rawInput", None)  # it arrives, as the input
+            part.pop("rawInput", None)  # it is written as the input
     return read_message(plain)
 
 
@@ -160,7 +160,7 @@ def _objects(value: Json) -> Iterator[JsonObject]:
 
 @pytest.mark.parametrize("version", VERSIONS)
 @given(data=st.data())
-def test_what_is_out_of_order_or_broken_comes_back_or_is_told(version: int, data: st.DataObject) -> None:
+def test_reordered_or_broken_messages_round_trip_or_are_reported(version: int, data: st.DataObject) -> None:
     payload = data.draw(_damaged(version))
     try:
         loaded = load(payload, version)
@@ -172,7 +172,7 @@ def test_what_is_out_of_order_or_broken_comes_back_or_is_told(version: int, data
 
 @st.composite
 def _damaged(draw: DrawFn, version: int) -> Json:
-    """Messages of a release, shuffled, mixed with those of another, and with something broken in them."""
+    """Messages of a version, shuffled, mixed with those of another, or with broken values."""
     payload = draw(model_messages(version))
     if draw(st.booleans()):
         payload = copy.deepcopy(payload + draw(model_messages(draw(st.sampled_from(VERSIONS)))))
@@ -188,7 +188,7 @@ def _damaged(draw: DrawFn, version: int) -> Json:
 
 
 def _places(value: Json) -> Iterator[tuple[Any, Any]]:
-    """Everything that a JSON value holds: what holds it, and under which name."""
+    """Return every place in a JSON value: the container and the key."""
     for key, item in value.items() if is_object(value) else enumerate(value):
         yield value, key
         if is_object(item) or is_array(item):

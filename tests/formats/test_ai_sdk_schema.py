@@ -111,7 +111,7 @@ SHAPES: dict[str, tuple[Members, Members]] = {
 
 @st.composite
 def chunks(draw: st.DrawFn) -> JsonObject:
-    """A chunk that fits the type of some version."""
+    """A chunk that is valid in some version."""
     type_ = draw(st.sampled_from(sorted(SHAPES)))
     required, optional = SHAPES[type_]
     return draw(st.fixed_dictionaries({"type": st.just(type_), **required}, optional=optional))
@@ -119,7 +119,7 @@ def chunks(draw: st.DrawFn) -> JsonObject:
 
 @st.composite
 def broken_chunks(draw: st.DrawFn) -> Json:
-    """A chunk with one thing wrong, or a value that is no chunk."""
+    """A chunk with one error, or a value that is not a chunk."""
     chunk = copy.deepcopy(draw(chunks()))
     key = draw(st.sampled_from(sorted(chunk)))
     match draw(st.sampled_from(["drop", "value", "extra", "none"])):
@@ -150,7 +150,7 @@ ACCEPTED: dict[str, tuple[Json, set[int]]] = {
     "a reason of version 5": ({"type": "finish", "finishReason": "unknown"}, {5}),
     "a reason of version 7": ({"type": "finish", "finishReason": "interrupted"}, {7}),
     "approval": ({"type": "tool-approval-request", "approvalId": "a", "toolCallId": "c"}, {6, 7}),
-    "approval given": ({"type": "tool-approval-response", "approvalId": "a", "approved": True}, {7}),
+    "approved": ({"type": "tool-approval-response", "approvalId": "a", "approved": True}, {7}),
     "true is not 1": ({"type": "tool-approval-response", "approvalId": "a", "approved": 1}, set()),
     "new in version 7": ({"type": "reset-step"}, {7}),
     "a citation out of range": (
@@ -163,35 +163,35 @@ ACCEPTED: dict[str, tuple[Json, set[int]]] = {
         },
         {5, 6},
     ),
-    "unknown type": ({"type": "picture"}, set()),
-    "type that is no text": ({"type": 5}, set()),
-    "no chunk": ([], set()),
+    "an unknown type": ({"type": "picture"}, set()),
+    "a type that is not a string": ({"type": 5}, set()),
+    "not a chunk": ([], set()),
 }
 
 
 @each_row(("chunk", "versions"), ACCEPTED.values(), ids=ACCEPTED)
-def test_versions_that_accept_a_chunk(chunk: Json, versions: set[int]) -> None:
+def test_chunks_are_accepted_by_the_versions_that_define_them(chunk: Json, versions: set[int]) -> None:
     assert {version for version in (5, 6, 7) if not chunk_problems(chunk, version)} == versions
 
 
 PROBLEMS: dict[str, tuple[Json, Problem]] = {
     "missing": ({"type": "text-start"}, Problem("$.id", "string", "nothing")),
-    "wrong kind": ({"type": "abort", "reason": 5}, Problem("$.reason", "string", "number")),
-    "deep inside": (
+    "a wrong type": ({"type": "abort", "reason": 5}, Problem("$.reason", "string", "number")),
+    "a nested member": (
         {"type": "text-start", "id": "1", "providerMetadata": {"a": []}},
         Problem("$.providerMetadata.a", "object", "array"),
     ),
-    "in an item": (
+    "an item of an array": (
         {"type": "steering-message", "id": "1", "parts": [{"type": "text", "text": None}]},
         Problem("$.parts[0].text", "string", "null"),
     ),
     "unknown": ({"type": "picture"}, Problem("$.type", "a chunk type that version 7 knows", '"picture"')),
-    "no chunk": (None, Problem("$", "object", "null")),
+    "not a chunk": (None, Problem("$", "object", "null")),
 }
 
 
 @each_row(("chunk", "problem"), PROBLEMS.values(), ids=PROBLEMS)
-def test_a_problem_says_where_and_what(chunk: Json, problem: Problem) -> None:
+def test_a_problem_has_a_path_and_a_description(chunk: Json, problem: Problem) -> None:
     assert chunk_problems(chunk) == [problem]
 
 
@@ -215,13 +215,13 @@ def test_problems_point_into_the_chunk(version: int, chunk: Json) -> None:
 
 
 @given(chunk=chunks(), extra=VALUES)
-def test_extra_members_never_matter(chunk: JsonObject, extra: Json) -> None:
+def test_unknown_members_do_not_change_the_verdict(chunk: JsonObject, extra: Json) -> None:
     for version in (5, 6, 7):
         assert chunk_problems({**chunk, "extra": extra}, version) == chunk_problems(chunk, version)
 
 
 @pytest.mark.parametrize("version", [6, 7])
-def test_chunks_that_the_real_client_refuses(version: int) -> None:
+def test_chunks_that_the_real_client_refuses_are_refused(version: int) -> None:
     checked = 0
     for case in cases("ai-sdk/accumulate.jsonl"):
         expected = case["expected"][str(version)].get("invalidChunks")

@@ -86,7 +86,7 @@ PARTS: dict[str, tuple[JsonObject, object]] = {
         },
         ToolCallPart("c", "w", "output-error", None, dynamic=True, output=ErrorTextOutput("no")),
     ),
-    "a tool that is gone": (
+    "a removed tool": (
         {
             "type": "dynamic-tool",
             "dynamic": False,
@@ -108,7 +108,7 @@ PARTS: dict[str, tuple[JsonObject, object]] = {
             "c", "w", "approval-responded", 1, approval=Approval("ap", True, input_schema_input=None)
         ),
     ),
-    "an output that an approval overtook": (
+    "an output with a pending approval": (
         {"type": "tool-w", "toolCallId": "c", "state": "approval-requested", "input": 1, "output": [2]},
         ToolCallPart("c", "w", "approval-requested", 1, output=JsonOutput([2])),
     ),
@@ -116,13 +116,16 @@ PARTS: dict[str, tuple[JsonObject, object]] = {
         {"type": "text", "text": "hi", "mood": "good"},
         TextPart("hi", extra=Extra({"mood": "good"})),
     ),
-    "a member whose name means something else to us": (
+    "a member whose name has another canonical meaning": (
         {"type": "data-w", "data": 1, "name": "x"},
         DataPart("w", 1, extra=Extra({"foreign:name": "x"})),
     ),
     "unknown types": ({"type": "hologram", "x": 1}, UnknownPart(Extra({"type": "hologram", "x": 1}))),
-    "what fits nowhere": ({"type": "text", "text": 5}, ForeignPart("ai-sdk-ui", {"type": "text", "text": 5})),
-    "a type that is ours alone": ({"type": "image"}, ForeignPart("ai-sdk-ui", {"type": "image"})),
+    "parts that fit no type": (
+        {"type": "text", "text": 5},
+        ForeignPart("ai-sdk-ui", {"type": "text", "text": 5}),
+    ),
+    "a type of Partita": ({"type": "image"}, ForeignPart("ai-sdk-ui", {"type": "image"})),
 }
 
 
@@ -137,7 +140,7 @@ def test_a_part_is_read_and_written_back(raw: JsonObject, part: object) -> None:
     assert dumped.payload == payload
 
 
-def test_a_part_that_a_role_may_not_hold_is_kept_whole() -> None:
+def test_a_part_that_does_not_fit_its_role_is_kept() -> None:
     raw: JsonObject = {"type": "tool-w", "toolCallId": "c", "state": "input-available"}
     payload = [{"id": "m", "role": "user", "parts": [raw]}]
     loaded = load(payload)
@@ -151,23 +154,23 @@ def call(output: ToolOutput) -> list[Message]:
     ]
 
 
-TOLD: dict[str, tuple[list[Message], str]] = {
-    "when it was": (
+REPORTED: dict[str, tuple[list[Message], str]] = {
+    "creation time": (
         [read_message({"role": "user", "id": "u", "content": "x", "createdAt": "2026-01-01T00:00:00Z"})],
         "createdAt",
     ),
-    "which thread it is in": ([UserMessage(id="u", content="x", thread_id="t")], "threadId"),
-    "that a string was JSON": (call(JsonOutput("x")), "output"),
-    "the structure of an error": (call(ErrorJsonOutput({"code": 5})), "output"),
-    "that an output was content": (call(ContentOutput((TextPart("x"),))), "output"),
-    "that a call was interrupted": (call(InterruptedOutput("timeout")), "output"),
-    "that a denial was an output": (call(ExecutionDeniedOutput("no")), "output"),
-    "that a file was an image": ([UserMessage(id="u", content=[ImagePart("https://x.test/a.png")])], ".type"),
-    "the result has no call right before it": (
+    "thread id": ([UserMessage(id="u", content="x", thread_id="t")], "threadId"),
+    "a JSON string": (call(JsonOutput("x")), "output"),
+    "a JSON error": (call(ErrorJsonOutput({"code": 5})), "output"),
+    "a content output": (call(ContentOutput((TextPart("x"),))), "output"),
+    "an interrupted call": (call(InterruptedOutput("timeout")), "output"),
+    "a denial": (call(ExecutionDeniedOutput("no")), "output"),
+    "an image": ([UserMessage(id="u", content=[ImagePart("https://x.test/a.png")])], ".type"),
+    "a result without a call": (
         [ToolMessage(id="t", content=[ToolResultPart("c", "w", TextOutput("x"))])],
         "$[0]",
     ),
-    "the result has no call right before it, in a sub-agent": (
+    "a result without a call, in a sub-agent": (
         [
             AssistantMessage(
                 id="m",
@@ -186,15 +189,15 @@ TOLD: dict[str, tuple[list[Message], str]] = {
 }
 
 
-@each_row(("messages", "path"), TOLD.values(), ids=TOLD)
-def test_what_a_ui_message_cannot_say_is_told(messages: list[Message], path: str) -> None:
+@each_row(("messages", "path"), REPORTED.values(), ids=REPORTED)
+def test_members_without_a_ui_equivalent_are_reported(messages: list[Message], path: str) -> None:
     losses = dump(messages).losses
     assert len(losses) == 1
     assert path in losses[0].path
     assert losses[0].why
 
 
-def test_a_network_execution_is_drawn_as_a_dynamic_tool_and_read_back() -> None:
+def test_a_network_execution_becomes_a_dynamic_tool_and_round_trips() -> None:
     child = AssistantMessage(id="c", content="found it")
     network = NetworkExecution(
         "agent", "finder", "it finds", {"q": 1}, NetworkResult("ok", messages=(child,)), 2
@@ -208,7 +211,7 @@ def test_a_network_execution_is_drawn_as_a_dynamic_tool_and_read_back() -> None:
     assert load(dumped.payload).messages == (message,)
 
 
-def test_a_sub_agents_messages_ride_along() -> None:
+def test_messages_of_a_sub_agent_round_trip() -> None:
     child = UserMessage(id="u", content="go")
     part = ToolCallPart("c", "task", "input-available", {}, children=(child,))
     message = AssistantMessage(id="m", content=[part])
@@ -217,7 +220,7 @@ def test_a_sub_agents_messages_ride_along() -> None:
     assert load(dumped.payload).messages == (message,)
 
 
-OLDER: dict[str, tuple[Version, ToolCallPart | CustomPart, JsonObject | None]] = {
+OLDER_VERSIONS: dict[str, tuple[Version, ToolCallPart | CustomPart, JsonObject | None]] = {
     "no custom parts in 6": (6, CustomPart("p.k"), None),
     "no approvals in 5": (
         5,
@@ -232,8 +235,8 @@ OLDER: dict[str, tuple[Version, ToolCallPart | CustomPart, JsonObject | None]] =
 }
 
 
-@each_row(("version", "part", "expected"), OLDER.values(), ids=OLDER)
-def test_older_versions_are_told_in_their_words(
+@each_row(("version", "part", "expected"), OLDER_VERSIONS.values(), ids=OLDER_VERSIONS)
+def test_older_versions_get_their_closest_equivalent(
     version: Version, part: ToolCallPart | CustomPart, expected: JsonObject | None
 ) -> None:
     dumped = dump([AssistantMessage(id="m", content=[part])], version)
@@ -242,7 +245,7 @@ def test_older_versions_are_told_in_their_words(
 
 
 def test_an_approval_of_a_denied_call_is_reported() -> None:
-    """Once for each call, also where approvals of other calls are lost in the same conversion."""
+    """Each one is reported, also where approvals of other calls are lost in the same conversion."""
     denied = ExecutionDeniedOutput("no")
     output = TextOutput("ok")
     calls = [
@@ -254,12 +257,12 @@ def test_an_approval_of_a_denied_call_is_reported() -> None:
 
 
 BROKEN: dict[str, tuple[Json, str]] = {
-    "no object": ([5], "$[0]"),
+    "not an object": ([5], "$[0]"),
     "no role": ([{"id": "m", "parts": []}], "$[0].role"),
-    "a role of its own": ([{"id": "m", "role": "bot", "parts": []}], "$[0].role"),
+    "an unknown role": ([{"id": "m", "role": "bot", "parts": []}], "$[0].role"),
     "no parts": ([{"id": "m", "role": "user"}], "$[0].parts"),
     "an id that is a number": ([{"id": 5, "role": "user", "parts": []}], "$[0].id"),
-    "one message alone": ({"role": "user", "parts": 5}, "$.parts"),
+    "a single message": ({"role": "user", "parts": 5}, "$.parts"),
 }
 
 
@@ -273,7 +276,7 @@ def test_a_broken_message_is_refused_with_its_path(payload: Json, where: str) ->
 
 @pytest.mark.parametrize("version", VERSIONS)
 @given(data=st.data())
-def test_ui_messages_survive_the_way_through(version: Version, data: st.DataObject) -> None:
+def test_ui_messages_round_trip(version: Version, data: st.DataObject) -> None:
     payload = data.draw(strategies.ui_messages(version, valid=True))
     loaded = load(payload)
     dumped = dump(loaded.messages)
@@ -284,14 +287,14 @@ def test_ui_messages_survive_the_way_through(version: Version, data: st.DataObje
 
 
 @given(messages=st.lists(canonical.messages(), max_size=3))
-def test_canonical_messages_survive_unless_a_loss_is_told(messages: list[Message]) -> None:
+def test_canonical_messages_round_trip_unless_a_loss_is_reported(messages: list[Message]) -> None:
     dumped = dump(messages)
     if dumped.lossless:
-        assert list(load(dumped.payload).messages) == [without_convenience(message) for message in messages]
+        assert list(load(dumped.payload).messages) == [without_repeated_text(message) for message in messages]
 
 
-def without_convenience(message: Message) -> Message:
-    """The message without a convenience string that its parts say too: no loss when it is gone."""
+def without_repeated_text(message: Message) -> Message:
+    """Return the message without a content string that repeats the text of its parts."""
     plain = to_json(message)
     if plain["content"].get("content") == text_of(message):
         del plain["content"]["content"]
@@ -300,7 +303,7 @@ def without_convenience(message: Message) -> Message:
 
 @pytest.mark.parametrize("version", VERSIONS)
 @given(data=st.data())
-def test_no_leaf_is_lost_in_silence_on_dump(version: Version, data: st.DataObject) -> None:
+def test_every_leaf_is_written_or_reported(version: Version, data: st.DataObject) -> None:
     plain = to_json(data.draw(canonical.messages()))
     _, other = data.draw(changes(plain))
     try:
@@ -312,7 +315,7 @@ def test_no_leaf_is_lost_in_silence_on_dump(version: Version, data: st.DataObjec
 
 
 @given(data=st.data())
-def test_no_leaf_is_lost_in_silence_on_load(data: st.DataObject) -> None:
+def test_every_leaf_is_read_or_reported(data: st.DataObject) -> None:
     payload = data.draw(strategies.ui_messages(7))
     _, other = data.draw(changes(payload))
     try:

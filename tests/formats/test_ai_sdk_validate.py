@@ -37,13 +37,13 @@ MESSAGES: dict[str, tuple[Json, set[int]]] = {
     "empty user message": (_message(role="user"), set()),
     "no id": ({"role": "user", "parts": [{"type": "text", "text": ""}]}, set()),
     "unknown role": (_message(role="tool"), set()),
-    "parts that are no array": (_message() | {"parts": {}}, set()),
+    "parts that are not an array": (_message() | {"parts": {}}, set()),
     "null metadata": (_message(metadata=None), ALL),
     "null state": (_message({"type": "text", "text": "", "state": None}), set()),
     "unknown state of text": (_message({"type": "text", "text": "", "state": "x"}), set()),
     "unknown type": (_message({"type": "picture"}), set()),
     "custom": (_message({"type": "custom", "kind": "x"}), {7}),
-    "data without data": (_message({"type": "data-x"}), set()),
+    "a data part without data": (_message({"type": "data-x"}), set()),
     "data": (_message({"type": "data-", "data": None}), ALL),
     "call without input": (_message(_tool("input-available")), set()),
     "unfinished call without input": (_message(_tool("input-streaming")), ALL),
@@ -62,12 +62,12 @@ MESSAGES: dict[str, tuple[Json, set[int]]] = {
         {6, 7},
     ),
     "approval already given": (_message(_tool("approval-requested", input=1, approval=GRANTED)), set()),
-    "output that was not approved": (
+    "output without approval": (
         _message(_tool("output-available", input=1, output=1, approval={"id": "a", "approved": False})),
         set(),
     ),
-    "denied although approved": (_message(_tool("output-denied", input=1, approval=GRANTED)), set()),
-    "dynamic is false or absent": (
+    "denied with a granted approval": (_message(_tool("output-denied", input=1, approval=GRANTED)), set()),
+    "`dynamic` is false or absent": (
         _message({**_tool("input-streaming"), "type": "dynamic-tool", "toolName": "t", "dynamic": True}),
         set(),
     ),
@@ -75,24 +75,24 @@ MESSAGES: dict[str, tuple[Json, set[int]]] = {
         _message(_tool("input-streaming", title=5, inputEncoding="x")),
         {5},
     ),
-    "no message": (None, set()),
+    "not a message": (None, set()),
 }
 
 
 @each_row(("message", "versions"), MESSAGES.values(), ids=MESSAGES)
-def test_versions_that_accept_a_message(message: Json, versions: set[int]) -> None:
+def test_messages_are_accepted_by_the_versions_that_define_them(message: Json, versions: set[int]) -> None:
     assert _accepting(message) == versions
 
 
 @each_row("messages", [None, [], {}, "x", 5])
-def test_what_is_no_thread_is_refused(messages: Json) -> None:
+def test_values_that_are_not_messages_are_refused(messages: Json) -> None:
     result = validate_ui_messages(messages)
     assert (result.success, result.messages, result.verdicts) == (False, None, ())
     assert isinstance(result.error, DecodeError)
     assert result.error.where == "messages"
 
 
-STRAY = {
+WITH_UNKNOWN_MEMBER = {
     "type": "text",
     "text": "x",
     "colour": "red",
@@ -100,14 +100,14 @@ STRAY = {
 }
 
 
-def test_unknown_members_are_stripped_unless_lossless() -> None:
-    message = _message(STRAY, mood="good")
+def test_unknown_members_are_removed_unless_lossless() -> None:
+    message = _message(WITH_UNKNOWN_MEMBER, mood="good")
     stripped: JsonObject = {"type": "text", "text": "x", "providerMetadata": {"a": {"b": [{}]}}}
     assert validate_ui_messages([message]).messages == [_message(stripped)]
     assert validate_ui_messages([message], lossless=True).messages == [message]
 
 
-def test_one_bad_message_does_not_sink_the_thread() -> None:
+def test_one_invalid_message_does_not_affect_the_others() -> None:
     good, bad = _message(), {"id": "bad", "role": "user", "parts": [{"type": "text"}, {"type": "x"}]}
     result = validate_ui_messages([good, bad, 5])
     assert result.messages is None
@@ -138,29 +138,29 @@ FITTING = {"input": {"q": 1}}
 EARLIER = {"id": "a", "inputSchemaInput": {"q": 1}}
 SCHEMAS: dict[str, tuple[Json, dict[str, Any], set[int]]] = {
     "metadata fits": (_message(metadata={"q": 1}), {"metadata_schema": OBJECT}, ALL),
-    "metadata does not": (_message(metadata={}), {"metadata_schema": OBJECT}, set()),
+    "metadata does not fit": (_message(metadata={}), {"metadata_schema": OBJECT}, set()),
     "metadata is absent": (_message(), {"metadata_schema": OBJECT}, set()),
     "metadata may be absent": (_message(), {"metadata_schema": {}}, ALL),
     "data fits": (_message({"type": "data-x", "data": {"q": 1}}), {"data_schemas": {"x": OBJECT}}, ALL),
-    "data does not": (_message({"type": "data-x", "data": 1}), {"data_schemas": {"x": OBJECT}}, set()),
+    "data does not fit": (_message({"type": "data-x", "data": 1}), {"data_schemas": {"x": OBJECT}}, set()),
     "data without schema": (_message({"type": "data-y", "data": 1}), {"data_schemas": {"x": OBJECT}}, set()),
     "input fits": (_message(_tool("input-available", **FITTING)), TOOLS, ALL),
-    "input does not": (_message(_tool("input-available", input={})), TOOLS, set()),
-    "input may still be anything": (_message(_tool("input-streaming", input=1)), TOOLS, ALL),
+    "input does not fit": (_message(_tool("input-available", input={})), TOOLS, set()),
+    "streaming input is not checked": (_message(_tool("input-streaming", input=1)), TOOLS, ALL),
     "version 5 checks no input under approval": (
         _message(_tool("approval-requested", input=1, approval={"id": "a"})),
         TOOLS,
         {5},
     ),
     "output fits": (_message(_tool("output-available", **FITTING, output="x")), TOOLS, ALL),
-    "output does not": (_message(_tool("output-available", **FITTING, output=1)), TOOLS, set()),
-    "output of a call without input does not": (
+    "output does not fit": (_message(_tool("output-available", **FITTING, output=1)), TOOLS, set()),
+    "output of a call without input does not fit": (
         _message(_tool("output-available", input={}, output=1)),
         TOOLS,
         set(),
     ),
-    "another input": (_message(_tool("output-available", input=1, output="x")), TOOLS, set()),
-    "unknown tool, call under way": (_message(_tool("input-available", **FITTING)), {"tools": {}}, set()),
+    "a schema of another tool": (_message(_tool("output-available", input=1, output="x")), TOOLS, set()),
+    "unknown tool, unfinished call": (_message(_tool("input-available", **FITTING)), {"tools": {}}, set()),
     "unknown tool, call denied": (
         _message(_tool("output-denied", **FITTING, approval={"id": "a", "approved": False})),
         {"tools": {}},
@@ -171,12 +171,12 @@ SCHEMAS: dict[str, tuple[Json, dict[str, Any], set[int]]] = {
         TOOLS,
         ALL,
     ),
-    "the input before the schema is checked": (
+    "the approved input is checked": (
         _message(_tool("approval-requested", **FITTING, approval=EARLIER)),
         TOOLS,
         ALL,
     ),
-    "and must give the input": (
+    "a changed input does not fit": (
         _message(_tool("approval-requested", input={"q": True}, approval=EARLIER)),
         TOOLS,
         {5},
@@ -185,20 +185,20 @@ SCHEMAS: dict[str, tuple[Json, dict[str, Any], set[int]]] = {
 
 
 @each_row(("message", "options", "versions"), SCHEMAS.values(), ids=SCHEMAS)
-def test_versions_that_accept_a_message_under_schemas(
+def test_messages_are_accepted_by_the_versions_under_schemas(
     message: Json, options: dict[str, Any], versions: set[int]
 ) -> None:
     assert _accepting(message, **options) == versions
 
 
-LEFT_OVER: dict[str, JsonObject] = {
-    "tool is gone": {"type": "tool-gone", "state": "output-available", "input": 1, "output": 2},
-    "input was lost": {"type": "tool-look", "state": "output-available", "input": {}, "output": "x"},
-    "input was bad": {"type": "tool-look", "state": "output-error", "input": 1, "errorText": "x"},
+UNMATCHED: dict[str, JsonObject] = {
+    "the tool was removed": {"type": "tool-gone", "state": "output-available", "input": 1, "output": 2},
+    "the input is missing": {"type": "tool-look", "state": "output-available", "input": {}, "output": "x"},
+    "the input is invalid": {"type": "tool-look", "state": "output-error", "input": 1, "errorText": "x"},
 }
 
 
-@each_row("part", LEFT_OVER.values(), ids=LEFT_OVER)
+@each_row("part", UNMATCHED.values(), ids=UNMATCHED)
 @each_row("version", sorted(ALL))
 def test_a_finished_call_that_fits_no_tool_becomes_dynamic(part: JsonObject, version: int) -> None:
     result = validate_ui_messages([_message({"toolCallId": "c", **part})], version=version, **TOOLS)
@@ -212,7 +212,7 @@ def test_a_finished_call_that_fits_no_tool_becomes_dynamic(part: JsonObject, ver
 @each_row(
     ("version", "lossless", "kept"), [(5, False, False), (5, True, True), (6, False, True), (7, False, True)]
 )
-def test_version_5_drops_approval_and_raw_input_of_a_left_over_call(
+def test_version_5_drops_approval_and_raw_input_of_an_unmatched_call(
     version: int, lossless: bool, kept: bool
 ) -> None:
     part = _tool("output-error", rawInput="{", errorText="x", approval=GRANTED)
@@ -254,13 +254,13 @@ def test_an_absent_value_stays_absent() -> None:
 
 
 @each_row("schema", [{"type": "nonsense"}, {"$ref": "https://example.org/schema.json"}])
-def test_what_is_no_schema_is_refused_without_fetching_anything(schema: JsonObject) -> None:
+def test_an_invalid_schema_is_refused_without_a_network_request(schema: JsonObject) -> None:
     with pytest.raises(ConversionError) as caught:
         validate_ui_messages([_message()], tools={"look": ToolSchemas(schema)})
     assert caught.value.where == "tools.look.input"
 
 
-def test_half_a_surrogate_pair_is_a_string() -> None:
+def test_a_lone_surrogate_is_a_string() -> None:
     message = _message({"type": "data-x", "data": {"\ud83d": "\ud83d"}})
     schema = {"type": "object", "additionalProperties": {"type": "string", "maxLength": 1}}
     assert validate_ui_messages([message], data_schemas={"x": schema}).messages == [message]
@@ -286,13 +286,13 @@ DEEP: dict[str, tuple[JsonObject, dict[str, Any], bool]] = {
         False,
     ),
     "under a schema": (_message(metadata=_nested(100_000)), {"metadata_schema": RECURSIVE}, False),
-    "not so deep": (_message(metadata=_nested(600)), {"metadata_schema": RECURSIVE}, True),
+    "a shallow value": (_message(metadata=_nested(600)), {"metadata_schema": RECURSIVE}, True),
     "under a function": (
         _message(metadata=_nested(100_000)),
         {"metadata_schema": _through_json},
         False,
     ),
-    "to be compared": (
+    "compared values": (
         _message(
             _tool(
                 "approval-requested",
@@ -307,7 +307,9 @@ DEEP: dict[str, tuple[JsonObject, dict[str, Any], bool]] = {
 
 
 @each_row(("message", "options", "good"), DEEP.values(), ids=DEEP)
-def test_deep_nesting_is_a_verdict(message: JsonObject, options: dict[str, Any], good: bool) -> None:
+def test_deeply_nested_values_are_accepted_or_refused(
+    message: JsonObject, options: dict[str, Any], good: bool
+) -> None:
     assert validate_ui_messages([message], **options).success is good
 
 
@@ -316,7 +318,7 @@ def test_deep_nesting_is_a_verdict(message: JsonObject, options: dict[str, Any],
 
 @pytest.mark.parametrize("version", sorted(ALL))
 @given(messages=ui_messages() | broken_messages())
-def test_what_passes_passes_again_unchanged(version: int, messages: list[JsonObject]) -> None:
+def test_a_validated_message_is_valid_and_unchanged(version: int, messages: list[JsonObject]) -> None:
     before = copy.deepcopy(messages)
     good = validate_ui_messages(messages, version=version).valid_messages
     assert messages == before
@@ -326,7 +328,9 @@ def test_what_passes_passes_again_unchanged(version: int, messages: list[JsonObj
 
 @pytest.mark.parametrize("version", sorted(ALL))
 @given(messages=ui_messages() | broken_messages())
-def test_lossless_agrees_and_keeps_everything(version: int, messages: list[JsonObject]) -> None:
+def test_lossless_gives_the_same_verdict_and_keeps_everything(
+    version: int, messages: list[JsonObject]
+) -> None:
     plain = validate_ui_messages(messages, version=version)
     lossless = validate_ui_messages(messages, version=version, lossless=True)
     assert lossless.verdicts == plain.verdicts
@@ -371,7 +375,7 @@ def _run(case: JsonObject, version: int) -> Validation:
 
 
 @pytest.mark.parametrize("version", [6, 7])
-def test_results_of_the_real_package(version: int) -> None:
+def test_results_equal_those_of_the_real_package(version: int) -> None:
     known = cases("ai-sdk/validate.jsonl")
     assert len(known) >= at_least(25, 90)
     for case in known:
@@ -386,7 +390,7 @@ def test_results_of_the_real_package(version: int) -> None:
 
 
 def _points_at(path: list[Any], result: Validation) -> bool:
-    """Whether some problem lies where the SDK found one, which it says down to the part."""
+    """Return whether a problem is inside the part in which the SDK found one."""
     where = "messages" + "".join(f"[{key}]" if isinstance(key, int) else f".{key}" for key in path)
     found = [problem.path for verdict in result.verdicts for problem in verdict.problems]
     return any(place.startswith(where) for place in found or ["messages"])
