@@ -1,4 +1,4 @@
-"""Requests, answers and streams of Chat Completions that have everything, in words of our own."""
+"""Samples of Chat Completions: a request, responses and streams with every member."""
 
 from partita.types.json import Json, JsonObject
 
@@ -101,9 +101,9 @@ REQUEST: JsonObject = {
         {"role": "user", "content": "Good night."},
     ],
 }
-"""A request to OpenAI, as its rules want it."""
+"""A request that fits the rules of OpenAI."""
 
-THOUGHTS: dict[str, JsonObject] = {
+REASONING: dict[str, JsonObject] = {
     "deepseek": {"content": "Yes.", "reasoning_content": "It rains."},
     "groq": {"content": "Yes.", "reasoning": "It rains."},
     "mistral": {
@@ -139,22 +139,22 @@ THOUGHTS: dict[str, JsonObject] = {
     "vllm": {"content": "Yes.", "reasoning": "It rains.", "reasoning_content": "It rains."},
     "xai": {"content": "Yes."},
 }
-"""An answer of each server, with what it wants to have back."""
+"""A response of each server, with the members that it requires back."""
 
 
-def thoughtful(server: str) -> JsonObject:
-    """A request to a server that gives its own answer back."""
+def request_with_reasoning(server: str) -> JsonObject:
+    """Return a request that contains an earlier response of the server."""
     return {
         "messages": [
             {"role": "system", "content": "You keep the light."},
             {"role": "user", "content": "Does it rain?"},
-            {"role": "assistant", **THOUGHTS[server]},
+            {"role": "assistant", **REASONING[server]},
             {"role": "user", "content": "Still?"},
         ]
     }
 
 
-ANSWER: JsonObject = {
+RESPONSE: JsonObject = {
     "id": "chatcmpl-9",
     "object": "chat.completion",
     "created": 1772355600,

@@ -1,4 +1,4 @@
-"""Whatever an Anthropic stream brings, and wherever it stops: it folds, and goes back as it came."""
+"""Properties of Anthropic streams: any stream accumulates, and blocks round-trip."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -15,7 +15,7 @@ from partita.types.json import Json, JsonObject, is_array, is_object, loads
 from partita.types.messages import AssistantMessage, Message, UserMessage
 from partita.types.parts import TextPart
 from partita.types.tool_results import expand
-from tests.formats.anthropic_talks import build_request
+from tests.formats.anthropic_samples import build_request
 from tests.recordings import FIXTURES
 from tests.strategies import json_values
 from tests.tables import each_row
@@ -36,7 +36,7 @@ def decode(events: Sequence[Json]) -> list[Chunk]:
 
 
 def fold(chunks: Sequence[Chunk]) -> AssistantMessage:
-    """The message, by an accumulator that forgives nothing."""
+    """Return the accumulated message; fail on any diagnostic."""
     accumulator = Accumulator(id="message")
     for chunk in chunks:
         accumulator.feed(chunk)
@@ -45,24 +45,24 @@ def fold(chunks: Sequence[Chunk]) -> AssistantMessage:
 
 
 def blocks_of(stream: Sequence[JsonObject]) -> list[JsonObject]:
-    """The blocks of a stream, put together in the plainest way."""
+    """Return the blocks of a stream, accumulated by a minimal reference implementation."""
     blocks: dict[int, JsonObject] = {}
     for event in stream:
         if event["type"] == "content_block_start":
             blocks[event["index"]] = dict(event["content_block"])
         elif event["type"] == "content_block_delta":
-            grow(blocks[event["index"]], event["delta"])
+            apply_delta(blocks[event["index"]], event["delta"])
     for block in blocks.values():
-        words = block.pop("words", "")
+        words = block.pop("partial_json", "")
         if words:
             block["input"] = loads(words)
     return list(blocks.values())
 
 
-def grow(block: JsonObject, delta: JsonObject) -> None:
+def apply_delta(block: JsonObject, delta: JsonObject) -> None:
     match delta["type"]:
         case "input_json_delta":
-            block["words"] = block.get("words", "") + delta["partial_json"]
+            block["partial_json"] = block.get("partial_json", "") + delta["partial_json"]
         case "citations_delta":
             block.setdefault("citations", []).append(delta["citation"])
         case "text_delta":
@@ -74,7 +74,7 @@ def grow(block: JsonObject, delta: JsonObject) -> None:
 
 
 def body_of(stream: Sequence[JsonObject]) -> JsonObject:
-    """The whole answer that a stream amounts to."""
+    """Return the response body that is equal to a stream."""
     body = {**stream[0]["message"], "content": blocks_of(stream)}
     for event in stream:
         if event["type"] == "message_delta":
@@ -84,13 +84,13 @@ def body_of(stream: Sequence[JsonObject]) -> JsonObject:
 
 
 @each_row("stream", STREAMS.values(), ids=STREAMS)
-def test_a_body_says_what_its_stream_says(stream: list[JsonObject]) -> None:
+def test_a_body_and_its_stream_give_the_same_message(stream: list[JsonObject]) -> None:
     streamed, whole = fold(decode(stream)), fold(AnthropicDecoder().read_body(body_of(stream)))
-    assert _unspelled(whole) == _unspelled(streamed)
+    assert _without_raw_inputs(whole) == _without_raw_inputs(streamed)
 
 
-def _unspelled(value: AssistantMessage) -> Json:
-    """A message as JSON, without the words in which inputs were written: a body has none."""
+def _without_raw_inputs(value: AssistantMessage) -> Json:
+    """Return the message as JSON without raw inputs, which a body does not have."""
     plain: Json = to_json(value)
     stack: list[Json] = [plain]
     while stack:
@@ -104,9 +104,9 @@ def _unspelled(value: AssistantMessage) -> Json:
     return plain
 
 
-@each_row("apart", [False, True], ids=["outputs in calls", "outputs apart"])
+@each_row("apart", [False, True], ids=["outputs in calls", "separate outputs"])
 @each_row("stream", STREAMS.values(), ids=STREAMS)
-def test_an_answer_goes_back_as_it_came(stream: list[JsonObject], apart: bool) -> None:
+def test_response_blocks_round_trip(stream: list[JsonObject], apart: bool) -> None:
     view: list[Message] = [UserMessage(id="user", content="Tide?"), fold(decode(stream))]
     request = build_request(expand(view) if apart else view, model="claude-test", settings=SERVED)
     answers = [turn["content"] for turn in request.payload["messages"] if turn["role"] == "assistant"]
@@ -118,10 +118,8 @@ def test_an_answer_goes_back_as_it_came(stream: list[JsonObject], apart: bool) -
 
 
 @given(stream=st.sampled_from(list(STREAMS.values())), data=st.data())
-def test_a_damaged_event_in_a_whole_stream_loses_no_other_block(
-    stream: list[JsonObject], data: st.DataObject
-) -> None:
-    """The text of a block that was not touched is there, whatever became of the others."""
+def test_a_damaged_event_affects_only_its_own_block(stream: list[JsonObject], data: st.DataObject) -> None:
+    """The texts of all other blocks are complete."""
     index = data.draw(st.integers(0, len(stream) - 1))
     touched = stream[index].get("index")
     message = fold(decode([*stream[:index], data.draw(json_values(2)), *stream[index + 1 :]]))
@@ -139,7 +137,7 @@ def nested(depth: int) -> str:
 
 
 @each_row("depth", [50, 500, 900, 990, 1100, 5000])
-def test_deep_inputs_are_told_one_way_or_another(depth: int) -> None:
+def test_deeply_nested_inputs_are_read_or_kept_as_text(depth: int) -> None:
     opened: JsonObject = {"type": "tool_use", "id": "c", "name": "n", "input": {}}
     piece = {"type": "input_json_delta", "partial_json": f'{{"a": {nested(depth)}}}'}
     events: list[Json] = [

@@ -1,4 +1,4 @@
-"""Events of an Anthropic stream → parts of a message: one small stream a rule."""
+"""Events of an Anthropic stream → parts of a message."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -21,15 +21,15 @@ STOP: Final[list[Json]] = [
 ]
 
 
-def begun(index: int, **block: Json) -> JsonObject:
+def block_start(index: int, **block: Json) -> JsonObject:
     return {"type": "content_block_start", "index": index, "content_block": block}
 
 
-def piece(index: int, kind: str, **fields: Json) -> JsonObject:
+def block_delta(index: int, kind: str, **fields: Json) -> JsonObject:
     return {"type": "content_block_delta", "index": index, "delta": {"type": kind, **fields}}
 
 
-def stopped(index: int) -> JsonObject:
+def block_stop(index: int) -> JsonObject:
     return {"type": "content_block_stop", "index": index}
 
 
@@ -46,7 +46,7 @@ def fold(chunks: Sequence[Chunk]) -> AssistantMessage:
 
 
 def parts(events: Sequence[Json]) -> list[Json]:
-    """The parts behind the beginning of the step."""
+    """Return the parts after the step start."""
     return [to_json(part) for part in fold(decode([START, *events, *STOP])).parts[1:]]
 
 
@@ -65,24 +65,28 @@ LINE: Final[JsonObject] = {"type": "page_location", "document_index": 3, "docume
 SHEET: Final[JsonObject] = {"type": "search_result_location", "source": "Harbour rules", "title": None}
 
 CASES: Final[dict[str, tuple[list[Json], list[Json]]]] = {
-    "a text is its pieces, joined": (
-        [begun(0, type="text", text=""), piece(0, "text_delta", text="a"), piece(0, "text_delta", text="b")],
+    "text deltas are joined": (
+        [
+            block_start(0, type="text", text=""),
+            block_delta(0, "text_delta", text="a"),
+            block_delta(0, "text_delta", text="b"),
+        ],
         [text("ab")],
     ),
-    "a text may have words from the beginning": (
-        [begun(0, type="text", text="a"), piece(0, "text_delta", text="b"), stopped(0)],
+    "a block start may contain text": (
+        [block_start(0, type="text", text="a"), block_delta(0, "text_delta", text="b"), block_stop(0)],
         [text("ab")],
     ),
-    "a field nobody knows stays with its text": (
-        [begun(0, type="text", text="a", mood="calm", note=None), stopped(0)],
+    "an unknown member is kept in its text": (
+        [block_start(0, type="text", text="a", mood="calm", note=None), block_stop(0)],
         [text("a", providerMetadata={"anthropic": {"fields": {"mood": "calm", "note": None}}})],
     ),
-    "thoughts keep their signature": (
+    "reasoning keeps its signature": (
         [
-            begun(0, type="thinking", thinking="", signature=""),
-            piece(0, "thinking_delta", thinking="hm"),
-            piece(0, "signature_delta", signature="c2ln"),
-            stopped(0),
+            block_start(0, type="thinking", thinking="", signature=""),
+            block_delta(0, "thinking_delta", thinking="hm"),
+            block_delta(0, "signature_delta", signature="c2ln"),
+            block_stop(0),
         ],
         [
             {
@@ -94,8 +98,8 @@ CASES: Final[dict[str, tuple[list[Json], list[Json]]]] = {
             }
         ],
     ),
-    "a signature may come without thoughts, beside fields nobody knows": (
-        [begun(0, type="thinking", thinking="", signature="c2ln", depth=2), stopped(0)],
+    "a signature without reasoning, and unknown members": (
+        [block_start(0, type="thinking", thinking="", signature="c2ln", depth=2), block_stop(0)],
         [
             {
                 "type": "reasoning",
@@ -106,8 +110,8 @@ CASES: Final[dict[str, tuple[list[Json], list[Json]]]] = {
             }
         ],
     ),
-    "hidden thoughts are whole when they begin": (
-        [begun(0, type="redacted_thinking", data="aGlk"), stopped(0)],
+    "redacted reasoning is complete in its block start": (
+        [block_start(0, type="redacted_thinking", data="aGlk"), block_stop(0)],
         [
             {
                 "type": "reasoning",
@@ -118,11 +122,11 @@ CASES: Final[dict[str, tuple[list[Json], list[Json]]]] = {
             }
         ],
     ),
-    "a call without pieces has an empty input": (
+    "a call without deltas has an empty input": (
         [
-            begun(0, type="tool_use", id="c", name="now", input={}),
-            piece(0, "input_json_delta", partial_json=""),
-            stopped(0),
+            block_start(0, type="tool_use", id="c", name="now", input={}),
+            block_delta(0, "input_json_delta", partial_json=""),
+            block_stop(0),
         ],
         [
             {
@@ -135,12 +139,14 @@ CASES: Final[dict[str, tuple[list[Json], list[Json]]]] = {
             }
         ],
     ),
-    "a call keeps who made it and how its input was written": (
+    "a call keeps its caller and its raw input": (
         [
-            begun(0, type="tool_use", id="c", name="tide", input={}, caller={"type": "code", "tool_id": "s"}),
-            piece(0, "input_json_delta", partial_json='{"a": '),
-            piece(0, "input_json_delta", partial_json="1}"),
-            stopped(0),
+            block_start(
+                0, type="tool_use", id="c", name="tide", input={}, caller={"type": "code", "tool_id": "s"}
+            ),
+            block_delta(0, "input_json_delta", partial_json='{"a": '),
+            block_delta(0, "input_json_delta", partial_json="1}"),
+            block_stop(0),
         ],
         [
             {
@@ -155,11 +161,11 @@ CASES: Final[dict[str, tuple[list[Json], list[Json]]]] = {
             }
         ],
     ),
-    "an input that is no JSON is told as an error": (
+    "an input that is not JSON is an error": (
         [
-            begun(0, type="tool_use", id="c", name="tide", input={}),
-            piece(0, "input_json_delta", partial_json='{"a": oops}'),
-            stopped(0),
+            block_start(0, type="tool_use", id="c", name="tide", input={}),
+            block_delta(0, "input_json_delta", partial_json='{"a": oops}'),
+            block_stop(0),
         ],
         [
             {
@@ -176,14 +182,14 @@ CASES: Final[dict[str, tuple[list[Json], list[Json]]]] = {
             }
         ],
     ),
-    "a web page that is cited and was found earlier is a source in the end": (
+    "a cited page that was found earlier becomes a source": (
         [
-            begun(0, type="text", text="", citations=[]),
-            piece(0, "citations_delta", citation=PAGE),
-            piece(0, "text_delta", text="At six"),
-            stopped(0),
-            begun(1, type="text", text="."),
-            stopped(1),
+            block_start(0, type="text", text="", citations=[]),
+            block_delta(0, "citations_delta", citation=PAGE),
+            block_delta(0, "text_delta", text="At six"),
+            block_stop(0),
+            block_start(1, type="text", text="."),
+            block_stop(1),
         ],
         [
             text(
@@ -213,8 +219,11 @@ CASES: Final[dict[str, tuple[list[Json], list[Json]]]] = {
             },
         ],
     ),
-    "documents of the request are cited by number, others by name": (
-        [begun(0, type="text", text="so", citations=[LINE, SHEET, {"type": "unheard-of"}]), stopped(0)],
+    "documents are cited by index, search results by name": (
+        [
+            block_start(0, type="text", text="so", citations=[LINE, SHEET, {"type": "unheard-of"}]),
+            block_stop(0),
+        ],
         [
             text(
                 "so",
@@ -244,8 +253,8 @@ CASES: Final[dict[str, tuple[list[Json], list[Json]]]] = {
             )
         ],
     ),
-    "a block of a new kind is kept whole, with its pieces": (
-        [begun(0, type="vision", seen=1), piece(0, "glance", at="x"), stopped(0)],
+    "an unknown block is kept with its deltas": (
+        [block_start(0, type="vision", seen=1), block_delta(0, "glance", at="x"), block_stop(0)],
         [
             {
                 "type": "custom",
@@ -256,8 +265,11 @@ CASES: Final[dict[str, tuple[list[Json], list[Json]]]] = {
             }
         ],
     ),
-    "a result whose call is in an earlier answer is content of its own": (
-        [begun(0, type="bash_code_execution_tool_result", tool_use_id="gone", content={"a": 1}), stopped(0)],
+    "a result of a call in an earlier response is a custom part": (
+        [
+            block_start(0, type="bash_code_execution_tool_result", tool_use_id="gone", content={"a": 1}),
+            block_stop(0),
+        ],
         [
             {
                 "type": "custom",
@@ -272,46 +284,52 @@ CASES: Final[dict[str, tuple[list[Json], list[Json]]]] = {
             }
         ],
     ),
-    "texts and thoughts stay in the order they came in": (
+    "texts and reasoning keep their order": (
         [
-            *(begun(0, type="text", text="one"), stopped(0)),
-            *(begun(1, type="thinking", thinking="two"), stopped(1)),
-            *(begun(2, type="text", text="three"), stopped(2)),
+            *(block_start(0, type="text", text="one"), block_stop(0)),
+            *(block_start(1, type="thinking", thinking="two"), block_stop(1)),
+            *(block_start(2, type="text", text="three"), block_stop(2)),
         ],
         [text("one"), {"type": "reasoning", "text": "two", "id": "1", "state": "done"}, text("three")],
     ),
-    "a block that begins where one is open ends it": (
-        [begun(0, type="text", text="one"), begun(0, type="text", text="two")],
+    "a block start closes an open block of the same index": (
+        [block_start(0, type="text", text="one"), block_start(0, type="text", text="two")],
         [text("one"), text("two")],
     ),
 }
 
 
 @each_row(("events", "expected"), CASES.values(), ids=CASES)
-def test_blocks(events: list[Json], expected: list[Json]) -> None:
+def test_blocks_become_parts(events: list[Json], expected: list[Json]) -> None:
     assert parts(events) == expected
 
 
-PUZZLES: Final[dict[str, Json]] = {
-    "no object": 7,
+UNKNOWN: Final[dict[str, Json]] = {
+    "not an object": 7,
     "no type": {"index": 0},
-    "a type that is no text": {"type": ["message_stop"]},
-    "a new type": {"type": "applause", "loud": True},
-    "a message that is none": {"type": "message_start", "message": None},
-    "a piece of no block": piece(9, "text_delta", text="?"),
-    "a piece of the wrong kind": piece(0, "input_json_delta", partial_json="{}"),
-    "a piece without words": piece(0, "text_delta", text=None),
-    "an end of no block": stopped(9),
-    "an index that is none": {"type": "content_block_stop", "index": True},
-    "a call without a name": begun(1, type="tool_use", id="c"),
-    "a block without a type": begun(1, text="?"),
-    "a delta without one": {"type": "message_delta", "usage": {"output_tokens": 9}},
+    "a type that is not a string": {"type": ["message_stop"]},
+    "an unknown type": {"type": "applause", "loud": True},
+    "a message that is not an object": {"type": "message_start", "message": None},
+    "a delta without a block": block_delta(9, "text_delta", text="?"),
+    "a delta of the wrong type": block_delta(0, "input_json_delta", partial_json="{}"),
+    "a delta without text": block_delta(0, "text_delta", text=None),
+    "a block stop without a block": block_stop(9),
+    "an index that is not a number": {"type": "content_block_stop", "index": True},
+    "a call without a name": block_start(1, type="tool_use", id="c"),
+    "a block without a type": block_start(1, text="?"),
+    "a message delta without a delta": {"type": "message_delta", "usage": {"output_tokens": 9}},
 }
 
 
-@each_row("event", PUZZLES.values(), ids=PUZZLES)
-def test_what_is_not_understood_is_kept_and_the_rest_goes_on(event: Json) -> None:
-    events = [START, begun(0, type="text", text="a"), event, piece(0, "text_delta", text="b"), *STOP]
+@each_row("event", UNKNOWN.values(), ids=UNKNOWN)
+def test_unknown_events_are_kept_and_the_stream_continues(event: Json) -> None:
+    events = [
+        START,
+        block_start(0, type="text", text="a"),
+        event,
+        block_delta(0, "text_delta", text="b"),
+        *STOP,
+    ]
     chunks = decode(events)
     assert [chunk for chunk in chunks if isinstance(chunk, DataChunk)] == [
         DataChunk("data-anthropic-unknown", event)
@@ -319,23 +337,23 @@ def test_what_is_not_understood_is_kept_and_the_rest_goes_on(event: Json) -> Non
     assert to_json(fold(chunks).parts[1])["text"] == "ab"
 
 
-def test_what_comes_after_the_end_is_kept() -> None:
-    late = begun(5, type="text", text="late")
+def test_events_after_the_end_are_kept() -> None:
+    late = block_start(5, type="text", text="late")
     assert decode([START, *STOP, {"type": "ping"}, late])[-1] == DataChunk("data-anthropic-unknown", late)
 
 
-def test_a_record_that_is_no_json_is_reported_and_kept() -> None:
-    chunks = decode([START, "{broken", begun(0, type="text", text="a"), stopped(0), *STOP])
+def test_a_line_that_is_not_json_is_reported_and_kept() -> None:
+    chunks = decode([START, "{broken", block_start(0, type="text", text="a"), block_stop(0), *STOP])
     assert chunks[2:4] == [
         ErrorChunk("unparsable record"),
         DataChunk("data-anthropic-unknown", "{broken"),
     ]
-    said: Json = fold(chunks).content.metadata
-    assert (said["finishReason"], said["errors"]) == ("stop", ["unparsable record"])
-    assert "complete" not in said
+    metadata: Json = fold(chunks).content.metadata
+    assert (metadata["finishReason"], metadata["errors"]) == ("stop", ["unparsable record"])
+    assert "complete" not in metadata
 
 
-def test_a_message_that_is_whole_when_it_begins() -> None:
+def test_a_message_start_may_contain_the_complete_message() -> None:
     block = {"type": "tool_use", "id": "c", "name": "roll", "input": {"dice": 2}}
     whole = {**START["message"], "content": [block], "stop_reason": "tool_use"}
     chunks = decode([{"type": "message_start", "message": whole}, {"type": "message_stop"}])
@@ -343,38 +361,43 @@ def test_a_message_that_is_whole_when_it_begins() -> None:
         *("start", "start-step", "tool-input-start", "tool-input-delta", "tool-input-available"),
         *("finish-step", "finish"),
     ]
-    said: Json = fold(chunks).content.metadata
-    assert said["finishReason"] == "tool-calls"
+    metadata: Json = fold(chunks).content.metadata
+    assert metadata["finishReason"] == "tool-calls"
 
 
-def test_the_same_beginning_again_changes_nothing() -> None:
-    told = [begun(0, type="text", text="a"), stopped(0), *STOP]
-    assert decode([START, START, *told]) == decode([START, *told])
+def test_a_repeated_message_start_changes_nothing() -> None:
+    events = [block_start(0, type="text", text="a"), block_stop(0), *STOP]
+    assert decode([START, START, *events]) == decode([START, *events])
 
 
-def test_another_message_while_one_is_open_replaces_it() -> None:
+def test_another_message_start_replaces_the_open_message() -> None:
     other = {"type": "message_start", "message": {**START["message"], "id": "msg_2"}}
-    first = [begun(0, type="text", text="one"), begun(1, type="tool_use", id="c", name="n", input={})]
-    message = fold(decode([START, *first, other, begun(0, type="text", text="two"), stopped(0), *STOP]))
+    first = [
+        block_start(0, type="text", text="one"),
+        block_start(1, type="tool_use", id="c", name="n", input={}),
+    ]
+    message = fold(
+        decode([START, *first, other, block_start(0, type="text", text="two"), block_stop(0), *STOP])
+    )
     assert [to_json(part) for part in message.parts[1:]] == [text("two")]
-    said: Json = message.content.metadata
-    assert (said["responseId"], said["anthropic"]) == ("msg_2", {"replaced": ["msg_1"]})
+    metadata: Json = message.content.metadata
+    assert (metadata["responseId"], metadata["anthropic"]) == ("msg_2", {"replaced": ["msg_1"]})
 
 
-def test_a_late_result_goes_to_its_call_when_the_message_holds_it() -> None:
-    late = begun(0, type="advisor_tool_result", tool_use_id="s", content={"type": "advisor_result"})
-    chunks = decode([START, late, stopped(0), *STOP], "s")
+def test_a_late_result_goes_to_its_known_call() -> None:
+    late = block_start(0, type="advisor_tool_result", tool_use_id="s", content={"type": "advisor_result"})
+    chunks = decode([START, late, block_stop(0), *STOP], "s")
     assert "tool-output-available" in [type_of(chunk) for chunk in chunks]
 
 
 def test_a_second_result_does_not_replace_the_first() -> None:
-    call = begun(0, type="server_tool_use", id="s", name="advisor", input={})
+    call = block_start(0, type="server_tool_use", id="s", name="advisor", input={})
     results = [
-        begun(
+        block_start(
             index, type="advisor_tool_result", tool_use_id="s", content={"type": "advisor_result", "n": index}
         )
         for index in (1, 2)
     ]
-    one, two = parts([call, stopped(0), *results])
+    one, two = parts([call, block_stop(0), *results])
     assert one["output"]["value"]["n"] == 1
     assert two["providerMetadata"]["anthropic"]["content"]["n"] == 2

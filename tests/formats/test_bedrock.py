@@ -1,4 +1,4 @@
-"""Amazon Bedrock Converse: recordings, and what the API is particular about."""
+"""Amazon Bedrock Converse: recordings, and the restrictions of the API."""
 
 from base64 import b64encode
 from collections.abc import Callable
@@ -44,12 +44,12 @@ def dump(messages: list[Message], request: Request | None = None) -> Dumped:
     return write_(messages, request)
 
 
-def test_every_recorded_answer_says_what_it_says() -> None:
+def test_every_recorded_response_is_read_correctly() -> None:
     assert wrong_fields("bedrock") == {}
 
 
 @each_row("path", answers("bedrock", ".request.json", ".response.json"), ids=name_of)
-def test_requests_and_bodies_are_written_back_as_they_were(path: Path) -> None:
+def test_requests_and_bodies_round_trip(path: Path) -> None:
     payload = read_payload(path)
     loaded = read(payload, get_format(NAME))
     is_body = "output" in payload or "message" in payload or "Message" in payload
@@ -59,25 +59,25 @@ def test_requests_and_bodies_are_written_back_as_they_were(path: Path) -> None:
 
 
 @each_row("path", answers("bedrock", ".jsonl"), ids=name_of)
-def test_streams_are_read_with_nothing_lost_but_padding_and_positions(path: Path) -> None:
+def test_streams_lose_only_padding_and_positions(path: Path) -> None:
     loaded = read(read_payload(path), get_format(NAME))
     assert {loss.severity for loss in loaded.losses} <= {"minor"}
 
 
 LEFT_OUT: Final = frozenset(
     {
-        # `@ai-sdk/amazon-bedrock` does not know pictures, results of server tools and what is unknown here.
+        # `@ai-sdk/amazon-bedrock` does not support images, results of server tools and unknown blocks.
         "bedrock-picture",
         "bedrock-server-tool",
         "bedrock-server-tool-error",
         "bedrock-unknown",
         "bedrock-reasoning-and-calls",  # it joins redacted content as text
-        "bedrock-length-in-call",  # an input that was cut is an error there
+        "bedrock-length-in-call",  # there an unfinished input is an error
     }
 )
 
 
-def test_chunks_are_those_of_the_ai_sdk() -> None:
+def test_chunks_equal_those_of_the_ai_sdk() -> None:
     assert unlike_sdk("bedrock", LEFT_OUT) == {}
 
 
@@ -85,17 +85,17 @@ SAME: Final = ("parallel-calls", "reasoning-and-calls", "server-tool", "guardrai
 
 
 @each_row("name", SAME)
-def test_a_stream_is_read_like_the_body_of_the_same_response(name: str) -> None:
+def test_a_stream_gives_the_message_of_its_response_body(name: str) -> None:
     stream, body = (
         read(read_payload(path), get_format(NAME)).messages[0]
         for ending in (".jsonl", ".response.json")
         for path in answers("bedrock", f"bedrock-{name}{ending}")
     )
-    assert _without_texts(stream.parts) == _without_texts(body.parts)
+    assert _without_raw_inputs(stream.parts) == _without_raw_inputs(body.parts)
 
 
-def _without_texts(parts: object) -> list[object]:
-    """Parts without the text of inputs, which only a stream has."""
+def _without_raw_inputs(parts: object) -> list[object]:
+    """Return the parts without raw inputs, which only a stream has."""
     found: list[object] = []
     for part in parts:  # type: ignore[attr-defined] # a tuple
         if isinstance(part, ToolCallPart):
@@ -110,32 +110,32 @@ def _without_texts(parts: object) -> list[object]:
     return found
 
 
-# What the API refuses
+# Restrictions of the API
 
 CALL: Final = ToolCallPart("c1", "look", "output-available", {}, output=TextOutput("seen"))
 
 
-def asked(*parts: object) -> list[Message]:
+def user_message(*parts: object) -> list[Message]:
     return [UserMessage(id="u", content=list(parts))]  # type: ignore[arg-type] # any parts
 
 
 CASES: Final[dict[str, tuple[list[Message], Callable[[JsonObject], Json], Json]]] = {
-    "a document alone": (
-        asked(FilePart(PDF, "application/pdf", "my_file.v2.pdf")),
+    "a document without text": (
+        user_message(FilePart(PDF, "application/pdf", "my_file.v2.pdf")),
         lambda body: [next(iter(block)) for block in body["messages"][0]["content"]],
         ["document", "text"],
     ),
     "names of documents": (
-        asked(
+        user_message(
             *[FilePart(PDF, "application/pdf", name) for name in ("a_b.pdf", "a b.pdf", "A-B.pdf")],
             TextPart("?"),
         ),
         lambda body: [block["document"]["name"] for block in body["messages"][0]["content"][:3]],
         ["a-b", "a b", "A-B-2"],
     ),
-    "a document beside results": (
+    "a document next to results": (
         [
-            *asked(TextPart("Look.")),
+            *user_message(TextPart("Look.")),
             AssistantMessage(id="a", content=[CALL]),
             UserMessage(id="v", content=[TextPart("And this?"), FilePart(PDF, "application/pdf", "x.pdf")]),
         ],
@@ -143,22 +143,22 @@ CASES: Final[dict[str, tuple[list[Message], Callable[[JsonObject], Json], Json]]
         {"role": "assistant", "content": [{"text": "."}]},
     ),
     "calls without tools": (
-        [*asked(TextPart("Look.")), AssistantMessage(id="a", content=[CALL])],
+        [*user_message(TextPart("Look.")), AssistantMessage(id="a", content=[CALL])],
         lambda body: [tool["toolSpec"]["name"] for tool in body["toolConfig"]["tools"]],
         ["look"],
     ),
     "text after a call": (
-        [*asked(TextPart("Look.")), AssistantMessage(id="a", content=[CALL, TextPart("I look.")])],
+        [*user_message(TextPart("Look.")), AssistantMessage(id="a", content=[CALL, TextPart("I look.")])],
         lambda body: [next(iter(block)) for block in body["messages"][1]["content"]],
         ["text", "toolUse"],
     ),
-    "instructions in the middle": (
-        [*asked(TextPart("Look.")), SystemMessage(id="s", content="Be brief.")],
+    "a later system message": (
+        [*user_message(TextPart("Look.")), SystemMessage(id="s", content="Be brief.")],
         lambda body: body["system"],
         [{"text": "Be brief."}],
     ),
     "five cache points": (
-        asked(
+        user_message(
             *[
                 TextPart(str(number), provider_metadata={"bedrock": {"cachePoint": {"type": "default"}}})
                 for number in range(5)
@@ -167,25 +167,25 @@ CASES: Final[dict[str, tuple[list[Message], Callable[[JsonObject], Json], Json]]
         lambda body: sum("cachePoint" in block for block in body["messages"][0]["content"]),
         4,
     ),
-    "a picture of the model": (
+    "an image in an assistant message": (
         [
-            *asked(TextPart("Draw.")),
+            *user_message(TextPart("Draw.")),
             AssistantMessage(
                 id="a", content=[TextPart("Here."), FilePart("data:image/png;base64,AA==", "image/png")]
             ),
-            *asked(TextPart("More.")),
+            *user_message(TextPart("More.")),
         ],
         lambda body: len(body["messages"][1]["content"]),
         1,
     ),
-    "a leading answer": (
-        [AssistantMessage(id="a", content="Hello."), *asked(TextPart("Hi."))],
+    "a conversation that begins with the assistant": (
+        [AssistantMessage(id="a", content="Hello."), *user_message(TextPart("Hi."))],
         lambda body: body["messages"][0]["role"],
         "user",
     ),
     "a long name": (
         [
-            *asked(TextPart("Look.")),
+            *user_message(TextPart("Look.")),
             AssistantMessage(id="a", content=[ToolCallPart("c|1", "x" * 70, "input-available", [1])]),
         ],
         lambda body: (
@@ -198,7 +198,7 @@ CASES: Final[dict[str, tuple[list[Message], Callable[[JsonObject], Json], Json]]
 
 
 @each_row(("messages", "found", "expected"), CASES.values(), ids=CASES)
-def test_what_the_api_refuses_is_repaired_and_reported(
+def test_invalid_requests_are_repaired_and_reported(
     messages: list[Message], found: Callable[[JsonObject], Json], expected: Json
 ) -> None:
     dumped = dump(messages)
@@ -217,7 +217,7 @@ OUTPUTS: Final[dict[str, tuple[ToolOutput, JsonObject, bool]]] = {
     ),
     "nothing": (TextOutput(""), {"content": [{"text": "."}]}, False),
     "an error": (ErrorJsonOutput({"code": 1}), {"content": [{"json": {"code": 1}}], "status": "error"}, True),
-    "a picture": (
+    "an image": (
         ContentOutput((TextPart("Look:"), ImagePart("data:image/png;base64,AA==", "image/png"))),
         {"content": [{"text": "Look:"}, {"image": {"format": "png", "source": {"bytes": "AA=="}}}]},
         True,
@@ -226,21 +226,21 @@ OUTPUTS: Final[dict[str, tuple[ToolOutput, JsonObject, bool]]] = {
 
 
 @each_row(("output", "written", "is_same"), OUTPUTS.values(), ids=OUTPUTS)
-def test_outputs(output: ToolOutput, written: JsonObject, *, is_same: bool) -> None:
+def test_outputs_become_tool_results(output: ToolOutput, written: JsonObject, *, is_same: bool) -> None:
     call = ToolCallPart("c", "look", "output-available", {}, output=output)
     if isinstance(output, ErrorJsonOutput):
         call = ToolCallPart("c", "look", "output-error", {}, output=output)
-    dumped = dump([*asked(TextPart("?")), AssistantMessage(id="a", content=[call])])
+    dumped = dump([*user_message(TextPart("?")), AssistantMessage(id="a", content=[call])])
     assert dumped.payload["messages"][2]["content"] == [{"toolResult": {"toolUseId": "c", **written}}]
     assert any(".output" in loss.path for loss in dumped.losses) is not is_same
 
 
-def test_reasoning_without_a_signature_goes_back_to_all_models_but_claude() -> None:
+def test_unsigned_reasoning_is_sent_to_all_models_except_claude() -> None:
     thought = ReasoningPart("Hm.", provider_metadata={"bedrock": {"unsigned": True}})
     messages = [
-        *asked(TextPart("?")),
+        *user_message(TextPart("?")),
         AssistantMessage(id="a", content=[thought, TextPart("Yes.")]),
-        *asked(TextPart("!")),
+        *user_message(TextPart("!")),
     ]
     assert (
         len(
@@ -258,7 +258,7 @@ def test_reasoning_without_a_signature_goes_back_to_all_models_but_claude() -> N
 def test_a_request_has_its_tools_and_settings() -> None:
     spec = ToolSpec("look.up", "Look.", {"properties": {"a": {}}})
     dumped = dump(
-        asked(TextPart("?")), Request((spec,), {**CLAUDE, "toolConfig": {"toolChoice": {"any": {}}}})
+        user_message(TextPart("?")), Request((spec,), {**CLAUDE, "toolConfig": {"toolChoice": {"any": {}}}})
     )
     assert dumped.payload["modelId"] == CLAUDE["modelId"]
     config = dumped.payload["toolConfig"]
@@ -274,14 +274,14 @@ def test_a_request_without_messages_is_refused() -> None:
         dump([], Request(settings=CLAUDE))
 
 
-def test_steps_are_one_message() -> None:
+def test_steps_become_one_message() -> None:
     path = answers("bedrock", "bedrock-parallel-calls.request.json")[0]
     messages = read(read_payload(path), get_format(NAME)).messages
     assert [message.role for message in messages] == ["user", "assistant", "user"]
     assert sum(isinstance(part, StepStartPart) for part in messages[1].parts) == 1
 
 
-def test_bytes_that_come_in_pieces_are_joined_as_bytes() -> None:
+def test_redacted_content_is_joined_as_bytes() -> None:
     pieces = [b64encode(one).decode() for one in (b"\xff", b"\x00\x01")]
     events: list[Json] = [
         {
@@ -305,7 +305,7 @@ def _decoder() -> Decoder:
     return decoder()
 
 
-def test_a_history_of_the_ai_sdk_keeps_its_cache_points() -> None:
+def test_cache_points_of_ai_sdk_messages_are_kept() -> None:
     point: JsonObject = {"bedrock": {"cachePoint": {"type": "default"}}}
     model = [
         {"role": "system", "content": "Be brief.", "providerOptions": point},

@@ -1,4 +1,4 @@
-"""Cohere's chat API: recordings, and what the API is particular about."""
+"""Cohere's chat API: recordings, and the restrictions of the API."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -38,14 +38,14 @@ def dump(messages: list[Message], request: Request | None = None) -> Dumped:
     return write_(messages, request)
 
 
-def test_every_recorded_answer_says_what_it_says() -> None:
+def test_every_recorded_response_is_read_correctly() -> None:
     assert wrong_fields(NAME) == {}
 
 
 @each_row("path", answers(NAME, ".request.json", ".response.json"), ids=name_of)
-def test_requests_and_bodies_are_written_back_as_they_were(path: Path) -> None:
+def test_requests_and_bodies_round_trip(path: Path) -> None:
     if path.name == "cohere-unknown.request.json":
-        return  # it has text beside calls, which is moved
+        return  # it has text next to calls, which is moved
     payload = read_payload(path)
     loaded = read(payload, get_format(NAME))
     dumped = write(loaded, get_format(NAME if "messages" in payload else f"{NAME}-answer"))
@@ -53,7 +53,7 @@ def test_requests_and_bodies_are_written_back_as_they_were(path: Path) -> None:
     assert not [*loaded.losses, *dumped.losses]
 
 
-def test_of_unknown_content_only_the_place_of_a_text_beside_calls_is_changed() -> None:
+def test_only_the_text_next_to_calls_is_moved_in_a_request_with_unknown_content() -> None:
     (path,) = answers(NAME, "cohere-unknown.request.json")
     payload = read_payload(path)
     found = convert(payload, NAME, NAME)
@@ -63,7 +63,7 @@ def test_of_unknown_content_only_the_place_of_a_text_beside_calls_is_changed() -
 
 
 @each_row("path", answers(NAME, ".jsonl"), ids=name_of)
-def test_streams_are_read_with_nothing_lost_but_positions(path: Path) -> None:
+def test_streams_lose_only_positions(path: Path) -> None:
     loaded = read(read_payload(path), get_format(NAME))
     severities = {loss.severity for loss in loaded.losses}
     assert severities <= {"minor"} or path.stem == "cohere-null-arguments"  # `null` is read as `{}`
@@ -72,18 +72,18 @@ def test_streams_are_read_with_nothing_lost_but_positions(path: Path) -> None:
 LEFT_OUT: Final = frozenset(
     {
         "cohere-unknown",  # `@ai-sdk/cohere` refuses it
-        "cohere-timeout",  # and a response without usage
-        "cohere-null-arguments",  # its input is null
+        "cohere-timeout",  # it refuses a response without usage
+        "cohere-null-arguments",  # its input is `null`
     }
 )
 
 
-def test_chunks_are_those_of_the_ai_sdk() -> None:
+def test_chunks_equal_those_of_the_ai_sdk() -> None:
     assert unlike_sdk(NAME, LEFT_OUT) == {}
 
 
 @each_row("name", ["plain-text", "thinking", "thinking-and-calls"])
-def test_a_stream_is_read_like_the_body_of_the_same_response(name: str) -> None:
+def test_a_stream_gives_the_message_of_its_response_body(name: str) -> None:
     stream, body = (
         read(read_payload(path), get_format(NAME)).messages[0]
         for ending in (".jsonl", ".response.json")
@@ -94,11 +94,11 @@ def test_a_stream_is_read_like_the_body_of_the_same_response(name: str) -> None:
 
 
 def _known(part: object) -> object:
-    """A part without the text of an input, which only a stream has."""
+    """Return a part without its raw input, which only a stream has."""
     return (part.id, part.name, part.input) if isinstance(part, ToolCallPart) else part
 
 
-def test_a_tool_plan_is_reasoning_that_goes_back_to_its_place() -> None:
+def test_a_tool_plan_becomes_reasoning_and_round_trips() -> None:
     (path,) = answers(NAME, "cohere-parallel-calls.request.json")
     loaded = read(read_payload(path), get_format(NAME))
     answer = loaded.messages[2]
@@ -121,34 +121,34 @@ def test_citations_belong_to_their_texts() -> None:
     ]
 
 
-# What the API refuses
+# Restrictions of the API
 
 CALL: Final = ToolCallPart("c1", "look", "output-available", {}, output=TextOutput("seen"))
 
 
-def asked(*parts: object) -> list[Message]:
+def user_message(*parts: object) -> list[Message]:
     return [UserMessage(id="u", content=list(parts))]  # type: ignore[arg-type] # any parts
 
 
 CASES: Final[dict[str, tuple[list[Message], Callable[[JsonObject], Json], Json]]] = {
-    "text beside calls": (
-        [*asked(TextPart("Look.")), AssistantMessage(id="a", content=[TextPart("I look."), CALL])],
+    "text next to calls": (
+        [*user_message(TextPart("Look.")), AssistantMessage(id="a", content=[TextPart("I look."), CALL])],
         lambda body: (body["messages"][1].get("content"), body["messages"][1]["tool_plan"]),
         (None, "I look."),
     ),
-    "instructions in the middle": (
-        [*asked(TextPart("Look.")), SystemMessage(id="s", content="Be brief.")],
+    "a later system message": (
+        [*user_message(TextPart("Look.")), SystemMessage(id="s", content="Be brief.")],
         lambda body: [message["role"] for message in body["messages"]],
         ["system", "user"],
     ),
-    "an empty answer": (
-        [*asked(TextPart("Look.")), AssistantMessage(id="a", content=[TextPart(" ")])],
+    "an empty response": (
+        [*user_message(TextPart("Look.")), AssistantMessage(id="a", content=[TextPart(" ")])],
         lambda body: len(body["messages"]),
         1,
     ),
     "a call without a result": (
         [
-            *asked(TextPart("?")),
+            *user_message(TextPart("?")),
             AssistantMessage(id="a", content=[ToolCallPart("c", "look", "input-available", [1])]),
         ],
         lambda body: (
@@ -158,7 +158,7 @@ CASES: Final[dict[str, tuple[list[Message], Callable[[JsonObject], Json], Json]]
         ('{"input":[1]}', "tool"),
     ),
     "a document": (
-        asked(
+        user_message(
             TextPart("Read."), FilePart("data:application/pdf;base64,JVBERi0=", "application/pdf", "x.pdf")
         ),
         lambda body: len(body["messages"][0]["content"]),
@@ -166,9 +166,9 @@ CASES: Final[dict[str, tuple[list[Message], Callable[[JsonObject], Json], Json]]
     ),
     "reasoning of another provider": (
         [
-            *asked(TextPart("?")),
+            *user_message(TextPart("?")),
             AssistantMessage(id="a", content=[ReasoningPart("Hm."), TextPart("Yes.")]),
-            *asked(TextPart("!")),
+            *user_message(TextPart("!")),
         ],
         lambda body: body["messages"][1]["content"],
         [{"type": "text", "text": "Yes."}],
@@ -177,7 +177,7 @@ CASES: Final[dict[str, tuple[list[Message], Callable[[JsonObject], Json], Json]]
 
 
 @each_row(("messages", "found", "expected"), CASES.values(), ids=CASES)
-def test_what_the_api_refuses_is_repaired_and_reported(
+def test_invalid_requests_are_repaired_and_reported(
     messages: list[Message], found: Callable[[JsonObject], Json], expected: Json
 ) -> None:
     dumped = dump(messages)
@@ -201,17 +201,17 @@ OUTPUTS: Final[dict[str, tuple[ToolOutput, Json, bool]]] = {
 
 
 @each_row(("output", "written", "is_same"), OUTPUTS.values(), ids=OUTPUTS)
-def test_outputs(output: ToolOutput, written: Json, *, is_same: bool) -> None:
+def test_outputs_become_tool_results(output: ToolOutput, written: Json, *, is_same: bool) -> None:
     state = "output-error" if isinstance(output, ErrorTextOutput) else "output-available"
     call = ToolCallPart("c", "look", state, {}, output=output)
-    dumped = dump([*asked(TextPart("?")), AssistantMessage(id="a", content=[call])])
+    dumped = dump([*user_message(TextPart("?")), AssistantMessage(id="a", content=[call])])
     assert dumped.payload["messages"][2] == {"role": "tool", "tool_call_id": "c", "content": written}
     assert any(".output" in loss.path for loss in dumped.losses) is not is_same
 
 
 def test_a_request_has_its_tools_and_settings() -> None:
     settings: JsonObject = {"model": "command-a-03-2025", "stream": True, "documents": ["Mars is red."]}
-    body = dump(asked(TextPart("?")), Request((ToolSpec("look"),), settings)).payload
+    body = dump(user_message(TextPart("?")), Request((ToolSpec("look"),), settings)).payload
     assert body["tools"] == [
         {"type": "function", "function": {"name": "look", "parameters": {"type": "object"}}}
     ]

@@ -1,4 +1,4 @@
-"""What a Mastra server hides from pages does not reach UI messages; stored rows and models keep it."""
+"""Display transforms of a Mastra server hide payloads in UI messages; stored rows and models keep them."""
 
 import json
 from typing import Any
@@ -57,8 +57,10 @@ NETWORK = {
 
 ROWS: dict[str, dict[str, Any]] = {
     "a result": row(invocation(BOTH, result=RAW)),
-    "a result and its mirror": row(invocation(BOTH, result=RAW), toolInvocations=[call(result=RAW)]),
-    "the first names": row(
+    "a result and its copy in toolInvocations": row(
+        invocation(BOTH, result=RAW), toolInvocations=[call(result=RAW)]
+    ),
+    "former member names": row(
         invocation(
             transform("input-available", "output-available", name="toolPayloadProjection", value="projected"),
             result=RAW,
@@ -66,18 +68,18 @@ ROWS: dict[str, dict[str, Any]] = {
     ),
     "an open call": row(invocation(transform("input-available"), state="call")),
     "an error": row(invocation(ERROR, state="output-error", errorText=f"no {HIDDEN}", rawInput=HIDDEN)),
-    "a result that is an error": row(invocation(ERROR, result=HIDDEN, isError=True)),
-    "a call that waits": row(
+    "an error result": row(invocation(ERROR, result=HIDDEN, isError=True)),
+    "a call that waits for approval": row(
         invocation(transform("input-available"), state="call"),
         metadata={"pendingToolApprovals": {"c1": {**ENTRY, "metadata": transform("approval")}}},
     ),
-    "a call that is suspended": row(
+    "a suspended call": row(
         {"type": "tool-invocation", "toolInvocation": call("call")},
         metadata={
             "suspendedTools": {"c1": {**SUSPENDED, "metadata": transform("input-available", "suspend")}}
         },
     ),
-    "data of a call that waits": row(
+    "data of a call that waits for approval": row(
         {"type": "data-tool-call-approval", "data": {**ENTRY, "metadata": transform("approval")}},
         {"type": "data-tool-call-suspended", "data": {**SUSPENDED, "providerMetadata": transform("suspend")}},
     ),
@@ -87,17 +89,17 @@ ROWS: dict[str, dict[str, Any]] = {
 
 @each_row("stored", ROWS.values(), ids=ROWS)
 @each_row("version", [4, 5, 6, 7])
-def test_pages_get_what_the_transform_shows(version: int, stored: dict[str, Any]) -> None:
+def test_ui_messages_show_the_transformed_payload(version: int, stored: dict[str, Any]) -> None:
     converted = convert([stored], "mastra-v2", f"ai-sdk-ui-v{version}")
     sent = json.dumps(converted.payload)
     assert HIDDEN not in sent
-    nested = stored is ROWS["a call of a network"]  # version 4 shows the network, not what is under it
+    nested = stored is ROWS["a call of a network"]  # version 4 has the network, but not its nested calls
     assert SHOWN in sent or (version == 4 and nested)
     assert any(loss.why == DISPLAY for loss in converted.losses)
 
 
 @each_row("stored", ROWS.values(), ids=ROWS)
-def test_message_lists_hide_it_and_stored_rows_keep_it(stored: dict[str, Any]) -> None:
+def test_message_lists_hide_payloads_and_stored_rows_keep_them(stored: dict[str, Any]) -> None:
     messages = MessageList()
     messages.add([stored])
     assert HIDDEN not in json.dumps(messages.ui())
@@ -117,7 +119,7 @@ def test_null_hides_a_payload_and_errors_stay_text() -> None:
     assert (part["state"], part["errorText"], part["input"]) == ("output-error", "", RAW)
 
 
-def test_what_has_no_transform_is_shown() -> None:
+def test_payloads_without_a_transform_are_shown() -> None:
     transcript = {
         "mastra": {"toolPayloadTransform": {"transcript": {"output-available": {"transformed": 1}}}}
     }
@@ -128,7 +130,7 @@ def test_what_has_no_transform_is_shown() -> None:
         assert part["output"] == ({"note": SHOWN} if metadata is not transcript else RAW)
 
 
-def test_a_stream_that_hides_payloads() -> None:
+def test_a_stream_hides_payloads() -> None:
     around = {"runId": "r1", "from": "AGENT"}
     named = {"toolCallId": "c1", "toolName": "look"}
     events = [

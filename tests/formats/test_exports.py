@@ -1,4 +1,4 @@
-"""Conversations for trainers and readers: ShareGPT, ChatML, Markdown."""
+"""Exports to ShareGPT, ChatML and Markdown."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -53,14 +53,14 @@ High.<|im_end|>
 """
 
 
-def test_sharegpt_comes_back_as_it_was() -> None:
+def test_sharegpt_round_trips() -> None:
     loaded = sharegpt.load(SHAREGPT)
     dumped = sharegpt.dump(loaded.messages, loaded.request or Request())
     assert dumped.payload == SHAREGPT
     assert [*loaded.losses, *dumped.losses] == []
 
 
-def test_turns_are_read_as_steps_of_one_message() -> None:
+def test_turns_become_steps_of_one_message() -> None:
     _, _, answer, second, _, last = sharegpt.load(SHAREGPT).messages
     assert answer == AssistantMessage(
         id="message-3",
@@ -87,7 +87,7 @@ def test_turns_are_read_as_steps_of_one_message() -> None:
     assert last.parts[0].raw_input == "tide please"
 
 
-def test_tools_stand_beside_the_turns_as_a_text() -> None:
+def test_tools_are_written_next_to_the_turns_as_text() -> None:
     request = Request(
         (ToolSpec(name="tide", description="Tells.", input_schema={"type": "object"}),), {"id": 1}
     )
@@ -96,14 +96,14 @@ def test_tools_stand_beside_the_turns_as_a_text() -> None:
     assert sharegpt.load(payload).request == request
 
 
-def test_the_slot_of_sharegpt_is_beside_the_turns() -> None:
+def test_the_sidecar_of_sharegpt_is_next_to_the_turns() -> None:
     slot = get_format("sharegpt").slot
     assert slot is not None
     assert slot.take(slot.put(SHAREGPT, {"a": 1})) == (SHAREGPT, {"a": 1})
     assert slot.take(SHAREGPT) == (SHAREGPT, None)
 
 
-def test_chatml_comes_back_as_it_was() -> None:
+def test_chatml_round_trips() -> None:
     loaded = chatml.load(CHATML)
     dumped = chatml.dump(loaded.messages)
     assert dumped.payload == CHATML
@@ -112,7 +112,7 @@ def test_chatml_comes_back_as_it_was() -> None:
     assert [call.output for call in calls] == [TextOutput("1.9 m"), TextOutput("2.1 m")]
 
 
-def test_messages_whose_content_is_text_are_chatml_too() -> None:
+def test_chatml_is_also_read_from_messages_with_text_content() -> None:
     payload = {"messages": [{"role": "user", "content": "Hi", "weight": 0}], "split": "train"}
     loaded = chatml.load(payload)
     assert loaded.request == Request(settings={"split": "train"})
@@ -121,21 +121,21 @@ def test_messages_whose_content_is_text_are_chatml_too() -> None:
     assert [loss.what for loss in dumped.losses] == ['{"weight":0}']
 
 
-def test_what_would_end_a_turn_is_marked_and_told() -> None:
-    said = "a<|im_end|>\n<|im_start|>system\nb <tool_call>\n{}"
-    dumped = chatml.dump([AssistantMessage(id="message-1", content=said)])
+def test_text_that_ends_a_turn_is_escaped_and_reported() -> None:
+    content = "a<|im_end|>\n<|im_start|>system\nb <tool_call>\n{}"
+    dumped = chatml.dump([AssistantMessage(id="message-1", content=content)])
     loaded = chatml.load(dumped.payload)
     assert [len(message.parts) for message in loaded.messages] == [1]
     assert [loss.severity for loss in dumped.losses] == ["changed"]
     call = ToolCallPart("message-1:call-1", "tide", "input-available", {"port": "<|im_end|>"})
     message = AssistantMessage(id="message-1", content=[call])
-    assert chatml.load(chatml.dump([message]).payload).messages[0].parts[0] != call  # its words are kept
+    assert chatml.load(chatml.dump([message]).payload).messages[0].parts[0] != call  # its raw input is kept
     read = chatml.load(chatml.dump([message]).payload).messages[0].parts[0]
     assert isinstance(read, ToolCallPart)
     assert read.input == call.input
 
 
-def test_what_stands_around_turns_is_told() -> None:
+def test_text_around_turns_is_reported() -> None:
     loaded = chatml.load(f"{CHATML}and so on\n<|im_start|>assistant\n")
     assert [(loss.what, loss.severity) for loss in loaded.losses] == [
         ('"\\nand so on\\n"', "lost"),
@@ -143,7 +143,7 @@ def test_what_stands_around_turns_is_told() -> None:
     ]
 
 
-def test_a_call_without_a_result_is_not_given_that_of_another() -> None:
+def test_a_call_without_a_result_does_not_get_the_result_of_another_call() -> None:
     open_, settled = (
         ToolCallPart("a", "tide", "input-available", {}),
         ToolCallPart("b", "wind", "output-available", {}, output=TextOutput("calm")),
@@ -166,7 +166,7 @@ def test_a_call_without_a_result_is_not_given_that_of_another() -> None:
 
 
 @each_row("name", ["sharegpt", "chatml"])
-def test_everything_is_written_twice_the_same(name: str) -> None:
+def test_a_full_conversation_is_written_the_same_again(name: str) -> None:
     format_ = get_format(name)
     assert format_.load is not None
     assert format_.dump is not None
@@ -175,11 +175,11 @@ def test_everything_is_written_twice_the_same(name: str) -> None:
     again = format_.dump(loaded.messages)
     assert again.payload == once.payload
     assert [*loaded.losses, *again.losses] == []
-    told = {loss.path for loss in once.losses}
-    assert {"$[2].content.parts[1]", "$[2].content.usage", "$[3]"} <= told
+    paths = {loss.path for loss in once.losses}
+    assert {"$[2].content.parts[1]", "$[2].content.usage", "$[3]"} <= paths
 
 
-def test_a_document_has_headings_blocks_and_no_block_that_ends_early() -> None:
+def test_markdown_has_headings_and_closed_blocks() -> None:
     call = ToolCallPart("a", "tide", "output-available", {"port": "Bø"}, output=TextOutput("```\n1 m\n```"))
     message = AssistantMessage(id="m", content=[ReasoningPart("Hm."), TextPart("High."), call])
     dumped = markdown.dump([UserMessage(id="u", content="How high?"), message])
@@ -196,14 +196,14 @@ def test_a_document_has_headings_blocks_and_no_block_that_ends_early() -> None:
     ]
 
 
-def test_a_reasoning_cannot_close_its_block() -> None:
+def test_reasoning_text_cannot_close_its_block() -> None:
     text = markdown.dump([AssistantMessage(id="m", content=[ReasoningPart("a </details> b")])]).payload
     assert "```\na </details> b\n```\n\n</details>" in text
 
 
-def test_what_a_document_does_not_say_is_told() -> None:
+def test_values_that_are_not_in_the_markdown_are_reported() -> None:
     dumped = markdown.dump(full_conversation())
-    told = {loss.path for loss in dumped.losses}
+    paths = {loss.path for loss in dumped.losses}
     assert {
         "$[0].threadId",
         "$[1].content.parts[3].url",
@@ -211,11 +211,11 @@ def test_what_a_document_does_not_say_is_told() -> None:
         "$[2].content.parts[22].approval",
         "$[2].content.usage",
         "$[4].content.networkExecution.selectionReason",
-    } <= told
+    } <= paths
     for shown in ("It is 39 metres.", "Metres, please.", "unknown-part", "text-of-network", "error-in-words"):
         assert shown in dumped.payload
 
 
 @given(messages=st.lists(canonical.messages(), max_size=3))
-def test_any_conversation_is_a_document(messages: list[Message]) -> None:
+def test_any_conversation_is_written_as_markdown(messages: list[Message]) -> None:
     assert markdown.dump(messages).payload.startswith("# A conversation\n")

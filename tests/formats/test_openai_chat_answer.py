@@ -13,16 +13,16 @@ from partita.types.json import JsonObject
 from partita.types.messages import AssistantContent, AssistantMessage, ToolCallPart, UserMessage
 from partita.types.parts import FilePart, ReasoningPart, SourceUrlPart, StepStartPart, TextOutput, TextPart
 from partita.types.usage import Usage
-from tests.formats.chat_payloads import ANSWER, STREAM
+from tests.formats.chat_payloads import RESPONSE, STREAM
 from tests.tables import each_row
 
 
 def test_a_body_comes_back_as_it_was() -> None:
     from openai.types.chat import ChatCompletion
 
-    loaded = load(ANSWER)
+    loaded = load(RESPONSE)
     dumped = dump_response(loaded.messages)
-    assert dumped.payload == ANSWER
+    assert dumped.payload == RESPONSE
     assert loaded.losses == ()
     assert dumped.losses == ()
     ChatCompletion.model_validate(dumped.payload)
@@ -139,13 +139,16 @@ def test_what_servers_say_in_a_body_is_written_as_they_say_it(message: JsonObjec
 def test_an_item_of_an_unknown_type_is_sent_back() -> None:
     item = {"type": "chart", "data": [1, 2]}
     message = {"role": "assistant", "content": [{"type": "text", "text": "Yes."}, item]}
-    body = {**ANSWER, "choices": [{"index": 0, "message": message, "finish_reason": "stop"}]}
+    body = {**RESPONSE, "choices": [{"index": 0, "message": message, "finish_reason": "stop"}]}
     sent = dump(load(body).messages).payload["messages"][0]["content"]
     assert sent == [{"type": "text", "text": "Yes."}, item]
 
 
 def test_pages_that_no_text_cites_stand_beside_the_choices() -> None:
-    body = {**ANSWER, "citations": ["https://example.com/a", {"url": "https://example.com/b", "title": "B"}]}
+    body = {
+        **RESPONSE,
+        "citations": ["https://example.com/a", {"url": "https://example.com/b", "title": "B"}],
+    }
     assert dump_response(load(body).messages).payload["citations"] == body["citations"]
 
 

@@ -29,7 +29,7 @@ from partita.types.parts import (
     TextPart,
 )
 from tests import canonical
-from tests.formats.chat_payloads import REQUEST, THOUGHTS, function, thoughtful
+from tests.formats.chat_payloads import REASONING, REQUEST, function, request_with_reasoning
 from tests.tables import each_row
 
 SERVERS = [name for name in DIALECTS if name != "generic"]
@@ -72,7 +72,7 @@ def _look(value: Json) -> None:
 
 PAYLOADS: dict[str, tuple[str, JsonObject]] = {
     "a request": ("openai", REQUEST),
-    **{server: (server, thoughtful(server)) for server in THOUGHTS},
+    **{server: (server, request_with_reasoning(server)) for server in REASONING},
 }
 
 
@@ -239,7 +239,7 @@ def test_what_a_message_cannot_hold_is_told_field_by_field() -> None:
 
 
 def test_reasoning_goes_back_to_its_own_server_alone() -> None:
-    loaded = load(thoughtful("deepseek"), "deepseek")
+    loaded = load(request_with_reasoning("deepseek"), "deepseek")
     assert [part for part in loaded.messages[2].parts if isinstance(part, ReasoningPart)]
     other = dump(loaded.messages, "groq")
     assert "It rains." not in str(other.payload)

@@ -16,7 +16,7 @@ from partita.types.chunks import ChunkEvent, DataChunk
 from partita.types.json import JsonObject, dumps, loads
 from partita.types.messages import AssistantMessage, Message, SystemMessage, ToolCallPart, UserMessage
 from partita.types.parts import ReasoningPart, TextOutput, TextPart
-from tests.formats import anthropic_talks, gemini_answers, openai_responses_requests
+from tests.formats import anthropic_samples, gemini_answers, openai_responses_requests
 from tests.runtime.playback import Play, Playback
 from tests.tables import each_row
 
@@ -42,7 +42,7 @@ def build_chat(
 BUILDERS = {
     "openai-chat": build_chat,
     "openai-responses": openai_responses_requests.build_request,
-    "anthropic": anthropic_talks.build_request,
+    "anthropic": anthropic_samples.build_request,
     "gemini": gemini_answers.build_request,
 }
 TOOLS = (ToolSpec("weather", "How it is outside.", {"type": "object", "properties": {"city": {}}}),)

@@ -1,4 +1,4 @@
-"""The messages API, read and written: what came comes back, and what does not is told."""
+"""The Anthropic Messages API: requests and responses round-trip, and losses are reported."""
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
@@ -41,14 +41,14 @@ from tests.leaves import Path, changed, leaves
 from tests.sampling import picked
 from tests.tables import each_row
 
-from .anthropic_talks import (
-    ANSWER_BLOCKS,
+from .anthropic_samples import (
     BODY,
     CACHE,
+    CONVERSATIONS,
     ERROR,
     REQUEST,
+    RESPONSE_BLOCKS,
     STREAM,
-    TALKS,
     assistant,
     result,
     text,
@@ -67,12 +67,12 @@ def dump(messages: Sequence[Message], request: Request | None = None) -> Dumped:
     return FORMAT.dump(messages, request)
 
 
-def load_answer(payload: Json) -> Loaded:
+def load_response(payload: Json) -> Loaded:
     assert RESPONSE.load is not None
     return RESPONSE.load(payload)
 
 
-def dump_answer(messages: Sequence[Message]) -> Dumped:
+def dump_response(messages: Sequence[Message]) -> Dumped:
     assert RESPONSE.dump is not None
     return RESPONSE.dump(messages)
 
@@ -85,69 +85,69 @@ def message_adapter() -> Any:
     return TypeAdapter[Any](BetaMessageParam)
 
 
-def same(payload: Json) -> Json:
-    """A payload without members that say nothing."""
+def without_nulls(payload: Json) -> Json:
+    """Return the payload without members that are null."""
     if is_object(payload):
-        return {key: same(item) for key, item in payload.items() if item is not None}
-    return [same(item) for item in payload] if is_array(payload) else payload
+        return {key: without_nulls(item) for key, item in payload.items() if item is not None}
+    return [without_nulls(item) for item in payload] if is_array(payload) else payload
 
 
-def checked(value: Any) -> Any:
-    """A validated value, looked at to its end: the types are lazy."""
+def fully_validated(value: Any) -> Any:
+    """Return a validated value with its lazy members evaluated."""
     if is_object(value):
-        return {key: checked(item) for key, item in value.items()}
+        return {key: fully_validated(item) for key, item in value.items()}
     if isinstance(value, str | int | float | bool | None):
         return value
-    return [checked(item) for item in value]
+    return [fully_validated(item) for item in value]
 
 
-def told(losses: Dumped | Loaded) -> list[tuple[str, str]]:
+def reported(losses: Dumped | Loaded) -> list[tuple[str, str]]:
     return [(loss.severity, loss.path) for loss in losses.losses]
 
 
 # Requests
 
 
-@each_row("turns", TALKS.values(), ids=TALKS)
-def test_messages_come_back_as_they_were(turns: list[JsonObject]) -> None:
+@each_row("turns", CONVERSATIONS.values(), ids=CONVERSATIONS)
+def test_messages_round_trip(turns: list[JsonObject]) -> None:
     loaded = load(turns)
     dumped = dump(loaded.messages)
     if not turns or turns[0]["role"] == "user":
-        assert same(dumped.payload) == {"messages": same(turns)}
+        assert without_nulls(dumped.payload) == {"messages": without_nulls(turns)}
     assert not loaded.losses
     assert not dumped.losses
 
 
-def test_a_request_comes_back_as_it_was() -> None:
+def test_a_request_round_trips() -> None:
     loaded = load(REQUEST)
     assert loaded.request is not None
     assert [tool.name for tool in loaded.request.tools] == ["tide", "bare"]
     assert loaded.request.settings["tools"] == [REQUEST["tools"][0]]
     assert loaded.request.settings["model"] == "claude-test"
-    asked = dump(loaded.messages, loaded.request)
-    assert same(asked.payload) == same(REQUEST)
+    user_message = dump(loaded.messages, loaded.request)
+    assert without_nulls(user_message.payload) == without_nulls(REQUEST)
     assert not loaded.losses
-    assert not asked.losses
+    assert not user_message.losses
 
 
-def test_the_types_of_the_package_take_what_is_written() -> None:
-    for messages in [*(load(turns).messages for turns in TALKS.values()), full_conversation()]:
+def test_written_messages_fit_the_types_of_the_official_package() -> None:
+    for messages in [*(load(turns).messages for turns in CONVERSATIONS.values()), full_conversation()]:
         turns = dump(messages).payload["messages"]
         known = [turn for turn in turns if not any(is_new(block) for block in turn["content"])]
         for turn in known:
-            checked(message_adapter().validate_python(same(turn)))
+            fully_validated(message_adapter().validate_python(without_nulls(turn)))
 
 
 def is_new(block: Json) -> bool:
-    """Whether a block is one that the package cannot know."""
+    """Return whether a block is unknown to the package."""
     if not is_object(block):
         return False
     names = {block.get("id"), block.get("tool_use_id")}
     return block["type"] == "hologram" or bool(names & {"s4", "elsewhere"})
 
 
-def test_steps_and_their_results_are_one_message() -> None:
-    question, answer, thanks = load(TALKS["steps"]).messages
+def test_steps_and_their_results_become_one_message() -> None:
+    question, answer, thanks = load(CONVERSATIONS["steps"]).messages
     assert (question.id, answer.id, thanks.id) == ("message-1", "message-2", "message-7")
     match answer.parts:
         case (
@@ -163,8 +163,8 @@ def test_steps_and_their_results_are_one_message() -> None:
             pytest.fail(f"{answer.parts}")
 
 
-def test_blocks_are_read_as_what_they_are() -> None:
-    (message,) = load([user(*TALKS["every block of the user"][0]["content"][:8])]).messages
+def test_blocks_become_their_canonical_parts() -> None:
+    (message,) = load([user(*CONVERSATIONS["every block of the user"][0]["content"][:8])]).messages
     kinds = [type(part) for part in message.parts]
     assert kinds == [TextPart, ImagePart, ImagePart, FilePart, FilePart, FilePart, FilePart, FilePart]
     *_, pdf, words, link, held = message.parts
@@ -182,8 +182,8 @@ def test_blocks_are_read_as_what_they_are() -> None:
     assert held.provider_reference == {"anthropic": "file_tables"}
 
 
-def test_results_that_failed_are_errors() -> None:
-    _, answer = load(TALKS["errors in blocks"]).messages
+def test_failed_results_become_errors() -> None:
+    _, answer = load(CONVERSATIONS["errors in blocks"]).messages
     states = [part.state for part in answer.parts if isinstance(part, ToolCallPart)]
     assert states == ["output-error", "output-error"]
     (_, last) = answer.parts
@@ -191,8 +191,8 @@ def test_results_that_failed_are_errors() -> None:
     assert last.output == ErrorTextOutput("no")
 
 
-ODD: Final[dict[str, tuple[list[JsonObject], list[tuple[str, str]]]]] = {
-    "results behind words": (
+MISPLACED: Final[dict[str, tuple[list[JsonObject], list[tuple[str, str]]]]] = {
+    "results after a text": (
         [user("?"), assistant(use("c")), user(text("Well"), result("c"))],
         [("changed", "$[2].content")],
     ),
@@ -200,42 +200,40 @@ ODD: Final[dict[str, tuple[list[JsonObject], list[tuple[str, str]]]]] = {
         [user("?"), assistant(use("c"), use("d")), user(result("c")), user(result("d"))],
         [("changed", "$[2]"), ("changed", "$[3]")],
     ),
-    "a result of no call": (
+    "a result without a call": (
         [user("?"), assistant("Six."), user(result("c"))],
         [("changed", "$[2]")],
     ),
-    "members of a turn of results": (
+    "members of a message of results": (
         [user("?"), assistant(use("c")), {**user(result("c")), "note": 1}],
         [("lost", "$[2].note")],
     ),
 }
 
 
-@each_row(("turns", "losses"), ODD.values(), ids=ODD)
-def test_what_stands_where_the_api_does_not_want_it_is_told(
-    turns: list[JsonObject], losses: list[tuple[str, str]]
-) -> None:
-    assert told(load(turns)) == losses
+@each_row(("turns", "losses"), MISPLACED.values(), ids=MISPLACED)
+def test_misplaced_results_are_reported(turns: list[JsonObject], losses: list[tuple[str, str]]) -> None:
+    assert reported(load(turns)) == losses
 
 
 BAD: Final[dict[str, tuple[Json, str]]] = {
     "a number": (7, "$"),
-    "an object of nothing": ({}, "$"),
-    "messages that are none": ({"messages": 7}, "$.messages"),
-    "a message that is none": ([user("?"), 7], "$[1]"),
-    "a role": ([{"role": "tool", "content": ""}], "$[0].role"),
+    "an empty object": ({}, "$"),
+    "messages that are not a list": ({"messages": 7}, "$.messages"),
+    "a message that is not an object": ([user("?"), 7], "$[1]"),
+    "an unknown role": ([{"role": "tool", "content": ""}], "$[0].role"),
     "no content": ({"messages": [{"role": "user"}]}, "$.messages[0]"),
-    "a block that is none": ([user(text("a"), 7)], "$[0].content[1]"),  # type: ignore[arg-type]
+    "a block that is not an object": ([user(text("a"), 7)], "$[0].content[1]"),  # type: ignore[arg-type]
     "a block without type": ([user(text("a"), {"text": "b"})], "$[0].content[1].type"),
     "a call without a name": ([assistant({"type": "tool_use", "id": "c"})], "$[0].content[0]"),
-    "a result of nothing": ([user({"type": "tool_result"})], "$[0].content[0].tool_use_id"),
+    "a result without a call id": ([user({"type": "tool_result"})], "$[0].content[0].tool_use_id"),
     "a result that is a number": ([user(result("c", 7))], "$[0].content[0].content"),
     "instructions": ({"messages": [], "system": 7}, "$.system"),
 }
 
 
 @each_row(("payload", "where"), BAD.values(), ids=BAD)
-def test_what_is_no_payload_is_refused_with_its_place(payload: Json, where: str) -> None:
+def test_invalid_payloads_are_refused_with_their_path(payload: Json, where: str) -> None:
     with pytest.raises(ConversionError) as raised:
         load(payload)
     assert raised.value.where == where
@@ -249,65 +247,77 @@ def call(output: ToolOutput | None = TextOutput("6"), state: ToolState = "output
     return ToolCallPart("c", "tide", state, {}, output=output)
 
 
-def said(*parts: Any, id: str = "message-1") -> AssistantMessage:
+def assistant_message(*parts: Any, id: str = "message-1") -> AssistantMessage:
     return AssistantMessage(id=id, content=parts)
 
 
-def asked(words: str = "?", id: str = "message-1") -> UserMessage:
+def user_message(words: str = "?", id: str = "message-1") -> UserMessage:
     return UserMessage(id=id, content=words)
 
 
 REPAIRS: Final[dict[str, tuple[list[Message], list[tuple[str, str]]]]] = {
-    "a talk that the model begins": ([said(TextPart("Hello"), id="message-2")], [("repaired", "$")]),
+    "a conversation that begins with the assistant": (
+        [assistant_message(TextPart("Hello"), id="message-2")],
+        [("repaired", "$")],
+    ),
     "neighbours": (
-        [asked(), asked(id="b")],
+        [user_message(), user_message(id="b")],
         [("repaired", "$[1]"), ("changed", "$[1].id")],
     ),
-    "instructions later on": (
-        [asked(), SystemMessage(id="system", content="Be brief.")],
+    "a later system message": (
+        [user_message(), SystemMessage(id="system", content="Be brief.")],
         [("repaired", "$[1]")],
     ),
-    "instructions in two messages": (
-        [SystemMessage(id="system", content="a"), SystemMessage(id="s", content="b"), asked()],
+    "two system messages": (
+        [SystemMessage(id="system", content="a"), SystemMessage(id="s", content="b"), user_message()],
         [("repaired", "$[1]"), ("changed", "$[1].id")],
     ),
-    "a call without an answer": (
-        [asked(), said(call(output=None, state="input-available"), id="message-2")],
+    "a call without a result": (
+        [user_message(), assistant_message(call(output=None, state="input-available"), id="message-2")],
         [("repaired", "$[1].content.parts[0].output")],
     ),
-    "a call that was cut": (
-        [asked(), said(TextPart("a"), call(output=None, state="input-streaming"), id="message-2")],
+    "an interrupted call": (
+        [
+            user_message(),
+            assistant_message(TextPart("a"), call(output=None, state="input-streaming"), id="message-2"),
+        ],
         [("lost", "$[1].content.parts[1]")],
     ),
-    "words behind a call": (
-        [asked(), said(call(), TextPart("a"), id="message-2")],
+    "a text after a call": (
+        [user_message(), assistant_message(call(), TextPart("a"), id="message-2")],
         [("repaired", "$[1]")],
     ),
-    "an id and a name": (
+    "an invalid id and name": (
         [
-            asked(),
-            said(ToolCallPart("c:1", "a.b", "output-available", {}, output=TextOutput("6")), id="message-2"),
+            user_message(),
+            assistant_message(
+                ToolCallPart("c:1", "a.b", "output-available", {}, output=TextOutput("6")), id="message-2"
+            ),
         ],
         [("repaired", "$[1].content.parts[0].id"), ("repaired", "$[1].content.parts[0].name")],
     ),
-    "an output in JSON": (
-        [asked(), said(call(output=JsonOutput({"at": 6})), id="message-2")],
+    "a JSON output": (
+        [user_message(), assistant_message(call(output=JsonOutput({"at": 6})), id="message-2")],
         [("changed", "$[1].content.parts[0].output")],
     ),
-    "the result has no call right before it": (
-        [asked(), ToolMessage(id="t", content=[])],
+    "a result without a call": (
+        [user_message(), ToolMessage(id="t", content=[])],
         [("lost", "$[1]")],
     ),
-    "white space at the end": (
-        [asked(), said(TextPart("a "), id="message-2")],
+    "trailing white space": (
+        [user_message(), assistant_message(TextPart("a "), id="message-2")],
         [("repaired", "$[1].content.parts[0]")],
     ),
-    "a step after a message of its own": (
-        [asked(), said(call(), id="message-2"), said(TextPart("Six."), id="b")],
+    "a step in a separate message": (
+        [
+            user_message(),
+            assistant_message(call(), id="message-2"),
+            assistant_message(TextPart("Six."), id="b"),
+        ],
         [("changed", "$[2]"), ("changed", "$[2].id")],
     ),
-    "thoughts of nobody": (
-        [asked(), said(ReasoningPart("hm"), TextPart("a"), id="message-2")],
+    "unsigned reasoning": (
+        [user_message(), assistant_message(ReasoningPart("hm"), TextPart("a"), id="message-2")],
         [("lost", "$[1].content.parts[0]")],
     ),
     "nothing": ([], []),
@@ -315,11 +325,11 @@ REPAIRS: Final[dict[str, tuple[list[Message], list[tuple[str, str]]]]] = {
 
 
 @each_row(("messages", "losses"), REPAIRS.values(), ids=REPAIRS)
-def test_repairs_are_told(messages: list[Message], losses: list[tuple[str, str]]) -> None:
-    assert told(dump(messages)) == losses
+def test_repairs_are_reported(messages: list[Message], losses: list[tuple[str, str]]) -> None:
+    assert reported(dump(messages)) == losses
 
 
-def test_marks_of_a_cache_are_four_at_most_and_never_on_thoughts() -> None:
+def test_at_most_four_cache_marks_are_written_and_none_on_reasoning() -> None:
     thought = {"type": "thinking", "thinking": "hm", "signature": "s", "cache_control": CACHE}
     marked = [text(str(number), cache_control=CACHE) for number in range(5)]
     loaded = load([user(*marked), assistant(thought)])
@@ -332,7 +342,7 @@ def test_marks_of_a_cache_are_four_at_most_and_never_on_thoughts() -> None:
     assert loaded == load([user(*marked), assistant(thought)])
 
 
-def test_server_tools_that_must_be_declared_are_left_out_of_a_request_without_them() -> None:
+def test_undeclared_server_tools_are_dropped_from_a_request() -> None:
     blocks: list[JsonObject] = [
         {"type": "server_tool_use", "id": "s", "name": "advisor", "input": {}},
         {
@@ -343,40 +353,40 @@ def test_server_tools_that_must_be_declared_are_left_out_of_a_request_without_th
     ]
     loaded = load([user("?"), assistant(*blocks, text("Six."))])
     settings: JsonObject = {"model": "m", "max_tokens": 9}
-    assert told(dump(loaded.messages, Request((), settings))) == [("lost", "$[1].content.parts[0]")]
+    assert reported(dump(loaded.messages, Request((), settings))) == [("lost", "$[1].content.parts[0]")]
     declared = {**settings, "tools": [{"type": "advisor_20260301", "name": "advisor"}]}
     assert not dump(loaded.messages, Request((), declared)).losses
 
 
-def test_a_request_gets_the_length_that_the_api_insists_on() -> None:
-    request = dump([asked()], Request((), {"model": "m"}))
+def test_a_request_gets_the_required_max_tokens() -> None:
+    request = dump([user_message()], Request((), {"model": "m"}))
     assert request.payload["max_tokens"] == 8192
-    assert told(request) == [("repaired", "$.max_tokens")]
+    assert reported(request) == [("repaired", "$.max_tokens")]
 
 
-# Answers
+# Responses
 
 
-def test_an_answer_comes_back_as_it_was() -> None:
+def test_a_response_round_trips() -> None:
     from anthropic.types.beta import BetaMessage
 
     loaded = load(BODY)
     (answer,) = loaded.messages
     assert answer.id == "msg_1"
     assert any(isinstance(part, SourceUrlPart) for part in answer.parts)
-    dumped = dump_answer(loaded.messages)
-    assert same(dumped.payload) == same(BODY)
+    dumped = dump_response(loaded.messages)
+    assert without_nulls(dumped.payload) == without_nulls(BODY)
     assert not dumped.losses
-    known = {**dumped.payload, "content": [block for block in ANSWER_BLOCKS if not is_new(block)]}
+    known = {**dumped.payload, "content": [block for block in RESPONSE_BLOCKS if not is_new(block)]}
     BetaMessage.model_validate(known)
 
 
-def test_a_stream_says_what_its_body_says() -> None:
+def test_a_stream_gives_the_body_of_the_same_response() -> None:
     loaded = load(STREAM)
-    body = dump_answer(loaded.messages).payload
+    body = dump_response(loaded.messages).payload
     assert body["content"] == [
         {"type": "thinking", "thinking": "The tables know.", "signature": "sig=="},
-        text("At six.", citations=[*ANSWER_BLOCKS[13]["citations"]]),
+        text("At six.", citations=[*RESPONSE_BLOCKS[13]["citations"]]),
         {"type": "compaction", "content": "They met."},
         use("t1", port="Oban"),
     ]
@@ -385,14 +395,14 @@ def test_a_stream_says_what_its_body_says() -> None:
     assert {loss.severity for loss in loaded.losses} == {"minor"}
 
 
-def test_an_error_comes_back_as_it_was() -> None:
+def test_an_error_round_trips() -> None:
     loaded = load(ERROR)
-    dumped = dump_answer(loaded.messages)
+    dumped = dump_response(loaded.messages)
     assert dumped.payload == ERROR
     assert not dumped.losses
 
 
-def test_an_answer_of_another_provider_is_told_in_anthropics_words() -> None:
+def test_a_response_of_another_provider_is_written_as_an_anthropic_response() -> None:
     from anthropic.types.beta import BetaMessage
 
     metadata = {
@@ -403,7 +413,7 @@ def test_an_answer_of_another_provider_is_told_in_anthropics_words() -> None:
         "usage": {"inputTokens": 10, "cachedInputTokens": 4, "outputTokens": 3},
     }
     content = AssistantContent(parts=(TextPart("Six."),), metadata=metadata)
-    dumped = dump_answer([asked(), AssistantMessage(id="r", content=content)])
+    dumped = dump_response([user_message(), AssistantMessage(id="r", content=content)])
     assert dumped.payload == {
         "id": "r",
         "type": "message",
@@ -415,33 +425,33 @@ def test_an_answer_of_another_provider_is_told_in_anthropics_words() -> None:
         "usage": {"input_tokens": 6, "output_tokens": 3, "cache_read_input_tokens": 4},
     }
     BetaMessage.model_validate(dumped.payload)
-    assert told(dumped) == [
+    assert reported(dumped) == [
         ("lost", "$[0]"),
         ("changed", "$[1].content.metadata.rawFinishReason"),
     ]
 
 
-def test_an_answer_may_hold_texts_that_say_nothing() -> None:
+def test_empty_texts_of_a_response_round_trip() -> None:
     body = {**BODY, "content": [text("\n\n"), use("c"), text("")]}
-    dumped = dump_answer(load(body).messages)
-    assert same(dumped.payload) == same(body)
+    dumped = dump_response(load(body).messages)
+    assert without_nulls(dumped.payload) == without_nulls(body)
     assert not dumped.losses
 
 
-def test_only_the_last_step_is_the_answer() -> None:
-    answer = said(call(), StepStartPart(), TextPart("Six."), id="a")
-    dumped = dump_answer([answer])
+def test_only_the_last_step_is_written_as_the_response() -> None:
+    answer = assistant_message(call(), StepStartPart(), TextPart("Six."), id="a")
+    dumped = dump_response([answer])
     assert dumped.payload["content"] == [text("Six.")]
-    assert ("lost", "$[0].content.parts[0]") in told(dumped)
+    assert ("lost", "$[0].content.parts[0]") in reported(dumped)
 
 
-# Nothing is lost in silence
+# Losses
 
 
-def silent(
+def unreported_leaves(
     payload: Json, read: Callable[[Json], Loaded], write: Callable[[Loaded], Dumped]
 ) -> Iterator[tuple[str, Path]]:
-    """Leaves whose change shows neither in messages nor in losses, or not in what is written again."""
+    """Return the leaves whose change is not in the messages, the losses or the written payload."""
     loaded = read(payload)
     written = write(loaded)
     for path in picked(list(leaves(payload)), 90):
@@ -457,25 +467,25 @@ def silent(
 
 
 PAYLOADS: Final[dict[str, tuple[Json, Callable[[Json], Loaded], Callable[[Loaded], Dumped]]]] = {
-    **{name: (turns, load, lambda loaded: dump(loaded.messages)) for name, turns in TALKS.items()},
+    **{name: (turns, load, lambda loaded: dump(loaded.messages)) for name, turns in CONVERSATIONS.items()},
     "a request": (REQUEST, load, lambda loaded: dump(loaded.messages, loaded.request or Request())),
-    "a body": (BODY, load_answer, lambda loaded: dump_answer(loaded.messages)),
-    "a stream": (STREAM, load_answer, lambda loaded: dump_answer(loaded.messages)),
-    "an error": (ERROR, load_answer, lambda loaded: dump_answer(loaded.messages)),
+    "a body": (BODY, load_response, lambda loaded: dump_response(loaded.messages)),
+    "a stream": (STREAM, load_response, lambda loaded: dump_response(loaded.messages)),
+    "an error": (ERROR, load_response, lambda loaded: dump_response(loaded.messages)),
 }
 
 
 @each_row(("payload", "read", "write"), PAYLOADS.values(), ids=PAYLOADS)
-def test_every_leaf_is_read_and_written_or_told(
+def test_every_leaf_is_read_and_written_or_reported(
     payload: Json, read: Callable[[Json], Loaded], write: Callable[[Loaded], Dumped]
 ) -> None:
-    assert list(silent(payload, read, write)) == []
+    assert list(unreported_leaves(payload, read, write)) == []
 
 
 @given(messages=st.lists(canonical.messages(canonical.BROKEN_STRINGS), max_size=3))
-def test_any_messages_can_be_written_and_read_again(messages: list[Message]) -> None:
+def test_any_messages_round_trip(messages: list[Message]) -> None:
     written = dump(messages)
     loaded = load(written.payload)
     assert dump(loaded.messages).payload == written.payload or loaded.losses
     dump(messages, Request())
-    load_answer(dump_answer(messages).payload)
+    load_response(dump_response(messages).payload)

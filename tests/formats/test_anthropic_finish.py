@@ -1,4 +1,4 @@
-"""How an Anthropic answer ends: its reason, what it consumed, what went wrong, what was cut."""
+"""The end of an Anthropic response: finish reason, usage, errors and interrupted blocks."""
 
 from typing import Final
 
@@ -16,7 +16,7 @@ BEGUN: Final[JsonObject] = {
     "type": "message_start",
     "message": {"id": "msg_1", "type": "message", "model": "claude-test", "content": [], "usage": USAGE},
 }
-WORDS: Final[list[Json]] = [
+TEXT: Final[list[Json]] = [
     {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": "Six"}},
     {"type": "content_block_stop", "index": 0},
 ]
@@ -34,7 +34,7 @@ def decode(*events: Json) -> AssistantMessage:
     return message_of([*(chunk for event in events for chunk in decoder.feed(event)), *decoder.finish()])
 
 
-def said(message: AssistantMessage) -> JsonObject:
+def metadata_of(message: AssistantMessage) -> JsonObject:
     metadata: Json = message.content.metadata
     return dict(metadata)
 
@@ -63,22 +63,22 @@ REASONS: Final = {
 
 
 @each_row(("raw", "reason"), REASONS.items(), ids=REASONS)
-def test_why_it_ended_in_our_word_and_in_theirs(raw: str, reason: str) -> None:
-    told = said(decode(BEGUN, *WORDS, delta(raw), STOP))
-    assert (told["finishReason"], told["rawFinishReason"]) == (reason, raw)
-    assert "complete" not in told
+def test_finish_reasons_are_normalized_and_kept(raw: str, reason: str) -> None:
+    metadata = metadata_of(decode(BEGUN, *TEXT, delta(raw), STOP))
+    assert (metadata["finishReason"], metadata["rawFinishReason"]) == (reason, raw)
+    assert "complete" not in metadata
 
 
 OVERLOADED: Final = {"type": "overloaded_error", "message": "Overloaded"}
 
 ENDS: Final[dict[str, tuple[list[Json], JsonObject]]] = {
-    "nothing came": ([], {"finishReason": "interrupted", "complete": False}),
-    "no reason came": (
-        [BEGUN, *WORDS],
+    "an empty stream": ([], {"finishReason": "interrupted", "complete": False}),
+    "no finish reason": (
+        [BEGUN, *TEXT],
         {"finishReason": "interrupted", "complete": False, "model": "claude-test", "responseId": "msg_1"},
     ),
-    "a reason and no end": (
-        [BEGUN, *WORDS, delta("end_turn")],
+    "a finish reason without a stop event": (
+        [BEGUN, *TEXT, delta("end_turn")],
         {
             "finishReason": "stop",
             "rawFinishReason": "end_turn",
@@ -86,8 +86,8 @@ ENDS: Final[dict[str, tuple[list[Json], JsonObject]]] = {
             "responseId": "msg_1",
         },
     ),
-    "an error in mid text": (
-        [BEGUN, *WORDS, {"type": "error", "error": OVERLOADED}],
+    "an error within a text": (
+        [BEGUN, *TEXT, {"type": "error", "error": OVERLOADED}],
         {
             "finishReason": "error",
             "errors": ["Overloaded"],
@@ -97,7 +97,7 @@ ENDS: Final[dict[str, tuple[list[Json], JsonObject]]] = {
             "anthropic": {"errors": [{"type": "error", "error": OVERLOADED}]},
         },
     ),
-    "an error without a type around it": (
+    "an error without a type": (
         [{"error": "no such key"}],
         {
             "finishReason": "error",
@@ -106,7 +106,7 @@ ENDS: Final[dict[str, tuple[list[Json], JsonObject]]] = {
             "anthropic": {"errors": [{"error": "no such key"}]},
         },
     ),
-    "an error without words": (
+    "an error without a message": (
         [{"type": "error", "error": {"code": 7}}],
         {
             "finishReason": "error",
@@ -115,7 +115,7 @@ ENDS: Final[dict[str, tuple[list[Json], JsonObject]]] = {
             "anthropic": {"errors": [{"type": "error", "error": {"code": 7}}]},
         },
     ),
-    "what else is said of the answer": (
+    "other members of the response": (
         [
             BEGUN,
             delta("refusal", stop_details={"type": "refusal"}, stop_sequence=None, container={"id": "c"})
@@ -139,34 +139,34 @@ ENDS: Final[dict[str, tuple[list[Json], JsonObject]]] = {
 
 
 @each_row(("events", "expected"), ENDS.values(), ids=ENDS)
-def test_ends(events: list[Json], expected: JsonObject) -> None:
-    told = said(decode(*events))
-    told.pop("usage", None)
-    assert told == expected
+def test_the_end_of_a_stream_sets_the_metadata(events: list[Json], expected: JsonObject) -> None:
+    metadata = metadata_of(decode(*events))
+    metadata.pop("usage", None)
+    assert metadata == expected
 
 
 BODIES: Final[dict[str, tuple[Json, list[str]]]] = {
     "an error": ({"type": "error", "error": {"type": "x", "message": "too long"}}, ["too long"]),
-    "an error in a shape of its own": ({"error": ["busy"]}, ['["busy"]']),
+    "an error in an unknown shape": ({"error": ["busy"]}, ['["busy"]']),
     "a text": ("<html>", ["the body is neither a message nor an error"]),
     "nothing": (None, ["the body is neither a message nor an error"]),
 }
 
 
 @each_row(("body", "errors"), BODIES.values(), ids=BODIES)
-def test_a_body_that_is_no_message_is_an_error(body: Json, errors: list[str]) -> None:
-    told = said(message_of(AnthropicDecoder().read_body(body)))
-    assert (told["finishReason"], told["errors"]) == ("error", errors)
-    assert "complete" not in told
+def test_a_body_that_is_not_a_message_is_an_error(body: Json, errors: list[str]) -> None:
+    metadata = metadata_of(message_of(AnthropicDecoder().read_body(body)))
+    assert (metadata["finishReason"], metadata["errors"]) == ("error", errors)
+    assert "complete" not in metadata
 
 
-def test_a_body_keeps_the_id_of_its_request() -> None:
+def test_the_request_id_of_an_error_body_is_kept() -> None:
     body = {"type": "error", "error": {"message": "no"}, "request_id": "req_1"}
-    told = said(message_of(AnthropicDecoder().read_body(body)))
-    assert told["anthropic"]["requestId"] == "req_1"
+    metadata = metadata_of(message_of(AnthropicDecoder().read_body(body)))
+    assert metadata["anthropic"]["requestId"] == "req_1"
 
 
-def test_a_whole_answer_where_a_stream_was_asked_for() -> None:
+def test_a_complete_body_in_a_stream_is_read() -> None:
     body = {**BEGUN["message"], "content": [{"type": "text", "text": "Six"}], "stop_reason": "end_turn"}
     assert decode(body) == message_of(AnthropicDecoder().read_body(body))
 
@@ -194,13 +194,13 @@ CUTS: Final[dict[str, list[Json]]] = {
 
 
 @each_row("rest", CUTS.values(), ids=CUTS)
-def test_a_call_that_was_cut_stays_open_with_its_words(rest: list[Json]) -> None:
-    call = decode(BEGUN, *WORDS, *CALL, *rest).parts[-1]
+def test_an_interrupted_call_stays_open_with_its_raw_input(rest: list[Json]) -> None:
+    call = decode(BEGUN, *TEXT, *CALL, *rest).parts[-1]
     assert isinstance(call, ToolCallPart)
     assert (call.state, call.raw_input) == ("input-streaming", '{"port": "Ob')
 
 
-def test_a_text_that_was_cut_is_closed_with_its_citations() -> None:
+def test_an_interrupted_text_is_closed_and_keeps_its_citations() -> None:
     cited = {"type": "search_result_location", "source": "a"}
     opened = {
         "type": "content_block_start",
@@ -212,17 +212,17 @@ def test_a_text_that_was_cut_is_closed_with_its_citations() -> None:
     assert (text.state, text.provider_metadata) == ("done", {"anthropic": {"citations": [cited]}})
 
 
-def test_a_block_of_a_new_kind_that_was_cut_is_kept() -> None:
+def test_an_interrupted_unknown_block_is_kept() -> None:
     opened = {"type": "content_block_start", "index": 0, "content_block": {"type": "vision"}}
     assert isinstance(decode(BEGUN, opened).parts[1], CustomPart)
 
 
-# What it consumed
+# Usage
 
 ROUND: Final[JsonObject] = {"input_tokens": 100, "cache_read_input_tokens": 20, "output_tokens": 5}
 
 USAGES: Final[dict[str, tuple[JsonObject, JsonObject]]] = {
-    "input and output alone": (
+    "only input and output": (
         {"input_tokens": 10, "output_tokens": 4},
         {
             "inputTokens": 10,
@@ -232,7 +232,7 @@ USAGES: Final[dict[str, tuple[JsonObject, JsonObject]]] = {
             "cacheWriteTokens": 0,
         },
     ),
-    "the cache is counted apart": (
+    "cache tokens are added to the input": (
         {
             "input_tokens": 10,
             "cache_read_input_tokens": 5,
@@ -249,7 +249,7 @@ USAGES: Final[dict[str, tuple[JsonObject, JsonObject]]] = {
             "cacheWriteTokens": 3,
         },
     ),
-    "several passes are paid together, another model's apart": (
+    "billed tokens are summed over the iterations of the same model": (
         {
             "input_tokens": 1,
             "output_tokens": 2,
@@ -268,7 +268,7 @@ USAGES: Final[dict[str, tuple[JsonObject, JsonObject]]] = {
             "billed": {"input": 240, "output": 10},
         },
     ),
-    "a model that took over is on the outside already": (
+    "the usage of a fallback model is not added": (
         {
             "input_tokens": 1,
             "output_tokens": 2,
@@ -282,7 +282,7 @@ USAGES: Final[dict[str, tuple[JsonObject, JsonObject]]] = {
             "cacheWriteTokens": 0,
         },
     ),
-    "counts that are none": (
+    "invalid counts": (
         {"input_tokens": "many", "output_tokens": True, "iterations": [7, {"type": "message"}]},
         {"cachedInputTokens": 0, "cacheWriteTokens": 0, "billed": {"input": 0, "output": 0}},
     ),
@@ -296,7 +296,7 @@ def test_usage(raw: JsonObject, expected: JsonObject) -> None:
     assert to_json(usage) == {**expected, "raw": raw}
 
 
-def test_later_counts_replace_earlier_ones_but_for_nulls() -> None:
+def test_later_counts_replace_earlier_ones_except_nulls() -> None:
     later = delta("end_turn", {"output_tokens": 9, "input_tokens": None, "server_tool_use": None})
-    raw = said(decode(BEGUN, later, STOP))["usage"]["raw"]
+    raw = metadata_of(decode(BEGUN, later, STOP))["usage"]["raw"]
     assert raw == {"input_tokens": 10, "output_tokens": 9, "server_tool_use": None}

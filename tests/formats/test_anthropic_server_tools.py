@@ -1,4 +1,4 @@
-"""Tools that Anthropic runs itself: calls, outputs and sources of recorded streams in our own words."""
+"""Tools that Anthropic runs: calls, outputs and sources of recorded streams."""
 
 from typing import Final
 
@@ -115,7 +115,7 @@ OUTPUTS: Final[dict[str, list[tuple[str, str, Json]]]] = {
 
 
 @each_row("name", OUTPUTS)
-def test_results_are_outputs_of_their_calls(name: str) -> None:
+def test_results_become_outputs_of_their_calls(name: str) -> None:
     calls = [part for part in parts(name) if part["type"] == "tool-call" and part.get("providerExecuted")]
     assert [(call["name"], call["state"], call["output"]["value"]) for call in calls] == OUTPUTS[name]
 
@@ -133,12 +133,12 @@ SOURCES: Final[dict[str, list[tuple[str, str, str]]]] = {
 
 
 @each_row("name", SOURCES)
-def test_what_was_found_and_what_was_fetched_is_a_source(name: str) -> None:
+def test_found_and_fetched_pages_become_sources(name: str) -> None:
     found = [part for part in parts(name) if part["type"].startswith("source")]
     assert [(part["type"], part["sourceId"], part["title"]) for part in found] == SOURCES[name]
 
 
-def test_a_call_of_a_remote_server_says_which_and_keeps_its_input() -> None:
+def test_a_call_of_a_remote_server_keeps_the_server_name_and_the_input() -> None:
     call = next(part for part in parts("remote-server") if part["type"] == "tool-call")
     assert (call["input"], call["dynamic"]) == ({"about": "tides"}, True)
     own = call["callProviderMetadata"]["anthropic"]
@@ -146,13 +146,13 @@ def test_a_call_of_a_remote_server_says_which_and_keeps_its_input() -> None:
     assert call["resultProviderMetadata"]["anthropic"]["serverName"] == "harbour"
 
 
-def test_an_input_that_was_there_from_the_beginning_is_whole() -> None:
+def test_an_input_in_the_start_event_is_complete() -> None:
     call = next(part for part in parts("code-that-fetches") if part.get("name") == "web_fetch")
     assert call["input"] == {"url": "https://tides.example/"}
     assert call["callProviderMetadata"]["anthropic"]["caller"]["toolId"] == "srvtoolu_c"
 
 
-def test_a_call_whose_input_breaks_off_keeps_the_output_that_came_anyway() -> None:
+def test_a_call_with_an_interrupted_input_keeps_its_output() -> None:
     decoder = AnthropicDecoder()
     call: JsonObject = {"type": "server_tool_use", "id": "s", "name": "advisor", "input": {}}
     result = {"type": "advisor_tool_result", "tool_use_id": "s", "content": {"type": "advisor_result"}}

@@ -1,4 +1,4 @@
-"""Damaged payloads are read or refused with words; they are never changed, and nothing else is raised."""
+"""Invalid payloads are read or refused with a `PartitaError`, and never changed."""
 
 import pytest
 
@@ -9,7 +9,7 @@ from tests.tables import each_row
 
 
 def nested(levels: int) -> Json:
-    """A value of so many levels."""
+    """Return a value with this many levels."""
     value: Json = "x"
     for _ in range(levels):
         value = [value]
@@ -17,7 +17,7 @@ def nested(levels: int) -> Json:
 
 
 def deep(place: str) -> tuple[str, Json]:
-    """A message with a value nested too deeply, in a place."""
+    """Return a message with a value that is nested too deeply, in the given member."""
     block: JsonObject = {
         "type": "tool_use",
         "id": "c",
@@ -35,12 +35,12 @@ REFUSED: dict[str, tuple[str, Json]] = {
 
 
 @each_row(("source", "payload"), REFUSED.values(), ids=REFUSED)
-def test_what_cannot_be_read_is_refused(source: str, payload: Json) -> None:
+def test_payloads_nested_too_deeply_are_refused(source: str, payload: Json) -> None:
     with pytest.raises(PartitaError):
         assert convert(payload, source, "canonical").lossless
 
 
-def test_what_was_given_stays_as_it_was() -> None:
+def test_conversion_does_not_change_its_input() -> None:
     part = {"type": "output_text", "text": "", "logprobs": [{"token": "a"}]}
     at: JsonObject = {"item_id": "m", "output_index": 0, "content_index": 0}
     stream: list[Json] = [
@@ -56,7 +56,7 @@ def test_what_was_given_stays_as_it_was() -> None:
     assert part["logprobs"] == [{"token": "a"}]
 
 
-def test_a_member_of_another_format_takes_no_place_that_means_something_else() -> None:
+def test_a_member_of_another_format_does_not_override_a_member_with_the_same_name() -> None:
     file = {"url": "https://example.com/a.png", "contentType": "image/png", "name": "a.png", "type": "text"}
     message = {"id": "u", "role": "user", "content": "", "parts": [], "experimental_attachments": [file]}
     found = convert([message], "ai-sdk-ui-v4", "ai-sdk-ui-v7")

@@ -1,4 +1,4 @@
-"""What a format has no place for goes along, and comes back exact."""
+"""The sidecar carries values that a format cannot represent, and restores them exactly."""
 
 from functools import cache
 
@@ -20,62 +20,65 @@ from tests.sampling import FULL, sampled
 from tests.strategies_json import json_values
 from tests.tables import Failures, each_row
 
-CARRIERS = sorted(name for name, one in all_formats().items() if one.slot and one.load and one.dump)
+WITH_SIDECAR = sorted(name for name, one in all_formats().items() if one.slot and one.load and one.dump)
 
 
-@each_row("name", CARRIERS)
-def test_a_conversation_that_has_everything_comes_back_exact(name: str) -> None:
-    said = to_json(full_conversation())
-    there = convert(said, "canonical", name, carry=True)
+@each_row("name", WITH_SIDECAR)
+def test_a_full_conversation_round_trips_exactly(name: str) -> None:
+    messages_json = to_json(full_conversation())
+    there = convert(messages_json, "canonical", name, carry=True)
     back = convert(there.payload, name, "canonical")
-    assert back.payload == said
+    assert back.payload == messages_json
     assert there.lossless
-    assert not convert(said, "canonical", name).lossless
+    assert not convert(messages_json, "canonical", name).lossless
 
 
 @settings(max_examples=200 if FULL else 5)
 @given(messages=st.lists(canonical.messages(), min_size=1, max_size=3, unique_by=lambda one: one.id))
-def test_any_messages_come_back_exact_or_their_losses_are_told(messages: list[Message]) -> None:
-    said = to_json(messages)
-    failures = Failures(len(CARRIERS))
-    for name in CARRIERS:
+def test_any_messages_round_trip_exactly_or_losses_are_reported(messages: list[Message]) -> None:
+    messages_json = to_json(messages)
+    failures = Failures(len(WITH_SIDECAR))
+    for name in WITH_SIDECAR:
         with failures.of(name):
-            there = convert(said, "canonical", name, carry=True)
+            there = convert(messages_json, "canonical", name, carry=True)
             back = convert(there.payload, name, "canonical")
-            assert back.payload == said or there.losses
+            assert back.payload == messages_json or there.losses
     failures.report()
 
 
-@each_row("name", CARRIERS)
-def test_what_was_said_since_is_left_alone(name: str) -> None:
-    said, more = to_json(full_conversation()), [{"id": "new", "role": "user", "content": "And how old?"}]
-    there = convert(said, "canonical", name, carry=True).payload
+@each_row("name", WITH_SIDECAR)
+def test_messages_that_were_added_later_are_read(name: str) -> None:
+    messages_json, more = (
+        to_json(full_conversation()),
+        [{"id": "new", "role": "user", "content": "And how old?"}],
+    )
+    there = convert(messages_json, "canonical", name, carry=True).payload
     added = convert(more, "canonical", name).payload
     if not (is_array(there) and is_array(added)):
-        return  # no list of messages
+        return  # not a list of messages
     back = read([*there, *added], get_format(name)).messages
-    assert to_json(back[: len(said)]) == said
+    assert to_json(back[: len(messages_json)]) == messages_json
     assert [part.text for part in back[-1].parts] == ["And how old?"]  # type: ignore[union-attr]
 
 
 @each_row("source", HISTORIES)
-@each_row("name", sampled(CARRIERS, 3))
-def test_a_request_to_a_model_comes_back_with_all_it_asked_for(name: str, source: str) -> None:
+@each_row("name", sampled(WITH_SIDECAR, 3))
+def test_a_request_to_a_model_round_trips_exactly(name: str, source: str) -> None:
     there = convert(HISTORIES[source], source, name, carry=True)
     assert there.lossless
     assert convert(there.payload, name, source).payload == HISTORIES[source]
 
 
-def test_what_was_carried_for_a_message_that_was_changed_is_told() -> None:
-    said = to_json(full_conversation())
-    there = convert(said, "canonical", "ui", carry=True).payload
+def test_stale_values_of_an_edited_message_are_reported() -> None:
+    messages_json = to_json(full_conversation())
+    there = convert(messages_json, "canonical", "ui", carry=True).payload
     there[1]["parts"][0]["text"] = "Something else."
     loaded = read(there, get_format("ui"))
     assert [loss.why for loss in loaded.losses if loss.why == STALE]
     assert loaded.messages[1].parts[0].text == "Something else."  # type: ignore[union-attr]
 
 
-def test_a_slot_with_something_else_in_it_is_told_and_nothing_breaks() -> None:
+def test_an_unknown_version_of_the_sidecar_is_reported() -> None:
     message: Json = {"id": "m", "role": "user", "parts": [], "metadata": {"partita": {"version": 9}}}
     loaded = read([message], get_format("ui"))
     assert len(loaded.messages) == 1
@@ -84,31 +87,31 @@ def test_a_slot_with_something_else_in_it_is_told_and_nothing_breaks() -> None:
 
 @settings(max_examples=100 if FULL else 3)
 @given(rest=st.dictionaries(st.text(max_size=5), json_values(), max_size=3))
-def test_a_slot_gives_back_what_was_put_and_the_payload_as_it_was(rest: dict[str, Json]) -> None:
-    failures = Failures(len(CARRIERS))
-    for name in CARRIERS:
+def test_a_slot_returns_the_stored_value_and_the_original_payload(rest: dict[str, Json]) -> None:
+    failures = Failures(len(WITH_SIDECAR))
+    for name in WITH_SIDECAR:
         with failures.of(name):
             slot = get_format(name).slot
             assert isinstance(slot, Slot)
-            payload = written_everything(name)
+            payload = written_conversation(name)
             assert slot.take(slot.put(payload, rest)) == (payload, rest)
     failures.report()
 
 
 @cache
-def written_everything(name: str) -> Json:
+def written_conversation(name: str) -> Json:
     dump = get_format(name).dump
     assert dump is not None
     return dump(full_conversation()).payload
 
 
 @given(before=json_values(), after=json_values())
-def test_a_patch_makes_the_one_of_the_other(before: Json, after: Json) -> None:
+def test_a_patch_converts_the_first_value_into_the_second(before: Json, after: Json) -> None:
     patch = json_patch(before, after)
     assert (before if patch is None else apply_patch(before, patch)) == after
 
 
-def test_a_patch_is_a_json_patch() -> None:
+def test_a_patch_is_in_the_json_patch_format() -> None:
     before, after = {"a/b": [1, 2, 3], "c": True, "d": 0}, {"a/b": [1, 4, 5, 3], "c": 1, "e": None}
     assert json_patch(before, after) == [
         {"op": "remove", "path": "/a~1b/1"},
@@ -158,7 +161,7 @@ VERSION_1: JsonObject = {
 }
 
 
-def test_what_version_1_carried_is_still_read() -> None:
+def test_sidecars_of_version_1_are_read() -> None:
     back = convert(VERSION_1, "sharegpt", "canonical")
     assert back.lossless
     assert (

@@ -1,4 +1,4 @@
-"""Requests and answers of the Messages API in our own words: every block, every spelling."""
+"""Samples of the Anthropic Messages API: requests, responses, a stream, with every kind of block."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -60,7 +60,7 @@ USER_BLOCKS: Final[list[JsonObject]] = [
     {"type": "hologram", "beam": {"nm": 532}},
 ]
 
-SERVED: Final[list[JsonObject]] = [
+SERVER_TOOL_BLOCKS: Final[list[JsonObject]] = [
     {"type": "server_tool_use", "id": "s1", "name": "web_search", "input": {"query": "tide"}},
     {
         "type": "web_search_tool_result",
@@ -112,10 +112,10 @@ CITED: Final = {
     "encrypted_index": "idx",
 }
 
-ANSWER_BLOCKS: Final[list[JsonObject]] = [
+RESPONSE_BLOCKS: Final[list[JsonObject]] = [
     {"type": "thinking", "thinking": "The tables know.", "signature": "sig=="},
     {"type": "redacted_thinking", "data": "opaque=="},
-    *SERVED,
+    *SERVER_TOOL_BLOCKS,
     text("At ", citations=[CITED]),
     text("six."),
     {"type": "compaction", "content": "They met.", "encrypted_content": "enc"},
@@ -134,13 +134,13 @@ ADDITION: Final[JsonObject] = {
     "tool": {"type": "tool_reference", "name": "x"},
 }
 
-TALKS: Final[dict[str, list[JsonObject]]] = {
+CONVERSATIONS: Final[dict[str, list[JsonObject]]] = {
     "nothing": [],
     "words": [user("Tide?"), assistant("Six."), user(text("Thanks"), text("!"))],
     "one block": [user(text("Tide?")), assistant(text("Six."))],
     "neighbours": [user("a"), user(text("b")), assistant("c"), assistant("d"), user("e")],
     "every block of the user": [user(*USER_BLOCKS)],
-    "every block of the model": [user("?"), assistant(*ANSWER_BLOCKS), user(*RESULTS, text("And now?"))],
+    "every block of the model": [user("?"), assistant(*RESPONSE_BLOCKS), user(*RESULTS, text("And now?"))],
     "steps": [
         user("?"),
         assistant(text("I look."), use("c1")),
@@ -150,7 +150,7 @@ TALKS: Final[dict[str, list[JsonObject]]] = {
         assistant("Six."),
         user("Thanks"),
     ],
-    "words behind results, in a turn of their own": [
+    "a text after results, in a separate message": [
         user("?"),
         assistant(use("c1"), use("c2")),
         user(result("c2", None), result("c1", [{"type": "tool_reference", "tool_name": "tide"}])),
@@ -165,7 +165,7 @@ TALKS: Final[dict[str, list[JsonObject]]] = {
             result("c2", "no", is_error=True),
         ),
     ],
-    "instructions in between": [
+    "system messages in between": [
         user("?"),
         assistant("Six."),
         {"role": "system", "content": [text("Be brief."), ADDITION]},
@@ -185,7 +185,7 @@ REQUEST: Final[JsonObject] = {
     "model": "claude-test",
     "max_tokens": 100,
     "system": [text("You know tides.", cache_control=CACHE), text("Be brief.")],
-    "messages": TALKS["every block of the model"],
+    "messages": CONVERSATIONS["every block of the model"],
     "tools": [
         {"type": "web_search_20250305", "name": "web_search", "max_uses": 2},
         {
@@ -206,7 +206,7 @@ BODY: Final[JsonObject] = {
     "type": "message",
     "role": "assistant",
     "model": "claude-test",
-    "content": ANSWER_BLOCKS,
+    "content": RESPONSE_BLOCKS,
     "stop_reason": "tool_use",
     "stop_sequence": None,
     "container": {"id": "box", "expires_at": "2026-03-01T09:00:00Z"},
@@ -272,5 +272,5 @@ def build_request(
     tools: Sequence[ToolSpec] = (),
     settings: JsonObject | None = None,
 ) -> Dumped:
-    """A streaming request, as the runtime sends it."""
+    """Return a streaming request as the runtime sends it."""
     return dump(view, Request(tuple(tools), {"model": model, "stream": True, **(settings or {})}))
