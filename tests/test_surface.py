@@ -1,9 +1,12 @@
 """The public API: one list of names, and every type that a public signature mentions is in it."""
 
 import ast
+import inspect
+from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 from types import FunctionType, ModuleType
+from typing import Any, Final, ParamSpec, TypeVar, get_args, get_origin, get_type_hints
 
 import pytest
 
@@ -39,6 +42,39 @@ def names_of(name: str) -> list[str]:
 PUBLIC = [(name, each) for name in PACKAGES for each in names_of(name)]
 
 
+CREATED_BY_FUNCTIONS: Final = {
+    "Blobs",
+    "Keys",
+    "Logs",
+    "Messages",
+    "ParsedLog",
+    "Runs",
+    "Sources",
+    "Stats",
+    "Store",
+    "StoreMemory",
+    "SyncStore",
+    "Threads",
+    "UsageLedger",
+}
+"""Public classes whose constructors are not public: functions such as `open_store` return their instances."""
+
+INTERNAL: Final = {
+    "Checkpoint.of",
+    "Checkpoint.restore",
+    "LogImportReport.add",
+    "ParsedLog.read_whole",
+    "ParsedLog.reading",
+    "PartitaApp.opened",
+    "Session.meter",
+    "Store.in_transaction",
+    "Store.read",
+    "Store.viewed",
+    "Store.write",
+}
+"""Methods of public classes that only other modules of Partita call."""
+
+
 @each_row(("module", "name"), PUBLIC)
 def test_a_public_name_can_be_imported_and_has_a_docstring(module: str, name: str) -> None:
     value = getattr(package(module), name)
@@ -49,6 +85,79 @@ def test_a_public_name_can_be_imported_and_has_a_docstring(module: str, name: st
 def test_a_name_is_public_in_one_module() -> None:
     names = [name for _, name in PUBLIC]
     assert sorted(name for name in names if names.count(name) > 1) == []
+
+
+def test_every_type_in_a_public_signature_is_public() -> None:
+    values = {name: getattr(package(module), name) for module, name in PUBLIC}
+    public = {id(value) for value in values.values()}
+    found: dict[str, list[str]] = {}
+    for name, value in values.items():
+        for place, hints in signatures(name, value, values):
+            for hint in hints.values():
+                for one in named_types(hint, public):
+                    module = getattr(one, "__module__", "")
+                    if module.startswith("partita.") and module != "partita.errors":
+                        found.setdefault(f"{module}.{one.__name__}", []).append(place)
+    assert found == {}
+
+
+def signatures(name: str, value: Any, names: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The type hints of a function, or of the fields, properties and public methods of a class."""
+    if isinstance(value, FunctionType):
+        yield name, hints_of(value, names)
+    elif isinstance(value, type):
+        for base in value.__mro__:
+            if not base.__module__.startswith("partita."):
+                continue
+            if name not in CREATED_BY_FUNCTIONS:
+                yield name, hints_of(base, names)
+            for member, method in vars(base).items():
+                place = f"{name}.{member}"
+                function = function_of(method)
+                if place in INTERNAL or function is None or (member.startswith("_") and member != "__init__"):
+                    continue
+                if member == "__init__" and name in CREATED_BY_FUNCTIONS:
+                    continue
+                hints = hints_of(function, names)
+                if hasattr(
+                    method, "_method"
+                ):  # a method of the store: the transaction is not passed by callers
+                    hints.pop("tx", None)
+                yield place, hints
+
+
+def function_of(method: Any) -> FunctionType | None:
+    """The function behind a method, property or descriptor."""
+    method = getattr(method, "_method", method)
+    for attribute in ("fget", "__func__", "func"):
+        method = getattr(method, attribute, None) or method
+    method = inspect.unwrap(method) if callable(method) else method
+    return method if isinstance(method, FunctionType) else None
+
+
+def hints_of(value: Any, names: dict[str, Any]) -> dict[str, Any]:
+    """The type hints of a class or function. Hints of names that only type checkers import are left out."""
+    try:
+        return get_type_hints(value, localns=names)
+    except NameError:
+        return {}
+
+
+def named_types(hint: Any, public: set[int]) -> Iterator[Any]:
+    """The types in a hint that are not public. Those behind a public alias are not listed."""
+    if id(hint) in public or isinstance(hint, TypeVar | ParamSpec):
+        return
+    if isinstance(hint, list | tuple):  # the parameters of a callable
+        for one in hint:
+            yield from named_types(one, public)
+        return
+    origin, arguments = get_origin(hint), get_args(hint)
+    if isinstance(origin, type):
+        yield from named_types(origin, public)
+    for one in arguments:
+        yield from named_types(one, public)
+    if origin is None and isinstance(hint, type):
+        yield hint
 
 
 def test_the_top_of_the_package_has_few_names() -> None:

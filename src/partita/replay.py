@@ -5,8 +5,14 @@ from typing import TYPE_CHECKING
 from partita.lazy import lazy_exports
 
 if TYPE_CHECKING:
+    from .runtime.compare.differences import Difference as Difference
+    from .runtime.compare.differences import Piece as Piece
+    from .runtime.compare.run_diff import Fact as Fact
+    from .runtime.compare.run_diff import PartDiff as PartDiff
     from .runtime.compare.run_diff import RunDiff as RunDiff
     from .runtime.compare.run_diff import diff_runs as diff_runs
+    from .runtime.rebuild.report import ChangedMessage as ChangedMessage
+    from .runtime.rebuild.report import ReprojectedRun as ReprojectedRun
     from .runtime.rebuild.report import ReprojectReport as ReprojectReport
     from .runtime.rebuild.reproject import reproject as reproject
     from .runtime.replay.playback import play as play
@@ -15,13 +21,33 @@ if TYPE_CHECKING:
     from .runtime.replay.service import rerun as rerun
     from .runtime.replay.stepper import Stepper as Stepper
 
+
 # The same names at run time, by the module that defines them: each module is imported on first use.
 EXPORTS: dict[str, tuple[str, ...]] = {
-    "partita.runtime.compare.run_diff": ("RunDiff", "diff_runs"),
-    "partita.runtime.rebuild.report": ("ReprojectReport",),
+    "partita.runtime.compare.differences": (
+        "Difference",
+        "Piece",
+    ),
+    "partita.runtime.compare.run_diff": (
+        "Fact",
+        "PartDiff",
+        "RunDiff",
+        "diff_runs",
+    ),
+    "partita.runtime.rebuild.report": (
+        "ChangedMessage",
+        "ReprojectReport",
+        "ReprojectedRun",
+    ),
     "partita.runtime.rebuild.reproject": ("reproject",),
-    "partita.runtime.replay.playback": ("play", "play_sse"),
-    "partita.runtime.replay.service": ("ReplayService", "rerun"),
+    "partita.runtime.replay.playback": (
+        "play",
+        "play_sse",
+    ),
+    "partita.runtime.replay.service": (
+        "ReplayService",
+        "rerun",
+    ),
     "partita.runtime.replay.stepper": ("Stepper",),
 }
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from partita.errors import FormatError
-from partita.formats.ai_sdk.schema import Problem, chunk_problems
+from partita.formats.ai_sdk.schema import SchemaProblem, chunk_problems
 from partita.types.json import Json, JsonObject
 from tests.recordings import at_least, cases
 from tests.tables import each_row
@@ -174,24 +174,24 @@ def test_chunks_are_accepted_by_the_versions_that_define_them(chunk: Json, versi
     assert {version for version in (5, 6, 7) if not chunk_problems(chunk, version)} == versions
 
 
-PROBLEMS: dict[str, tuple[Json, Problem]] = {
-    "missing": ({"type": "text-start"}, Problem("$.id", "string", "nothing")),
-    "a wrong type": ({"type": "abort", "reason": 5}, Problem("$.reason", "string", "number")),
+PROBLEMS: dict[str, tuple[Json, SchemaProblem]] = {
+    "missing": ({"type": "text-start"}, SchemaProblem("$.id", "string", "nothing")),
+    "a wrong type": ({"type": "abort", "reason": 5}, SchemaProblem("$.reason", "string", "number")),
     "a nested member": (
         {"type": "text-start", "id": "1", "providerMetadata": {"a": []}},
-        Problem("$.providerMetadata.a", "object", "array"),
+        SchemaProblem("$.providerMetadata.a", "object", "array"),
     ),
     "an item of an array": (
         {"type": "steering-message", "id": "1", "parts": [{"type": "text", "text": None}]},
-        Problem("$.parts[0].text", "string", "null"),
+        SchemaProblem("$.parts[0].text", "string", "null"),
     ),
-    "unknown": ({"type": "picture"}, Problem("$.type", "a chunk type that version 7 knows", '"picture"')),
-    "not a chunk": (None, Problem("$", "object", "null")),
+    "unknown": ({"type": "picture"}, SchemaProblem("$.type", "a chunk type that version 7 knows", '"picture"')),
+    "not a chunk": (None, SchemaProblem("$", "object", "null")),
 }
 
 
 @each_row(("chunk", "problem"), PROBLEMS.values(), ids=PROBLEMS)
-def test_a_problem_has_a_path_and_a_description(chunk: Json, problem: Problem) -> None:
+def test_a_problem_has_a_path_and_a_description(chunk: Json, problem: SchemaProblem) -> None:
     assert chunk_problems(chunk) == [problem]
 
 

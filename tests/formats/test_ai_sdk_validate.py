@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 
 from partita.errors import ConversionError, DecodeError, FormatError, PartitaError
-from partita.formats.ai_sdk.schema import Problem
+from partita.formats.ai_sdk.schema import SchemaProblem
 from partita.formats.ai_sdk.validate import ToolSchemas, Validation, validate_ui_messages
 from partita.types.json import Json, JsonObject, is_array, is_object
 from tests.formats.test_ai_sdk_convert import broken_messages, exact, ui_messages
@@ -118,8 +118,8 @@ def test_one_invalid_message_does_not_affect_the_others() -> None:
         (2, None, False),
     ]
     assert result.verdicts[1].problems == (
-        Problem("messages[1].parts[0].text", "string", "nothing"),
-        Problem("messages[1].parts[1].type", "a part type that version 7 knows", '"x"'),
+        SchemaProblem("messages[1].parts[0].text", "string", "nothing"),
+        SchemaProblem("messages[1].parts[1].type", "a part type that version 7 knows", '"x"'),
     )
     assert isinstance(result.error, DecodeError)
     assert (result.error.where, result.error.expected) == ("messages[1].parts[0].text", "string")

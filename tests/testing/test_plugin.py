@@ -10,9 +10,9 @@ import pytest
 
 from partita.runtime.recordings.recording import (
     Exchange,
+    RecordedRequest,
+    RecordedResponse,
     Recording,
-    Request,
-    Response,
     origin_of,
     write_recording,
 )
@@ -102,8 +102,10 @@ def exchange(words: str, said: str) -> Exchange:
     body: JsonObject = {"messages": [{"content": words, "role": "user"}], "model": "m"}
     return Exchange(
         format="openai-chat",
-        request=Request(method="POST", path="/chat/completions", body=body),
-        response=Response(status=200, headers={"content-type": "application/json"}, json={"said": said}),
+        request=RecordedRequest(method="POST", path="/chat/completions", body=body),
+        response=RecordedResponse(
+            status=200, headers={"content-type": "application/json"}, json={"said": said}
+        ),
     )
 
 

@@ -15,8 +15,8 @@ from partita.runtime.agent.agent import Agent
 from partita.runtime.model_calls import ModelRequest, RequestCompressor, RequestExpander, request_marker
 from partita.runtime.recordings.recording import (
     Exchange,
+    RecordedResponse,
     Recording,
-    Response,
     origin_of,
     parse_recording,
     read_recording,
@@ -252,7 +252,7 @@ def test_a_secret_in_pieces_is_taken_out_of_a_stream() -> None:
     pieces = [TOKEN[:9], TOKEN[9:20], f"{TOKEN[20:]} is it."]
     events: list[JsonObject] = [{"choices": [{"index": 0, "delta": {"content": piece}}]} for piece in pieces]
     stream = [f"data: {dumps(event).decode()}\n\n" for event in [*events, {"done": True}]]
-    response = Response(status=200, headers={"content-type": "text/event-stream"}, stream=stream)
+    response = RecordedResponse(status=200, headers={"content-type": "text/event-stream"}, stream=stream)
     said = Exchange(
         format="openai-chat", response=response, output=[dumps({"password": "hunter22x"}).decode() + "\n"]
     )
@@ -344,7 +344,9 @@ def test_nobody_waits_as_long_as_was_asked_then(tmp_path: Path, upstream: str) -
     record(tmp_path, upstream, "Say hello.")
     recording = read_recording(tmp_path / "one.json")
     (one,) = recording.exchanges
-    busy = Response(status=429, headers={"retry-after": "60"}, json={"error": {"message": "Slow down."}})
+    busy = RecordedResponse(
+        status=429, headers={"retry-after": "60"}, json={"error": {"message": "Slow down."}}
+    )
     write_recording(tmp_path / "one.json", replace(recording, exchanges=[replace(one, response=busy)]))
     with Replay(tmp_path) as replay:
         endpoint = replay.endpoint("one")

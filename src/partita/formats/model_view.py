@@ -56,7 +56,7 @@ OpenCalls: TypeAlias = Literal["answer", "remove"]
 """What is done about a call without a result: it gets one that states this, or it is removed."""
 
 
-class View(NamedTuple):
+class ModelView(NamedTuple):
     """The messages that are sent to a model, and the repairs they needed."""
 
     messages: tuple[Message, ...]
@@ -73,12 +73,12 @@ class Repaired(NamedTuple):
 
 def model_view(
     messages: Sequence[Message], *, open_calls: OpenCalls = "answer", flatten_text: bool = False
-) -> View:
+) -> ModelView:
     """Return the messages that are sent to a model, one for each step, each followed by its results."""
     repair = _Repair(messages, open_calls, flatten_text)
     kept = [one.message for one in repair.run()]
     view = [message for turn in split(kept, _is_sent) for message in _messages_of(turn)]
-    return View(tuple(view), tuple(repair.repairs))
+    return ModelView(tuple(view), tuple(repair.repairs))
 
 
 def repair_calls(

@@ -5,10 +5,13 @@ from typing import TYPE_CHECKING
 from partita.lazy import lazy_exports
 
 if TYPE_CHECKING:
+    from partita.formats.log.sink import Position as Position
     from partita.formats.log.sink import UnknownRecord as UnknownRecord
 
+    from .files import Expansion as Expansion
     from .files import discover as discover
     from .files import find_logs as find_logs
+    from .lines.blocks import AsyncReadable as AsyncReadable
     from .parsing import LogStream as LogStream
     from .parsing import ParsedLog as ParsedLog
     from .parsing import ToolCall as ToolCall
@@ -16,11 +19,23 @@ if TYPE_CHECKING:
     from .parsing import parse_log_file as parse_log_file
     from .parsing import parse_log_stream as parse_log_stream
     from .sources.source import LogFile as LogFile
+    from .sources.source import LogFormat as LogFormat
+    from .sources.source import PathInfo as PathInfo
+    from .watching.watcher import WatchMethod as WatchMethod
+
 
 # The same names at run time, by the module that defines them: each module is imported on first use.
 EXPORTS: dict[str, tuple[str, ...]] = {
-    "partita.formats.log.sink": ("UnknownRecord",),
-    "partita.logs.files": ("discover", "find_logs"),
+    "partita.formats.log.sink": (
+        "Position",
+        "UnknownRecord",
+    ),
+    "partita.logs.files": (
+        "Expansion",
+        "discover",
+        "find_logs",
+    ),
+    "partita.logs.lines.blocks": ("AsyncReadable",),
     "partita.logs.parsing": (
         "LogStream",
         "ParsedLog",
@@ -29,7 +44,12 @@ EXPORTS: dict[str, tuple[str, ...]] = {
         "parse_log_file",
         "parse_log_stream",
     ),
-    "partita.logs.sources.source": ("LogFile",),
+    "partita.logs.sources.source": (
+        "LogFile",
+        "LogFormat",
+        "PathInfo",
+    ),
+    "partita.logs.watching.watcher": ("WatchMethod",),
 }
 
 if not TYPE_CHECKING:  # type checkers would accept every name of a module with `__getattr__`

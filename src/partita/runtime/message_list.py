@@ -16,7 +16,7 @@ from partita.formats.ai_sdk.ui.format import dump as dump_ui
 from partita.formats.conversion import detect_and_read
 from partita.formats.format import Decoder, Dumped, Format, Loaded, losses_of
 from partita.formats.losses import Loss
-from partita.formats.model_view import View, model_view
+from partita.formats.model_view import ModelView, model_view
 from partita.formats.registry import get_format
 from partita.store.ids import new_id
 from partita.stream.accumulator import MessagesAccumulator, close_message, is_empty
@@ -410,7 +410,7 @@ class MessageList:
         """The messages as UI messages of an AI SDK."""
         return dump_ui(self.canonical(source), version=version).payload
 
-    def model(self, *, source: MessageSource | None = None) -> View:
+    def model(self, *, source: MessageSource | None = None) -> ModelView:
         """The messages as a model receives them, each call with one output, and the repairs for that."""
         return model_view(self.canonical(source))
 

@@ -10,13 +10,17 @@ if TYPE_CHECKING:
     from .accumulator import MessagesCheckpoint as MessagesCheckpoint
     from .accumulator import accumulate_messages as accumulate_messages
     from .checkpoint import Checkpoint as Checkpoint
+    from .checkpoint import ChildCheckpoint as ChildCheckpoint
+    from .checkpoint import InputCheckpoint as InputCheckpoint
     from .encoder import SseEncoder as SseEncoder
     from .partial_json import Parsed as Parsed
     from .partial_json import PartialJson as PartialJson
     from .partial_json import parse_partial_json as parse_partial_json
     from .sse import ChunkReader as ChunkReader
     from .sse import SseDecoder as SseDecoder
+    from .targets import Since as Since
     from .targets import Target as Target
+
 
 # The same names at run time, by the module that defines them: each module is imported on first use.
 EXPORTS: dict[str, tuple[str, ...]] = {
@@ -26,11 +30,25 @@ EXPORTS: dict[str, tuple[str, ...]] = {
         "MessagesCheckpoint",
         "accumulate_messages",
     ),
-    "partita.stream.checkpoint": ("Checkpoint",),
+    "partita.stream.checkpoint": (
+        "Checkpoint",
+        "ChildCheckpoint",
+        "InputCheckpoint",
+    ),
     "partita.stream.encoder": ("SseEncoder",),
-    "partita.stream.partial_json": ("Parsed", "PartialJson", "parse_partial_json"),
-    "partita.stream.sse": ("ChunkReader", "SseDecoder"),
-    "partita.stream.targets": ("Target",),
+    "partita.stream.partial_json": (
+        "Parsed",
+        "PartialJson",
+        "parse_partial_json",
+    ),
+    "partita.stream.sse": (
+        "ChunkReader",
+        "SseDecoder",
+    ),
+    "partita.stream.targets": (
+        "Since",
+        "Target",
+    ),
 }
 
 if not TYPE_CHECKING:  # type checkers would accept every name of a module with `__getattr__`

@@ -11,7 +11,7 @@ from msgspec import UNSET
 
 from partita.errors import AgentError, DecodeError, PartitaError
 from partita.formats.redaction.values import redact
-from partita.runtime.recordings.recording import Exchange, Request
+from partita.runtime.recordings.recording import Exchange, RecordedRequest
 from partita.types.json import Json, JsonObject, dumps, is_array, is_object
 from partita.types.json_diff import JsonPath, value_changes
 
@@ -202,7 +202,7 @@ class Terms:
         return renamed(left, [pattern_of(path) for path in IDS.get(family or "", ())])
 
 
-def compare(exchange: Exchange, made: Request, terms: Terms) -> list[Difference]:
+def compare(exchange: Exchange, made: RecordedRequest, terms: Terms) -> list[Difference]:
     """Where a request differs from the recorded one."""
     recorded = exchange.request
     if recorded is None:
@@ -219,7 +219,7 @@ def compare(exchange: Exchange, made: Request, terms: Terms) -> list[Difference]
     return found + body_differences(terms.plain(recorded.body, family), terms.plain(made.body, family))
 
 
-def _kind(request: Request) -> str:
+def _kind(request: RecordedRequest) -> str:
     if request.body is not UNSET:
         return "JSON"
     return "no body" if request.base64 is None else f"{len(request.base64) * 3 // 4} bytes that are no JSON"

@@ -27,7 +27,7 @@ from partita.runtime.providers.vendors import (
     OpenAIChatService,
     OpenAIResponsesService,
 )
-from partita.runtime.recordings.recording import Exchange, Recording, Response
+from partita.runtime.recordings.recording import Exchange, RecordedResponse, Recording
 from partita.runtime.recordings.run_recording import exchanges_of
 from partita.runtime.replay.recorded_run import RecordedRun
 from partita.runtime.service import AgentService, InvokeOptions, Prompt, closed, prompt_messages
@@ -104,7 +104,7 @@ class RecordedModel:
 class _Canned:
     """A recorded response as if it came over the wire."""
 
-    def __init__(self, response: Response) -> None:
+    def __init__(self, response: RecordedResponse) -> None:
         self.status_code = response.status
         self.headers: Mapping[str, str] = response.headers
         self._pieces = response.pieces

@@ -20,9 +20,9 @@ from partita.runtime.recordings.recording import (
     EVENT_STREAM,
     Exchange,
     OriginKind,
+    RecordedRequest,
+    RecordedResponse,
     Recording,
-    Request,
-    Response,
     origin_of,
     read_recording,
     request_of,
@@ -139,7 +139,7 @@ class Forwarding:
         finally:
             self._done()
 
-    def _keep(self, number: int, incoming: Incoming, response: Response) -> None:
+    def _keep(self, number: int, incoming: Incoming, response: RecordedResponse) -> None:
         path = kept_path(self._provider, incoming.path)
         request = request_of(incoming.method, path, incoming.body)
         with self._lock:
@@ -247,7 +247,7 @@ def _told(before: Recording | None, now: Recording, terms: Terms) -> str:
     found = [
         f"\n  request {place}: {difference}"
         for place, (was, one) in enumerate(zip(before.exchanges, now.exchanges, strict=True), 1)
-        for difference in compare(was, one.request or Request(method="", path=""), terms)
+        for difference in compare(was, one.request or RecordedRequest(method="", path=""), terms)
     ]
     more = f"\n  … and {len(found) - TOLD} more" if len(found) > TOLD else ""
     same = ", the same requests, other answers" if not found else ""

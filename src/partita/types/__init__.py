@@ -12,7 +12,13 @@ if TYPE_CHECKING:
     from .codec import read_chunk as read_chunk
     from .codec import read_message as read_message
     from .codec import to_json as to_json
+    from .legacy import LegacyFile as LegacyFile
+    from .legacy import LegacyImage as LegacyImage
     from .legacy import LegacyMessage as LegacyMessage
+    from .legacy import LegacyText as LegacyText
+    from .legacy import LegacyThinking as LegacyThinking
+    from .legacy import LegacyToolCall as LegacyToolCall
+    from .legacy import LegacyToolResult as LegacyToolResult
     from .legacy import decode_legacy as decode_legacy
     from .legacy import read_legacy as read_legacy
     from .legacy import upgrade as upgrade
@@ -26,12 +32,16 @@ if TYPE_CHECKING:
     from .messages import text_of as text_of
     from .parts import Approval as Approval
     from .parts import Citation as Citation
+    from .parts import DocumentCitationSource as DocumentCitationSource
+    from .parts import UrlCitationSource as UrlCitationSource
     from .schema import json_schema as json_schema
     from .schema import schema_components as schema_components
     from .threads import Run as Run
     from .threads import Thread as Thread
     from .tool_results import expand as expand
     from .tool_results import fold as fold
+    from .value import Extra as Extra
+
 
 # The same names at run time, by the module that defines them: each module is imported on first use.
 EXPORTS: dict[str, tuple[str, ...]] = {
@@ -44,7 +54,18 @@ EXPORTS: dict[str, tuple[str, ...]] = {
         "read_message",
         "to_json",
     ),
-    "partita.types.legacy": ("LegacyMessage", "decode_legacy", "read_legacy", "upgrade"),
+    "partita.types.legacy": (
+        "LegacyFile",
+        "LegacyImage",
+        "LegacyMessage",
+        "LegacyText",
+        "LegacyThinking",
+        "LegacyToolCall",
+        "LegacyToolResult",
+        "decode_legacy",
+        "read_legacy",
+        "upgrade",
+    ),
     "partita.types.messages": (
         "AssistantContent",
         "CanonicalMessage",
@@ -55,10 +76,25 @@ EXPORTS: dict[str, tuple[str, ...]] = {
         "UserContent",
         "text_of",
     ),
-    "partita.types.parts": ("Approval", "Citation"),
-    "partita.types.schema": ("json_schema", "schema_components"),
-    "partita.types.threads": ("Run", "Thread"),
-    "partita.types.tool_results": ("expand", "fold"),
+    "partita.types.parts": (
+        "Approval",
+        "Citation",
+        "DocumentCitationSource",
+        "UrlCitationSource",
+    ),
+    "partita.types.schema": (
+        "json_schema",
+        "schema_components",
+    ),
+    "partita.types.threads": (
+        "Run",
+        "Thread",
+    ),
+    "partita.types.tool_results": (
+        "expand",
+        "fold",
+    ),
+    "partita.types.value": ("Extra",),
 }
 
 if not TYPE_CHECKING:  # type checkers would accept every name of a module with `__getattr__`

@@ -37,7 +37,7 @@ NOTHING: Final = "nothing"
 SHOWN: Final = 40
 
 
-class Problem(NamedTuple):
+class SchemaProblem(NamedTuple):
     """A value that a schema refuses: its path, what was expected, and what was found."""
 
     path: str
@@ -53,11 +53,11 @@ class Reading:
     """The state of reading one value: the problems so far, and whether unknown members are kept."""
 
     lossless: bool = False
-    problems: list[Problem] = field(default_factory=list[Problem])
+    problems: list[SchemaProblem] = field(default_factory=list[SchemaProblem])
 
     def refuse(self, path: str, expected: str, found: str) -> None:
         """Add a problem."""
-        self.problems.append(Problem(path, expected, found))
+        self.problems.append(SchemaProblem(path, expected, found))
 
 
 class Kind(Protocol):
@@ -167,7 +167,7 @@ class Members:
 class Variants:
     """An object of one of several kinds, which its members decide."""
 
-    pick: Callable[[JsonObject], Kind | Problem]
+    pick: Callable[[JsonObject], Kind | SchemaProblem]
     name: str = "object"
 
     def read(self, value: Json, path: str, reading: Reading) -> Json:
@@ -176,7 +176,7 @@ class Variants:
             reading.refuse(path, self.name, shown(value))
             return value
         variant = self.pick(value)
-        if isinstance(variant, Problem):
+        if isinstance(variant, SchemaProblem):
             reading.refuse(f"{path}.{variant.path}", variant.expected, variant.found)
             return value
         return variant.read(value, path, reading)
@@ -188,15 +188,15 @@ def one_of(*values: str) -> Plain:
     return Plain(names if len(values) == 1 else f"one of {names}", lambda value: value in values)
 
 
-def pick_by(key: str, variants: Mapping[str, Kind]) -> Callable[[JsonObject], Kind | Problem]:
+def pick_by(key: str, variants: Mapping[str, Kind]) -> Callable[[JsonObject], Kind | SchemaProblem]:
     """Choose a variant by the string at `key`."""
     expected = f"one of {', '.join(sorted(variants))}"
 
-    def pick(value: JsonObject) -> Kind | Problem:
+    def pick(value: JsonObject) -> Kind | SchemaProblem:
         tag = value.get(key)
         if isinstance(tag, str) and tag in variants:
             return variants[tag]
-        return Problem(key, expected, shown(tag) if key in value else NOTHING)
+        return SchemaProblem(key, expected, shown(tag) if key in value else NOTHING)
 
     return pick
 
@@ -287,7 +287,7 @@ PROVIDER_METADATA: Final = Record(JSON_OBJECT)
 ROLES: Final = ("system", "user", "assistant")
 
 
-def chunk_problems(chunk: Json, version: int = 7) -> list[Problem]:
+def chunk_problems(chunk: Json, version: int = 7) -> list[SchemaProblem]:
     """Return why a client of that version refuses a chunk; empty if it accepts it.
 
     Unknown members are accepted.
@@ -411,14 +411,14 @@ def _chunk_schema(version: int) -> Kind:
     }
     data = schemas.of_struct(DataChunk, required=_always(DataChunk))
 
-    def pick(chunk: JsonObject) -> Kind | Problem:
+    def pick(chunk: JsonObject) -> Kind | SchemaProblem:
         type_ = chunk.get("type")
         if isinstance(type_, str):
             kind = data if type_.startswith(DATA_PREFIX) else kinds.get(type_)
             if kind is not None:
                 return kind
         found = shown(type_) if "type" in chunk else NOTHING
-        return Problem("type", f"a chunk type that version {version} knows", found)
+        return SchemaProblem("type", f"a chunk type that version {version} knows", found)
 
     return Variants(pick)
 
@@ -483,7 +483,7 @@ STATES: Final[Mapping[str, State]] = {
 }
 
 
-def _part_schemas(schemas: _Schemas) -> Callable[[JsonObject], Kind | Problem]:
+def _part_schemas(schemas: _Schemas) -> Callable[[JsonObject], Kind | SchemaProblem]:
     version = schemas.version
     kinds = {tag: schemas.of_part(type_) for tag, type_ in PART_TYPES.items() if schemas.knows(type_)}
     data = schemas.of_struct(DataChunk, without=CANONICAL_ONLY[DataChunk], required=_always(DataChunk))
@@ -494,27 +494,29 @@ def _part_schemas(schemas: _Schemas) -> Callable[[JsonObject], Kind | Problem]:
         if version >= 6 or not state.is_approval_required
     }
 
-    def pick(part: JsonObject) -> Kind | Problem:
+    def pick(part: JsonObject) -> Kind | SchemaProblem:
         type_ = part.get("type")
         if not isinstance(type_, str):
-            return Problem("type", "string", shown(type_) if "type" in part else NOTHING)
+            return SchemaProblem("type", "string", shown(type_) if "type" in part else NOTHING)
         if type_.startswith(DATA_PREFIX):
             return data
         if type_ == "dynamic-tool":
             return _by_state(part, dynamic, version)
         if type_.startswith("tool-"):
             return _by_state(part, static, version)
-        return kinds.get(type_) or Problem("type", f"a part type that version {version} knows", shown(type_))
+        return kinds.get(type_) or SchemaProblem(
+            "type", f"a part type that version {version} knows", shown(type_)
+        )
 
     return pick
 
 
-def _by_state(part: JsonObject, states: Mapping[str, Members], version: int) -> Kind | Problem:
+def _by_state(part: JsonObject, states: Mapping[str, Members], version: int) -> Kind | SchemaProblem:
     state = part.get("state")
     if isinstance(state, str) and state in states:
         return states[state]
     found = shown(state) if "state" in part else NOTHING
-    return Problem("state", f"a tool state that version {version} knows", found)
+    return SchemaProblem("state", f"a tool state that version {version} knows", found)
 
 
 def _tool(name: str, state: State, schemas: _Schemas, *, is_dynamic: bool) -> Members:

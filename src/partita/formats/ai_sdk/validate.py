@@ -16,7 +16,7 @@ from msgspec import UNSET
 from partita.errors import ConversionError, DecodeError, PartitaError
 from partita.types.json import Json, JsonObject, is_array, is_object
 
-from .schema import MAX_DEPTH, NOTHING, Problem, Reading, is_deeper, message_schema, rebuild, shown
+from .schema import MAX_DEPTH, NOTHING, Reading, SchemaProblem, is_deeper, message_schema, rebuild, shown
 from .versions import check_version
 
 # Schemas of users
@@ -31,7 +31,7 @@ class Checked(NamedTuple):
     """The result of a check: the value to continue with, or a problem."""
 
     value: Json = UNSET
-    problem: Problem | None = None
+    problem: SchemaProblem | None = None
 
 
 Check: TypeAlias = Callable[[Json, str], Checked]
@@ -76,14 +76,14 @@ def _from_json_schema(schema: JsonObject, where: str) -> Check:
 
     def check(value: Json, path: str) -> Checked:
         if value is UNSET:  # not a JSON value: only an empty schema accepts it
-            return Checked(value) if not schema else Checked(problem=Problem(path, "a value", NOTHING))
+            return Checked(value) if not schema else Checked(problem=SchemaProblem(path, "a value", NOTHING))
         if is_deeper(value, MAX_DEPTH):  # the validator is recursive, and would crash the process
-            return Checked(problem=Problem(path, TOO_DEEP, "more"))
+            return Checked(problem=SchemaProblem(path, TOO_DEEP, "more"))
         try:
             validator.validate(value)
         except jsonschema_rs.ValidationError as error:
             place = "".join(f"[{key}]" if isinstance(key, int) else f".{key}" for key in error.instance_path)
-            return Checked(problem=Problem(path + place, "what its schema accepts", error.message))
+            return Checked(problem=SchemaProblem(path + place, "what its schema accepts", error.message))
         except UnicodeEncodeError:  # half of a surrogate pair, which is valid in JavaScript but not in UTF-8
             return check(rebuild(value, text=_whole), path)._replace(value=value)
         return Checked(value)
@@ -96,9 +96,9 @@ def _from_function(function: Callable[[Json], Json]) -> Check:
         try:
             result = function(None if value is UNSET else value)
         except RecursionError:
-            return Checked(problem=Problem(path, TOO_DEEP, "more"))
+            return Checked(problem=SchemaProblem(path, TOO_DEEP, "more"))
         except (ValueError, PartitaError, msgspec.ValidationError) as error:
-            return Checked(problem=Problem(path, str(error) or type(error).__name__, shown(value)))
+            return Checked(problem=SchemaProblem(path, str(error) or type(error).__name__, shown(value)))
         return Checked(UNSET if value is UNSET and result is None else result)
 
     return check
@@ -192,7 +192,7 @@ class ToolChecks:
             reading.problems.extend([output_problem] if output_problem else [])
         return self._as_dynamic(part, name, reading) if forgiven else part
 
-    def _input_problem(self, part: JsonObject, tool: _Tool, path: str) -> Problem | None:
+    def _input_problem(self, part: JsonObject, tool: _Tool, path: str) -> SchemaProblem | None:
         given = part.get("input", UNSET)
         before = UNSET
         if self.rules.approval_holds_input and "approval" in part:
@@ -205,7 +205,7 @@ class ToolChecks:
             if problem is not None:
                 return problem
         if before is not UNSET and not same_json(value, given):
-            return Problem(path, "the result of approval.inputSchemaInput", "another value")
+            return SchemaProblem(path, "the result of approval.inputSchemaInput", "another value")
         return None
 
     def _as_dynamic(self, part: JsonObject, name: str, reading: Reading) -> JsonObject:
@@ -243,7 +243,7 @@ class Verdict:
 
     index: int
     id: str | None
-    problems: tuple[Problem, ...]
+    problems: tuple[SchemaProblem, ...]
 
     @property
     def valid(self) -> bool:
@@ -293,7 +293,7 @@ def validate_ui_messages(
     )
     if not is_array(messages) or not messages:
         found = "an empty array" if is_array(messages) else shown(messages)
-        return Validation(None, _error(Problem("messages", "at least one message", found)), [], ())
+        return Validation(None, _error(SchemaProblem("messages", "at least one message", found)), [], ())
     results = [_validate(message, index, version, checks, lossless) for index, message in enumerate(messages)]
     verdicts = tuple(verdict for _, verdict in results)
     good = [message for message, verdict in results if verdict.valid]
@@ -348,7 +348,7 @@ def _check_data(part: JsonObject, path: str, checks: Mapping[str, Check], readin
         reading.problems.append(problem)
 
 
-def _error(problem: Problem) -> DecodeError:
+def _error(problem: SchemaProblem) -> DecodeError:
     return DecodeError(
         f"expected {problem.expected}, found {problem.found}",
         where=problem.path,

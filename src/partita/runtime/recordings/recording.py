@@ -27,7 +27,7 @@ class Member(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True
     """The base of all members of a recording."""
 
 
-class Request(Member, frozen=True, kw_only=True):
+class RecordedRequest(Member, frozen=True, kw_only=True):
     """An HTTP request. Headers are not recorded: they may contain keys."""
 
     method: str
@@ -38,7 +38,7 @@ class Request(Member, frozen=True, kw_only=True):
     """A body that is not JSON."""
 
 
-class Response(Member, frozen=True, kw_only=True):
+class RecordedResponse(Member, frozen=True, kw_only=True):
     """An HTTP response: a stream, or one body as JSON, as text, or as bytes."""
 
     status: int
@@ -75,8 +75,8 @@ class Exchange(Member, frozen=True, kw_only=True):
 
     format: str | None = None
     """The format that reads the response, such as `openai-chat`."""
-    request: Request | None = None
-    response: Response | None = None
+    request: RecordedRequest | None = None
+    response: RecordedResponse | None = None
     prompt: str | None = field(default=None, name="asked")
     """The text of the user's last message, if there is no request."""
     framing: Framing | None = None
@@ -118,29 +118,29 @@ class Recording(Member, frozen=True, kw_only=True):
         return all(one.request is not None for one in self.exchanges)
 
 
-def request_of(method: str, path: str, body: bytes) -> Request:
+def request_of(method: str, path: str, body: bytes) -> RecordedRequest:
     """A request as it is recorded."""
     if not body:
-        return Request(method=method, path=path)
+        return RecordedRequest(method=method, path=path)
     try:
-        return Request(method=method, path=path, body=loads(body))
+        return RecordedRequest(method=method, path=path, body=loads(body))
     except DecodeError:
-        return Request(method=method, path=path, base64=b64encode(body).decode())
+        return RecordedRequest(method=method, path=path, base64=b64encode(body).decode())
 
 
-def response_of(status: int, headers: Mapping[str, str], body: bytes) -> Response:
+def response_of(status: int, headers: Mapping[str, str], body: bytes) -> RecordedResponse:
     """A response as it is recorded."""
     kept = dict(headers)
     try:
         text = body.decode()
     except UnicodeDecodeError:
-        return Response(status=status, headers=kept, base64=b64encode(body).decode())
+        return RecordedResponse(status=status, headers=kept, base64=b64encode(body).decode())
     if headers.get("content-type", "").startswith(EVENT_STREAM):
-        return Response(status=status, headers=kept, stream=records_of(body, "sse"))
+        return RecordedResponse(status=status, headers=kept, stream=records_of(body, "sse"))
     try:
-        return Response(status=status, headers=kept, json=loads(body))
+        return RecordedResponse(status=status, headers=kept, json=loads(body))
     except DecodeError:
-        return Response(status=status, headers=kept, text=text)
+        return RecordedResponse(status=status, headers=kept, text=text)
 
 
 def records_of(body: bytes, framing: Framing) -> list[str]:

@@ -13,7 +13,7 @@ from partita.formats.redaction.values import redacted_chunks, redacted_json
 from partita.types.codec import CHUNK, to_json
 from partita.types.json import Json, JsonObject, dumps, is_array, is_object, loads
 
-from .recording import Exchange, Origin, Recording, Request, Response
+from .recording import Exchange, Origin, RecordedRequest, RecordedResponse, Recording
 
 DATA: Final = re.compile(r"(?m)^(data: ?)([^\r\n]*)")
 KEY_MEMBERS: Final = ("index", "output_index", "content_index", "summary_index", "item_id")
@@ -67,14 +67,14 @@ def clean_exchange(exchange: Exchange, redactor: Redactor, path: str) -> Exchang
     )
 
 
-def _request(request: Request, redactor: Redactor, path: str) -> Request:
+def _request(request: RecordedRequest, redactor: Redactor, path: str) -> RecordedRequest:
     url_path = redactor.text(request.path, f"{path}.request.path")
     if request.body is UNSET:
         return replace(request, path=url_path)
     return replace(request, path=url_path, body=redacted_json(request.body, redactor, f"{path}.request.body"))
 
 
-def _response(response: Response, redactor: Redactor, path: str) -> Response:
+def _response(response: RecordedResponse, redactor: Redactor, path: str) -> RecordedResponse:
     inside = f"{path}.response"
     if response.stream is not None:
         return replace(response, stream=_records(response.stream, redactor, f"{inside}.stream"))

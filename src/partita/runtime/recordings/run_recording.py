@@ -26,7 +26,16 @@ from partita.types.codec import to_json
 from partita.types.messages import Message, UserMessage, text_of
 from partita.types.threads import Run
 
-from .recording import EVENT_STREAM, JSON, Exchange, Recording, Request, origin_of, records_of, response_of
+from .recording import (
+    EVENT_STREAM,
+    JSON,
+    Exchange,
+    RecordedRequest,
+    Recording,
+    origin_of,
+    records_of,
+    response_of,
+)
 
 HTTP: Final = ("sse", "body")
 """The framings of HTTP responses."""
@@ -114,7 +123,7 @@ def _requests(records: Iterable[CallRecord]) -> tuple[list[ModelRequest | None],
 
 def _exchange(response: ModelResponse, sent: ModelRequest | None, prompt: str | None) -> Exchange:
     end = None if response.end is None else to_json(response.end)
-    request = None if sent is None else Request(method="POST", path=sent.path, body=sent.body)
+    request = None if sent is None else RecordedRequest(method="POST", path=sent.path, body=sent.body)
     body = b"".join([record.raw for record in response.records if record.raw is not None])
     facts = response.facts or {}
     name, framing = facts.get("format"), facts.get("framing")
