@@ -135,7 +135,7 @@ def test_importing_the_package_loads_nothing_heavy() -> None:
 
 def test_types_streams_and_formats_load_only_msgspec() -> None:
     code = (
-        "import sys; from importlib import import_module; import_module('msgspec'); before = set(sys.modules)\n"
+        "import sys, msgspec; before = set(sys.modules)\n"
         "from partita import formats, stream, types\n"
         "[getattr(package, name) for package in (types, stream, formats) for name in dir(package)]\n"
         "[format.load for format in formats.all_formats()]\n"
