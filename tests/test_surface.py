@@ -147,7 +147,7 @@ def named_types(hint: Any, public: set[int]) -> Iterator[Any]:
     """The types in a hint that are not public. Those behind a public alias are not listed."""
     if id(hint) in public or isinstance(hint, TypeVar | ParamSpec):
         return
-    if isinstance(hint, list | tuple):  # the parameters of a callable
+    if type(hint) is list:  # the parameters of a callable
         for one in hint:
             yield from named_types(one, public)
         return
