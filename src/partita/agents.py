@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from .runtime.service import UsageMeter as UsageMeter
     from .runtime.session.client_replies import ApprovalResponse as ApprovalResponse
     from .runtime.session.live_run import StoredChunk as StoredChunk
-    from .runtime.session.recovery import RunSnapshot as RunSnapshot
+    from .runtime.session.recovery import RunProgress as RunProgress
     from .runtime.session.sse import SSE_HEADERS as SSE_HEADERS
     from .runtime.session.sse import Framing as Framing
     from .runtime.session.sse import follow_sse as follow_sse
@@ -82,7 +82,7 @@ EXPORTS: dict[str, tuple[str, ...]] = {
     ),
     "partita.runtime.session.client_replies": ("ApprovalResponse",),
     "partita.runtime.session.live_run": ("StoredChunk",),
-    "partita.runtime.session.recovery": ("RunSnapshot",),
+    "partita.runtime.session.recovery": ("RunProgress",),
     "partita.runtime.session.sse": (
         "Framing",
         "SSE_HEADERS",

@@ -6,10 +6,10 @@ from partita.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from .runtime.compare.differences import Difference as Difference
-    from .runtime.compare.differences import Piece as Piece
-    from .runtime.compare.run_diff import Fact as Fact
+    from .runtime.compare.differences import TextPiece as TextPiece
     from .runtime.compare.run_diff import PartDiff as PartDiff
     from .runtime.compare.run_diff import RunDiff as RunDiff
+    from .runtime.compare.run_diff import RunFact as RunFact
     from .runtime.compare.run_diff import diff_runs as diff_runs
     from .runtime.rebuild.report import ChangedMessage as ChangedMessage
     from .runtime.rebuild.report import ReprojectedRun as ReprojectedRun
@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 EXPORTS: dict[str, tuple[str, ...]] = {
     "partita.runtime.compare.differences": (
         "Difference",
-        "Piece",
+        "TextPiece",
     ),
     "partita.runtime.compare.run_diff": (
-        "Fact",
+        "RunFact",
         "PartDiff",
         "RunDiff",
         "diff_runs",
