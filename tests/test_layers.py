@@ -138,7 +138,7 @@ def test_types_streams_and_formats_load_only_msgspec() -> None:
         "import sys, msgspec; before = set(sys.modules)\n"
         "from partita import formats, stream, types\n"
         "[getattr(package, name) for package in (types, stream, formats) for name in dir(package)]\n"
-        "[format.load for format in formats.all_formats()]\n"
+        "[format.load for format in formats.all_formats().values()]\n"
         "names = {name.partition('.')[0] for name in set(sys.modules) - before} - sys.stdlib_module_names\n"
         "print(sorted(names - {'partita', 'typing_extensions'}))"
     )

@@ -69,7 +69,7 @@ INTERNAL: Final = {
     "Session.meter",
     "Store.in_transaction",
     "Store.read",
-    "Store.viewed",
+    "Store.with_view",
     "Store.write",
 }
 """Methods of public classes that only other modules of Partita call."""
