@@ -185,7 +185,10 @@ PROBLEMS: dict[str, tuple[Json, SchemaProblem]] = {
         {"type": "steering-message", "id": "1", "parts": [{"type": "text", "text": None}]},
         SchemaProblem("$.parts[0].text", "string", "null"),
     ),
-    "unknown": ({"type": "picture"}, SchemaProblem("$.type", "a chunk type that version 7 knows", '"picture"')),
+    "unknown": (
+        {"type": "picture"},
+        SchemaProblem("$.type", "a chunk type that version 7 knows", '"picture"'),
+    ),
     "not a chunk": (None, SchemaProblem("$", "object", "null")),
 }
 
