@@ -11,7 +11,7 @@ from partita.formats.detection.guess import SIGNS
 from partita.formats.format import Format
 from partita.formats.losses import Loss, Severity
 from partita.formats.registry import ALIASES, all_formats
-from partita.testing.features import Fate, Measured
+from partita.testing.features import Measured, Outcome
 from partita.types.codec import to_json
 from partita.types.json import JsonObject, is_object
 from partita.types.messages import Message
@@ -20,7 +20,7 @@ from . import markdown as md
 from .measuring import RESPONSE, is_measured, measured, said_in
 
 FOLDER = "reference/formats"
-FATES: tuple[Fate, ...] = get_args(Fate)
+OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
 SEVERITIES: tuple[Severity, ...] = get_args(Severity)
 MEANINGS: dict[Severity, str] = {
     "lost": "It is gone.",
@@ -98,11 +98,11 @@ def _recognition(name: str) -> str:
 
 def _observed(one: Measured) -> str:
     rows: list[Sequence[str]] = []
-    for group, features in groupby(one.fates.items(), key=lambda pair: pair[0].group):
+    for group, features in groupby(one.outcomes.items(), key=lambda pair: pair[0].group):
         became = list(features)
-        names = ["; ".join(feature.name for feature, fate in became if fate == wanted) for wanted in FATES]
+        names = ["; ".join(feature.name for feature, fate in became if fate == wanted) for wanted in OUTCOMES]
         rows.append([group, *names])
-    return f"## What becomes of everything\n\n{_method(one)}\n\n{md.table(('', *FATES), rows)}"
+    return f"## What becomes of everything\n\n{_method(one)}\n\n{md.table(('', *OUTCOMES), rows)}"
 
 
 def _method(one: Measured) -> str:

@@ -4,11 +4,11 @@ from functools import cache
 
 from partita.formats.format import Format
 from partita.formats.registry import all_formats
-from partita.testing.features import Fate, Measured, measure
+from partita.testing.features import Measured, Outcome, measure
 from partita.testing.full_conversation import full_conversation
 from partita.types.messages import AssistantMessage, Message
 
-SIGNS: dict[Fate | None, str] = {"kept": "✓", "changed": "≈", "lost": "–", None: ""}
+SIGNS: dict[Outcome | None, str] = {"kept": "✓", "changed": "≈", "lost": "–", None: ""}
 RESPONSE = "-response"
 """How the names of formats end that hold one response and no conversation."""
 

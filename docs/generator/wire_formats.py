@@ -86,7 +86,7 @@ def _matrix(names: Sequence[str]) -> str:
     for group, features in groupby(FEATURES, key=lambda feature: feature.group):
         rows.append([f"**{group}**", *("" for _ in names)])
         rows += [
-            [feature.name, *(SIGNS[measured(name).fates.get(feature)] for name in names)]
+            [feature.name, *(SIGNS[measured(name).outcomes.get(feature)] for name in names)]
             for feature in features
         ]
     return md.table(["", *map(short, names)], rows)

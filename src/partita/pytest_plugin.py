@@ -1,6 +1,6 @@
 """The pytest plugin: the fixture `partita_replay`, and `--partita-record`.
 
-Nothing of Partita is loaded before a test asks for the fixture.
+Partita is imported only when a test uses the fixture.
 """
 
 import os
@@ -32,36 +32,36 @@ _FRESH: Final = pytest.StashKey[set[Path]]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """The option and the setting."""
+    """Add the command-line option and the setting."""
     group = parser.getgroup("partita", "tests from real runs")
-    help_ = "ask the real provider and write recordings anew; =missing: only those that are not there"
+    help_ = "call the real provider and record again; =missing: only missing recordings"
     how = {"action": "store_const", "dest": "partita_record", "default": None}
     group.addoption("--partita-record", const="all", help=help_, **how)
-    # Written out, so that a path behind the option is not taken for its value.
-    group.addoption("--partita-record=all", const="all", help="the same", **how)
-    group.addoption("--partita-record=missing", const="missing", help="only what is not there", **how)
-    parser.addini(FOLDER, "Where recordings are; without it, in `recordings` beside the test's file.")
+    # Separate options, so that a path after the option is not parsed as its value.
+    group.addoption("--partita-record=all", const="all", help="same as --partita-record", **how)
+    group.addoption("--partita-record=missing", const="missing", help="record only missing recordings", **how)
+    parser.addini(FOLDER, "Folder of the recordings (default: `recordings` next to the test file).")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """A wrong word in the environment is told at once."""
+    """Check the mode before the first test."""
     config.stash[_FRESH] = set()
     _mode(config)
 
 
 def _mode(config: pytest.Config) -> "Mode":
     chosen: str | None = config.getoption("partita_record")
-    word = os.environ.get(VARIABLE, "") if chosen is None else chosen
-    if word not in MODES:
-        raise pytest.UsageError(f"{VARIABLE}={word}: say 1, all, missing or 0")
-    return MODES[word]
+    value = os.environ.get(VARIABLE, "") if chosen is None else chosen
+    if value not in MODES:
+        raise pytest.UsageError(f"{VARIABLE}={value}: use 1, all, missing or 0")
+    return MODES[value]
 
 
 @pytest.fixture
 def partita_replay(
     request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
 ) -> Generator["Replay", None, None]:
-    """Recordings, served as a model or as the API of their provider. See docs/testing.md."""
+    """Replay recordings as a model or as the API of their provider. See docs/testing.md."""
     from partita.testing.replay import Replay
 
     def set_variables(variables: Mapping[str, str]) -> None:
@@ -88,12 +88,12 @@ def _folder(item: pytest.Item) -> Path:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
-    """A test whose requests were not the recorded ones fails, whatever became of the answers."""
+    """Fail a test whose requests differ from the recorded ones, even if it handles the error response."""
     try:
         result = yield
     except BaseException as error:
         replay = item.stash.get(_REPLAY, None)
-        verdict = None if replay is None else replay.verdict(whole=False)
+        verdict = None if replay is None else replay.verdict(include_unused=False)
         if verdict is not None:
             from partita.errors import AgentError
 
@@ -103,7 +103,7 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
         raise
     replay = item.stash.get(_REPLAY, None)
     if replay is not None:
-        replay.settle()
+        replay.wait_for_responses()
         verdict = replay.verdict()
         if verdict is not None:
             pytest.fail(verdict, pytrace=False)
@@ -112,7 +112,7 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
 
 
 def pytest_terminal_summary(terminalreporter: "pytest.TerminalReporter") -> None:
-    """What was recorded."""
+    """List the recordings that were written."""
     reports = [report for reports in terminalreporter.stats.values() for report in reports]
     lines = [
         line

@@ -21,7 +21,7 @@ from partita.types.json import JsonObject, dumps, is_object, loads
 from partita.types.messages import AssistantMessage, text_of
 from tests.cli.view_store import fill, partita
 from tests.runtime.replay.example_runs import SCRIPT, weather
-from tests.testing.stand_in import stand_in
+from tests.testing.fake_provider import fake_provider
 
 QUESTION = "My key is sk-test-1234567890abcdef. How is the weather in Bergen?"
 MAKERS: dict[str, Callable[[str], ProviderService[Any]]] = {
@@ -47,7 +47,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> str:
     """One run with each model, each in a thread of its own."""
 
     async def work(opened: Store) -> None:
-        with stand_in() as address:
+        with fake_provider() as address:
             for name, make in MAKERS.items():
                 service = make(address)
                 agent = agent_of(service, opened)

@@ -1,4 +1,4 @@
-"""Services that break the contract, each in one way."""
+"""Services that violate the contract, each in one way."""
 
 import asyncio
 import sys
@@ -38,7 +38,7 @@ from partita.types.codec import encode
 from partita.types.json import JsonObject
 
 Events = AsyncGenerator[AgentStreamEvent, None]
-Answer = Callable[[Prompt, InvokeOptions], Events]
+Respond = Callable[[Prompt, InvokeOptions], Events]
 
 HELLO: tuple[Chunk, ...] = (
     MessageStart(),
@@ -53,11 +53,11 @@ HELLO: tuple[Chunk, ...] = (
 
 
 class Service:
-    """A service whose answer is a function."""
+    """A service that responds by calling a function."""
 
-    def __init__(self, answer: Answer, name: str = "tried") -> None:
+    def __init__(self, respond: Respond, name: str = "example") -> None:
         self.name = name
-        self._answer = answer
+        self._respond = respond
 
     def invoke(
         self,
@@ -67,67 +67,67 @@ class Service:
         session_id: str | None = None,
         options: InvokeOptions | None = None,
     ) -> AsyncIterator[AgentStreamEvent]:
-        return self._answer(prompt, options or InvokeOptions())
+        return self._respond(prompt, options or InvokeOptions())
 
 
 def decoded(chunks: Sequence[Chunk] = HELLO) -> list[AgentStreamEvent]:
-    """What an agent says whose lines are chunks."""
-    decoding = CallDecoder("ai-sdk-chunks", "lines")
+    """The events of an agent whose output lines are chunks."""
+    decoder = CallDecoder("ai-sdk-chunks", "lines")
     lines = b"".join(encode(chunk) + b"\n" for chunk in chunks)
-    return [*decoding.start(), *decoding.feed(lines), *decoding.finish()]
+    return [*decoder.start(), *decoder.feed(lines), *decoder.finish()]
 
 
-def telling(*events: AgentStreamEvent) -> Answer:
-    async def answer(prompt: Prompt, options: InvokeOptions) -> Events:
+def emitting(*events: AgentStreamEvent) -> Respond:
+    async def respond(prompt: Prompt, options: InvokeOptions) -> Events:
         for event in events:
             await asyncio.sleep(0)
             yield event
 
-    return answer
+    return respond
 
 
-def saying(*chunks: Chunk) -> Answer:
-    """An answer through a decoder, complete."""
-    return telling(*decoded(chunks), CompleteEvent())
+def responding(*chunks: Chunk) -> Respond:
+    """A complete response through a decoder."""
+    return emitting(*decoded(chunks), CompleteEvent())
 
 
 def without_end(prompt: Prompt, options: InvokeOptions) -> Events:
-    return telling(*decoded())(prompt, options)
+    return emitting(*decoded())(prompt, options)
 
 
-async def that_raises(prompt: Prompt, options: InvokeOptions) -> Events:
+async def raises_midway(prompt: Prompt, options: InvokeOptions) -> Events:
     for event in decoded():
         yield event
-    raise OSError("the line went dead")
+    raise OSError("the connection was lost")
 
 
-async def that_raises_at_once(prompt: Prompt, options: InvokeOptions) -> Events:
-    raise AgentError("the agent is not there")
+async def raises_at_once(prompt: Prompt, options: InvokeOptions) -> Events:
+    raise AgentError("the agent is not available")
     yield RawEvent()
 
 
-async def silent(prompt: Prompt, options: InvokeOptions) -> Events:
+async def never_ends(prompt: Prompt, options: InvokeOptions) -> Events:
     for event in decoded():
         yield event
     await asyncio.Event().wait()
 
 
-async def for_words_only(prompt: Prompt, options: InvokeOptions) -> Events:
-    assert isinstance(prompt, str), "words are all it knows"
+async def accepts_text_only(prompt: Prompt, options: InvokeOptions) -> Events:
+    assert isinstance(prompt, str), "only text is supported"
     for event in (*decoded(), CompleteEvent()):
         yield event
 
 
-async def that_changes_its_words(prompt: Prompt, options: InvokeOptions) -> Events:
-    said: JsonObject = {"mood": "calm"}
-    for chunk in (MessageStart(None, said), *HELLO[1:]):
+async def changes_an_emitted_event(prompt: Prompt, options: InvokeOptions) -> Events:
+    metadata: JsonObject = {"mood": "calm"}
+    for chunk in (MessageStart(None, metadata), *HELLO[1:]):
         await asyncio.sleep(0)
         yield ChunkEvent(chunk=chunk)
     yield CompleteEvent()
-    said["mood"] = "cross"
+    metadata["mood"] = "cross"
 
 
-async def that_leaves_a_task(prompt: Prompt, options: InvokeOptions) -> Events:
+async def leaves_a_task(prompt: Prompt, options: InvokeOptions) -> Events:
     HELD.append(asyncio.create_task(asyncio.sleep(3600), name="forgotten"))
     for event in (*decoded(), CompleteEvent()):
         await asyncio.sleep(0)
@@ -135,12 +135,12 @@ async def that_leaves_a_task(prompt: Prompt, options: InvokeOptions) -> Events:
 
 
 HELD: list["asyncio.Task[None]"] = []
-"""Tasks and processes that nobody ends; the tests do."""
+"""Tasks that are not ended by the service, but by the tests."""
 
 PROCESSES: list[asyncio.subprocess.Process] = []
 
 
-async def that_leaves_a_process(prompt: Prompt, options: InvokeOptions) -> Events:
+async def leaves_a_process(prompt: Prompt, options: InvokeOptions) -> Events:
     PROCESSES.append(
         await asyncio.create_subprocess_exec(sys.executable, "-c", "import time; time.sleep(3600)")
     )
@@ -149,14 +149,14 @@ async def that_leaves_a_process(prompt: Prompt, options: InvokeOptions) -> Event
         yield event
 
 
-async def that_hears_no_cancellation(prompt: Prompt, options: InvokeOptions) -> Events:
+async def ignores_cancellation(prompt: Prompt, options: InvokeOptions) -> Events:
     for event in (*decoded(), CompleteEvent()):
         with suppress(asyncio.CancelledError):
             await asyncio.sleep(0.01)
         yield event
 
 
-async def that_waits_for_an_approval(prompt: Prompt, options: InvokeOptions) -> Events:
+async def waits_for_an_approval(prompt: Prompt, options: InvokeOptions) -> Events:
     for event in decoded():
         yield event
     if options.approvals is not None:
@@ -164,7 +164,7 @@ async def that_waits_for_an_approval(prompt: Prompt, options: InvokeOptions) -> 
     yield CompleteEvent()
 
 
-async def that_waits_when_closed(prompt: Prompt, options: InvokeOptions) -> Events:
+async def hangs_when_closed(prompt: Prompt, options: InvokeOptions) -> Events:
     try:
         for event in (*decoded(), CompleteEvent()):
             await asyncio.sleep(0)
@@ -174,7 +174,7 @@ async def that_waits_when_closed(prompt: Prompt, options: InvokeOptions) -> Even
 
 
 class Unclosable:
-    """A stream that is no generator."""
+    """A stream that is not a generator."""
 
     def __init__(self, events: Events) -> None:
         self._events = events
@@ -195,74 +195,74 @@ class UnclosableService(Service):
         session_id: str | None = None,
         options: InvokeOptions | None = None,
     ) -> AsyncIterator[AgentStreamEvent]:
-        return Unclosable(self._answer(prompt, options or InvokeOptions()))
+        return Unclosable(self._respond(prompt, options or InvokeOptions()))
 
 
 def sharing() -> Service:
-    """A service with one list for all its answers."""
+    """A service with one list for all responses."""
     words: list[str] = []
 
-    async def answer(prompt: Prompt, options: InvokeOptions) -> Events:
+    async def respond(prompt: Prompt, options: InvokeOptions) -> Events:
         words.clear()
         for word in ("Good ", "morning."):
             words.append(word)
             await asyncio.sleep(0)
-        said = [TextDelta("t", word) for word in words]
-        for event in (*decoded((*HELLO[:3], *said, *HELLO[5:])), CompleteEvent()):
+        deltas = [TextDelta("t", word) for word in words]
+        for event in (*decoded((*HELLO[:3], *deltas, *HELLO[5:])), CompleteEvent()):
             yield event
 
-    return Service(answer)
+    return Service(respond)
 
 
 def renamed() -> Service:
-    return Service(saying(*HELLO), f"tried-{next(NUMBERS)}")
+    return Service(responding(*HELLO), f"example-{next(NUMBERS)}")
 
 
 NUMBERS = count()
 
 
-def later(mark: str) -> Answer:
-    """Chunks that the bytes do not tell of: a note in the middle of a call."""
+def with_data(value: str) -> Respond:
+    """A chunk that is not in the bytes: data in the middle of a call."""
     events = decoded()
-    events.insert(4, ChunkEvent(chunk=DataChunk("data-time", mark)))
-    return telling(*events, CompleteEvent())
+    events.insert(4, ChunkEvent(chunk=DataChunk("data-time", value)))
+    return emitting(*events, CompleteEvent())
 
 
-def raws(change: Callable[[AgentStreamEvent], AgentStreamEvent]) -> Answer:
-    return telling(*map(change, decoded()), CompleteEvent())
+def with_events(change: Callable[[AgentStreamEvent], AgentStreamEvent]) -> Respond:
+    return emitting(*map(change, decoded()), CompleteEvent())
 
 
 DOOR = "Open the door."
 
 
-def asking(*, asks: bool = True, shows: bool = True, heeds: bool = True, about: str = "open") -> Answer:
-    """An answer that asks whether a door may be opened."""
+def asking(*, asks: bool = True, emits: bool = True, obeys: bool = True, tool: str = "open") -> Respond:
+    """A response that requests approval for opening a door."""
 
-    async def answer(prompt: Prompt, options: InvokeOptions) -> Events:
+    async def respond(prompt: Prompt, options: InvokeOptions) -> Events:
         if prompt != DOOR:
-            async for event in saying(*HELLO)(prompt, options):
+            async for event in responding(*HELLO)(prompt, options):
                 yield event
             return
         before: list[Chunk] = [*HELLO[:2], ToolInputStart("c", "open"), ToolInputAvailable("c", "open", {})]
-        if shows:
+        if emits:
             before.append(ToolApprovalRequest("a", "c"))
         for chunk in before:
             yield ChunkEvent(chunk=chunk)
         decision = ApprovalDecision(True)
         if asks and options.approvals is not None:
-            decision = await options.approvals.request(ApprovalRequest("a", "c", about, {}))
+            decision = await options.approvals.request(ApprovalRequest("a", "c", tool, {}))
         done = ToolOutputAvailable("c", "open")
-        after = [done if decision.approved or not heeds else ToolOutputDenied("c"), *HELLO[6:]]
+        after = [done if decision.approved or not obeys else ToolOutputDenied("c"), *HELLO[6:]]
         for chunk in after:
             yield ChunkEvent(chunk=chunk)
         yield CompleteEvent()
 
-    return answer
+    return respond
 
 
-def closing_nothing(extra: Chunk) -> Answer:
-    """An answer with something that is never closed."""
-    return saying(*HELLO[:2], extra, *HELLO[2:])
+def without_close(extra: Chunk) -> Respond:
+    """A response with a block that is never closed."""
+    return responding(*HELLO[:2], extra, *HELLO[2:])
 
 
 def stripped(event: AgentStreamEvent) -> AgentStreamEvent:
@@ -273,7 +273,7 @@ def garbled(event: AgentStreamEvent) -> AgentStreamEvent:
     return event if event.raw_text is None else replace(event, raw_text='{"type":"start-step"}\n')
 
 
-BEHIND = telling(*decoded(), CompleteEvent(), RawEvent())
-TWICE = telling(*decoded(), CompleteEvent(), CompleteEvent())
-FAILED = telling(*decoded(), ErrorEvent(message="no"))
-OPEN_REASONING = closing_nothing(ReasoningStart("r"))
+EVENT_AFTER_END = emitting(*decoded(), CompleteEvent(), RawEvent())
+TWO_ENDS = emitting(*decoded(), CompleteEvent(), CompleteEvent())
+FAILED = emitting(*decoded(), ErrorEvent(message="no"))
+OPEN_REASONING = without_close(ReasoningStart("r"))

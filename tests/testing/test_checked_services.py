@@ -1,4 +1,4 @@
-"""Every service of ours keeps the contract that others are held to."""
+"""Every agent service of Partita passes the checks for agent services."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -34,15 +34,15 @@ PROGRAMS: dict[str, Callable[..., AgentService]] = {
 }
 
 
-LEFT_OUT = ("is-registered", "asks-before-it-acts")
-"""Checks that have tests of their own: names are in `test_registry`, questions with each program."""
+EXCLUDED = ("is-registered", "requests-approval")
+"""Checks with separate tests: names in `test_registry`, approvals with each program."""
 
-APPLYING: Sequence[Check] = [check for check in CHECKS if check.name not in LEFT_OUT]
+APPLYING: Sequence[Check] = [check for check in CHECKS if check.name not in EXCLUDED]
 
 
 @each_row("check", APPLYING, ids=str)
 @each_row("family", FAMILIES.values(), ids=FAMILIES)
-async def test_models_over_http(family: Family, check: Check) -> None:
+async def test_services_of_models_pass(family: Family, check: Check) -> None:
     async with Playback(Play(body=family.body, piece=97)) as playing, Playback(REFUSAL) as refusing:
         candidate = Candidate(
             make=lambda: family.service(playing.address), failing=lambda: family.service(refusing.address)
@@ -52,7 +52,7 @@ async def test_models_over_http(family: Family, check: Check) -> None:
 
 @pytest.mark.parametrize("check", APPLYING, ids=str)
 @pytest.mark.parametrize(("name", "service"), PROGRAMS.items(), ids=PROGRAMS)
-async def test_programs(
+async def test_services_of_programs_pass(
     name: str, service: Callable[..., AgentService], check: Check, tmp_path: Path
 ) -> None:
     await check(
@@ -60,7 +60,7 @@ async def test_programs(
             make=lambda: service(running.command(name), timeouts=running.LONG),
             options=running.options(tmp_path),
             failing=lambda: service(MISSING),
-            patience=60,
+            timeout=60,
         )
     )
 
@@ -71,7 +71,7 @@ def weather(city: str) -> str:
 
 
 @each_row("check", [check for check in APPLYING if check.name != "fails-with-an-event"], ids=str)
-async def test_a_stored_run(check: Check) -> None:
+async def test_an_agent_with_a_replayed_run_passes(check: Check) -> None:
     call: dict[str, Any] = {"type": "tool-call", "name": "weather", "input": {"city": "Bergen"}}
     steps = [{"parts": [call]}, {"parts": [{"type": "text", "text": "Take an umbrella."}]}]
     model = ScriptedService(as_script({"scenes": [{"steps": steps}]}))

@@ -1,4 +1,4 @@
-"""The example project: its recordings are made anew against a stand-in, byte for byte, and replayed."""
+"""The example project: recording against a fake provider gives the same files, which are replayed."""
 
 import os
 import re
@@ -10,14 +10,14 @@ from pathlib import Path
 from partita.version import __version__
 from tests.runtime.providers.conftest import one_certificate
 
-from .stand_in import stand_in
+from .fake_provider import fake_provider
 
 __all__ = ["one_certificate"]
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "tested-agent"
 RECORDINGS = sorted((EXAMPLE / "tests" / "recordings").glob("*.json"))
 DAY = "1767225600"
-"""The day the recordings were made."""
+"""The day on which the recordings were made."""
 
 KEYS = {
     "OPENAI_API_KEY": "sk-example-0123456789abcdef",
@@ -28,12 +28,12 @@ ADDRESSES = ("OPENAI_BASE_URL", "ANTHROPIC_BASE_URL", "GOOGLE_GEMINI_BASE_URL")
 OPTIONS = (
     "-q",
     "-Werror",
-    "-Wignore:invalid escape sequence",  # packages of others, when they are first compiled
+    "-Wignore:invalid escape sequence",  # from other packages, when they are first compiled
     "-pno:cacheprovider",
     "-ppartita.pytest_plugin",
     "-ppytest_asyncio.plugin",
 )
-TWICE = f"""
+RECORD_THEN_REPLAY = f"""
 import os, sys, pytest
 if pytest.main([*{OPTIONS!r}, "--partita-record"]):
     sys.exit("recording failed")
@@ -43,36 +43,38 @@ sys.exit(pytest.main([*{OPTIONS!r}]))
 """
 
 
-def test_it_is_recorded_anew_byte_for_byte_and_replayed(tmp_path: Path, one_certificate: Path) -> None:
+def test_recording_again_gives_the_same_files_which_are_replayed(
+    tmp_path: Path, one_certificate: Path
+) -> None:
     folder = tmp_path / "tested-agent"
     shutil.copytree(EXAMPLE, folder, ignore=shutil.ignore_patterns("recordings", "__pycache__"))
-    told = record_and_replay(folder, one_certificate)
-    assert re.findall(r"^(\d) passed", told, re.MULTILINE) == ["8", "8"]
-    assert "openai_chat.json: recorded, 2 requests" in told
+    output = record_and_replay(folder, one_certificate)
+    assert re.findall(r"^(\d) passed", output, re.MULTILINE) == ["8", "8"]
+    assert "openai_chat.json: recorded, 2 requests" in output
     made = {path.name: path.read_text() for path in (folder / "tests" / "recordings").iterdir()}
-    assert made == {path.name: of_this_version(path.read_text()) for path in RECORDINGS}
+    assert made == {path.name: with_current_version(path.read_text()) for path in RECORDINGS}
     for text in made.values():
         assert not any(secret in text for secret in (*KEYS.values(), "session=secret", "never-the-same"))
 
 
-def of_this_version(text: str) -> str:
+def with_current_version(text: str) -> str:
     return re.sub(r'("version": )"[^"]*"', rf'\1"{__version__}"', text)
 
 
 def record_and_replay(folder: Path, certificates: Path) -> str:
-    """What pytest says of both; while it replays, it knows no address and no key."""
-    with stand_in() as address:
+    """The output of recording and replaying with pytest. Replaying has no address and no key."""
+    with fake_provider() as address:
         variables = dict(zip(ADDRESSES, (f"{address}/v1", address, address), strict=True)) | KEYS
-        own = {
+        settings = {
             "SOURCE_DATE_EPOCH": DAY,
             "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
             "PYTEST_ADDOPTS": "",
             "SSL_CERT_FILE": str(certificates),
         }
         result = subprocess.run(
-            [sys.executable, "-c", TWICE, *variables],
+            [sys.executable, "-c", RECORD_THEN_REPLAY, *variables],
             cwd=folder,
-            env={**os.environ, **variables, **own},
+            env={**os.environ, **variables, **settings},
             capture_output=True,
             text=True,
             check=False,

@@ -1,4 +1,4 @@
-"""The conversation that has everything has it, and a format is measured by it."""
+"""The conversation with all features is complete, and formats are measured with it."""
 
 from collections.abc import Iterator
 from typing import Any, TypeGuard, get_args
@@ -19,21 +19,21 @@ from partita.types.tool_results import fold
 from partita.types.value import EXTRA_NAME, Value
 from tests.tables import each_row
 
-ELSEWHERE = {SystemContent, ToolContent, ToolMessage, ToolResultPart, UnknownPart, DocumentCitationSource}
-"""Values that hold what others hold: results stand with their calls, and a source is cited like another."""
+EXCLUDED = {SystemContent, ToolContent, ToolMessage, ToolResultPart, UnknownPart, DocumentCitationSource}
+"""Types whose content is covered by others: results are in their calls, and citations have one source."""
 
 WRITABLE = [name for name, one in all_formats().items() if one.dump and one.load]
 
 
-def held(value: Any) -> Iterator[Value]:
-    """A value and all values in it."""
+def walk(value: Any) -> Iterator[Value]:
+    """A value and all values in it, at any depth."""
     if isinstance(value, Value):
         yield value
         for field in msgspec.structs.fields(value):
-            yield from held(getattr(value, field.name))
+            yield from walk(getattr(value, field.name))
     elif is_several(value):
         for inner in value:
-            yield from held(inner)
+            yield from walk(inner)
 
 
 def is_several(value: object) -> TypeGuard[tuple[Any, ...]]:
@@ -41,14 +41,14 @@ def is_several(value: object) -> TypeGuard[tuple[Any, ...]]:
 
 
 def declared(type_: type[Value], name: str) -> str:
-    """A field by the class that has it first: what all parts have is asked of one."""
+    """A field with the class that declares it: a field of all parts is needed once only."""
     values = [base for base in type_.__mro__ if issubclass(base, Value)]
     first = [base for base in values if name in base.__struct_fields__][-1]
     return f"{first.__name__}.{name}"
 
 
 def test_every_field_of_every_value_is_used() -> None:
-    values = list(held(full_conversation()))
+    values = list(walk(full_conversation()))
     used = {
         declared(type(value), field.name)
         for value in values
@@ -57,48 +57,46 @@ def test_every_field_of_every_value_is_used() -> None:
     }
     wanted = {
         declared(type_, field.name)
-        for type_ in {type(value) for value in values} - ELSEWHERE
+        for type_ in {type(value) for value in values} - EXCLUDED
         for field in msgspec.structs.fields(type_)
         if field.encode_name != EXTRA_NAME
     }
     assert sorted(wanted - used) == []
 
 
-def test_every_value_that_a_message_can_hold_is_in_it() -> None:
-    there = {type(value) for value in held(full_conversation())}
+def test_every_type_that_a_message_can_contain_is_in_it() -> None:
+    found = {type(value) for value in walk(full_conversation())}
     members = {*get_args(Part), *get_args(Message), *get_args(ToolOutput)}
-    assert members - there <= ELSEWHERE
+    assert members - found <= EXCLUDED
 
 
-def test_it_is_read_back_and_is_the_merged_view() -> None:
+def test_it_survives_a_round_trip_and_folding() -> None:
     messages = full_conversation()
-    said: Any = to_json(messages)
-    assert tuple(read_message(one) for one in said) == messages
+    payload: Any = to_json(messages)
+    assert tuple(read_message(one) for one in payload) == messages
     assert fold(messages) == list(messages)
 
 
 @each_row("feature", FEATURES, ids=lambda one: f"{one.group}: {one.name}")
-def test_a_feature_is_there_and_known_by_its_sign(feature: Feature) -> None:
-    plain: Any = to_json(full_conversation())
-    taken = feature.take(plain)
-    assert taken is not None
-    text = dumps(plain).decode()
-    assert feature.sign in text
-    assert feature.take([]) is None
+def test_every_feature_is_found_by_its_getter_and_marker(feature: Feature) -> None:
+    payload: Any = to_json(full_conversation())
+    assert feature.get(payload) is not None
+    assert feature.marker in dumps(payload).decode()
+    assert feature.get([]) is None
 
 
-def test_features_have_names_of_their_own() -> None:
+def test_features_have_unique_names() -> None:
     assert len({(one.group, one.name) for one in FEATURES}) == len(FEATURES)
 
 
-def test_our_own_form_keeps_everything() -> None:
-    assert set(measure(get_format("canonical")).fates.values()) == {"kept"}
+def test_the_canonical_format_keeps_everything() -> None:
+    assert set(measure(get_format("canonical")).outcomes.values()) == {"kept"}
 
 
 @each_row("name", WRITABLE)
-def test_what_is_not_kept_is_told(name: str) -> None:
+def test_a_format_is_lossless_only_if_it_keeps_everything(name: str) -> None:
     measured = measure(get_format(name))
-    assert measured.dumped.lossless == (set(measured.fates.values()) == {"kept"})
+    assert measured.dumped.lossless == (set(measured.outcomes.values()) == {"kept"})
 
 
 def dump_texts(messages: Any) -> Dumped:
@@ -113,31 +111,31 @@ def load_texts(payload: Json) -> Loaded:
     return Loaded((read_message({"role": "assistant", "id": "x", "content": " ".join(payload).lower()}),))
 
 
-def test_what_is_changed_and_what_is_lost_are_told_apart() -> None:
-    fates = measure(Format("texts", "only texts", load_texts, dump_texts)).fates
-    by_name = {f"{one.group}: {one.name}": fate for one, fate in fates.items()}
-    assert by_name["Words and reasoning: reasoning"] == "lost"
+def test_changed_and_lost_features_are_distinguished() -> None:
+    outcomes = measure(Format("texts", "only texts", load_texts, dump_texts)).outcomes
+    by_name = {f"{one.group}: {one.name}": outcome for one, outcome in outcomes.items()}
+    assert by_name["Text and reasoning: reasoning"] == "lost"
     assert by_name["Messages: system prompt"] == "changed"
     assert "kept" not in by_name.values()
 
 
-def test_a_format_that_is_only_read_cannot_be_measured() -> None:
-    with pytest.raises(FormatError, match="cherry is not written"):
+def test_a_read_only_format_cannot_be_measured() -> None:
+    with pytest.raises(FormatError, match="cherry cannot be written"):
         measure(get_format("cherry"))
 
 
-def test_what_is_only_written_is_measured_by_what_stands_in_it() -> None:
-    def dump_aloud(messages: Any) -> Dumped:
+def test_a_write_only_format_is_measured_by_its_output() -> None:
+    def dump_lines(messages: Any) -> Dumped:
         return Dumped("\n".join(part["text"] for message in to_json(messages) for part in texts(message)))
 
-    fates = measure(Format("aloud", "only written", None, dump_aloud)).fates
-    by_name = {f"{one.group}: {one.name}": fate for one, fate in fates.items()}
-    assert by_name["Words and reasoning: text"] == "changed"
-    assert by_name["Words and reasoning: reasoning"] == "lost"
+    outcomes = measure(Format("lines", "only written", None, dump_lines)).outcomes
+    by_name = {f"{one.group}: {one.name}": outcome for one, outcome in outcomes.items()}
+    assert by_name["Text and reasoning: text"] == "changed"
+    assert by_name["Text and reasoning: reasoning"] == "lost"
     assert "kept" not in by_name.values()
 
 
-def test_what_is_not_there_is_not_measured() -> None:
+def test_missing_features_are_not_measured() -> None:
     measured = measure(get_format("canonical"), full_conversation()[:1])
-    assert {one.name for one in measured.fates} >= {"system prompt"}
-    assert "reasoning" not in {one.name for one in measured.fates}
+    assert {one.name for one in measured.outcomes} >= {"system prompt"}
+    assert "reasoning" not in {one.name for one in measured.outcomes}

@@ -1,4 +1,4 @@
-"""The pytest plugin, as somebody's tests meet it: what fails, and what it says."""
+"""The pytest plugin in a project with tests: which tests fail, and their messages."""
 
 import os
 import re
@@ -26,10 +26,10 @@ from urllib.request import Request, urlopen
 import pytest
 
 
-def ask(endpoint, words, **more):
-    body = {"model": "m", "messages": [{"role": "user", "content": words}], **more}
+def ask(endpoint, text, **settings):
+    body = {"model": "m", "messages": [{"role": "user", "content": text}], **settings}
     with urlopen(Request(endpoint.base_url + "/chat/completions", json.dumps(body).encode())) as response:
-        return json.load(response)["said"]
+        return json.load(response)["text"]
 
 
 def test_same(partita_replay):
@@ -48,7 +48,7 @@ def test_swallowed(partita_replay):
         ask(endpoint, "two", temperature=0.5)
 
 
-def test_unmade(partita_replay):
+def test_unused(partita_replay):
     ask(partita_replay.endpoint("two.json"), "one")
 
 
@@ -89,7 +89,7 @@ def test_environment(partita_replay, monkeypatch):
     ask(endpoint, "one"), ask(endpoint, "two")
 
 
-def test_nothing_is_left():
+def test_nothing_is_left_behind():
     import os, sys, threading
 
     assert "OPENAI_BASE_URL" not in os.environ
@@ -98,19 +98,19 @@ def test_nothing_is_left():
 """
 
 
-def exchange(words: str, said: str) -> Exchange:
-    body: JsonObject = {"messages": [{"content": words, "role": "user"}], "model": "m"}
+def exchange(prompt: str, text: str) -> Exchange:
+    body: JsonObject = {"messages": [{"content": prompt, "role": "user"}], "model": "m"}
     return Exchange(
         format="openai-chat",
         request=RecordedRequest(method="POST", path="/chat/completions", body=body),
         response=RecordedResponse(
-            status=200, headers={"content-type": "application/json"}, json={"said": said}
+            status=200, headers={"content-type": "application/json"}, json={"text": text}
         ),
     )
 
 
 def run(folder: Path, *options: str, **variables: str) -> tuple[int, str]:
-    """The outcome and the words of a pytest process in a folder."""
+    """The exit code and the output of a pytest process in a folder."""
     command = [sys.executable, "-m", "pytest", "-rA", "-p", "no:cacheprovider", "-p", "partita.pytest_plugin"]
     environment = {
         **os.environ,
@@ -133,8 +133,8 @@ def run(folder: Path, *options: str, **variables: str) -> tuple[int, str]:
 
 
 @pytest.fixture(scope="module")
-def told(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """What a run of the tests says."""
+def output(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The output of a run of the tests."""
     folder = tmp_path_factory.mktemp("project")
     (folder / "test_it.py").write_text(TESTS)
     recording = Recording(
@@ -144,51 +144,51 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> str:
     return run(folder)[1]
 
 
-def about(told: str, test: str) -> str:
-    """What is said of one test that failed."""
-    found = re.search(rf"^_+ {test} _+$(.*?)(?=^_+ test_|^=+ )", told, re.DOTALL | re.MULTILINE)
-    assert found, told
+def failure_of(output: str, test: str) -> str:
+    """The output about one failed test."""
+    found = re.search(rf"^_+ {test} _+$(.*?)(?=^_+ test_|^=+ )", output, re.DOTALL | re.MULTILINE)
+    assert found, output
     return found[1]
 
 
-def test_what_passes_and_what_fails(told: str) -> None:
-    assert sorted(re.findall(r"^PASSED test_it.py::(\w+)", told, re.MULTILINE)) == [
+def test_tests_with_mismatches_fail(output: str) -> None:
+    assert sorted(re.findall(r"^PASSED test_it.py::(\w+)", output, re.MULTILINE)) == [
         "test_any_order",
         "test_environment",
         "test_ignored",
-        "test_nothing_is_left",
+        "test_nothing_is_left_behind",
         "test_same",
     ]
-    assert "6 failed, 5 passed" in told
-    assert "error" not in told.splitlines()[-1]
+    assert "6 failed, 5 passed" in output
+    assert "error" not in output.splitlines()[-1]
 
 
-WORDS = {
+MESSAGES = {
     "test_changed": [
-        "two.json: request 1 of 2 is not the one that was recorded (recorded → made):",
+        "two.json: request 1 of 2 differs from the recording (recorded → actual):",
         'messages[0].content: "one" → "uno"',
-        'If this is meant: record it anew: pytest --partita-record "test_it.py::test_changed", or partita',
-        'If it differs each time: ignore=["messages[0].content"]',
+        'If this is intended: record it again: pytest --partita-record "test_it.py::test_changed", or',
+        'If it differs on every run: ignore=["messages[0].content"]',
     ],
-    "test_swallowed": ["request 2 of 2 is not", "  temperature: (absent) → 0.5"],
-    "test_unmade": ["two.json: 2 requests were recorded, and 1 made; never made: 2"],
-    "test_extra": ["two.json: request 3 was made, and only 2 requests were recorded"],
+    "test_swallowed": ["request 2 of 2 differs", "  temperature: (absent) → 0.5"],
+    "test_unused": ["two.json: 2 requests were recorded, but only 1 made; not made: 2"],
+    "test_extra": ["two.json: request 3 was made, but only 2 requests were recorded"],
     "test_any_order_changed": [
-        "request 2 fits none that is left; nearest is request 1 of 2",
+        "request 2 matches no unused request; the nearest, request 1 of 2, differs",
         '"one" → "three"',
     ],
     "test_missing": ["there is no recording 'nowhere'", "pytest --partita-record", "partita fixture RUN -o"],
 }
 
 
-@pytest.mark.parametrize("test", WORDS)
-def test_a_failure_says_what_and_what_to_do(told: str, test: str) -> None:
-    said = about(told, test)
-    for words in WORDS[test]:
-        assert words in said
+@pytest.mark.parametrize("test", MESSAGES)
+def test_a_failure_states_the_mismatch_and_how_to_fix_it(output: str, test: str) -> None:
+    failure = failure_of(output, test)
+    for message in MESSAGES[test]:
+        assert message in failure
 
 
-def test_a_wrong_word_is_told_at_once(tmp_path: Path) -> None:
-    code, told = run(tmp_path, PARTITA_RECORD="perhaps")
+def test_an_unknown_mode_is_a_usage_error(tmp_path: Path) -> None:
+    code, output = run(tmp_path, PARTITA_RECORD="perhaps")
     assert code == 4
-    assert "PARTITA_RECORD=perhaps: say 1, all, missing or 0" in told
+    assert "PARTITA_RECORD=perhaps: use 1, all, missing or 0" in output

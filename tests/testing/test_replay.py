@@ -1,4 +1,4 @@
-"""Recordings without pytest: made through an endpoint or a model, replayed, and told apart."""
+"""Recordings without pytest: recorded through an endpoint or a model, replayed, and compared."""
 
 import asyncio
 from collections.abc import Generator
@@ -31,7 +31,7 @@ from partita.runtime.service import AgentService
 from partita.store.connection import open_store
 from partita.store.logs.run_log import LogRecord
 from partita.testing import Endpoint, RecordingError, Replay
-from partita.testing.providers import get_provider, kept_path
+from partita.testing.providers import get_provider, recorded_path
 from partita.testing.replay import Mode
 from partita.types.chunks import AgentStreamEvent, DataChunk, ErrorEvent, MessageStart
 from partita.types.json import Json, JsonObject, dumps, loads
@@ -42,45 +42,45 @@ from tests.runtime.providers.families import FAMILIES
 from tests.runtime.replay.example_runs import SCRIPT, weather
 from tests.tables import each_row
 
-from .stand_in import stand_in
+from .fake_provider import fake_provider
 
 
 @pytest.fixture
 def upstream() -> Generator[str, None, None]:
-    with stand_in() as address:
+    with fake_provider() as address:
         yield f"{address}/v1"
 
 
-def say(endpoint: Endpoint, words: str = "Say hello.", **more: object) -> bytes:
-    body = {"model": "m", "messages": [{"role": "user", "content": words}], **more}
+def ask(endpoint: Endpoint, text: str = "Say hello.", **settings: object) -> bytes:
+    body = {"model": "m", "messages": [{"role": "user", "content": text}], **settings}
     headers = {"authorization": "Bearer a-key-of-mine", "content-type": "application/json"}
-    asked = Request(f"{endpoint.base_url}/chat/completions", dumps(body), headers)
-    with urlopen(asked) as response:
-        told: bytes = response.read()
-        return told
+    request = Request(f"{endpoint.base_url}/chat/completions", dumps(body), headers)
+    with urlopen(request) as response:
+        content: bytes = response.read()
+        return content
 
 
-def record(folder: Path, upstream: str, *words: str, **how: object) -> list[str]:
-    """Record some words, and give what is said of it."""
+def record(folder: Path, upstream: str, *prompts: str, **options: object) -> list[str]:
+    """Record requests with some prompts, and return the lines of the summary."""
     replay = Replay(folder, mode="all")
-    endpoint = replay.endpoint("one", provider="openai", upstream=upstream, **how)  # type: ignore[arg-type] # pyright: ignore[reportArgumentType] # passed on
-    for one in words:
-        say(endpoint, one)
-    replay.settle()
+    endpoint = replay.endpoint("one", provider="openai", upstream=upstream, **options)  # type: ignore[arg-type] # pyright: ignore[reportArgumentType] # passed on
+    for prompt in prompts:
+        ask(endpoint, prompt)
+    replay.wait_for_responses()
     replay.check()
-    told = replay.save()
+    lines = replay.save()
     replay.close()
-    return told
+    return lines
 
 
-def test_what_is_recorded_is_replayed_byte_for_byte(tmp_path: Path, upstream: str) -> None:
+def test_a_recording_is_replayed_byte_for_byte(tmp_path: Path, upstream: str) -> None:
     with Replay(tmp_path, mode="all") as replay:
         endpoint = replay.endpoint("one", provider="openai", upstream=upstream)
-        live = [say(endpoint, "Say hello.", stream=True), say(endpoint, "My key is a-key-of-mine.")]
+        live = [ask(endpoint, "Say hello.", stream=True), ask(endpoint, "My key is a-key-of-mine.")]
     with Replay(tmp_path) as replay:
         endpoint = replay.endpoint("one")
-        assert say(endpoint, "Say hello.", stream=True) == live[0]
-        assert loads(say(endpoint, "My key is a-key-of-mine.")) == loads(live[1])
+        assert ask(endpoint, "Say hello.", stream=True) == live[0]
+        assert loads(ask(endpoint, "My key is a-key-of-mine.")) == loads(live[1])
         assert [text_of(message) for message in replay.messages("one")] == [
             "Hello from the weather desk."
         ] * 2
@@ -89,7 +89,7 @@ def test_what_is_recorded_is_replayed_byte_for_byte(tmp_path: Path, upstream: st
     assert "My key is [redacted: custom 1]." in text
 
 
-def test_a_request_that_comes_in_chunks_is_read(tmp_path: Path, upstream: str) -> None:
+def test_a_chunked_request_body_is_recorded(tmp_path: Path, upstream: str) -> None:
     body = {"model": "m", "messages": [{"role": "user", "content": "Say hello."}]}
     text = dumps(body)
     with Replay(tmp_path, mode="all") as replay:
@@ -102,7 +102,7 @@ def test_a_request_that_comes_in_chunks_is_read(tmp_path: Path, upstream: str) -
     assert request.body == body
 
 
-def test_a_key_of_any_length_is_taken_out_and_a_short_word_is_not(tmp_path: Path, upstream: str) -> None:
+def test_a_long_api_key_is_removed_and_a_short_value_is_not(tmp_path: Path, upstream: str) -> None:
     key = "key-" + "x1" * 400
     with Replay(tmp_path, mode="all") as replay:
         endpoint = replay.endpoint("one", provider="openai", upstream=upstream)
@@ -115,23 +115,23 @@ def test_a_key_of_any_length_is_taken_out_and_a_short_word_is_not(tmp_path: Path
     assert "Say hello to [redacted: custom" in text
 
 
-def test_recording_again_says_what_changed(tmp_path: Path, upstream: str) -> None:
+def test_recording_again_lists_the_changes(tmp_path: Path, upstream: str) -> None:
     assert record(tmp_path, upstream, "Hello?") == ["one.json: recorded, 1 request"]
     before = (tmp_path / "one.json").read_bytes()
     assert record(tmp_path, upstream, "Hello?") == ["one.json: unchanged"]
     assert (tmp_path / "one.json").read_bytes() == before
-    (told,) = record(tmp_path, upstream, "Hi?")
-    assert told.startswith("one.json: recorded anew, 1 request")
-    assert 'request 1: messages[0].content: "Hello?" → "Hi?"' in told
-    (told,) = record(tmp_path, upstream, "Hi?", "Ho?")
-    assert told == "one.json: recorded anew, 2 requests, before 1"
-    assert record(tmp_path, upstream) == ["one.json: nothing was asked, so nothing is written"]
+    (line,) = record(tmp_path, upstream, "Hi?")
+    assert line.startswith("one.json: recorded again, 1 request")
+    assert 'request 1: messages[0].content: "Hello?" → "Hi?"' in line
+    (line,) = record(tmp_path, upstream, "Hi?", "Ho?")
+    assert line == "one.json: recorded again, 2 requests, before 1"
+    assert record(tmp_path, upstream) == ["one.json: not written, because no request was made"]
 
 
 def test_nothing_is_written_when_a_test_fails(tmp_path: Path, upstream: str) -> None:
     def fail() -> None:
         with Replay(tmp_path, mode="all") as replay:
-            say(replay.endpoint("one", provider="openai", upstream=upstream))
+            ask(replay.endpoint("one", provider="openai", upstream=upstream))
             raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
@@ -139,7 +139,7 @@ def test_nothing_is_written_when_a_test_fails(tmp_path: Path, upstream: str) -> 
     assert list(tmp_path.iterdir()) == []
 
 
-def test_bodies_may_be_made_alike(tmp_path: Path, upstream: str) -> None:
+def test_normalise_is_applied_to_both_bodies(tmp_path: Path, upstream: str) -> None:
     def without_digits(body: Json) -> Json:
         body["messages"][0]["content"] = body["messages"][0]["content"].rstrip("0123456789")
         return body
@@ -147,55 +147,55 @@ def test_bodies_may_be_made_alike(tmp_path: Path, upstream: str) -> None:
     record(tmp_path, upstream, "Say hello 1", "Say hello 2")
     with Replay(tmp_path) as replay:
         endpoint = replay.endpoint("one", normalise=without_digits)
-        say(endpoint, "Say hello 3")
-        say(endpoint, "Say hello 4")
+        ask(endpoint, "Say hello 3")
+        ask(endpoint, "Say hello 4")
 
 
-def test_only_what_is_missing_is_recorded(tmp_path: Path, upstream: str) -> None:
+def test_mode_missing_records_only_missing_files(tmp_path: Path, upstream: str) -> None:
     record(tmp_path, upstream, "Hello?")
     with Replay(tmp_path, mode="missing") as replay:
-        say(replay.endpoint("one", upstream="http://127.0.0.1:9"), "Hello?")
-        say(replay.endpoint("two", provider="openai", upstream=upstream), "Hello?")
+        ask(replay.endpoint("one", upstream="http://127.0.0.1:9"), "Hello?")
+        ask(replay.endpoint("two", provider="openai", upstream=upstream), "Hello?")
     assert (tmp_path / "two.json").exists()
 
 
-def test_a_file_that_was_just_recorded_is_replayed(tmp_path: Path, upstream: str) -> None:
+def test_a_file_recorded_in_the_same_run_is_replayed(tmp_path: Path, upstream: str) -> None:
     fresh: set[Path] = set()
     with Replay(tmp_path, mode="all", fresh=fresh) as replay:
-        say(replay.endpoint("one", provider="openai", upstream=upstream), "Hello?")
+        ask(replay.endpoint("one", provider="openai", upstream=upstream), "Hello?")
     assert fresh == {tmp_path / "one.json"}
     with Replay(tmp_path, mode="all", fresh=fresh) as replay:
         endpoint = replay.endpoint("one", provider="openai", upstream="http://127.0.0.1:9")
-        assert b"Hello from" in say(endpoint, "Hello?")
+        assert b"Hello from" in ask(endpoint, "Hello?")
 
 
-def test_requests_in_any_order_are_kept_in_one(tmp_path: Path, upstream: str) -> None:
+def test_requests_in_any_order_give_the_same_file(tmp_path: Path, upstream: str) -> None:
     record(tmp_path, upstream, "A", "B", order="any")
     assert record(tmp_path, upstream, "B", "A", order="any") == ["one.json: unchanged"]
 
 
-def test_a_provider_that_is_not_there_is_told(tmp_path: Path) -> None:
+def test_an_unreachable_provider_is_reported(tmp_path: Path) -> None:
     replay = Replay(tmp_path, mode="all")
     endpoint = replay.endpoint("one", provider="openai", upstream="http://127.0.0.1:9/v1")
     with pytest.raises(HTTPError) as caught:
-        say(endpoint)
+        ask(endpoint)
     caught.value.close()
-    with pytest.raises(RecordingError, match="could not be asked"):
+    with pytest.raises(RecordingError, match="cannot connect to"):
         replay.check()
     replay.close()
 
 
-def test_wrong_use_is_told(tmp_path: Path, upstream: str) -> None:
+def test_incorrect_use_raises_an_error(tmp_path: Path, upstream: str) -> None:
     replay = Replay(tmp_path, mode="all")
-    with pytest.raises(AgentError, match="whose API"):
+    with pytest.raises(AgentError, match="provider to record is unknown"):
         replay.endpoint("one")
-    with pytest.raises(AgentError, match="no provider"):
+    with pytest.raises(AgentError, match="unknown provider"):
         replay.endpoint("one", provider="nonesuch")
-    with pytest.raises(AgentError, match="no order"):
+    with pytest.raises(AgentError, match="unknown order"):
         replay.endpoint("one", provider="openai", order="random")  # type: ignore[arg-type] # pyright: ignore[reportArgumentType] # on purpose
-    with pytest.raises(DecodeError, match="no path"):
+    with pytest.raises(DecodeError, match="not a path"):
         replay.endpoint("one", provider="openai", ignore=["a["])
-    with pytest.raises(AgentError, match="no mode"):
+    with pytest.raises(AgentError, match="unknown mode"):
         Replay(tmp_path, mode="never")  # type: ignore[arg-type] # pyright: ignore[reportArgumentType] # on purpose
     replay.endpoint("one", provider="openai", upstream=upstream)
     with pytest.raises(AgentError, match="recorded already"):
@@ -204,7 +204,7 @@ def test_wrong_use_is_told(tmp_path: Path, upstream: str) -> None:
 
 
 FILES: dict[str, tuple[bytes, str]] = {
-    "no JSON": (b"{", "this is not a recording"),
+    "not JSON": (b"{", "this is not a recording"),
     "another file": (b'{"partita": "1.0"}', "its version is '1.0'"),
     "a list": (b"[]", "it has no version"),
     "a wrong member": (b'{"partita": "recording/1", "origin": 1}', "origin"),
@@ -215,9 +215,9 @@ FILES: dict[str, tuple[bytes, str]] = {
 }
 
 
-@each_row(("data", "words"), FILES.values(), ids=FILES)
-def test_what_is_no_recording(data: bytes, words: str) -> None:
-    with pytest.raises(DecodeError, match=words):
+@each_row(("data", "message"), FILES.values(), ids=FILES)
+def test_an_invalid_recording_is_rejected(data: bytes, message: str) -> None:
+    with pytest.raises(DecodeError, match=message):
         parse_recording(data, "a.json")
 
 
@@ -230,17 +230,17 @@ PIECES = {
 
 
 @each_row(("body", "kind"), PIECES.values(), ids=PIECES)
-def test_a_body_comes_back(body: bytes, kind: str) -> None:
-    kept = b"".join(response_of(200, {"content-type": kind}, body).pieces)
-    assert kept == body or loads(kept) == loads(body)
+def test_a_response_body_is_restored(body: bytes, kind: str) -> None:
+    restored = b"".join(response_of(200, {"content-type": kind}, body).pieces)
+    assert restored == body or loads(restored) == loads(body)
 
 
-def test_paths_are_kept_without_keys_and_versions() -> None:
+def test_paths_are_recorded_without_keys_and_versions() -> None:
     gemini = get_provider("gemini")
     path = "/v1beta/models/g:streamGenerateContent?alt=sse&key=secret"
-    assert kept_path(gemini, path) == "/models/g:streamGenerateContent?alt=sse"
-    assert kept_path(gemini, "/v1/models/g:generateContent?key=k") == "/models/g:generateContent"
-    assert kept_path(get_provider("openai"), "/v1/responses") == "/responses"
+    assert recorded_path(gemini, path) == "/models/g:streamGenerateContent?alt=sse"
+    assert recorded_path(gemini, "/v1/models/g:generateContent?key=k") == "/models/g:generateContent"
+    assert recorded_path(get_provider("openai"), "/v1/responses") == "/responses"
 
 
 # Secrets
@@ -248,19 +248,19 @@ def test_paths_are_kept_without_keys_and_versions() -> None:
 TOKEN = "ghp_a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 
 
-def test_a_secret_in_pieces_is_taken_out_of_a_stream() -> None:
+def test_a_secret_split_over_events_is_removed_from_a_stream() -> None:
     pieces = [TOKEN[:9], TOKEN[9:20], f"{TOKEN[20:]} is it."]
     events: list[JsonObject] = [{"choices": [{"index": 0, "delta": {"content": piece}}]} for piece in pieces]
     stream = [f"data: {dumps(event).decode()}\n\n" for event in [*events, {"done": True}]]
     response = RecordedResponse(status=200, headers={"content-type": "text/event-stream"}, stream=stream)
-    said = Exchange(
+    exchange = Exchange(
         format="openai-chat", response=response, output=[dumps({"password": "hunter22x"}).decode() + "\n"]
     )
-    cleaned = clean(Recording(origin=origin_of("run"), exchanges=[said]))
+    cleaned = clean(Recording(origin=origin_of("run"), exchanges=[exchange]))
     (now,) = cleaned.recording.exchanges
     assert now.response is not None
-    told = [loads(record[6:]) for record in now.response.stream or ()]
-    texts = [one["choices"][0]["delta"]["content"] for one in told[:3]]
+    records = [loads(record[6:]) for record in now.response.stream or ()]
+    texts = [one["choices"][0]["delta"]["content"] for one in records[:3]]
     assert texts == ["[redacted: github token 1]", "", " is it."]
     assert (now.response.stream or [])[3] == stream[3]
     assert now.output == ['{"password":"[redacted: password 1]"}\n']
@@ -269,7 +269,7 @@ def test_a_secret_in_pieces_is_taken_out_of_a_stream() -> None:
 
 # Models
 
-MODES_IN_TURN: tuple[Mode, Mode] = ("all", "replay")
+RECORD_THEN_REPLAY: tuple[Mode, Mode] = ("all", "replay")
 
 LINES = [
     {"type": "thread.started", "thread_id": "t"},
@@ -279,14 +279,14 @@ LINES = [
 ]
 
 
-async def events_of(model: AgentService, words: str) -> list[AgentStreamEvent]:
-    return [event async for event in model.invoke(words)]
+async def events_of(model: AgentService, prompt: str) -> list[AgentStreamEvent]:
+    return [event async for event in model.invoke(prompt)]
 
 
-def test_what_a_program_said_is_a_model(tmp_path: Path) -> None:
+def test_the_output_of_a_program_is_replayed_as_a_model(tmp_path: Path) -> None:
     lines = [dumps(line).decode() + "\n" for line in LINES]
-    said = Exchange(format="codex-exec", framing="lines", prompt="Do it.", output=lines)
-    write_recording(tmp_path / "codex.json", Recording(origin=origin_of("run"), exchanges=[said]))
+    exchange = Exchange(format="codex-exec", framing="lines", prompt="Do it.", output=lines)
+    write_recording(tmp_path / "codex.json", Recording(origin=origin_of("run"), exchanges=[exchange]))
     with Replay(tmp_path) as replay:
         events = asyncio.run(events_of(replay.model("codex"), "Do it."))
         assert [text_of(message) for message in replay.messages("codex")] == ["Done it."]
@@ -299,21 +299,21 @@ def test_what_a_program_said_is_a_model(tmp_path: Path) -> None:
 
 
 async def test_a_live_model_is_recorded_and_replayed(tmp_path: Path) -> None:
-    said: list[str] = []
-    for mode in MODES_IN_TURN:
+    answers: list[str] = []
+    for mode in RECORD_THEN_REPLAY:
         with Replay(tmp_path, mode=mode) as replay:
             async with open_store("memory:") as store:
                 model = replay.model("sky", live=ScriptedService(SCRIPT))
                 agent = Agent(model, tools=[weather], store=store)
-                said.append(text_of(await agent.run("t", "weather?")))
+                answers.append(text_of(await agent.run("t", "weather?")))
                 await agent.session.close()
-    assert said == ["It is sunny in Oslo, and it will stay so."] * 2
+    assert answers == ["It is sunny in Oslo, and it will stay so."] * 2
     assert len(read_recording(tmp_path / "sky.json").exchanges) == 2
 
 
-def test_a_failure_is_recorded_too(tmp_path: Path) -> None:
+def test_a_failure_is_recorded_and_replayed(tmp_path: Path) -> None:
     ends: list[AgentStreamEvent] = []
-    for mode in MODES_IN_TURN:
+    for mode in RECORD_THEN_REPLAY:
         with Replay(tmp_path, mode=mode) as replay:
             model = replay.model("bad", live=ScriptedService(SCRIPT))
             ends.append(asyncio.run(events_of(model, "fail please"))[-1])
@@ -321,11 +321,11 @@ def test_a_failure_is_recorded_too(tmp_path: Path) -> None:
     assert ends[0] == ends[1]
 
 
-async def test_a_refusal_is_recorded_with_its_status(tmp_path: Path) -> None:
+async def test_an_error_response_is_recorded_with_its_status(tmp_path: Path) -> None:
     family = FAMILIES["anthropic"]
     ends: list[AgentStreamEvent] = []
     async with Playback(Play(status=429, body=dumps(family.refusal), content_type=JSON)) as playback:
-        for mode in MODES_IN_TURN:
+        for mode in RECORD_THEN_REPLAY:
             with Replay(tmp_path, mode=mode) as replay:
                 service = family.service(playback.address)
                 model = replay.model("no", live=service)
@@ -340,7 +340,7 @@ async def test_a_refusal_is_recorded_with_its_status(tmp_path: Path) -> None:
         assert (end.name, end.message) == ("rate-limited", "Slow down.")
 
 
-def test_nobody_waits_as_long_as_was_asked_then(tmp_path: Path, upstream: str) -> None:
+def test_recorded_retry_times_are_replaced_by_a_millisecond(tmp_path: Path, upstream: str) -> None:
     record(tmp_path, upstream, "Say hello.")
     recording = read_recording(tmp_path / "one.json")
     (one,) = recording.exchanges
@@ -351,25 +351,25 @@ def test_nobody_waits_as_long_as_was_asked_then(tmp_path: Path, upstream: str) -
     with Replay(tmp_path) as replay:
         endpoint = replay.endpoint("one")
         with pytest.raises(HTTPError) as caught:
-            say(endpoint)
+            ask(endpoint)
     assert (caught.value.code, caught.value.headers["retry-after-ms"]) == (429, "1")
     assert "retry-after" not in caught.value.headers
     caught.value.close()
 
 
-# What a model was asked, in the log
+# Requests to models, in the run log
 
 
-def test_requests_are_kept_by_what_changed() -> None:
+def test_requests_are_stored_as_changes_to_the_previous_one() -> None:
     first: JsonObject = {"model": "m", "messages": [{"a": 1}], "tools": [1, 2]}
     second = {**first, "messages": [{"a": 1}, {"b": 2}], "temperature": 0}
     third = {"model": "n", "messages": [{"c": 3}], "tools": [1]}
-    asked = [ModelRequest("openai-chat", "/chat/completions", body) for body in (first, second, third)]
+    requests = [ModelRequest("openai-chat", "/chat/completions", body) for body in (first, second, third)]
     other = ModelRequest("anthropic", "/v1/messages", first)
-    compressor, reading = RequestCompressor(), RequestExpander()
-    notes = [compressor.compress(request_marker(one)) for one in [*asked, other]]
-    assert [reading.read(note) for note in notes] == [*asked, other]
-    assert notes[1].data == {
+    compressor, expander = RequestCompressor(), RequestExpander()
+    markers = [compressor.compress(request_marker(one)) for one in [*requests, other]]
+    assert [expander.read(marker) for marker in markers] == [*requests, other]
+    assert markers[1].data == {
         "changes": {
             "model": {},
             "messages": {"keep": 1, "add": [{"b": 2}]},
@@ -377,23 +377,20 @@ def test_requests_are_kept_by_what_changed() -> None:
             "temperature": {"set": 0},
         }
     }
-    assert [list(one.body) for one in (reading_of(notes)[1], reading_of(notes)[2])] == [
-        list(second),
-        list(third),
-    ]
-    assert RequestExpander().read(notes[1]) is None
+    assert [list(one.body) for one in expand(markers)[1:3]] == [list(second), list(third)]
+    assert RequestExpander().read(markers[1]) is None
 
 
-def reading_of(notes: list[DataChunk]) -> list[ModelRequest]:
-    reading = RequestExpander()
-    return [asked for note in notes if (asked := reading.read(note)) is not None]
+def expand(markers: list[DataChunk]) -> list[ModelRequest]:
+    expander = RequestExpander()
+    return [request for marker in markers if (request := expander.read(marker)) is not None]
 
 
-def test_a_request_that_got_no_answer_is_kept() -> None:
-    note = request_marker(ModelRequest("anthropic", "/v1/messages", {"model": "m"}))
+def test_a_request_without_a_response_is_recorded() -> None:
+    marker = request_marker(ModelRequest("anthropic", "/v1/messages", {"model": "m"}))
     run = Run(id="r", thread_id="t", status="failed", error="no connection")
     moment = datetime(2026, 3, 1, tzinfo=UTC)
-    records = [LogRecord(1, moment, note, None), LogRecord(2, moment, MessageStart("m"), None)]
+    records = [LogRecord(1, moment, marker, None), LogRecord(2, moment, MessageStart("m"), None)]
     (one,) = exchanges_of(RecordedRun(run, records), "Hi?")
     assert one.request is not None
     assert one.request.path == "/v1/messages"

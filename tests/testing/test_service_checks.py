@@ -1,4 +1,4 @@
-"""The test kit: services that keep the contract pass, and each breach is caught by its own check."""
+"""The test kit: correct services pass, and each violation is reported by one check."""
 
 import asyncio
 import re
@@ -32,10 +32,10 @@ from partita.types.parts import ReasoningPart, TextPart
 from tests.tables import each_row
 
 from . import broken
-from .broken import DOOR, HELLO, Service, asking, saying, telling
+from .broken import DOOR, HELLO, Service, asking, emitting, responding
 
-BRIEF = 1.0
-"""Seconds to wait for what never comes."""
+SHORT_TIMEOUT = 1.0
+"""Seconds to wait for an event that never comes."""
 
 
 @tool
@@ -71,8 +71,8 @@ GOOD: dict[str, Candidate] = {
     "scripted": Candidate(make=scripted, failing=lambda: scripted(error="no")),
     "agent": Candidate(make=agent, failing=lambda: agent("no")),
     "network": Candidate(make=network, failing=lambda: network("no")),
-    "decoded": Candidate(make=lambda: Service(saying(*HELLO))),
-    "asking": Candidate(make=lambda: Service(asking()), asking=DOOR),
+    "decoded": Candidate(make=lambda: Service(responding(*HELLO))),
+    "asking": Candidate(make=lambda: Service(asking()), approval_prompt=DOOR),
 }
 
 
@@ -84,65 +84,65 @@ GOOD: dict[str, Candidate] = {
         for check in checks_for(candidate)
     ],
 )
-async def test_a_service_that_keeps_the_contract_passes(candidate: Candidate, check: Check) -> None:
+async def test_a_correct_service_passes_all_checks(candidate: Candidate, check: Check) -> None:
     await check(candidate)
 
 
-def of(answer: broken.Answer) -> Make:
-    return lambda: Service(answer)
+def of(respond: broken.Respond) -> Make:
+    return lambda: Service(respond)
 
 
 BROKEN: dict[str, tuple[Make, str, str]] = {
-    "no name": (lambda: Service(saying(*HELLO), ""), "has-a-name", "its name is ''"),
+    "no name": (lambda: Service(responding(*HELLO), ""), "has-a-name", "its name is ''"),
     "a name that changes": (broken.renamed, "has-a-name", "and then"),
-    "no end": (of(broken.without_end), "ends-once", "without saying how it ended"),
-    "an event behind the end": (of(broken.BEHIND), "ends-once", "RawEvent comes behind CompleteEvent"),
-    "two ends": (of(broken.TWICE), "ends-once", "CompleteEvent comes behind CompleteEvent"),
-    "an error for an answer": (of(broken.FAILED), "ends-once", "was not answered: no"),
-    "an exception": (of(broken.that_raises), "ends-once", "raised OSError: the line went dead"),
-    "an exception at once": (of(broken.that_raises_at_once), "ends-once", "raised AgentError"),
-    "a delta of nothing": (
-        of(saying(*HELLO[:5], TextDelta("other", "!"), *HELLO[5:])),
-        "folds",
+    "no end": (of(broken.without_end), "ends-once", "stops without a final event"),
+    "an event after the end": (of(broken.EVENT_AFTER_END), "ends-once", "RawEvent comes after CompleteEvent"),
+    "two ends": (of(broken.TWO_ENDS), "ends-once", "CompleteEvent comes after CompleteEvent"),
+    "an error": (of(broken.FAILED), "ends-once", "the response failed: no"),
+    "an exception": (of(broken.raises_midway), "ends-once", "raised OSError: the connection was lost"),
+    "an exception at once": (of(broken.raises_at_once), "ends-once", "raised AgentError"),
+    "a delta without a start": (
+        of(responding(*HELLO[:5], TextDelta("other", "!"), *HELLO[5:])),
+        "emits-fitting-chunks",
         "'text-delta' does not fit",
     ),
-    "no start": (of(saying(*HELLO[1:])), "begins-with-start", "begins with 'start-step'"),
-    "a text left open": (of(saying(*HELLO[:5], *HELLO[6:])), "closes-what-it-opens", "text 't' is never"),
-    "reasoning left open": (of(broken.OPEN_REASONING), "closes-what-it-opens", "reasoning 'r' is never"),
-    "a step left open": (of(saying(*HELLO[:6], *HELLO[7:])), "closes-what-it-opens", "a step is never"),
+    "no start": (of(responding(*HELLO[1:])), "begins-with-start", "begins with 'start-step'"),
+    "a text left open": (of(responding(*HELLO[:5], *HELLO[6:])), "closes-all-blocks", "text 't' is never"),
+    "reasoning left open": (of(broken.OPEN_REASONING), "closes-all-blocks", "reasoning 'r' is never"),
+    "a step left open": (of(responding(*HELLO[:6], *HELLO[7:])), "closes-all-blocks", "a step is never"),
     "an input left open": (
-        of(broken.closing_nothing(ToolInputStart("c", "add"))),
-        "closes-what-it-opens",
+        of(broken.without_close(ToolInputStart("c", "add"))),
+        "closes-all-blocks",
         "tool input 'c' is never",
     ),
-    "a chunk of ours in a call": (of(broken.later("noon")), "can-be-read-again", "data-time"),
+    "an added chunk in a call": (of(broken.with_data("noon")), "can-be-decoded-again", "data-time"),
     "bytes outside a call": (
-        of(telling(*broken.decoded()[1:-1], CompleteEvent())),
-        "can-be-read-again",
-        "outside the marks",
+        of(emitting(*broken.decoded()[1:-1], CompleteEvent())),
+        "can-be-decoded-again",
+        "outside the markers",
     ),
-    "words only": (of(broken.for_words_only), "is-stored-whole", "breaks off: AssertionError"),
-    "an id of its own": (
+    "text prompts only": (of(broken.accepts_text_only), "is-stored-completely", "fails: AssertionError"),
+    "another message id": (
         of(
-            telling(
+            emitting(
                 *(ChunkEvent(chunk=chunk) for chunk in (MessageStart("mine"), *HELLO[1:])), CompleteEvent()
             )
         ),
-        "is-stored-whole",
-        "under another id",
+        "is-stored-completely",
+        "not stored under the requested id",
     ),
     "an event that changes": (
-        of(broken.that_changes_its_words),
-        "is-stored-whole",
+        of(broken.changes_an_emitted_event),
+        "is-stored-completely",
         "not the one that was streamed",
     ),
-    "one state for all answers": (broken.sharing, "keeps-answers-apart", "come out otherwise"),
+    "shared state": (broken.sharing, "isolates-responses", "differ from a single one"),
     "a stream that cannot be closed": (
-        lambda: broken.UnclosableService(saying(*HELLO)),
+        lambda: broken.UnclosableService(responding(*HELLO)),
         "stops-when-closed",
         "cannot be closed",
     ),
-    "a deaf reader": (of(broken.that_hears_no_cancellation), "stops-when-cancelled", "goes on though"),
+    "ignored cancellation": (of(broken.ignores_cancellation), "stops-when-cancelled", "continues although"),
 }
 
 
@@ -158,16 +158,16 @@ async def cleaned_up() -> AsyncIterator[None]:
     broken.PROCESSES.clear()
 
 
-@each_row(("make", "name", "words"), BROKEN.values(), ids=BROKEN)
-async def test_a_breach_is_caught_by_its_check_and_no_other(make: Make, name: str, words: str) -> None:
+@each_row(("make", "name", "message"), BROKEN.values(), ids=BROKEN)
+async def test_a_violation_is_reported_by_exactly_one_check(make: Make, name: str, message: str) -> None:
     candidate = Candidate(make=make)
-    caught = await breaches(candidate)
+    caught = await violations(candidate)
     assert caught.keys() == {name}
-    assert words in str(caught[name])
+    assert message in str(caught[name])
     assert caught[name].hint
 
 
-async def breaches(candidate: Candidate) -> dict[str, ContractError]:
+async def violations(candidate: Candidate) -> dict[str, ContractError]:
     caught: dict[str, ContractError] = {}
     for check in checks_for(candidate):
         try:
@@ -177,86 +177,92 @@ async def breaches(candidate: Candidate) -> dict[str, ContractError]:
     return caught
 
 
-NEVER: dict[str, tuple[broken.Answer, str, str]] = {
-    "silence": (broken.silent, "ends-once", "nothing more came"),
-    "a question without need": (broken.that_waits_for_an_approval, "is-stored-whole", "it does not end"),
-    "a question that nobody is shown": (
-        asking(shows=False),
-        "asks-before-it-acts",
+ENDLESS: dict[str, tuple[broken.Respond, str, str]] = {
+    "a response that never ends": (broken.never_ends, "ends-once", "no event came"),
+    "an unexpected approval request": (
+        broken.waits_for_an_approval,
+        "is-stored-completely",
+        "it does not end",
+    ),
+    "an approval request without a chunk": (
+        asking(emits=False),
+        "requests-approval",
         "no chunk shows the approval request 'a'",
     ),
-    "a close that waits": (broken.that_waits_when_closed, "stops-when-closed", "has not stopped"),
-    "a task, closed": (broken.that_leaves_a_task, "stops-when-closed", "task 'forgotten'"),
-    "a task, cancelled": (broken.that_leaves_a_task, "stops-when-cancelled", "task 'forgotten'"),
+    "a close that hangs": (broken.hangs_when_closed, "stops-when-closed", "has not stopped"),
+    "a task, closed": (broken.leaves_a_task, "stops-when-closed", "task 'forgotten'"),
+    "a task, cancelled": (broken.leaves_a_task, "stops-when-cancelled", "task 'forgotten'"),
 }
-if Path("/proc/self/stat").exists():  # elsewhere processes are not seen
+if Path("/proc/self/stat").exists():  # other systems cannot list child processes
     for how in ("closed", "cancelled"):
-        NEVER[f"a process, {how}"] = (broken.that_leaves_a_process, f"stops-when-{how}", "process ")
+        ENDLESS[f"a process, {how}"] = (broken.leaves_a_process, f"stops-when-{how}", "process ")
 
 
-@each_row(("answer", "name", "words"), NEVER.values(), ids=NEVER)
-async def test_what_never_ends_is_found(answer: broken.Answer, name: str, words: str) -> None:
+@each_row(("respond", "name", "message"), ENDLESS.values(), ids=ENDLESS)
+async def test_a_response_that_hangs_or_leaves_something_behind_is_reported(
+    respond: broken.Respond, name: str, message: str
+) -> None:
     (check,) = [check for check in CHECKS if check.name == name]
     with pytest.raises(ContractError) as caught:
-        await check(Candidate(make=of(answer), asking=DOOR, patience=BRIEF))
-    assert words in str(caught.value)
+        await check(Candidate(make=of(respond), approval_prompt=DOOR, timeout=SHORT_TIMEOUT))
+    assert message in str(caught.value)
 
 
-RAW: dict[str, tuple[broken.Answer, str]] = {
-    "a message without text": (broken.raws(broken.stripped), "the agent's message has no raw_text"),
-    "another text": (broken.raws(broken.garbled), "raw_text is not the agent's message"),
+RAW: dict[str, tuple[broken.Respond, str]] = {
+    "a message without text": (broken.with_events(broken.stripped), "the agent's message has no raw_text"),
+    "another text": (broken.with_events(broken.garbled), "raw_text is not the agent's message"),
 }
 
 
-@each_row(("answer", "words"), RAW.values(), ids=RAW)
-async def test_text_that_is_not_what_was_sent_is_found_and_cannot_be_read_again(
-    answer: broken.Answer, words: str
+@each_row(("respond", "message"), RAW.values(), ids=RAW)
+async def test_raw_text_that_differs_from_the_message_is_reported_by_two_checks(
+    respond: broken.Respond, message: str
 ) -> None:
-    caught = await breaches(Candidate(make=of(answer)))
-    assert caught.keys() == {"keeps-raw-text", "can-be-read-again"}
-    assert words in str(caught["keeps-raw-text"])
+    caught = await violations(Candidate(make=of(respond)))
+    assert caught.keys() == {"keeps-raw-text", "can-be-decoded-again"}
+    assert message in str(caught["keeps-raw-text"])
 
 
 FAILING: dict[str, tuple[Make, str]] = {
-    "an exception": (of(broken.that_raises_at_once), "raised AgentError"),
-    "complete": (of(saying(*HELLO)), "ends with CompleteEvent"),
-    "no words": (of(telling(ErrorEvent(message=""))), "says nothing"),
-    "more behind it": (of(telling(ErrorEvent(message="no"), ErrorEvent(message="no"))), "comes behind"),
+    "an exception": (of(broken.raises_at_once), "raised AgentError"),
+    "complete": (of(responding(*HELLO)), "ends with CompleteEvent"),
+    "no message": (of(emitting(ErrorEvent(message=""))), "its error has no message"),
+    "an event after it": (of(emitting(ErrorEvent(message="no"), ErrorEvent(message="no"))), "comes after"),
 }
 
 
-@each_row(("failing", "words"), FAILING.values(), ids=FAILING)
-async def test_a_failure_must_be_told(failing: Make, words: str) -> None:
-    caught = await breaches(Candidate(make=scripted, failing=failing))
+@each_row(("failing", "message"), FAILING.values(), ids=FAILING)
+async def test_a_failure_must_be_reported_as_the_last_event(failing: Make, message: str) -> None:
+    caught = await violations(Candidate(make=scripted, failing=failing))
     assert caught.keys() == {"fails-with-an-event"}
-    assert words in str(caught["fails-with-an-event"])
+    assert message in str(caught["fails-with-an-event"])
 
 
-ASKING: dict[str, tuple[broken.Answer, str]] = {
-    "it never asks": (asking(asks=False), "requested no approval"),
-    "it does as it likes": (asking(heeds=False), "was denied, and ran"),
-    "it asks about another": (asking(about="close"), "is about 'close', which was not called"),
+ASKING: dict[str, tuple[broken.Respond, str]] = {
+    "no request": (asking(asks=False), "no approval was requested"),
+    "the decision is ignored": (asking(obeys=False), "was denied, but ran"),
+    "a request for another tool": (asking(tool="close"), "is about 'close', which was not called"),
 }
 
 
-@each_row(("answer", "words"), ASKING.values(), ids=ASKING)
-async def test_a_question_must_be_asked_and_heeded(answer: broken.Answer, words: str) -> None:
-    caught = await breaches(Candidate(make=of(answer), asking=DOOR))
-    assert caught.keys() == {"asks-before-it-acts"}
-    assert words in str(caught["asks-before-it-acts"])
+@each_row(("respond", "message"), ASKING.values(), ids=ASKING)
+async def test_approval_must_be_requested_and_obeyed(respond: broken.Respond, message: str) -> None:
+    caught = await violations(Candidate(make=of(respond), approval_prompt=DOOR))
+    assert caught.keys() == {"requests-approval"}
+    assert message in str(caught["requests-approval"])
 
 
 def make_scripted(rest: str) -> AgentService:
     return scripted(Step(parts=(TextPart(rest),)))
 
 
-MAKERS: dict[str, tuple[str, str | None]] = {
-    "a maker": ("tests.testing.test_service_checks:make_scripted", None),
-    "a function of nothing": (
+FACTORIES: dict[str, tuple[str, str | None]] = {
+    "a factory": ("tests.testing.test_service_checks:make_scripted", None),
+    "a function without a parameter": (
         "tests.testing.test_service_checks:scripted_alone",
-        "cannot be made: TypeError",
+        "cannot be created: TypeError",
     ),
-    "no service": ("builtins:str", "gives a str"),
+    "not a service": ("builtins:str", "returns a str"),
 }
 
 
@@ -264,43 +270,43 @@ def scripted_alone() -> AgentService:
     return scripted()
 
 
-@pytest.mark.parametrize(("value", "words"), MAKERS.values(), ids=MAKERS)
-async def test_an_entry_point_must_make_the_service(
-    value: str, words: str | None, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(("value", "message"), FACTORIES.values(), ids=FACTORIES)
+async def test_an_entry_point_must_create_the_service(
+    value: str, message: str | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    entry = EntryPoint("tried", value, registry.ENTRY_POINTS)
+    entry = EntryPoint("example", value, registry.ENTRY_POINTS)
     monkeypatch.setattr(registry, "entry_points", EntryPoints([entry]).select)
-    registry._plugins.cache_clear()  # pyright: ignore[reportPrivateUsage] # what was installed has changed
+    registry._plugins.cache_clear()  # pyright: ignore[reportPrivateUsage] # the installed plugins have changed
     try:
-        caught = await breaches(Candidate(make=scripted, registered="tried:Hello"))
+        caught = await violations(Candidate(make=scripted, registered="example:Hello"))
     finally:
         registry._plugins.cache_clear()  # pyright: ignore[reportPrivateUsage]
-    assert caught.keys() == (set() if words is None else {"is-registered"})
-    assert words is None or words in str(caught["is-registered"])
+    assert caught.keys() == (set() if message is None else {"is-registered"})
+    assert message is None or message in str(caught["is-registered"])
 
 
-async def test_a_name_that_nobody_registered_is_found() -> None:
-    caught = await breaches(Candidate(make=scripted, registered="nobody"))
-    assert "there is no agent 'nobody'" in str(caught["is-registered"])
+async def test_an_unregistered_name_is_reported() -> None:
+    caught = await violations(Candidate(make=scripted, registered="missing"))
+    assert "there is no agent 'missing'" in str(caught["is-registered"])
 
 
-async def test_all_checks_at_once_raise_the_first_breach() -> None:
+async def test_check_service_raises_the_first_violation() -> None:
     await check_service(GOOD["scripted"])
-    with pytest.raises(ContractError, match="ended"):
+    with pytest.raises(ContractError, match="without a final event"):
         await check_service(Candidate(make=of(broken.without_end)))
 
 
-def test_the_kit_needs_no_pytest() -> None:
+def test_the_kit_does_not_import_pytest() -> None:
     code = "import sys, partita.testing; print('pytest' in sys.modules)"
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert result.stdout.strip() == "False"
 
 
-def test_a_breach_is_a_failed_assertion() -> None:
+def test_a_violation_is_an_assertion_error() -> None:
     assert issubclass(ContractError, AssertionError)
 
 
-def test_every_check_says_what_it_is_about() -> None:
+def test_every_check_has_a_name_and_a_description() -> None:
     assert len({check.name for check in CHECKS}) == len(CHECKS)
     assert all(check.about for check in CHECKS)
 

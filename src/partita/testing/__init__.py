@@ -1,4 +1,4 @@
-"""The test kit: what every agent service must do, as checks to run on yours.
+"""The test kit: checks that every agent service must pass, to run on your own.
 
 CANDIDATE = Candidate(make=MyService, failing=lambda: MyService(broken=True))
 
@@ -6,9 +6,9 @@ CANDIDATE = Candidate(make=MyService, failing=lambda: MyService(broken=True))
 async def test_my_service_keeps_the_contract(check: Check) -> None:
     await check(CANDIDATE)
 
-`check_format` does the same for formats: it tries the laws that hold for every format.
+`check_format` does the same for formats: it tests the laws that hold for every format.
 
-And tests from real runs: `Replay` is what the pytest fixture `partita_replay` gives.
+`Replay` replays recorded runs in tests. The pytest fixture `partita_replay` returns one.
 """
 
 from typing import TYPE_CHECKING
@@ -30,9 +30,9 @@ if TYPE_CHECKING:
     from .endpoint import Outgoing as Outgoing
     from .format_laws import LawError as LawError
     from .format_laws import check_format as check_format
-    from .matching import RecordingError as RecordingError
     from .providers import Provider as Provider
     from .replay import Replay as Replay
+    from .request_matcher import RecordingError as RecordingError
     from .service_checks import CHECKS as CHECKS
     from .service_checks import check_service as check_service
     from .service_checks import checks_for as checks_for
@@ -61,9 +61,9 @@ EXPORTS: dict[str, tuple[str, ...]] = {
         "LawError",
         "check_format",
     ),
-    "partita.testing.matching": ("RecordingError",),
     "partita.testing.providers": ("Provider",),
     "partita.testing.replay": ("Replay",),
+    "partita.testing.request_matcher": ("RecordingError",),
     "partita.testing.service_checks": (
         "CHECKS",
         "check_service",

@@ -1,4 +1,4 @@
-"""A service to check: what a check is, what it raises, and the events of a response of the service."""
+"""The candidate of a check, the check itself, its error, and the events of a response."""
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
@@ -22,40 +22,40 @@ Make: TypeAlias = Callable[[], AgentService]
 
 
 class ContractError(PartitaError, AssertionError):
-    """A service that does not do what every service must: what, where in its response, and how to fix it."""
+    """A service violates the contract: what is wrong, where in its response, and how to fix it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Candidate:
-    """A service to be checked, and what the checks need to know of it."""
+    """A service to check, and what the checks need to know about it."""
 
     make: Make
-    """Makes the service. Each check has one of its own; one that has `aclose` is closed afterwards."""
+    """Creates the service. Each check uses a new one, and closes it afterwards if it has `aclose`."""
     prompt: Prompt = "Say a few words."
-    """Something that it answers well."""
+    """A prompt for which it succeeds."""
     failing: Make | None = None
-    """Makes one that fails at its work: a server that is down, a program that crashes."""
-    asking: Prompt | None = None
-    """A prompt for which it asks whether a call may run."""
+    """Creates a service that fails at run time: its server is down, its program crashes."""
+    approval_prompt: Prompt | None = None
+    """A prompt for which it requests approval of a tool call."""
     registered: str | None = None
-    """Its name for `get_agent`, if there is an entry point for it."""
+    """Its name for `get_agent`, if it has an entry point."""
     options: InvokeOptions = field(default_factory=InvokeOptions)
-    patience: float = 30.0
-    """How many seconds anything may take."""
+    timeout: float = 30.0
+    """How many seconds each operation may take."""
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One thing that every service must do. Call it with a candidate; `str(check)` is its name."""
+    """One requirement of every service. Call it with a candidate; `str(check)` is its name."""
 
     name: str
     about: str
     run: Callable[[Candidate], Awaitable[None]]
     applies: Callable[[Candidate], bool]
-    """Whether a candidate can be checked so."""
+    """Whether the check applies to a candidate."""
 
     async def __call__(self, candidate: Candidate) -> None:
-        """Raise a `ContractError` unless the candidate does it."""
+        """Raise a `ContractError` unless the candidate passes."""
         await self.run(candidate)
 
     def __str__(self) -> str:
@@ -63,8 +63,8 @@ class Check:
 
 
 @asynccontextmanager
-async def made(make: Make) -> AsyncGenerator[AgentService, None]:
-    """A service for as long as the block lasts."""
+async def created(make: Make) -> AsyncGenerator[AgentService, None]:
+    """A new service, closed at the end of the block."""
     service = make()
     try:
         yield service
@@ -75,7 +75,7 @@ async def made(make: Make) -> AsyncGenerator[AgentService, None]:
 
 
 MESSAGE_ID: Final = "the-answer"
-"""The id that answers are asked to have."""
+"""The message id that responses are requested with."""
 
 ENDS: Final = (CompleteEvent, ErrorEvent, CancelledEvent)
 
@@ -86,11 +86,11 @@ class Collected:
 
     events: list[AgentStreamEvent] = field(default_factory=list[AgentStreamEvent])
     raised: BaseException | None = None
-    """What it raised; a `TimeoutError` if no more events came."""
+    """The exception it raised; a `TimeoutError` if no more events came."""
 
     @property
     def chunks(self) -> list[Chunk]:
-        """Its chunks."""
+        """The chunks in the events."""
         return [event.chunk for event in self.events if isinstance(event, ChunkEvent)]
 
     @property
@@ -99,7 +99,7 @@ class Collected:
         return any(isinstance(event, CompleteEvent) for event in self.events)
 
     def fold(self) -> RunFold | StreamError:
-        """Its messages, or why there are none."""
+        """The messages of the chunks, or the error if a chunk does not fit."""
         fold = RunFold(MESSAGE_ID)
         try:
             for chunk in self.chunks:
@@ -112,23 +112,23 @@ class Collected:
 def begin(
     service: AgentService, candidate: Candidate, message_id: str = MESSAGE_ID
 ) -> AsyncIterator[AgentStreamEvent]:
-    """One response, whose events are not read yet."""
+    """Start a response. Its events are not read yet."""
     options = replace(candidate.options, message_id=message_id)
     return service.invoke(candidate.prompt, options=options)
 
 
 async def collect(candidate: Candidate) -> Collected:
     """The events of one response of a new service."""
-    async with made(candidate.make) as service:
-        return await collect_events(begin(service, candidate), candidate.patience)
+    async with created(candidate.make) as service:
+        return await collect_events(begin(service, candidate), candidate.timeout)
 
 
 async def collect_events(
     stream: AsyncIterator[AgentStreamEvent],
-    patience: float,
+    timeout: float,
     observe: Callable[[AgentStreamEvent], None] | None = None,
 ) -> Collected:
-    """All events of a stream. Whatever it does, this returns."""
+    """All events of a stream. Returns even if the stream raises or never ends."""
     collected = Collected()
 
     async def read() -> None:
@@ -137,14 +137,14 @@ async def collect_events(
                 collected.events.append(event)
                 if observe is not None:
                     observe(event)
-                await asyncio.sleep(0)  # others get their turn, however fast the agent is
+                await asyncio.sleep(0)  # let other tasks run
 
     reading = asyncio.create_task(read())
-    await asyncio.wait([reading], timeout=patience)
+    await asyncio.wait([reading], timeout=timeout)
     if not reading.done():
         reading.cancel()
-        await asyncio.wait([reading], timeout=patience)
-        collected.raised = TimeoutError(f"nothing more came within {patience:g} seconds")
+        await asyncio.wait([reading], timeout=timeout)
+        collected.raised = TimeoutError(f"no event came within {timeout:g} seconds")
     elif not reading.cancelled():
         collected.raised = reading.exception()
     return collected

@@ -1,4 +1,4 @@
-"""A recording as the API of its provider: an address that a vendor's package is pointed at.
+"""Serves a recording as the API of its provider, at an address that a vendor's package can use.
 
 A recorded request gets the recorded response.
 """
@@ -17,21 +17,19 @@ from typing import Any, Final, NamedTuple, Self
 from partita.runtime.recordings.recording import Exchange, request_of
 from partita.types.json import dumps
 
-from .matching import Matching, Terms, compare
-from .providers import Provider, kept_path
-
-# An HTTP server on this machine, in a thread of its own, that ends with everything it started.
+from .providers import Provider, recorded_path
+from .request_matcher import MatchRules, RequestMatcher, compare_request
 
 HOST: Final = "127.0.0.1"
 POLL: Final = 0.02
-"""How many seconds it may take to notice that it shall end."""
+"""How many seconds between two checks for shutdown."""
 
-PATIENCE: Final = 5.0
+SHUTDOWN_TIMEOUT: Final = 5.0
 METHODS: Final = ("GET", "POST", "PUT", "PATCH", "DELETE")
 
 
 class Incoming(NamedTuple):
-    """A request as it came."""
+    """A received request."""
 
     method: str
     path: str
@@ -40,7 +38,7 @@ class Incoming(NamedTuple):
 
 
 class Outgoing(NamedTuple):
-    """An answer: its pieces are sent one by one if it is a stream."""
+    """A response. The pieces of a stream are sent one by one."""
 
     status: int
     headers: dict[str, str]
@@ -49,10 +47,10 @@ class Outgoing(NamedTuple):
 
 
 class LoopbackServer:
-    """Answers with what a function gives, from when it is made until it is closed."""
+    """An HTTP server on localhost, in a separate thread, that responds by calling a function."""
 
-    def __init__(self, answer: Callable[[Incoming], Outgoing]) -> None:
-        self._http = _Server((HOST, 0), _handler(answer))
+    def __init__(self, respond: Callable[[Incoming], Outgoing]) -> None:
+        self._http = _Server((HOST, 0), _handler(respond))
         self._thread = Thread(
             target=self._http.serve_forever, args=(POLL,), name="partita-recording", daemon=True
         )
@@ -60,21 +58,21 @@ class LoopbackServer:
 
     @property
     def port(self) -> int:
-        """Where it listens."""
+        """The TCP port it listens on."""
         return int(self._http.server_address[1])
 
     def close(self) -> None:
-        """End it, and every connection to it."""
+        """Stop the server and close all connections."""
         self._http.shutdown()
-        self._http.hang_up()
+        self._http.close_connections()
         self._http.server_close()
-        self._thread.join(PATIENCE)
+        self._thread.join(SHUTDOWN_TIMEOUT)
 
 
 class _Server(ThreadingHTTPServer):
-    """Knows its connections, so that it can end them; clients keep theirs open for the next request."""
+    """Keeps track of connections to close them: clients keep theirs open for the next request."""
 
-    daemon_threads = False  # so that closing waits for them
+    daemon_threads = False  # closing waits for them
     block_on_close = True
 
     def __init__(self, address: tuple[str, int], handler: type[BaseHTTPRequestHandler]) -> None:
@@ -92,39 +90,38 @@ class _Server(ThreadingHTTPServer):
             self._open.discard(request)
         super().shutdown_request(request)
 
-    def hang_up(self) -> None:
-        """End all connections."""
+    def close_connections(self) -> None:
         with self._lock:
             for connection in self._open:
                 with suppress(OSError):
                     connection.shutdown(socket.SHUT_RDWR)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """A client that goes away in the middle of an answer is no error of the server."""
+        """Ignore a client that disconnects during a response."""
 
 
-def _chunks(stream: BufferedIOBase) -> bytes:
-    """A body that comes in chunks."""
+def _read_chunked(stream: BufferedIOBase) -> bytes:
+    """A body in chunked transfer encoding."""
     body = bytearray()
     while size := int(stream.readline().partition(b";")[0] or b"0", 16):
         body += stream.read(size)
         stream.readline()
-    while stream.readline().strip():  # what may stand behind the last one
+    while stream.readline().strip():  # trailers
         pass
     return bytes(body)
 
 
-def _handler(answer: Callable[[Incoming], Outgoing]) -> type[BaseHTTPRequestHandler]:
+def _handler(respond: Callable[[Incoming], Outgoing]) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
         disable_nagle_algorithm = True
 
-        def _answer(self) -> None:
+        def _handle(self) -> None:
             headers = {name.lower(): value for name, value in self.headers.items()}
-            in_chunks = "chunked" in headers.get("transfer-encoding", "").lower()
+            is_chunked = "chunked" in headers.get("transfer-encoding", "").lower()
             length = int(headers.get("content-length") or 0)
-            body = _chunks(self.rfile) if in_chunks else self.rfile.read(length)
-            self._send(answer(Incoming(self.command, self.path, headers, body)))
+            body = _read_chunked(self.rfile) if is_chunked else self.rfile.read(length)
+            self._send(respond(Incoming(self.command, self.path, headers, body)))
 
         def _send(self, outgoing: Outgoing) -> None:
             body = b"" if outgoing.is_stream else b"".join(outgoing.pieces)
@@ -145,65 +142,65 @@ def _handler(answer: Callable[[Incoming], Outgoing]) -> type[BaseHTTPRequestHand
             self.wfile.write(b"0\r\n\r\n")
 
         def log_message(self, format: str, *args: Any) -> None:
-            """Nothing is printed: a test has its own words."""
+            """Print nothing: the output belongs to the test."""
 
     for method in METHODS:
-        setattr(Handler, f"do_{method}", Handler._answer)  # pyright: ignore[reportPrivateUsage] # ours
+        setattr(Handler, f"do_{method}", Handler._handle)  # pyright: ignore[reportPrivateUsage] # ours
     return Handler
 
 
 NO_KEY: Final = "recorded"
-"""The key to give where none is needed."""
+"""The API key for clients while replaying, when no real one is needed."""
 
 PROXIES: Final = ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy")
 
 
 class Endpoint:
-    """A provider's API on this machine, open until it is closed."""
+    """A provider's API on localhost, until it is closed."""
 
     def __init__(
         self,
         provider: Provider,
-        answer: Callable[[Incoming], Outgoing],
-        problem: Callable[[str], object],
+        respond: Callable[[Incoming], Outgoing],
+        report_problem: Callable[[str], object],
         *,
         is_live: bool,
     ) -> None:
-        """`problem` is told of what goes wrong in here; `is_live` if real keys are needed."""
+        """`report_problem` receives internal errors; `is_live` if real API keys are needed."""
         self._provider = provider
-        self._answer = answer
-        self._problem = problem
+        self._respond = respond
+        self._report_problem = report_problem
         self._is_live = is_live
-        self._server = LoopbackServer(self._safe)
+        self._server = LoopbackServer(self._respond_safely)
 
     @property
     def provider(self) -> str:
-        """Whose API it is: `openai`, `anthropic` or `gemini`."""
+        """The provider of the API: `openai`, `anthropic` or `gemini`."""
         return self._provider.name
 
     @property
     def base_url(self) -> str:
-        """What to give to the package as its base address."""
+        """The base URL to pass to the vendor's client."""
         return f"http://{HOST}:{self._server.port}{self._provider.base}"
 
     @property
     def api_key(self) -> str:
-        """What to give as the key: a word where nobody looks at it, your own while recording."""
-        own = (os.environ.get(name) for name in self._provider.keys)
-        return (next(filter(None, own), NO_KEY)) if self._is_live else NO_KEY
+        """The API key to pass to the client: a placeholder, or your own key while recording."""
+        own = (os.environ.get(name) for name in self._provider.key_variables)
+        return next(filter(None, own), NO_KEY) if self._is_live else NO_KEY
 
     @property
     def environment(self) -> Mapping[str, str]:
-        """Variables that point the package here, for code that makes its own client."""
-        told = dict.fromkeys(self._provider.addresses, self.base_url)
+        """Environment variables for code that creates its own client."""
+        variables = dict.fromkeys(self._provider.address_variables, self.base_url)
         if not self._is_live:
-            told[self._provider.keys[0]] = NO_KEY
+            variables[self._provider.key_variables[0]] = NO_KEY
         if any(name in os.environ for name in PROXIES):
-            told |= dict.fromkeys(("NO_PROXY", "no_proxy"), HOST)
-        return told
+            variables |= dict.fromkeys(("NO_PROXY", "no_proxy"), HOST)
+        return variables
 
     def close(self) -> None:
-        """Take it away."""
+        """Stop serving."""
         self._server.close()
 
     def __enter__(self) -> Self:
@@ -214,45 +211,47 @@ class Endpoint:
     ) -> None:
         self.close()
 
-    def _safe(self, incoming: Incoming) -> Outgoing:
+    def _respond_safely(self, incoming: Incoming) -> Outgoing:
         try:
-            return self._answer(incoming)
-        except Exception as error:  # a thread has nobody to raise to: the test is told
-            problem = f"{incoming.method} {incoming.path} could not be answered: {error!r}"
-            self._problem(problem)
-            return refusal(problem, status=500)
+            return self._respond(incoming)
+        except Exception as error:  # raised in a server thread, so it is reported to the test instead
+            problem = f"{incoming.method} {incoming.path} failed: {error!r}"
+            self._report_problem(problem)
+            return error_response(problem, status=500)
 
 
-REFUSED: Final = 400
-"""A status that no package tries again."""
+ERROR_STATUS: Final = 400
+"""A status that no client library retries."""
 
-WAITS: Final = ("retry-after", "retry-after-ms")
-AT_ONCE: Final = {"retry-after-ms": "1"}
+RETRY_HEADERS: Final = ("retry-after", "retry-after-ms")
+RETRY_AT_ONCE: Final = {"retry-after-ms": "1"}
 
 
-class Replaying:
-    """Answers requests from a recording."""
+class RecordedApi:
+    """Responds to requests from a recording."""
 
-    def __init__(self, provider: Provider, matching: Matching, terms: Terms, pause: float) -> None:
+    def __init__(self, provider: Provider, matcher: RequestMatcher, rules: MatchRules, pause: float) -> None:
         self._provider = provider
-        self._matching = matching
-        self._terms = terms
+        self._matcher = matcher
+        self._rules = rules
         self._pause = pause
 
     def __call__(self, incoming: Incoming) -> Outgoing:
-        """The recorded answer, or a refusal that says what differs."""
-        path = kept_path(self._provider, incoming.path)
-        made = request_of(incoming.method, path, incoming.body)
-        found = self._matching.take(lambda exchange: compare(exchange, made, self._terms))
-        return refusal(found) if isinstance(found, str) else self._answer(found)
+        """The recorded response, or an error that describes the differences."""
+        path = recorded_path(self._provider, incoming.path)
+        request = request_of(incoming.method, path, incoming.body)
+        found = self._matcher.match(lambda exchange: compare_request(exchange, request, self._rules))
+        return error_response(found) if isinstance(found, str) else self._replay(found)
 
-    def _answer(self, exchange: Exchange) -> Outgoing:
+    def _replay(self, exchange: Exchange) -> Outgoing:
         response = exchange.response
-        if response is None:  # it never got one
-            return refusal(f"no answer was recorded: {(exchange.end or {}).get('message')}", status=504)
+        if response is None:
+            return error_response(
+                f"no response was recorded: {(exchange.end or {}).get('message')}", status=504
+            )
         headers = dict(response.headers)
-        if any(headers.pop(name, None) is not None for name in WAITS):
-            headers |= AT_ONCE  # so that a test does not wait for the usual time
+        if any(headers.pop(name, None) is not None for name in RETRY_HEADERS):
+            headers |= RETRY_AT_ONCE  # tests do not wait
         is_stream = response.stream is not None
         return Outgoing(response.status, headers, self._paced(response.pieces), is_stream)
 
@@ -263,8 +262,8 @@ class Replaying:
             yield piece
 
 
-def refusal(problem: str, status: int = REFUSED) -> Outgoing:
-    """An error that every vendor's package can read and shows."""
+def error_response(problem: str, status: int = ERROR_STATUS) -> Outgoing:
+    """An error that every vendor's package can parse and shows."""
     error = {"type": "partita_recording", "message": problem, "code": status, "status": "FAILED_PRECONDITION"}
     body = dumps({"type": "error", "error": error})
     headers = {"content-type": "application/json", "x-should-retry": "false"}

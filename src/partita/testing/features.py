@@ -1,4 +1,4 @@
-"""What a message can hold, thing by thing, and what becomes of each in a format: kept, changed or lost."""
+"""The features of messages, and whether a format keeps, changes or loses each."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -15,68 +15,68 @@ from partita.types.tool_results import fold
 
 from .full_conversation import full_conversation
 
-Fate: TypeAlias = Literal["kept", "changed", "lost"]
-"""`kept`: written and read again it is equal. `changed`: it is there in another form. `lost`: it is gone."""
+Outcome: TypeAlias = Literal["kept", "changed", "lost"]
+"""`kept`: equal after a round trip. `changed`: present in another form. `lost`: not present."""
 
-Take: TypeAlias = Callable[[list[JsonObject]], Json]
-"""Takes a thing out of messages as JSON; `None` where it is not."""
+Getter: TypeAlias = Callable[[list[JsonObject]], Json]
+"""Gets a feature from messages as JSON; `None` if they do not have it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Feature:
-    """One thing that a message can hold."""
+    """Something that a message can contain."""
 
     group: str
     name: str
-    take: Take
-    sign: str = ""
-    """Words that stand nowhere but in it: where they are, it is, in whatever form."""
+    get: Getter
+    marker: str = ""
+    """A text that occurs in this feature only, and identifies it in any form."""
 
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """What a format makes of `full_conversation()`."""
+    """What a format preserves of `full_conversation()`."""
 
     format: Format
     dumped: Dumped
-    fates: dict[Feature, Fate]
-    """What became of each thing that was there to be written."""
+    outcomes: dict[Feature, Outcome]
+    """The outcome for each feature that the messages have."""
 
 
 def measure(format_: Format, messages: Sequence[Message] | None = None) -> Measured:
-    """Write the conversation that has everything, read it again, and see what is left of each feature.
+    """Write a conversation with all features, read it back, and compare each feature.
 
-    Of a format that is only written it is seen what stands in what was written. Other messages may be given:
-    what they do not have is not measured.
+    For a format that cannot be read, the markers of the features are searched in the output. Features that
+    other `messages` do not have are left out.
     """
     if format_.dump is None:
-        raise FormatError(f"{format_.name} is not written", hint="measure a format that has `dump`")
-    said = full_conversation() if messages is None else messages
-    dumped = write(Loaded(tuple(said)), format_)
-    before = json_messages(said)
-    there = [one for one in FEATURES if one.take(before) is not None]
+        raise FormatError(f"{format_.name} cannot be written", hint="measure a format that has `dump`")
+    written = full_conversation() if messages is None else messages
+    dumped = write(Loaded(tuple(written)), format_)
+    before = json_messages(written)
+    features = [feature for feature in FEATURES if feature.get(before) is not None]
     if format_.load is None:
         text = dumped.payload if isinstance(dumped.payload, str) else dumps(dumped.payload).decode()
-        return Measured(format_, dumped, {one: _fate_in(one, text) for one in there})
+        return Measured(format_, dumped, {one: _outcome_in_text(one, text) for one in features})
     after = json_messages(fold(format_.load(dumped.payload).messages))
-    return Measured(format_, dumped, {one: _fate(one, before, after) for one in there})
+    return Measured(format_, dumped, {one: _outcome(one, before, after) for one in features})
 
 
-def _fate_in(feature: Feature, text: str) -> Fate:
-    """What became of a thing in a text that nobody reads back: it is there in another form, or it is not."""
-    return "changed" if feature.sign and feature.sign in text else "lost"
+def _outcome_in_text(feature: Feature, text: str) -> Outcome:
+    """The outcome of a feature in output that cannot be read back."""
+    return "changed" if feature.marker and feature.marker in text else "lost"
 
 
-def _fate(feature: Feature, before: list[JsonObject], after: list[JsonObject]) -> Fate:
-    there = feature.take(after)
-    if there == feature.take(before):
+def _outcome(feature: Feature, before: list[JsonObject], after: list[JsonObject]) -> Outcome:
+    found = feature.get(after)
+    if found == feature.get(before):
         return "kept"
-    if there is not None or (feature.sign and feature.sign in dumps(after).decode()):
+    if found is not None or (feature.marker and feature.marker in dumps(after).decode()):
         return "changed"
     return "lost"
 
 
-# Takers: of messages by role, of parts by type and words, of calls by id.
+# Getters: messages by role, parts by type and text, calls by id
 
 
 def _parts(messages: list[JsonObject]) -> Iterator[JsonObject]:
@@ -85,7 +85,7 @@ def _parts(messages: list[JsonObject]) -> Iterator[JsonObject]:
 
 
 def _fields(found: JsonObject | None, names: tuple[str, ...]) -> Json:
-    """What stands under some names, which may go deeper; `None` if nothing does."""
+    """The values of some fields, which may be dotted paths; `None` if all are missing."""
     if found is None or not names:
         return found
     values = [_at(found, name.split(".")) for name in names]
@@ -100,56 +100,56 @@ def _at(value: Json, names: list[str]) -> Json:
     return value
 
 
-def _message(role: str, *names: str, place: int = 0) -> Take:
-    """Fields of the first message of a role, or of the one in that place of them."""
+def _message(role: str, *names: str, place: int = 0) -> Getter:
+    """Fields of the message at `place` among those of a role."""
 
-    def take(messages: list[JsonObject]) -> Json:
+    def get(messages: list[JsonObject]) -> Json:
         found = [message for message in messages if message["role"] == role]
         return _fields(found[place], names) if -len(found) <= place < len(found) else None
 
-    return take
+    return get
 
 
-def _every(name: str) -> Take:
+def _every(name: str) -> Getter:
     """A field of all messages."""
 
-    def take(messages: list[JsonObject]) -> Json:
+    def get(messages: list[JsonObject]) -> Json:
         values = [message.get(name) for message in messages]
         return values if any(value is not None for value in values) else None
 
-    return take
+    return get
 
 
-def _part(type_: str, words: str, *names: str) -> Take:
-    """The part of a type that has some words in it, or fields of it."""
+def _part(type_: str, text: str, *names: str) -> Getter:
+    """The part of a type that contains a text, or fields of it."""
 
-    def take(messages: list[JsonObject]) -> Json:
+    def get(messages: list[JsonObject]) -> Json:
         found = (
-            part for part in _parts(messages) if part.get("type") == type_ and words in dumps(part).decode()
+            part for part in _parts(messages) if part.get("type") == type_ and text in dumps(part).decode()
         )
         return _fields(next(found, None), names)
 
-    return take
+    return get
 
 
-def _call(id: str, *names: str) -> Take:
-    """The call of an id, or fields of it."""
+def _call(id: str, *names: str) -> Getter:
+    """The call with an id, or fields of it."""
 
-    def take(messages: list[JsonObject]) -> Json:
+    def get(messages: list[JsonObject]) -> Json:
         found = (part for part in _parts(messages) if part.get("type") == "tool-call" and part["id"] == id)
         return _fields(next(found, None), names)
 
-    return take
+    return get
 
 
 def _steps(messages: list[JsonObject]) -> Json:
-    """How many steps there are; one message has them, another has none."""
+    """The number of steps."""
     count = sum(part.get("type") == "step-start" for part in _parts(messages))
     return count or None
 
 
 def _ids(messages: list[JsonObject]) -> Json:
-    """The ids that the messages had from the beginning, and not those that a format makes up."""
+    """The original ids of the messages, without ids generated by a format."""
     return [message["id"] for message in messages if message["id"] in IDS] or None
 
 
@@ -158,7 +158,7 @@ def _parents(messages: list[JsonObject]) -> Json:
 
 
 def _notice(messages: list[JsonObject]) -> Json:
-    """What is said of the message that is a notice, and hidden."""
+    """The type and visibility of messages that are notices or hidden."""
     found = [message for message in messages if message.get("type") == "event" or message.get("internal")]
     return [[message.get("type"), message.get("internal")] for message in found] or None
 
@@ -174,10 +174,10 @@ CALLS: dict[ToolState, str] = {
     "output-error": "call-error-text",
     "output-denied": "call-denied",
 }
-"""A call in every state."""
+"""The id of a call in every state."""
 
 _MESSAGES = "Messages"
-_WORDS = "Words and reasoning"
+_TEXT = "Text and reasoning"
 _MEDIA = "Files, sources, data"
 _TOOLS = "Tool calls"
 _STATES = "States of a call"
@@ -209,54 +209,55 @@ FEATURES: tuple[Feature, ...] = (
         _message("assistant", "content.networkExecution", place=-1),
         "reason-of-router",
     ),
-    Feature(_WORDS, "text", _part("text", "I look it up.", "text"), "I look it up."),
-    Feature(_WORDS, "text that is still coming", _part("text", "Thirty-ni", "state")),
-    Feature(_WORDS, "citations", _part("text", "The register says", "citations"), "example.com/cited"),
+    Feature(_TEXT, "text", _part("text", "I look it up.", "text"), "I look it up."),
+    Feature(_TEXT, "text that is still coming", _part("text", "Thirty-ni", "state")),
+    Feature(_TEXT, "citations", _part("text", "The register says", "citations"), "example.com/cited"),
     Feature(
-        _WORDS,
+        _TEXT,
         "metadata of a text",
         _part("text", "I look it up.", "providerMetadata"),
         "provider-metadata-of-text",
     ),
-    Feature(_WORDS, "reasoning", _part("reasoning", "will know", "text"), "The register will know."),
+    Feature(_TEXT, "reasoning", _part("reasoning", "will know", "text"), "The register will know."),
     Feature(
-        _WORDS,
+        _TEXT,
         "signature of reasoning",
         _part("reasoning", "will know", "providerMetadata"),
         "signature-of-reasoning",
     ),
-    Feature(_WORDS, "redacted reasoning", _part("reasoning", "redacted-reasoning"), "redacted-reasoning"),
-    Feature(_WORDS, "tokens of reasoning", _part("reasoning", "will know", "tokenCount")),
-    Feature(_WORDS, "steps", _steps),
-    Feature(_WORDS, "words said meanwhile", _part("steering-message", "Metres, please."), "Metres, please."),
+    Feature(_TEXT, "redacted reasoning", _part("reasoning", "redacted-reasoning"), "redacted-reasoning"),
+    Feature(_TEXT, "tokens of reasoning", _part("reasoning", "will know", "tokenCount")),
+    Feature(_TEXT, "steps", _steps),
+    Feature(_TEXT, "steering message", _part("steering-message", "Metres, please."), "Metres, please."),
     Feature(_MEDIA, "image", _part("image", "tower.png"), "tower.png"),
-    Feature(_MEDIA, "file at an address", _part("file", "register.pdf"), "example.com/register.pdf"),
+    Feature(_MEDIA, "file by URL", _part("file", "register.pdf"), "example.com/register.pdf"),
     Feature(_MEDIA, "file inside the message", _part("file", "inline.txt"), "U2xldHRuZXMgbGlnaHRob3VzZQ"),
-    Feature(_MEDIA, "file kept in the store", _part("file", "kept.csv"), "blob:sha256:9f86d081"),
-    Feature(
-        _MEDIA, "file kept by a provider", _part("file", "uploaded", "providerReference"), "file-uploaded"
-    ),
-    Feature(_MEDIA, "file the agent made", _part("file", "made.png"), "example.com/made.png"),
+    Feature(_MEDIA, "file in the store", _part("file", "kept.csv"), "blob:sha256:9f86d081"),
+    Feature(_MEDIA, "file at a provider", _part("file", "uploaded", "providerReference"), "file-uploaded"),
+    Feature(_MEDIA, "file of the agent", _part("file", "made.png"), "example.com/made.png"),
     Feature(_MEDIA, "file of the reasoning", _part("reasoning-file", "sketch.png"), "sketch.png"),
-    Feature(_MEDIA, "source: web page", _part("source-url", "source-page"), "source-page"),
+    Feature(_MEDIA, "source: URL", _part("source-url", "source-page"), "source-page"),
     Feature(_MEDIA, "source: document", _part("source-document", "source-document"), "document.pdf"),
     Feature(_MEDIA, "data of the application", _part("data", "data-of-assistant"), "data-of-assistant"),
-    Feature(_MEDIA, "data in a question", _part("data", "data-of-user"), "data-of-user"),
+    Feature(_MEDIA, "data of the user", _part("data", "data-of-user"), "data-of-user"),
     Feature(_MEDIA, "custom part of a provider", _part("custom", "custom-of"), "custom-of-provider"),
     Feature(_TOOLS, "name and input", _call("call-available", "name", "input"), "input-of-call"),
-    Feature(_TOOLS, "input in words", _call("call-words", "input", "inputEncoding"), "input-in-words"),
-    Feature(_TOOLS, "input so far", _call("call-streaming", "input", "rawInput")),
-    Feature(_TOOLS, "input that failed", _call("call-bad", "rawInput"), "input-that-failed"),
+    Feature(_TOOLS, "text input", _call("call-words", "input", "inputEncoding"), "input-in-words"),
+    Feature(_TOOLS, "partial input", _call("call-streaming", "input", "rawInput")),
+    Feature(_TOOLS, "invalid input", _call("call-bad", "rawInput"), "input-that-failed"),
     Feature(_TOOLS, "title", _call("call-described", "title"), "title-of-call"),
     Feature(_TOOLS, "dynamic", _call("call-described", "dynamic")),
     Feature(_TOOLS, "run by the provider", _call("call-described", "providerExecuted")),
-    Feature(_TOOLS, "tool that is gone", _call("call-gone", "unavailable")),
+    Feature(_TOOLS, "unavailable tool", _call("call-gone", "unavailable")),
     Feature(
-        _TOOLS, "signature of a call", _call("call-described", "callProviderMetadata"), "signature-of-call"
+        _TOOLS,
+        "provider metadata of a call",
+        _call("call-described", "callProviderMetadata"),
+        "signature-of-call",
     ),
     Feature(
         _TOOLS,
-        "metadata of a result",
+        "provider metadata of a result",
         _call("call-described", "resultProviderMetadata"),
         "metadata-of-result",
     ),
@@ -267,42 +268,45 @@ FEATURES: tuple[Feature, ...] = (
     Feature(_OUTPUTS, "text", _call("call-text", "output"), "output-in-words"),
     Feature(_OUTPUTS, "JSON", _call("call-json", "output"), "output-in-json"),
     Feature(_OUTPUTS, "text, images, files", _call("call-content", "output"), "text-in-content"),
-    Feature(_OUTPUTS, "error in words", _call("call-error-text", "output"), "error-in-words"),
-    Feature(_OUTPUTS, "error in JSON", _call("call-error-json", "output"), "error-in-json"),
-    Feature(_OUTPUTS, "refusal", _call("call-denied", "output"), "reason-of-refusal"),
+    Feature(_OUTPUTS, "text error", _call("call-error-text", "output"), "error-in-words"),
+    Feature(_OUTPUTS, "JSON error", _call("call-error-json", "output"), "error-in-json"),
+    Feature(_OUTPUTS, "denial", _call("call-denied", "output"), "reason-of-refusal"),
     Feature(_OUTPUTS, "interruption", _call("call-interrupted", "output"), "message-of-interruption"),
-    Feature(_OUTPUTS, "output so far", _call("call-early", "preliminary")),
+    Feature(_OUTPUTS, "preliminary output", _call("call-early", "preliminary")),
     Feature(
         _OUTPUTS,
         "metadata of an output",
         _call("call-noted", "output.providerMetadata"),
         "metadata-of-output",
     ),
-    Feature(_APPROVALS, "question", _call("call-asking", "approval.id"), "approval-asked"),
+    Feature(_APPROVALS, "request", _call("call-asking", "approval.id"), "approval-asked"),
     Feature(
-        _APPROVALS, "why it is asked", _call("call-asking", "approval.requestReason"), "reason-of-question"
+        _APPROVALS,
+        "reason of the request",
+        _call("call-asking", "approval.requestReason"),
+        "reason-of-question",
     ),
     Feature(
         _APPROVALS,
-        "signature and what was asked",
+        "signature and requested input",
         _call("call-asking", "approval.signature", "approval.descriptor", "approval.inputSchemaInput"),
         "signature-of-approval",
     ),
-    Feature(_APPROVALS, "answer", _call("call-allowed", "approval.approved"), "approval-allowed"),
+    Feature(_APPROVALS, "decision", _call("call-allowed", "approval.approved"), "approval-allowed"),
     Feature(
-        _APPROVALS, "why it was answered so", _call("call-allowed", "approval.reason"), "reason-of-answer"
+        _APPROVALS, "reason of the decision", _call("call-allowed", "approval.reason"), "reason-of-answer"
     ),
-    Feature(_APPROVALS, "answered by a rule", _call("call-automatic", "approval.isAutomatic")),
+    Feature(_APPROVALS, "automatic decision", _call("call-automatic", "approval.isAutomatic")),
     Feature(
         _APPROVALS,
-        "who answered, and when",
+        "deciding person and time",
         _call("call-answered-by", "approval.respondedBy", "approval.respondedAt"),
         "person-who-answered",
     ),
     Feature(_UNKNOWN, "field of a message", _message("assistant", "futureField"), "unknown-of-message"),
     Feature(_UNKNOWN, "field of a part", _part("text", "I look it up.", "futureField"), "unknown-of-part"),
     Feature(_UNKNOWN, "field of a call", _call("call-described", "futureField"), "unknown-of-call"),
-    Feature(_UNKNOWN, "kind of part", _part("hologram", "unknown-part"), "unknown-part"),
+    Feature(_UNKNOWN, "type of part", _part("hologram", "unknown-part"), "unknown-part"),
     Feature(_UNKNOWN, "part of another format", _part("foreign", "foreign-part"), "foreign-part"),
 )
-"""Everything, in the order of the documentation."""
+"""All features, in the order of the documentation."""

@@ -1,4 +1,4 @@
-"""A conversation that has everything a canonical message can hold, to see what a format makes of it."""
+"""A conversation with every feature of canonical messages, to test what a format preserves."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -50,13 +50,13 @@ from partita.types.value import Extra
 
 BEGINNING = datetime(2026, 3, 1, 9, tzinfo=UTC)
 DATA_URL = "data:text/plain;base64,U2xldHRuZXMgbGlnaHRob3VzZQ=="
-KEPT = "blob:sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
+STORED = "blob:sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
 TOWER = {"tower": "Slettnes"}
 
 
 def full_conversation() -> tuple[Message, ...]:
-    """A system prompt, a question, an answer with every kind of part, a notice, an answer that goes on."""
-    return (_system(), _question(), _answer(), _notice(), _last_answer())
+    """A system prompt, a question, a response with every kind of part, a notice, an unfinished response."""
+    return (_system(), _question(), _response(), _notice(), _last_response())
 
 
 def _at(place: int) -> datetime:
@@ -88,7 +88,7 @@ def _question() -> UserMessage:
                 ImagePart("https://example.com/tower.png", media_type="image/png", name="tower"),
                 FilePart("https://example.com/register.pdf", "application/pdf", "register.pdf"),
                 FilePart(DATA_URL, "text/plain", "inline.txt"),
-                FilePart(KEPT, "text/csv", "kept.csv"),
+                FilePart(STORED, "text/csv", "kept.csv"),
                 FilePart(
                     "https://example.com/uploaded.pdf",
                     "application/pdf",
@@ -101,7 +101,7 @@ def _question() -> UserMessage:
     )
 
 
-def _answer() -> AssistantMessage:
+def _response() -> AssistantMessage:
     return AssistantMessage(
         id="m3",
         thread_id="thread-1",
@@ -112,7 +112,7 @@ def _answer() -> AssistantMessage:
         seq=3,
         extra=Extra({"futureField": "unknown-of-message"}),
         content=AssistantContent(
-            parts=(*_words(), *_media(), *_settled_calls(), *_outputs()),
+            parts=(*_texts(), *_media(), *_finished_calls(), *_outputs()),
             metadata={"rating": "rating-of-message"},
             provider_metadata={"openai": {"responseId": "provider-metadata-of-message"}},
             usage=Usage(
@@ -128,7 +128,7 @@ def _answer() -> AssistantMessage:
     )
 
 
-def _words() -> tuple[AssistantPart, ...]:
+def _texts() -> tuple[AssistantPart, ...]:
     page = UrlCitationSource(
         id="source-cited",
         url="https://example.com/cited",
@@ -175,16 +175,16 @@ def _media() -> tuple[AssistantPart, ...]:
     )
 
 
-def _settled_calls() -> tuple[AssistantPart, ...]:
+def _finished_calls() -> tuple[AssistantPart, ...]:
     children = (
         UserMessage(id="child-1", content="Measure the tower."),
         AssistantMessage(id="child-2", content="It is 39 metres."),
     )
     envelope = ToolMessage(id="message-of-result", content=(), created_at=_at(3))
     return (
-        replace(_answered("call-child", TextOutput("39 metres")), children=children),
+        replace(_call("call-child", TextOutput("39 metres")), children=children),
         replace(
-            _answered("call-described", JsonOutput({"metres": 39})),
+            _call("call-described", JsonOutput({"metres": 39})),
             title="title-of-call",
             dynamic=True,
             provider_executed=True,
@@ -193,11 +193,11 @@ def _settled_calls() -> tuple[AssistantPart, ...]:
             tool_metadata={"icon": "metadata-of-tool"},
             extra=Extra({"futureField": "unknown-of-call"}),
         ),
-        replace(_answered("call-gone", TextOutput("39")), dynamic=True, unavailable=True),
-        replace(_answered("call-early", JsonOutput({"so": "far"})), preliminary=True),
-        replace(_answered("call-parted", TextOutput("39")), result_message=envelope),
+        replace(_call("call-gone", TextOutput("39")), dynamic=True, unavailable=True),
+        replace(_call("call-early", JsonOutput({"so": "far"})), preliminary=True),
+        replace(_call("call-parted", TextOutput("39")), result_message=envelope),
         replace(
-            _answered("call-bad", ErrorTextOutput("the input is no JSON")),
+            _call("call-bad", ErrorTextOutput("the input is no JSON")),
             input=UNSET,
             raw_input='{"tower": input-that-failed',
         ),
@@ -207,14 +207,14 @@ def _settled_calls() -> tuple[AssistantPart, ...]:
 
 def _approved_calls() -> tuple[AssistantPart, ...]:
     written = TextOutput("written")
-    answers = {
+    approvals = {
         "call-allowed": Approval(id="approval-allowed", approved=True, reason="reason-of-answer"),
         "call-automatic": Approval(id="approval-automatic", approved=True, is_automatic=True),
         "call-answered-by": Approval(
             id="approval-by", approved=True, responded_by="person-who-answered", responded_at=_at(4)
         ),
     }
-    return tuple(replace(_answered(call, written), approval=approval) for call, approval in answers.items())
+    return tuple(replace(_call(call, written), approval=approval) for call, approval in approvals.items())
 
 
 def _outputs() -> tuple[AssistantPart, ...]:
@@ -227,14 +227,14 @@ def _outputs() -> tuple[AssistantPart, ...]:
     timeout = InterruptedOutput("timeout", message="message-of-interruption")
     metadata = {"openai": {"itemId": "metadata-of-output"}}
     return (
-        _answered("call-text", TextOutput("output-in-words")),
-        _answered("call-json", JsonOutput({"found": "output-in-json"})),
-        _answered("call-content", ContentOutput(items)),
-        _answered("call-error-text", ErrorTextOutput("error-in-words")),
-        _answered("call-error-json", ErrorJsonOutput({"code": "error-in-json"})),
-        replace(_answered("call-denied", ExecutionDeniedOutput("reason-of-refusal")), approval=refusal),
-        _answered("call-interrupted", timeout),
-        _answered("call-noted", JsonOutput({"metres": 39}, provider_metadata=metadata)),
+        _call("call-text", TextOutput("output-in-words")),
+        _call("call-json", JsonOutput({"found": "output-in-json"})),
+        _call("call-content", ContentOutput(items)),
+        _call("call-error-text", ErrorTextOutput("error-in-words")),
+        _call("call-error-json", ErrorJsonOutput({"code": "error-in-json"})),
+        replace(_call("call-denied", ExecutionDeniedOutput("reason-of-refusal")), approval=refusal),
+        _call("call-interrupted", timeout),
+        _call("call-noted", JsonOutput({"metres": 39}, provider_metadata=metadata)),
     )
 
 
@@ -256,7 +256,7 @@ def _open_calls() -> tuple[AssistantPart, ...]:
     )
 
 
-def _answered(id: str, output: ToolOutput) -> ToolCallPart:
+def _call(id: str, output: ToolOutput) -> ToolCallPart:
     return ToolCallPart(id, "look_up", state_after(output), TOWER, output=output)
 
 
@@ -274,8 +274,8 @@ def _notice() -> UserMessage:
     )
 
 
-def _of_inner_network() -> AssistantContent:
-    """What a network inside the network says, after a tool of it has failed."""
+def _inner_network_content() -> AssistantContent:
+    """The content of a network inside the network, after one of its tools failed."""
     failed = NetworkResult(error="error-of-network", interrupted="timeout")
     return AssistantContent(
         parts=(TextPart("It is 39 metres."),),
@@ -285,11 +285,11 @@ def _of_inner_network() -> AssistantContent:
     )
 
 
-def _last_answer() -> AssistantMessage:
+def _last_response() -> AssistantMessage:
     result = NetworkResult(
         text="text-of-network",
-        tool_calls=(_answered("call-of-network", TextOutput("39 metres")),),
-        messages=(AssistantMessage(id="child-of-network", content=_of_inner_network()),),
+        tool_calls=(_call("call-of-network", TextOutput("39 metres")),),
+        messages=(AssistantMessage(id="child-of-network", content=_inner_network_content()),),
         value={"metres": 39},
     )
     execution = NetworkExecution(

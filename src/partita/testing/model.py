@@ -1,4 +1,4 @@
-"""Models in the place of a live one: a recording as a model, and a live model whose responses are recorded.
+"""A recording as a model, and a live model whose responses are recorded.
 
 `messages_in` returns the messages of a recording.
 """
@@ -48,8 +48,8 @@ from partita.types.json import JsonObject, is_object
 from partita.types.messages import Message, UserMessage, text_of
 from partita.types.threads import Run
 
-from .matching import Difference, Matching, Terms, body_differences
 from .providers import family_of
+from .request_matcher import Difference, MatchRules, RequestMatcher, body_differences
 
 CONVERSATION: Final[Mapping[str, tuple[str, ...]]] = {
     "openai-chat": ("messages", "tools"),
@@ -57,7 +57,7 @@ CONVERSATION: Final[Mapping[str, tuple[str, ...]]] = {
     "anthropic": ("system", "messages", "tools"),
     "gemini": ("systemInstruction", "contents", "tools"),
 }
-"""The members of a request that follow from the conversation. Others, as the model, are the service's."""
+"""The members of a request that depend on the conversation. The service adds others, such as the model."""
 
 SERVICES: Final[Mapping[str, type[ProviderService[Any]]]] = {
     "openai-responses": OpenAIResponsesService,
@@ -68,7 +68,7 @@ SERVICES: Final[Mapping[str, type[ProviderService[Any]]]] = {
 NAME: Final = "recorded"
 
 _MODEL: Final = re.compile(r"models/([^/:]+):")
-"""The name of a model in the path of a request to Gemini, whose form depends on the model."""
+"""The model in the path of a request to Gemini. The form of the request depends on the model."""
 
 
 class RecordedModel:
@@ -76,10 +76,10 @@ class RecordedModel:
 
     name: str = NAME
 
-    def __init__(self, matching: Matching, terms: Terms, model: str | None) -> None:
+    def __init__(self, matcher: RequestMatcher, rules: MatchRules, model: str | None) -> None:
         self.model = model or NAME
-        self._matching = matching
-        self._terms = terms
+        self._matcher = matcher
+        self._rules = rules
 
     async def invoke(
         self,
@@ -89,10 +89,10 @@ class RecordedModel:
         session_id: str | None = None,
         options: InvokeOptions | None = None,
     ) -> AsyncGenerator[AgentStreamEvent, None]:
-        """The recorded response; an error with the differences if the request is another."""
+        """The recorded response, or an error that lists the differences of the request."""
         given = options or InvokeOptions()
         messages = prompt_messages(prompt, given.instructions)
-        found = self._matching.take(lambda one: _compare(one, messages, given, self._terms))
+        found = self._matcher.match(lambda one: _compare(one, messages, given, self._rules))
         if isinstance(found, str):
             yield ErrorEvent(message=found, name="recording")
             return
@@ -101,8 +101,8 @@ class RecordedModel:
                 yield event
 
 
-class _Canned:
-    """A recorded response as if it came over the wire."""
+class _ReplayedResponse:
+    """A recorded response with the interface of an HTTP response."""
 
     def __init__(self, response: RecordedResponse) -> None:
         self.status_code = response.status
@@ -114,7 +114,7 @@ class _Canned:
             yield piece
 
     async def aclose(self) -> None:
-        """There is nothing to close."""
+        """Do nothing."""
 
 
 async def _events(exchange: Exchange, model: str) -> AsyncGenerator[AgentStreamEvent, None]:
@@ -122,7 +122,7 @@ async def _events(exchange: Exchange, model: str) -> AsyncGenerator[AgentStreamE
     if request is not None and response is not None and exchange.format is not None:
 
         async def send() -> HttpResponse:
-            return _Canned(response)
+            return _ReplayedResponse(response)
 
         call = Call(NAME, exchange.format, {"provider": NAME, "model": model})
         body: JsonObject = request.body if is_object(request.body) else {}
@@ -138,34 +138,34 @@ async def _events(exchange: Exchange, model: str) -> AsyncGenerator[AgentStreamE
 
 def _recorded_events(exchange: Exchange) -> list[AgentStreamEvent]:
     if exchange.output is not None and exchange.format is not None:
-        decoding = CallDecoder(exchange.format, exchange.framing or "lines")
-        events = decoding.start()
+        decoder = CallDecoder(exchange.format, exchange.framing or "lines")
+        events = decoder.start()
         for record in exchange.output:
-            events += decoding.feed(record.encode())
-        return [*events, *decoding.finish()]
+            events += decoder.feed(record.encode())
+        return [*events, *decoder.finish()]
     return [ChunkEvent(chunk=CHUNK.read(chunk)) for chunk in exchange.chunks or ()]
 
 
 def _compare(
-    exchange: Exchange, messages: Sequence[Message], options: InvokeOptions, terms: Terms
+    exchange: Exchange, messages: Sequence[Message], options: InvokeOptions, rules: MatchRules
 ) -> list[Difference]:
-    """Where the conversation, the instructions and the tools differ from the recorded request."""
+    """The differences in conversation, instructions and tools from the recorded request."""
     request, family = exchange.request, family_of(exchange.format)
     if request is None or family is None or not is_object(request.body):
-        return _compare_prompts(exchange, messages, terms)
+        return _compare_prompts(exchange, messages, rules)
     members = (*CONVERSATION[family], *options.settings)
     recorded = {name: request.body[name] for name in members if name in request.body}
     named = _MODEL.search(request.path)
     model = named[1] if named else ""
-    built = _built(exchange.format or family, family, messages, options, model)
-    made = {name: built[name] for name in members if name in built}
-    return body_differences(terms.plain(recorded, family), terms.plain(made, family))
+    built = _build_request(exchange.format or family, family, messages, options, model)
+    actual = {name: built[name] for name in members if name in built}
+    return body_differences(rules.comparable(recorded, family), rules.comparable(actual, family))
 
 
-def _built(
+def _build_request(
     format_name: str, family: str, messages: Sequence[Message], options: InvokeOptions, model: str
 ) -> JsonObject:
-    """The request that the provider's own service would send."""
+    """The request body that the service of the provider would send."""
     view = model_view(messages).messages
     if family == CHAT:
         namespace = format_name.removeprefix(family).removeprefix("-")
@@ -177,18 +177,16 @@ def _built(
     return body
 
 
-def _compare_prompts(exchange: Exchange, messages: Sequence[Message], terms: Terms) -> list[Difference]:
-    """Without a recorded request, the last prompts are compared."""
+def _compare_prompts(exchange: Exchange, messages: Sequence[Message], rules: MatchRules) -> list[Difference]:
+    """Compare the last prompts, when no request was recorded."""
     if exchange.prompt is None:
         return []
-    asked = _last_prompt(messages)
-    return body_differences(
-        terms.plain({"asked": exchange.prompt}, None), terms.plain({"asked": asked}, None)
-    )
+    recorded, actual = ({"asked": prompt} for prompt in (exchange.prompt, _last_prompt(messages)))
+    return body_differences(rules.comparable(recorded, None), rules.comparable(actual, None))
 
 
-class KeptModel:
-    """Passes everything through to a live model and records it."""
+class RecordingModel:
+    """Passes requests to a live model, and records them with the responses."""
 
     def __init__(self, live: AgentService) -> None:
         self.name = live.name
@@ -198,10 +196,10 @@ class KeptModel:
         self.exchanges: list[Exchange] = []
         """Requests and responses so far."""
         self.problems: list[str] = []
-        """Always empty: events report what goes wrong."""
+        """Always empty: errors are reported as events."""
 
-    def settle(self) -> None:
-        """Nothing is pending: every event is read by the caller."""
+    def wait_for_responses(self) -> None:
+        """Return at once: the caller has read every event."""
 
     async def invoke(
         self,
@@ -212,33 +210,33 @@ class KeptModel:
         options: InvokeOptions | None = None,
     ) -> AsyncGenerator[AgentStreamEvent, None]:
         """The events of the model."""
-        kept: list[AgentStreamEvent] = []
+        recorded: list[AgentStreamEvent] = []
         try:
             async with closed(
                 self._live.invoke(prompt, cwd=cwd, session_id=session_id, options=options)
             ) as events:
                 async for event in events:
-                    kept.append(event)
+                    recorded.append(event)
                     yield event
         finally:
-            self.exchanges += _exchanges(kept, _last_prompt(prompt))
+            self.exchanges += _exchanges(recorded, _last_prompt(prompt))
 
 
-def _exchanges(events: Sequence[AgentStreamEvent], asked: str | None) -> list[Exchange]:
+def _exchanges(events: Sequence[AgentStreamEvent], prompt: str | None) -> list[Exchange]:
     now = datetime.now(UTC)
     records = [
         LogRecord(number, now, event.chunk if isinstance(event, ChunkEvent) else None, raw_bytes(event))
         for number, event in enumerate(events, 1)
         if isinstance(event, ChunkEvent | RawEvent)
     ]
-    found = exchanges_of(RecordedRun(Run(id="live", thread_id="live", status="completed"), records), asked)
+    found = exchanges_of(RecordedRun(Run(id="live", thread_id="live", status="completed"), records), prompt)
     last = events[-1] if events else None
     if isinstance(last, ErrorEvent | CancelledEvent):
         end = to_json(last)
         found = (
             [*found[:-1], replace(found[-1], end=end)]
             if found
-            else [Exchange(prompt=asked, chunks=[], end=end)]
+            else [Exchange(prompt=prompt, chunks=[], end=end)]
         )
     return found
 
@@ -260,7 +258,7 @@ def messages_in(recording: Recording) -> tuple[Message, ...]:
 def _message(exchange: Exchange, place: int) -> Message:
     accumulator = Accumulator(id=f"answer-{place}")
     for chunk in _chunks(exchange):
-        with suppress(StreamError):  # as when it was recorded
+        with suppress(StreamError):  # errors in the recording are kept as they were
             accumulator.feed(chunk)
     return close_message(accumulator.snapshot(), "lost")
 
@@ -272,6 +270,6 @@ def _chunks(exchange: Exchange) -> list[Chunk]:
         pieces = [record.encode() for record in exchange.output]
     if exchange.format is None or framing is None:
         return [CHUNK.read(chunk) for chunk in exchange.chunks or ()]
-    decoding = CallDecoder(exchange.format, framing)
-    events = [event for piece in pieces for event in decoding.feed(piece)] + decoding.finish()
+    decoder = CallDecoder(exchange.format, framing)
+    events = [event for piece in pieces for event in decoder.feed(piece)] + decoder.finish()
     return [event.chunk for event in events if isinstance(event, ChunkEvent)]

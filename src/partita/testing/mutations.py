@@ -1,4 +1,4 @@
-"""Changed and damaged copies of a JSON value: what the laws of formats are tried with."""
+"""Changed and damaged copies of a JSON value, to test the laws of formats with."""
 
 from collections.abc import Iterator
 from copy import deepcopy
@@ -14,7 +14,7 @@ MARK: Final = "~zq~"
 """A text that no payload contains."""
 
 UNKNOWN: Final = "x-unknown"
-"""A member that no payload has."""
+"""The name of a member that no payload has."""
 
 WRONG: Final[tuple[Json, ...]] = (
     *(None, True, 0, -1, 1.5, 10**25, "", "x", "text", "null", "{}", "[1]", "\ud800"),
@@ -26,7 +26,7 @@ WRONG: Final[tuple[Json, ...]] = (
 """Values for places where they do not belong: numbers too large for a float, unhashable types, …"""
 
 MOST_ROOTS: Final = 40
-"""How many values of a payload `misplaced` puts in the place of the payload."""
+"""How many values of a payload `misplaced` uses as a payload."""
 
 
 def leaves(value: Json, path: Path = ()) -> Iterator[Path]:
@@ -47,14 +47,14 @@ def changed(value: Json, path: Path) -> Json:
 
 
 def value_at(value: Json, path: Path) -> Json:
-    """What is at a path."""
+    """The value at a path."""
     for step in path:
         value = value[step]
     return value
 
 
 def with_value(value: Json, path: Path, new: Any) -> Json:
-    """A copy of the value with another value at a path; without that member if the new one is `UNSET`."""
+    """A copy with another value at a path; without that member if the new value is `UNSET`."""
     if not path:
         return deepcopy(new)
     copy = deepcopy(value)
@@ -68,20 +68,20 @@ def with_value(value: Json, path: Path, new: Any) -> Json:
 
 
 def misplaced(payload: Json) -> Iterator[Json]:
-    """Values of a payload in its place: one of each kind of place, by itself, in a list, and as messages."""
+    """Inner values of a payload as payloads, one for each kind of path: alone, in a list, and as messages."""
     for path in _kinds(payload)[:MOST_ROOTS]:
         value = value_at(payload, path)
         yield from (value, [value], {"messages": value})
 
 
 def mistaken(payload: Json, one_in: int = 1) -> Iterator[Json]:
-    """Copies of a payload with one damage each: every kind of place is missing, or has a wrong value."""
+    """Copies of a payload, each with one member or item missing or replaced, for each kind of path."""
     damages = [(path, wrong) for path in _kinds(payload) for wrong in (*WRONG, UNSET)]
     return (with_value(payload, path, wrong) for path, wrong in damages[::one_in])
 
 
 def extended(payload: Json) -> Iterator[tuple[Path, Json]]:
-    """Copies of a payload with an unknown member each, in an object of every kind of place, and its path."""
+    """Copies of a payload with an unknown member in one object, for each kind of path, with its path."""
     for path in ((), *_kinds(payload)):
         if is_object(found := value_at(payload, path)):
             yield (*path, UNKNOWN), with_value(payload, path, {**found, UNKNOWN: MARK})
@@ -99,7 +99,7 @@ def places(value: Json, path: Path = ()) -> Iterator[Path]:
 
 
 def _kinds(payload: Json) -> list[Path]:
-    """One path for each kind of place: all items of a list are of one kind."""
+    """One path of each kind: all items of a list are of the same kind."""
     kinds: dict[tuple[str, ...], Path] = {}
     for path in places(payload):
         kinds.setdefault(tuple(step if isinstance(step, str) else "*" for step in path), path)

@@ -1,4 +1,4 @@
-"""The APIs that recordings are of: where they live, how clients are pointed elsewhere, what ids they use."""
+"""The providers whose APIs can be recorded: their addresses, environment variables, formats and ids."""
 
 import re
 from collections.abc import Mapping
@@ -9,26 +9,26 @@ from urllib.parse import parse_qsl, urlencode
 from partita.errors import AgentError
 
 KEYS: Final = frozenset({"key", "api_key", "api-key", "apikey", "access_token", "token", "code", "sig"})
-"""Members of a query that are secrets."""
+"""Query parameters that hold secrets."""
 
 _VERSION: Final = re.compile(r"^/v1(?:beta|alpha)?[0-9]*(?=/)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Provider:
-    """A provider's API."""
+    """The API of a provider."""
 
     name: str
     upstream: str
-    """Where it lives."""
+    """Its base URL."""
     base: str
-    """What of that address a client puts before every path."""
-    addresses: tuple[str, ...]
-    """The variables that point its package elsewhere."""
-    keys: tuple[str, ...]
-    """The variables that hold its key."""
+    """The path of the base URL, which clients put before every path."""
+    address_variables: tuple[str, ...]
+    """Environment variables with the base URL for its client library."""
+    key_variables: tuple[str, ...]
+    """Environment variables with its API key."""
     formats: tuple[str, ...]
-    """What reads its answers."""
+    """The formats of its responses."""
 
 
 PROVIDERS: Final[Mapping[str, Provider]] = {
@@ -36,24 +36,24 @@ PROVIDERS: Final[Mapping[str, Provider]] = {
         name="openai",
         upstream="https://api.openai.com/v1",
         base="/v1",
-        addresses=("OPENAI_BASE_URL",),
-        keys=("OPENAI_API_KEY",),
+        address_variables=("OPENAI_BASE_URL",),
+        key_variables=("OPENAI_API_KEY",),
         formats=("openai-chat", "openai-responses"),
     ),
     "anthropic": Provider(
         name="anthropic",
         upstream="https://api.anthropic.com",
         base="",
-        addresses=("ANTHROPIC_BASE_URL",),
-        keys=("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"),
+        address_variables=("ANTHROPIC_BASE_URL",),
+        key_variables=("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"),
         formats=("anthropic",),
     ),
     "gemini": Provider(
         name="gemini",
         upstream="https://generativelanguage.googleapis.com",
         base="",
-        addresses=("GOOGLE_GEMINI_BASE_URL",),
-        keys=("GEMINI_API_KEY", "GOOGLE_API_KEY"),
+        address_variables=("GOOGLE_GEMINI_BASE_URL",),
+        key_variables=("GEMINI_API_KEY", "GOOGLE_API_KEY"),
         formats=("gemini",),
     ),
 }
@@ -64,31 +64,35 @@ IDS: Final[Mapping[str, tuple[str, ...]]] = {
     "anthropic": ("messages[*].content[*].id", "messages[*].content[*].tool_use_id"),
     "gemini": ("contents[*].parts[*].functionCall.id", "contents[*].parts[*].functionResponse.id"),
 }
-"""Where requests name calls and items. That two names are the same counts; how they are spelled does not."""
+"""The paths of ids of calls and items in requests. Only which ids are equal is compared, not their values."""
 
 
 def get_provider(name: str) -> Provider:
-    """The provider of that name."""
+    """The provider with this name."""
     if name not in PROVIDERS:
-        raise AgentError(f"no provider {name!r}", hint=f"there are {', '.join(PROVIDERS)}")
+        raise AgentError(f"unknown provider {name!r}", hint=f"use one of {', '.join(PROVIDERS)}")
     return PROVIDERS[name]
 
 
 def provider_of(format_name: str | None) -> Provider | None:
-    """The provider whose answers a format reads; `openai-chat-deepseek` is one of OpenAI's manner."""
+    """The provider of a response format, or of the format it is a dialect of, as `openai-chat-deepseek`."""
     for provider in PROVIDERS.values():
-        if any(format_name == one or (format_name or "").startswith(f"{one}-") for one in provider.formats):
+        if any(_is_dialect(format_name, family) for family in provider.formats):
             return provider
     return None
 
 
 def family_of(format_name: str | None) -> str | None:
-    """The manner that a format is of."""
-    return next((f for f in IDS if format_name == f or (format_name or "").startswith(f"{f}-")), None)
+    """The format that a format is a dialect of, or itself."""
+    return next((name for name in IDS if _is_dialect(format_name, name)), None)
+
+
+def _is_dialect(format_name: str | None, family: str) -> bool:
+    return format_name == family or (format_name or "").startswith(f"{family}-")
 
 
 def format_at(path: str) -> str | None:
-    """Which API a path belongs to."""
+    """The format of the API that a path belongs to."""
     plain = path.partition("?")[0]
     if plain.endswith("/chat/completions"):
         return "openai-chat"
@@ -99,8 +103,8 @@ def format_at(path: str) -> str | None:
     return "gemini" if plain.endswith(("enerateContent", "streamGenerateContent")) else None
 
 
-def kept_path(provider: Provider, path: str) -> str:
-    """A path as it is kept: behind the base, without keys; Google's without the version before it."""
+def recorded_path(provider: Provider, path: str) -> str:
+    """A path as it is recorded: without base path and keys, and for Gemini without the version."""
     address, mark, query = path.partition("?")
     address = address.removeprefix(provider.base) if provider.base else address
     if provider.name == "gemini":

@@ -1,4 +1,4 @@
-"""Checks of the events of one response: how it ends, its message, and the bytes that it is made of."""
+"""Checks of the events of one response: its end, its message, and its raw bytes."""
 
 import dataclasses
 from collections.abc import Mapping, Sequence
@@ -64,39 +64,39 @@ async def ends_once(candidate: Candidate) -> None:
     if not isinstance(end, CompleteEvent):
         why = end.message if isinstance(end, ErrorEvent) else "it was cancelled"
         raise ContractError(
-            f"the prompt was not answered: {why}",
+            f"the response failed: {why}",
             where=f"event {len(collected.events)}",
-            hint="give the candidate a prompt that it answers well",
+            hint="give the candidate a prompt for which it succeeds",
         )
 
 
 def end_of(collected: Collected) -> AgentStreamEvent:
-    """The event that ends a response, if it is the last one."""
+    """The event that ends a response. It must be the last one."""
     where = f"event {len(collected.events)}"
     if collected.raised is not None:
         raise ContractError(
             f"it raised {type(collected.raised).__name__}: {collected.raised}",
             where=where,
-            hint="tell a failure as an ErrorEvent, and raise only for wrong use",
+            hint="report a failure as an ErrorEvent; raise only for incorrect use",
         ) from collected.raised
     for number, event in enumerate(collected.events, 1):
         if isinstance(event, ENDS):
             if number < len(collected.events):
                 raise ContractError(
-                    f"{type(collected.events[number]).__name__} comes behind {type(event).__name__}",
+                    f"{type(collected.events[number]).__name__} comes after {type(event).__name__}",
                     where=f"event {number + 1}",
-                    hint="nothing may follow the event that tells the end",
+                    hint="emit no events after the final one",
                 )
             return event
     raise ContractError(
-        "it stops without saying how it ended",
+        "it stops without a final event",
         where=where,
         hint="end with one CompleteEvent, ErrorEvent or CancelledEvent",
     )
 
 
-async def folds(candidate: Candidate) -> None:
-    """Every chunk fits the chunks before it, so the chunks so far are a message at any point."""
+async def emits_fitting_chunks(candidate: Candidate) -> None:
+    """Every chunk fits the ones before it, so the chunks so far always form a message."""
     collected = await collect(candidate)
     fold = RunFold(MESSAGE_ID)
     for number, event in enumerate(collected.events, 1):
@@ -123,18 +123,18 @@ async def begins_with_start(candidate: Candidate) -> None:
                 raise ContractError(
                     f"the message begins with {type_of(chunk)!r}",
                     where=f"event {number}",
-                    hint="let the decoder give MessageStart() first",
+                    hint="let the decoder emit MessageStart() first",
                 )
             case _:
                 pass
 
 
-async def closes_what_it_opens(candidate: Candidate) -> None:
-    """In a complete response no text, reasoning, tool input or step is left open."""
+async def closes_all_blocks(candidate: Candidate) -> None:
+    """In a complete response no text, reasoning, tool input or step stays open."""
     collected = await collect(candidate)
     if not collected.is_complete:
         return
-    for (_, kind, name), number in _left_open(collected.events).items():
+    for (_, kind, name), number in _open_blocks(collected.events).items():
         raise ContractError(
             f"{kind} {name!r} is never closed" if name else f"a {kind} is never closed",
             where=f"event {number}",
@@ -142,8 +142,8 @@ async def closes_what_it_opens(candidate: Candidate) -> None:
         )
 
 
-def _left_open(events: Sequence[AgentStreamEvent]) -> dict[tuple[Address, str, str], int]:
-    """What is open at the end, and the number of the event that opened it."""
+def _open_blocks(events: Sequence[AgentStreamEvent]) -> dict[tuple[Address, str, str], int]:
+    """The blocks that are open at the end, with the number of the event that opened them."""
     found: dict[tuple[Address, str, str], int] = {}
     for number, event in enumerate(events, 1):
         if not isinstance(event, ChunkEvent):
@@ -165,7 +165,7 @@ def _id(chunk: Chunk) -> str:
 
 
 async def keeps_raw_text(candidate: Candidate) -> None:
-    """An event that shows a message of the agent has its text too, as it was sent."""
+    """An event with a message of the agent also has its raw text, as it was received."""
     for number, event in enumerate((await collect(candidate)).events, 1):
         message = event.raw_agent_message
         if message is UNSET:
@@ -177,12 +177,12 @@ async def keeps_raw_text(candidate: Candidate) -> None:
                 if raw is None
                 else "raw_text is not the agent's message",
                 where=f"event {number}",
-                hint="put the bytes through CallDecoder: its events have both",
+                hint="decode the bytes with CallDecoder: its events have both",
             )
 
 
 def _contains(raw: bytes, message: object) -> bool:
-    """Whether bytes are that message, in any framing."""
+    """Whether the bytes decode to the message, in any framing."""
     for make in READERS.values():
         reader = make()
         if any(record.event == message for record in (*reader.feed(raw), *reader.finish())):
@@ -190,46 +190,46 @@ def _contains(raw: bytes, message: object) -> bool:
     return False
 
 
-async def can_be_read_again(candidate: Candidate) -> None:
-    """The raw bytes, put through the decoder that the marks of a call name, give the same chunks."""
+async def can_be_decoded_again(candidate: Candidate) -> None:
+    """The raw bytes, decoded in the format named by the markers of the call, give the same chunks."""
     collected = await collect(candidate)
     records = _log_of(collected.events)
     for item, record in zip(sort_records(records, 0), records, strict=True):
         if item.kind == "other" and record.raw is not None:
             raise ContractError(
-                "bytes of the agent stand outside the marks of a call",
+                "bytes of the agent are outside the markers of a call",
                 where=f"event {record.seq}",
-                hint="put them through CallDecoder, between start() and finish()",
+                hint="decode them with CallDecoder, between start() and finish()",
             )
     recorded = RecordedRun(
         Run(id="run", thread_id="thread", status="completed", message_id=MESSAGE_ID), records
     )
     try:
-        again = list(RunDecoder(recorded).chunks())
+        decoded = list(RunDecoder(recorded).chunks())
     except PartitaError as error:
-        raise ContractError(f"it cannot be read again: {error.what}", hint=error.hint) from error
-    said = [record for record in records if record.chunk is not None]
-    for record, chunk in zip_longest(said, again):
+        raise ContractError(f"it cannot be decoded again: {error.what}", hint=error.hint) from error
+    emitted = [record for record in records if record.chunk is not None]
+    for record, chunk in zip_longest(emitted, decoded):
         if record is None or record.chunk != chunk:
-            then = "nothing" if record is None else repr(record.chunk)
+            expected = "nothing" if record is None else repr(record.chunk)
             raise ContractError(
-                f"read again, {chunk!r:.120} comes where {then:.120} was",
+                f"decoded again, {chunk!r:.120} comes instead of {expected:.120}",
                 where=f"event {len(collected.events) if record is None else record.seq}",
-                hint="between the marks every chunk must come from the decoder, and from the bytes alone",
+                hint="between the markers every chunk must come from the decoder and the bytes only",
             )
 
 
 def _log_of(events: Sequence[AgentStreamEvent]) -> list[LogRecord]:
-    """The log that events would make."""
+    """The log records of events."""
     now = datetime.now(UTC)
     return [
-        LogRecord(number, now, _identified(event), raw_bytes(event))
+        LogRecord(number, now, _chunk_with_id(event), raw_bytes(event))
         for number, event in enumerate(events, 1)
         if isinstance(event, ChunkEvent | RawEvent)
     ]
 
 
-def _identified(event: ChunkEvent | RawEvent) -> Chunk | None:
+def _chunk_with_id(event: ChunkEvent | RawEvent) -> Chunk | None:
     if isinstance(event, RawEvent):
         return None
     if isinstance(event.chunk, MessageStart) and event.chunk.message_id is None:
@@ -238,15 +238,15 @@ def _identified(event: ChunkEvent | RawEvent) -> Chunk | None:
 
 
 async def fails_with_an_event(candidate: Candidate) -> None:
-    """A service whose agent fails reports it in the last event, and raises nothing."""
-    assert candidate.failing is not None, "it applies"
+    """A service whose agent fails reports it in the last event, and does not raise."""
+    assert candidate.failing is not None, "the check applies"
     collected = await collect(dataclasses.replace(candidate, make=candidate.failing))
     end = end_of(collected)
     if not isinstance(end, ErrorEvent) or not end.message:
         raise ContractError(
             f"its failure ends with {type(end).__name__}"
             if not isinstance(end, ErrorEvent)
-            else "it says nothing",
+            else "its error has no message",
             where=f"event {len(collected.events)}",
-            hint="end with ErrorEvent(message=…) that says what went wrong",
+            hint="end with ErrorEvent(message=…) that describes the failure",
         )

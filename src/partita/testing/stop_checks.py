@@ -11,27 +11,27 @@ from typing import Final, NamedTuple
 from partita.runtime.service import closed
 from partita.types.chunks import AgentStreamEvent
 
-from .contract import Candidate, ContractError, begin, made
+from .contract import Candidate, ContractError, begin, created
 
-# What a response leaves behind
+# Tasks, threads and processes left behind
 
 PROC: Final = Path("/proc")
 DEAD: Final = b"ZX"
 POLL: Final = 0.01
 
 POOLS: Final = ("asyncio_", "AnyIO worker thread", "ThreadPoolExecutor")
-"""How the names of threads begin that wait for more work by design."""
+"""Prefixes of the names of pool threads, which stay alive by design."""
 
 
 class Process(NamedTuple):
-    """A process; its start distinguishes it from a later one with the same number."""
+    """A process. Its start time distinguishes it from a later one with the same id."""
 
     pid: int
     started: bytes
 
 
 class Leftovers:
-    """Finds what is there now and was not there before. Processes are found on Linux only."""
+    """Finds tasks, threads and processes started since its creation. Processes are found on Linux only."""
 
     def __init__(self) -> None:
         self._tasks = asyncio.all_tasks()
@@ -40,13 +40,13 @@ class Leftovers:
         self._seen: set[Process] = set()
 
     def look(self) -> None:
-        """Remember the processes that run now, because one that loses its parent is not found later."""
+        """Note the running processes: one whose parent ends is not found later."""
         self._seen |= _descendants() - self._before
 
-    async def found(self, patience: float) -> list[str]:
-        """What is left, if it is still there after some time."""
+    async def wait(self, timeout: float) -> list[str]:
+        """What is still left after the timeout."""
         loop = asyncio.get_running_loop()
-        deadline = loop.time() + patience
+        deadline = loop.time() + timeout
         while (left := self._left()) and loop.time() < deadline:
             await asyncio.sleep(POLL)
         return left
@@ -63,7 +63,7 @@ class Leftovers:
 
 
 def _descendants() -> set[Process]:
-    """The processes that this one started, and those that they started."""
+    """The child processes of this one, and theirs."""
     found: set[Process] = set()
     waiting = [os.getpid()]
     while waiting:
@@ -74,7 +74,7 @@ def _descendants() -> set[Process]:
 
 
 def _children(pid: int) -> list[int]:
-    """The numbers of the processes that one started; each of its threads has a list of its own."""
+    """The ids of the child processes of a process. Each of its threads has a separate list."""
     found: list[int] = []
     try:
         for thread in (PROC / str(pid) / "task").iterdir():
@@ -86,7 +86,7 @@ def _children(pid: int) -> list[int]:
 
 
 def _process(pid: int) -> Process | None:
-    """A process that is alive."""
+    """The process with this id, unless it has ended."""
     try:
         with (PROC / str(pid) / "stat").open("rb") as file:
             text = file.read()
@@ -97,32 +97,32 @@ def _process(pid: int) -> Process | None:
     return None if state in DEAD else Process(pid, others[18])
 
 
-# The checks
+# Checks
 
-AFTER: Final = (1, 3, 10)
-"""After how many events it is stopped."""
+EVENT_COUNTS: Final = (1, 3, 10)
+"""The response is stopped after these numbers of events."""
 
-CLEAN_UP: Final = "clean up in a `finally` around everything that yields"
+CLEAN_UP: Final = "clean up in a `finally` block around every `yield`"
 
 
 async def stops_when_closed(candidate: Candidate) -> None:
-    """Closing the stream stops the agent, soon, and nothing of it is left."""
-    for count in AFTER:
-        async with made(candidate.make) as service:
+    """Closing the stream stops the agent soon, and leaves no task, thread or process."""
+    for count in EVENT_COUNTS:
+        async with created(candidate.make) as service:
             left, reached = Leftovers(), asyncio.Event()
             closing = asyncio.create_task(_close_after(begin(service, candidate), count, reached, left))
-            if not await _happens(reached, candidate.patience):
+            if not await _happens(reached, candidate.timeout):
                 closing.cancel()
-            await _within(candidate.patience, closing, count)
+            await _check_ends(candidate.timeout, closing, count)
             if not closing.cancelled():
                 closing.result()
-            await _nothing(left, candidate.patience, count)
+            await _check_leftovers(left, candidate.timeout, count)
 
 
 async def _close_after(
     stream: AsyncIterator[AgentStreamEvent], count: int, reached: asyncio.Event, left: Leftovers
 ) -> None:
-    with suppress(Exception):  # what it raises by itself is for another check
+    with suppress(Exception):  # another check reports what it raises
         for _ in range(count):
             await anext(stream)
             left.look()
@@ -133,28 +133,28 @@ async def _close_after(
         await stream.aclose()
     except Exception as error:
         raise ContractError(
-            f"to close it raised {type(error).__name__}: {error}", where=f"event {count}", hint=CLEAN_UP
+            f"closing it raised {type(error).__name__}: {error}", where=f"event {count}", hint=CLEAN_UP
         ) from error
 
 
 async def stops_when_cancelled(candidate: Candidate) -> None:
-    """Cancelling the reader stops the agent, soon, also cancels the reader, and nothing is left."""
-    for count in AFTER:
-        async with made(candidate.make) as service:
+    """Cancelling the reader stops the agent and the reader soon, and leaves no task, thread or process."""
+    for count in EVENT_COUNTS:
+        async with created(candidate.make) as service:
             left, reached = Leftovers(), asyncio.Event()
             reader = asyncio.create_task(_read(begin(service, candidate), count, reached, left))
-            await _happens(reached, candidate.patience)
-            was_at_work = reader.cancel()
-            await _within(candidate.patience, reader, count)
-            if was_at_work and not reader.cancelled():
+            await _happens(reached, candidate.timeout)
+            was_running = reader.cancel()
+            await _check_ends(candidate.timeout, reader, count)
+            if was_running and not reader.cancelled():
                 raise ContractError(
-                    "it goes on though its reader was cancelled",
+                    "it continues although its reader was cancelled",
                     where=f"event {count}",
-                    hint="let CancelledError through",
+                    hint="do not suppress CancelledError",
                 )
             if not reader.cancelled():
-                reader.exception()  # looked at: it is for another check
-            await _nothing(left, candidate.patience, count)
+                reader.exception()  # retrieved; another check reports it
+            await _check_leftovers(left, candidate.timeout, count)
 
 
 async def _read(
@@ -172,26 +172,26 @@ async def _read(
         reached.set()
 
 
-async def _happens(event: asyncio.Event, patience: float) -> bool:
+async def _happens(event: asyncio.Event, timeout: float) -> bool:
     with suppress(TimeoutError):
-        async with asyncio.timeout(patience):
+        async with asyncio.timeout(timeout):
             await event.wait()
     return event.is_set()
 
 
-async def _within(patience: float, task: "asyncio.Task[None]", count: int) -> None:
-    """Wait for a task to end. One that takes too long breaks the contract."""
-    await asyncio.wait([task], timeout=patience)
+async def _check_ends(timeout: float, task: "asyncio.Task[None]", count: int) -> None:
+    """Wait for a task to end, or raise a `ContractError`."""
+    await asyncio.wait([task], timeout=timeout)
     if not task.done():
         task.cancel()
         raise ContractError(
-            f"it has not stopped within {patience:g} seconds",
+            f"it has not stopped within {timeout:g} seconds",
             where=f"event {count}",
-            hint="do not wait for ever for the agent's goodbye",
+            hint="do not wait indefinitely for the agent to end",
         )
 
 
-async def _nothing(left: Leftovers, patience: float, count: int) -> None:
-    found = await left.found(patience)
+async def _check_leftovers(left: Leftovers, timeout: float, count: int) -> None:
+    found = await left.wait(timeout)
     if found:
         raise ContractError(f"it left behind: {', '.join(found)}", where=f"event {count}", hint=CLEAN_UP)

@@ -1,6 +1,6 @@
-"""A stand-in for the providers: a small server that speaks their wires, with answers of our own.
+"""A small server with the APIs of all providers and fixed responses.
 
-It calls the tool `weather` for the city that is named, and says what came of it. Asked to say hello, it does.
+It calls the tool `weather` for the city in the prompt and reports the result. Without a city it says hello.
 """
 
 import json
@@ -15,8 +15,8 @@ HELLO = ["Hello from ", "the weather ", "desk."]
 
 
 @contextmanager
-def stand_in() -> Generator[str, None, None]:
-    """The address of a server, for as long as the block lasts."""
+def fake_provider() -> Generator[str, None, None]:
+    """The address of a server that runs during the block."""
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     thread = Thread(target=server.serve_forever, args=(0.02,), daemon=True)
     thread.start()
@@ -29,26 +29,25 @@ def stand_in() -> Generator[str, None, None]:
 
 
 class Handler(BaseHTTPRequestHandler):
-    """One request, one answer, one connection."""
+    """Responds to one request for each connection."""
 
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers["content-length"])))
         path = self.path.partition("?")[0]
-        words, city, output = asked(body)
+        words, city, output = parse(body)
         if path.endswith("/chat/completions"):
-            self.answer(chat(words, city, output), streamed=body.get("stream", False), done=True)
+            self.respond(chat(words, city, output), streamed=body.get("stream", False), done=True)
         elif path.endswith("/responses"):
-            self.answer(responses(words, city, output), streamed=True, names=True)
+            self.respond(responses(words, city, output), streamed=True, names=True)
         elif path.endswith("/messages"):
-            told = anthropic(words, city, output)
-            self.answer(told, streamed=body.get("stream", False), names=True)
+            self.respond(anthropic(words, city, output), streamed=body.get("stream", False), names=True)
         else:
-            self.answer(gemini(words, city, output), streamed="stream" in path)
+            self.respond(gemini(words, city, output), streamed="stream" in path)
 
-    def answer(
-        self, told: tuple[Any, list[Any]], *, streamed: bool, names: bool = False, done: bool = False
+    def respond(
+        self, response: tuple[Any, list[Any]], *, streamed: bool, names: bool = False, done: bool = False
     ) -> None:
-        whole, events = told
+        whole, events = response
         self.send_response(200)
         self.send_header("content-type", "text/event-stream" if streamed else "application/json")
         self.send_header("x-request-id", "never-the-same")
@@ -64,18 +63,18 @@ class Handler(BaseHTTPRequestHandler):
             self.wfile.write(b"data: [DONE]\n\n")
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Quiet."""
+        """Print nothing."""
 
 
-def asked(body: Any) -> tuple[list[str], str, str | None]:
-    """What to say, the city that is meant, and what the tool has said of it."""
+def parse(body: Any) -> tuple[list[str], str, str | None]:
+    """The words of the response, the city, and the output of the tool."""
     text = json.dumps(body, ensure_ascii=False)
     city = re.search(r"weather in (\w+)\?", text)
     output = re.search(r'"(?:content|output)": "([a-z]+, -?\d+ degrees)"', text)
     if city is None:
         return HELLO, "", None
-    said = [f"In {city[1]} it ", f"is {output[1]}", "."] if output else []
-    return said, city[1], output[1] if output else None
+    words = [f"In {city[1]} it ", f"is {output[1]}", "."] if output else []
+    return words, city[1], output[1] if output else None
 
 
 def chat(words: list[str], city: str, output: str | None) -> tuple[Any, list[Any]]:
@@ -126,7 +125,7 @@ def responses(words: list[str], city: str, output: str | None) -> tuple[Any, lis
     head: Any = {"id": "resp_1", "object": "response", "created_at": 1_700_000_000, "model": "gpt-5"}
     head |= {"parallel_tool_calls": True, "tool_choice": "auto", "tools": []}
     whole = {**head, "status": "completed", "output": [item]}
-    told: list[tuple[str, Any]] = [
+    parts: list[tuple[str, Any]] = [
         ("created", {"response": {**head, "status": "in_progress", "output": []}}),
         ("output_item.added", {"output_index": 0, "item": opened}),
         *((kind, {"output_index": 0, "item_id": item["id"], **more}) for kind, more in deltas),
@@ -135,7 +134,7 @@ def responses(words: list[str], city: str, output: str | None) -> tuple[Any, lis
     ]
     events = [
         {"type": f"response.{kind}", "sequence_number": number, **more}
-        for number, (kind, more) in enumerate(told)
+        for number, (kind, more) in enumerate(parts)
     ]
     return whole, events
 
@@ -168,16 +167,16 @@ def anthropic(words: list[str], city: str, output: str | None) -> tuple[Any, lis
 def gemini(words: list[str], city: str, output: str | None) -> tuple[Any, list[Any]]:
     calls = bool(city) and output is None
 
-    def told(part: Any, **more: Any) -> Any:
+    def chunk(part: Any, **more: Any) -> Any:
         candidate = {"index": 0, "content": {"role": "model", "parts": [part]}, **more}
         usage = {"promptTokenCount": 20, "candidatesTokenCount": 8, "totalTokenCount": 28}
         return {"candidates": [candidate], "usageMetadata": usage, "modelVersion": "gemini-2.5-flash"}
 
     if calls:
-        whole = told({"functionCall": {"name": "weather", "args": {"city": city}}}, finishReason="STOP")
+        whole = chunk({"functionCall": {"name": "weather", "args": {"city": city}}}, finishReason="STOP")
         return whole, [whole]
-    whole = told({"text": "".join(words)}, finishReason="STOP")
+    whole = chunk({"text": "".join(words)}, finishReason="STOP")
     return whole, [
-        *(told({"text": word}) for word in words[:-1]),
-        told({"text": words[-1]}, finishReason="STOP"),
+        *(chunk({"text": word}) for word in words[:-1]),
+        chunk({"text": words[-1]}, finishReason="STOP"),
     ]
