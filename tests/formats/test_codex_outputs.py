@@ -3,8 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from partita.formats.codex.content import outcome_of
-from partita.formats.codex.work import changes_in_event, changes_in_input, changes_in_text
+from partita.formats.codex.content import read_outcome
+from partita.formats.codex.tool_items import changes_in_event, changes_in_input, changes_in_text
 from partita.types.json import Json, JsonObject
 from partita.types.parts import (
     ContentOutput,
@@ -144,20 +144,20 @@ OUTPUTS: dict[str, tuple[Json, ToolOutput, JsonObject]] = {
 
 @each_row(("output", "typed", "said"), OUTPUTS.values(), ids=OUTPUTS)
 def test_outputs(output: Json, typed: ToolOutput, said: JsonObject) -> None:
-    assert outcome_of(output) == (typed, said)
+    assert read_outcome(output) == (typed, said)
 
 
 @given(texts(), st.integers(-5, 300), st.floats(0, 1000).map(lambda seconds: round(seconds, 4)))
 def test_whatever_a_command_wrote_its_code_and_words_are_found(body: str, code: int, seconds: float) -> None:
     words = f"Exit code: {code}\nWall time: {seconds:.4f} seconds\nOutput:\n{body}"
-    output, said = outcome_of(words)
+    output, said = read_outcome(words)
     assert said == {"exitCode": code, "durationSeconds": seconds}
     assert output == (TextOutput(words) if code == 0 else ErrorTextOutput(words))
 
 
 @given(texts() | json_values())
 def test_any_output_has_an_outcome(output: Json) -> None:
-    outcome = outcome_of(output)
+    outcome = read_outcome(output)
     if (
         isinstance(output, str)
         and isinstance(outcome.output, TextOutput)

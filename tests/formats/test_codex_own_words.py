@@ -67,7 +67,7 @@ def test_only_what_is_its_own_is_told_when_the_copy_ends_with(
     assert [text_of(message) for message in messages if text_of(message)] == ["Water.", "Watered."]
     assert [one.usage.total_tokens for one in ledger] == [30]
     assert builder.facts == {}
-    guessed = ["where the copied history ends had to be guessed"] if way == "pause" else []
+    guessed = ["the end of the copied history is a guess"] if way == "pause" else []
     assert [finding.what for finding in builder.unknown_records] == guessed
 
 

@@ -197,7 +197,7 @@ def copy_of(answer: AssistantMessage) -> tuple[bool, int | None]:
 
 
 def test_the_end_of_a_copy_that_had_to_be_guessed_is_counted() -> None:
-    guess = "where the copied history ends had to be guessed"
+    guess = "the end of the copied history is a guess"
     assert read(FORKS["a pause after the copy"].records).puzzles == {guess: 1}
     assert not read(FORKS["turns that are older than the thread"].records).puzzles
 

@@ -14,7 +14,7 @@ import msgspec
 from msgspec import UNSET
 
 from partita.errors import PartitaError
-from partita.formats.log.records import NO_OBJECT
+from partita.formats.log.records import NOT_AN_OBJECT
 from partita.formats.log.sink import (
     CUT_LAST_LINE,
     Consumption,
@@ -324,7 +324,7 @@ class LogReading:
         if is_object(value):
             self.decoder.feed(value)
         elif value is not UNSET:
-            builder.report_unknown(NO_OBJECT)
+            builder.report_unknown(NOT_AN_OBJECT)
             builder.add_record(f"{self.format.agent}-line", value)
         if self._keep_lines:
             self._lines.append(RawLine(builder.run_id or "", builder.time, raw))
@@ -355,7 +355,7 @@ class LogReading:
             elif line.problem is not None:
                 builder.unknown_records.add(line.problem, line.position, name)
             if line.value is not UNSET and not is_object(line.value):
-                builder.unknown_records.add(NO_OBJECT, line.position, name)
+                builder.unknown_records.add(NOT_AN_OBJECT, line.position, name)
             current = builder.run_id, builder.line, builder.offset, builder.time
             builder.run_id, builder.line, builder.offset = run_id, line.number, line.offset
             if is_object(line.value):
@@ -460,7 +460,7 @@ class _SubAgents:
         self.problems: list[PartitaError] = []
         self._reading = reading
         self._waiting = {log.name: log for log in logs}
-        self._signs: dict[str, Sequence[str]] = {}  # of those that wait, found when they are needed
+        self._keys: dict[str, Sequence[str]] = {}  # of those that wait, found when they are needed
         self._depth = 0
         builder = reading.builder
         calls = {name: log.call() for name, log in self._waiting.items()}
@@ -501,20 +501,20 @@ class _SubAgents:
         builder = self._reading.builder
         if name in builder.linked_agents:
             return
-        for sign in self._signs_of(name):
-            if (call := builder.claim_call(sign)) is not None:
+        for key in self._keys_of(name):
+            if (call := builder.claim_call(key)) is not None:
                 builder.link(name, call)
                 return
 
-    def _find(self, sign: str) -> str | None:
-        return next((name for name in self._waiting if sign and sign in self._signs_of(name)), None)
+    def _find(self, key: str) -> str | None:
+        return next((name for name in self._waiting if key and key in self._keys_of(name)), None)
 
-    def _signs_of(self, name: str) -> Sequence[str]:
-        signs = self._signs.get(name)
-        if signs is None:
+    def _keys_of(self, name: str) -> Sequence[str]:
+        keys = self._keys.get(name)
+        if keys is None:
             try:
-                signs = self._reading.format.agent_signs(self._waiting[name].head())
+                keys = self._reading.format.agent_keys(self._waiting[name].head())
             except PartitaError:
-                signs = ()
-            self._signs[name] = signs
-        return signs
+                keys = ()
+            self._keys[name] = keys
+        return keys

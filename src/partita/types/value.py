@@ -136,3 +136,9 @@ def wire_names(type_: type[Value]) -> frozenset[str]:
     """The wire names that a value type uses."""
     names = {field.encode_name for field in msgspec.structs.fields(type_)} - {EXTRA_NAME}
     return frozenset(names | {type_.__struct_config__.tag_field or ""})
+
+
+@cache
+def fields_of(type_: type[Value]) -> tuple[tuple[str, str, Any], ...]:
+    """The fields of a value type: name, name on the wire, default."""
+    return tuple((field.name, field.encode_name, field.default) for field in msgspec.structs.fields(type_))

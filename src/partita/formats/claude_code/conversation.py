@@ -260,7 +260,7 @@ class Conversation:
         self._sink.append(id_, output_chunk(block, structured, denied=denied, provider_metadata=metadata))
         if is_object(structured):
             self._follow_up(id_, call, structured)
-        prompt = self._sink.expected_sign(call)
+        prompt = self._sink.expected_agent_key(call)
         if prompt is not None and (agent := self._sink.find_agent(prompt)) is not None:
             self._sink.link_agent(agent, call)
 

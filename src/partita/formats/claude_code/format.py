@@ -20,7 +20,7 @@ from partita.formats.core.turns import Instructions, Step, Turn
 from partita.formats.event_streams import load_events
 from partita.formats.format import Dumped, Format, Loaded
 from partita.formats.log.records import load_records, records_in
-from partita.formats.log.session_file import WHY, SessionFacts
+from partita.formats.log.session_file import REASONS, SessionFacts
 from partita.formats.log.thread_builder import LogBuilder
 from partita.formats.losses import NO_CALL, NO_PLACE, ORDERED, UNREAD, Loss, json_losses
 from partita.types.codec import encode
@@ -55,7 +55,7 @@ REPORT: Final = Report(
     ANTHROPIC,
     NO_PLACE,
     {
-        **WHY,
+        **REASONS,
         "threadId": "the id of a session is a UUID",
         "createdAt": "times have milliseconds, and every line has one",
         "parentId": "its parent is not in the file",

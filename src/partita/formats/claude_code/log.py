@@ -301,7 +301,7 @@ class ClaudeLogDecoder:
             self._sink.set_time(time)
 
 
-def agent_signs(values: Sequence[Json]) -> Sequence[str]:
+def agent_keys(values: Sequence[Json]) -> Sequence[str]:
     """The prompt of a sub-agent, by the first values of its file. The call has it too."""
     for value in values:
         message = value.get("message") if is_object(value) else None

@@ -14,7 +14,14 @@ from msgspec import UNSET
 
 from partita.formats.core.metadata import notes
 from partita.formats.core.turns import Instructions, Prompt, Results, Step, Turn, split
-from partita.formats.log.session_file import UNKNOWN_MODEL, Names, SessionFacts, is_uuid, made_uuid, model_of
+from partita.formats.log.session_file import (
+    UNKNOWN_MODEL,
+    Names,
+    SessionFacts,
+    derived_uuid,
+    is_uuid,
+    model_of,
+)
 from partita.formats.losses import JOINED, NOT_MODEL, Loss
 from partita.types.json import Json, JsonObject, is_object
 from partita.types.messages import Message, ToolCallPart, text_of
@@ -74,7 +81,9 @@ def facts_of(messages: Sequence[Message], known: SessionFacts) -> Facts:
     found: JsonObject = {}
     for message in messages:
         found |= envelope_of(message) or {}
-    made = thread if is_uuid(thread) else str(made_uuid("session", thread, *(one.id for one in messages[:1])))
+    made = (
+        thread if is_uuid(thread) else str(derived_uuid("session", thread, *(one.id for one in messages[:1])))
+    )
     return Facts(
         _text(found, "sessionId", made),
         _text(found, "cwd", known.cwd or "/"),
@@ -108,7 +117,7 @@ def _agent_name(call: ToolCallPart) -> str:
     result = notes(call.tool_metadata, CLAUDE_CODE).get("toolUseResult")
     found = [envelope_of(child) or {} for child in call.children] + [result if is_object(result) else {}]
     names = [record.get(key) for record in found for key in (SUBAGENT, "agentId")]
-    return next((name for name in names if isinstance(name, str)), made_uuid("agent", call.id).hex[:17])
+    return next((name for name in names if isinstance(name, str)), derived_uuid("agent", call.id).hex[:17])
 
 
 def _is_inline(messages: Iterable[Message]) -> bool:

@@ -1,8 +1,8 @@
-"""Content items, calls and outputs of tools → parts, inputs and typed outputs.
+"""Content items, tool calls and their outputs → parts, inputs and typed outputs.
 
-A rollout has no flag for a failed call: it shows in the first lines of the text, which every version of Codex
-wrote in another way (`codex-rs/core/src/tools/mod.rs`, `context.rs`). The text itself is kept whole, with
-these lines, because that is what the model received.
+A rollout has no flag for a failed call. The first lines of the output text show it, and each version of Codex
+writes them in another way (`codex-rs/core/src/tools/mod.rs`, `context.rs`). The text is kept with these
+lines, because that is what the model received.
 """
 
 import re
@@ -11,11 +11,10 @@ from typing import Final, Literal, NamedTuple, TypeAlias
 
 from msgspec import UNSET
 
-from partita.errors import DecodeError
-from partita.formats.core.members import present
+from partita.formats.core.members import parsed, present
 from partita.formats.core.tool_text import read_arguments
 from partita.types.data_url import data_url
-from partita.types.json import Json, JsonObject, is_array, is_object, loads
+from partita.types.json import Json, JsonObject, is_array, is_object
 from partita.types.messages import SystemPart, UserPart
 from partita.types.parts import (
     ContentItem,
@@ -31,7 +30,7 @@ from partita.types.parts import (
     ToolOutput,
 )
 
-from .wire import AGENT, found, text, under_agent
+from .wire import AGENT, codex_metadata, member, text
 
 # Content items
 
@@ -40,7 +39,7 @@ IMAGES: Final = frozenset({"input_image", "image", "inputImage"})
 IMAGE_MEMBERS: Final = ("image_url", "imageUrl", "url", "data", "mime_type", "mimeType")
 
 
-def blocks_of(content: Json) -> list[Json]:
+def blocks_in(content: Json) -> list[Json]:
     """The items of a content; a string is one item."""
     if is_array(content):
         return content
@@ -57,64 +56,64 @@ def block_text(block: Json) -> str | None:
 
 
 def content_text(content: Json) -> str:
-    """All texts of a content, joined: what events repeat of it."""
-    return "".join(piece for block in blocks_of(content) if (piece := block_text(block)) is not None)
+    """All texts of a content, joined, as events repeat them."""
+    return "".join(piece for block in blocks_in(content) if (piece := block_text(block)) is not None)
 
 
 def item_text(item: JsonObject) -> str:
     """The text of an agent message of events and streams: a string, or a content."""
-    bare = text(item, "text")
-    if bare is not None:
-        return bare
-    blocks = (block.get("text") for block in blocks_of(found(item, "content")) if is_object(block))
+    string = text(item, "text")
+    if string is not None:
+        return string
+    blocks = (block.get("text") for block in blocks_in(member(item, "content")) if is_object(block))
     return "".join(piece for piece in blocks if isinstance(piece, str))
 
 
 def user_parts(content: Json) -> tuple[UserPart, ...]:
-    """The parts of a user's message."""
-    return tuple(part_of(block) for block in blocks_of(content))
+    """The parts of a user message."""
+    return tuple(read_part(block) for block in blocks_in(content))
 
 
 def system_parts(content: Json) -> tuple[SystemPart, ...]:
-    """The parts of instructions: texts, and anything else as it is."""
-    blocks = blocks_of(content)
+    """The parts of instructions: texts, and other items as they are."""
+    blocks = blocks_in(content)
     return tuple(ForeignPart(AGENT, block) if block_text(block) is None else _text(block) for block in blocks)
 
 
 def output_parts(content: list[Json]) -> tuple[ContentItem, ...]:
     """The parts of an output."""
-    return tuple(part_of(block) for block in content)
+    return tuple(read_part(block) for block in content)
 
 
-def part_of(block: Json) -> TextPart | ImagePart | FilePart | ForeignPart:
+def read_part(block: Json) -> TextPart | ImagePart | FilePart | ForeignPart:
     """The part of an item; one of an unknown type is kept as it is."""
     if block_text(block) is not None:
         return _text(block)
-    image = image_of(block) if is_object(block) and _is(block, IMAGES) else None
+    image = read_image(block) if is_object(block) and _is(block, IMAGES) else None
     return image or ForeignPart(AGENT, block)
 
 
-def image_of(block: JsonObject) -> ImagePart | None:
-    """An image: a URL, or as MCP has it, its data and their type."""
+def read_image(block: JsonObject) -> ImagePart | None:
+    """An image with a URL, or with data and their type as in MCP."""
     url, data = text(block, "image_url") or text(block, "url"), text(block, "data")
     media_type = text(block, "mime_type")
     if url is None and data is not None:
         url = data if data.startswith("data:") else data_url(data, media_type or "image/png")
     if url is None:
         return None
-    metadata = under_agent(rest_of(block, *IMAGE_MEMBERS))
+    metadata = codex_metadata(other_members(block, *IMAGE_MEMBERS))
     return ImagePart(url, media_type or media_type_of(url), provider_metadata=metadata)
 
 
 def media_type_of(url: str) -> str | None:
-    """The type that a `data:` URL names."""
+    """The media type in a `data:` URL."""
     if not url.startswith("data:"):
         return None
     return url[5:200].partition(",")[0].partition(";")[0] or None
 
 
-def rest_of(block: Json, *names: str) -> JsonObject:
-    """The members of an item that are not empty, besides its type and the named ones."""
+def other_members(block: Json, *names: str) -> JsonObject:
+    """The members of an item that are not empty, except its type and the named ones."""
     if not is_object(block):
         return {}
     return {name: value for name, value in block.items() if name != "type" and name not in names and value}
@@ -126,7 +125,7 @@ def _is(block: JsonObject, kinds: frozenset[str]) -> bool:
 
 
 def _text(block: Json) -> TextPart:
-    return TextPart(block_text(block) or "", provider_metadata=under_agent(rest_of(block, "text")))
+    return TextPart(block_text(block) or "", provider_metadata=codex_metadata(other_members(block, "text")))
 
 
 # Calls of tools
@@ -140,11 +139,11 @@ INPUTS: Final = {
 """The member of a call that is its input."""
 
 NAMES: Final = {"local_shell_call": "local_shell", "tool_search_call": "tool_search"}
-"""The tool of a call that does not name it."""
+"""The name of the tool, for types of calls without one."""
 
 
 class CallItem(NamedTuple):
-    """A call: its tool, its input, and what is noted besides."""
+    """A call: its tool, its input, and its other members as notes."""
 
     name: str
     input: Json
@@ -152,17 +151,17 @@ class CallItem(NamedTuple):
 
 
 def read_call(item: JsonObject) -> CallItem:
-    """An item that is a call."""
+    """Read an item that is a call."""
     kind = item["type"]
-    given, status = item.get(INPUTS[kind]), text(item, "status")
+    input_, status = item.get(INPUTS[kind]), text(item, "status")
     encoding = "text" if kind == "custom_tool_call" else None
-    if kind == "function_call" and isinstance(given, str):
-        value, raw = read_arguments(given)
+    if kind == "function_call" and isinstance(input_, str):
+        value, raw = read_arguments(input_)
         if raw is UNSET:
-            given = value
+            input_ = value
         else:
             encoding = "text"
-    own = present(
+    notes = present(
         id=text(item, "id"),
         type=None if kind == "function_call" else kind,
         inputEncoding=encoding,
@@ -170,14 +169,14 @@ def read_call(item: JsonObject) -> CallItem:
         status=None if status == "completed" else status,
         execution=text(item, "execution"),
     )
-    return CallItem(NAMES.get(kind) or text(item, "name") or "", given, own)
+    return CallItem(NAMES.get(kind) or text(item, "name") or "", input_, notes)
 
 
 # Outputs of tools
 
-Ending: TypeAlias = Literal["failed", "denied", "aborted", "timeout"]
+Failure: TypeAlias = Literal["failed", "denied", "aborted", "timeout"]
 
-ENDINGS: Final[tuple[tuple[str, Ending], ...]] = (
+FAILURE_PREFIXES: Final[tuple[tuple[str, Failure], ...]] = (
     ("exec command rejected by user", "denied"),
     ("rejected by user", "denied"),
     ("patch rejected", "denied"),
@@ -198,12 +197,12 @@ ENDINGS: Final[tuple[tuple[str, Ending], ...]] = (
     ("exec_command failed", "failed"),
     ("write_stdin failed", "failed"),
 )
-"""How the texts of calls begin that did not succeed."""
+"""Prefixes of the outputs of calls that failed, were denied or were interrupted."""
 
-_BEGINNINGS: Final = tuple(beginning for beginning, _ in ENDINGS)
+_PREFIXES: Final = tuple(prefix for prefix, _ in FAILURE_PREFIXES)
 
-HEADS: Final = ("Exit code: ", "Chunk ID: ", "Wall time: ")
-HEAD: Final = re.compile(
+HEADER_PREFIXES: Final = ("Exit code: ", "Chunk ID: ", "Wall time: ")
+HEADER: Final = re.compile(
     r"(?:Chunk ID: (.*)\n)?"
     r"(?:Exit code: (-?\d{1,18})(?:\n|\Z))?"
     r"(?:Wall time: (\d{1,9}(?:\.\d+)?) seconds?(?:\n|\Z))?"
@@ -213,7 +212,7 @@ HEAD: Final = re.compile(
     r"(?:Total output lines: (\d{1,18})(?:\n|\Z))?"
     r"(?:Output:(?:\n|\Z))?"
 )
-HEAD_LINES: Final[tuple[tuple[str, Callable[[str], Json]], ...]] = (
+HEADER_FIELDS: Final[tuple[tuple[str, Callable[[str], Json]], ...]] = (
     ("chunkId", str),
     ("exitCode", int),
     ("durationSeconds", float),
@@ -222,106 +221,99 @@ HEAD_LINES: Final[tuple[tuple[str, Callable[[str], Json]], ...]] = (
     ("originalTokenCount", int),
     ("totalOutputLines", int),
 )
-"""The names of the groups of `HEAD`, and their types."""
+"""The names of the groups of `HEADER`, and their types."""
 
-CODE_INSIDE: Final = re.compile(r"exit code: (-?\d{1,18})")
+EXIT_CODE: Final = re.compile(r"exit code: (-?\d{1,18})")
 
 
 class Outcome(NamedTuple):
-    """The result of a call: its output, and what is known besides."""
+    """The result of a call: its output, and metadata such as its exit code."""
 
     output: ToolOutput
     metadata: JsonObject
 
 
-def outcome_of(output: Json) -> Outcome:
-    """The result of a call, from the `output` of its record."""
+def read_outcome(output: Json) -> Outcome:
+    """Read the `output` of a record."""
     if isinstance(output, str):
-        return _outcome_of_text(output)
+        return _read_text(output)
     if is_array(output):
-        return _outcome_of_items(output)
+        return _read_items(output)
     if is_object(output) and isinstance(output.get("content"), str):  # early 2025
-        outcome = _outcome_of_text(output["content"])
-        return failed(outcome) if output.get("success") is False else outcome
+        outcome = _read_text(output["content"])
+        return as_failure(outcome) if output.get("success") is False else outcome
     return Outcome(ContentOutput(output_parts([output])), {})
 
 
-def failed(outcome: Outcome) -> Outcome:
-    """The same result as a failure: an error text, or a note in the metadata."""
+def as_failure(outcome: Outcome) -> Outcome:
+    """Return a result as a failure: with an error text, or with a note in its metadata."""
     output, metadata = outcome
     if isinstance(output, TextOutput):
         return Outcome(ErrorTextOutput(output.value), metadata)
     return Outcome(output, metadata | {"failed": True}) if isinstance(output, ContentOutput) else outcome
 
 
-def _outcome_of_text(value: str) -> Outcome:
+def _read_text(value: str) -> Outcome:
     if value.startswith("{"):
-        return _outcome_of_json(value) or Outcome(TextOutput(value), {})
+        return _read_json(value) or Outcome(TextOutput(value), {})
     if value.startswith("[{"):
-        return _outcome_of_blocks(value) or Outcome(TextOutput(value), {})
-    if not value.startswith(HEADS):
-        return _ended(value, 0, {})
-    head = HEAD.match(value)
-    assert head is not None, "all lines of a head are optional"
-    lines = zip(HEAD_LINES, head.groups(), strict=True)
+        return _read_blocks(value) or Outcome(TextOutput(value), {})
+    if not value.startswith(HEADER_PREFIXES):
+        return _text_outcome(value, 0, {})
+    header = HEADER.match(value)
+    assert header is not None, "all lines of a header are optional"
+    lines = zip(HEADER_FIELDS, header.groups(), strict=True)
     metadata = {name: read(line) for (name, read), line in lines if line is not None}
-    return _ended(value, head.end(), metadata)
+    return _text_outcome(value, header.end(), metadata)
 
 
-def _ended(value: str, body: int, metadata: JsonObject) -> Outcome:
-    """A text as an output, by how it begins after its head, and by the exit code."""
-    ending: Ending | None = None
-    if value.startswith(_BEGINNINGS, body):
-        ending = next(end for beginning, end in ENDINGS if value.startswith(beginning, body))
+def _text_outcome(value: str, body: int, metadata: JsonObject) -> Outcome:
+    """Return a text as an output, by its prefix after the header, and by the exit code."""
+    failure: Failure | None = None
+    if value.startswith(_PREFIXES, body):
+        failure = next(kind for prefix, kind in FAILURE_PREFIXES if value.startswith(prefix, body))
     if value == "aborted":
-        ending = "aborted"
-    if ending == "failed" and (code := CODE_INSIDE.search(value, body, body + 400)) is not None:
+        failure = "aborted"
+    if failure == "failed" and (code := EXIT_CODE.search(value, body, body + 400)) is not None:
         metadata = metadata | {"exitCode": int(code.group(1))}
-    match ending:
+    match failure:
         case "denied":
             return Outcome(ExecutionDeniedOutput(value), metadata)
         case "aborted" | "timeout":
-            return Outcome(InterruptedOutput(ending, value), metadata)
+            return Outcome(InterruptedOutput(failure, value), metadata)
         case None if metadata.get("exitCode") in (None, 0):
             return Outcome(TextOutput(value), metadata)
         case "failed" | None:
             return Outcome(ErrorTextOutput(value), metadata)
 
 
-def _outcome_of_json(value: str) -> Outcome | None:
+def _read_json(value: str) -> Outcome | None:
     """`{"output": …, "metadata": {"exit_code", "duration_seconds"}}` in a string, as until 2025."""
-    found = _loaded(value) if '"output"' in value else None
-    if not is_object(found) or not isinstance(found.get("output"), str) or len(found) > 2:
+    decoded = parsed(value) if '"output"' in value else None
+    if not is_object(decoded) or not isinstance(decoded.get("output"), str) or len(decoded) > 2:
         return None
-    known = found.get("metadata", {})
-    if len(found) == 2 and not is_object(known):
+    known = decoded.get("metadata", {})
+    if len(decoded) == 2 and not is_object(known):
         return None
     names = {"exit_code": "exitCode", "duration_seconds": "durationSeconds"}
     metadata = {names.get(name, name): item for name, item in known.items()}
-    return _ended(found["output"], 0, metadata | {"outputEncoding": "json"})
+    return _text_outcome(decoded["output"], 0, metadata | {"outputEncoding": "json"})
 
 
-def _outcome_of_blocks(value: str) -> Outcome | None:
+def _read_blocks(value: str) -> Outcome | None:
     """A list of content blocks of MCP in a string."""
-    found = _loaded(value)
-    if not is_array(found) or not all(is_object(block) and "type" in block for block in found):
+    decoded = parsed(value)
+    if not is_array(decoded) or not all(is_object(block) and "type" in block for block in decoded):
         return None
-    return Outcome(ContentOutput(output_parts(found)), {"outputEncoding": "json"})
+    return Outcome(ContentOutput(output_parts(decoded)), {"outputEncoding": "json"})
 
 
-def _outcome_of_items(output: list[Json]) -> Outcome:
-    """Content items. A single text is read like a string; of several the first may have a head."""
+def _read_items(output: list[Json]) -> Outcome:
+    """Content items. A single text is read like a string; of several, the first may have a header."""
     pieces = [item["text"] for item in output if is_object(item) and isinstance(item.get("text"), str)]
-    first = _outcome_of_text(pieces[0]) if pieces else None
+    first = _read_text(pieces[0]) if pieces else None
     if first is not None and len(output) == 1 and not isinstance(first.output, TextOutput | ContentOutput):
         return first
     metadata = {} if first is None or "outputEncoding" in first.metadata else first.metadata
     outcome = Outcome(ContentOutput(output_parts(output)), metadata)
-    return failed(outcome) if first is not None and isinstance(first.output, ErrorTextOutput) else outcome
-
-
-def _loaded(value: str) -> Json:
-    try:
-        return loads(value)
-    except DecodeError:
-        return None
+    return as_failure(outcome) if first is not None and isinstance(first.output, ErrorTextOutput) else outcome

@@ -1,8 +1,8 @@
-"""What `codex exec --json` prints, in both its versions, and the traffic of the app server → chunks.
+"""The output of `codex exec --json`, in both its versions, and the traffic of the app server → chunks.
 
-There is one message for each turn. Usage is in its metadata: that of `exec` is the running total of the
-thread, so the last one counts. Unknown events become data. Not kept: pieces of outputs, which come whole
-later, and notifications that only concern the server.
+There is one message for each turn, with the usage in its metadata. The usage of `exec` is the running total
+of the thread, so the last one is used. Unknown events become data. Deltas of outputs are not kept, because
+the whole output follows, nor are notifications that only concern the server.
 """
 
 from collections.abc import Callable
@@ -13,8 +13,8 @@ from partita.types.chunks import Chunk
 from partita.types.json import Json, JsonObject, is_object
 
 from .live_turn import LiveTurn, item_id
-from .wire import found, inner, snake, text
-from .work import Phase, item_event
+from .tool_items import Phase, item_event
+from .wire import member, nested, snake, text
 
 PHASES: Final[dict[str, Phase]] = {
     "item.started": "started",
@@ -37,11 +37,11 @@ class CodexExecDecoder:
             "session.created": lambda event: turn.set_facts({"id": event.get("session_id")}),
             "turn.started": lambda event: turn.begin(),
             "turn.completed": self._turn_completed,
-            "turn.failed": lambda event: turn.fail(inner(event, "error")) + turn.end("error"),
+            "turn.failed": lambda event: turn.add_error(nested(event, "error")) + turn.end("error"),
             "item.plan.delta": lambda event: turn.append(
                 text(event, "item_id") or "", text(event, "delta") or ""
             ),
-            "error": turn.fail,
+            "error": turn.add_error,
         }
 
     def feed(self, event: Json) -> list[Chunk]:
@@ -52,9 +52,9 @@ class CodexExecDecoder:
         if is_object(message):
             return self._messages.feed(message, event)
         if isinstance(method, str):
-            return self._server.notified(event, method)
+            return self._server.read_notification(event, method)
         if "id" in event and ("result" in event or "error" in event):
-            return self._server.answered(event)
+            return self._server.read_response(event)
         return self._event(event)
 
     def finish(self) -> list[Chunk]:
@@ -96,8 +96,8 @@ class ExecMessages:
             "agent_reasoning_raw_content_delta": lambda message: self._delta(message, reasoning=True),
             "agent_reasoning_section_break": self._break,
             "exec_command_output_delta": self._output,
-            "exec_approval_request": lambda message: turn.ask(message, "command_execution"),
-            "apply_patch_approval_request": lambda message: turn.ask(message, "file_change"),
+            "exec_approval_request": lambda message: turn.request_approval(message, "command_execution"),
+            "apply_patch_approval_request": lambda message: turn.request_approval(message, "file_change"),
             "token_count": self._tokens,
             "session_configured": lambda message: turn.set_facts(
                 {**message, "id": message.get("session_id")}
@@ -105,8 +105,8 @@ class ExecMessages:
             "task_started": lambda message: turn.begin(text(message, "turn_id")),
             "task_complete": lambda message: turn.end("stop"),
             "turn_aborted": lambda message: turn.abort(text(message, "reason")),
-            "error": turn.fail,
-            "stream_error": turn.fail,
+            "error": turn.add_error,
+            "stream_error": turn.add_error,
         }
 
     def feed(self, message: JsonObject, event: JsonObject) -> list[Chunk]:
@@ -119,7 +119,7 @@ class ExecMessages:
         return handler(message) if handler is not None else self._turn.keep("event", event)
 
     def _text(self, value: str | None, *, reasoning: bool) -> list[Chunk]:
-        """A whole text: the end of one that came in pieces, or all at once."""
+        """End a text with its whole value, after deltas or without any."""
         kind = "reasoning" if reasoning else "agent_message"
         return self._turn.item("completed", {"type": kind, "id": self._block(reasoning), "text": value or ""})
 
@@ -141,7 +141,7 @@ class ExecMessages:
         return self._turn.count({"total_token_usage": counts}) if counts else []
 
     def _block(self, reasoning: bool) -> str:
-        """The open text or reasoning, since messages do not name theirs; a new one if none is open."""
+        """Return the id of the open text or reasoning, which messages do not name, or a new id."""
         known = self._turn.items.last_block(reasoning=reasoning)
         if known is None:
             self._count += 1
@@ -162,9 +162,9 @@ SERVER_METHODS: Final = (
     "thread/status/",
     "windows",
 )
-"""How methods begin that concern the server, not the conversation."""
+"""Prefixes of methods that concern the server, not the conversation."""
 
-YES: Final = ("accept", "approved")
+APPROVED: Final = ("accept", "approved")
 
 
 class AppServer:
@@ -173,14 +173,14 @@ class AppServer:
     def __init__(self, turn: LiveTurn) -> None:
         self._turn = turn
         self._methods: dict[str, Callable[[JsonObject], list[Chunk]]] = {
-            "thread/started": lambda params: turn.set_facts(inner(params, "thread")),
+            "thread/started": lambda params: turn.set_facts(nested(params, "thread")),
             "thread/tokenUsage/updated": self._usage,
-            "turn/started": lambda params: turn.begin(text(inner(params, "turn"), "id")),
-            "turn/completed": lambda params: self._turn_completed(inner(params, "turn")),
+            "turn/started": lambda params: turn.begin(text(nested(params, "turn"), "id")),
+            "turn/completed": lambda params: self._turn_completed(nested(params, "turn")),
             "error": self._error,
-            "item/started": lambda params: turn.item("started", inner(params, "item")),
-            "item/updated": lambda params: turn.item("started", inner(params, "item")),
-            "item/completed": lambda params: turn.item("completed", inner(params, "item")),
+            "item/started": lambda params: turn.item("started", nested(params, "item")),
+            "item/updated": lambda params: turn.item("started", nested(params, "item")),
+            "item/completed": lambda params: turn.item("completed", nested(params, "item")),
             "item/agentMessage/delta": lambda params: self._delta(params, reasoning=False),
             "item/plan/delta": lambda params: self._delta(params, reasoning=False),
             "item/reasoning/textDelta": lambda params: self._delta(params, reasoning=True),
@@ -190,47 +190,48 @@ class AppServer:
             "item/fileChange/outputDelta": self._output,
         }
 
-    def notified(self, event: JsonObject, method: str) -> list[Chunk]:
-        """A notification, or a request of the server."""
-        params = inner(event, "params")
+    def read_notification(self, event: JsonObject, method: str) -> list[Chunk]:
+        """Read a notification, or a request of the server."""
+        params = nested(event, "params")
         if method.endswith("/requestApproval"):
-            return self._turn.ask(params, snake(method.split("/")[1]), str(event.get("id")))
+            return self._turn.request_approval(params, snake(method.split("/")[1]), str(event.get("id")))
         handler = self._methods.get(method)
         if handler is not None:
             return handler(params)
         if method.startswith(SERVER_METHODS):
-            return self._turn.show("notice", event)
+            return self._turn.add_transient("notice", event)
         return self._turn.keep("notification", event)
 
-    def answered(self, event: JsonObject) -> list[Chunk]:
-        """A response: of the user to an approval request, or of the server to a request of the client."""
-        result = inner(event, "result")
+    def read_response(self, event: JsonObject) -> list[Chunk]:
+        """Read a response: of the user to an approval request, or of the server to a client request."""
+        result = nested(event, "result")
         decision = result.get("decision")
-        word = next(iter(decision), "") if is_object(decision) else decision
-        decided = self._turn.decide(str(event.get("id")), isinstance(word, str) and word.startswith(YES))
-        if decided is not None:
-            return decided
-        thread = inner(result, "thread")
+        name = next(iter(decision), "") if is_object(decision) else decision
+        approved = isinstance(name, str) and name.startswith(APPROVED)
+        chunks = self._turn.decide(str(event.get("id")), approved)
+        if chunks is not None:
+            return chunks
+        thread = nested(result, "thread")
         facts = {**thread, **present(model=text(result, "model"), cwd=text(result, "cwd"))} if thread else {}
-        return self._turn.set_facts(facts) + self._turn.show("notice", event)
+        return self._turn.set_facts(facts) + self._turn.add_transient("notice", event)
 
     def _turn_completed(self, turn: JsonObject) -> list[Chunk]:
-        status, error = text(turn, "status"), inner(turn, "error")
+        status, error = text(turn, "status"), nested(turn, "error")
         if status == "interrupted":
             return self._turn.abort(status)
         if status == "failed" or error:
-            return self._turn.fail(error) + self._turn.end("error")
+            return self._turn.add_error(error) + self._turn.end("error")
         return self._turn.end("stop")
 
     def _usage(self, params: JsonObject) -> list[Chunk]:
-        usage = inner(params, "token_usage")
-        total, last = _snaked(inner(usage, "total")), _snaked(inner(usage, "last"))
+        usage = nested(params, "token_usage")
+        total, last = _snaked(nested(usage, "total")), _snaked(nested(usage, "last"))
         return self._turn.count({"total_token_usage": total, "last_token_usage": last})
 
     def _error(self, params: JsonObject) -> list[Chunk]:
-        if found(params, "will_retry"):
+        if member(params, "will_retry"):
             return self._turn.keep("error", params)
-        return self._turn.fail(inner(params, "error"))
+        return self._turn.add_error(nested(params, "error"))
 
     def _delta(self, params: JsonObject, *, reasoning: bool) -> list[Chunk]:
         return self._turn.append(item_id(params), text(params, "delta") or "", reasoning=reasoning)

@@ -10,12 +10,12 @@ from partita.types.json import Json, JsonObject, dumps, is_array, is_object
 from partita.types.messages import AssistantMessage, Message
 from partita.types.times import parse_iso
 
-from .dump import dump, dump_session, session_path
 from .exec import CodexExecDecoder
 from .rollout import CodexRolloutDecoder
+from .rollout_writer import dump, dump_session, session_path
+from .tool_items import TOOL_EVENTS
 from .usage import COUNTS
-from .wire import inner, text, whole
-from .work import WORK_EVENTS
+from .wire import integer, nested, text
 
 LINE: Final = "codex-line"
 CONTENT: Final = frozenset({"message", "text", "arguments", "input", "output"})
@@ -38,7 +38,7 @@ def _record_facts(record: Json) -> set[Fact]:
     """The facts that a record of a rollout states. An output is read with a call before it."""
     if not is_object(record):
         return set()
-    payload = inner(record, "payload") or record
+    payload = nested(record, "payload") or record
     is_known = payload is record or record.get("type") in ("response_item", "event_msg")
     kind = (text(payload, "type") or "") if is_known else ""
     records: list[Json] = [record]
@@ -49,8 +49,8 @@ def _record_facts(record: Json) -> set[Fact]:
     if (time := parse_iso(text(record, "timestamp") or "")) is not None:
         facts.add(("time", time))
     if kind == "token_count":
-        facts.add(_total(inner(inner(payload, "info"), "total_token_usage")))
-    if kind in ("token_count", "context_compacted", *WORK_EVENTS) or record.get("record_type") == "state":
+        facts.add(_total(nested(nested(payload, "info"), "total_token_usage")))
+    if kind in ("token_count", "context_compacted", *TOOL_EVENTS) or record.get("record_type") == "state":
         facts.add(KNOWN)
     return facts
 
@@ -61,7 +61,7 @@ def _totals(messages: Sequence[Message]) -> Iterator[Fact]:
     for message in messages:
         usage = message.content.usage if isinstance(message, AssistantMessage) else None
         if usage is not None and is_object(usage.raw):
-            total = {name: count + (whole(usage.raw, name) or 0) for name, count in total.items()}
+            total = {name: count + (integer(usage.raw, name) or 0) for name, count in total.items()}
             yield _total(total)
 
 

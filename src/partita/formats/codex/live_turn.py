@@ -1,4 +1,4 @@
-"""A turn while it runs: its items as they begin, grow and end, its approvals, its usage → chunks."""
+"""A running turn → chunks: its items, its approvals, its usage."""
 
 from collections.abc import Iterable
 from typing import Final
@@ -42,9 +42,9 @@ from partita.types.parts import (
 )
 
 from .content import item_text, media_type_of, user_parts
+from .tool_items import Phase, ToolItem, kind_of_item, read_tool_item
 from .usage import TokenCounts, read_usage
-from .wire import AGENT, found, text, texts, under_agent
-from .work import Phase, Work, kind_of_item, work_of
+from .wire import AGENT, codex_metadata, member, text, texts
 
 TEXT_ITEMS: Final = frozenset({"agent_message", "assistant_message", "plan"})
 DATA: Final = f"data-{AGENT}-"
@@ -65,20 +65,20 @@ class ItemStream:
 
     def __init__(self) -> None:
         self._blocks: dict[str, Block] = {}
-        self._calls: dict[str, Work] = {}
+        self._calls: dict[str, ToolItem] = {}
         self._ended: set[str] = set()
-        self._prompted = False
-        self._nameless = 0
+        self._has_prompt = False
+        self._unnamed = 0
 
     def item(self, phase: Phase, item: JsonObject) -> list[Chunk]:
-        """An item begins, has grown, or has ended."""
+        """Read an item that begins, continues or ends."""
         kind, name = kind_of_item(item), text(item, "id") or self._new_name()
         if kind in TEXT_ITEMS:
             return self._text(phase, name, item_text(item), item)
         if kind == "reasoning":
             return self._text(phase, name, _reasoning_text(item), item)
-        if (work := work_of(item)) is not None:
-            return self._work(phase, work._replace(id=name))
+        if (tool_item := read_tool_item(item)) is not None:
+            return self._tool(phase, tool_item._replace(id=name))
         if kind == "user_message":
             return self._user(item, name) if phase == "completed" else []
         if kind == "error":
@@ -87,56 +87,56 @@ class ItemStream:
             return []
         return [DataChunk(DATA + (kind.replace("_", "-") or "item"), item, id=name)]
 
-    def append(self, name: str, piece: str, *, reasoning: bool = False) -> list[Chunk]:
-        """The next piece of a text or of reasoning; the first one begins it."""
+    def append(self, name: str, delta: str, *, reasoning: bool = False) -> list[Chunk]:
+        """Append to a text or to reasoning, which begins with the first delta."""
         if name in self._ended:
             return []
         block = self._blocks.get(name)
         chunks: list[Chunk] = [] if block is not None else [self._open(name, reasoning)]
-        if piece:
+        if delta:
             block = self._blocks[name]
-            block.pieces.append(piece)
-            chunks.append(ReasoningDelta(name, piece) if block.is_reasoning else TextDelta(name, piece))
+            block.pieces.append(delta)
+            chunks.append(ReasoningDelta(name, delta) if block.is_reasoning else TextDelta(name, delta))
         return chunks
 
     def begin_section(self, name: str) -> list[Chunk]:
-        """A further section of reasoning begins."""
+        """Begin another section of reasoning."""
         block = self._blocks.get(name)
         return self.append(name, "\n\n", reasoning=True) if block is not None and block.pieces else []
 
     def last_block(self, *, reasoning: bool) -> str | None:
-        """The open text or reasoning, for events that do not name theirs."""
+        """Return the open text or reasoning, for events that do not name it."""
         for name, block in reversed(self._blocks.items()):
             if block.is_reasoning == reasoning:
                 return name
         return None
 
-    def progress(self, name: str, piece: str) -> list[Chunk]:
-        """The next piece of a command's output. It is transient: the whole output comes at the end."""
-        return [DataChunk(f"{DATA}output-delta", {"id": name, "delta": piece}, transient=True)]
+    def progress(self, name: str, delta: str) -> list[Chunk]:
+        """Return the delta of an output as transient data: the whole output comes at the end."""
+        return [DataChunk(f"{DATA}output-delta", {"id": name, "delta": delta}, transient=True)]
 
-    def known(self, call_id: str) -> Work | None:
-        """A call that has begun."""
+    def call(self, call_id: str) -> ToolItem | None:
+        """Return a call that has begun."""
         return self._calls.get(call_id)
 
-    def begin(self, work: Work) -> list[Chunk]:
-        """A call, unless it has begun with the same input."""
-        known = self._calls.get(work.id)
-        if known is not None and (known.input == work.input or work.id in self._ended):
+    def begin(self, tool_item: ToolItem) -> list[Chunk]:
+        """Begin a call, unless it has begun with the same input."""
+        known = self._calls.get(tool_item.id)
+        if known is not None and (known.input == tool_item.input or tool_item.id in self._ended):
             return []
-        self._calls[work.id] = work
+        self._calls[tool_item.id] = tool_item
         return [
             ToolInputAvailable(
-                work.id,
-                work.name if known is None else known.name,
-                work.input,
-                provider_executed=work.by_provider or None,
-                tool_metadata=under_agent(work.metadata),
+                tool_item.id,
+                tool_item.name if known is None else known.name,
+                tool_item.input,
+                provider_executed=tool_item.by_provider or None,
+                tool_metadata=codex_metadata(tool_item.metadata),
             )
         ]
 
     def close(self, why: Interruption) -> list[Chunk]:
-        """The turn has ended: texts end, and calls without an output are interrupted."""
+        """End the texts, and interrupt the calls without an output."""
         chunks: list[Chunk] = [self._close(name) for name in list(self._blocks)]
         for name in self._calls:
             if name not in self._ended:
@@ -160,8 +160,8 @@ class ItemStream:
         return chunks
 
     def _new_name(self) -> str:
-        self._nameless += 1
-        return f"nameless-{self._nameless}"
+        self._unnamed += 1
+        return f"nameless-{self._unnamed}"
 
     def _open(self, name: str, reasoning: bool) -> Chunk:
         self._blocks[name] = Block(reasoning)
@@ -169,33 +169,35 @@ class ItemStream:
 
     def _close(self, name: str, **notes: str | None) -> Chunk:
         block = self._blocks.pop(name)
-        metadata = under_agent(present(**notes))
+        metadata = codex_metadata(present(**notes))
         return ReasoningEnd(name, metadata) if block.is_reasoning else TextEnd(name, metadata)
 
-    def _work(self, phase: Phase, work: Work) -> list[Chunk]:
-        chunks = self.begin(work)
-        if work.id in self._ended:
+    def _tool(self, phase: Phase, tool_item: ToolItem) -> list[Chunk]:
+        chunks = self.begin(tool_item)
+        if tool_item.id in self._ended:
             return chunks
-        metadata = under_agent(work.metadata)
+        metadata = codex_metadata(tool_item.metadata)
         if phase == "completed":
-            self._ended.add(work.id)
-            output = work.output or InterruptedOutput("lost")
-            chunks.append(ToolOutputChunk(work.id, output, tool_metadata=metadata))
-            chunks += [SourceUrlChunk(url, url, title) for url, title in work.sources]
-        elif work.output is not None and work.output != TextOutput(""):
-            chunks.append(ToolOutputChunk(work.id, work.output, tool_metadata=metadata, preliminary=True))
+            self._ended.add(tool_item.id)
+            output = tool_item.output or InterruptedOutput("lost")
+            chunks.append(ToolOutputChunk(tool_item.id, output, tool_metadata=metadata))
+            chunks += [SourceUrlChunk(url, url, title) for url, title in tool_item.sources]
+        elif tool_item.output is not None and tool_item.output != TextOutput(""):
+            chunks.append(
+                ToolOutputChunk(tool_item.id, tool_item.output, tool_metadata=metadata, preliminary=True)
+            )
         return chunks
 
     def _user(self, item: JsonObject, name: str) -> list[Chunk]:
-        """A user's message: the prompt, which its sender knows, or a message that steers the turn."""
-        if not self._prompted:
-            self._prompted = True
+        """Read a user message: the prompt, which the client knows, or a message that steers the turn."""
+        if not self._has_prompt:
+            self._has_prompt = True
             return [DataChunk(f"{DATA}user-message", item)]
         return [SteeringMessageChunk(name, tuple(_steering(item)))]
 
 
 def _steering(item: JsonObject) -> Iterable[TextPart | FilePart | ForeignPart]:
-    for part in user_parts(found(item, "content")):
+    for part in user_parts(member(item, "content")):
         if isinstance(part, TextPart):
             yield replace(part, provider_metadata=None)
         elif isinstance(part, ForeignPart):
@@ -206,77 +208,77 @@ def _steering(item: JsonObject) -> Iterable[TextPart | FilePart | ForeignPart]:
 
 def _reasoning_text(item: JsonObject) -> str:
     """The text of reasoning: a string, or sections."""
-    bare = text(item, "text")
-    if bare is not None:
-        return bare
+    string = text(item, "text")
+    if string is not None:
+        return string
     sections = texts(item, "summary") or texts(item, "summary_text")
     return "\n\n".join(sections or texts(item, "content") or texts(item, "raw_content"))
 
 
-ASKED: Final = ("command", "cwd", "changes")
+INPUT_MEMBERS: Final = ("command", "cwd", "changes")
 
 
 class LiveTurn:
-    """The current turn. Its message begins with the first thing that happens in it."""
+    """The current turn. Its message begins with its first event."""
 
     def __init__(self) -> None:
         self.items = ItemStream()
         self._counts = TokenCounts()
         self._facts: JsonObject = {}
         self._begun = False
-        self._held: list[Chunk] = []  # what came before the first turn
-        self._spent: list[JsonObject] = []
-        self._asked: dict[str, str] = {}  # approvals by the id of their request
+        self._pending: list[Chunk] = []  # from before the first turn
+        self._usages: list[JsonObject] = []
+        self._approvals: dict[str, str] = {}  # approvals by the id of their request
 
     def begin(self, turn_id: str | None = None) -> list[Chunk]:
-        """The message of the turn begins, unless it has begun."""
+        """Begin the message of the turn, unless it has begun."""
         if self._begun:
             return []
         self._begun = True
-        held, self._held = self._held, []
-        return [MessageStart(turn_id, dict(self._facts)), StepStart(), *held]
+        pending, self._pending = self._pending, []
+        return [MessageStart(turn_id, dict(self._facts)), StepStart(), *pending]
 
     def item(self, phase: Phase, item: JsonObject) -> list[Chunk]:
-        """An item begins, grows or ends."""
+        """Read an item that begins, continues or ends."""
         return self.begin() + self.items.item(phase, item)
 
-    def append(self, name: str, piece: str, *, reasoning: bool = False) -> list[Chunk]:
-        """The next piece of a text or of reasoning."""
-        return self.begin() + self.items.append(name, piece, reasoning=reasoning)
+    def append(self, name: str, delta: str, *, reasoning: bool = False) -> list[Chunk]:
+        """Append to a text or to reasoning."""
+        return self.begin() + self.items.append(name, delta, reasoning=reasoning)
 
-    def fail(self, error: JsonObject) -> list[Chunk]:
-        """An error."""
+    def add_error(self, error: JsonObject) -> list[Chunk]:
+        """Add an error."""
         return [*self.begin(), ErrorChunk(text(error, "message") or "unknown error")]
 
     def abort(self, reason: str | None) -> list[Chunk]:
-        """The turn was stopped."""
+        """End the turn, which was stopped."""
         return [*self.begin(), MessageAbort(reason), *self.end("other", "aborted")]
 
     def end(self, reason: str, why: Interruption = "lost") -> list[Chunk]:
-        """The turn has ended; calls without an output were interrupted for the reason `why`."""
+        """End the turn; calls without an output were interrupted for the reason `why`."""
         chunks = self.begin() + self.items.close(why)
-        finish = MessageFinish(reason, {"usage": self._usage()} if self._spent else None)
-        self.items, self._begun, self._spent = ItemStream(), False, []
+        finish = MessageFinish(reason, {"usage": self._usage()} if self._usages else None)
+        self.items, self._begun, self._usages = ItemStream(), False, []
         return [*chunks, StepFinish(), finish]
 
     def finish(self) -> list[Chunk]:
-        """The stream has ended."""
-        return (self.begin() if self._held else []) + (self.items.close("lost") if self._begun else [])
+        """End what is open, because the stream has ended."""
+        return (self.begin() if self._pending else []) + (self.items.close("lost") if self._begun else [])
 
     def count(self, info: JsonObject) -> list[Chunk]:
-        """A running total and the usage of the last model call: what is new was consumed in this turn."""
+        """Add what is new in a running total to the usage of the turn."""
         count = self._counts.take(info)
         if count is not None and is_object(count.usage.raw):
-            self._spent.append(count.usage.raw)
+            self._usages.append(count.usage.raw)
         return []
 
     def set_usage(self, usage: Json) -> None:
-        """The usage of the turn."""
+        """Set the usage of the turn."""
         if is_object(usage):
-            self._spent = [usage]
+            self._usages = [usage]
 
     def set_facts(self, facts: JsonObject) -> list[Chunk]:
-        """Facts of the thread, which are in the metadata of each message."""
+        """Set facts of the thread, which are in the metadata of each message."""
         self._facts |= present(
             sessionId=text(facts, "id"),
             model=text(facts, "model"),
@@ -284,38 +286,38 @@ class LiveTurn:
         )
         return [MessageMetadata(dict(self._facts))] if self._begun else []
 
-    def ask(self, params: JsonObject, kind: str, request: str | None = None) -> list[Chunk]:
-        """An approval request for a call, which may not have begun."""
+    def request_approval(self, params: JsonObject, kind: str, request: str | None = None) -> list[Chunk]:
+        """Add an approval request for a call, which may not have begun."""
         call_id = item_id(params)
         approval = request or call_id
         if request is not None:
-            self._asked[request] = approval
-        given = {name: params[name] for name in ASKED if name in params}
-        call = self.items.known(call_id) or Work(call_id, kind, given, None, {})
-        question = ToolApprovalRequest(approval, call_id, reason=text(params, "reason"))
-        return [*self.begin(), *self.items.begin(call), question]
+            self._approvals[request] = approval
+        input_ = {name: params[name] for name in INPUT_MEMBERS if name in params}
+        call = self.items.call(call_id) or ToolItem(call_id, kind, input_, None, {})
+        chunk = ToolApprovalRequest(approval, call_id, reason=text(params, "reason"))
+        return [*self.begin(), *self.items.begin(call), chunk]
 
     def decide(self, request: str, approved: bool) -> list[Chunk] | None:
-        """The response to an approval request; `None` if there was no such request."""
-        approval = self._asked.pop(request, None)
+        """Add the response to an approval request; return `None` if there was no such request."""
+        approval = self._approvals.pop(request, None)
         return None if approval is None else [ToolApprovalResponse(approval, approved)]
 
     def keep(self, kind: str, data: Json) -> list[Chunk]:
-        """Keep something unknown as data; what comes before the first turn is added to it."""
+        """Keep an unknown event as data; those before the first turn are added to it."""
         chunk = DataChunk(DATA + kind, data)
         if self._begun:
             return [chunk]
-        self._held.append(chunk)
+        self._pending.append(chunk)
         return []
 
-    def show(self, kind: str, data: Json) -> list[Chunk]:
-        """Something that is only shown while the turn runs."""
+    def add_transient(self, kind: str, data: Json) -> list[Chunk]:
+        """Add data that is only shown while the turn runs."""
         return [DataChunk(DATA + kind, data, transient=True)] if self._begun else []
 
     def _usage(self) -> JsonObject:
-        names = dict.fromkeys(name for usage in self._spent for name in usage)
+        names = dict.fromkeys(name for usage in self._usages for name in usage)
         sums: JsonObject = {
-            name: sum(count for usage in self._spent if type(count := usage.get(name)) is int)
+            name: sum(count for usage in self._usages if type(count := usage.get(name)) is int)
             for name in names
         }
         usage: JsonObject = to_json(read_usage(sums))

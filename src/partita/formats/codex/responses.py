@@ -1,6 +1,6 @@
-"""Responses of the model: which records form one message, its tool calls, what it consumed.
+"""Responses of the model: the records that form one message, its tool calls, and its token counts.
 
-A response is what the model sent between two inputs: it begins with its first item or event, and ends where
+A response is what the model sent between two inputs. It begins with its first item or event, and ends where
 outputs, other messages or another turn begin. Its token count comes before its items (2025), after them or
 after the outputs of its calls (2026), so a count belongs to the last response that has none.
 """
@@ -28,27 +28,27 @@ from partita.types.json import Json, JsonObject
 from partita.types.messages import AssistantContent, AssistantMessage
 from partita.types.parts import ErrorTextOutput, InterruptedOutput, TextOutput, ToolOutput
 
-from .content import Outcome, failed
+from .content import Outcome, as_failure
 from .thread import Thread
+from .tool_items import ToolItem, read_patch_changes
 from .usage import Count
-from .wire import AGENT, under_agent
-from .work import Work, patch_changes
+from .wire import AGENT, codex_metadata
 
 
 class Response:
     """One message of the model."""
 
-    __slots__ = ("blocks", "counted", "filled", "id", "over")
+    __slots__ = ("blocks", "counted", "has_items", "id", "is_ended")
 
     def __init__(self, id: str) -> None:
         self.id = id
         self.blocks = 0
-        self.filled = False  # whether items came for it, not only events
+        self.has_items = False  # not only events
         self.counted = False
-        self.over = False
+        self.is_ended = False
 
 
-class Early(NamedTuple):
+class EarlyCount(NamedTuple):
     """A count that came before its response."""
 
     message: AssistantMessage
@@ -63,21 +63,21 @@ class Responses:
     def __init__(self, thread: Thread) -> None:
         self._thread = thread
         self._last: Response | None = None
-        self._early: Early | None = None
+        self._early_count: EarlyCount | None = None
 
     @property
     def is_open(self) -> bool:
-        """Whether a response has begun and not ended."""
-        return self._last is not None and not self._last.over
+        """Whether the current response has not ended."""
+        return self._last is not None and not self._last.is_ended
 
     def current(self, record: JsonObject) -> Response:
-        """The response that a record belongs to; a new one if none is open."""
-        if self._last is not None and not self._last.over:
+        """Return the response that a record belongs to; begin one if none is open."""
+        if self._last is not None and not self._last.is_ended:
             return self._last
-        early, self._early = self._early, None
-        if early is None:
+        early_count, self._early_count = self._early_count, None
+        if early_count is None:
             return self._open(self._message(record))
-        return self._open_counted(early, early.message)
+        return self._open_with_count(early_count, early_count.message)
 
     def text(self, response: Response, value: str, metadata: JsonObject | None) -> None:
         """Add a text."""
@@ -94,31 +94,33 @@ class Responses:
     def count(self, count: Count, record: JsonObject) -> None:
         """Add a count to the last response, or to the next one if the last has a count."""
         thread, lineage = self._thread, self._thread.lineage
-        key = f"{AGENT}:{thread.turn_id or lineage.origin or ''}:{count.at}"
+        key = f"{AGENT}:{thread.turn_id or lineage.origin or ''}:{count.position}"
         consumption = Consumption(key, "", thread.model, count.usage, thread.time, thread.provider)
         response = self._last
         if response is None or response.counted:
             self.end()
-            self._early = Early(self._message(record), consumption, lineage.copied, thread.sink.line)
+            self._early_count = EarlyCount(
+                self._message(record), consumption, lineage.copied, thread.sink.line
+            )
             return
-        self._consume(response, consumption, lineage.copied)
-        response.over = response.over or response.filled
+        self._add_consumption(response, consumption, lineage.copied)
+        response.is_ended = response.is_ended or response.has_items
 
     def end(self) -> None:
-        """The next record is not the model's."""
-        self._settle_early()
+        """End the response, because the next record is not of the model."""
+        self._add_early_count()
         if self._last is not None:
-            self._last.over = True
+            self._last.is_ended = True
 
     def close(self) -> None:
-        """The turn has ended: nothing more belongs to the last response."""
-        self._settle_early()
+        """Close the last response, because the turn has ended."""
+        self._add_early_count()
         if self._last is not None:
             self._thread.sink.close(self._last.id)
             self._last = None
 
     def _message(self, record: JsonObject) -> AssistantMessage:
-        """The message that begins with a record."""
+        """Return the message that begins with a record."""
         thread = self._thread
         metadata = thread.metadata()
         if thread.model is not None:
@@ -134,21 +136,21 @@ class Responses:
         self._thread.append(response.id, StepStart())
         return response
 
-    def _open_counted(self, early: Early, message: AssistantMessage) -> Response:
-        with self._thread.sink.from_lines(early.line):
+    def _open_with_count(self, early_count: EarlyCount, message: AssistantMessage) -> Response:
+        with self._thread.sink.from_lines(early_count.line):
             response = self._open(message)
-            self._consume(response, early.consumption, early.copied)
+            self._add_consumption(response, early_count.consumption, early_count.copied)
         return response
 
-    def _settle_early(self) -> None:
-        """A count whose response left no items, such as a compaction, gets a hidden message of its own."""
-        early, self._early = self._early, None
-        if early is not None:
-            self._open_counted(early, replace(early.message, internal=True))
+    def _add_early_count(self) -> None:
+        """Add a hidden message for a count whose response has no items, such as that of a compaction."""
+        early_count, self._early_count = self._early_count, None
+        if early_count is not None:
+            self._open_with_count(early_count, replace(early_count.message, internal=True))
 
-    def _consume(self, response: Response, consumption: Consumption, copied: bool) -> None:
+    def _add_consumption(self, response: Response, consumption: Consumption, copied: bool) -> None:
         response.counted = True
-        if copied:  # it was counted where the history comes from
+        if copied:  # it was counted in the thread that the history was copied from
             copy: JsonObject = {AGENT: {"copiedUsage": consumption.usage.raw}}
             self._thread.append(response.id, MessageMetadata(copy))
         else:
@@ -160,22 +162,22 @@ class Responses:
         return str(response.blocks - 1)
 
 
-# Tool calls: their inputs, their outputs, and what events say besides, joined by call id
+# Tool calls: their inputs, their outputs and their events, joined by call id
 
-REMEMBERED: Final = 1024
+MAX_CALLS: Final = 1024
 
 
 class Call:
-    """One call."""
+    """A tool call, and the item of its event, if it has one."""
 
-    __slots__ = ("message_id", "metadata", "outcome", "run_id", "work")
+    __slots__ = ("message_id", "metadata", "outcome", "run_id", "tool_item")
 
     def __init__(self, message_id: str, metadata: JsonObject, run_id: str | None = None) -> None:
         self.message_id = message_id
         self.run_id = run_id
         self.metadata = metadata
         self.outcome: Outcome | None = None
-        self.work: Work | None = None
+        self.tool_item: ToolItem | None = None
 
 
 class Calls:
@@ -203,28 +205,28 @@ class Calls:
         *,
         by_provider: bool = False,
     ) -> None:
-        """A call with its input."""
+        """Begin a call, with its input."""
         run_id = self._thread.sink.run_id
         known = self._calls.get(call_id)
         if known is not None and known.run_id == run_id:  # a later turn may use an id again
             self._thread.report_unknown("a call that was read before", detail=call_id)
             return
-        if (changes := patch_changes(name, input)) is not None:
+        if (changes := read_patch_changes(name, input)) is not None:
             metadata = metadata | {"changes": changes}
         self._calls[call_id] = Call(response.id, metadata, run_id)
-        if len(self._calls) > REMEMBERED:
+        if len(self._calls) > MAX_CALLS:
             self._calls.popitem(last=False)
         chunk = ToolInputAvailable(
             call_id,
             name,
             input,
             provider_executed=by_provider or None,
-            tool_metadata=under_agent(metadata),
+            tool_metadata=codex_metadata(metadata),
         )
         self._thread.append(response.id, chunk)
 
     def end(self, call_id: str, outcome: Outcome) -> bool:
-        """The output of a call; whether the call is known."""
+        """Add the output of a call; return whether the call is known."""
         call = self._calls.get(call_id)
         if call is None:  # of an earlier turn
             message_id = self._thread.sink.call_message(call_id)
@@ -235,24 +237,31 @@ class Calls:
         self._append_output(call_id, call)
         return True
 
-    def add_work(self, response: Response, work: Work, kind: str) -> None:
-        """A call of which there is only an event, with its output."""
-        metadata = work.metadata | {"type": kind}
-        self.begin(response, work.id, work.name, work.input, metadata, by_provider=work.by_provider)
-        if work.output is not None:
-            self.end(work.id, Outcome(work.output, {}))
-        for url, title in work.sources:
+    def add_tool_item(self, response: Response, tool_item: ToolItem, kind: str) -> None:
+        """Add a call of which there is only an event, with its output."""
+        metadata = tool_item.metadata | {"type": kind}
+        self.begin(
+            response,
+            tool_item.id,
+            tool_item.name,
+            tool_item.input,
+            metadata,
+            by_provider=tool_item.by_provider,
+        )
+        if tool_item.output is not None:
+            self.end(tool_item.id, Outcome(tool_item.output, {}))
+        for url, title in tool_item.sources:
             self._thread.append(response.id, SourceUrlChunk(url, url, title))
 
-    def enrich(self, work: Work) -> None:
-        """What an event says of a call. Its output is preliminary until that of the call comes."""
-        call = self._calls[work.id]
-        call.work = work
-        call.metadata = call.metadata | work.metadata
-        self._append_output(work.id, call)
+    def add_event(self, tool_item: ToolItem) -> None:
+        """Add the event of a call. The output in it is preliminary until the item of the output is read."""
+        call = self._calls[tool_item.id]
+        call.tool_item = tool_item
+        call.metadata = call.metadata | tool_item.metadata
+        self._append_output(tool_item.id, call)
 
     def abort(self) -> None:
-        """The turn was stopped: calls without an output will not get one."""
+        """Interrupt the calls without an output, because the turn was stopped."""
         for call_id, call in self._calls.items():
             if call.outcome is None:
                 call.outcome = Outcome(InterruptedOutput("aborted"), {})
@@ -260,34 +269,36 @@ class Calls:
                 self._append_output(call_id, call)
 
     def forget(self) -> None:
-        """Forget the calls that have ended: a new turn begins."""
+        """Forget the calls that have ended, because a new turn begins."""
         done = [call_id for call_id, call in self._calls.items() if call.outcome is not None]
         for call_id in done:
             del self._calls[call_id]
 
     def _append_output(self, call_id: str, call: Call) -> None:
-        outcome, work = call.outcome, call.work
-        output: ToolOutput | None = work.output if work is not None else None
+        outcome, tool_item = call.outcome, call.tool_item
+        output: ToolOutput | None = tool_item.output if tool_item is not None else None
         metadata = call.metadata
         if outcome is not None:
-            if work is not None:
-                outcome = _joined(outcome, work)
+            if tool_item is not None:
+                outcome = _with_event(outcome, tool_item)
             output, metadata = outcome.output, metadata | outcome.metadata
         if output is None:
             return
         preliminary = None if outcome is not None else True
-        chunk = ToolOutputChunk(call_id, output, tool_metadata=under_agent(metadata), preliminary=preliminary)
+        chunk = ToolOutputChunk(
+            call_id, output, tool_metadata=codex_metadata(metadata), preliminary=preliminary
+        )
         self._thread.append(call.message_id, chunk)
 
 
-def _joined(outcome: Outcome, work: Work) -> Outcome:
-    """An output with what an event said of the call: its failure, and the text before it was truncated."""
-    if work.is_failure:
-        outcome = failed(outcome)
+def _with_event(outcome: Outcome, tool_item: ToolItem) -> Outcome:
+    """Return an output with what the event adds: the failure, and the text before it was truncated."""
+    if tool_item.has_failed:
+        outcome = as_failure(outcome)
     output, metadata = outcome
-    whole = work.output
-    if isinstance(whole, TextOutput | ErrorTextOutput) and isinstance(output, TextOutput | ErrorTextOutput):
-        printed = whole.value.strip()
+    full = tool_item.output
+    if isinstance(full, TextOutput | ErrorTextOutput) and isinstance(output, TextOutput | ErrorTextOutput):
+        printed = full.value.strip()
         if printed and printed not in output.value:
-            return Outcome(output, metadata | {"fullOutput": whole.value})
+            return Outcome(output, metadata | {"fullOutput": full.value})
     return outcome

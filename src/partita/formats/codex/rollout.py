@@ -1,8 +1,9 @@
-"""Rollout files of Codex → messages. There are three generations of them.
+"""Rollout files of Codex → messages. There are three versions of the file format:
 
-1. Until mid 2025: a header, then bare response items and lines of state, without times and token counts.
-2. Each line is `{timestamp, type, payload}`, and texts are there twice, as items and as events.
-3. Since 2026 lines have an `ordinal`, and events contain whole items.
+1. Until mid 2025: a header, then response items without an envelope and lines of state, without times and
+   token counts.
+2. Each line is `{timestamp, type, payload}`, and texts are in it twice, as items and as events.
+3. Since 2026, lines have an `ordinal`, and events contain whole items.
 """
 
 from collections.abc import Callable, Sequence
@@ -11,10 +12,11 @@ from partita.formats.log.sink import Fact, LogSink
 from partita.types.json import Json, JsonObject, is_object
 
 from .content import item_text
+from .items import ResponseItems
 from .prompts import Prompts
-from .response_items import ResponseItems
 from .responses import Calls, Responses
-from .thread import Spawns, Thread
+from .thread import SpawnedAgents, Thread
+from .tool_items import TOOL_EVENTS, item_event, kind_of_item, read_tool_item
 from .usage import TokenCounts
 from .wire import (
     ENVELOPE,
@@ -25,18 +27,17 @@ from .wire import (
     STATE_EVENT_ITEMS,
     STATE_EVENTS,
     STATE_RECORDS,
+    agent_key,
     error_text,
-    found,
-    inner,
+    integer,
     items,
-    parent_of,
-    sign_of,
-    spawn_of,
+    member,
+    nested,
+    parent_thread,
+    spawn_facts,
     text,
     texts,
-    whole,
 )
-from .work import WORK_EVENTS, item_event, kind_of_item, work_of
 
 
 class CodexRolloutDecoder:
@@ -45,11 +46,11 @@ class CodexRolloutDecoder:
     def __init__(self, sink: LogSink) -> None:
         thread = self._thread = Thread(sink)
         if sink.is_sub_agent:
-            thread.lineage.on_own = self._end_copy
+            thread.lineage.on_copy_end = self._end_copy
         prompts, responses, calls = Prompts(thread), Responses(thread), Calls(thread)
-        self._prompts, self._spawns = prompts, Spawns(thread)
+        self._prompts, self._spawns = prompts, SpawnedAgents(thread)
         self._items = ResponseItems(thread, prompts, responses, calls, self._spawns)
-        self._events = Events(thread, prompts, responses, calls, self._spawns, self._items)
+        self._events = EventReader(thread, prompts, responses, calls, self._spawns, self._items)
         self._last: JsonObject | None = None
         self._handlers: dict[str, Callable[[JsonObject], None]] = {
             "session_meta": self._session_meta,
@@ -66,25 +67,25 @@ class CodexRolloutDecoder:
         thread, lineage = self._thread, self._thread.lineage
         thread.set_time(record.get("timestamp"))
         lineage.record(record.get("ordinal"), thread.time)
-        if lineage.guessed:
-            lineage.guessed = False
-            thread.report_unknown("where the copied history ends had to be guessed")
+        if lineage.end_is_guessed:
+            lineage.end_is_guessed = False
+            thread.report_unknown("the end of the copied history is a guess")
         payload = record.get("payload")
         if is_object(payload):
             self._feed_payload(record, payload)
         else:
-            self._prompts.settle()
+            self._prompts.release()
             self._feed_bare(record)
 
     def finish(self) -> None:
-        """The log has ended, for now or for good."""
+        """Read what is pending, because the log has ended, at least for now."""
         self._prompts.finish()
-        self._items.add_waiting()
+        self._items.add_unmatched()
 
     def mark(self) -> JsonObject:
         """The state of this place, where a turn begins."""
         return {
-            "telling": self._thread.state(),
+            "telling": self._thread.state(),  # the name in stored checkpoints
             "prompts": self._prompts.state(),
             "events": self._events.state(),
         }
@@ -100,8 +101,8 @@ class CodexRolloutDecoder:
         self._events.restore(state["events"])
 
     def _end_copy(self) -> None:
-        """The history of other threads has ended: nothing of it is continued."""
-        self._prompts.settle()
+        """End the responses of the copied history, which this thread does not continue."""
+        self._prompts.release()
         self._items.end_turn()
 
     def _is_repeated(self, record: JsonObject) -> bool:
@@ -113,10 +114,10 @@ class CodexRolloutDecoder:
         return True
 
     def _feed_payload(self, record: JsonObject, payload: JsonObject) -> None:
-        """A record in its envelope."""
+        """Read a record in its envelope."""
         thread, kind = self._thread, record.get("type")
         if not (kind == "event_msg" and self._events.confirms(payload)):
-            self._prompts.settle()
+            self._prompts.release()
         extra = thread.unknown_members(record, ENVELOPE, "a record") or {}
         if METADATA in record:
             extra[METADATA] = record[METADATA]
@@ -131,7 +132,7 @@ class CodexRolloutDecoder:
         thread.note(kind if isinstance(kind, str) and kind else "record", payload)
 
     def _feed_bare(self, record: JsonObject) -> None:
-        """A record without an envelope: of the first generation, or unknown."""
+        """Read a record without an envelope: of the first version, or unknown."""
         kind = record.get("type")
         if isinstance(kind, str) and kind in self._items.kinds:
             self._items.feed(record)
@@ -155,7 +156,7 @@ class CodexRolloutDecoder:
         else:
             thread.note("session_meta", meta)
         if header != "copied":
-            self._spawns.path = text(spawn_of(meta), "agent_path") or self._spawns.path
+            self._spawns.path = text(spawn_facts(meta), "agent_path") or self._spawns.path
             self._set_facts(facts_of(meta))
             thread.provider = text(meta, "model_provider") or thread.provider
 
@@ -177,19 +178,22 @@ class CodexRolloutDecoder:
                 self._thread.set_fact(fact, value)
 
 
-def agent_signs(values: Sequence[Json]) -> Sequence[str]:
-    """The signs of a sub-agent, by the first values of its file: see `Spawns`. A call may name no path."""
+def agent_keys(values: Sequence[Json]) -> Sequence[str]:
+    """The keys of a sub-agent, by the first values of its file: see `LogSink.expect_agent`.
+
+    The second one is for calls that name no path.
+    """
     header = values[0] if values else None
-    meta = inner(header, "payload") if is_object(header) else {}
-    parent = parent_of(meta)
-    path = text(spawn_of(meta), "agent_path") or text(meta, "agent_path") or ""
-    return () if parent is None else (sign_of(parent, path), parent)
+    meta = nested(header, "payload") if is_object(header) else {}
+    parent = parent_thread(meta)
+    path = text(spawn_facts(meta), "agent_path") or text(meta, "agent_path") or ""
+    return () if parent is None else (agent_key(parent, path), parent)
 
 
 def facts_of(meta: JsonObject) -> dict[Fact, Json]:
-    """What a header says about its thread."""
-    git, source, spawn = inner(meta, "git"), meta.get("source"), spawn_of(meta)
-    base = text(inner(meta, "history_base"), "thread_id")
+    """The facts about a thread in its header."""
+    git, source, spawn = nested(meta, "git"), meta.get("source"), spawn_facts(meta)
+    base = text(nested(meta, "history_base"), "thread_id")
     thread = text(meta, "id") or text(meta, "session_id")
     return {
         "sessionId": thread,
@@ -208,8 +212,8 @@ def facts_of(meta: JsonObject) -> dict[Fact, Json]:
     }
 
 
-class Events:
-    """Reads the payloads of events. Most repeat items; what only they have is read here."""
+class EventReader:
+    """Reads the payloads of events. Most events repeat items."""
 
     def __init__(
         self,
@@ -217,14 +221,14 @@ class Events:
         prompts: Prompts,
         responses: Responses,
         calls: Calls,
-        spawns: Spawns,
+        spawns: SpawnedAgents,
         items: ResponseItems,
     ) -> None:
         self._thread, self._prompts, self._responses = thread, prompts, responses
         self._calls, self._spawns, self._items = calls, spawns, items
         self._tokens = TokenCounts()
         self._limits: Json = None
-        self._compacted = False  # whether the record was there, so that the event adds nothing
+        self._compacted = False  # the record was read, so that its event adds nothing
         self._handlers: dict[str, Callable[[JsonObject], None]] = {
             "agent_message": self._agent_message,
             "agent_reasoning": self._agent_reasoning,
@@ -260,22 +264,22 @@ class Events:
             self._confirm(text(event, "message") or "", event)
         elif (handler := self._handlers.get(kind)) is not None:
             handler(event)
-        elif kind in WORK_EVENTS:
+        elif kind in TOOL_EVENTS:
             described = item_event(event)
             if described is not None and described.phase == "completed":
-                self._work(described.item, kind, event)
+                self._tool(described.item, kind, event)
         elif kind in NOTICES:
             self._items.end_response()
-            shown = found(event, NOTICES[kind])
+            shown = member(event, NOTICES[kind])
             self._thread.notice(kind, event, shown if isinstance(shown, str) else None)
         else:
             if kind not in STATE_EVENTS:
                 self._thread.report_unknown(f"unknown event {kind!r}"[:200])
             self._thread.note(kind, event)
-            self._spawns.event(kind, event)
+            self._spawns.add_event(kind, event)
 
     def state(self) -> JsonObject:
-        """What is needed to continue from here."""
+        """Return the state that reading continues from."""
         return {"total": self._tokens.total, "limits": self._limits}
 
     def restore(self, state: JsonObject) -> None:
@@ -283,25 +287,25 @@ class Events:
         self._tokens.total, self._limits = state["total"], state["limits"]
 
     def confirms(self, event: JsonObject) -> bool:
-        """Whether an event is that of a prompt whose item came just before it."""
+        """Whether an event is that of a prompt, whose item precedes it."""
         if event.get("type") == "item_completed":
-            return kind_of_item(inner(event, "item")) == "user_message"
+            return kind_of_item(nested(event, "item")) == "user_message"
         return event.get("type") == "user_message"
 
-    # What items repeat
+    # Events of items
 
     def _confirm(self, prompt: str, event: JsonObject) -> None:
-        if not self._prompts.holds:  # there is only the event, and it ends the current response
+        if not self._prompts.has_pending:  # the item is missing; the event ends the current response
             self._items.end_response()
         self._prompts.confirm(prompt, event)
 
     def _agent_message(self, event: JsonObject) -> None:
-        self._items.echo("text", text(event, "message") or "", event)
+        self._items.add_event_text("text", text(event, "message") or "", event)
         if event.get("memory_citation") is not None:
             self._thread.note("agent_message", event)
 
     def _agent_reasoning(self, event: JsonObject) -> None:
-        self._items.echo("reasoning", text(event, "text") or "", event)
+        self._items.add_event_text("reasoning", text(event, "text") or "", event)
 
     def _token_count(self, event: JsonObject) -> None:
         count = self._tokens.take(event.get("info"))
@@ -313,37 +317,37 @@ class Events:
             self._thread.note("rate_limits", limits)
 
     def _item_completed(self, event: JsonObject) -> None:
-        item = inner(event, "item")
+        item = nested(event, "item")
         kind = kind_of_item(item)
         if kind == "user_message":
             self._confirm("".join(texts(item, "content")), _user_event(item))
         elif kind == "agent_message":
-            self._items.echo("text", item_text(item), item)
+            self._items.add_event_text("text", item_text(item), item)
         elif kind == "reasoning":
             for value in (*texts(item, "summary_text"), *texts(item, "raw_content")):
-                self._items.echo("reasoning", value, item)
+                self._items.add_event_text("reasoning", value, item)
         elif kind == "context_compaction":
             self._context_compacted(event)
-        elif work_of(item) is not None:
-            self._work(item, "item_completed", event)
+        elif read_tool_item(item) is not None:
+            self._tool(item, "item_completed", event)
         else:
             if kind not in STATE_EVENT_ITEMS:
                 self._thread.report_unknown(f"unknown item {kind!r} of an event"[:200])
             self._thread.note(f"item_{kind}" if kind else "item_completed", event)
-        self._spawns.item(kind, item)
+        self._spawns.add_item(kind, item)
 
-    def _work(self, item: JsonObject, kind: str, event: JsonObject) -> None:
-        """Something was done: by a known call, or by one without an item."""
-        work = work_of(item)
-        assert work is not None, "events of work have items of work"
-        if not work.id:
+    def _tool(self, item: JsonObject, kind: str, event: JsonObject) -> None:
+        """Read a tool item: of a known call, or of a call without a response item."""
+        tool_item = read_tool_item(item)
+        assert tool_item is not None, "tool events have tool items"
+        if not tool_item.id:
             self._thread.note(kind, event)
-        elif work.id in self._calls:
-            self._calls.enrich(work)
-        elif work.name == "web_search":
-            self._items.search_ended(work, event)
+        elif tool_item.id in self._calls:
+            self._calls.add_event(tool_item)
+        elif tool_item.name == "web_search":
+            self._items.add_search(tool_item, event)
         else:
-            self._calls.add_work(self._items.response(event), work, kind)
+            self._calls.add_tool_item(self._items.open_response(event), tool_item, kind)
 
     # Turns
 
@@ -374,9 +378,9 @@ class Events:
         self._prompts.task_ended("interrupted", reason)
 
     def _rolled_back(self, event: JsonObject) -> None:
-        """The last turns were removed from the conversation: a branch begins before them, with a notice."""
+        """Begin a branch before the last turns, which were removed, with a notice."""
         self._items.end_turn()
-        turns = whole(event, "num_turns") or 0
+        turns = integer(event, "num_turns") or 0
         parent = self._prompts.roll_back(turns)
         if parent is None and turns:
             self._thread.report_unknown("a rollback of turns that are not there")
@@ -384,13 +388,13 @@ class Events:
         self._thread.notice("thread_rolled_back", event, shown, parent=parent)
 
     def compacted(self, record: JsonObject) -> None:
-        """The history was replaced by a shorter one."""
+        """Add a notice that the history was replaced by a shorter one."""
         self._items.end_response()
         self._compacted = True
         self._thread.notice("compacted", record, text(record, "message"))
 
     def _context_compacted(self, event: JsonObject) -> None:
-        """The event of a compaction, which usually has a record too."""
+        """Add a notice for the event of a compaction, unless its record was read."""
         if self._compacted:
             self._compacted = False
             return
@@ -406,7 +410,7 @@ class Events:
         self._thread.note("thread_name_updated", event)
 
     def _settings(self, event: JsonObject) -> None:
-        model = text(inner(event, "thread_settings"), "model")
+        model = text(nested(event, "thread_settings"), "model")
         if model:
             self._thread.model = model
             self._thread.set_fact("model", model)
@@ -414,7 +418,7 @@ class Events:
 
 
 def _user_event(item: JsonObject) -> JsonObject:
-    """A user's item as the event that there was before such items."""
+    """Return a user item as an event of version 2."""
     inputs = list(items(item, "content"))
     return {
         "id": text(item, "id"),

@@ -1,7 +1,7 @@
-"""Token counts: what one response consumed, out of events that repeat themselves.
+"""Token counts of responses, from events that may be repeated.
 
 `total_token_usage` is a running total of the thread; `last_token_usage` is that of the last model call. An
-event with the same total as the one before says nothing new: rate limits are sent that way. A total that
+event with the same total as the one before adds nothing: such events report rate limits. A total that
 decreases (after a compaction, or of another thread in the file) is a new base.
 Source: `TokenUsageInfo` in `codex-rs/protocol/src/protocol.rs`.
 """
@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from partita.types.json import Json, JsonObject, is_object
 from partita.types.usage import Usage, UsageNames
 
-from .wire import whole
+from .wire import integer
 
 COUNTS: Final = (
     "input_tokens",
@@ -37,24 +37,24 @@ USAGE: Final = UsageNames(
 """Input includes what was cached, output includes reasoning."""
 
 REQUIRED: Final = dict.fromkeys((name for name in COUNTS if name != "cache_write_input_tokens"), 0)
-"""Codex reads counts only if these are there."""
+"""Codex ignores counts without these members."""
 
 
 class Count(NamedTuple):
-    """What a response consumed; `at` is its position in the thread, which forks copy with it."""
+    """The usage of a response. `position` is the running total after it, which forks copy."""
 
     usage: Usage
-    at: str
+    position: str
 
 
 class TokenCounts:
-    """The new usage in each of the events."""
+    """Finds the usage that each event adds."""
 
     def __init__(self) -> None:
         self.total: JsonObject | None = None  # the last one
 
     def take(self, info: Json) -> Count | None:
-        """The count that an event's `info` adds; `None` if it repeats the one before."""
+        """Return the count that the `info` of an event adds; `None` if it repeats the one before."""
         if not is_object(info):
             return None
         total, last = info.get("total_token_usage"), info.get("last_token_usage")
@@ -81,9 +81,11 @@ def write_usage(usage: Usage) -> JsonObject:
 
 
 def _difference(total: JsonObject, before: JsonObject | None) -> JsonObject:
-    """What was added to a running total since the one before; all of it if that was higher."""
-    if before is None or (whole(total, "total_tokens") or 0) < (whole(before, "total_tokens") or 0):
+    """Return what was added to a running total; all of it if the total before was higher."""
+    if before is None or (integer(total, "total_tokens") or 0) < (integer(before, "total_tokens") or 0):
         return total
     return {
-        name: max(0, count - (whole(before, name) or 0)) for name in COUNTS if (count := whole(total, name))
+        name: max(0, count - (integer(before, name) or 0))
+        for name in COUNTS
+        if (count := integer(total, name))
     }

@@ -19,7 +19,7 @@ AGENT: Final = "codex"
 # Rollouts
 
 METADATA: Final = "metadata"
-"""A member beside a payload, which none of our recordings has. It is kept, and not interpreted."""
+"""A member beside the payload that none of our recordings has. It is kept, and not interpreted."""
 
 ENVELOPE: Final = frozenset({"timestamp", "type", "payload", "ordinal", METADATA})
 
@@ -71,7 +71,7 @@ MCP_MEMBERS: Final = (
     "action_name",
     "plugin_id",
 )
-"""What is known of an MCP call besides its input and its result."""
+"""Other members of an MCP call than its input and its result."""
 
 _USER_MESSAGE: Final = ("message", "images", "local_images", "text_elements", "kind", "client_id")
 _PATCH_END: Final = ("call_id", "turn_id", "stdout", "stderr", "success", "changes", "status")
@@ -126,27 +126,27 @@ NOTICES: Final[Mapping[str, str]] = {
     "exited_review_mode": "review_output",
     "model_reroute": "reason",
 }
-"""Events that a reader of the conversation should see, and the member with their text."""
+"""Events that are shown in the conversation, and the member with their text."""
 
 # Members
 
 
-def found(fields: JsonObject, name: str) -> Json:
-    """The member of that name, or of its camel case; `None` if there is none."""
+def member(fields: JsonObject, name: str) -> Json:
+    """Return the member of that name, or of the name in camel case; `None` if there is none."""
     value = fields.get(name)
     return fields.get(camel(name)) if value is None and "_" in name else value
 
 
 def text(fields: JsonObject, name: str) -> str | None:
-    """A member that is a string."""
+    """Return a member that is a string, else `None`."""
     value = fields.get(name)
     if value is None and "_" in name:
         value = fields.get(camel(name))
     return value if isinstance(value, str) else None
 
 
-def whole(fields: JsonObject, name: str) -> int | None:
-    """A member that is an integer."""
+def integer(fields: JsonObject, name: str) -> int | None:
+    """Return a member that is an integer, else `None`."""
     value = fields.get(name)
     if value is None and "_" in name:
         value = fields.get(camel(name))
@@ -154,33 +154,33 @@ def whole(fields: JsonObject, name: str) -> int | None:
 
 
 def number(value: Json) -> float | None:
-    """A number, as one."""
+    """Return a value that is a number, else `None`."""
     return value if isinstance(value, int | float) and not isinstance(value, bool) else None
 
 
-def inner(fields: JsonObject, name: str) -> JsonObject:
-    """A member that is an object; an empty one if there is none."""
-    value = found(fields, name)
+def nested(fields: JsonObject, name: str) -> JsonObject:
+    """Return a member that is an object, else an empty one."""
+    value = member(fields, name)
     return value if is_object(value) else {}
 
 
 def items(fields: JsonObject, name: str) -> Iterator[JsonObject]:
-    """The objects of a member that is a list."""
-    value = found(fields, name)
+    """Return the objects in a member that is a list."""
+    value = member(fields, name)
     return (item for item in value if is_object(item)) if is_array(value) else iter(())
 
 
 def texts(fields: JsonObject, name: str) -> list[str]:
-    """The strings of a member that is a list: its items, or the `text` of its items."""
-    value = found(fields, name)
+    """Return the strings in a member that is a list: its items, or the `text` of its items."""
+    value = member(fields, name)
     if not is_array(value):
         return []
-    bare = (item.get("text") if is_object(item) else item for item in value)
-    return [item for item in bare if isinstance(item, str)]
+    found = (item.get("text") if is_object(item) else item for item in value)
+    return [item for item in found if isinstance(item, str)]
 
 
-def under_agent(fields: JsonObject) -> JsonObject | None:
-    """Metadata with these fields in our namespace; `None` if there are none."""
+def codex_metadata(fields: JsonObject) -> JsonObject | None:
+    """Return metadata with these fields in the namespace of Codex; `None` if there are none."""
     return {AGENT: fields} if fields else None
 
 
@@ -212,37 +212,37 @@ def data_name(kind: str) -> str:
 # Headers
 
 
-def parents_of(meta: JsonObject) -> set[str]:
-    """The threads that a thread came from."""
+def ancestors_of(meta: JsonObject) -> set[str]:
+    """The threads that a thread was forked from or started by."""
     named = (
         text(meta, "forked_from_id"),
         text(meta, "parent_thread_id"),
-        text(spawn_of(meta), "parent_thread_id"),
-        text(inner(meta, "history_base"), "thread_id"),
+        text(spawn_facts(meta), "parent_thread_id"),
+        text(nested(meta, "history_base"), "thread_id"),
     )
     return {thread for thread in named if thread}
 
 
-def spawn_of(meta: JsonObject) -> JsonObject:
-    """What a header says about the call that started its thread; empty if no call did."""
-    return inner(inner(inner(meta, "source"), "subagent"), "thread_spawn")
+def spawn_facts(meta: JsonObject) -> JsonObject:
+    """The members of a header about the call that started its thread; empty if no call did."""
+    return nested(nested(nested(meta, "source"), "subagent"), "thread_spawn")
 
 
-def parent_of(meta: JsonObject) -> str | None:
-    """The thread whose call started this one. Codex itself starts reviews and the like."""
-    if isinstance(inner(meta, "source").get("subagent"), str):
+def parent_thread(meta: JsonObject) -> str | None:
+    """The thread whose call started this one; `None` for those that Codex itself starts, such as reviews."""
+    if isinstance(nested(meta, "source").get("subagent"), str):
         return None
-    parent = text(meta, "parent_thread_id") or text(spawn_of(meta), "parent_thread_id")
+    parent = text(meta, "parent_thread_id") or text(spawn_facts(meta), "parent_thread_id")
     return None if parent == text(meta, "id") else parent
 
 
-def sign_of(parent: str, path: str) -> str:
-    """What identifies a sub-agent if its call does not name its thread: the parent's thread, and its path."""
+def agent_key(parent: str, path: str) -> str:
+    """The key of a sub-agent whose call does not name its thread: the thread of the call, and its path."""
     return f"{parent} {path}"
 
 
-def millis_of(id: str | None) -> float | None:
-    """When an id was made, in milliseconds since 1970, if it is a UUID of version 7."""
+def uuid7_millis(id: str | None) -> float | None:
+    """The time in an id that is a UUID of version 7, in milliseconds since 1970."""
     if id is None or len(id) != 36 or id[14] != "7":
         return None
     try:

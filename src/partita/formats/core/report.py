@@ -6,10 +6,8 @@ back with another value, is a loss. The reason is looked up by the name of the f
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
 from typing import Any, Final, get_args
 
-import msgspec
 from msgspec import UNSET, Struct
 from msgspec.structs import replace
 
@@ -30,7 +28,7 @@ from partita.types.json import Json, JsonObject, dumps, is_array, is_object
 from partita.types.messages import Message, ToolCallPart
 from partita.types.parts import StepStartPart
 from partita.types.tool_results import state_before
-from partita.types.value import EXTRA_NAME, Value
+from partita.types.value import EXTRA_NAME, Value, fields_of
 
 from .files import FILES, file_name
 from .metadata import KIND
@@ -332,9 +330,3 @@ def _follows_from_approval(call: ToolCallPart) -> bool:
 
 def _has_no_input(call: ToolCallPart) -> bool:
     return call.input is UNSET and call.raw_input is UNSET
-
-
-@cache
-def fields_of(type_: type[Value]) -> tuple[tuple[str, str, Any], ...]:
-    """Return the fields of a value type: name, name on the wire, default."""
-    return tuple((one.name, one.encode_name, one.default) for one in msgspec.structs.fields(type_))

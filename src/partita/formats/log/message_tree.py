@@ -11,18 +11,18 @@ from partita.types.messages import Envelope
 
 from .sink import DUPLICATE_UUID, MISSING_PARENT, PARENT_CYCLE, LogSink, Position
 
-# Messages that records name by id, and may repeat or change
+# Messages with ids, which records may repeat or change
 
 
 class TreePosition(NamedTuple):
-    """Where a message is, even if it changes: the message that it follows, and its run."""
+    """The position of a message, even if it changes: the message that it follows, and its run."""
 
     parent_id: str
     run_id: str | None
 
 
 class MessageTree:
-    """The messages of a log. A new one follows `tail`; a known one stays where it is."""
+    """The messages of a log. A new one follows `tail`; a known one keeps its position."""
 
     def __init__(self, sink: LogSink) -> None:
         self.tail = sink.tail or ""
@@ -35,7 +35,7 @@ class MessageTree:
         return id in self._positions
 
     def position(self, id: str) -> TreePosition:
-        """The position of a message."""
+        """Return the position of a message; a new one is added at the end."""
         position = self._positions.get(id)
         if position is None:
             position = self._positions[id] = TreePosition(self.tail, self._sink.run_id)
@@ -49,7 +49,7 @@ class MessageTree:
     def envelope(
         self, id: str, time: datetime | None, *, internal: bool = False, position: TreePosition | None = None
     ) -> Envelope:
-        """The members of a message besides its content, at `position` or its own."""
+        """Return the members of a message besides its content, at `position` or its own."""
         position = position or self.position(id)
         return {
             "id": id,
@@ -73,11 +73,11 @@ class MessageTree:
 # Records that name their parents
 #
 # Duplicate ids, missing parents and cycles do not stop the reader: a prompt whose parent is not known follows
-# the message before it. They are reported because other readers, and the resume of Claude Code itself, lose
+# the message before it. They are reported because other readers, and Claude Code itself when it resumes, lose
 # everything above such a line (anthropics/claude-code#22245, #22526).
 
-REMEMBERED: Final = 1 << 16
-"""How many lines are remembered. After more, a parent that is not found may have been forgotten."""
+MAX_LINES: Final = 1 << 16
+"""How many lines are remembered. With more, a parent that is not found may have been forgotten."""
 
 
 class RecordLinks:
@@ -92,7 +92,7 @@ class RecordLinks:
         self._complete = True
 
     def forget(self) -> None:
-        """Reading starts in the middle of a file: a parent that is not found may be above."""
+        """Start in the middle of a file, where a parent that is not found may be above."""
         self._complete = False
 
     def add(self, uuid: str, parent: Json, *, may_be_elsewhere: bool = False) -> None:
@@ -101,7 +101,7 @@ class RecordLinks:
         above = parent if type(parent) is str else None
         if uuid not in lines and (above is None or above in lines) and uuid not in self._waiting:
             lines[uuid] = (self._sink.line, above)  # as nearly all are
-            if len(lines) > 2 * REMEMBERED:
+            if len(lines) > 2 * MAX_LINES:
                 self._shorten()
             return
         position = self._sink.position
@@ -117,7 +117,7 @@ class RecordLinks:
             self._check_cycle(uuid, above, position)
 
     def _shorten(self) -> None:
-        self._lines = dict(islice(self._lines.items(), REMEMBERED, None))
+        self._lines = dict(islice(self._lines.items(), MAX_LINES, None))
         self._complete = False
 
     def finish(self) -> None:
@@ -128,16 +128,16 @@ class RecordLinks:
         self._waiting.clear()
 
     def _check_cycle(self, uuid: str, parent: str, position: Position) -> None:
-        """Walk up from a line whose uuid an earlier line names or has."""
+        """Report a cycle above a line whose uuid an earlier line has or names as its parent."""
         path = [position.line]
         seen: set[str] = set()
-        at: str | None = parent
-        while at is not None and at != uuid and at not in seen and at in self._lines:
-            seen.add(at)
-            line, above = self._lines[at]
+        current: str | None = parent
+        while current is not None and current != uuid and current not in seen and current in self._lines:
+            seen.add(current)
+            line, above = self._lines[current]
             path.append(line)
-            at = above
-        if at == uuid:
+            current = above
+        if current == uuid:
             self._report(PARENT_CYCLE, position, f"{uuid}: lines {', '.join(map(str, sorted(path)))}")
 
     def _report(self, what: str, position: Position, detail: str) -> None:

@@ -13,7 +13,7 @@ from .sink import LINK_PROBLEMS, LinkChecker, LogDecoder, LogSink
 from .thread_builder import LogBuilder
 
 NOT_UNDERSTOOD: Final = "not understood"
-NO_OBJECT: Final = "a line that is not an object"
+NOT_AN_OBJECT: Final = "a line that is not an object"
 
 
 class EmptyLogDecoder:
@@ -27,7 +27,7 @@ class EmptyLogDecoder:
         self._sink.report_unknown("a record of a log that was empty")
 
     def finish(self) -> None:
-        """There is nothing to finish."""
+        """Do nothing, because nothing is pending."""
 
 
 def records_in(payload: Json) -> list[Json]:
@@ -49,7 +49,7 @@ def load_records(
 ) -> Loaded:
     """The messages of a log. `line_name`: the name of the data that keeps lines which are not objects.
 
-    `whole`: these are all records of the log, so that one without its parent has lost it.
+    `whole`: these are all records of the log, so that a parent which is not found is missing.
     `numbers`: the numbers of the lines, if they are not 1, 2, 3 …
     """
     builder = LogBuilder(_session_of(records))
@@ -61,7 +61,7 @@ def load_records(
         if is_object(record):
             decoder.feed(record)
         else:
-            builder.report_unknown(NO_OBJECT)
+            builder.report_unknown(NOT_AN_OBJECT)
             builder.add_record(line_name, record, str(number))
     builder.line = builder.offset = len(records) + 1
     decoder.finish()

@@ -37,11 +37,11 @@ Fact: TypeAlias = Literal[
     "forkedFrom",
     "leaf",  # the id of the message that the log calls the last one
 ]
-"""What a log may say about its thread."""
+"""Facts about its thread that a log may contain."""
 
 
 class Consumption(Struct, frozen=True, gc=False):
-    """What one response of a model consumed. `key` is the same wherever the same response is repeated."""
+    """The token usage of one response of a model. A repeated response has the same `key`."""
 
     key: str
     message_id: str
@@ -54,16 +54,16 @@ class Consumption(Struct, frozen=True, gc=False):
 
 
 class Position(NamedTuple):
-    """Where a record is: the number of its line, from 1, and the offset of the line in bytes."""
+    """The position of a record: the number of its line, from 1, and the offset of the line in bytes."""
 
     line: int
     offset: int
 
 
 class LogSink(Protocol):
-    """Receives what a log contains, in the order of the log."""
+    """Receives the content of a log, in the order of the log."""
 
-    # Where the decoder is
+    # The current position
 
     @property
     def thread_id(self) -> str | None:
@@ -75,16 +75,16 @@ class LogSink(Protocol):
 
     @property
     def tail(self) -> str | None:
-        """The message that the next one follows."""
+        """The last message, which the next one follows."""
 
     @property
     def position(self) -> Position:
-        """Where the current record is."""
+        """The position of the current record."""
         ...
 
     @property
     def line(self) -> int:
-        """The number of the current record."""
+        """The line number of the current record."""
         ...
 
     @property
@@ -92,26 +92,26 @@ class LogSink(Protocol):
         """The time of the current record, or of the last one that had one."""
 
     def set_time(self, time: datetime) -> None:
-        """The current record was made at `time`."""
+        """Set the time of the current record."""
 
     def from_lines(self, *lines: int) -> AbstractContextManager[None]:
-        """What is reported inside comes from the records of those lines, which were held back."""
+        """Return a context in which everything added comes from earlier records: those of these lines."""
         ...
 
     # Messages
 
     def add_message(self, message: Message) -> None:
-        """A whole message: a prompt, or a notice (`type="event"`). It replaces one with the same id."""
+        """Add a whole message: a prompt, or a notice (`type="event"`). It replaces one with the same id."""
 
     def open(self, message: AssistantMessage) -> None:
-        """An assistant message starts, without parts. Its chunks are appended, by its id."""
+        """Begin an assistant message without parts. Its chunks are appended, by its id."""
 
     def append(self, message_id: str, *chunks: Chunk) -> bool:
-        """Chunks of an open message; returns whether it is still remembered."""
+        """Append chunks to an open message; return whether it is still remembered."""
         ...
 
     def close(self, message_id: str) -> None:
-        """Nothing is appended to a message after this, except outputs of its calls."""
+        """Close a message. After this, only outputs of its calls are appended."""
 
     def call_message(self, call_id: str) -> str | None:
         """The message with a call, if it is still remembered."""
@@ -121,21 +121,21 @@ class LogSink(Protocol):
         ...
 
     def add_record(self, name: str, data: Json, id: str | None = None) -> None:
-        """A record that is not part of the conversation. Adjacent ones share an internal event message."""
+        """Keep a record that is not part of the conversation. Adjacent ones share an internal message."""
 
     # The thread
 
     def add_consumption(self, consumption: Consumption) -> None:
-        """What a response consumed. The last one with the same key counts."""
+        """Add the usage of a response. The last one with the same key is used."""
 
     def set_fact(self, fact: Fact, value: Json) -> None:
-        """Something about the thread. The last value counts."""
+        """Set a fact about the thread. The last value is used."""
 
     def start_turn(self) -> None:
-        """A prompt starts a new run; the current record is its first."""
+        """Start a new run at the current record, which is a prompt."""
 
     def end_turn(self, how: TurnEnd, why: str | None = None) -> None:
-        """How the current turn ended."""
+        """End the current turn."""
 
     # Sub-agents
 
@@ -153,36 +153,38 @@ class LogSink(Protocol):
         ...
 
     def link_agent(self, agent: str, call_id: str) -> None:
-        """A sub-agent was started by that call; its messages belong under it."""
+        """Nest the messages of a sub-agent under the call that started it."""
 
-    def expect_agent(self, call_id: str, sign: str | None) -> None:
-        """A call starts a sub-agent without naming it. `sign` is in the sub-agent's own log too, such as its
-        prompt; `None`: the call has started none.
+    def expect_agent(self, call_id: str, key: str | None) -> None:
+        """Note that a call starts a sub-agent without naming it.
+
+        `key` is a text that the log of the sub-agent contains too, such as its prompt. If it is `None`, the
+        call has started none.
         """
 
-    def expected_sign(self, call_id: str) -> str | None:
-        """The sign of the sub-agent that a call expects, until one is linked to the call."""
+    def expected_agent_key(self, call_id: str) -> str | None:
+        """Return the key of the sub-agent that a call expects, until one is linked to the call."""
 
-    def find_agent(self, sign: str) -> str | None:
-        """The first sub-agent with that sign in its own log that no call is known to have started."""
+    def find_agent(self, key: str) -> str | None:
+        """Return the first sub-agent with that key in its log that is not linked to a call."""
 
-    def claim_call(self, sign: str) -> str | None:
-        """The first call that expects a sub-agent with that sign. It expects none after this."""
+    def claim_call(self, key: str) -> str | None:
+        """Return the first call that expects a sub-agent with that key. It expects none after this."""
 
-    # What is not understood
+    # Unknown records
 
     def report_unknown(self, what: str, *, detail: str = "", position: Position | None = None) -> None:
-        """Something was not understood, in the current record or an earlier one; it is counted by `what`."""
+        """Report something unknown or damaged in the current or an earlier record; counted by `what`."""
 
 
 class LogDecoder(Protocol):
-    """Records of a log in; what they contain goes to a sink."""
+    """Reads the records of a log into a sink."""
 
     def feed(self, record: JsonObject) -> None:
         """Read the next record."""
 
     def finish(self) -> None:
-        """The log has ended, for now or for good."""
+        """Read what is pending, because the log has ended, at least for now."""
 
 
 @runtime_checkable
@@ -190,10 +192,10 @@ class ResumableDecoder(Protocol):
     """A decoder that can stop between two turns and continue later."""
 
     def mark(self) -> Any:
-        """Remember this place between two turns."""
+        """Return a mark of the current position, which is between two turns."""
 
     def state(self, mark: Any) -> JsonObject:
-        """What is needed to continue from a mark, as JSON."""
+        """Return the state that reading continues from at a mark, as JSON."""
         ...
 
     def restore(self, state: JsonObject) -> None:
@@ -208,13 +210,13 @@ class LinkChecker(Protocol):
         """Report the parents that are in no record. All records must have been fed."""
 
 
-# What was not understood
+# Unknown and damaged records
 
 MAX_POSITIONS: Final = 20
-"""How many positions of one kind are remembered; others are only counted."""
+"""How many positions of one kind are remembered. Others are only counted."""
 
 MAX_KINDS: Final = 1000
-"""How many kinds are counted separately."""
+"""How many kinds are counted separately. Others are counted together."""
 
 OTHER_KINDS: Final = "other things that were not understood"
 
@@ -222,7 +224,7 @@ DUPLICATE_UUID: Final = "duplicate uuid"
 MISSING_PARENT: Final = "missing parent"
 PARENT_CYCLE: Final = "cycle of parents"
 LINK_PROBLEMS: Final = frozenset({DUPLICATE_UUID, MISSING_PARENT, PARENT_CYCLE})
-"""What may be wrong with the links between records. Nothing is lost by it."""
+"""Problems with the links between records, by which nothing is lost."""
 
 CUT_LAST_LINE: Final = "cut last line"
 
@@ -244,7 +246,7 @@ class UnknownRecord(NamedTuple):
 
 
 class UnknownRecords:
-    """Unknown records by kind. Its size is limited by the number of kinds, not by the length of the log."""
+    """Counts unknown records by kind, in memory that depends only on the number of kinds."""
 
     def __init__(self) -> None:
         self._counts: dict[str, int] = {}

@@ -1,4 +1,4 @@
-"""A recorded stream, read as a log: what an agent printed, and a user kept."""
+"""A recorded stream, read as a log: the output of an agent that was saved to a file."""
 
 from collections.abc import Callable
 from typing import Final
@@ -11,11 +11,11 @@ from partita.types.messages import AssistantContent, AssistantMessage
 from .sink import Fact, LogSink
 
 FACTS: Final[tuple[Fact, ...]] = ("sessionId", "model", "cwd")
-"""Members of the metadata of messages that are facts about the thread."""
+"""The members of the metadata of messages that are facts about the thread."""
 
 
 class StreamLogDecoder:
-    """Events of a stream in; each message of the stream is a message of the log."""
+    """Reads the events of a stream. Each message of the stream becomes a message of the log."""
 
     def __init__(self, sink: LogSink, make: Callable[[], Decoder]) -> None:
         """`make` creates the decoder of the stream."""
@@ -30,7 +30,7 @@ class StreamLogDecoder:
             self._add(chunk)
 
     def finish(self) -> None:
-        """Close what is open."""
+        """End what is open."""
         for chunk in self._decoder.finish():
             self._add(chunk)
 
@@ -39,8 +39,8 @@ class StreamLogDecoder:
             self._message = None
         if self._message is None:
             self._count += 1
-            own = chunk.message_id if isinstance(chunk, MessageStart) else None
-            self._message = own or f"answer-{self._count}"
+            id_ = chunk.message_id if isinstance(chunk, MessageStart) else None
+            self._message = id_ or f"answer-{self._count}"
             content = AssistantContent(parts=())
             self._sink.open(AssistantMessage(id=self._message, created_at=self._sink.time, content=content))
         if isinstance(chunk, MessageStart):

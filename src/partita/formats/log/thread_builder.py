@@ -1,8 +1,8 @@
-"""What a log contains → messages, through the one reducer.
+"""The sinks that build the messages of a log, with the reducer of streams.
 
 `ThreadBuilder` builds the messages of one thread: of a conversation, or of a sub-agent. Messages are released
-whole, in the order in which they started, as soon as nothing more is expected for them. Something late (the
-output of a call long ago) releases its message once more. `LogBuilder` builds a whole log, with its
+whole, in the order in which they started, as soon as nothing more is expected for them. A late chunk, such as
+the output of an old call, releases its message a second time. `LogBuilder` builds a whole log, with its
 sub-agents, turns and facts. The memory it needs does not grow with the log.
 """
 
@@ -37,32 +37,32 @@ REMEMBERED_MESSAGES = 64
 """How many messages with open calls, and how many with sub-agents, are remembered after their release."""
 
 REMEMBERED_RESPONSES = 16
-"""How many others are: two processes that write to one log alternate, also in the middle of a response."""
+"""How many others are remembered: two processes may write to one log, also in the middle of a response."""
 
 EXPECTED_AGENTS: Final = 512
 """How many calls that expect a sub-agent are remembered."""
 
 MAX_DEPTH: Final = 32
-"""How deep sub-agents may be nested. Deeper ones are treated as if no call had started them."""
+"""How deep sub-agents may be nested. Deeper ones are treated as if no call started them."""
 
 CALL_ID: Final = "tool_call_id"
-_STARTS: Final = 1
-_ENDS: Final = 2
+_START: Final = 1
+_END: Final = 2
 _EFFECTS: Final[Mapping[type[Chunk], int]] = {
-    c.ToolInputStart: _STARTS,
-    c.ToolInputAvailable: _STARTS,
-    c.ToolApprovalRequest: _STARTS,
-    c.ToolOutputAvailable: _ENDS,
-    c.ToolOutputError: _ENDS,
-    c.ToolOutputDenied: _ENDS,
-    c.ToolOutputChunk: _ENDS,
-    c.ToolInputError: _ENDS,
+    c.ToolInputStart: _START,
+    c.ToolInputAvailable: _START,
+    c.ToolApprovalRequest: _START,
+    c.ToolOutputAvailable: _END,
+    c.ToolOutputError: _END,
+    c.ToolOutputDenied: _END,
+    c.ToolOutputChunk: _END,
+    c.ToolInputError: _END,
 }
 """How chunks change the list of calls that have no output yet."""
 
 
 CallTimes: TypeAlias = tuple[datetime | None, datetime | None]
-"""When a call started and when it ended, if the log says so."""
+"""When a call started and when it ended, if the log has these times."""
 
 OnChange: TypeAlias = Callable[[str, str], None]
 """Called for each message that the current record changes, with the name of its sub-agent and its id."""
@@ -100,7 +100,7 @@ class ThreadBuilder:
         self._with_agents: OrderedDict[str, PendingMessage] = OrderedDict()
         self._others: OrderedDict[str, PendingMessage] = OrderedDict()
         self._calls: dict[str, str] = {}
-        self._expected: dict[str, str] = {}  # the signs of sub-agents, by the calls that start them
+        self._expected: dict[str, str] = {}  # the keys of sub-agents, by the calls that start them
         self._records: PendingMessage | None = None  # the current message of records
         self._last_records = (-1, 0)  # the offset of the last one, and how many before it have this offset
         self._open: PendingMessage | None = None
@@ -108,24 +108,24 @@ class ThreadBuilder:
     # Messages in
 
     def add_message(self, message: Message) -> None:
-        """A whole message; it replaces one with the same id."""
+        """Add a whole message. It replaces one with the same id."""
         known = self._pending.get(message.id)
         if known is not None and known.message is not None:
-            known.message = self._placed(replace(message, parent_id=known.message.parent_id))
+            known.message = self._with_position(replace(message, parent_id=known.message.parent_id))
             self._report_change(message.id)
             return
-        self._add(PendingMessage(message.id, self._placed(message), None, closed=True))
+        self._add(PendingMessage(message.id, self._with_position(message), None, closed=True))
 
     def open(self, message: AssistantMessage) -> None:
-        """An assistant message starts; the one before it only waits for outputs."""
+        """Begin an assistant message; the one before it only waits for outputs."""
         if self._open is not None:
             self._open.closed = True
-        pending = PendingMessage(message.id, None, State(self._placed(message), SEVEN), closed=False)
+        pending = PendingMessage(message.id, None, State(self._with_position(message), SEVEN), closed=False)
         self._add(pending)
         self._open = pending
 
     def append(self, message_id: str, *chunks: Chunk) -> bool:
-        """Chunks of a message; returns whether it is still remembered."""
+        """Append chunks to a message; return whether it is still remembered."""
         pending = self._open
         if pending is None or pending.id != message_id:
             pending = self._find(message_id)
@@ -147,13 +147,13 @@ class ThreadBuilder:
         return True
 
     def close(self, message_id: str) -> None:
-        """Nothing is appended to a message after this, except outputs."""
+        """Close a message. After this, only outputs of its calls are appended."""
         pending = self._pending.get(message_id)
         if pending is not None:
             pending.closed = True
 
     def call_message(self, call_id: str) -> str | None:
-        """The message with a call."""
+        """Return the message with a call."""
         return self._calls.get(call_id)
 
     def is_pending(self, call_id: str) -> bool:
@@ -164,7 +164,7 @@ class ThreadBuilder:
         return message is not None and call_id in message.calls
 
     def add_record(self, name: str, data: Json, id: str | None = None) -> None:
-        """A record that is not part of the conversation, kept with adjacent ones."""
+        """Keep a record that is not part of the conversation, with adjacent ones."""
         pending = self._records
         if pending is None:
             root = self.root
@@ -188,14 +188,14 @@ class ThreadBuilder:
         pending.records.append(DataPart(name, data, id))
 
     def _records_id(self) -> str:
-        """The id of a new message of records: its offset, and a number if another one has this offset."""
+        """Return the id of a new message of records: its offset, and a number if another one has it."""
         offset, count = self._last_records
         count = count + 1 if offset == self.root.offset else 0
         self._last_records = (self.root.offset, count)
         return f"notes-{self.root.offset}-{count + 1}" if count else f"notes-{self.root.offset}"
 
     def add_consumption(self, consumption: Consumption) -> None:
-        """What a response consumed."""
+        """Add the usage of a response."""
         message = self._find(consumption.message_id)
         if message is not None:
             if message.consumptions is None:
@@ -206,7 +206,7 @@ class ThreadBuilder:
 
     @contextmanager
     def from_lines(self, *lines: int) -> Generator[None, None, None]:
-        """What is reported inside comes from the records of those lines, which were held back."""
+        """Inside of this context, everything added comes from earlier records: those of these lines."""
         before, self.root.source_lines = self.root.source_lines, lines
         try:
             yield
@@ -214,7 +214,7 @@ class ThreadBuilder:
             self.root.source_lines = before
 
     def report_unknown(self, what: str, *, detail: str = "", position: Position | None = None) -> None:
-        """Something was not understood, in the current record or in the one at `position` of the same log."""
+        """Report something unknown in the current record, or in the one at `position` of the same log."""
         root = self.root
         if position is None:
             root.unknown_records.add(what, root.position, detail)
@@ -232,35 +232,35 @@ class ThreadBuilder:
         return agent in self.root.agents_with_logs
 
     def link_agent(self, agent: str, call_id: str) -> None:
-        """A sub-agent was started by a call."""
+        """Nest the messages of a sub-agent under a call."""
         self._expected.pop(call_id, None)
         self.root.link(agent, call_id)
 
-    def expect_agent(self, call_id: str, sign: str | None) -> None:
-        """A call starts a sub-agent that is only known by a sign; `None`: it has started none."""
-        if sign is None:
+    def expect_agent(self, call_id: str, key: str | None) -> None:
+        """Note that a call starts a sub-agent with that key; `None`: it has started none."""
+        if key is None:
             self._expected.pop(call_id, None)
             return
-        self._expected[call_id] = sign
+        self._expected[call_id] = key
         if len(self._expected) > EXPECTED_AGENTS:
             del self._expected[next(iter(self._expected))]
 
-    def expected_sign(self, call_id: str) -> str | None:
-        """The sign of the sub-agent that a call expects, until one is linked to the call."""
+    def expected_agent_key(self, call_id: str) -> str | None:
+        """Return the key of the sub-agent that a call expects, until one is linked to the call."""
         return self._expected.get(call_id)
 
-    def find_agent(self, sign: str) -> str | None:
-        """The first sub-agent with that sign that no call is known to have started."""
-        return self.root.on_find_agent(sign) if self.root.on_find_agent is not None else None
+    def find_agent(self, key: str) -> str | None:
+        """Return the first sub-agent with that key that is not linked to a call."""
+        return self.root.on_find_agent(key) if self.root.on_find_agent is not None else None
 
-    def claim_call(self, sign: str) -> str | None:
-        """The first call that expects a sub-agent with that sign. It expects none after this."""
-        return self.root.claim_call(sign)
+    def claim_call(self, key: str) -> str | None:
+        """Return the first call that expects a sub-agent with that key. It expects none after this."""
+        return self.root.claim_call(key)
 
     # Messages out
 
     def take(self) -> list[Message]:
-        """The messages that became complete since the last call; one that was returned before has changed."""
+        """Return the messages that became complete or changed since the last call."""
         done: list[PendingMessage] = []
         for pending in self._pending.values():
             if not pending.closed or pending.calls or pending is self._records:
@@ -273,7 +273,7 @@ class ThreadBuilder:
         return ready
 
     def messages(self, interrupted: Interruption | None) -> list[Message]:
-        """Everything that is not released yet, as it is now."""
+        """Return the messages that are not released yet, as they are now."""
         return [self._message(pending, interrupted) for pending in self._pending.values()]
 
     def release_all(self, interrupted: Interruption | None) -> None:
@@ -307,7 +307,7 @@ class ThreadBuilder:
     def _nested(
         self, pending: PendingMessage, message: AssistantMessage, interrupted: Interruption | None
     ) -> AssistantMessage:
-        """The message with the messages of its sub-agents under the calls that started them."""
+        """Return the message with the messages of its sub-agents under the calls that started them."""
         agents = {
             part.id: agent
             for part in message.content.parts
@@ -334,12 +334,12 @@ class ThreadBuilder:
         self._report_change(pending.id)
 
     def _report_change(self, message_id: str) -> None:
-        """The current record changes a message."""
+        """Report that the current record changes a message."""
         if self.root.on_change is not None:
             self.root.on_change(self.name, message_id)
 
-    def _placed(self, message: M) -> M:
-        """The message in its thread and run, after the last one unless it has another parent."""
+    def _with_position(self, message: M) -> M:
+        """Return the message with its thread and run, after the last message unless it has a parent."""
         root = self.root
         changes: JsonObject = {}
         if message.parent_id is None:
@@ -353,7 +353,7 @@ class ThreadBuilder:
     def _track_call(self, pending: PendingMessage, chunk: Chunk, effect: int) -> None:
         call = str(getattr(chunk, CALL_ID))  # all chunks that have an effect have one
         root = self.root
-        if effect == _STARTS:
+        if effect == _START:
             pending.calls.add(call)
             self._calls[call] = pending.id
             if root.call_times.get(call, (None, root.time))[1] is not None:  # new, or an id used again
@@ -368,7 +368,7 @@ class ThreadBuilder:
             pending.progress = (pending.progress or set()) | {call}
 
     def _remember(self, released: PendingMessage) -> None:
-        """Remember a released message for a while, because something may come late."""
+        """Remember a released message for a while, because late chunks may follow."""
         if released.state is None:
             return
         remembered, limit = self._others, REMEMBERED_RESPONSES
@@ -383,7 +383,7 @@ class ThreadBuilder:
                 agent.forget()
 
     def _find(self, message_id: str) -> PendingMessage | None:
-        """A pending message, or a remembered one, which becomes pending again after the current ones."""
+        """Return a pending message, or a remembered one, which becomes the last pending one."""
         pending = self._pending.get(message_id)
         if pending is not None:
             return pending
@@ -396,7 +396,7 @@ class ThreadBuilder:
 
 
 def _interrupted(message: AssistantMessage, calls: set[str], how: Interruption) -> AssistantMessage:
-    """The message with calls interrupted that have a preliminary output, which becomes their message."""
+    """Return the message with these calls interrupted. Their preliminary output becomes the error message."""
     parts = tuple(
         replace(
             part, state="output-error", preliminary=None, output=InterruptedOutput(how, _text(part.output))
@@ -422,27 +422,27 @@ class SubAgentBuilder(ThreadBuilder):
         super().__init__(None, name)
         self.root = root
         self.call: str | None = None  # that started it
-        self.is_nested = False  # whether a message was built with it
+        self.is_nested = False  # a message was built with it
         self.is_changed = False  # since then
-        self.is_detached = False  # whether it is treated as if no call had started it
+        self.is_detached = False  # it is treated as if no call started it
         self._is_building = False
 
     def append(self, message_id: str, *chunks: Chunk) -> bool:
-        """Chunks of a message; the message with the call changes too."""
+        """Append chunks to a message; the message with the call changes too."""
         self.is_changed = True
         return super().append(message_id, *chunks)
 
     def children(self, interrupted: Interruption | None) -> list[Message]:
-        """Its messages, to be nested under its call; none if the call is, directly or not, its own."""
+        """Return its messages, to be nested under its call; none if the call is in these messages."""
         if self.is_detached or self._is_building or self.root.depth >= MAX_DEPTH:
             return []
         self.is_nested = True
-        # What is open now will be lost, or will have ended, when the messages are built again.
+        # Open calls will have another output when the messages are built the next time.
         self.is_changed = interrupted is None and any(one.calls for one in self._pending.values())
         return self.own_messages(interrupted)
 
     def own_messages(self, interrupted: Interruption | None) -> list[Message]:
-        """Its messages, whether a call started it or not."""
+        """Return its messages, whether a call started it or not."""
         self._is_building, self.root.depth = True, self.root.depth + 1
         try:
             return self.messages(interrupted)
@@ -450,7 +450,7 @@ class SubAgentBuilder(ThreadBuilder):
             self._is_building, self.root.depth = False, self.root.depth - 1
 
     def forget(self) -> None:
-        """The message with its call was forgotten: later messages have no place under it."""
+        """Forget its messages, because the message with its call was forgotten."""
         for pending in self._pending.values():
             for agent in pending.agents or ():
                 agent.forget()
@@ -474,7 +474,7 @@ class SubAgentBuilder(ThreadBuilder):
 
     @property
     def position(self) -> Position:
-        """Where the current record is."""
+        """The position of the current record."""
         return self.root.position
 
     @property
@@ -488,11 +488,11 @@ class SubAgentBuilder(ThreadBuilder):
         return self.root.time
 
     def set_time(self, time: datetime) -> None:
-        """The current record was made at `time`."""
+        """Set the time of the current record."""
         self.root.set_time(time)
 
     def set_fact(self, fact: Fact, value: Json) -> None:
-        """Facts in a sub-agent's records are used only if the conversation does not have them."""
+        """Set a fact, unless the conversation has it."""
         self.root.facts.setdefault(fact, value)
 
     def start_turn(self) -> None:
@@ -503,7 +503,7 @@ class SubAgentBuilder(ThreadBuilder):
 
 
 class Turn(NamedTuple):
-    """From one prompt to the next: what a run consists of."""
+    """The part of a log from one prompt to the next, which becomes a run."""
 
     id: str
     position: Position
@@ -522,11 +522,11 @@ class LogBuilder(ThreadBuilder):
         self.root = self
         self.thread_id = thread_id
         self.run_id: str | None = None
-        self.generation = 1  # how often the log was written from the start
+        self.generation = 1  # how many times the log was written from its start
         self.line = 0  # the number of the current record
-        self.offset = 0  # and how many bytes are before it
-        self.log = ""  # the sub-agent whose own log it is in
-        self.source_lines: tuple[int, ...] | None = None  # of what is reported, if not the current one
+        self.offset = 0  # of the current record, in bytes
+        self.log = ""  # the sub-agent, if the record is in its own log
+        self.source_lines: tuple[int, ...] | None = None  # of earlier records that are being added
         self.time: datetime | None = None
         self.first_time: datetime | None = None
         self.last_time: datetime | None = None
@@ -535,42 +535,42 @@ class LogBuilder(ThreadBuilder):
         self.turn: Turn | None = None
         self.call_times: dict[str, CallTimes] = {}
         self.agents_with_logs: Collection[str] = ()
-        self.claims: Mapping[str, str] = {}  # calls, and the agents that name them as their origin
+        self.claims: Mapping[str, str] = {}  # the agents that name a call as their origin, by the call
         self.on_turn: Callable[[], None] | None = None  # called before a turn starts
         self.on_change: OnChange | None = None  # called for each message that the current record changes
         self.on_link: Callable[[str], None] | None = None  # called with a sub-agent when it is linked
-        self.on_find_agent: Callable[[str], str | None] | None = None  # called for a sign: see `find_agent`
-        self.depth = 0  # how many sub-agents are above the one whose messages are being built
+        self.on_find_agent: Callable[[str], str | None] | None = None  # called with a key: see `find_agent`
+        self.depth = 0  # how many sub-agents are being built, nested in each other
         self._agents: dict[str, SubAgentBuilder] = {}
-        self._links: dict[str, str] = {}  # calls, and the agents under them
+        self._links: dict[str, str] = {}  # the agents under calls, by the call
         self._turns: list[Turn] = []
         self._ledger: dict[str, Consumption] = {}
 
     @property
     def position(self) -> Position:
-        """Where the current record is."""
+        """The position of the current record."""
         return Position(self.line, self.offset)
 
-    # What comes out
+    # Output
 
     def take_turns(self) -> list[Turn]:
-        """The turns that ended since the last call."""
+        """Return the turns that ended since the last call."""
         turns, self._turns = self._turns, []
         return turns
 
     def take_ledger(self) -> list[Consumption]:
-        """What responses consumed, since the last call."""
+        """Return the usage of responses since the last call."""
         ledger, self._ledger = list(self._ledger.values()), {}
         return ledger
 
     def take_call_times(self) -> dict[str, CallTimes]:
-        """The times of calls that ended since the last call."""
+        """Return the times of the tool calls that ended since the last call."""
         ended = {call: times for call, times in self.call_times.items() if times[1] is not None}
         self.call_times = {call: times for call, times in self.call_times.items() if times[1] is None}
         return ended
 
     def unfinished_messages(self) -> list[Message]:
-        """The messages that are not complete yet, as they are now."""
+        """Return the messages that are not complete yet, as they are now."""
         self._reopen_changed()
         return self.messages(None)
 
@@ -580,10 +580,10 @@ class LogBuilder(ThreadBuilder):
         super().release_all(interrupted)
 
     def orphans(self) -> dict[str, list[Message]]:
-        """The messages of sub-agents that are under no call, by the agent's name."""
+        """Return the messages of sub-agents that are not under a call, by the name of the agent."""
         found: dict[str, list[Message]] = {}
-        loose = [(name, agent) for name, agent in self._agents.items() if not agent.is_nested]
-        for name, agent in sorted(loose, key=lambda it: self._caller_of(it[1]) is not None):
+        unlinked = [(name, agent) for name, agent in self._agents.items() if not agent.is_nested]
+        for name, agent in sorted(unlinked, key=lambda item: self._caller_of(item[1]) is not None):
             if not agent.is_nested:  # agents without a call come first, and may have others under them
                 agent.is_detached = True
                 found[name] = agent.own_messages("lost")
@@ -592,17 +592,17 @@ class LogBuilder(ThreadBuilder):
         return {name: messages for name, messages in found.items() if messages}
 
     def finish(self) -> list[Message]:
-        """The log has ended: all remaining messages. Calls without an output are lost."""
+        """End the log and return all remaining messages. Calls without an output are interrupted as lost."""
         self.release_all("lost")
         if self.turn is not None:
             self._turns.append(self.turn)
             self.turn = None
         return self.take()
 
-    # What comes in
+    # Input
 
     def set_time(self, time: datetime) -> None:
-        """The current record was made at `time`."""
+        """Set the time of the current record."""
         self.time = time
         if self.turn is not None and self.turn.started_at is None:
             self.turn = self.turn._replace(started_at=time)
@@ -615,7 +615,7 @@ class LogBuilder(ThreadBuilder):
             self.first_time = time
 
     def start_turn(self) -> None:
-        """A prompt starts a new run."""
+        """Start a new run at the current record, which is a prompt."""
         if self.on_turn is not None:
             self.on_turn()
         self.release_all("lost")
@@ -626,19 +626,19 @@ class LogBuilder(ThreadBuilder):
         self.turn = Turn(self.run_id, self.position, self.time)
 
     def end_turn(self, how: TurnEnd, why: str | None = None) -> None:
-        """How the current turn ended."""
+        """End the current turn."""
         if self.turn is not None:
             self.turn = self.turn._replace(end=how, error=why, ended_at=self.time)
 
     def set_fact(self, fact: Fact, value: Json) -> None:
-        """Something about the thread. The first prompt counts, and the last value of all other facts."""
+        """Set a fact about the thread. The first prompt is used, and the last value of other facts."""
         if fact == "prompt":
             self.facts.setdefault(fact, value)
         else:
             self.facts[fact] = value
 
     def add_to_ledger(self, consumption: Consumption) -> None:
-        """Add a consumption of any agent to the ledger."""
+        """Add the usage of any agent to the ledger."""
         if consumption.run_id is None:
             consumption = replace(consumption, run_id=self.run_id)
         self._ledger[consumption.key] = consumption
@@ -671,11 +671,11 @@ class LogBuilder(ThreadBuilder):
         name = self._links.get(call_id)
         return None if name is None else self._agents.get(name)
 
-    def claim_call(self, sign: str) -> str | None:
-        """The first call of any thread that expects a sub-agent with that sign."""
+    def claim_call(self, key: str) -> str | None:
+        """Return the first call of any thread that expects a sub-agent with that key."""
         for thread in (self, *self._agents.values()):
             for call, expected in thread._expected.items():
-                if expected == sign:
+                if expected == key:
                     del thread._expected[call]
                     return call
         return None
@@ -683,7 +683,7 @@ class LogBuilder(ThreadBuilder):
     def _reopen_changed(self) -> None:
         """Make released messages pending again whose sub-agents have changed."""
         changed = [agent for agent in self._agents.values() if agent.is_changed and agent.call is not None]
-        for agent in changed:  # it grows meanwhile
+        for agent in changed:  # the list grows during the loop
             agent.is_changed = False
             caller = self._caller_of(agent)
             if isinstance(caller, SubAgentBuilder):

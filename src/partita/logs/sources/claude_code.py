@@ -205,7 +205,7 @@ SOURCE: Final = LogSource(
             session_id=_session_id,
             is_session_in_name=True,
             path_info=_path_info,
-            agent_signs=lazy_function("partita.formats.claude_code.log.agent_signs"),
+            agent_keys=lazy_function("partita.formats.claude_code.log.agent_keys"),
         ),
         LogFormat(
             "claude-code-stream",

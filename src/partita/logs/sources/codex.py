@@ -20,7 +20,7 @@ from typing import Final, NamedTuple
 import msgspec
 
 from partita.errors import PartitaError
-from partita.formats.codex.wire import millis_of, parent_of
+from partita.formats.codex.wire import parent_thread, uuid7_millis
 from partita.formats.detection.agent_logs import is_bare_item
 from partita.lazy import lazy_function
 from partita.logs.lines.blocks import read_head
@@ -108,7 +108,7 @@ def parent_in(path: Path) -> str | None:
     if head.find(MARK, 0, end if end >= 0 else len(head)) < 0:
         return None
     header = _header(head[:end] if end >= 0 else head)
-    return parent_of(header) if is_object(header) else None
+    return parent_thread(header) if is_object(header) else None
 
 
 def _header(line: bytes) -> Json:
@@ -289,7 +289,7 @@ def _tree(near: Path) -> Path | None:
 
 def _time_of(thread: str) -> datetime | None:
     """When a thread was started, if its id says so."""
-    millis = millis_of(thread)
+    millis = uuid7_millis(thread)
     return None if millis is None or millis > LATEST else datetime.fromtimestamp(millis / 1000, UTC)
 
 
@@ -310,7 +310,7 @@ SOURCE: Final = LogSource(
             AGENT,
             lazy_function("partita.formats.codex.rollout.CodexRolloutDecoder"),
             session_id=_session_id,
-            agent_signs=lazy_function("partita.formats.codex.rollout.agent_signs"),
+            agent_keys=lazy_function("partita.formats.codex.rollout.agent_keys"),
         ),
         LogFormat(
             "codex-exec", AGENT, stream_decoder("partita.formats.codex.exec.CodexExecDecoder"), kind="stream"

@@ -145,7 +145,7 @@ class LogFormat:
     """Whether a UUID in the name of a session's file is its id, whatever its records say."""
     path_info: Callable[[Path], PathInfo | None] = lambda path: None
     """What the path of a file of this format says, if that is more than its `kind`."""
-    agent_signs: Callable[[Sequence[Json]], Sequence[str]] = lambda values: ()
+    agent_keys: Callable[[Sequence[Json]], Sequence[str]] = lambda values: ()
     """What identifies a sub-agent if its call does not name it, such as its prompt: by the first values of
     its file, the most certain one first. See `LogSink.expect_agent`.
     """

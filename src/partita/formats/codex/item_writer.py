@@ -1,4 +1,4 @@
-"""Parts of messages → the items of a rollout: content, tool calls, outputs."""
+"""Parts of messages → the items of a rollout: content items, tool calls, outputs."""
 
 import re
 from collections.abc import Sequence
@@ -36,9 +36,9 @@ from partita.types.parts import (
 )
 from partita.types.tool_results import state_after
 
-from .content import media_type_of, outcome_of, read_call
+from .content import media_type_of, read_call, read_outcome
+from .tool_items import read_patch_changes
 from .wire import AGENT
-from .work import patch_changes
 
 ONLY_IMAGES: Final = "Codex takes images, and only in prompts and outputs"
 ONLY_STORED: Final = "its bytes are in a store"
@@ -50,7 +50,7 @@ AS_JSON: Final = "an output is text or content items: it is written as JSON"
 def part_losses(part: PartBase, path: str, losses: Losses, *written: str) -> None:
     """Report the members of a part that are not written, and the metadata of other providers."""
     is_done = getattr(part, "state", None) == "done"
-    losses.rest(part, path, *written, "provider_metadata", *(["state"] if is_done else []))
+    losses.add_members(part, path, *written, "provider_metadata", *(["state"] if is_done else []))
     for name, value in (part.provider_metadata or {}).items():
         if name != AGENT:
             losses.add(f"{path}.providerMetadata.{name}", value, NO_PLACE)
@@ -64,13 +64,13 @@ def note_losses(part: PartBase, path: str, losses: Losses, *written: str) -> Non
 
 
 def text_block(part: TextPart, path: str, losses: Losses) -> JsonObject:
-    """A text of the user or of the developer."""
+    """The content item of a text of the user or of the developer."""
     part_losses(part, path, losses, "text")
     return {"type": "input_text", "text": part.text, **notes(part.provider_metadata, AGENT)}
 
 
 def user_blocks(parts: Sequence[UserPart], path: str, losses: Losses) -> list[JsonObject]:
-    """The content items of a user's message."""
+    """The content items of a user message."""
     blocks: list[JsonObject] = []
     for index, part in enumerate(parts):
         where = f"{path}.parts[{index}]"
@@ -82,19 +82,19 @@ def user_blocks(parts: Sequence[UserPart], path: str, losses: Losses) -> list[Js
             case ForeignPart(format="codex", value=value) if is_object(value):
                 blocks.append(value)
             case DataPart() | ReasoningFilePart() | ForeignPart() | UnknownPart():
-                losses.whole(part, where, COMMON_REASONS.get(part.type, NO_PLACE))
+                losses.add_whole(part, where, COMMON_REASONS.get(part.type, NO_PLACE))
             case _:
                 assert_never(part)
     return blocks
 
 
 def image_blocks(part: ImagePart | FilePart, path: str, losses: Losses) -> list[JsonObject]:
-    """An image."""
+    """The content item of an image, if Codex accepts it."""
     if isinstance(part, FilePart) and not part.media_type.startswith("image/"):
-        losses.whole(part, path, ONLY_IMAGES)
+        losses.add_whole(part, path, ONLY_IMAGES)
         return []
     if part.url.startswith("blob:"):
-        losses.whole(part, path, ONLY_STORED)
+        losses.add_whole(part, path, ONLY_STORED)
         return []
     part_losses(part, path, losses, "url", "media_type")
     if isinstance(part, FilePart):
@@ -124,59 +124,63 @@ class CallItems(NamedTuple):
 
 def call_items(part: ToolCallPart, call_id: str, path: str, losses: Losses) -> CallItems:
     """The items of a call."""
-    own = notes(part.tool_metadata, AGENT)
-    kind = own.get("type")
+    call_notes = notes(part.tool_metadata, AGENT)
+    kind = call_notes.get("type")
     _call_losses(part, part.id if kind == SEARCH else call_id, path, losses)
     items = _call_items(part, call_id, path, losses)
-    again = _read_notes(items)
-    for name, value in own.items():
-        if again.get(name) != value:
+    reread = _read_notes(items)
+    for name, value in call_notes.items():
+        if reread.get(name) != value:
             losses.add(f"{path}.toolMetadata.{AGENT}.{name}", value, NO_PLACE)
     return items
 
 
 def _read_notes(items: CallItems) -> JsonObject:
-    """The notes that are made of the items when they are read."""
+    """Return the notes that the reader makes of the items."""
     if items.call["type"] == SEARCH:
         return {"type": SEARCH}
-    name, given, own = read_call(items.call)
-    if (changes := patch_changes(name, given)) is not None:
-        own["changes"] = changes
-    return own | (outcome_of(items.output.get("output")).metadata if items.output is not None else {})
+    name, input_, call_notes = read_call(items.call)
+    if (changes := read_patch_changes(name, input_)) is not None:
+        call_notes["changes"] = changes
+    return call_notes | (
+        read_outcome(items.output.get("output")).metadata if items.output is not None else {}
+    )
 
 
 def _call_items(part: ToolCallPart, call_id: str, path: str, losses: Losses) -> CallItems:
-    own = notes(part.tool_metadata, AGENT)
-    kind = own.get("type")
-    given: Json = part.raw_input if part.input is UNSET else part.input
-    kept = {name: own[name] for name in ("id", "namespace", "status") if name in own}
+    call_notes = notes(part.tool_metadata, AGENT)
+    kind = call_notes.get("type")
+    input_: Json = part.raw_input if part.input is UNSET else part.input
+    kept = {name: call_notes[name] for name in ("id", "namespace", "status") if name in call_notes}
     call: JsonObject
     match kind:
         case "web_search_call":
-            id_ = {} if ":" in part.id else {"id": part.id}  # old searches have no id: the reader made one
-            action = given if is_object(given) else {"type": "search"}
+            id_ = (
+                {} if ":" in part.id else {"id": part.id}
+            )  # old searches have no id; the reader generated it
+            action = input_ if is_object(input_) else {"type": "search"}
             return CallItems({"type": SEARCH, **id_, "status": "completed", **kept, "action": action}, None)
         case "tool_search_call" if isinstance(part.output, JsonOutput) and is_object(part.output.value):
             around = {
                 "call_id": call_id,
                 "status": "completed",
-                "execution": own.get("execution", "client"),
+                "execution": call_notes.get("execution", "client"),
             }
-            call = {"type": kind, **around, "arguments": {} if given is UNSET else given}
+            call = {"type": kind, **around, "arguments": {} if input_ is UNSET else input_}
             return CallItems(call, {"type": "tool_search_output", **around, **part.output.value})
-        case "custom_tool_call" if isinstance(given, str):
+        case "custom_tool_call" if isinstance(input_, str):
             call = {
                 "type": kind,
                 "status": "completed",
                 "call_id": call_id,
                 "name": part.name,
-                "input": given,
+                "input": input_,
             }
-        case "local_shell_call" if is_object(given):
-            call = {"type": kind, "call_id": call_id, "status": "completed", "action": given}
+        case "local_shell_call" if is_object(input_):
+            call = {"type": kind, "call_id": call_id, "status": "completed", "action": input_}
         case _:
-            is_text = own.get("inputEncoding") == "text" and isinstance(given, str)
-            arguments = given if is_text else dumps({} if given is UNSET else given).decode()
+            is_text = call_notes.get("inputEncoding") == "text" and isinstance(input_, str)
+            arguments = input_ if is_text else dumps({} if input_ is UNSET else input_).decode()
             call = {"type": "function_call", "name": _name(part), "arguments": arguments, "call_id": call_id}
     return CallItems(call | kept, _output_item(part, call, path, losses))
 
@@ -185,13 +189,13 @@ def _output_item(part: ToolCallPart, call: JsonObject, path: str, losses: Losses
     output = part.output
     if output is None or part.preliminary:
         if part.preliminary and output is not None:
-            losses.whole(output, f"{path}.output", COMMON_REASONS["preliminary"])
+            losses.add_whole(output, f"{path}.output", COMMON_REASONS["preliminary"])
         losses.add(f"{path}.state", part.state, COMMON_REASONS["state"])
         return None
     if part.state != state_after(output):
         losses.add(f"{path}.state", part.state, COMMON_REASONS["state"])
     if isinstance(output, InterruptedOutput) and output.reason == "lost" and not output.message:
-        return None  # Codex leaves such a call without an output, too
+        return None  # Codex writes no output for such a call either
     kind = "custom_tool_call_output" if call["type"] == "custom_tool_call" else "function_call_output"
     return {
         "type": kind,
@@ -214,29 +218,29 @@ def _call_losses(part: ToolCallPart, call_id: str, path: str, losses: Losses) ->
     for name, value in (part.tool_metadata or {}).items():
         if name != AGENT or not is_object(value):
             losses.add(f"{path}.toolMetadata.{name}", value, NO_PLACE)
-    losses.rest(part, path, *WRITTEN)
+    losses.add_members(part, path, *WRITTEN)
 
 
 # Outputs
 
 
 def write_output(output: ToolOutput, path: str, losses: Losses) -> Json:
-    """The output as Codex writes it: the first of its forms that is read back as the same output."""
-    losses.rest(output, path, "value", "reason", "message")
+    """Return the output as Codex writes it: the first of its forms that is read back as the same output."""
+    losses.add_members(output, path, "value", "reason", "message")
     if isinstance(output, JsonOutput | ErrorJsonOutput):
         losses.add(f"{path}.type", output.type, AS_JSON)
         output = read_tool_text(tool_text(output).outcome, as_text(output.value))
-    wanted = replace(output, provider_metadata=None)
-    forms = _forms(wanted, path, losses)
+    expected = replace(output, provider_metadata=None)
+    forms = _forms(expected, path, losses)
     for one in forms:
-        if outcome_of(one).output == wanted:
+        if read_outcome(one).output == expected:
             return one
-    losses.found.append(Loss.of(path, to_json(wanted), OTHER_FORM, "changed"))
+    losses.found.append(Loss.of(path, to_json(expected), OTHER_FORM, "changed"))
     return forms[-1]
 
 
 def _forms(output: ToolOutput, path: str, losses: Losses) -> list[Json]:
-    """The ways to write an output, the simplest first; the last one if none is read back as the same."""
+    """Return the ways to write an output, the simplest first. The last one is the fallback."""
     match output:
         case TextOutput(value=text):
             return [text, _with_code(text, 0), text]
@@ -249,8 +253,8 @@ def _forms(output: ToolOutput, path: str, losses: Losses) -> list[Json]:
         case ExecutionDeniedOutput(reason=reason):
             return [reason, f"rejected by user: {reason}"] if reason else ["rejected by user"]
         case InterruptedOutput(reason="timeout", message=message):
-            late = "command timed out after"
-            return [message, f"{late}: {message}"] if message else [late]
+            prefix = "command timed out after"
+            return [message, f"{prefix}: {message}"] if message else [prefix]
         case InterruptedOutput(message=message):
             return [message, f"aborted by user: {message}"] if message else ["aborted"]
         case JsonOutput() | ErrorJsonOutput():

@@ -1,11 +1,11 @@
 """Canonical messages → the records of a rollout that Codex can resume.
 
 The form is that of Codex before paginated history (0.30 to 0.146), which later versions read and continue
-too. Records are in the order in which Codex writes a turn: the task starts, the context of the turn is named,
-the prompt follows; then for each response its items, each text after the event that shows it, the outputs of
-its calls, and its usage; at last the task ends. Reported as losses: reasoning that OpenAI has not encrypted
-is shown and not sent to the model; steps of one message become several messages; files other than images,
-sources, data, sub-agents and notices have no place.
+too. Records are in the order in which Codex writes a turn: the start of the task, the context of the turn,
+the prompt; for each response its items, each text after the event that shows it, the outputs of its calls,
+and its usage; the end of the task. Reported as losses: reasoning that OpenAI has not encrypted is shown and
+not sent to the model; steps of one message become several messages; files other than images, sources, data,
+sub-agents and notices are not written.
 """
 
 from collections.abc import Sequence
@@ -16,15 +16,15 @@ from typing import Final, TypeAlias, assert_never
 from msgspec import UNSET
 
 from partita.formats.core.metadata import notes
-from partita.formats.core.report import COMMON_REASONS, STEERING, fields_of
+from partita.formats.core.report import COMMON_REASONS, STEERING
 from partita.formats.format import Dumped
 from partita.formats.log.session_file import (
     UNKNOWN_MODEL,
     Losses,
     Names,
     SessionFacts,
+    derived_uuid,
     is_uuid,
-    made_uuid,
     model_of,
 )
 from partita.formats.losses import NO_CALL, NO_PLACE, REQUIRED, STEPS, Loss, Severity, json_losses
@@ -57,8 +57,9 @@ from partita.types.parts import (
 from partita.types.times import EPOCH, iso_text
 from partita.types.tool_results import fold
 from partita.types.usage import Usage
+from partita.types.value import fields_of
 
-from .dump_items import ONLY_IMAGES, SEARCH, call_items, note_losses, part_losses, text_block, user_blocks
+from .item_writer import ONLY_IMAGES, SEARCH, call_items, note_losses, part_losses, text_block, user_blocks
 from .prompts import is_injected
 from .usage import COUNTS, read_usage, write_usage
 from .wire import AGENT, STATE_ITEMS, STATE_RECORDS, data_name
@@ -73,17 +74,17 @@ CONTEXT: Final[JsonObject] = {
     "sandbox_policy": {"type": "read-only"},
     "summary": "auto",
 }
-"""What a turn is allowed to do. The CLI that resumes the session uses its own settings instead."""
+"""The permissions of a turn. A CLI that resumes the session uses its own settings instead."""
 
 RECORDS: Final = STATE_RECORDS | {"compacted"}
 TURN_RECORDS: Final = frozenset({"turn_context", "task_started", "task_complete"})
-"""Records that belong to each turn. Those that the reader kept are written again with their turn."""
+"""Records of each turn. Those that the reader kept are written back with their turn."""
 
 MODEL_CHANGE: Final = "model_change"
 """Data that the reader makes of two contexts."""
 
 EMPTY: Final = "it is empty"
-SHOWN: Final = "the role and the text of a message decide whether Codex shows it"
+VISIBILITY: Final = "the role and the text of a message decide whether Codex shows it"
 MILLISECONDS: Final = "times have milliseconds"
 
 
@@ -93,11 +94,11 @@ def dump(messages: Sequence[Message]) -> Dumped:
 
 
 def dump_session(messages: Sequence[Message], facts: SessionFacts) -> Dumped:
-    """The records of a rollout, with what is known of the session besides its messages."""
+    """The records of a rollout, with other facts about the session than its messages."""
     losses = Losses()
     folded = fold(messages) if any(isinstance(message, ToolMessage) for message in messages) else messages
     meta = _meta(messages, facts)
-    writer = Writer(meta, facts.model, folded, losses)
+    writer = RolloutWriter(meta, facts.model, folded, losses)
     for index, message in enumerate(folded):
         writer.write(message, index, f"$[{index}]")
     writer.finish()
@@ -108,7 +109,7 @@ def dump_session(messages: Sequence[Message], facts: SessionFacts) -> Dumped:
 
 
 def session_path(payload: Json) -> str:
-    """Where Codex looks for a rollout: its path under `CODEX_HOME`."""
+    """The path under `CODEX_HOME` where Codex finds a rollout."""
     first = payload[0] if is_array(payload) and payload else None
     meta = first.get("payload") if is_object(first) else None
     assert is_object(meta), "a rollout begins with its header"
@@ -118,14 +119,16 @@ def session_path(payload: Json) -> str:
 
 
 def _meta(messages: Sequence[Message], facts: SessionFacts) -> JsonObject:
-    """The header: that of the rollout which the messages come from, or else what is known."""
+    """The header: that of the rollout that the messages were read from, else a new one."""
     thread = next((message.thread_id for message in messages if message.thread_id), "")
-    own = _own_meta(messages)
-    if own and thread in ("", own["id"]):
-        return own
-    made = thread if is_uuid(thread) else str(made_uuid("session", thread, *(one.id for one in messages[:1])))
+    kept = _kept_meta(messages)
+    if kept and thread in ("", kept["id"]):
+        return kept
+    session_id = (
+        thread if is_uuid(thread) else str(derived_uuid("session", thread, *(one.id for one in messages[:1])))
+    )
     times = [time for time in (facts.created_at, *(one.created_at for one in messages)) if time is not None]
-    began = (times[0] if times else EPOCH).astimezone(UTC)
+    started_at = (times[0] if times else EPOCH).astimezone(UTC)
     git = {
         "commit_hash": facts.git_commit,
         "branch": facts.git_branch,
@@ -133,8 +136,8 @@ def _meta(messages: Sequence[Message], facts: SessionFacts) -> JsonObject:
     }
     known = {name: value for name, value in git.items() if value}
     return {
-        "id": made,
-        "timestamp": iso_text(began, "milliseconds"),
+        "id": session_id,
+        "timestamp": iso_text(started_at, "milliseconds"),
         "cwd": facts.cwd or "/",
         "originator": ORIGINATOR,
         "cli_version": facts.version if facts.agent == AGENT and facts.version else VERSION,
@@ -143,42 +146,44 @@ def _meta(messages: Sequence[Message], facts: SessionFacts) -> JsonObject:
     }
 
 
-def _own_meta(messages: Sequence[Message]) -> JsonObject:
-    """The header that the reader kept. Its `history_mode` is not that of the records that we write."""
+def _kept_meta(messages: Sequence[Message]) -> JsonObject:
+    """The header that the reader kept, without `history_mode`, which is not that of the written records."""
     parts = [part for message in messages for part in message.content.parts if isinstance(part, DataPart)]
-    found = next((part.data for part in parts if part.name == META and is_object(part.data)), {})
-    if not all(isinstance(found.get(name), str) for name in ("id", "timestamp", "cwd")):
+    kept = next((part.data for part in parts if part.name == META and is_object(part.data)), {})
+    if not all(isinstance(kept.get(name), str) for name in ("id", "timestamp", "cwd")):
         return {}
-    return {name: value for name, value in found.items() if name != "history_mode"}
+    return {name: value for name, value in kept.items() if name != "history_mode"}
 
 
 TurnKey: TypeAlias = tuple[str, Json]
 """The kind of a record, and the id of its turn."""
 
 
-class Writer:
-    """The records of one rollout."""
+class RolloutWriter:
+    """Writes the records of one rollout."""
 
     def __init__(
         self, meta: JsonObject, model: str | None, messages: Sequence[Message], losses: Losses
     ) -> None:
-        """`meta`: the header; `model`: that of the session, if no response names one."""
+        """`model`: that of the session, used if no response names one."""
         self.records: list[JsonObject] = []
         self._meta = meta
         self._session_id: str = meta["id"]
         self._model = model
         self._models = models_of(messages)
         self._losses = losses
-        self._kept = _turn_records(messages)
-        self._pending: list[tuple[TurnKey, DataPart, str]] = []  # data of such records, with their paths
+        self._kept_records = _turn_records(messages)
+        self._pending: list[
+            tuple[TurnKey, DataPart, str]
+        ] = []  # data parts of turn records, with their paths
         self._written: set[TurnKey] = set()
         self._names = Names(self._session_id, calls="call_{}")
         self._time = EPOCH
         self._last_id = ""
         self._turn: str | None = None
         self._turns: set[str] = set()
-        self._said: str | None = None  # the last text of the turn
-        self._is_open = False  # a response that the next one would be read with
+        self._last_text: str | None = None  # the last text of the turn
+        self._is_open = False  # the next response would be read as part of the last one
         self._has_items = False  # not only events
         self._confirmed = False  # a prompt was written, with its event
         self._outputs: list[JsonObject] = []  # of calls of the current response
@@ -198,7 +203,7 @@ class Writer:
                 self._system(message, path)
             case ToolMessage():
                 for number, part in enumerate(message.parts):
-                    self._losses.whole(part, f"{path}.content.parts[{number}]", NO_CALL)
+                    self._losses.add_whole(part, f"{path}.content.parts[{number}]", NO_CALL)
             case _:
                 assert_never(message)
         self._report(message, path, written=len(self.records) > before)
@@ -208,7 +213,7 @@ class Writer:
         self._end_turn()
         for key, part, path in self._pending:
             if key not in self._written:
-                self._losses.whole(part, path, NO_PLACE)
+                self._losses.add_whole(part, path, NO_PLACE)
             self._written.discard(key)
         if self._zeros:
             self._losses.found.append(Loss("$", f"counts of {self._zeros} answers", REQUIRED, "minor"))
@@ -220,7 +225,7 @@ class Writer:
         self.records.append({"timestamp": stamp, "type": type_, "payload": payload})
 
     def _item(self, item: JsonObject, *, is_open: bool) -> None:
-        """An item; `is_open`: of a response."""
+        """Write an item. `is_open`: it belongs to a response."""
         self._record("response_item", item)
         self._has_items, self._is_open = True, is_open
 
@@ -228,12 +233,12 @@ class Writer:
         self._record("event_msg", {"type": type_, **fields})
 
     def _restored(self, kind: str, payload: JsonObject, *same: str) -> JsonObject:
-        """The record of a turn that the reader kept, or `payload` if certain members are not the same."""
+        """Return the record of a turn that the reader kept, or `payload` if members in `same` differ."""
         key = (kind, self._turn)
-        kept = self._kept.get(key)
+        kept = self._kept_records.get(key)
         if kept is None or any(kept.get(name) not in (None, payload.get(name)) for name in same):
             return payload
-        del self._kept[key]
+        del self._kept_records[key]
         self._written.add(key)
         return kept
 
@@ -241,10 +246,12 @@ class Writer:
 
     def _begin_turn(self, message: Message, index: int) -> None:
         self._end_turn()
-        own = notes(_metadata(message), AGENT).get("turnId")
-        turn = own if isinstance(own, str) else str(made_uuid("turn", self._session_id, message.id))
-        while turn in self._turns:  # two turns of one id would be read as one
-            turn = str(made_uuid("turn", self._session_id, turn))
+        turn_id = notes(_metadata(message), AGENT).get("turnId")
+        turn = (
+            turn_id if isinstance(turn_id, str) else str(derived_uuid("turn", self._session_id, message.id))
+        )
+        while turn in self._turns:  # two turns with the same id would be read as one
+            turn = str(derived_uuid("turn", self._session_id, turn))
         self._turns.add(turn)
         self._turn = turn
         started = {"type": "task_started", "turn_id": self._turn, "model_context_window": None}
@@ -260,9 +267,9 @@ class Writer:
 
     def _end_turn(self) -> None:
         if self._turn is not None:
-            ended = {"type": "task_complete", "turn_id": self._turn, "last_agent_message": self._said}
+            ended = {"type": "task_complete", "turn_id": self._turn, "last_agent_message": self._last_text}
             self._record("event_msg", self._restored("task_complete", ended, "last_agent_message"))
-        self._turn = self._said = None
+        self._turn = self._last_text = None
         self._is_open = False
 
     # Messages of users and systems
@@ -271,35 +278,37 @@ class Writer:
         blocks = user_blocks(message.parts, f"{path}.content", self._losses)
         if not blocks:
             return
-        wanted = message.internal or message.type == "event"
+        is_internal = message.internal or message.type == "event"
         # Before the first prompt, only context that Codex added is read as hidden.
-        hidden = wanted and (self._confirmed or is_injected(blocks))
-        own = notes(_metadata(message), AGENT)
-        if not hidden and (self._turn is None or own.get("turnId") != self._turn):
+        hidden = is_internal and (self._confirmed or is_injected(blocks))
+        prompt_notes = notes(_metadata(message), AGENT)
+        if not hidden and (self._turn is None or prompt_notes.get("turnId") != self._turn):
             self._begin_turn(message, index)
-        self._prompt(blocks, _item_id(message, self._session_id), own, hidden=hidden)
-        if hidden != wanted or message.internal != hidden or (message.type == "event") != hidden:
-            self._losses.add(f"{path}.internal", message.internal, SHOWN)
+        self._prompt(blocks, _item_id(message, self._session_id), prompt_notes, hidden=hidden)
+        if hidden != is_internal or message.internal != hidden or (message.type == "event") != hidden:
+            self._losses.add(f"{path}.internal", message.internal, VISIBILITY)
 
-    def _prompt(self, blocks: list[JsonObject], id_: JsonObject, own: JsonObject, *, hidden: bool) -> None:
-        extra = own.get("extra")
+    def _prompt(
+        self, blocks: list[JsonObject], id_: JsonObject, prompt_notes: JsonObject, *, hidden: bool
+    ) -> None:
+        extra = prompt_notes.get("extra")
         rest = extra if is_object(extra) else {}
         self._item({"type": "message", **id_, "role": "user", "content": blocks, **rest}, is_open=False)
         if hidden:
             return
         self._confirmed = True
-        client = {"client_id": own["clientId"]} if "clientId" in own else {}
+        client = {"client_id": prompt_notes["clientId"]} if "clientId" in prompt_notes else {}
         self._event(
             "user_message",
             message="".join(block["text"] for block in blocks if isinstance(block.get("text"), str)),
             images=[block["image_url"] for block in blocks if block.get("type") == "input_image"],
-            local_images=own.get("localImages", []),
-            text_elements=own.get("textElements", []),
+            local_images=prompt_notes.get("localImages", []),
+            text_elements=prompt_notes.get("textElements", []),
             **client,
         )
 
     def _system(self, message: SystemMessage, path: str) -> None:
-        """Instructions are written as the developer's. Of notices, only those of Codex have a place."""
+        """Write instructions with the role of the developer. Of notices, only those of Codex are written."""
         role = notes(_metadata(message), AGENT).get("role")
         if message.type == "event" and role is None:
             self._notices(message, path)
@@ -310,13 +319,13 @@ class Writer:
             if isinstance(part, TextPart):
                 blocks.append(text_block(part, where, self._losses))
             else:
-                self._losses.whole(part, where, NO_PLACE)
+                self._losses.add_whole(part, where, NO_PLACE)
         if blocks:
-            own = role if isinstance(role, str) else "developer"
+            item_role = role if isinstance(role, str) else "developer"
             id_ = _item_id(message, self._session_id)
-            self._item({"type": "message", **id_, "role": own, "content": blocks}, is_open=False)
+            self._item({"type": "message", **id_, "role": item_role, "content": blocks}, is_open=False)
             if role is None:
-                self._losses.add(f"{path}.internal", message.internal, SHOWN)
+                self._losses.add(f"{path}.internal", message.internal, VISIBILITY)
 
     def _notices(self, message: SystemMessage, path: str) -> None:
         is_own = any(_record_kind(part) is not None for part in message.parts)
@@ -333,7 +342,7 @@ class Writer:
                 key = _turn_key(kind, part.data)
                 self._pending.append((key, part, f"{path}.content.parts[{number}]"))
             elif kind != MODEL_CHANGE and not (isinstance(part, TextPart) and is_own):
-                self._losses.whole(part, f"{path}.content.parts[{number}]", NO_PLACE)
+                self._losses.add_whole(part, f"{path}.content.parts[{number}]", NO_PLACE)
 
     # Responses
 
@@ -345,7 +354,7 @@ class Writer:
         if self._is_open or (model is not None and model != self._model):
             self._context(model)
         usage, parts = message.content.usage, message.parts
-        shown = [number for number, part in enumerate(parts) if _shows(part)]
+        shown = [number for number, part in enumerate(parts) if _is_written(part)]
         last = max((at for at in shown if not isinstance(parts[at], SteeringMessagePart)), default=None)
         before = len(self.records)
         self._has_items = False
@@ -361,7 +370,7 @@ class Writer:
                 self._write_outputs()
                 self._count(usage, f"{path}.content.usage")
         if last is None and usage is not None:
-            self._losses.whole(usage, f"{path}.content.usage", EMPTY)
+            self._losses.add_whole(usage, f"{path}.content.usage", EMPTY)
         if len(self.records) == before:
             count, self._turn, self._model, self._is_open = place
             del self.records[count:]  # the turn would be empty
@@ -370,7 +379,7 @@ class Writer:
         losses = self._losses
         match part:
             case StepStartPart():
-                losses.rest(part, where)
+                losses.add_members(part, where)
             case TextPart():
                 part_losses(part, where, losses, "text")
                 note_losses(part, where, losses, "id", "phase")
@@ -389,23 +398,23 @@ class Writer:
             case SteeringMessagePart():
                 losses.add(f"{where}.type", "steering-message", STEERING)
                 self._write_outputs()
-                losses.rest(part, where, "parts")
+                losses.add_members(part, where, "parts")
                 blocks = user_blocks(part.parts, where, losses)
                 if blocks:
                     self._prompt(blocks, {}, {}, hidden=False)
             case ImagePart() | FilePart() | ReasoningFilePart():
-                losses.whole(part, where, ONLY_IMAGES)
-            case SourceUrlPart(url=url) if url in _searched(message):
-                losses.rest(part, where, "source_id", "url")  # the reader makes it of the search
+                losses.add_whole(part, where, ONLY_IMAGES)
+            case SourceUrlPart(url=url) if url in _searched_pages(message):
+                losses.add_members(part, where, "source_id", "url")  # the reader adds it for the search
             case SourceUrlPart() | SourceDocumentPart() | DataPart() | CustomPart():
-                losses.whole(part, where, COMMON_REASONS.get(part.type, NO_PLACE))
+                losses.add_whole(part, where, COMMON_REASONS.get(part.type, NO_PLACE))
             case ForeignPart() | UnknownPart():
-                losses.whole(part, where, COMMON_REASONS["foreign"])
+                losses.add_whole(part, where, COMMON_REASONS["foreign"])
             case _:
                 assert_never(part)
 
     def _write_outputs(self) -> None:
-        """The outputs of calls follow all items of their response."""
+        """Write the outputs of calls, which follow all items of their response."""
         for output in self._outputs:
             self._item(output, is_open=False)
         self._outputs.clear()
@@ -414,39 +423,39 @@ class Writer:
         if not part.text:
             self._losses.add(where, "", EMPTY)
             return
-        own = notes(part.provider_metadata, AGENT)
-        phase: JsonObject = {"phase": own["phase"]} if "phase" in own else {}
-        id_: JsonObject = {"id": own["id"]} if "id" in own else {}
+        part_notes = notes(part.provider_metadata, AGENT)
+        phase: JsonObject = {"phase": part_notes["phase"]} if "phase" in part_notes else {}
+        id_: JsonObject = {"id": part_notes["id"]} if "id" in part_notes else {}
         self._event("agent_message", message=part.text, **phase)
         content = [{"type": "output_text", "text": part.text}]
         item = {"type": "message", **id_, "role": "assistant", "content": content, **phase}
         self._item(item, is_open=True)
-        self._said = part.text
+        self._last_text = part.text
 
     def _reasoning(self, part: ReasoningPart, where: str) -> None:
-        """Reasoning. Only that of Codex is an item, which is sent to the model again; all else is shown.
+        """Write reasoning. That of Codex is an item, which is sent back to the model; other is only shown.
 
         OpenAI accepts only its own reasoning: https://platform.openai.com/docs/guides/reasoning.
         """
-        own = notes(part.provider_metadata, AGENT)
+        part_notes = notes(part.provider_metadata, AGENT)
         if part.text:
             self._event("agent_reasoning", text=part.text)
             self._is_open = True
         if _is_item(part):
             summary = [{"type": "summary_text", "text": part.text}] if part.text else []
-            id_: JsonObject = {"id": own["id"]} if "id" in own else {}
-            encrypted = own.get("encryptedContent")
+            id_: JsonObject = {"id": part_notes["id"]} if "id" in part_notes else {}
+            encrypted = part_notes.get("encryptedContent")
             item = {"type": "reasoning", **id_, "summary": summary, "encrypted_content": encrypted}
             self._item(item, is_open=True)
         elif not part.text:
-            self._losses.whole(part, where, EMPTY)
+            self._losses.add_whole(part, where, EMPTY)
 
     def _count(self, usage: Usage | None, path: str) -> None:
         if usage is None:
             return
         counts = write_usage(usage)
         if not any(counts.get(name) for name in COUNTS):
-            self._losses.whole(usage, path, EMPTY)
+            self._losses.add_whole(usage, path, EMPTY)
             return
         self._count_losses(usage, counts, path)
         for name in COUNTS:
@@ -461,9 +470,9 @@ class Writer:
         self._is_open = self._is_open and not self._has_items
 
     def _count_losses(self, usage: Usage, counts: JsonObject, path: str) -> None:
-        again, zeros = read_usage(counts), 0
+        reread, zeros = read_usage(counts), 0
         for name, wire_name, _ in fields_of(Usage):
-            one, other = getattr(usage, name), getattr(again, name)
+            one, other = getattr(usage, name), getattr(reread, name)
             if one is None and other is not None and name != "raw":
                 zeros = 1
             elif name != "extra" and one is not UNSET and one != other:
@@ -474,12 +483,12 @@ class Writer:
         self._zeros += zeros
 
     def _report(self, message: Message, path: str, *, written: bool) -> None:
-        """Report what is lost of a message besides its parts."""
+        """Report the losses of a message besides those of its parts."""
         losses, content, where = self._losses, message.content, f"{path}.content"
         carried = {"content", "type"}
         if written:
             carried.add("created_at")
-        if message.parent_id in (None, self._last_id):  # messages form one line
+        if message.parent_id in (None, self._last_id):  # messages follow one another
             carried.add("parent_id")
         self._last_id = message.id
         if message.thread_id == self._session_id:
@@ -489,10 +498,10 @@ class Writer:
             carried.add("internal")
         if message.id.startswith(f"{self._session_id}:"):
             carried.add("id")
-        losses.rest(message, path, *carried)
+        losses.add_members(message, path, *carried)
         if message.created_at is not None and message.created_at.microsecond % 1000:
             losses.add(f"{path}.createdAt", message.created_at.isoformat(), MILLISECONDS)
-        losses.rest(content, where, "parts", "format", "usage", "metadata", "content")
+        losses.add_members(content, where, "parts", "format", "usage", "metadata", "content")
         if content.content is not None and content.content != text_of(message):
             losses.add(f"{where}.content", content.content, NO_PLACE)
         if not written and not content.parts:
@@ -504,7 +513,7 @@ class Writer:
 
 
 def models_of(messages: Sequence[Message]) -> list[str | None]:
-    """Of each message, the model of the response that it is or that comes next."""
+    """For each message, the model of the message or of the next response."""
     models: list[str | None] = []
     model: str | None = None
     for message in reversed(messages):
@@ -521,19 +530,19 @@ def _metadata(message: Message) -> JsonObject:
 
 
 def _item_id(message: Message, session_id: str) -> JsonObject:
-    """The id of an item that became the id of a message; not one that the reader made of a time."""
-    own = message.id.removeprefix(f"{session_id}:")
-    is_item = own != message.id and own.startswith(("msg_", "item_"))
-    return {"id": own} if is_item else {}
+    """The id of an item that is in the id of a message, unless the reader made it from a time."""
+    id_ = message.id.removeprefix(f"{session_id}:")
+    is_item = id_ != message.id and id_.startswith(("msg_", "item_"))
+    return {"id": id_} if is_item else {}
 
 
 def _is_item(part: ReasoningPart) -> bool:
     """Whether reasoning was an item of Codex."""
-    own = notes(part.provider_metadata, AGENT)
-    return "id" in own or isinstance(own.get("encryptedContent"), str)
+    part_notes = notes(part.provider_metadata, AGENT)
+    return "id" in part_notes or isinstance(part_notes.get("encryptedContent"), str)
 
 
-def _shows(part: AssistantPart) -> bool:
+def _is_written(part: AssistantPart) -> bool:
     """Whether a part is written."""
     match part:
         case TextPart(text=text):
@@ -544,15 +553,15 @@ def _shows(part: AssistantPart) -> bool:
             return isinstance(part, ToolCallPart | SteeringMessagePart)
 
 
-def _searched(message: AssistantMessage) -> list[Json]:
-    """The pages that searches of Codex in a message have opened."""
+def _searched_pages(message: AssistantMessage) -> list[Json]:
+    """The pages that web searches in a message have opened."""
     calls = [part for part in message.parts if isinstance(part, ToolCallPart)]
     searches = [part for part in calls if notes(part.tool_metadata, AGENT).get("type") == SEARCH]
     return [part.input.get("url") for part in searches if is_object(part.input)]
 
 
 def _record_kind(part: object) -> str | None:
-    """The kind of the record that the reader kept as a data part."""
+    """The kind of a record that the reader kept as a data part, else `None`."""
     if not isinstance(part, DataPart) or not part.name.startswith(f"{AGENT}-"):
         return None
     return part.name.removeprefix(f"{AGENT}-").replace("-", "_")
@@ -560,13 +569,13 @@ def _record_kind(part: object) -> str | None:
 
 def _turn_records(messages: Sequence[Message]) -> dict[TurnKey, JsonObject]:
     """The records of turns that the reader kept; the first of each kind and turn."""
-    found: dict[TurnKey, JsonObject] = {}
+    records: dict[TurnKey, JsonObject] = {}
     for message in messages if any(isinstance(one, SystemMessage) for one in messages) else ():
         for part in message.parts if isinstance(message, SystemMessage) else ():
             kind = _record_kind(part)
             if kind in TURN_RECORDS and isinstance(part, DataPart) and is_object(part.data):
-                found.setdefault(_turn_key(kind, part.data), part.data)
-    return found
+                records.setdefault(_turn_key(kind, part.data), part.data)
+    return records
 
 
 def _turn_key(kind: str, data: Json) -> TurnKey:

@@ -1,8 +1,8 @@
-"""Items that do something (commands, file changes, MCP calls, searches …) → what a tool call holds.
+"""Tool items (commands, file changes, MCP calls, searches …) → the members of a tool call.
 
 The same items are in rollouts, in `codex exec --json` and in the traffic of the app server, as
-`CommandExecution`, `command_execution` and `commandExecution`. Before there were items, events described the
-same work (`exec_command_begin`, `exec_command_end` …): `item_event` turns these into items.
+`CommandExecution`, `command_execution` and `commandExecution`. Older versions had events instead
+(`exec_command_begin`, `exec_command_end` …), which `item_event` turns into items.
 """
 
 from collections.abc import Callable, Iterator
@@ -21,14 +21,14 @@ from partita.types.parts import (
     ToolOutput,
 )
 
-from .content import image_of, output_parts
-from .wire import MCP_MEMBERS, camel, error_text, found, inner, items, number, snake, text, whole
+from .content import output_parts, read_image
+from .wire import MCP_MEMBERS, camel, error_text, integer, items, member, nested, number, snake, text
 
-RUNNING: Final = frozenset({"in_progress", "inProgress", "generating", "incomplete"})
-REFUSED: Final = frozenset({"declined", "denied", "rejected"})
+RUNNING_STATUSES: Final = frozenset({"in_progress", "inProgress", "generating", "incomplete"})
+DENIED_STATUSES: Final = frozenset({"declined", "denied", "rejected"})
 
 
-class Work(NamedTuple):
+class ToolItem(NamedTuple):
     """A call, and its output once it has one."""
 
     id: str
@@ -40,8 +40,8 @@ class Work(NamedTuple):
     sources: tuple[tuple[str, str | None], ...] = ()  # URLs and titles
 
     @property
-    def is_failure(self) -> bool:
-        """Whether it failed."""
+    def has_failed(self) -> bool:
+        """Whether the call failed."""
         return isinstance(self.output, ErrorTextOutput | ErrorJsonOutput) or bool(self.metadata.get("failed"))
 
 
@@ -53,60 +53,60 @@ def kind_of_item(item: JsonObject) -> str:
     return snake(kind) if isinstance(kind, str) else ""
 
 
-def work_of(item: JsonObject) -> Work | None:
-    """The call that an item is; `None` for other items, such as messages."""
-    read = WORKS.get(kind_of_item(item))
+def read_tool_item(item: JsonObject) -> ToolItem | None:
+    """Read an item as a tool call; return `None` for other items, such as messages."""
+    read = TOOL_ITEM_READERS.get(kind_of_item(item))
     return None if read is None else read(item, text(item, "id") or "")
 
 
-def _command(item: JsonObject, id: str) -> Work:
-    code = whole(item, "exit_code")
+def _command(item: JsonObject, id: str) -> ToolItem:
+    code = integer(item, "exit_code")
     printed = next(
         (value for name in OUTPUTS if (value := text(item, name)) is not None),
         "".join(text(item, name) or "" for name in ("stdout", "stderr")),
     )
     status = text(item, "status") or ""
     output: ToolOutput | None = None
-    if status in REFUSED:
+    if status in DENIED_STATUSES:
         output = ExecutionDeniedOutput(printed or None)
     elif status == "failed" or code not in (0, None):
         output = ErrorTextOutput(printed)
-    elif status not in RUNNING and (status or code is not None):
+    elif status not in RUNNING_STATUSES and (status or code is not None):
         output = TextOutput(printed)
-    given = present(command=found(item, "command"), cwd=text(item, "cwd"))
+    input_ = present(command=member(item, "command"), cwd=text(item, "cwd"))
     metadata = present(
         exitCode=code,
         durationSeconds=duration(item),
-        processId=found(item, "process_id"),
-        source=found(item, "source"),
-        actions=found(item, "parsed_cmd") or found(item, "command_actions"),
-        interactionInput=found(item, "interaction_input"),
+        processId=member(item, "process_id"),
+        source=member(item, "source"),
+        actions=member(item, "parsed_cmd") or member(item, "command_actions"),
+        interactionInput=member(item, "interaction_input"),
     )
-    return Work(id, "command_execution", given, output, metadata)
+    return ToolItem(id, "command_execution", input_, output, metadata)
 
 
 OUTPUTS: Final = ("aggregated_output", "formatted_output")
 
 
-def _file_change(item: JsonObject, id: str) -> Work:
+def _file_change(item: JsonObject, id: str) -> ToolItem:
     status = text(item, "status") or ""
     printed = present(stdout=text(item, "stdout") or None, stderr=text(item, "stderr") or None)
-    if status in REFUSED:
+    if status in DENIED_STATUSES:
         output: ToolOutput | None = ExecutionDeniedOutput(text(item, "stderr") or None)
     else:
         output = _json_output(status, {"status": status, **printed})
-    changes = found(item, "changes")
-    metadata = present(changes=changes_in_event(changes), autoApproved=found(item, "auto_approved"))
-    return Work(id, "file_change", {"changes": changes}, output, metadata)
+    changes = member(item, "changes")
+    metadata = present(changes=changes_in_event(changes), autoApproved=member(item, "auto_approved"))
+    return ToolItem(id, "file_change", {"changes": changes}, output, metadata)
 
 
-def _mcp(item: JsonObject, id: str) -> Work:
-    error, result = found(item, "error"), found(item, "result")
+def _mcp(item: JsonObject, id: str) -> ToolItem:
+    error, result = member(item, "error"), member(item, "result")
     metadata = present(
         server=text(item, "server"),
         tool=text(item, "tool"),
         durationSeconds=duration(item),
-        **{camel(name): found(item, name) for name in MCP_MEMBERS},
+        **{camel(name): member(item, name) for name in MCP_MEMBERS},
     )
     output: ToolOutput | None = None
     if error is not None:
@@ -115,102 +115,102 @@ def _mcp(item: JsonObject, id: str) -> Work:
         output = _mcp_output(result)
         if is_object(result) and (result.get("isError") or result.get("is_error")):
             metadata["failed"] = True
-    elif found(item, "status") == "failed":
+    elif member(item, "status") == "failed":
         output = ErrorTextOutput("")
-    return Work(id, text(item, "tool") or "mcp", found(item, "arguments"), output, metadata)
+    return ToolItem(id, text(item, "tool") or "mcp", member(item, "arguments"), output, metadata)
 
 
 def _mcp_output(result: Json) -> ToolOutput:
-    """The result of an MCP server: its structured content, or else its blocks."""
+    """The result of an MCP server: its structured content, else its blocks."""
     if not is_object(result):
         return JsonOutput(result)
-    structured = found(result, "structured_content")
+    structured = member(result, "structured_content")
     if structured is not None:
         return JsonOutput(structured)
     content = result.get("content")
     return ContentOutput(output_parts(content)) if is_array(content) else JsonOutput(result)
 
 
-def _dynamic(item: JsonObject, id: str) -> Work:
-    content, status = found(item, "content_items"), text(item, "status") or ""
+def _dynamic(item: JsonObject, id: str) -> ToolItem:
+    content, status = member(item, "content_items"), text(item, "status") or ""
     metadata = present(namespace=text(item, "namespace"), durationSeconds=duration(item))
     output: ToolOutput | None = None
     if isinstance(item.get("error"), str):
         output = ErrorTextOutput(item["error"])
     elif is_array(content):
         output = ContentOutput(output_parts(content))
-        if found(item, "success") is False:
+        if member(item, "success") is False:
             metadata["failed"] = True
     elif status == "failed":
         output = ErrorTextOutput("")
-    elif status and status not in RUNNING:
+    elif status and status not in RUNNING_STATUSES:
         output = JsonOutput(None)
-    return Work(id, text(item, "tool") or "tool", found(item, "arguments"), output, metadata)
+    return ToolItem(id, text(item, "tool") or "tool", member(item, "arguments"), output, metadata)
 
 
-def _collab(item: JsonObject, id: str) -> Work:
+def _collab(item: JsonObject, id: str) -> ToolItem:
     names = ("prompt", "model", "reasoning_effort", "receiver_thread_ids", "receiver_agents")
-    given = {name: value for name in names if (value := found(item, name)) is not None}
+    input_ = {name: value for name in names if (value := member(item, name)) is not None}
     status, tool = text(item, "status") or "", text(item, "tool")
-    output = _json_output(status, {"status": status, "agents": inner(item, "agents_states")})
-    metadata = present(senderThreadId=found(item, "sender_thread_id"))
-    return Work(id, snake(tool) if tool else "collab", given, output, metadata)
+    output = _json_output(status, {"status": status, "agents": nested(item, "agents_states")})
+    metadata = present(senderThreadId=member(item, "sender_thread_id"))
+    return ToolItem(id, snake(tool) if tool else "collab", input_, output, metadata)
 
 
-def _web_search(item: JsonObject, id: str) -> Work:
-    action, status = inner(item, "action"), text(item, "status") or "completed"
-    given = {**action, **present(query=action.get("query") or text(item, "query") or None)}
-    output = _json_output(status, {"status": status, **present(results=found(item, "results"))})
+def _web_search(item: JsonObject, id: str) -> ToolItem:
+    action, status = nested(item, "action"), text(item, "status") or "completed"
+    input_ = {**action, **present(query=action.get("query") or text(item, "query") or None)}
+    output = _json_output(status, {"status": status, **present(results=member(item, "results"))})
     pages: dict[str, str | None] = {}
     for page in (action, *items(item, "results"), *items(action, "sources")):
         if url := text(page, "url"):
             pages.setdefault(url, text(page, "title"))
-    return Work(id, "web_search", given, output, {}, by_provider=True, sources=tuple(pages.items()))
+    return ToolItem(id, "web_search", input_, output, {}, by_provider=True, sources=tuple(pages.items()))
 
 
-def _image_generation(item: JsonObject, id: str) -> Work:
+def _image_generation(item: JsonObject, id: str) -> ToolItem:
     status, picture = text(item, "status") or "", text(item, "result")
     if picture:
         is_url = picture.startswith(("data:", "http"))
-        part = image_of({"image_url": picture if is_url else data_url(picture, "image/png")})
+        part = read_image({"image_url": picture if is_url else data_url(picture, "image/png")})
         output: ToolOutput | None = ContentOutput((part,)) if part is not None else None
     else:
         output = _json_output(status, {"status": status})
-    metadata = present(savedPath=found(item, "saved_path"), status=status or None)
-    given = present(revisedPrompt=text(item, "revised_prompt"))
-    return Work(id, "image_generation", given, output, metadata, by_provider=True)
+    metadata = present(savedPath=member(item, "saved_path"), status=status or None)
+    input_ = present(revisedPrompt=text(item, "revised_prompt"))
+    return ToolItem(id, "image_generation", input_, output, metadata, by_provider=True)
 
 
-def _image_view(item: JsonObject, id: str) -> Work:
-    path = found(item, "path")
-    return Work(id, "view_image", present(path=path), JsonOutput(present(path=path)), {})
+def _image_view(item: JsonObject, id: str) -> ToolItem:
+    path = member(item, "path")
+    return ToolItem(id, "view_image", present(path=path), JsonOutput(present(path=path)), {})
 
 
-def _sleep(item: JsonObject, id: str) -> Work:
-    millis = number(found(item, "duration_ms"))
-    return Work(id, "sleep", present(durationMs=millis), JsonOutput(None), {})
+def _sleep(item: JsonObject, id: str) -> ToolItem:
+    millis = number(member(item, "duration_ms"))
+    return ToolItem(id, "sleep", present(durationMs=millis), JsonOutput(None), {})
 
 
 def _json_output(status: str, value: JsonObject) -> ToolOutput | None:
-    """The output of work with that status; `None` while it runs."""
+    """The output of a call with that status; `None` while the call runs."""
     if status == "failed":
         return ErrorJsonOutput(value)
-    return JsonOutput(value) if status and status not in RUNNING else None
+    return JsonOutput(value) if status and status not in RUNNING_STATUSES else None
 
 
 def duration(fields: JsonObject) -> float | None:
-    """How long something took, in seconds: `{secs, nanos}`, seconds, or milliseconds."""
-    value = found(fields, "duration")
+    """The duration in seconds, from `{secs, nanos}`, seconds, or milliseconds."""
+    value = member(fields, "duration")
     if is_object(value):
         seconds, nanos = number(value.get("secs")), number(value.get("nanos"))
         return None if seconds is None else round(seconds + (nanos or 0) / 1e9, 6)
     if (seconds := number(value)) is not None:
         return seconds
-    millis = number(found(fields, "duration_ms"))
+    millis = number(member(fields, "duration_ms"))
     return None if millis is None else millis / 1000
 
 
-WORKS: Final[dict[str, Callable[[JsonObject, str], Work]]] = {
+TOOL_ITEM_READERS: Final[dict[str, Callable[[JsonObject, str], ToolItem]]] = {
     "command_execution": _command,
     "file_change": _file_change,
     "mcp_tool_call": _mcp,
@@ -223,11 +223,11 @@ WORKS: Final[dict[str, Callable[[JsonObject, str], Work]]] = {
     "sleep": _sleep,
 }
 
-# Events of work, in rollouts and the first version of `codex exec --json`
+# Tool events, in rollouts and the first version of `codex exec --json`
 
 Phase: TypeAlias = Literal["started", "completed"]
 
-WORK_EVENTS: Final[dict[str, tuple[Phase, str]]] = {
+TOOL_EVENTS: Final[dict[str, tuple[Phase, str]]] = {
     "exec_command_begin": ("started", "command_execution"),
     "exec_command_end": ("completed", "command_execution"),
     "patch_apply_begin": ("started", "file_change"),
@@ -245,16 +245,16 @@ WORK_EVENTS: Final[dict[str, tuple[Phase, str]]] = {
 
 
 class ItemEvent(NamedTuple):
-    """An item, and whether it begins or has ended."""
+    """An item, and whether it begins or ends."""
 
     phase: Phase
     item: JsonObject
 
 
 def item_event(event: JsonObject) -> ItemEvent | None:
-    """The item that an event of work describes; `None` for other events."""
+    """Return the item that a tool event describes; `None` for other events."""
     kind = event.get("type")
-    known = WORK_EVENTS.get(kind) if isinstance(kind, str) else None
+    known = TOOL_EVENTS.get(kind) if isinstance(kind, str) else None
     if known is None:
         return None
     phase, type_ = known
@@ -267,14 +267,14 @@ def item_event(event: JsonObject) -> ItemEvent | None:
 
 
 def _event_status(event: JsonObject, phase: Phase, type_: str) -> Json:
-    """The status of an item, by its event; `None` if that does not say it."""
+    """The status of an item, by its event; `None` if the event does not show it."""
     if type_.startswith("image_"):
-        return found(event, "status") or ("in_progress" if phase == "started" else None)
+        return member(event, "status") or ("in_progress" if phase == "started" else None)
     if phase == "started":
         return "in_progress"
     match type_:
         case "command_execution":
-            return text(event, "status") or ("failed" if whole(event, "exit_code") else "completed")
+            return text(event, "status") or ("failed" if integer(event, "exit_code") else "completed")
         case "file_change":
             return text(event, "status") or ("completed" if event.get("success") else "failed")
         case "web_search":
@@ -285,7 +285,7 @@ def _event_status(event: JsonObject, phase: Phase, type_: str) -> Json:
 
 def _invocation(event: JsonObject) -> JsonObject:
     """The members of an MCP call. Its result is a `Result` of Rust: `{"Ok": …}` or `{"Err": …}`."""
-    invocation, result = inner(event, "invocation"), event.get("result")
+    invocation, result = nested(event, "invocation"), event.get("result")
     members = {name: invocation.get(name) for name in ("server", "tool", "arguments")}
     if is_object(result) and "Err" in result:
         return members | {
@@ -296,48 +296,48 @@ def _invocation(event: JsonObject) -> JsonObject:
     return members | {"result": result["Ok"] if is_object(result) and "Ok" in result else result}
 
 
-# Patches → what happens to which file: `{path, kind, added, removed, diff …}`
+# Patches → the changes of files: `{path, kind, added, removed, diff …}`
 
 PATCH_BEGIN: Final = "*** Begin Patch"
 PATCH_END: Final = "*** End Patch"
 PATCH_MOVE: Final = "*** Move to: "
-PATCH_HEADS: Final = {"*** Add File: ": "add", "*** Update File: ": "update", "*** Delete File: ": "delete"}
+PATCH_HEADERS: Final = {"*** Add File: ": "add", "*** Update File: ": "update", "*** Delete File: ": "delete"}
 """The lines of a patch: `codex-rs/apply-patch/apply_patch_tool_instructions.md`."""
 
 COMMANDS: Final = ("command", "cmd", "input", "script")
 """The members of a shell call's input that may contain a patch, in a here-document."""
 
 
-PATCHING: Final = frozenset(
+PATCH_TOOLS: Final = frozenset(
     {"apply_patch", "shell", "local_shell", "exec_command", "shell_command", "container.exec"}
 )
 """Tools whose input may be or contain a patch."""
 
 
-def patch_changes(tool: str, value: Json) -> list[JsonObject] | None:
+def read_patch_changes(tool: str, value: Json) -> list[JsonObject] | None:
     """The changes of a patch in the input of a call of that tool; `None` if there is none."""
-    return changes_in_input(value) if tool in PATCHING else None
+    return changes_in_input(value) if tool in PATCH_TOOLS else None
 
 
 def changes_in_input(value: Json) -> list[JsonObject] | None:
     """The changes of a patch in the input of a call; `None` if it contains none."""
-    given = "\n".join(_strings(value))
-    start = given.find(PATCH_BEGIN)
-    return changes_in_text(given[start:]) if start >= 0 else None
+    input_ = "\n".join(_strings(value))
+    start = input_.find(PATCH_BEGIN)
+    return changes_in_text(input_[start:]) if start >= 0 else None
 
 
 def changes_in_text(patch: str) -> list[JsonObject]:
-    """The changes that the text of a patch asks for, in its order."""
+    """The changes in the text of a patch, in its order."""
     changes: list[JsonObject] = []
     lines: list[str] = []
     for line in patch.split("\n"):
         if line.startswith("*** "):
             if line.startswith(PATCH_END):
                 break
-            head = next((head for head in PATCH_HEADS if line.startswith(head)), None)
-            if head is not None:
+            header = next((header for header in PATCH_HEADERS if line.startswith(header)), None)
+            if header is not None:
                 _add_lines(changes, lines)
-                changes.append({"path": line[len(head) :].strip(), "kind": PATCH_HEADS[head]})
+                changes.append({"path": line[len(header) :].strip(), "kind": PATCH_HEADERS[header]})
                 lines = []
                 continue
             if line.startswith(PATCH_MOVE) and changes:
@@ -358,7 +358,7 @@ def changes_in_event(value: Json) -> list[JsonObject] | None:
 
 
 def _add_lines(changes: list[JsonObject], lines: list[str]) -> None:
-    """Add to the last change the lines after its head."""
+    """Add the lines of the last change, after its header."""
     if not changes or not lines:
         return
     change = changes[-1]
@@ -373,7 +373,7 @@ def _change(path: str, change: Json) -> JsonObject:
     """One change of an event: `{type, …}`, `{kind, diff}`, or as in 2025 `{add: {…}}`."""
     if not is_object(change):
         return {"path": path, "kind": change if isinstance(change, str) else "unknown"}
-    kind, moved = found(change, "type") or found(change, "kind"), None
+    kind, moved = member(change, "type") or member(change, "kind"), None
     if is_object(kind):
         moved, kind = text(kind, "move_path"), text(kind, "type")
     if kind is None and len(change) == 1:
