@@ -15,6 +15,7 @@ DOCS = ROOT / "docs"
 LINK = re.compile(r"\]\((?!https?:|mailto:)([^)#]*)(?:#([^)]*))?\)")
 HEADING = re.compile(r"^#+ +(.*?) *(?:\{.*\})?$", re.MULTILINE)
 FENCED = re.compile(r"^ *(```+|~~~+).*?^ *\1", re.MULTILINE | re.DOTALL)
+MODULE = re.compile(r"`((?:[\w.-]+/)+(?:[\w-]+\.(?:py|tsx?))?)`")
 COMMAND = re.compile(r"`make ([\w-]+)`")
 
 
@@ -63,3 +64,11 @@ def test_make_targets_exist(page: Path) -> None:
     targets = set(re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE))
     for target in COMMAND.findall(page.read_text("utf-8")):
         assert target in targets
+
+
+@each_row("page", [DOCS / "design.md", ROOT / "CONTRIBUTING.md"], ids=name_of)
+def test_modules_exist(page: Path) -> None:
+    places = (ROOT, ROOT / "src" / "partita")
+    named = MODULE.findall(FENCED.sub("", page.read_text("utf-8")))
+    ours = [path for path in named if any((place / path.partition("/")[0]).is_dir() for place in places)]
+    assert [path for path in ours if not any((place / path).exists() for place in places)] == []
