@@ -1,4 +1,4 @@
-"""Requests to Gemini in our own words, that obey its rules."""
+"""Samples of valid Gemini requests."""
 
 from typing import Final
 
@@ -6,7 +6,7 @@ from partita.types.json import Json, JsonObject
 
 SCHEMA: Final[JsonObject] = {"type": "object", "properties": {"hours": {"type": "number"}}}
 
-BAKERY: Final[JsonObject] = {
+FULL_REQUEST: Final[JsonObject] = {
     "systemInstruction": {"role": "system", "parts": [{"text": "You bake."}, {"text": "You rest."}]},
     "contents": [
         {
@@ -82,9 +82,9 @@ BAKERY: Final[JsonObject] = {
     "generationConfig": {"temperature": 0.5, "thinkingConfig": {"thinkingBudget": 128}},
     "labels": {"team": "ovens"},
 }
-"""Everything that a request of today may hold."""
+"""A request with all current members."""
 
-OLDER: Final[JsonObject] = {
+OLDER_REQUEST: Final[JsonObject] = {
     "contents": [
         {"role": "user", "parts": [{"text": "Bake and rest."}]},
         {
@@ -107,9 +107,9 @@ OLDER: Final[JsonObject] = {
         {"role": "user", "parts": [{"text": "Thanks."}, {"hologram": {"beam": 7}}]},
     ],
 }
-"""Calls without ids, answered by a role of its own, and a part that nobody knows."""
+"""Calls without ids, results with a separate role, and an unknown part."""
 
-SNAKES: Final[JsonObject] = {
+SNAKE_CASE_REQUEST: Final[JsonObject] = {
     "system_instruction": {"parts": [{"text": "You bake."}]},
     "contents": [
         {
@@ -136,7 +136,11 @@ SNAKES: Final[JsonObject] = {
     "generation_config": {"top_p": 0.5},
 }
 
-REQUESTS: Final[dict[str, Json]] = {"all of it": BAKERY, "older": OLDER, "in snake case": SNAKES}
+REQUESTS: Final[dict[str, Json]] = {
+    "all members": FULL_REQUEST,
+    "older": OLDER_REQUEST,
+    "in snake case": SNAKE_CASE_REQUEST,
+}
 
 BODY: Final[JsonObject] = {
     "candidates": [
@@ -172,4 +176,4 @@ BODY: Final[JsonObject] = {
     "responseId": "r1",
     "createTime": "2026-03-01T09:00:00Z",
 }
-"""An answer with everything around it."""
+"""A response with all members."""

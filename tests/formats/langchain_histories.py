@@ -1,4 +1,4 @@
-"""Histories made with LangChain's own classes: what its integrations leave behind, in their shapes."""
+"""Histories built with LangChain's own classes, in the shapes that its integrations produce."""
 
 from langchain_core.load import dumpd
 from langchain_core.messages import (
@@ -20,7 +20,7 @@ PIXEL = "iVBORw0KGgo="
 
 
 def standard_blocks() -> list[BaseMessage]:
-    """A history with standard content blocks of every kind."""
+    """Return a history with standard content blocks of every kind."""
     return [
         SystemMessage("You keep the lighthouse register.", id="s1"),
         HumanMessage(
@@ -103,7 +103,7 @@ def standard_blocks() -> list[BaseMessage]:
 
 
 def anthropic_blocks() -> list[BaseMessage]:
-    """What the integration for Anthropic kept before there were standard blocks."""
+    """Return blocks that the Anthropic integration produced before standard blocks."""
     return [
         HumanMessage(
             content=[
@@ -152,7 +152,7 @@ def anthropic_blocks() -> list[BaseMessage]:
 
 
 def openai_blocks() -> list[BaseMessage]:
-    """What the integrations for OpenAI kept before there were standard blocks."""
+    """Return blocks that the OpenAI integrations produced before standard blocks."""
     return [
         SystemMessage(content=[{"type": "text", "text": "Be brief."}]),
         HumanMessage(
@@ -217,7 +217,7 @@ def openai_blocks() -> list[BaseMessage]:
 
 
 def other_messages() -> list[BaseMessage]:
-    """Messages of the rarer types, signatures of Google, results without calls."""
+    """Return messages of rare types, Google signatures and results without calls."""
     return [
         ChatMessage(content="Good morning.", role="narrator"),
         ChatMessage(content="Good morning to you.", role="assistant"),
@@ -233,8 +233,8 @@ def other_messages() -> list[BaseMessage]:
     ]
 
 
-def streamed() -> list[BaseMessage]:
-    """An answer in pieces."""
+def message_chunks() -> list[BaseMessage]:
+    """Return a streamed response."""
     return [
         AIMessageChunk(content="Let ", id="run-1"),
         AIMessageChunk(
@@ -257,13 +257,13 @@ def streamed() -> list[BaseMessage]:
 
 
 def histories() -> dict[str, Json]:
-    """All of them as payloads."""
+    """Return all histories as payloads."""
     return {
         "standard": messages_to_dict(standard_blocks()),
         "anthropic": messages_to_dict(anthropic_blocks()),
         "openai": messages_to_dict(openai_blocks()),
         "other": messages_to_dict(other_messages()),
-        "streamed": messages_to_dict(streamed()),
+        "streamed": messages_to_dict(message_chunks()),
         "constructors": [dumpd(message) for message in standard_blocks()],
         "plain": {"messages": [message.model_dump() for message in openai_blocks()], "count": 2},
     }

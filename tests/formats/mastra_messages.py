@@ -1,4 +1,4 @@
-"""Mastra's messages, read and written by the registered formats: so the losses are complete."""
+"""Mastra messages, read and written by the registered formats, which report all losses."""
 
 from collections.abc import Sequence
 

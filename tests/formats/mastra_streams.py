@@ -1,4 +1,4 @@
-"""Streams of Mastra, in our own words: an agent at work, a workflow, and a network that runs all there is."""
+"""Samples of Mastra streams: an agent, a workflow, and a network that runs everything."""
 
 from partita.types.json import Json, JsonObject
 
@@ -10,15 +10,15 @@ def chunk(type_: str, run: str = RUN, sender: str = "AGENT", **payload: Json) ->
     return {"type": type_, "runId": run, "from": sender, "payload": payload}
 
 
-def text(id_: str, *deltas: str, **told: str) -> list[JsonObject]:
+def text(id_: str, *deltas: str, **members: str) -> list[JsonObject]:
     return [
-        chunk("text-start", **told, id=id_),
-        *(chunk("text-delta", **told, id=id_, text=delta) for delta in deltas),
-        chunk("text-end", **told, id=id_),
+        chunk("text-start", **members, id=id_),
+        *(chunk("text-delta", **members, id=id_, text=delta) for delta in deltas),
+        chunk("text-end", **members, id=id_),
     ]
 
 
-def under(call: str, inner: Json) -> JsonObject:
+def tool_output(call: str, inner: Json) -> JsonObject:
     return chunk("tool-output", toolCallId=call, toolName="agent-keeper", output=inner)
 
 
@@ -43,12 +43,14 @@ AGENT: list[JsonObject] = [
         "tool-result", toolCallId="c1", toolName="look_up", args={"tower": "Slettnes"}, result={"metres": 39}
     ),
     chunk("tool-call", toolCallId="c2", toolName="agent-keeper", args={"prompt": "Measure it."}),
-    under("c2", chunk("start", "sub-run", id="keeper")),
-    under("c2", chunk("step-start", "sub-run", messageId="sub-1", request={})),
-    *(under("c2", one) for one in text("t1", "It is ", "39 metres.", run="sub-run")),
-    under("c2", chunk("tool-call", "sub-run", toolCallId="s1", toolName="tape", args={})),
-    under("c2", chunk("tool-error", "sub-run", toolCallId="s1", toolName="tape", error={"message": "torn"})),
-    under("c2", chunk("finish", "sub-run", stepResult={"reason": "stop"}, output={"usage": USAGE})),
+    tool_output("c2", chunk("start", "sub-run", id="keeper")),
+    tool_output("c2", chunk("step-start", "sub-run", messageId="sub-1", request={})),
+    *(tool_output("c2", one) for one in text("t1", "It is ", "39 metres.", run="sub-run")),
+    tool_output("c2", chunk("tool-call", "sub-run", toolCallId="s1", toolName="tape", args={})),
+    tool_output(
+        "c2", chunk("tool-error", "sub-run", toolCallId="s1", toolName="tape", error={"message": "torn"})
+    ),
+    tool_output("c2", chunk("finish", "sub-run", stepResult={"reason": "stop"}, output={"usage": USAGE})),
     chunk("tool-result", toolCallId="c2", toolName="agent-keeper", result="39 metres", isError=False),
     chunk("tool-call", toolCallId="c3", toolName="write", args={"text": "39"}),
     chunk("tool-call-approval", toolCallId="c3", toolName="write", args={"text": "39"}, resumeSchema="{}"),
@@ -137,7 +139,7 @@ def decision(type_: str, id_: str, prompt: str, iteration: int, **more: Json) ->
     }
 
 
-def routed(type_: str, id_: str, prompt: str, iteration: int) -> list[JsonObject]:
+def routing(type_: str, id_: str, prompt: str, iteration: int) -> list[JsonObject]:
     asked = {"task": "Paint the tower.", "iteration": iteration, "isOneOff": False}
     return [
         network(
@@ -161,14 +163,14 @@ def event(kind: str, inner: JsonObject) -> JsonObject:
     }
 
 
-ASK = decision("agent", "painter", "Which red?", 0)
-MIX = decision("workflow", "paint", '{"red":2}', 1)
-BILL = decision("tool", "bill", '{"tins":1}', 2, args={"tins": 1}, toolName="bill", toolCallId="bill-1")
+ASK_PAINTER = decision("agent", "painter", "Which red?", 0)
+MIX_PAINT = decision("workflow", "paint", '{"red":2}', 1)
+SEND_BILL = decision("tool", "bill", '{"tins":1}', 2, args={"tins": 1}, toolName="bill", toolCallId="bill-1")
 ANSWER = "The tower is red."
 
 NETWORK: list[JsonObject] = [
-    *routed("agent", "painter", "Which red?", 0),
-    network("agent-execution-start", agentId="painter", args=ASK, runId=STEP),
+    *routing("agent", "painter", "Which red?", 0),
+    network("agent-execution-start", agentId="painter", args=ASK_PAINTER, runId=STEP),
     event("agent", chunk("start", STEP, id="painter")),
     event("agent", chunk("step-start", STEP, messageId="sub-1", request={})),
     *(event("agent", one) for one in text("t1", "Signal ", "red.", run=STEP)),
@@ -178,10 +180,10 @@ NETWORK: list[JsonObject] = [
     event("agent", chunk("finish", STEP, stepResult={"reason": "stop"}, output={"usage": USAGE})),
     network(
         "agent-execution-end",
-        **{**ASK, "agentId": "painter", "result": "Signal red.", "runId": STEP, "usage": USAGE},
+        **{**ASK_PAINTER, "agentId": "painter", "result": "Signal red.", "runId": STEP, "usage": USAGE},
     ),
-    *routed("workflow", "paint", '{"red":2}', 1),
-    network("workflow-execution-start", workflowId="paint", args=MIX, runId="flow-run"),
+    *routing("workflow", "paint", '{"red":2}', 1),
+    network("workflow-execution-start", workflowId="paint", args=MIX_PAINT, runId="flow-run"),
     event("workflow", chunk("workflow-start", "flow-run", "WORKFLOW", workflowId="paint")),
     event("workflow", chunk("workflow-step-start", "flow-run", "WORKFLOW", id="mix", payload={"red": 2})),
     event(
@@ -190,12 +192,12 @@ NETWORK: list[JsonObject] = [
     ),
     network(
         "workflow-execution-end",
-        **{**MIX, "name": "paint", "result": {"status": "success", "steps": {}}, "runId": "flow-run"},
+        **{**MIX_PAINT, "name": "paint", "result": {"status": "success", "steps": {}}, "runId": "flow-run"},
     ),
     network("network-validation-end", runId="net-run", iteration=1, passed=False, results=[]),
-    *routed("tool", "bill", '{"tins":1}', 2),
-    network("tool-execution-start", args=BILL, runId="net-run"),
-    network("tool-execution-end", **{**BILL, "result": {"paid": True}}),
+    *routing("tool", "bill", '{"tins":1}', 2),
+    network("tool-execution-start", args=SEND_BILL, runId="net-run"),
+    network("tool-execution-end", **{**SEND_BILL, "result": {"paid": True}}),
     network(
         "routing-agent-start", agentId="router", networkId="n", runId="route-3", inputData={"iteration": 3}
     ),

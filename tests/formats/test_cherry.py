@@ -229,7 +229,7 @@ BLOCKS: dict[str, tuple[JsonObject, list[Part]]] = {
             )
         ],
     ),
-    "a call that is load_one in the adapter metadata": (
+    "a call that is only in the adapter metadata": (
         block(
             "tool",
             toolId="s:t",
@@ -252,7 +252,7 @@ BLOCKS: dict[str, tuple[JsonObject, list[Part]]] = {
         tool_block(content={"isError": True, "content": []}),
         [call("output-error", ErrorJsonOutput({"isError": True, "content": []}))],
     ),
-    "a call with load_one an error": (
+    "a call with only an error": (
         tool_block(status="error", error={"message": "gone"}),
         [call("output-error", ErrorJsonOutput({"message": "gone"}), {"status": "error"})],
     ),

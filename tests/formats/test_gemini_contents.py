@@ -1,4 +1,4 @@
-"""Requests to Gemini, read and written: the same comes back, repairs are told, nothing is lost in silence."""
+"""Gemini requests and responses round-trip, repairs are reported, and nothing is lost silently."""
 
 from collections.abc import Callable
 from typing import Final
@@ -41,16 +41,25 @@ from partita.types.parts import (
 )
 from partita.types.usage import Usage
 from tests.canonical import messages as any_message
-from tests.formats.gemini_answers import ANSWERS, call, dump, dump_answer, load, load_answer, response, text
-from tests.formats.gemini_requests import BAKERY, BODY, OLDER, REQUESTS, SNAKES
+from tests.formats.gemini_requests import BODY, FULL_REQUEST, OLDER_REQUEST, REQUESTS, SNAKE_CASE_REQUEST
+from tests.formats.gemini_responses import (
+    RESPONSES,
+    call,
+    dump,
+    dump_response,
+    load,
+    load_response,
+    response,
+    text,
+)
 from tests.leaves import changed, leaves
 from tests.tables import each_row
 
 PLACEHOLDER: Final = "skip_thought_signature_validator"
 
 
-def again(loaded: Loaded) -> Json:
-    """What was loaded, written to the format it came from."""
+def written(loaded: Loaded) -> Json:
+    """Return the loaded request, written in its own format."""
     return dump(loaded.messages, loaded.request or Request()).payload
 
 
@@ -58,28 +67,28 @@ def calls_of(loaded: Loaded) -> list[ToolCallPart]:
     return [part for message in loaded.messages for part in message.parts if isinstance(part, ToolCallPart)]
 
 
-# Read
+# Reading
 
 
-def test_a_request_comes_back_as_it_was() -> None:
-    loaded = load(BAKERY)
+def test_a_request_round_trips() -> None:
+    loaded = load(FULL_REQUEST)
     assert not loaded.losses
-    assert again(loaded) == BAKERY
+    assert written(loaded) == FULL_REQUEST
 
 
-def test_an_older_request_comes_back_as_it_was() -> None:
-    loaded = load(OLDER)
+def test_an_older_request_round_trips() -> None:
+    loaded = load(OLDER_REQUEST)
     assert not loaded.losses
-    assert again(loaded) == OLDER
+    assert written(loaded) == OLDER_REQUEST
 
 
-def test_snake_case_is_read_and_what_is_the_tools_own_stays() -> None:
-    loaded = load(SNAKES)
+def test_snake_case_is_read_and_members_of_tools_are_unchanged() -> None:
+    loaded = load(SNAKE_CASE_REQUEST)
     [found] = calls_of(loaded)
     assert found.input == {"how_long": 9}
     assert found.output == JsonOutput({"mime_type": "dough"})
     assert not loaded.losses
-    assert again(loaded) == SNAKES
+    assert written(loaded) == SNAKE_CASE_REQUEST
 
 
 CALL: Final[JsonObject] = {"name": "knead", "args": {"how_long": 9}}
@@ -87,7 +96,7 @@ DONE: Final[JsonObject] = {"name": "knead", "response": {"mime_type": "dough"}}
 HELLO: Final[JsonObject] = {"role": "user", "parts": [{"text": "hi"}]}
 
 AS_WRITTEN: dict[str, JsonObject] = {
-    "names of both kinds in one part": {
+    "camel case and snake case in one part": {
         "contents": [
             HELLO,
             {"role": "model", "parts": [{"function_call": CALL, "thoughtSignature": "S"}]},
@@ -128,7 +137,7 @@ AS_WRITTEN: dict[str, JsonObject] = {
             HELLO,
         ]
     },
-    "tools that are one object, in snake case": {
+    "tools as a single object, in snake case": {
         "contents": [HELLO],
         "tools": {
             "function_declarations": [{"name": "f", "description": "", "parameters": {"type": "object"}}]
@@ -156,7 +165,7 @@ AS_WRITTEN: dict[str, JsonObject] = {
         ],
         "systemInstruction": None,
     },
-    "results of code behind other parts": {
+    "code results after other parts": {
         "contents": [
             HELLO,
             {
@@ -176,13 +185,13 @@ AS_WRITTEN: dict[str, JsonObject] = {
 
 
 @each_row("payload", AS_WRITTEN.values(), ids=AS_WRITTEN)
-def test_a_request_is_written_back_with_the_names_and_forms_it_had(payload: JsonObject) -> None:
+def test_a_request_keeps_its_spelling(payload: JsonObject) -> None:
     loaded = load(payload)
     assert not loaded.losses
-    assert again(loaded) == payload
+    assert written(loaded) == payload
 
 
-def test_nulls_of_a_model_dump_are_ordinary_and_come_back() -> None:
+def test_nulls_of_a_model_dump_are_dropped_and_round_trip() -> None:
     from google.genai import types
 
     built = [
@@ -200,22 +209,22 @@ def test_nulls_of_a_model_dump_are_ordinary_and_come_back() -> None:
     [call] = calls_of(loaded)
     assert call.output == JsonOutput({"b": 2})
     assert not loaded.losses
-    assert again(loaded) == payload
+    assert written(loaded) == payload
     noted = loaded.messages[0].content.provider_metadata or {}
     assert "function_call" in noted["google"]["null"]
     assert loaded.messages[0].parts == (TextPart("knead"),)
 
 
-def test_calls_without_ids_are_answered_in_order() -> None:
-    assert [(found.id, found.output) for found in calls_of(load(OLDER))] == [
+def test_calls_without_ids_get_their_results_in_order() -> None:
+    assert [(found.id, found.output) for found in calls_of(load(OLDER_REQUEST))] == [
         ("message-2-0", JsonOutput({"loaves": ["rye"]})),
         ("message-2-1", ErrorTextOutput("no time")),
         ("message-2-2", ErrorJsonOutput({"code": 3})),
     ]
 
 
-def test_tools_are_read_as_any_model_can_be_told_of_them() -> None:
-    request = load(BAKERY).request
+def test_tools_become_tool_specs() -> None:
+    request = load(FULL_REQUEST).request
     assert request is not None
     assert [tool.name for tool in request.tools] == ["knead", "rest", "bake"]
     assert request.tools[1].input_schema == {"type": "object", "properties": {"h": {"type": "number"}}}
@@ -226,43 +235,43 @@ def content(role: str, *parts: JsonObject) -> JsonObject:
     return {"role": role, "parts": list(parts)}
 
 
-def answer(name: str, **members: Json) -> JsonObject:
+def function_response(name: str, **members: Json) -> JsonObject:
     return {"functionResponse": {"name": name, "response": {}, **members}}
 
 
-ODD: dict[str, tuple[list[JsonObject], str]] = {
-    "words before an answer": (
-        [content("model", call("f", args={})), content("user", text("a"), answer("f"))],
+MISPLACED: dict[str, tuple[list[JsonObject], str]] = {
+    "a text before a result": (
+        [content("model", call("f", args={})), content("user", text("a"), function_response("f"))],
         "$[1].parts",
     ),
-    "answers in another order": (
+    "results in a different order": (
         [
             content("model", call("f", args={}, id="1"), call("f", args={}, id="2")),
-            content("user", answer("f", id="2"), answer("f", id="1")),
+            content("user", function_response("f", id="2"), function_response("f", id="1")),
         ],
         "$[1].parts[0].functionResponse.id",
     ),
-    "answers in two contents": (
+    "results in two contents": (
         [
             content("model", call("f", args={}), call("g", args={})),
-            content("user", answer("f")),
-            content("user", answer("g")),
+            content("user", function_response("f")),
+            content("user", function_response("g")),
         ],
         "$[1]",
     ),
-    "calls in two contents before any answer": (
+    "calls in two contents before any result": (
         [
             content("model", call("f", args={}, id="1")),
             content("model", call("f", args={}, id="2")),
-            content("user", answer("f", id="1"), answer("f", id="2")),
+            content("user", function_response("f", id="1"), function_response("f", id="2")),
         ],
         "$[1]",
     ),
 }
 
 
-@each_row(("contents", "path"), ODD.values(), ids=ODD)
-def test_what_cannot_be_kept_of_odd_contents_is_told(contents: list[JsonObject], path: str) -> None:
+@each_row(("contents", "path"), MISPLACED.values(), ids=MISPLACED)
+def test_unusual_orders_are_reported(contents: list[JsonObject], path: str) -> None:
     loaded = load(contents)
     assert loaded.losses[0].path == path
     assert all(found.output is not None for found in calls_of(loaded))
@@ -270,84 +279,84 @@ def test_what_cannot_be_kept_of_odd_contents_is_told(contents: list[JsonObject],
 
 BAD: dict[str, Json] = {
     "a number": 7,
-    "an object of another kind": {"messages": []},
+    "an object of another format": {"messages": []},
     "contents that are a number": {"contents": 7},
-    "a content that is none": [7],
+    "a content that is not an object": [7],
     "an unknown role": [{"role": "oven", "parts": []}],
     "parts that are a text": [{"role": "user", "parts": "hi"}],
     "a part that is a text": [{"role": "user", "parts": ["hi"]}],
-    "instructions that are a list": {"contents": [], "systemInstruction": []},
+    "a system instruction that is a list": {"contents": [], "systemInstruction": []},
     "a declaration without a name": {"contents": [], "tools": [{"functionDeclarations": [{}]}]},
 }
 
 
 @each_row("payload", BAD.values(), ids=BAD)
-def test_what_is_no_request_is_refused_with_a_place(payload: Json) -> None:
+def test_invalid_requests_are_refused_with_their_path(payload: Json) -> None:
     with pytest.raises(ConversionError) as raised:
         load(payload)
     assert raised.value.where
     assert raised.value.hint
 
 
-def test_contents_stand_for_themselves() -> None:
+def test_contents_are_also_read_without_a_request() -> None:
     one = content("user", text("hi"))
     assert load(one).messages == load([one]).messages == load({"contents": [one]}).messages
     assert load([]).messages == ()
 
 
-# Written
+# Writing
 
 
-def user(words: str = "-") -> UserMessage:
-    return UserMessage(id="u", content=words)
+def user(content: str = "-") -> UserMessage:
+    return UserMessage(id="u", content=content)
 
 
 def step(*parts: Json, id: str = "a") -> AssistantMessage:
     return AssistantMessage(id=id, content=list(parts))
 
 
-def told(*messages: Message) -> dict[str, Severity]:
-    """The losses of writing messages but for their ids, by path."""
+def losses_of(*messages: Message) -> dict[str, Severity]:
+    """Return the severities of losses by path, without losses of ids."""
     losses = dump(messages).losses
     return {loss.path: loss.severity for loss in losses if not loss.path.endswith(".id")}
 
 
-def answered(output: ToolOutput) -> ToolCallPart:
+def finished_call(output: ToolOutput) -> ToolCallPart:
     return ToolCallPart("c", "knead", "output-available", {}, output=output)
 
 
 SIGNED: Final = {"google": {"thoughtSignature": "S"}}
 
 REPAIRS: dict[str, tuple[list[Message], dict[str, Severity]]] = {
-    "nothing to tell": ([user()], {}),
-    "the user begins": ([step(TextPart("a")), user()], {"$": "repaired"}),
-    "the user ends": ([user(), step(TextPart("a"))], {"$[2]": "repaired"}),
-    "neighbours are one content": ([user(), user("b")], {"$[1]": "repaired"}),
-    "steps are one content": (
+    "nothing to repair": ([user()], {}),
+    "a conversation that begins with the model": ([step(TextPart("a")), user()], {"$": "repaired"}),
+    "a conversation that ends with the model": ([user(), step(TextPart("a"))], {"$[2]": "repaired"}),
+    "adjacent contents are merged": ([user(), user("b")], {"$[1]": "repaired"}),
+    "steps are merged": (
         [user(), step(TextPart("a"), StepStartPart(), TextPart("b")), user()],
         {"$[1]": "repaired"},
     ),
-    "instructions in the middle": (
+    "a later system message": (
         [user(), step(TextPart("a")), SystemMessage(id="s", content="b")],
         {"$[2].role": "changed"},
     ),
-    "two instructions": (
+    "two system messages": (
         [SystemMessage(id="s", content="a"), SystemMessage(id="t", content="b"), user()],
         {"$[1]": "repaired"},
     ),
-    "a foreign call is signed with the placeholder": (
-        [user(), step(answered(TextOutput("x")))],
+    "a foreign call gets the placeholder signature": (
+        [user(), step(finished_call(TextOutput("x")))],
         {"$[1].content.parts[0]": "repaired"},
     ),
-    "a name that is not allowed": (
+    "an invalid name": (
         [user(), step(ToolCallPart("c", "ö", "output-available", {}, output=TextOutput("x")))],
         {"$[1].content.parts[0].name": "repaired", "$[1].content.parts[0]": "repaired"},
     ),
-    "a call without an answer": (
+    "a call without a result": (
         [user(), step(ToolCallPart("c", "f", "input-available", {}, call_provider_metadata=SIGNED))],
         {"$[1].content.parts[0].output": "repaired"},
     ),
-    "the result has no call right before it": (
+    "a result without a call": (
         [user(), ToolMessage(id="t", content=[ToolResultPart("c", "f", TextOutput("x"))])],
         {"$[1]": "lost"},
     ),
@@ -355,12 +364,12 @@ REPAIRS: dict[str, tuple[list[Message], dict[str, Severity]]] = {
         [UserMessage(id="u", content=[TextPart("-"), ForeignPart("mastra-v2", {"text": "a"})])],
         {"$[0].content.parts[1]": "lost"},
     ),
-    "a part of another format in an answer": (
+    "a part of another format in a model message": (
         [user(), step(TextPart("-"), ForeignPart("mastra-v2", {"text": "a"})), user()],
         {"$[1].content.parts[1]": "lost"},
     ),
-    "no words": ([user(), user("")], {"$[1].content.parts[0]": "minor"}),
-    "what another thought": (
+    "an empty text": ([user(), user("")], {"$[1].content.parts[0]": "minor"}),
+    "reasoning of another provider": (
         [user(), step(ReasoningPart("a")), user()],
         {"$[1].content.parts[0]": "lost"},
     ),
@@ -368,47 +377,45 @@ REPAIRS: dict[str, tuple[list[Message], dict[str, Severity]]] = {
 
 
 @each_row(("messages", "losses"), REPAIRS.values(), ids=REPAIRS)
-def test_what_gemini_insists_on_is_mended_and_told(
-    messages: list[Message], losses: dict[str, Severity]
-) -> None:
-    found = told(*messages)
+def test_repairs_are_reported(messages: list[Message], losses: dict[str, Severity]) -> None:
+    found = losses_of(*messages)
     assert {path: found.get(path) for path in losses} == losses
     if not losses:
         assert not found
 
 
 OUTPUTS: dict[str, tuple[ToolOutput, Severity | None]] = {
-    "words": (TextOutput("a"), None),
+    "content": (TextOutput("a"), None),
     "an object": (JsonOutput({"a": 1}), None),
     "a list": (JsonOutput([1]), None),
-    "an object that reads like words": (JsonOutput({"output": "a"}), "changed"),
-    "an object that reads like an error": (JsonOutput({"error": "a"}), "changed"),
+    "an object with only an output member": (JsonOutput({"output": "a"}), "changed"),
+    "an object with only an error member": (JsonOutput({"error": "a"}), "changed"),
     "an error": (ErrorTextOutput("a"), None),
-    "a refusal": (ExecutionDeniedOutput("late"), "changed"),
-    "words and a picture": (
+    "a denial": (ExecutionDeniedOutput("late"), "changed"),
+    "a text and an image": (
         ContentOutput((TextPart("a"), FilePart("data:image/png;base64,QUI=", "image/png"))),
         None,
     ),
     "texts": (ContentOutput((TextPart("a"), TextPart("b"))), "changed"),
-    "a picture of another kind": (ContentOutput((ImagePart("data:image/png;base64,QUI="),)), "changed"),
+    "a single image": (ContentOutput((ImagePart("data:image/png;base64,QUI="),)), "changed"),
 }
 
 
 @each_row(("output", "severity"), OUTPUTS.values(), ids=OUTPUTS)
-def test_an_output_is_read_again_or_told(output: ToolOutput, severity: Severity | None) -> None:
-    dumped = dump([user(), step(answered(output))])
+def test_an_output_round_trips_or_is_reported(output: ToolOutput, severity: Severity | None) -> None:
+    dumped = dump([user(), step(finished_call(output))])
     [found] = calls_of(load(dumped.payload))
     severities = [loss.severity for loss in dumped.losses if ".output" in loss.path]
     assert severities == ([] if severity is None else [severity])
     assert (found.output == output) is (severity is None)
 
 
-def test_a_foreign_call_has_the_placeholder_and_one_of_gemini_has_not() -> None:
-    foreign = dump([user(), step(answered(TextOutput("x")))]).payload["contents"][1]["parts"]
-    own = dump(load(OLDER).messages).payload["contents"][1]["parts"]
+def test_only_foreign_calls_get_the_placeholder_signature() -> None:
+    foreign = dump([user(), step(finished_call(TextOutput("x")))]).payload["contents"][1]["parts"]
+    own = dump(load(OLDER_REQUEST).messages).payload["contents"][1]["parts"]
     assert foreign[0]["thoughtSignature"] == PLACEHOLDER
     assert not any("thoughtSignature" in part for part in own)
-    asked = dump(load(OLDER).messages, Request((), {"model": "gemini-3-pro"}))
+    asked = dump(load(OLDER_REQUEST).messages, Request((), {"model": "gemini-3-pro"}))
     assert [part.get("thoughtSignature") for part in asked.payload["contents"][1]["parts"]] == [
         PLACEHOLDER,
         None,
@@ -416,14 +423,14 @@ def test_a_foreign_call_has_the_placeholder_and_one_of_gemini_has_not() -> None:
     ]
 
 
-def test_before_gemini_3_tools_of_google_give_way_to_declared_ones() -> None:
+def test_before_gemini_3_google_tools_are_dropped_when_tools_are_declared() -> None:
     request = Request((ToolSpec(name="f"),), {"model": "gemini-2.5-pro", "tools": [{"googleSearch": {}}]})
     asked = dump([user()], request)
     assert asked.payload["tools"] == [{"functionDeclarations": [{"name": "f"}]}]
     assert [loss.severity for loss in asked.losses if loss.path == "$.tools[0]"] == ["repaired"]
 
 
-def test_parts_that_nobody_knows_go_back_where_they_were() -> None:
+def test_unknown_parts_round_trip_in_place() -> None:
     payload = [content("user", {"hologram": 1}), content("model", {"scent": 2}), content("user", text("-"))]
     loaded = load(payload)
     assert [message.parts[0] for message in loaded.messages[:2]] == [
@@ -437,13 +444,13 @@ def test_an_empty_history_is_an_empty_payload() -> None:
     assert dump([]).payload == {"contents": []}
 
 
-# Answers
+# Responses
 
 
-def test_an_answer_comes_back_as_it_was() -> None:
-    loaded = load_answer(BODY)
+def test_a_response_round_trips() -> None:
+    loaded = load_response(BODY)
     assert not loaded.losses
-    dumped = dump_answer(loaded.messages)
+    dumped = dump_response(loaded.messages)
     assert dumped.payload == BODY
     assert not dumped.losses
     assert load(BODY) == loaded
@@ -475,7 +482,7 @@ BODIES: dict[str, JsonObject] = {
     "two candidates": {
         "candidates": [{"content": {"parts": [{"text": "a"}]}}, {"index": 1, "content": {"parts": []}}]
     },
-    "a text that is signed at its end": {
+    "a text with a trailing signature": {
         "candidates": [
             {
                 "content": {"parts": [{"text": "hi"}, {"text": "", "thoughtSignature": "S"}]},
@@ -492,32 +499,32 @@ BODIES: dict[str, JsonObject] = {
 
 
 @each_row("body", BODIES.values(), ids=BODIES)
-def test_a_body_comes_back_with_its_null_empty_and_default_members(body: JsonObject) -> None:
-    loaded = load_answer(body)
+def test_a_body_keeps_its_null_empty_and_default_members(body: JsonObject) -> None:
+    loaded = load_response(body)
     assert not loaded.losses
-    assert dump_answer(loaded.messages).payload == body
+    assert dump_response(loaded.messages).payload == body
 
 
-def test_a_body_of_google_genai_comes_back() -> None:
+def test_a_body_of_google_genai_round_trips() -> None:
     from google.genai import types
 
     payload = types.GenerateContentResponse.model_validate(BODY).model_dump(mode="json")
-    loaded = load_answer(payload)
+    loaded = load_response(payload)
     assert not loaded.losses
-    assert dump_answer(loaded.messages).payload == payload
+    assert dump_response(loaded.messages).payload == payload
     found = loaded.messages[0]
     assert [part.citations for part in found.parts if isinstance(part, TextPart)] == [
-        part.citations for part in load_answer(BODY).messages[0].parts if isinstance(part, TextPart)
+        part.citations for part in load_response(BODY).messages[0].parts if isinstance(part, TextPart)
     ]
 
 
-def test_the_answer_of_another_provider_is_told_in_the_words_of_gemini() -> None:
+def test_a_response_of_another_provider_is_written_as_a_gemini_response() -> None:
     content_ = AssistantContent(
         parts=(TextPart("hi"),),
         metadata={"finishReason": "length", "rawFinishReason": "max_tokens"},
         usage=Usage(input_tokens=4, output_tokens=9, reasoning_tokens=2, raw={"prompt_tokens": 4}),
     )
-    dumped = dump_answer([user(), AssistantMessage(id="message-1", content=content_)])
+    dumped = dump_response([user(), AssistantMessage(id="message-1", content=content_)])
     assert dumped.payload == {
         "candidates": [
             {
@@ -535,14 +542,14 @@ def test_the_answer_of_another_provider_is_told_in_the_words_of_gemini() -> None
     }
 
 
-def test_an_answer_that_does_not_say_why_it_ended_ends() -> None:
-    dumped = dump_answer([step(TextPart("hi"))])
+def test_a_response_without_a_finish_reason_gets_one() -> None:
+    dumped = dump_response([step(TextPart("hi"))])
     assert dumped.payload["candidates"][0]["finishReason"] == "STOP"
     assert [loss.severity for loss in dumped.losses if loss.path.endswith("finishReason")] == ["repaired"]
-    assert [loss.severity for loss in dump_answer([]).losses] == ["repaired"]
+    assert [loss.severity for loss in dump_response([]).losses] == ["repaired"]
 
 
-def test_counts_that_a_stream_replaced_are_told_and_a_signature_that_moved() -> None:
+def test_replaced_usage_and_moved_signatures_of_a_stream_are_reported() -> None:
     counted = [
         response(text("a"), usageMetadata={"promptTokenCount": 4}),
         response(text("", thoughtSignature="S"), end="STOP", usageMetadata={"promptTokenCount": 5}),
@@ -553,24 +560,24 @@ def test_counts_that_a_stream_replaced_are_told_and_a_signature_that_moved() -> 
     ]
 
 
-# Nothing in silence
+# Losses
 
 READ: dict[str, tuple[Callable[[Json], Loaded], Json]] = {
     **{f"request, {name}": (load, payload) for name, payload in REQUESTS.items()},
-    "a body": (load_answer, BODY),
-    **{f"stream, {name}": (load_answer, events) for name, events in ANSWERS.items()},
+    "a body": (load_response, BODY),
+    **{f"stream, {name}": (load_response, events) for name, events in RESPONSES.items()},
 }
 
 
 def outcome(read: Callable[[Json], Loaded], payload: Json) -> tuple[Json, Json] | None:
-    """What reading gives, and what writing it again gives; nothing, if it is refused."""
+    """Return the messages and the written payload, or None if reading is refused."""
     try:
         loaded = read(payload)
     except PartitaError:
         return None
     written = (
-        dump_answer(loaded.messages)
-        if read is load_answer
+        dump_response(loaded.messages)
+        if read is load_response
         else dump(loaded.messages, loaded.request or Request())
     )
     request = None if loaded.request is None else (loaded.request.tools, loaded.request.settings)
@@ -581,7 +588,7 @@ def outcome(read: Callable[[Json], Loaded], payload: Json) -> tuple[Json, Json] 
 
 
 @each_row(("read", "payload"), READ.values(), ids=READ)
-def test_no_leaf_changes_in_silence(read: Callable[[Json], Loaded], payload: Json) -> None:
+def test_every_leaf_is_read_and_written_or_reported(read: Callable[[Json], Loaded], payload: Json) -> None:
     before = outcome(read, payload)
     assert before is not None
     silent = [
@@ -593,7 +600,7 @@ def test_no_leaf_changes_in_silence(read: Callable[[Json], Loaded], payload: Jso
     assert not silent
 
 
-def test_all_that_a_message_can_hold_is_there_or_told() -> None:
+def test_losses_of_a_full_conversation_are_reported() -> None:
     dumped = dump(full_conversation())
     for path in ("$[2].content.usage", "$[2].content.metadata", "$[2].content.parts[4].citations", "$[3]"):
         assert [loss for loss in dumped.losses if loss.path == path]
@@ -601,32 +608,32 @@ def test_all_that_a_message_can_hold_is_there_or_told() -> None:
 
 
 @given(messages=st.lists(any_message(), max_size=4))
-def test_any_messages_become_a_request_that_is_read_again(messages: list[Message]) -> None:
+def test_any_messages_become_a_request_that_can_be_read(messages: list[Message]) -> None:
     payload = dump(messages).payload
     load(payload)
-    load_answer(dump_answer(messages).payload)
+    load_response(dump_response(messages).payload)
 
 
-# What Google's own package makes of it
+# The official package
 
 
-@each_row("payload", [BAKERY, SNAKES], ids=["all of it", "in snake case"])
-def test_google_reads_the_contents(payload: JsonObject) -> None:
+@each_row("payload", [FULL_REQUEST, SNAKE_CASE_REQUEST], ids=["all members", "in snake case"])
+def test_the_official_package_reads_written_contents(payload: JsonObject) -> None:
     from google.genai import types
 
     for one in dump(load(payload).messages).payload["contents"]:
         types.Content.model_validate(one)
 
 
-def test_google_reads_the_answer() -> None:
+def test_the_official_package_reads_a_written_response() -> None:
     from google.genai import types
 
-    read = types.GenerateContentResponse.model_validate(dump_answer(load_answer(BODY).messages).payload)
+    read = types.GenerateContentResponse.model_validate(dump_response(load_response(BODY).messages).payload)
     assert read.candidates is not None
     assert read.candidates[0].finish_reason == types.FinishReason.STOP
 
 
-def test_what_google_builds_is_read() -> None:
+def test_contents_of_the_official_package_are_read() -> None:
     from google.genai import types
 
     built = types.Content(

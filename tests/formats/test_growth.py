@@ -1,4 +1,4 @@
-"""Reading and writing take time in proportion to what is read and written, in every format."""
+"""Every format reads and writes in linear time."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from cProfile import Profile
@@ -23,21 +23,21 @@ from tests.tables import each_row
 FEW: Final = 32
 TIMES: Final = 4
 MOST: Final = 6.0
-"""How many times as many calls `TIMES` times as much may take. What is quadratic takes far more."""
+"""The largest factor of function calls for `TIMES` times the input. Quadratic code is far above it."""
 
-NOTE: Final = {"other": {"kept": True}}
+METADATA: Final = {"other": {"kept": True}}
 
 
-def words(number: int) -> TextPart:
-    """A text that is not plain, so that no format takes its shortest way."""
-    return TextPart(f"words {number}", provider_metadata=NOTE)
+def text(number: int) -> TextPart:
+    """Return a text with metadata, so that formats do not use their fast paths."""
+    return TextPart(f"text {number}", provider_metadata=METADATA)
 
 
 def call(number: int) -> ToolCallPart:
-    """A call with its result."""
+    """Return a call with its result."""
     state, output = "output-available", TextOutput(f"result {number}")
     return ToolCallPart(
-        f"call-{number}", "look", state, {"at": number}, output=output, call_provider_metadata=NOTE
+        f"call-{number}", "look", state, {"at": number}, output=output, call_provider_metadata=METADATA
     )
 
 
@@ -49,47 +49,47 @@ def user(number: int, *parts: TextPart) -> UserMessage:
     return UserMessage(id=f"u-{number}", content=UserContent(parts=parts))
 
 
-def asked(number: int) -> ToolCallPart:
+def pending_call(number: int) -> ToolCallPart:
     return ToolCallPart(f"call-{number}", "look", "input-available", {"at": number})
 
 
-def answer(number: int) -> ToolMessage:
+def result_message(number: int) -> ToolMessage:
     result = ToolResultPart(f"call-{number}", "look", TextOutput(f"result {number}"))
     return ToolMessage(id=f"t-{number}", content=[result])
 
 
 SHAPES: Final[Mapping[str, Callable[[int], list[Message]]]] = {
-    "assistant messages": lambda n: [user(0, words(0)), *(assistant(i, words(i)) for i in range(n))],
-    "plain assistant messages": lambda n: [assistant(i, TextPart(f"words {i}")) for i in range(n)],
-    "user messages": lambda n: [user(i, words(i)) for i in range(n)],
-    "parts of a user": lambda n: [user(0, *map(words, range(n)))],
-    "parts of an assistant": lambda n: [assistant(0, *map(words, range(n)))],
+    "assistant messages": lambda n: [user(0, text(0)), *(assistant(i, text(i)) for i in range(n))],
+    "plain assistant messages": lambda n: [assistant(i, TextPart(f"text {i}")) for i in range(n)],
+    "user messages": lambda n: [user(i, text(i)) for i in range(n)],
+    "parts of a user": lambda n: [user(0, *map(text, range(n)))],
+    "parts of an assistant": lambda n: [assistant(0, *map(text, range(n)))],
     "calls": lambda n: [assistant(0, *map(call, range(n)))],
     "steps": lambda n: [
-        assistant(0, *(part for i in range(n) for part in (StepStartPart(), words(i), call(i))))
+        assistant(0, *(part for i in range(n) for part in (StepStartPart(), text(i), call(i))))
     ],
-    "tool messages": lambda n: [assistant(0, *map(asked, range(n))), *map(answer, range(n))],
-    "results without calls": lambda n: list(map(answer, range(n))),
+    "tool messages": lambda n: [assistant(0, *map(pending_call, range(n))), *map(result_message, range(n))],
+    "results without calls": lambda n: list(map(result_message, range(n))),
 }
 
 
 def calls_of(function: Callable[[Any], Any], argument: Any) -> tuple[Any, int]:
-    """What a function returns, and how many calls of functions that took."""
+    """Return the result of a function and the number of function calls it made."""
     profile = Profile(builtins=False)
     returned = profile.runcall(function, argument)
     return returned, sum(entry.callcount for entry in profile.getstats())
 
 
 def growth(function: Callable[[Any], Any], few: Any, many: Any) -> tuple[Any, Any, float]:
-    """What a function returns for both, and how many times as many calls the second took."""
+    """Return both results of a function, and the factor by which its function calls grew."""
     function(few)  # imports and caches are counted neither time
     small, before = calls_of(function, few)
     large, after = calls_of(function, many)
     return small, large, after / before
 
 
-def excessive(name: str, shape: str) -> Iterator[str]:
-    """The ways of a format that take too many calls for a shape of messages."""
+def nonlinear_directions(name: str, shape: str) -> Iterator[str]:
+    """Return the directions in which a format makes too many function calls for a shape of messages."""
     format_ = all_formats()[name]
     few, many = SHAPES[shape](FEW), SHAPES[shape](FEW * TIMES)
     try:
@@ -122,4 +122,4 @@ ALWAYS: Final = [
 
 @each_row(("name", "shape"), [*ALWAYS, *sampled(CASES, 6)], ids=str)
 def test_what_is_four_times_as_long_takes_about_four_times_as_long(name: str, shape: str) -> None:
-    assert not list(excessive(name, shape))
+    assert not list(nonlinear_directions(name, shape))

@@ -1,4 +1,4 @@
-"""Messages of LangChain, both ways, made and read back with its own classes."""
+"""LangChain messages in both directions, built and read with its own classes."""
 
 from typing import Any
 
@@ -23,7 +23,7 @@ from partita.types.parts import (
     TextOutput,
     TextPart,
 )
-from tests.formats.langchain_histories import histories, standard_blocks, streamed
+from tests.formats.langchain_histories import histories, message_chunks, standard_blocks
 from tests.sampling import FULL
 from tests.strategies import ui_messages
 from tests.tables import each_row
@@ -33,7 +33,7 @@ NAMES = tuple(HISTORIES)
 
 
 @each_row("name", ["standard", "other"])
-def test_what_langchain_writes_today_comes_back_the_same(name: str) -> None:
+def test_current_messages_round_trip(name: str) -> None:
     loaded = load(HISTORIES[name])
     dumped = dump(loaded.messages)
     assert loaded.losses == ()
@@ -42,7 +42,7 @@ def test_what_langchain_writes_today_comes_back_the_same(name: str) -> None:
 
 
 @each_row("name", ["anthropic", "openai", "other"])
-def test_blocks_of_providers_come_back_the_same_in_version_0(name: str) -> None:
+def test_provider_blocks_round_trip_in_version_0(name: str) -> None:
     loaded = load(HISTORIES[name])
     dumped = dump(loaded.messages, version=0)
     assert loaded.losses == ()
@@ -62,7 +62,7 @@ def _without_version(message: Json) -> Json:
 
 @each_row("name", NAMES)
 @each_row("version", [0, 1])
-def test_reading_what_was_written_gives_the_same_messages(name: str, version: int) -> None:
+def test_written_messages_are_read_and_written_unchanged(name: str, version: int) -> None:
     messages = load(HISTORIES[name]).messages
     dumped = dump(messages, version)
     again = load(dumped.payload)
@@ -72,14 +72,14 @@ def test_reading_what_was_written_gives_the_same_messages(name: str, version: in
 
 @each_row("name", NAMES)
 @each_row("version", [0, 1])
-def test_langchain_reads_what_is_written(name: str, version: int) -> None:
+def test_langchain_reads_written_messages(name: str, version: int) -> None:
     dumped = dump(load(HISTORIES[name]).messages, version)
     for message in messages_from_dict(dumped.payload):
         assert message.content_blocks is not None
 
 
 @each_row("version", [0, 1])
-def test_langchain_reads_a_conversation_that_has_everything(version: int) -> None:
+def test_langchain_reads_a_full_conversation(version: int) -> None:
     dumped = dump(full_conversation(), version)
     messages = messages_from_dict(dumped.payload)
     calls = {call["id"] for one in messages if isinstance(one, AIMessage) for call in one.tool_calls}
@@ -88,24 +88,24 @@ def test_langchain_reads_a_conversation_that_has_everything(version: int) -> Non
     assert dump(load(dumped.payload).messages, version).payload == dumped.payload
 
 
-def test_the_standard_blocks_of_a_dump_are_those_that_langchain_makes_itself() -> None:
+def test_standard_blocks_equal_those_of_langchain() -> None:
     for name in ("anthropic", "openai"):
         given_ = messages_from_dict(HISTORIES[name])
         written = messages_from_dict(dump(load(HISTORIES[name]).messages).payload)
         for before, after in zip(given_, written, strict=True):
             if isinstance(before, AIMessage) and isinstance(before.content, list):
-                assert _known(after.content_blocks) == _known(before.content_blocks)
+                assert _comparable(after.content_blocks) == _comparable(before.content_blocks)
 
 
-def _known(blocks: list[Any]) -> list[Any]:
-    """What every reading agrees on: kinds, texts, names, arguments and signatures."""
+def _comparable(blocks: list[Any]) -> list[Any]:
+    """Return the members that every conversion has: types, texts, names, arguments and signatures."""
     names = ("type", "text", "reasoning", "name", "args", "id", "output")
     kinds = {"text", "reasoning", "tool_call", "image"}
     return [{key: one.get(key) or None for key in names} for one in blocks if one["type"] in kinds]
 
 
 @pytest.mark.filterwarnings("ignore:The function `load` is in beta")
-def test_constructors_are_read_as_message_dicts_are() -> None:
+def test_constructors_are_read_like_message_dicts() -> None:
     messages = [load_constructor(one, allowed_objects="messages") for one in HISTORIES["constructors"]]
     assert [one.content for one in messages] == [one.content for one in standard_blocks()]
     loaded = load(HISTORIES["constructors"])
@@ -113,8 +113,8 @@ def test_constructors_are_read_as_message_dicts_are() -> None:
     assert {loss.severity for loss in loaded.losses} == {"minor"}
 
 
-def test_pieces_of_a_stream_are_joined_as_langchain_joins_them() -> None:
-    first, *others = streamed()
+def test_message_chunks_are_joined_as_by_langchain() -> None:
+    first, *others = message_chunks()
     whole: Any = first
     for other in others:
         whole = whole + other
@@ -128,7 +128,7 @@ def test_pieces_of_a_stream_are_joined_as_langchain_joins_them() -> None:
     assert written.usage_metadata == expected.usage_metadata
 
 
-def test_calls_are_one_with_their_blocks_and_their_results() -> None:
+def test_calls_are_merged_with_their_blocks_and_results() -> None:
     answer = load(HISTORIES["standard"]).messages[2]
     assert isinstance(answer, AssistantMessage)
     calls = {part.id: part for part in answer.parts if isinstance(part, ToolCallPart)}
@@ -141,7 +141,7 @@ def test_calls_are_one_with_their_blocks_and_their_results() -> None:
     assert calls["srv1"].output == JsonOutput([{"url": "https://example.com/found"}])
 
 
-def test_signatures_stand_where_requests_look_for_them() -> None:
+def test_signatures_are_in_the_metadata_of_their_provider() -> None:
     answer = load(HISTORIES["anthropic"]).messages[1]
     reasoning = [part for part in answer.parts if isinstance(part, ReasoningPart)]
     assert reasoning[0].provider_metadata is not None
@@ -154,26 +154,26 @@ def test_signatures_stand_where_requests_look_for_them() -> None:
     assert metadata[0]["google"] == {"thoughtSignature": "Y2FsbA=="}
 
 
-def test_an_output_in_json_comes_back_by_its_artifact() -> None:
+def test_a_json_output_is_read_from_the_artifact() -> None:
     answer = load(HISTORIES["openai"]).messages[2]
     outputs = [part.output for part in answer.parts if isinstance(part, ToolCallPart)]
     assert outputs == [JsonOutput({"metres": 39})]
 
 
-def test_a_state_is_read_with_what_stands_beside_its_messages() -> None:
+def test_other_members_of_a_state_become_settings() -> None:
     loaded = load(HISTORIES["plain"])
     assert loaded.request is not None
     assert loaded.request.settings == {"count": 2}
     assert loaded.messages == load(HISTORIES["openai"]).messages
 
 
-def test_results_that_stand_elsewhere_are_told() -> None:
+def test_misplaced_results_are_reported() -> None:
     standard = HISTORIES["standard"]
     loaded = load([*standard[:3], standard[5], standard[4], standard[3]])
     assert [loss.severity for loss in loaded.losses] == ["changed", "changed"]
 
 
-def test_what_has_no_place_can_be_carried_along() -> None:
+def test_lost_values_are_carried_in_the_sidecar() -> None:
     assert FORMAT.slot is not None
     payload = dump(full_conversation()).payload
     filled = FORMAT.slot.put(payload, {"version": 1})
@@ -237,8 +237,8 @@ def _message(type_: str, content: Json, **members: Json) -> JsonObject:
 
 @st.composite
 def responses(draw: st.DrawFn) -> JsonObject:
-    """A response with a content of any form, and its calls beside it as LangChain lists them, or not."""
-    other = draw(st.sampled_from(("signature", "summary")))  # what another provider's blocks have
+    """A response with content of any form, and with or without a list of its calls."""
+    other = draw(st.sampled_from(("signature", "summary")))  # members of the other provider's blocks
     drawn = draw(st.lists(BLOCKS, max_size=3, unique_by=str))
     blocks: list[JsonObject] = [one for one in drawn if other not in one]
     blocks += draw(st.lists(CALLS, max_size=2, unique_by=lambda call: str(call["id"])))
@@ -269,14 +269,14 @@ HISTORY = st.lists(
 @pytest.mark.parametrize("version", [0, 1])
 @settings(max_examples=500 if FULL else 60)
 @given(history=HISTORY)
-def test_every_form_of_a_message_is_known_when_it_is_read(version: int, history: list[JsonObject]) -> None:
+def test_every_form_of_a_message_is_read_without_losses(version: int, history: list[JsonObject]) -> None:
     assert load(history, version).losses == ()
 
 
 @pytest.mark.parametrize("version", [0, 1])
 @settings(max_examples=500 if FULL else 60)
 @given(history=HISTORY)
-def test_what_langchain_cannot_read_is_not_written(version: int, history: list[JsonObject]) -> None:
+def test_only_messages_that_langchain_reads_are_written(version: int, history: list[JsonObject]) -> None:
     messages_from_dict(dump(load(history, version).messages, version).payload)
 
 
@@ -288,16 +288,16 @@ HEIGHT = ToolCallPart("c1", "height", "output-available", {"tower": 1}, output=J
 @each_row(
     "steps",
     [[HEIGHT, STEP, TextPart("Tall.")], [TextPart("I look."), STEP, HEIGHT, STEP, TextPart("Tall.")]],
-    ids=["a call first", "words first"],
+    ids=["a call first", "text first"],
 )
-def test_the_steps_of_an_answer_come_back_as_one_message(version: int, steps: list[AssistantPart]) -> None:
+def test_the_steps_of_a_response_round_trip_as_one_message(version: int, steps: list[AssistantPart]) -> None:
     written = dump([AssistantMessage(id="a1", content=steps)], version)
     assert written.losses == ()
     (read,) = load(written.payload, version).messages
     assert (read.id, read.type, list(read.parts)) == ("a1", "tool", steps)
 
 
-def test_reasoning_and_calls_that_change_their_place_are_reported() -> None:
+def test_moved_reasoning_and_calls_are_reported() -> None:
     parts: list[AssistantPart] = [HEIGHT, TextPart("Tall."), ReasoningPart("Hm.")]
     message = AssistantMessage(id="a1", content=parts)
     assert dump([message]).losses == ()
@@ -329,7 +329,7 @@ def test_a_signature_is_only_written_for_the_provider_of_the_message() -> None:
         [{"type": "ai", "content": "", "tool_calls": [{"name": 3}]}],
     ],
 )
-def test_what_is_no_history_is_refused(payload: Json) -> None:
+def test_invalid_histories_are_refused(payload: Json) -> None:
     with pytest.raises(ConversionError) as refused:
         load(payload)
     assert refused.value.hint
@@ -337,7 +337,7 @@ def test_what_is_no_history_is_refused(payload: Json) -> None:
 
 @pytest.mark.parametrize("version", [0, 1])
 @given(data=st.data())
-def test_any_conversation_can_be_written_and_read_again(version: int, data: st.DataObject) -> None:
+def test_any_conversation_round_trips(version: int, data: st.DataObject) -> None:
     from partita.formats.ai_sdk.ui import format as ui
 
     try:
@@ -349,7 +349,7 @@ def test_any_conversation_can_be_written_and_read_again(version: int, data: st.D
     assert dump(again.messages, version).payload == dumped.payload
 
 
-def test_nothing_is_nothing() -> None:
+def test_empty_and_single_messages_are_read() -> None:
     assert dump([]).payload == []
     assert load([]).messages == ()
     assert isinstance(load({"type": "human", "content": "hi"}).messages[0], UserMessage)

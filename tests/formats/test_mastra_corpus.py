@@ -1,4 +1,4 @@
-"""Stored messages of Mastra with known readings."""
+"""Recorded Mastra messages with known readings."""
 
 from collections.abc import Callable
 
@@ -21,59 +21,59 @@ def cases(name: str) -> list[JsonObject]:
 
 
 def row_of(case: JsonObject) -> JsonObject:
-    """The stored message of a case; a bare payload is the text of an assistant."""
-    told = case["input"]
-    if is_object(told):
-        return told
+    """Return the stored message of a case; a bare payload is the text of an assistant."""
+    given = case["input"]
+    if is_object(given):
+        return given
     return {
         "id": "m",
         "role": "assistant",
-        "content": {"format": 2, "parts": [{"type": "text", "text": told}]},
+        "content": {"format": 2, "parts": [{"type": "text", "text": given}]},
     }
 
 
-def reading(execution: NetworkExecution, wanted: JsonObject) -> JsonObject:
-    """An execution in the words of the corpus."""
+def describe_execution(execution: NetworkExecution, wanted: JsonObject) -> JsonObject:
+    """Describe an execution with the members of the recording."""
     result = execution.final_result
     assert result is not None
-    beside: JsonObject = dict(result.extra or {})
+    extra: JsonObject = dict(result.extra or {})
     found: JsonObject = {
         "primitiveType": execution.primitive_type,
         "primitiveId": execution.primitive_id,
         "selectionReason": execution.selection_reason,
         "input": execution.input,
         "text": result.text,
-        "toolCalls": [called(call) for call in result.tool_calls],
+        "toolCalls": [describe_call(call) for call in result.tool_calls],
         "messageCount": len(expand(result.messages)),
         "result": result.value,
-        "toolCallId": beside.get("toolCallId"),
+        "toolCallId": extra.get("toolCallId"),
     }
     if "run" in wanted:
-        found["run"] = run_of(result.value, beside)
+        found["run"] = describe_run(result.value, extra)
     return {key: found[key] for key in wanted}
 
 
-def called(call: ToolCallPart) -> JsonObject:
+def describe_call(call: ToolCallPart) -> JsonObject:
     output = call.output
     result = {"result": output.value} if isinstance(output, TextOutput | JsonOutput) else {}
     return {"toolCallId": call.id, "toolName": call.name, "args": call.input, **result}
 
 
-def run_of(value: Json, beside: JsonObject) -> JsonObject:
+def describe_run(value: Json, extra: JsonObject) -> JsonObject:
     return {
-        "runId": beside["runId"],
-        "success": beside["runSuccess"],
+        "runId": extra["runId"],
+        "success": extra["runSuccess"],
         "status": value["status"],
         "steps": [name for name in value["steps"] if name != "input"],
         "result": value.get("result"),
-        "chunkCount": len(beside["chunks"]),
+        "chunkCount": len(extra["chunks"]),
     }
 
 
-def judged(message: Message, wanted: JsonObject) -> JsonObject:
-    """What a message says, in the words of the corpus."""
+def describe(message: Message, wanted: JsonObject) -> JsonObject:
+    """Describe a message with the members of the recording."""
     if isinstance(message, AssistantMessage) and message.content.network_execution is not None:
-        return reading(message.content.network_execution, wanted)
+        return describe_execution(message.content.network_execution, wanted)
     found: JsonObject = {"internal": message.internal}
     metadata = message.content.metadata
     if is_object(metadata) and "completionResult" in metadata:
@@ -85,13 +85,13 @@ def judged(message: Message, wanted: JsonObject) -> JsonObject:
     return found
 
 
-def test_every_network_payload_reads_as_it_should() -> None:
+def test_network_payloads_are_read_as_recorded() -> None:
     wrong: dict[str, JsonObject] = {}
     for case in cases("network-payloads"):
         loaded = load_v2(row_of(case))
         assert loaded.lossless, case["id"]
         (message,) = loaded.messages
-        found = judged(message, case["reading"])
+        found = describe(message, case["reading"])
         if found != case["reading"]:
             wrong[case["id"]] = found
         if isinstance(case["input"], str) and isinstance(message, AssistantMessage):
@@ -119,7 +119,7 @@ VERSIONS: tuple[Version, ...] = (5, 6, 7)
 
 
 @each_row("version", VERSIONS)
-def test_every_ui_message_comes_back_from_a_row(version: Version) -> None:
+def test_every_ui_message_round_trips_through_a_row(version: Version) -> None:
     for case in cases("ui-roundtrip"):
         (message,) = ui.load([case["input"]]).messages
         row = dump_v2([message])
@@ -131,7 +131,7 @@ def test_every_ui_message_comes_back_from_a_row(version: Version) -> None:
         assert direct.losses or drawn.payload == [case["input"]], case["id"]
 
 
-def test_every_ui_message_stored_as_v2_survives() -> None:
+def test_every_ui_message_stored_as_v2_round_trips() -> None:
     for case in cases("ui-roundtrip"):
         message = case["input"]
         content = {"format": 2, "parts": message["parts"], "metadata": message["metadata"]}
@@ -140,11 +140,11 @@ def test_every_ui_message_stored_as_v2_survives() -> None:
         assert ui.dump(loaded.messages, repair=False).payload == [message], case["id"]
 
 
-APART = {"nh-0011"}
-"""Whose calls stand apart, where the last page did not look."""
+DIFFERENT = {"nh-0011"}
+"""Recordings whose calls are in separate messages, which the old UI ignored."""
 
 
-def test_a_history_of_networks_reads_as_the_old_page_showed_it() -> None:
+def test_networks_are_shown_as_in_the_old_ui() -> None:
     wrong: dict[str, Json] = {}
     for case in cases("network-history"):
         if case["kind"] != "network-history":
@@ -152,20 +152,20 @@ def test_a_history_of_networks_reads_as_the_old_page_showed_it() -> None:
         loaded = ui.load(case["input"])
         assert loaded.lossless, case["id"]
         for message, shown in zip(loaded.messages, case["expected"], strict=True):
-            found = run_shown(structured(message) or message)
+            found = shown_run(structured(message) or message)
             is_run = bool(shown["parts"]) and shown["parts"] != to_json_parts(message)
-            if found != (run_told(shown["parts"][0]) if is_run else None):
+            if found != (recorded_run(shown["parts"][0]) if is_run else None):
                 wrong[case["id"]] = found
-    assert wrong.keys() == APART & {case["id"] for case in cases("network-history")}
+    assert wrong.keys() == DIFFERENT & {case["id"] for case in cases("network-history")}
 
 
 def to_json_parts(message: Message) -> Json:
-    """The parts of a message as the old API had them."""
+    """Return the parts of a message as in the old API."""
     return ui.dump([message], repair=False).payload[0]["parts"]
 
 
-def run_shown(message: Message) -> JsonObject | None:
-    """What the page shows of a network's run: what ran, its input, the calls, the answer."""
+def shown_run(message: Message) -> JsonObject | None:
+    """Return what the UI shows of a network execution: its name, input, calls and answer."""
     run = message.content.network_execution if isinstance(message, AssistantMessage) else None
     if run is None or run.final_result is None:
         return None
@@ -177,7 +177,7 @@ def run_shown(message: Message) -> JsonObject | None:
     }
 
 
-def run_told(part: JsonObject) -> JsonObject:
+def recorded_run(part: JsonObject) -> JsonObject:
     children = part["output"]["childMessages"]
     calls = [child for child in children if child["type"] == "tool"]
     return {

@@ -1,4 +1,4 @@
-"""Canonical messages as V2 and V1 messages of Mastra."""
+"""Canonical messages → Mastra V2 and V1 messages."""
 
 import pytest
 from hypothesis import assume, given
@@ -39,7 +39,7 @@ from tests.leaves import changes
 from tests.recordings import cases
 from tests.tables import each_row
 
-from .test_mastra_v2 import rows, words
+from .test_mastra_v2 import rows, text_part
 
 NAMES = ("mastra-v2", "mastra-v1")
 
@@ -51,24 +51,24 @@ def call(state: ToolState, output: ToolOutput, *children: Message) -> AssistantM
 
 
 def invocation(state: str, **more: Json) -> JsonObject:
-    told: JsonObject = {"state": state, "toolCallId": "c1", "toolName": "stock", "args": {}, **more}
-    return {"type": "tool-invocation", "toolInvocation": told}
+    members: JsonObject = {"state": state, "toolCallId": "c1", "toolName": "stock", "args": {}, **more}
+    return {"type": "tool-invocation", "toolInvocation": members}
 
 
 WRITTEN: dict[str, tuple[Message, list[JsonObject]]] = {
-    "a picture is a file": (
+    "an image becomes a file": (
         UserMessage(id="m", content=[ImagePart("https://a.example/p.png", "image/png", name="p.png")]),
         [{"type": "file", "data": "https://a.example/p.png", "mimeType": "image/png", "filename": "p.png"}],
     ),
-    "data in a url are bare base64": (
+    "a data URL becomes base64": (
         UserMessage(id="m", content=[FilePart("data:image/png;base64,iVBO", "image/png")]),
         [{"type": "file", "data": "iVBO", "mimeType": "image/png"}],
     ),
-    "a file that only a provider has": (
+    "a provider file": (
         UserMessage(id="m", content=[FilePart("", "image/png", provider_reference={"openai": "file-Ab3"})]),
         [{"type": "file", "data": "file-Ab3", "mimeType": "image/png"}],
     ),
-    "a signed thought": (
+    "signed reasoning": (
         AssistantMessage(
             id="m", content=[ReasoningPart("hm", provider_metadata={"anthropic": {"signature": "s="}})]
         ),
@@ -81,23 +81,23 @@ WRITTEN: dict[str, tuple[Message, list[JsonObject]]] = {
             }
         ],
     ),
-    "a call that failed": (
+    "a failed call": (
         call("output-error", ErrorTextOutput("No stock.")),
         [invocation("output-error", errorText="No stock.")],
     ),
-    "a call that was not allowed": (
+    "a denied call": (
         call("output-denied", ExecutionDeniedOutput("Too dear.")),
         [invocation("output-denied", approval={"id": "c1", "approved": False, "reason": "Too dear."})],
     ),
-    "a call that never ended": (
+    "an interrupted call": (
         call("output-error", InterruptedOutput("aborted")),
         [invocation("output-error", errorText="The tool call was interrupted: it was stopped.")],
     ),
-    "the result has no call right before it": (
+    "a result without a call": (
         ToolMessage(id="m", content=[ToolResultPart("c1", "stock", TextOutput("3"))]),
         [invocation("result", result="3")],
     ),
-    "a sub-agent under its call": (
+    "a sub-agent": (
         call("output-available", TextOutput("3"), AssistantMessage(id="i", content="Three.")),
         [
             {
@@ -117,27 +117,27 @@ WRITTEN: dict[str, tuple[Message, list[JsonObject]]] = {
 
 
 @each_row(("message", "parts"), WRITTEN.values(), ids=WRITTEN)
-def test_parts_as_v2(message: Message, parts: list[JsonObject]) -> None:
+def test_parts_are_written_as_v2(message: Message, parts: list[JsonObject]) -> None:
     (row,) = dump_v2([message]).payload
     assert row["content"]["parts"] == parts
     assert row["role"] in ("user", "assistant")
 
 
 LOST: dict[str, tuple[Message, set[str]]] = {
-    "nothing of a call with its result": (call("output-available", TextOutput("3")), set()),
-    "nothing of a thought": (
+    "a call with its result": (call("output-available", TextOutput("3")), set()),
+    "reasoning": (
         AssistantMessage(id="m", content=[ReasoningPart("hm", id="r", state="done", token_count=3)]),
         set(),
     ),
-    "where a message stands": (
+    "members of a message": (
         UserMessage(id="m", content="Hi.", parent_id="l", run_id="r", seq=4, internal=True),
         {"$[0].parentId", "$[0].runId", "$[0].seq", "$[0].internal"},
     ),
-    "that a call was cut off": (
+    "an interrupted call": (
         call("output-error", InterruptedOutput("aborted")),
         {"$[0].content.parts[0].output"},
     ),
-    "that a picture is one": (
+    "an image": (
         UserMessage(id="m", content=[ImagePart("https://a.example/p.png", "image/png")]),
         {"$[0].content.parts[0].type"},
     ),
@@ -145,11 +145,11 @@ LOST: dict[str, tuple[Message, set[str]]] = {
 
 
 @each_row(("message", "paths"), LOST.values(), ids=LOST)
-def test_what_v2_has_no_place_for_is_told(message: Message, paths: set[str]) -> None:
+def test_members_without_a_v2_equivalent_are_reported(message: Message, paths: set[str]) -> None:
     assert {loss.path for loss in dump_v2([message]).losses} == paths
 
 
-def test_a_network_execution_is_a_part_that_is_read_back() -> None:
+def test_a_network_execution_round_trips_as_a_part() -> None:
     network = NetworkExecution("agent", "clerk", "it knows")
     message = AssistantMessage(id="m", content=AssistantContent(parts=(), network_execution=network))
     dumped = dump_v2([message])
@@ -157,14 +157,14 @@ def test_a_network_execution_is_a_part_that_is_read_back() -> None:
     assert (load_v2(dumped.payload).messages, dumped.lossless) == ((message,), True)
 
 
-def test_v1_tells_calls_results_and_words_apart() -> None:
+def test_v1_has_separate_messages_for_calls_results_and_texts() -> None:
     asked = UserMessage(id="q", thread_id="t", content="How many?")
     done = ToolCallPart("c1", "stock", "output-available", {"sku": "x"}, output=TextOutput("3"))
     answer = AssistantMessage(id="m", thread_id="t", content=[done, StepStartPart(), TextPart("Three left.")])
     dumped = dump_v1([SystemMessage(id="s", content="Be brief."), asked, answer])
     assert dumped.payload == [
         {"id": "s", "role": "system", "type": "text", "content": "Be brief."},
-        {"id": "q", "role": "user", "threadId": "t", "type": "text", "content": [words("How many?")]},
+        {"id": "q", "role": "user", "threadId": "t", "type": "text", "content": [text_part("How many?")]},
         {
             "id": "m",
             "role": "assistant",
@@ -184,7 +184,7 @@ def test_v1_tells_calls_results_and_words_apart() -> None:
             "role": "assistant",
             "threadId": "t",
             "type": "text",
-            "content": [words("Three left.")],
+            "content": [text_part("Three left.")],
         },
     ]
     assert not dumped.lossless
@@ -193,7 +193,7 @@ def test_v1_tells_calls_results_and_words_apart() -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 @given(data=st.data())
-def test_no_leaf_is_lost_in_silence(name: str, data: st.DataObject) -> None:
+def test_every_leaf_is_written_or_reported(name: str, data: st.DataObject) -> None:
     dump = get_format(name).dump
     assert dump is not None
     plain = to_json(data.draw(canonical.messages()))
@@ -207,7 +207,7 @@ def test_no_leaf_is_lost_in_silence(name: str, data: st.DataObject) -> None:
 
 
 @given(raw=rows())
-def test_what_mastra_stored_is_written_so_that_it_reads_the_same(raw: JsonObject) -> None:
+def test_stored_messages_round_trip(raw: JsonObject) -> None:
     loaded = load_v2(raw)
     dumped = dump_v2(loaded.messages)
     again = load_v2(loads(dumps(dumped.payload)))
@@ -216,8 +216,8 @@ def test_what_mastra_stored_is_written_so_that_it_reads_the_same(raw: JsonObject
     assert dump_v2(again.messages).payload == dumped.payload or again.losses
 
 
-def test_known_messages_come_back() -> None:
-    """V1 to the letter; of V2, which has had two ways to write some things, all that was said."""
+def test_recorded_messages_round_trip() -> None:
+    """V1 messages are written unchanged. V2 has two spellings of some values, which are read as equal."""
     for case in cases("mastra/message-list.jsonl"):
         older, stored = case["expected"].get("v1"), case["expected"].get("db")
         if is_array(older):

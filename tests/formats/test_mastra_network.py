@@ -1,4 +1,4 @@
-"""What networks leave in texts: executions of every generation, routing decisions, feedback."""
+"""Networks stored as text: executions of every generation, routing decisions and feedback."""
 
 from typing import Any
 
@@ -71,18 +71,18 @@ def hours(output: ToolOutput | None) -> ToolCallPart:
 OPEN = JsonOutput({"until": 18})
 
 
-def given_back(body: JsonObject) -> NetworkResult:
+def network_result(body: JsonObject) -> NetworkResult:
     execution = read_network(text(payload(**AGENT, finalResult=body)))
     assert execution is not None
     assert execution.final_result is not None
     return execution.final_result
 
 
-# --- every generation ------------------------------------------------------------------------------------
+# --- executions --------------------------------------------------------------------------------------
 
 AGENT = {"primitiveType": "agent", "primitiveId": "clerk"}
 EXECUTIONS: dict[str, tuple[JsonObject, NetworkExecution]] = {
-    "the first agents": (
+    "an agent of the first version": (
         payload(resourceType="agent", resourceId="clerk", finalResult={"text": "Until six."}),
         NetworkExecution(
             "agent",
@@ -92,7 +92,7 @@ EXECUTIONS: dict[str, tuple[JsonObject, NetworkExecution]] = {
             extra=Extra({"mastra:note": {"names": "resource"}}),
         ),
     ),
-    "the first tools": (
+    "a tool of the first version": (
         payload(resourceType="tool", resourceId="hours", args={"day": "mon"}, result=None, toolCallId="k1"),
         NetworkExecution(
             "tool",
@@ -122,7 +122,7 @@ EXECUTIONS: dict[str, tuple[JsonObject, NetworkExecution]] = {
             NetworkResult(value="till six", extra=Extra({"toolCallId": "k1"})),
         ),
     ),
-    "a workflow, whatever its type says": (
+    "a workflow with another type": (
         payload(
             **AGENT, input=1, finalResult={"runId": "r", "runResult": RUN, "chunks": [], "runSuccess": True}
         ),
@@ -135,7 +135,7 @@ EXECUTIONS: dict[str, tuple[JsonObject, NetworkExecution]] = {
             extra=Extra({"foreign:primitiveType": "agent"}),
         ),
     ),
-    "a workflow that gave a plain result": (
+    "a workflow with a plain result": (
         payload(primitiveType="workflow", primitiveId="w", finalResult={"result": 3}),
         NetworkExecution(
             "workflow",
@@ -144,11 +144,11 @@ EXECUTIONS: dict[str, tuple[JsonObject, NetworkExecution]] = {
             final_result=NetworkResult(value=3, extra=Extra({"mastra:note": {"value": "result"}})),
         ),
     ),
-    "an agent whose type is not told": (
+    "an agent without a type": (
         payload(primitiveId="clerk", finalResult={"text": "Hm."}),
         NetworkExecution("agent", "clerk", "knows the hours", final_result=NetworkResult("Hm.")),
     ),
-    "unknown members, and members of the wrong kind": (
+    "unknown and invalid members": (
         {
             "isNetwork": True,
             **AGENT,
@@ -168,7 +168,7 @@ EXECUTIONS: dict[str, tuple[JsonObject, NetworkExecution]] = {
             extra=Extra({"foreign:selectionReason": None, "mood": "calm", "resourceId": "room-1"}),
         ),
     ),
-    "a result that is no object": (
+    "a result that is not an object": (
         payload(**AGENT, finalResult="broke"),
         NetworkExecution("agent", "clerk", "knows the hours", extra=Extra({"foreign:finalResult": "broke"})),
     ),
@@ -182,11 +182,11 @@ def test_an_execution_is_read(raw: JsonObject, execution: NetworkExecution) -> N
 
 OTHER_TEXTS: dict[str, str] = {
     "prose": 'A row with "isNetwork":true is no talk.',
-    "a fence": "```json\n" + text(payload(**AGENT)) + "\n```",
-    "JSON of another kind": text({"isNetwork": False, **AGENT}),
-    "a word for true": text({"isNetwork": "true", **AGENT}),
-    "JSON that breaks off": text(payload(**AGENT))[:-1],
-    "nothing that was run": text({"isNetwork": True}),
+    "a code fence": "```json\n" + text(payload(**AGENT)) + "\n```",
+    "JSON of another type": text({"isNetwork": False, **AGENT}),
+    "a string instead of true": text({"isNetwork": "true", **AGENT}),
+    "incomplete JSON": text(payload(**AGENT))[:-1],
+    "no primitive": text({"isNetwork": True}),
     "an array": text([payload(**AGENT)]),
     "an array in the text of an object": text({"text": text(payload(**AGENT))}),
     "nothing": "",
@@ -194,45 +194,45 @@ OTHER_TEXTS: dict[str, str] = {
 }
 
 
-@each_row("words", OTHER_TEXTS.values(), ids=OTHER_TEXTS)
-def test_other_texts_stay_texts(words: str) -> None:
-    assert read_network(words) is None
-    assert structured(AssistantMessage(id="m", content=words)) is None
+@each_row("content", OTHER_TEXTS.values(), ids=OTHER_TEXTS)
+def test_other_texts_stay_texts(content: str) -> None:
+    assert read_network(content) is None
+    assert structured(AssistantMessage(id="m", content=content)) is None
 
 
-def test_whitespace_around_the_json_is_no_matter() -> None:
+def test_whitespace_around_the_json_is_ignored() -> None:
     assert read_network(f"\n {text(payload(**AGENT))} ") == read_network(text(payload(**AGENT)))
 
 
-# --- what a run says inside ------------------------------------------------------------------------------
+# --- calls and messages of an execution ----------------------------------------------------------------
 
 CALLS: dict[str, tuple[JsonObject, list[ToolCallPart]]] = {
     "calls and results in the messages": (
         {"messages": [ASKED, CALL, RESULT, ANSWER]},
         [hours(OPEN)],
     ),
-    "chunks beside the messages that tell the same": (
+    "chunks that repeat the messages": (
         {"toolCalls": [CHUNK], "messages": [ASKED, CALL, RESULT, ANSWER]},
         [hours(OPEN)],
     ),
-    "a call that nobody answered": ({"messages": [CALL]}, [hours(None)]),
-    "chunks alone": ({"toolCalls": [CHUNK], "messages": [ANSWER]}, [hours(None)]),
+    "a call without a result": ({"messages": [CALL]}, [hours(None)]),
+    "only chunks": ({"toolCalls": [CHUNK], "messages": [ANSWER]}, [hours(None)]),
     "chunks, and results in the messages": ({"toolCalls": [CHUNK], "messages": [RESULT]}, [hours(OPEN)]),
     "calls with their results": (
         {"toolCalls": [{**CHUNK["payload"], "result": "six"}]},
         [hours(TextOutput("six"))],
     ),
-    "what is no call": ({"toolCalls": [1, {"payload": 2}, {"toolName": "hours"}]}, []),
+    "values that are not calls": ({"toolCalls": [1, {"payload": 2}, {"toolName": "hours"}]}, []),
 }
 
 
 @each_row(("body", "calls"), CALLS.values(), ids=CALLS)
-def test_calls_are_found_with_their_results(body: JsonObject, calls: list[ToolCallPart]) -> None:
-    assert list(given_back(body).tool_calls) == calls
+def test_calls_are_read_with_their_results(body: JsonObject, calls: list[ToolCallPart]) -> None:
+    assert list(network_result(body).tool_calls) == calls
 
 
-def test_messages_of_a_run_are_canonical_messages() -> None:
-    result = given_back({"messages": [ASKED, CALL, RESULT, ANSWER]})
+def test_messages_of_an_execution_are_canonical_messages() -> None:
+    result = network_result({"messages": [ASKED, CALL, RESULT, ANSWER]})
     asked, called, answered = result.messages
     assert (asked.id, called.id, answered.id) == ("n1", "n2", "n4")
     (call,) = called.parts
@@ -244,16 +244,16 @@ def test_messages_of_a_run_are_canonical_messages() -> None:
     assert not result.extra
 
 
-def test_messages_that_cannot_be_read_are_kept_as_they_are() -> None:
+def test_unreadable_messages_are_kept() -> None:
     broken = [ASKED, {"role": "judge", "content": "?"}]
-    result = given_back({"messages": broken})
+    result = network_result({"messages": broken})
     assert result.messages == ()
     assert result.extra == Extra({"foreign:messages": broken})
 
 
-def test_a_network_inside_a_network_is_read_too() -> None:
+def test_a_nested_network_is_read() -> None:
     inner = {**ANSWER, "content": PAYLOAD}
-    result = given_back({"messages": [inner]})
+    result = network_result({"messages": [inner]})
     (message,) = result.messages
     assert isinstance(message, AssistantMessage)
     assert message.content.network_execution == read_network(PAYLOAD)
@@ -269,42 +269,42 @@ def assistant(*parts: AssistantPart, **content: Any) -> AssistantMessage:
     return AssistantMessage(id="m", content=AssistantContent(parts=parts, **content))
 
 
-def done(message: AssistantMessage) -> AssistantMessage:
+def structured_message(message: AssistantMessage) -> AssistantMessage:
     found = structured(message)
     assert isinstance(found, AssistantMessage)
     return found
 
 
-def test_a_message_shows_its_execution_and_no_text() -> None:
-    found = done(assistant(TextPart(PAYLOAD), metadata={"mode": "network"}))
+def test_a_message_gets_its_execution_instead_of_the_text() -> None:
+    found = structured_message(assistant(TextPart(PAYLOAD), metadata={"mode": "network"}))
     assert found == assistant(network_execution=read_network(PAYLOAD), metadata={"mode": "network"})
 
 
-def test_what_stood_around_the_text_is_noted() -> None:
+def test_other_members_of_the_text_are_kept_as_notes() -> None:
     around = TextPart(PAYLOAD, provider_metadata={"p": {"q": 1}}, extra=Extra({"createdAt": 5}))
-    found = done(assistant(StepStartPart(), around, TextPart("bye")))
+    found = structured_message(assistant(StepStartPart(), around, TextPart("bye")))
     assert found.parts == (StepStartPart(), TextPart("bye"))
     part = {"providerMetadata": {"p": {"q": 1}}, "createdAt": 5}
     assert found.content.provider_metadata == {"mastra-v2": {"network": {"index": 1, "fields": part}}}
 
 
 @each_row(
-    ("words", "left", "note"),
+    ("content", "left", "note"),
     [
         (PAYLOAD, None, {"network": {"index": 0}, "text": 0}),
         (f"{PAYLOAD}\nbye", None, {"network": {"index": 0}, "text": "lines"}),
         ("bye", "bye", {"network": {"index": 0}}),
     ],
 )
-def test_the_convenience_string_does_not_repeat_the_json(words: str, left: str | None, note: Json) -> None:
-    found = done(assistant(TextPart(PAYLOAD), TextPart("bye"), content=words))
+def test_the_content_string_does_not_repeat_the_json(content: str, left: str | None, note: Json) -> None:
+    found = structured_message(assistant(TextPart(PAYLOAD), TextPart("bye"), content=content))
     assert found.content.content == left
     assert found.content.provider_metadata == {"mastra-v2": note}
 
 
 def test_a_second_execution_in_a_message_becomes_data() -> None:
     other = text(payload(primitiveType="tool", primitiveId="hours", finalResult={"result": 1}))
-    found = done(assistant(TextPart(PAYLOAD), TextPart(other, extra=Extra({"createdAt": 5}))))
+    found = structured_message(assistant(TextPart(PAYLOAD), TextPart(other, extra=Extra({"createdAt": 5}))))
     assert found.content.network_execution == read_network(PAYLOAD)
     data = to_json(read_network(other))
     assert found.parts == (DataPart(EXECUTION, data, extra=Extra({"createdAt": 5})),)
@@ -319,38 +319,38 @@ def test_a_second_execution_in_a_message_becomes_data() -> None:
         {"resourceId": "clerk", "resourceType": "agent", "prompt": "?", "selectionReason": "first"},
     ],
 )
-def test_a_decision_of_the_router_is_an_internal_event(decision: JsonObject) -> None:
-    found = done(assistant(TextPart(text(decision), provider_metadata={"p": {"q": 1}})))
+def test_a_routing_decision_is_an_internal_event(decision: JsonObject) -> None:
+    found = structured_message(assistant(TextPart(text(decision), provider_metadata={"p": {"q": 1}})))
     assert (found.type, found.internal) == ("event", True)
     assert found.parts == (DataPart(ROUTING, decision, provider_metadata={"p": {"q": 1}}),)
 
 
-def test_a_decision_beside_talk_does_not_hide_the_talk() -> None:
-    found = done(assistant(TextPart("Let me see."), TextPart(text(DECISION))))
+def test_a_message_with_a_decision_and_a_text_is_not_internal() -> None:
+    found = structured_message(assistant(TextPart("Let me see."), TextPart(text(DECISION))))
     assert (found.type, found.internal) == ("text", False)
 
 
-def test_json_that_only_looks_like_a_decision_stays_text() -> None:
+def test_an_incomplete_decision_stays_text() -> None:
     short = {key: value for key, value in DECISION.items() if key != "prompt"}
     assert structured(assistant(TextPart(text(short)))) is None
 
 
 @each_row("name", ["completionResult", "isTaskCompleteResult"])
-def test_feedback_of_a_check_is_internal(name: str) -> None:
+def test_feedback_of_a_completion_check_is_internal(name: str) -> None:
     message = assistant(TextPart("Not done."), metadata={name: {"passed": False, "suppressFeedback": True}})
     assert structured(message) == replace(message, internal=True)
     assert structured(assistant(TextPart("Not done."), metadata={name: None})) is None
 
 
-@each_row("words", [PAYLOAD, text(DECISION)])
-def test_what_a_user_wrote_stays_text(words: str) -> None:
-    assert structured(UserMessage(id="m", content=words)) is None
+@each_row("content", [PAYLOAD, text(DECISION)])
+def test_user_messages_stay_text(content: str) -> None:
+    assert structured(UserMessage(id="m", content=content)) is None
 
 
-def test_a_planned_field_is_read_and_the_text_beside_it_stays() -> None:
+def test_a_network_execution_field_is_read_and_the_text_is_kept() -> None:
     field = payload(**AGENT, finalResult={"text": "Until six."})
     message = assistant(TextPart("Until six."), extra=Extra({"foreign:networkExecution": field}))
-    found = done(message)
+    found = structured_message(message)
     assert found.content.network_execution == read_network(PAYLOAD)
     assert found.parts == message.parts
     assert found.content.provider_metadata == {"mastra-v2": {"network": {"field": True}}}
@@ -361,7 +361,7 @@ def test_a_planned_field_is_read_and_the_text_beside_it_stays() -> None:
 
 @st.composite
 def payloads(draw: st.DrawFn) -> JsonObject:
-    """A payload of any generation, with members that no one knows."""
+    """A payload of any generation, with unknown members."""
     raw = dict(draw(st.sampled_from([case[0] for case in EXECUTIONS.values()])))
     if draw(st.booleans()):
         raw["finalResult"] = draw(st.sampled_from([case[0] for case in CALLS.values()]))
@@ -371,7 +371,7 @@ def payloads(draw: st.DrawFn) -> JsonObject:
 
 
 @given(data=st.data())
-def test_no_leaf_of_a_payload_is_lost(data: st.DataObject) -> None:
+def test_every_leaf_of_a_payload_is_read(data: st.DataObject) -> None:
     raw = data.draw(payloads())
     _, other = data.draw(changes(raw))
     before, after = read_network(text(raw)), read_network(text(other))
@@ -383,9 +383,9 @@ TEXTS = st.one_of(
 )
 
 
-@given(message=canonical.assistant_messages(), words=st.lists(TEXTS, max_size=3), feedback=st.booleans())
-def test_doing_it_again_does_nothing(message: AssistantMessage, words: list[str], feedback: bool) -> None:
-    content = replace(message.content, parts=(*message.parts, *map(TextPart, words)))
+@given(message=canonical.assistant_messages(), content=st.lists(TEXTS, max_size=3), feedback=st.booleans())
+def test_structuring_is_idempotent(message: AssistantMessage, content: list[str], feedback: bool) -> None:
+    content = replace(message.content, parts=(*message.parts, *map(TextPart, content)))
     if feedback:
         content = replace(content, metadata={"completionResult": {}})
     given_message = replace(message, content=content)

@@ -1,4 +1,4 @@
-"""Streams of Mastra's agents, workflows and networks → messages."""
+"""Streams of Mastra agents, workflows and networks → messages."""
 
 from copy import deepcopy
 from typing import TypeVar
@@ -35,14 +35,23 @@ from partita.types.parts import (
     ToolOutput,
 )
 from tests import strategies
-from tests.formats.mastra_streams import AGENT, ANSWER, NETWORK, STREAMS, WORKFLOW, chunk, network, under
+from tests.formats.mastra_streams import (
+    AGENT,
+    ANSWER,
+    NETWORK,
+    STREAMS,
+    WORKFLOW,
+    chunk,
+    network,
+    tool_output,
+)
 from tests.leaves import changed, leaves
 from tests.tables import each_row
 
 PartT = TypeVar("PartT")
 
 
-def only(events: list[JsonObject]) -> AssistantMessage:
+def load_one(events: list[JsonObject]) -> AssistantMessage:
     (message,) = load(events).messages
     assert isinstance(message, AssistantMessage)
     return message
@@ -62,8 +71,8 @@ def network_of(message: Message) -> NetworkExecution:
     return message.content.network_execution
 
 
-def test_the_words_of_an_agent() -> None:
-    message = only(AGENT)
+def test_texts_and_reasoning_of_an_agent() -> None:
+    message = load_one(AGENT)
     assert message.id == "answer-1"
     assert text_of(message) == "I look it up."
     first, second = parts_of(message, ReasoningPart)
@@ -72,8 +81,8 @@ def test_the_words_of_an_agent() -> None:
     assert second.provider_metadata == {"anthropic": {"redactedData": "BLOB"}}
 
 
-def test_the_calls_of_an_agent() -> None:
-    calls = calls_of(only(AGENT))
+def test_calls_of_an_agent() -> None:
+    calls = calls_of(load_one(AGENT))
     assert list(calls) == ["c1", "c2", "c3", "c4", "c5"]
     assert (calls["c1"].input, calls["c1"].output) == ({"tower": "Slettnes"}, JsonOutput({"metres": 39}))
     assert calls["c1"].call_provider_metadata == {"mastra": {"rawInput": '{"tower": "Slettnes"}'}}
@@ -89,8 +98,8 @@ def test_the_calls_of_an_agent() -> None:
     assert (calls["c5"].state, calls["c5"].output) == ("output-error", ErrorTextOutput("lost at sea"))
 
 
-def test_a_sub_agent_stands_under_its_call() -> None:
-    call = calls_of(only(AGENT))["c2"]
+def test_a_sub_agent_is_nested_under_its_call() -> None:
+    call = calls_of(load_one(AGENT))["c2"]
     assert call.output == TextOutput("39 metres")
     (child,) = call.children
     assert (child.id, text_of(child)) == ("sub-1", "It is 39 metres.")
@@ -100,8 +109,8 @@ def test_a_sub_agent_stands_under_its_call() -> None:
     assert metadata["mastra"]["start"] == {"id": "keeper"}
 
 
-def test_the_other_parts_of_an_agent() -> None:
-    message = only(AGENT)
+def test_other_parts_of_an_agent() -> None:
+    message = load_one(AGENT)
     assert parts_of(message, SourceUrlPart) == [SourceUrlPart("s1", "https://example.com/page", "A page")]
     assert parts_of(message, SourceDocumentPart) == [
         SourceDocumentPart("s2", "text/plain", "A log", "log.txt")
@@ -116,8 +125,8 @@ def test_the_other_parts_of_an_agent() -> None:
     assert data == {"progress": {"done": 2}, "object": {"metres": 39}, "hologram": {"beam": "green"}}
 
 
-def test_what_a_run_says_of_itself_is_metadata() -> None:
-    message = only(AGENT)
+def test_facts_of_a_run_become_metadata() -> None:
+    message = load_one(AGENT)
     metadata: JsonObject = to_json(message)["content"]["metadata"]
     assert metadata["finishReason"] == "stop"
     assert metadata["errors"] == ["the lamp is out"]
@@ -128,7 +137,7 @@ def test_what_a_run_says_of_itself_is_metadata() -> None:
     assert (message.content.usage.input_tokens, message.content.usage.reasoning_tokens) == (20, 3)
 
 
-def test_what_came_and_went_is_told() -> None:
+def test_replaced_values_are_reported() -> None:
     losses = load(AGENT).losses
     assert {(loss.what, loss.severity) for loss in losses} == {
         ("1", "lost"),
@@ -138,8 +147,8 @@ def test_what_came_and_went_is_told() -> None:
     }
 
 
-def test_steps_of_a_workflow_are_calls() -> None:
-    calls = calls_of(only(WORKFLOW))
+def test_steps_of_a_workflow_become_calls() -> None:
+    calls = calls_of(load_one(WORKFLOW))
     assert (calls["w1"].name, calls["w1"].input) == ("mix", {"red": 2})
     assert calls["w1"].output == JsonOutput({"tin": 1})
     assert [text_of(child) for child in calls["w1"].children] == ["Hm."]
@@ -147,7 +156,7 @@ def test_steps_of_a_workflow_are_calls() -> None:
     assert calls["dry"].approval is not None
 
 
-def test_a_network_is_a_message_for_each_run() -> None:
+def test_a_network_gives_a_message_for_each_run() -> None:
     messages = load(NETWORK).messages
     ids = ["route-0", "step-run", "route-1", "flow-run", "route-2", "bill-1", "route-3"]
     assert [message.id for message in messages] == ids
@@ -158,7 +167,7 @@ def test_a_network_is_a_message_for_each_run() -> None:
     assert to_json(routing)["data"]["result"] == ANSWER
 
 
-def test_an_agent_that_a_network_ran() -> None:
+def test_an_agent_of_a_network() -> None:
     message = load(NETWORK).messages[1]
     run = network_of(message)
     assert (run.primitive_type, run.primitive_id, run.iteration) == ("agent", "painter", 1)
@@ -171,7 +180,7 @@ def test_an_agent_that_a_network_ran() -> None:
     assert [part.name for part in parts_of(child, DataPart)] == ["swatch"]
 
 
-def test_a_workflow_and_a_tool_that_a_network_ran() -> None:
+def test_a_workflow_and_a_tool_of_a_network() -> None:
     messages = load(NETWORK).messages
     flow, tool = network_of(messages[3]), network_of(messages[5])
     assert (flow.primitive_type, flow.input) == ("workflow", {"red": 2})
@@ -183,7 +192,7 @@ def test_a_workflow_and_a_tool_that_a_network_ran() -> None:
     assert tool.final_result.value == {"paid": True}
 
 
-def test_a_message_may_get_another_name_at_a_step() -> None:
+def test_a_step_with_another_message_id_starts_a_new_message() -> None:
     rotated = [*AGENT[:1], chunk("text-delta", id="a", text="one"), chunk("step-start", messageId="answer-2")]
     first, second = load([*rotated, chunk("text-delta", id="b", text="two")]).messages
     assert [(each.id, text_of(each)) for each in (first, second)] == [
@@ -192,13 +201,13 @@ def test_a_message_may_get_another_name_at_a_step() -> None:
     ]
 
 
-def test_runs_one_after_the_other_are_messages_apart() -> None:
+def test_consecutive_runs_are_separate_messages() -> None:
     run = [chunk("start"), chunk("text-delta", text="hi"), chunk("finish", stepResult={"reason": "stop"})]
     messages = load([*run, *run]).messages
     assert [(each.id, text_of(each)) for each in messages] == [("message-1", "hi"), ("message-2", "hi")]
 
 
-def test_an_answer_that_was_not_streamed_is_taken_from_the_router() -> None:
+def test_an_answer_that_was_not_streamed_is_read_from_the_router() -> None:
     (message,) = load(
         [network("routing-agent-end", primitiveType="none", result="Done.", runId="r")]
     ).messages
@@ -206,30 +215,30 @@ def test_an_answer_that_was_not_streamed_is_taken_from_the_router() -> None:
 
 
 @each_row("type_", ["text-end", "tool-output", "agent-execution-end", "file", "source", "goal"])
-def test_what_is_not_understood_is_data_and_whole(type_: str) -> None:
+def test_unknown_chunks_are_kept_as_data(type_: str) -> None:
     payload = {"id": "x", "toolCallId": "nobody", "result": "r", "sourceType": "map"}
-    message = only([chunk(type_, **payload)])
+    message = load_one([chunk(type_, **payload)])
     assert parts_of(message, DataPart) == [DataPart(type_, payload)]
 
 
-def test_the_stream_tells_the_same_chunk_by_chunk() -> None:
+def test_decoding_chunk_by_chunk_gives_the_same_message() -> None:
     decoder = MastraStreamDecoder()
     chunks: list[Chunk] = [one for event in AGENT for one in decoder.feed(event)]
     chunks += decoder.finish()
     accumulator = Accumulator()
     for one in chunks:
         accumulator.feed(one)
-    assert accumulator.finish().parts == only(AGENT).parts
+    assert accumulator.finish().parts == load_one(AGENT).parts
     assert [one.message_id for one in chunks if isinstance(one, MessageStart)] == ["answer-1"]
 
 
 @each_row("events", STREAMS.values(), ids=STREAMS)
-def test_every_leaf_counts(events: list[JsonObject]) -> None:
-    whole = told(events)
-    assert [path for path in leaves(events) if told(changed(events, path)) == whole] == []
+def test_every_leaf_is_read_or_reported(events: list[JsonObject]) -> None:
+    whole = result_of(events)
+    assert [path for path in leaves(events) if result_of(changed(events, path)) == whole] == []
 
 
-def told(events: Json) -> bytes | None:
+def result_of(events: Json) -> bytes | None:
     try:
         loaded = load(events)
     except PartitaError:
@@ -239,14 +248,14 @@ def told(events: Json) -> bytes | None:
 
 @each_row("target", ["mastra-v2", "mastra-v1", "ai-sdk-ui-v7", "ai-sdk-model-v7"])
 @each_row("events", STREAMS.values(), ids=STREAMS)
-def test_it_can_be_written_as_anything(events: list[JsonObject], target: str) -> None:
+def test_a_stream_can_be_written_in_other_formats(events: list[JsonObject], target: str) -> None:
     dump = get_format(target).dump
     assert dump is not None
     assert dump(load(events).messages).payload
 
 
 @each_row(("event", "where"), [(5, "$[1]"), ({"payload": {}}, "$[1].type")])
-def test_what_is_no_chunk_is_refused(event: Json, where: str) -> None:
+def test_invalid_chunks_are_refused(event: Json, where: str) -> None:
     with pytest.raises(StreamError) as raised:
         load([AGENT[0], event])
     assert raised.value.where == where
@@ -261,17 +270,17 @@ def test_any_json_is_loaded_or_refused(data: st.DataObject) -> None:
     for step in path[: cut - 1]:
         place = place[step]
     place[path[cut - 1]] = data.draw(strategies.json_values())
-    told(events)
+    result_of(events)
 
 
-# What ends early
+# Interrupted streams
 
 INPUT = chunk("tool-call", toolCallId="c1", toolName="agent-keeper", args={"a": 1})
-UNDER = [
-    under("c1", chunk("start", messageId="sub")),
-    under("c1", chunk("text-start", id="t")),
-    under("c1", chunk("text-delta", id="t", text="I loo")),
-    under("c1", chunk("tool-call", toolCallId="c2", toolName="look", args={})),
+SUB_AGENT = [
+    tool_output("c1", chunk("start", messageId="sub")),
+    tool_output("c1", chunk("text-start", id="t")),
+    tool_output("c1", chunk("text-delta", id="t", text="I loo")),
+    tool_output("c1", chunk("tool-call", toolCallId="c2", toolName="look", args={})),
 ]
 ENDED: dict[str, tuple[JsonObject, ToolOutput]] = {
     "a background task failed": (
@@ -288,15 +297,15 @@ ENDED: dict[str, tuple[JsonObject, ToolOutput]] = {
 
 
 @each_row(("last", "output"), ENDED.values(), ids=ENDED)
-def test_what_fails_leaves_nothing_open(last: JsonObject, output: ToolOutput) -> None:
-    begun = [
+def test_a_failure_closes_everything(last: JsonObject, output: ToolOutput) -> None:
+    opened = [
         chunk("start", messageId="a"),
         chunk("text-start", id="t"),
         chunk("text-delta", id="t", text="We"),
     ]
     decoder = get_format("mastra-stream").decoder
     assert decoder is not None
-    (message,) = fold_events(decoder(), [*begun, INPUT, *UNDER, last]).messages
+    (message,) = fold_events(decoder(), [*opened, INPUT, *SUB_AGENT, last]).messages
     call = calls_of(message)["c1"]
     assert call.output == output
     (sub,) = call.children
@@ -305,7 +314,7 @@ def test_what_fails_leaves_nothing_open(last: JsonObject, output: ToolOutput) ->
     assert all(part.state == "done" for part in parts_of(message, TextPart))
 
 
-def test_a_tripwire_ends_an_input_and_leaves_questions_open() -> None:
+def test_a_tripwire_closes_an_input_and_leaves_approval_requests_open() -> None:
     events = [
         chunk("start", messageId="a"),
         chunk("tool-call-approval", toolCallId="c1", toolName="send", args={}),
@@ -313,6 +322,6 @@ def test_a_tripwire_ends_an_input_and_leaves_questions_open() -> None:
         chunk("tool-call-delta", toolCallId="c2", toolName="look", argsTextDelta='{"tower": "Sle'),
         chunk("tripwire", reason="no names"),
     ]
-    calls = calls_of(only(events))
+    calls = calls_of(load_one(events))
     assert calls["c1"].state == "approval-requested"
     assert (calls["c2"].output, calls["c2"].input) == (InterruptedOutput("aborted"), {"tower": "Sle"})

@@ -1,4 +1,4 @@
-"""Recorded streams of Mastra with known readings."""
+"""Recorded Mastra streams with known readings."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
@@ -29,24 +29,24 @@ from tests.tables import each_row
 FILES: Final = ("agent-chunks", "network-chunks")
 WHOLE_RUN: Final = "network-stream"
 
-OTHERWISE: Final[Mapping[str, str]] = {
-    **dict.fromkeys(("ac-0015", "ac-0016", "au-0002", "au-0075"), "an error is told beside the words"),
-    **dict.fromkeys(("ac-0024", "ac-0026"), "a text of one id is one text"),
-    "ac-0032": "redacted reasoning has no words",
-    "ac-0040": "an input that breaks off is not whole",
-    "ac-0052": "a call does not go back to writing its input",
-    **dict.fromkeys(("ac-0060", "nc-0011"), "a verdict is data, and no words of the agent"),
-    "ac-0068": "what a user says twice is there twice",
-    "au-0050": "a result of a call that is not there is a call",
-    **dict.fromkeys(("nu-0011", "ac-0096"), "a run is one, whatever is not said of it"),
-    "nu-0042": "a name that is not there is not made up",
-    **dict.fromkeys(("nc-0003", "nu-0004"), "the answer of a network is words"),
+DEVIATIONS: Final[Mapping[str, str]] = {
+    **dict.fromkeys(("ac-0015", "ac-0016", "au-0002", "au-0075"), "an error is not part of the text"),
+    **dict.fromkeys(("ac-0024", "ac-0026"), "deltas of one id are one text"),
+    "ac-0032": "redacted reasoning has no text",
+    "ac-0040": "an interrupted input is incomplete",
+    "ac-0052": "a call does not return to input-streaming",
+    **dict.fromkeys(("ac-0060", "nc-0011"), "a verdict is data and not text"),
+    "ac-0068": "a repeated user message is kept twice",
+    "au-0050": "a result without a call becomes a call",
+    **dict.fromkeys(("nu-0011", "ac-0096"), "an execution with missing members is one execution"),
+    "nu-0042": "a missing name is not invented",
+    **dict.fromkeys(("nc-0003", "nu-0004"), "the answer of a network is text"),
 }
-"""Where the readers of the time did otherwise, and how it is here."""
+"""Intended deviations from the former readers of Mastra, with the reason."""
 
 
 REPLACED: Final = frozenset({"ac-0041", "au-0096"})
-"""Where an input is another one than the one that was streamed, or data replace others."""
+"""Recordings in which an input differs from the streamed one, or data replace other data."""
 
 
 def streams() -> Iterator[JsonObject]:
@@ -55,7 +55,7 @@ def streams() -> Iterator[JsonObject]:
 
 
 def chunks_of(case: JsonObject) -> list[Json]:
-    """The chunks of a case; bytes are as a stream would bring them, in base64."""
+    """Return the chunks of a case, with bytes in base64 as in a stream."""
     found: list[Json] = [_with_bytes(chunk) for chunk in case["input"]["chunks"]]
     return found
 
@@ -69,8 +69,8 @@ def _with_bytes(chunk: JsonObject) -> JsonObject:
 
 
 def sketch(messages: Sequence[Message]) -> list[Json]:
-    """What messages say and do, without how they say it."""
-    return [told for message in messages for told in (*_run(message), *_parts(message))]
+    """Return the content of messages in a comparable form."""
+    return [entry for message in messages for entry in (*_run(message), *_parts(message))]
 
 
 def _run(message: Message) -> Iterator[Json]:
@@ -112,8 +112,8 @@ def test_every_stream_is_read() -> None:
             assert decode_message(encode(message)) == message
 
 
-def test_streams_amount_to_what_their_readers_made_of_them() -> None:
-    """They may say more here: chunks that were passed over are data."""
+def test_streams_give_the_messages_of_mastra_except_for_listed_deviations() -> None:
+    """We keep unknown chunks as data, which Mastra skips."""
     wrong = set[str]()
     for case in streams():
         if case["kind"] == WHOLE_RUN or case["input"]["initial"]:
@@ -122,15 +122,15 @@ def test_streams_amount_to_what_their_readers_made_of_them() -> None:
         is_ui = case["kind"].endswith("-to-ui")
         theirs = sketch((ui.load if is_ui else load_v2)(case["expected"]).messages)
         added = [one for one in ours if one[0] is DataPart and one not in theirs]
-        names_alone = "tool-execution-start" in str(case["input"])  # a run of a tool has no state
-        said = [one[:2] if names_alone else one for one in ours if one not in added]
-        if said != [one[:2] if names_alone else one for one in theirs]:
+        names_alone = "tool-execution-start" in str(case["input"])  # the execution of a tool has no state
+        found = [one[:2] if names_alone else one for one in ours if one not in added]
+        if found != [one[:2] if names_alone else one for one in theirs]:
             wrong.add(case["id"])
-    assert wrong == {case["id"] for case in streams() if case["id"] in OTHERWISE}
+    assert wrong == {case["id"] for case in streams() if case["id"] in DEVIATIONS}
 
 
 ANSWERS: Final = {"glass-n-run": "The tower is red.", "ns-0001": "the invoice has been generated."}
-"""How the last message of a whole run ends."""
+"""The ends of the last messages of complete runs."""
 
 
 def runs() -> list[JsonObject]:
@@ -138,7 +138,7 @@ def runs() -> list[JsonObject]:
 
 
 @each_row("run", runs(), ids=lambda case: case["id"])
-def test_a_whole_run_of_a_network_is_read_to_its_end(run: JsonObject) -> None:
+def test_a_complete_run_of_a_network_is_read(run: JsonObject) -> None:
     messages = load(chunks_of(run)).messages
     executions = [
         message.content.network_execution
@@ -151,14 +151,14 @@ def test_a_whole_run_of_a_network_is_read_to_its_end(run: JsonObject) -> None:
 
 
 @each_row("run", runs(), ids=lambda case: case["id"])
-def test_every_leaf_of_a_whole_run_counts(run: JsonObject) -> None:
+def test_every_leaf_of_a_complete_run_is_read_or_reported(run: JsonObject) -> None:
     events = chunks_of(run)
-    whole = told(events)
-    silent = [path for path in picked(list(leaves(events)), 60) if told(changed(events, path)) == whole]
+    whole = result_of(events)
+    silent = [path for path in picked(list(leaves(events)), 60) if result_of(changed(events, path)) == whole]
     assert silent == []
 
 
-def told(events: Json) -> bytes | None:
+def result_of(events: Json) -> bytes | None:
     try:
         loaded = load(events)
     except PartitaError:

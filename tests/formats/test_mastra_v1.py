@@ -1,4 +1,4 @@
-"""V1 messages of Mastra → canonical messages."""
+"""Mastra V1 messages → canonical messages."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -41,7 +41,7 @@ from tests.tables import each_row
 PNG = "data:image/png;base64,iVBO"
 
 
-def said(role: str, content: Json, **members: Json) -> JsonObject:
+def v1_message(role: str, content: Json, **members: Json) -> JsonObject:
     return {"id": "m", "role": role, "content": content, **members}
 
 
@@ -53,7 +53,7 @@ def result(id_: str = "c", **members: Json) -> JsonObject:
     return {"type": "tool-result", "toolCallId": id_, "toolName": "w", "result": {"b": 2}, **members}
 
 
-def only(payload: Json) -> Message:
+def load_one(payload: Json) -> Message:
     loaded = load(payload)
     assert loaded.lossless
     (message,) = loaded.messages
@@ -61,15 +61,15 @@ def only(payload: Json) -> Message:
 
 
 CONTENTS: dict[str, tuple[str, Json, list[Any]]] = {
-    "words of a user": ("user", "hi", [TextPart("hi")]),
-    "words of an assistant": ("assistant", "hi", [TextPart("hi")]),
+    "a user text": ("user", "hi", [TextPart("hi")]),
+    "an assistant text": ("assistant", "hi", [TextPart("hi")]),
     "instructions": ("system", "be kind", [TextPart("be kind")]),
-    "instructions in pieces": (
+    "a system message with parts": (
         "system",
         [{"type": "text", "text": "be kind", "x": 1}, 5],
         [TextPart("be kind", extra=Extra({"x": 1})), ForeignPart("mastra", 5)],
     ),
-    "parts of a user": (
+    "user parts": (
         "user",
         [
             {"type": "text", "text": "see"},
@@ -90,14 +90,14 @@ CONTENTS: dict[str, tuple[str, Json, list[Any]]] = {
         ],
     ),
     "a call": ("assistant", [call()], [ToolCallPart("c", "w", "input-available", {"a": 1})]),
-    "the result has no call right before it": (
+    "a result without a call": (
         "tool",
         [result(result="ok")],
         [ToolResultPart("c", "w", TextOutput("ok"))],
     ),
-    "words of a tool": ("tool", "ok", [ForeignPart("mastra", "ok")]),
+    "a text of a tool": ("tool", "ok", [ForeignPart("mastra", "ok")]),
     "nothing": ("user", None, [ForeignPart("mastra", None)]),
-    "a content of another kind": ("assistant", {"text": "hi"}, [ForeignPart("mastra", {"text": "hi"})]),
+    "an invalid content": ("assistant", {"text": "hi"}, [ForeignPart("mastra", {"text": "hi"})]),
 }
 TYPES: dict[str, type[Message]] = {
     "system": SystemMessage,
@@ -108,16 +108,16 @@ TYPES: dict[str, type[Message]] = {
 
 
 @each_row(("role", "content", "parts"), CONTENTS.values(), ids=CONTENTS)
-def test_a_content_is_read(role: str, content: Json, parts: list[Any]) -> None:
-    message = only(said(role, content))
+def test_content_becomes_parts(role: str, content: Json, parts: list[Any]) -> None:
+    message = load_one(v1_message(role, content))
     assert isinstance(message, TYPES[role])
     assert list(message.parts) == parts
 
 
-def test_a_message_keeps_what_stands_around_it() -> None:
-    raw = said("user", "hi", threadId="t", resourceId="r", createdAt="2025-04-01T08:00:00.000Z")
+def test_a_message_keeps_its_other_members() -> None:
+    raw = v1_message("user", "hi", threadId="t", resourceId="r", createdAt="2025-04-01T08:00:00.000Z")
     raw |= {"type": "text", "toolCallIds": ["c"], "providerOptions": {"p": {"q": 1}}}
-    message = only(raw)
+    message = load_one(raw)
     assert (message.id, message.thread_id, message.resource_id) == ("m", "t", "r")
     assert message.created_at == datetime(2025, 4, 1, 8, tzinfo=UTC)
     assert message.content.content == "hi"
@@ -129,17 +129,18 @@ def test_a_message_keeps_what_stands_around_it() -> None:
     ("role", "content", "type_"),
     [("user", "hi", "text"), ("assistant", [call()], "tool-call"), ("tool", [result()], "tool-result")],
 )
-def test_a_type_is_kept_if_the_content_does_not_tell_it(role: str, content: Json, type_: str) -> None:
-    assert only(said(role, content, type=type_)).extra is None
-    assert only(said(role, content, type="odd")).extra == Extra({"foreign:type": "odd"})
+def test_a_type_is_kept_if_it_does_not_follow_from_the_content(role: str, content: Json, type_: str) -> None:
+    assert load_one(v1_message(role, content, type=type_)).extra is None
+    assert load_one(v1_message(role, content, type="odd")).extra == Extra({"foreign:type": "odd"})
 
 
-def test_results_go_into_their_calls_and_come_out_again() -> None:
+def test_results_are_merged_into_their_calls_and_separated_again() -> None:
     payload = [
-        said("user", "?") | {"id": "a"},
-        said("assistant", [call("c1"), call("c2")], createdAt="2025-04-01T08:00:00.000Z") | {"id": "b"},
-        said("tool", [result("c1"), result("c2", result="no", isError=True)], threadId="t") | {"id": "c"},
-        said("assistant", "Done.") | {"id": "b__split-1"},
+        v1_message("user", "?") | {"id": "a"},
+        v1_message("assistant", [call("c1"), call("c2")], createdAt="2025-04-01T08:00:00.000Z") | {"id": "b"},
+        v1_message("tool", [result("c1"), result("c2", result="no", isError=True)], threadId="t")
+        | {"id": "c"},
+        v1_message("assistant", "Done.") | {"id": "b__split-1"},
     ]
     loaded = load(payload)
     assert loaded.lossless
@@ -151,45 +152,47 @@ def test_results_go_into_their_calls_and_come_out_again() -> None:
     assert apart[2].thread_id == "t"
 
 
-def test_the_place_of_a_late_result_is_told() -> None:
-    loaded = load([said("assistant", [call()]), said("user", "well?"), said("tool", [result()])])
+def test_a_misplaced_result_is_reported() -> None:
+    loaded = load(
+        [v1_message("assistant", [call()]), v1_message("user", "well?"), v1_message("tool", [result()])]
+    )
     assert len(loaded.messages) == 2
     assert next(loss.path for loss in loaded.losses) == "$[2]"
 
 
-def test_losses_of_a_part_say_where() -> None:
+def test_losses_of_a_part_have_its_path() -> None:
     old = {"experimental_providerMetadata": {"openai": {"a": 1}}}
-    loaded = load([said("user", "hi"), said("tool", [result(**old)])])
+    loaded = load([v1_message("user", "hi"), v1_message("tool", [result(**old)])])
     assert [loss.path for loss in loaded.losses] == ["$[1].content[0].experimental_providerMetadata"]
 
 
 def test_a_text_column_may_hold_parts() -> None:
     column = dumps([call()]).decode()
-    message = only(said("assistant", column, thread_id="t", type="tool-call"))
+    message = load_one(v1_message("assistant", column, thread_id="t", type="tool-call"))
     assert message.parts == (ToolCallPart("c", "w", "input-available", {"a": 1}),)
     assert message.extra is None
 
 
-@each_row("words", ["[1]", "[", "[] or not", '["a"]'])
-def test_words_that_begin_like_a_list_stay_words(words: str) -> None:
-    assert only(said("user", words, thread_id="t")).parts == (TextPart(words),)
+@each_row("content", ["[1]", "[", "[] or not", '["a"]'])
+def test_text_that_starts_like_a_list_stays_text(content: str) -> None:
+    assert load_one(v1_message("user", content, thread_id="t")).parts == (TextPart(content),)
 
 
-def test_outside_a_table_a_string_is_always_words() -> None:
-    words = dumps([call()]).decode()
-    assert only(said("assistant", words)).parts == (TextPart(words),)
+def test_a_string_outside_a_table_is_text() -> None:
+    content = dumps([call()]).decode()
+    assert load_one(v1_message("assistant", content)).parts == (TextPart(content),)
 
 
-def test_a_signal_is_an_event() -> None:
-    message = only(said("signal", "hey", type="state"))
+def test_a_signal_becomes_an_event() -> None:
+    message = load_one(v1_message("signal", "hey", type="state"))
     assert isinstance(message, SystemMessage)
     assert (message.type, message.internal, message.parts) == ("event", True, (TextPart("hey"),))
     assert message.extra == Extra({"foreign:type": "state", "foreign:role": "signal"})
 
 
 @each_row("content", ["hey", [{"type": "text", "text": "hey"}]])
-def test_a_signal_of_a_user_is_what_the_user_says(content: Json) -> None:
-    payload = [said("signal", content, type="user")]
+def test_a_signal_of_a_user_becomes_a_user_message(content: Json) -> None:
+    payload = [v1_message("signal", content, type="user")]
     loaded = load(payload)
     (message,) = loaded.messages
     assert isinstance(message, UserMessage)
@@ -198,23 +201,23 @@ def test_a_signal_of_a_user_is_what_the_user_says(content: Json) -> None:
 
 
 def test_networks_are_read() -> None:
-    told = {"isNetwork": True, "primitiveType": "agent", "primitiveId": "a", "finalResult": {"text": "hi"}}
-    message = only(said("assistant", dumps(told).decode()))
+    network = {"isNetwork": True, "primitiveType": "agent", "primitiveId": "a", "finalResult": {"text": "hi"}}
+    message = load_one(v1_message("assistant", dumps(network).decode()))
     assert isinstance(message, AssistantMessage)
     assert message.content.network_execution is not None
     assert (message.parts, message.content.content) == ((), None)
 
 
 REFUSED: dict[str, tuple[Json, str]] = {
-    "what is no message": ([5], "$[0]"),
-    "an unknown role": (said("judge", "hi"), "$.role"),
+    "not a message": ([5], "$[0]"),
+    "an unknown role": (v1_message("judge", "hi"), "$.role"),
     "no content": ({"id": "m", "role": "user"}, "$"),
-    "V2": (said("user", {"format": 2, "parts": []}), "$.content"),
+    "V2": (v1_message("user", {"format": 2, "parts": []}), "$.content"),
 }
 
 
 @each_row(("payload", "where"), REFUSED.values(), ids=REFUSED)
-def test_what_is_no_v1_message_is_refused(payload: Json, where: str) -> None:
+def test_invalid_messages_are_refused_with_their_path(payload: Json, where: str) -> None:
     with pytest.raises(ConversionError) as caught:
         load(payload)
     assert caught.value.where == where
@@ -241,14 +244,14 @@ def v1_messages(draw: st.DrawFn) -> JsonObject:
 
 
 @given(payload=st.lists(v1_messages(), max_size=4))
-def test_whatever_is_stored_is_loaded(payload: list[JsonObject]) -> None:
+def test_any_stored_message_is_loaded(payload: list[JsonObject]) -> None:
     for message in load(payload).messages:
         assert structured(message) is None
         assert decode_message(encode(message)) == message
 
 
 @given(data=st.data())
-def test_no_leaf_is_lost_in_silence(data: st.DataObject) -> None:
+def test_every_leaf_is_read_or_reported(data: st.DataObject) -> None:
     payload = data.draw(st.lists(v1_messages(), min_size=1, max_size=3))
     _, other = data.draw(changes(payload))
     assume(dumps(payload) != dumps(other))  # a large number plus one may be the same number

@@ -1,4 +1,4 @@
-"""V2 messages and rows of Mastra → canonical messages."""
+"""Mastra V2 messages and rows → canonical messages."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -50,29 +50,29 @@ PNG = "data:image/png;base64,iVBO"
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
 
-def words(text: str, **members: Json) -> JsonObject:
+def text_part(text: str, **members: Json) -> JsonObject:
     return {"type": "text", "text": text, **members}
 
 
-def invocation(state: str = "call", *, beside: JsonObject | None = None, **members: Json) -> JsonObject:
+def invocation(state: str = "call", *, outer: JsonObject | None = None, **members: Json) -> JsonObject:
     call = {"state": state, "toolCallId": "c", "toolName": "w", "args": {"a": 1}, **members}
-    return {"type": "tool-invocation", "toolInvocation": call, **(beside or {})}
+    return {"type": "tool-invocation", "toolInvocation": call, **(outer or {})}
 
 
 def call(args: Json) -> JsonObject:
     return {"type": "tool-call", "toolCallId": "c", "toolName": "w", "args": args}
 
 
-def thought(*details: JsonObject, **members: Json) -> JsonObject:
-    said = "".join(detail.get("text", "") for detail in details)
-    return {"type": "reasoning", "reasoning": said, "details": list(details), **members}
+def reasoning(*details: JsonObject, **members: Json) -> JsonObject:
+    content = "".join(detail.get("text", "") for detail in details)
+    return {"type": "reasoning", "reasoning": content, "details": list(details), **members}
 
 
 def row(*parts: Json, role: str = "assistant", **content: Json) -> JsonObject:
     return {"id": "m", "role": role, "content": {"format": 2, "parts": list(parts), **content}}
 
 
-def only(payload: Json) -> Message:
+def load_one(payload: Json) -> Message:
     loaded = load(payload)
     assert loaded.lossless
     (message,) = loaded.messages
@@ -83,14 +83,14 @@ def only(payload: Json) -> Message:
 
 PARTS: dict[str, tuple[JsonObject, list[Any]]] = {
     "text": (
-        words("hi", createdAt=5, providerMetadata={"openai": {"itemId": "i"}}),
+        text_part("hi", createdAt=5, providerMetadata={"openai": {"itemId": "i"}}),
         [TextPart("hi", provider_metadata={"openai": {"itemId": "i"}}, extra=Extra({"createdAt": 5}))],
     ),
     "step-start": (
         {"type": "step-start", "model": "x/y"},
         [StepStartPart(extra=Extra({"model": "x/y"}))],
     ),
-    "a call whose input is being written": (
+    "a call whose input is streaming": (
         invocation("partial-call"),
         [ToolCallPart("c", "w", "input-streaming", {"a": 1})],
     ),
@@ -103,11 +103,11 @@ PARTS: dict[str, tuple[JsonObject, list[Any]]] = {
             )
         ],
     ),
-    "a result in words": (
+    "a text result": (
         invocation("result", result="ok"),
         [ToolCallPart("c", "w", "output-available", {"a": 1}, output=TextOutput("ok"))],
     ),
-    "a failure told as a result": (
+    "an error result": (
         invocation("result", result={"code": 5}, isError=True),
         [
             ToolCallPart(
@@ -119,11 +119,11 @@ PARTS: dict[str, tuple[JsonObject, list[Any]]] = {
             )
         ],
     ),
-    "a failure": (
+    "an error": (
         invocation("output-error", errorText="no", rawInput="{"),
         [ToolCallPart("c", "w", "output-error", {"a": 1}, raw_input="{", output=ErrorTextOutput("no"))],
     ),
-    "an approval asked for": (
+    "an approval request": (
         invocation("approval-requested", approval={"id": "p"}),
         [ToolCallPart("c", "w", "approval-requested", {"a": 1}, approval=Approval("p"))],
     ),
@@ -131,13 +131,13 @@ PARTS: dict[str, tuple[JsonObject, list[Any]]] = {
         invocation("output-denied", approval={"id": "p", "approved": False, "reason": "no"}),
         [ToolCallPart("c", "w", "output-denied", {"a": 1}, approval=Approval("p", False, "no"))],
     ),
-    "an approval that is none": (
+    "an approval without an id": (
         invocation(approval={"approved": True}),
         [ToolCallPart("c", "w", "input-available", {"a": 1})],
     ),
-    "what stands beside an invocation": (
+    "members next to an invocation": (
         invocation(
-            beside={
+            outer={
                 "providerExecuted": True,
                 "title": "Look",
                 "preliminary": False,
@@ -160,21 +160,21 @@ PARTS: dict[str, tuple[JsonObject, list[Any]]] = {
         ],
     ),
     "reasoning": (
-        thought(words("hm"), providerMetadata={"openai": {"itemId": "r"}}),
+        reasoning(text_part("hm"), providerMetadata={"openai": {"itemId": "r"}}),
         [ReasoningPart("hm", provider_metadata={"openai": {"itemId": "r"}})],
     ),
     "reasoning with a signature": (
-        thought(words("hm", signature="s=")),
+        reasoning(text_part("hm", signature="s=")),
         [ReasoningPart("hm", provider_metadata={"anthropic": {"signature": "s="}})],
     ),
-    "a signature that is told twice": (
-        thought(words("hm", signature="s="), providerMetadata={"anthropic": {"signature": "s="}}),
+    "a repeated signature": (
+        reasoning(text_part("hm", signature="s="), providerMetadata={"anthropic": {"signature": "s="}}),
         [
             ReasoningPart("hm", provider_metadata={"anthropic": {"signature": "s="}}),
         ],
     ),
-    "a signature that only the metadata has": (
-        thought(words("hm"), providerMetadata={"anthropic": {"signature": "s="}}),
+    "a signature in the metadata only": (
+        reasoning(text_part("hm"), providerMetadata={"anthropic": {"signature": "s="}}),
         [
             ReasoningPart(
                 "hm",
@@ -182,8 +182,8 @@ PARTS: dict[str, tuple[JsonObject, list[Any]]] = {
             )
         ],
     ),
-    "redacted data that only the metadata has": (
-        thought({"type": "redacted", "data": ""}, providerMetadata={"anthropic": {"redactedData": "r="}}),
+    "redacted data in the metadata only": (
+        reasoning({"type": "redacted", "data": ""}, providerMetadata={"anthropic": {"redactedData": "r="}}),
         [
             ReasoningPart(
                 "",
@@ -191,8 +191,10 @@ PARTS: dict[str, tuple[JsonObject, list[Any]]] = {
             )
         ],
     ),
-    "reasoning in pieces": (
-        thought(words("a", signature="s="), {"type": "redacted", "data": "r="}, words("b"), createdAt=5),
+    "reasoning with several details": (
+        reasoning(
+            text_part("a", signature="s="), {"type": "redacted", "data": "r="}, text_part("b"), createdAt=5
+        ),
         [
             ReasoningPart(
                 "a",
@@ -206,19 +208,19 @@ PARTS: dict[str, tuple[JsonObject, list[Any]]] = {
             ReasoningPart("b"),
         ],
     ),
-    "reasoning whose words are in its details alone": (
-        thought(words("hm")) | {"reasoning": ""},
+    "reasoning with text in its details only": (
+        reasoning(text_part("hm")) | {"reasoning": ""},
         [ReasoningPart("hm")],
     ),
-    "reasoning whose words are not in its details": (
+    "reasoning with text outside its details": (
         {"type": "reasoning", "reasoning": "hm", "details": []},
         [ReasoningPart("hm")],
     ),
-    "reasoning with details alone": (
-        {"type": "reasoning", "details": [words("hm")]},
+    "reasoning with only details": (
+        {"type": "reasoning", "details": [text_part("hm")]},
         [ReasoningPart("hm")],
     ),
-    "reasoning without words": (
+    "reasoning without text": (
         {
             "type": "reasoning",
             "reasoning": "",
@@ -227,7 +229,7 @@ PARTS: dict[str, tuple[JsonObject, list[Any]]] = {
         },
         [ReasoningPart("", provider_metadata={"openai": {"itemId": "r"}})],
     ),
-    "reasoning as today": (
+    "reasoning of AI SDK 5": (
         {"type": "reasoning", "text": "hm", "state": "done"},
         [ReasoningPart("hm", state="done")],
     ),
@@ -239,15 +241,15 @@ PARTS: dict[str, tuple[JsonObject, list[Any]]] = {
         {"type": "file", "mimeType": "image/png", "data": PNG},
         [FilePart(PNG, "image/png")],
     ),
-    "a file with an address": (
+    "a file with a URL": (
         {"type": "file", "mimeType": "image/png", "data": "https://x.test/a.png"},
         [FilePart("https://x.test/a.png", "image/png")],
     ),
-    "a file that a provider has": (
+    "a provider file": (
         {"type": "file", "mimeType": "application/pdf", "data": "file-Ab3"},
         [FilePart("", "application/pdf", provider_reference={"openai": "file-Ab3"})],
     ),
-    "a file that another provider has": (
+    "a file of another provider": (
         {"type": "file", "mediaType": "application/pdf", "url": "file_01x"},
         [
             FilePart(
@@ -257,7 +259,7 @@ PARTS: dict[str, tuple[JsonObject, list[Any]]] = {
             )
         ],
     ),
-    "a file in a mix of names": (
+    "a file with mixed member names": (
         {"type": "file", "mediaType": "image/png", "data": "iVBO"},
         [FilePart(PNG, "image/png")],
     ),
@@ -265,7 +267,7 @@ PARTS: dict[str, tuple[JsonObject, list[Any]]] = {
         {"type": "file", "data": "https://x.test/a.pdf"},
         [FilePart("https://x.test/a.pdf", "application/pdf")],
     ),
-    "a file as today": (
+    "a file of AI SDK 5": (
         {"type": "file", "mediaType": "image/png", "url": PNG},
         [FilePart(PNG, "image/png")],
     ),
@@ -277,7 +279,7 @@ PARTS: dict[str, tuple[JsonObject, list[Any]]] = {
         },
         [SourceUrlPart("s", "", "T", extra=Extra({"part:createdAt": 5}))],
     ),
-    "a source that names its provider twice": (
+    "a source with repeated provider metadata": (
         {
             "type": "source",
             "source": {"sourceType": "url", "id": "s", "url": "u:", "providerMetadata": {"p": {}}},
@@ -299,11 +301,11 @@ PARTS: dict[str, tuple[JsonObject, list[Any]]] = {
     ),
     "custom": ({"type": "custom", "kind": "x.y"}, [CustomPart("x.y")]),
     "unknown types": ({"type": "hologram"}, [UnknownPart(Extra({"type": "hologram"}))]),
-    "details of an unknown kind": (
+    "details of an unknown type": (
         {"type": "reasoning", "reasoning": "a", "details": [{"type": "x"}]},
         [ReasoningPart("a", extra=Extra({"details": [{"type": "x"}]}))],
     ),
-    "bytes as JavaScript writes them": (
+    "bytes as serialized by JavaScript": (
         {"type": "file", "mimeType": "image/png", "data": {"0": 137}},
         [FilePart("data:image/png;base64,iQ==", "image/png")],
     ),
@@ -320,34 +322,34 @@ PARTS: dict[str, tuple[JsonObject, list[Any]]] = {
 
 
 @each_row(("raw", "parts"), PARTS.values(), ids=PARTS)
-def test_a_part_is_read(raw: JsonObject, parts: list[Any]) -> None:
-    assert list(only(row(raw)).parts) == parts
+def test_parts_are_read(raw: JsonObject, parts: list[Any]) -> None:
+    assert list(load_one(row(raw)).parts) == parts
 
 
 NEW_FORMS = (
-    *("reasoning as today", "details of an unknown kind", "a file as today"),
-    *("bytes as JavaScript writes them", "a flat call", "a flat source", "data without a name"),
+    *("reasoning of AI SDK 5", "details of an unknown type", "a file of AI SDK 5"),
+    *("bytes as serialized by JavaScript", "a flat call", "a flat source", "data without a name"),
 )
-"""Parts of UI messages, and older forms of ours, that are written in the form of AI SDK 4."""
+"""Parts of UI messages, and former forms of ours, that are written in the form of AI SDK 4."""
 
 
 @each_row("name", [name for name in PARTS if name not in NEW_FORMS])
-def test_a_part_is_written_as_it_was(name: str) -> None:
+def test_a_part_round_trips(name: str) -> None:
     raw = row(PARTS[name][0])
     assert dump(load(raw).messages).payload == [raw]
 
 
-def test_an_edited_part_is_written_as_it_is_now() -> None:
+def test_an_edited_part_is_not_restored() -> None:
     (message,) = load(row({"type": "reasoning", "reasoning": "hm", "details": []})).messages
     assert isinstance(message, AssistantMessage)
     content = replace(message.content, parts=(replace(message.parts[0], text="well"),))
     (written,) = dump([replace(message, content=content)]).payload
-    assert written["content"]["parts"] == [thought(words("well"))]
+    assert written["content"]["parts"] == [reasoning(text_part("well"))]
 
 
 BROKEN: list[Json] = [
     5,
-    words("x") | {"text": 5},
+    text_part("x") | {"text": 5},
     invocation("failed"),
     {"type": "tool-invocation", "toolInvocation": {"state": "call", "toolName": "w"}},
     {"type": "tool-invocation", "toolInvocation": 5},
@@ -359,24 +361,24 @@ BROKEN: list[Json] = [
 
 
 @each_row("raw", BROKEN, ids=str)
-def test_a_broken_part_is_kept_whole(raw: Json) -> None:
-    assert only(row(raw)).parts == (ForeignPart("mastra", raw),)
+def test_a_broken_part_is_kept(raw: Json) -> None:
+    assert load_one(row(raw)).parts == (ForeignPart("mastra", raw),)
 
 
-def test_parts_that_a_role_cannot_hold_are_kept_whole() -> None:
-    assert only(row(invocation(), role="user")).parts == (ForeignPart("mastra", invocation()),)
+def test_parts_that_do_not_fit_their_role_are_kept() -> None:
+    assert load_one(row(invocation(), role="user")).parts == (ForeignPart("mastra", invocation()),)
     file = {"type": "file", "mimeType": "image/png", "data": "iVBO"}
-    assert only(row(file, role="user")).parts == (FilePart(PNG, "image/png"),)
-    assert only(row(file, role="system")).parts == (ForeignPart("mastra", file),)
+    assert load_one(row(file, role="user")).parts == (FilePart(PNG, "image/png"),)
+    assert load_one(row(file, role="system")).parts == (ForeignPart("mastra", file),)
 
 
-AS_SHOWN: dict[str, tuple[JsonObject, JsonObject]] = {
+UI_PARTS: dict[str, tuple[JsonObject, JsonObject]] = {
     "a result with a member called value": (
         invocation("result", result={"value": 7, "unit": "C"}),
         {"type": "tool-w", "state": "output-available", "output": {"value": 7, "unit": "C"}},
     ),
-    "who ran a tool": (
-        invocation("result", result="x", beside={"providerExecuted": True, "preliminary": True}),
+    "a provider-executed call": (
+        invocation("result", result="x", outer={"providerExecuted": True, "preliminary": True}),
         {
             "type": "tool-w",
             "state": "output-available",
@@ -396,22 +398,22 @@ AS_SHOWN: dict[str, tuple[JsonObject, JsonObject]] = {
 }
 
 
-@each_row(("raw", "shown"), AS_SHOWN.values(), ids=AS_SHOWN)
-def test_clients_see_what_was_stored(raw: JsonObject, shown: JsonObject) -> None:
-    (message,) = ui.dump([only(row(raw))], repair=False).payload
+@each_row(("raw", "shown"), UI_PARTS.values(), ids=UI_PARTS)
+def test_stored_parts_are_shown_as_ui_parts(raw: JsonObject, shown: JsonObject) -> None:
+    (message,) = ui.dump([load_one(row(raw))], repair=False).payload
     assert message["parts"] == [{"toolCallId": "c", "input": {"a": 1}, **shown}]
 
 
-# --- what is said twice ----------------------------------------------------------------------------------
+# --- mirrors -----------------------------------------------------------------------------------------
 
 DONE = invocation("result", result=1)
 
 
-def test_mirrors_that_say_the_same_are_not_doubled() -> None:
-    message = only(
+def test_mirrors_that_repeat_parts_are_dropped() -> None:
+    message = load_one(
         row(
-            thought(words("a")),
-            thought(words("b")),
+            reasoning(text_part("a")),
+            reasoning(text_part("b")),
             DONE,
             invocation(toolCallId="d"),
             reasoning="a\nb",
@@ -424,17 +426,17 @@ def test_mirrors_that_say_the_same_are_not_doubled() -> None:
     assert message.content.content == ""
 
 
-def test_mirrors_that_say_something_else_are_kept() -> None:
+def test_mirrors_that_differ_from_parts_are_kept() -> None:
     other: list[JsonObject] = [{**DONE["toolInvocation"], "args": {}}]
-    message = only(row(DONE, reasoning="elsewhere", toolInvocations=other, annotations=[1]))
+    message = load_one(row(DONE, reasoning="elsewhere", toolInvocations=other, annotations=[1]))
     assert message.content.extra == Extra(
         {"reasoning": "elsewhere", "toolInvocations": other, "annotations": [1]}
     )
 
 
-def test_a_mirror_gives_what_its_part_lacks() -> None:
+def test_mirrors_supply_missing_values_of_parts() -> None:
     empty: JsonObject = {"type": "reasoning", "reasoning": "", "details": []}
-    message = only(
+    message = load_one(
         row(
             empty,
             invocation(args={}),
@@ -449,9 +451,9 @@ def test_a_mirror_gives_what_its_part_lacks() -> None:
     assert message.content.extra == Extra({"toolInvocations": [DONE["toolInvocation"]], "reasoning": "hm"})
 
 
-def test_without_parts_they_are_made_of_the_mirrors() -> None:
+def test_mirrors_supply_missing_parts() -> None:
     raw = row(content="hi", reasoning="hm", toolInvocations=[DONE["toolInvocation"]])
-    message = only(raw)
+    message = load_one(raw)
     assert message.parts == (
         ToolCallPart("c", "w", "output-available", {"a": 1}, output=JsonOutput(1)),
         ReasoningPart("hm"),
@@ -459,15 +461,15 @@ def test_without_parts_they_are_made_of_the_mirrors() -> None:
     )
     assert message.content.extra is None
     del raw["content"]["parts"]
-    assert only(raw) == message
+    assert load_one(raw) == message
 
 
-def test_an_attachment_that_is_a_part_too_is_one_file() -> None:
+def test_an_attachment_that_repeats_a_part_is_one_file() -> None:
     part = {"type": "file", "mimeType": "image/png", "data": PNG}
-    message = only(
+    message = load_one(
         row(
             part,
-            words("see"),
+            text_part("see"),
             role="user",
             experimental_attachments=[
                 {"url": PNG, "contentType": "image/png", "name": "a.png"},
@@ -489,30 +491,35 @@ def test_an_attachment_that_is_a_part_too_is_one_file() -> None:
 
 
 @each_row("attachments", [[], [5], [{"name": "x"}], "x"])
-def test_attachments_that_are_none_are_kept(attachments: Json) -> None:
-    message = only(row(words("hi"), role="user", experimental_attachments=attachments))
+def test_invalid_attachments_are_kept(attachments: Json) -> None:
+    message = load_one(row(text_part("hi"), role="user", experimental_attachments=attachments))
     assert message.content.extra == Extra({"experimental_attachments": attachments})
 
 
 # --- approvals in the metadata ---------------------------------------------------------------------------
 
 
-def waits(**entry: Json) -> Json:
+def pending(**entry: Json) -> Json:
     return {"w": {"toolCallId": "c", "toolName": "w", **entry}}
 
 
 SUSPENDED = {"type": "suspension", "suspendPayload": {"ask": "where?"}}
-WAITING: dict[str, tuple[JsonObject, Approval]] = {
-    "pending": ({"pendingToolApprovals": waits(type="approval", runId="r")}, Approval("r::c")),
-    "required": ({"requireApprovalMetadata": waits(type="approval")}, Approval("c")),
-    "suspended": ({"suspendedTools": waits(runId="r", **SUSPENDED)}, Approval("r::c", descriptor=SUSPENDED)),
+PENDING: dict[str, tuple[JsonObject, Approval]] = {
+    "pending": ({"pendingToolApprovals": pending(type="approval", runId="r")}, Approval("r::c")),
+    "required": ({"requireApprovalMetadata": pending(type="approval")}, Approval("c")),
+    "suspended": (
+        {"suspendedTools": pending(runId="r", **SUSPENDED)},
+        Approval("r::c", descriptor=SUSPENDED),
+    ),
     "by call id": ({"pendingToolApprovals": {"c": {"toolName": "w"}, "x": None}}, Approval("c")),
 }
 
 
-@each_row(("metadata", "approval"), WAITING.values(), ids=WAITING)
-def test_a_call_that_waits_asks_for_approval(metadata: JsonObject, approval: Approval) -> None:
-    message = only(row(invocation(), metadata=metadata))
+@each_row(("metadata", "approval"), PENDING.values(), ids=PENDING)
+def test_a_pending_approval_in_the_metadata_is_added_to_its_call(
+    metadata: JsonObject, approval: Approval
+) -> None:
+    message = load_one(row(invocation(), metadata=metadata))
     asks = ToolCallPart("c", "w", "approval-requested", {"a": 1}, approval=approval)
     assert message.parts == (asks,)
     assert message.content.metadata == metadata
@@ -526,23 +533,23 @@ def test_a_call_that_waits_asks_for_approval(metadata: JsonObject, approval: App
         invocation(toolCallId="d"),
     ],
 )
-def test_a_call_that_does_not_wait_is_left_alone(part: JsonObject) -> None:
-    metadata = {"pendingToolApprovals": waits()}
-    assert only(row(part, metadata=metadata)).parts[:1] == only(row(part)).parts
+def test_other_calls_get_no_approval(part: JsonObject) -> None:
+    metadata = {"pendingToolApprovals": pending()}
+    assert load_one(row(part, metadata=metadata)).parts[:1] == load_one(row(part)).parts
 
 
 @each_row("metadata", [None, 5, {"pendingToolApprovals": 5}, {"pendingToolApprovals": {"w": 5}}])
-def test_metadata_of_any_kind_is_kept(metadata: Json) -> None:
-    assert only(row(invocation(), metadata=metadata)).content.metadata == metadata
+def test_metadata_of_any_type_are_kept(metadata: Json) -> None:
+    assert load_one(row(invocation(), metadata=metadata)).content.metadata == metadata
 
 
-# --- around the content ----------------------------------------------------------------------------------
+# --- members of messages -------------------------------------------------------------------------------
 
 
-def test_a_message_keeps_what_stands_around_it() -> None:
-    raw = row(words("hi"), providerMetadata={"p": {"q": 1}}, metadata={"k": 1}, content="hi")
+def test_a_message_keeps_its_other_members() -> None:
+    raw = row(text_part("hi"), providerMetadata={"p": {"q": 1}}, metadata={"k": 1}, content="hi")
     raw |= {"threadId": "t", "resourceId": "r", "createdAt": "2026-03-01T12:00:00.000Z", "type": "v2", "x": 1}
-    message = only(raw)
+    message = load_one(raw)
     assert isinstance(message, AssistantMessage)
     assert (message.thread_id, message.resource_id, message.created_at) == ("t", "r", NOON)
     assert message.content.provider_metadata == {"p": {"q": 1}}
@@ -550,8 +557,8 @@ def test_a_message_keeps_what_stands_around_it() -> None:
     assert (message.type, message.extra) == ("text", Extra({"foreign:type": "v2", "x": 1}))
 
 
-def test_a_row_of_the_table_is_the_same_message() -> None:
-    raw = row(words("hi"), DONE) | {
+def test_a_row_gives_the_same_message() -> None:
+    raw = row(text_part("hi"), DONE) | {
         "threadId": "t",
         "resourceId": "r",
         "createdAt": "2026-03-01T12:00:00.000Z",
@@ -564,7 +571,7 @@ def test_a_row_of_the_table_is_the_same_message() -> None:
         "createdAt": raw["createdAt"],
         "content": dumps(raw["content"]).decode(),
     }
-    whole, from_row = only(raw), only(stored)
+    whole, from_row = load_one(raw), load_one(stored)
     assert from_row.extra is None
     assert (from_row.content, from_row.thread_id, from_row.created_at) == (whole.content, "t", NOON)
 
@@ -586,29 +593,29 @@ TIMES: dict[Json, datetime | None] = {
 }
 
 
-@each_row(("told", "moment"), TIMES.items(), ids=map(str, TIMES))
-def test_times_are_read_in_all_their_spellings(told: Json, moment: datetime | None) -> None:
-    message = only(row(words("hi")) | {"createdAt": told})
+@each_row(("spelling", "moment"), TIMES.items(), ids=map(str, TIMES))
+def test_times_are_read_in_every_spelling(spelling: Json, moment: datetime | None) -> None:
+    message = load_one(row(text_part("hi")) | {"createdAt": spelling})
     assert message.created_at == moment
-    usual = told == "2026-03-01T12:00:00.000Z"
-    assert message.extra == (None if usual else Extra({"foreign:createdAt": told}))
+    is_default = spelling == "2026-03-01T12:00:00.000Z"
+    assert message.extra == (None if is_default else Extra({"foreign:createdAt": spelling}))
 
 
-def test_the_time_with_a_zone_stands_in_for_one_that_is_missing() -> None:
-    message = only(row(words("hi")) | {"createdAtZ": "2026-03-01T12:00:00.000Z"})
+def test_a_time_with_a_zone_replaces_a_missing_one() -> None:
+    message = load_one(row(text_part("hi")) | {"createdAtZ": "2026-03-01T12:00:00.000Z"})
     assert message.created_at == NOON
     assert message.extra == Extra({"createdAtZ": "2026-03-01T12:00:00.000Z"})
 
 
-def test_messages_without_an_id_are_named_by_their_place() -> None:
-    raws = [{key: value for key, value in row(words("hi")).items() if key != "id"}] * 2
+def test_missing_ids_are_numbered() -> None:
+    raws = [{key: value for key, value in row(text_part("hi")).items() if key != "id"}] * 2
     assert [message.id for message in load(raws).messages] == ["message-1", "message-2"]
 
 
 @each_row("kind", ["user", "state", "reactive", "notification"])
 def test_a_signal_is_an_event_unless_a_user_sent_it(kind: str) -> None:
     signal = {"signal": {"id": "s", "type": kind, "contents": "hey", "createdAt": "2026-03-01T12:00:00.000Z"}}
-    message = only(row(words("hey"), role="signal", metadata=signal) | {"type": kind})
+    message = load_one(row(text_part("hey"), role="signal", metadata=signal) | {"type": kind})
     if kind == "user":
         assert isinstance(message, UserMessage)
         assert (message.type, message.internal) == ("text", False)
@@ -620,50 +627,54 @@ def test_a_signal_is_an_event_unless_a_user_sent_it(kind: str) -> None:
     assert message.extra == Extra({"foreign:type": kind, "foreign:role": "signal"})
 
 
-def test_a_message_of_a_tool_is_the_assistants() -> None:
-    message = only(row(DONE, role="tool"))
+def test_a_tool_message_becomes_an_assistant_message() -> None:
+    message = load_one(row(DONE, role="tool"))
     assert isinstance(message, AssistantMessage)
     assert message.extra == Extra({"foreign:role": "tool"})
 
 
-# --- contents that are no V2 -----------------------------------------------------------------------------
+# --- content that is not V2 ----------------------------------------------------------------------------
 
 
-@each_row("said", ["hello", '{"a": 1}', "{curly}", '{"isNetwork":true}', "[1]", ""])
-def test_a_plain_string_is_text(said: str) -> None:
-    message = only({"id": "m", "role": "user", "content": said})
-    assert message.parts == (TextPart(said),)
-    assert message.content.content == said
+@each_row("content", ["hello", '{"a": 1}', "{curly}", '{"isNetwork":true}', "[1]", ""])
+def test_a_plain_string_is_text(content: str) -> None:
+    message = load_one({"id": "m", "role": "user", "content": content})
+    assert message.parts == (TextPart(content),)
+    assert message.content.content == content
 
 
-def test_damaged_json_is_kept_as_text_and_told() -> None:
-    said = dumps(row(words("hello there"))["content"]).decode()[:-9]
-    loaded = load([row(words("before")), {"id": "d", "thread_id": "t", "role": "user", "content": said}])
-    assert loaded.messages[1].parts == (TextPart(said),)
+def test_damaged_json_is_kept_as_text_and_reported() -> None:
+    content = dumps(row(text_part("hello there"))["content"]).decode()[:-9]
+    loaded = load(
+        [row(text_part("before")), {"id": "d", "thread_id": "t", "role": "user", "content": content}]
+    )
+    assert loaded.messages[1].parts == (TextPart(content),)
     (loss,) = loaded.losses
     assert loss.path == "$[1].content"
     assert "cut off" in loss.why
 
 
 @each_row("content", [None, 5, {}, {"format": 3}])
-def test_a_content_of_another_kind_is_kept_whole(content: Json) -> None:
-    assert only({"id": "m", "role": "user", "content": content}).parts == (ForeignPart("mastra", content),)
+def test_invalid_content_is_kept(content: Json) -> None:
+    assert load_one({"id": "m", "role": "user", "content": content}).parts == (
+        ForeignPart("mastra", content),
+    )
 
 
 def test_another_format_number_is_kept() -> None:
-    raw = row(words("hi"))
+    raw = row(text_part("hi"))
     raw["content"]["format"] = 3
-    assert only(raw).content.extra == Extra({"foreign:format": 3})
+    assert load_one(raw).content.extra == Extra({"foreign:format": 3})
 
 
-def test_v1_rows_stand_among_v2_rows() -> None:
+def test_v1_and_v2_rows_may_be_mixed() -> None:
     result = [{"type": "tool-result", "toolCallId": "c", "toolName": "w", "result": 1}]
     messages = load(
         [
             {"id": "a", "thread_id": "t", "role": "user", "type": "text", "content": "Weather?"},
             {"id": "b", "thread_id": "t", "role": "assistant", "content": dumps([call({})]).decode()},
             {"id": "c", "thread_id": "t", "role": "tool", "content": dumps(result).decode()},
-            row(words("Fine.")),
+            row(text_part("Fine.")),
         ]
     ).messages
     assert [message.id for message in messages] == ["a", "b", "m"]
@@ -673,16 +684,16 @@ def test_v1_rows_stand_among_v2_rows() -> None:
 
 
 REFUSED: dict[str, tuple[Json, str]] = {
-    "what is no message": ([5], "$[0]"),
+    "not a message": ([5], "$[0]"),
     "an unknown role": (row(role="judge"), "$.role"),
-    "a role that is none": (row() | {"role": 5}, "$.role"),
-    "an id that is no string": (row() | {"id": 5}, "$.id"),
+    "a role that is not a string": (row() | {"role": 5}, "$.role"),
+    "an id that is not a string": (row() | {"id": 5}, "$.id"),
     "no content": ({"id": "m", "role": "user", "parts": []}, "$"),
 }
 
 
 @each_row(("payload", "where"), REFUSED.values(), ids=REFUSED)
-def test_what_is_no_message_is_refused(payload: Json, where: str) -> None:
+def test_invalid_messages_are_refused_with_their_path(payload: Json, where: str) -> None:
     with pytest.raises(ConversionError) as caught:
         load(payload)
     assert caught.value.where == where
@@ -690,11 +701,18 @@ def test_what_is_no_message_is_refused(payload: Json, where: str) -> None:
 
 
 def test_networks_are_read() -> None:
-    told = {"isNetwork": True, "primitiveType": "agent", "primitiveId": "a", "finalResult": {"text": "hi"}}
-    message = only(row(words(dumps(told).decode())))
+    spelling = {
+        "isNetwork": True,
+        "primitiveType": "agent",
+        "primitiveId": "a",
+        "finalResult": {"text": "hi"},
+    }
+    message = load_one(row(text_part(dumps(spelling).decode())))
     assert isinstance(message, AssistantMessage)
     assert message.content.network_execution is not None
-    assert only(row(words(dumps(told).decode()), role="user")).parts == (TextPart(dumps(told).decode()),)
+    assert load_one(row(text_part(dumps(spelling).decode()), role="user")).parts == (
+        TextPart(dumps(spelling).decode()),
+    )
 
 
 # --- properties ------------------------------------------------------------------------------------------
@@ -704,15 +722,15 @@ RAW_PARTS = [raw for raw, _ in PARTS.values()]
 
 @st.composite
 def rows(draw: st.DrawFn) -> JsonObject:
-    """A stored message, with mirrors that say the same or something else."""
+    """A stored message with mirrors that repeat its parts or differ from them."""
     role = draw(st.sampled_from(["assistant", "assistant", "assistant", "user", "system", "signal"]))
-    parts = draw(st.lists(st.sampled_from(RAW_PARTS) | strategies.texts().map(words), max_size=4))
+    parts = draw(st.lists(st.sampled_from(RAW_PARTS) | strategies.texts().map(text_part), max_size=4))
     calls = [part["toolInvocation"] for part in parts if "toolInvocation" in part]
     attachment = st.fixed_dictionaries(
         {"url": st.sampled_from([PNG, "iVBO", "file-Ab3", "https://x.test/a.png"])},
         optional={"contentType": st.just("image/png"), "name": strategies.texts()},
     )
-    waiting = st.sampled_from([metadata for metadata, _ in WAITING.values()])
+    waiting = st.sampled_from([metadata for metadata, _ in PENDING.values()])
     content: dict[str, st.SearchStrategy[Json]] = {
         "content": strategies.texts(),
         "toolInvocations": st.just(calls) | st.just([DONE["toolInvocation"]]),
@@ -734,19 +752,19 @@ def rows(draw: st.DrawFn) -> JsonObject:
 
 
 def as_stored(raw: JsonObject) -> JsonObject:
-    """The same message with its content in a text column."""
+    """Return the message with its content in a text column."""
     return {**raw, "content": dumps(raw["content"]).decode()}
 
 
 @given(raw=rows(), in_column=st.booleans())
-def test_whatever_is_stored_is_loaded(raw: JsonObject, in_column: bool) -> None:
+def test_any_stored_message_is_loaded(raw: JsonObject, in_column: bool) -> None:
     (message,) = load(as_stored(raw) if in_column else raw).messages
     assert structured(message) is None
     assert decode_message(encode(message)) == message
 
 
 @given(data=st.data(), in_column=st.booleans())
-def test_no_leaf_is_lost_in_silence(data: st.DataObject, in_column: bool) -> None:
+def test_every_leaf_is_read_or_reported(data: st.DataObject, in_column: bool) -> None:
     raw = data.draw(rows())
     _, other = data.draw(changes(raw))
     assume(dumps(raw) != dumps(other))  # a large number plus one may be the same number
@@ -764,9 +782,9 @@ def test_any_json_is_loaded_or_refused(payload: Json, name: str) -> None:
     for each in (
         payload,
         [payload],
-        {**row(words("hi")), name: payload},
+        {**row(text_part("hi")), name: payload},
         row(payload),
-        row(words("hi"), reasoning=payload),
+        row(text_part("hi"), reasoning=payload),
     ):
         try:
             load(each)
@@ -774,7 +792,7 @@ def test_any_json_is_loaded_or_refused(payload: Json, name: str) -> None:
             continue
 
 
-def test_json_nested_too_deeply_is_refused_where_it_must_be_looked_at() -> None:
+def test_json_nested_too_deeply_is_refused() -> None:
     deep: Json = []
     for _ in range(100_000):
         deep = [deep]

@@ -1,4 +1,4 @@
-"""Lists of messages that Mastra keeps, read and shown as it shows them."""
+"""Recorded message lists of Mastra, converted to its UI messages."""
 
 from collections.abc import Iterator, Mapping
 from typing import Final
@@ -18,16 +18,16 @@ OLD_MEMBERS: Final = frozenset(
     {"toolInvocations", "reasoning", "experimental_attachments", "data", "annotations"}
 )
 
-OTHERWISE: Final[Mapping[str, str]] = {
-    **dict.fromkeys(("ml-0020", "ml-0022"), "a call that waits asks for approval"),
-    "ml-0048": "to version 5 a refusal is an error, and no output",
-    "ml-0055": "reasoning in pieces stays in pieces",
-    "ml-0175": "reasoning without words stays, for what the provider says of it",
-    "ml-0198": "what a server shows instead of an output is no output",
-    **dict.fromkeys(("ml-0208", "ml-0272"), "an input that is being written is not whole"),
-    "ml-0381": "a user calls no tools",
+DEVIATIONS: Final[Mapping[str, str]] = {
+    **dict.fromkeys(("ml-0020", "ml-0022"), "a pending call becomes an approval request"),
+    "ml-0048": "in version 5 a denial is an error without output",
+    "ml-0055": "separate reasoning parts are not joined",
+    "ml-0175": "reasoning without text is kept for its provider metadata",
+    "ml-0198": "a display transform is not an output",
+    **dict.fromkeys(("ml-0208", "ml-0272"), "a streaming input is incomplete"),
+    "ml-0381": "user messages have no tool calls",
 }
-"""Where Mastra shows something else, and how it is here."""
+"""Intended deviations from Mastra, with the reason."""
 
 
 def messages_in(case: JsonObject) -> Iterator[JsonObject]:
@@ -38,7 +38,7 @@ def messages_in(case: JsonObject) -> Iterator[JsonObject]:
 
 
 def format_of(message: JsonObject) -> str:
-    """The format of a message, found out as Mastra does."""
+    """Return the format of a message, detected as in Mastra."""
     content = message.get("content")
     if is_object(content) and content.get("format") == 2:
         return "mastra-v2"
@@ -74,11 +74,11 @@ def _is_v5(part: JsonObject) -> bool:
 
 
 def sketch(messages: list[JsonObject]) -> Json:
-    """What UI messages say and do: ids, roles, words, calls and how far they have come."""
-    return [(one["id"], one["role"], [*_sketched(one["parts"])]) for one in messages]
+    """Return the content of UI messages in a comparable form: ids, roles, texts, calls and their states."""
+    return [(one["id"], one["role"], [*_sketch_parts(one["parts"])]) for one in messages]
 
 
-def _sketched(parts: list[JsonObject]) -> Iterator[Json]:
+def _sketch_parts(parts: list[JsonObject]) -> Iterator[Json]:
     for part in parts:
         type_: str = part["type"]
         if type_ in ("text", "reasoning"):
@@ -89,7 +89,7 @@ def _sketched(parts: list[JsonObject]) -> Iterator[Json]:
             yield (name, *(part.get(member) for member in members))
 
 
-def test_every_message_that_is_added_is_read() -> None:
+def test_every_added_message_is_read() -> None:
     for case in sampled(cases("message-list"), 3, lambda case: case["id"]):
         for message in messages_in(case):
             load = get_format(format_of(message)).load
@@ -97,13 +97,13 @@ def test_every_message_that_is_added_is_read() -> None:
             assert load([message]).messages, case["id"]
 
 
-def test_stored_lists_are_shown_as_mastra_shows_them() -> None:
-    assert _shown_otherwise(5) | _shown_otherwise(6) == {
-        case["id"] for case in cases("message-list") if case["id"] in OTHERWISE
+def test_stored_lists_are_shown_as_by_mastra() -> None:
+    assert _shown_differently(5) | _shown_differently(6) == {
+        case["id"] for case in cases("message-list") if case["id"] in DEVIATIONS
     }
 
 
-def _shown_otherwise(version: Version) -> set[str]:
+def _shown_differently(version: Version) -> set[str]:
     wrong = set[str]()
     for case in cases("message-list"):
         rows, shown = case["expected"].get("db"), case["expected"].get(f"aiv{version}.ui")

@@ -16,7 +16,7 @@ from partita.types.chunks import ChunkEvent, DataChunk
 from partita.types.json import JsonObject, dumps, loads
 from partita.types.messages import AssistantMessage, Message, SystemMessage, ToolCallPart, UserMessage
 from partita.types.parts import ReasoningPart, TextOutput, TextPart
-from tests.formats import anthropic_samples, gemini_answers, openai_responses_requests
+from tests.formats import anthropic_samples, gemini_responses, openai_responses_requests
 from tests.runtime.playback import Play, Playback
 from tests.tables import each_row
 
@@ -43,7 +43,7 @@ BUILDERS = {
     "openai-chat": build_chat,
     "openai-responses": openai_responses_requests.build_request,
     "anthropic": anthropic_samples.build_request,
-    "gemini": gemini_answers.build_request,
+    "gemini": gemini_responses.build_request,
 }
 TOOLS = (ToolSpec("weather", "How it is outside.", {"type": "object", "properties": {"city": {}}}),)
 SETTINGS = {"temperature": 0.5, "not_known_to_any_package": {"ä": [1, None]}}

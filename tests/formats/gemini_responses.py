@@ -1,4 +1,4 @@
-"""Answers of Gemini in our own words, and what becomes of them."""
+"""Samples of Gemini responses, and helpers to decode them."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -23,12 +23,12 @@ def dump(messages: Sequence[Message], request: Request | None = None) -> Dumped:
     return FORMAT.dump(messages, request)
 
 
-def load_answer(payload: Json) -> Loaded:
+def load_response(payload: Json) -> Loaded:
     assert RESPONSE.load is not None
     return RESPONSE.load(payload)
 
 
-def dump_answer(messages: Sequence[Message]) -> Dumped:
+def dump_response(messages: Sequence[Message]) -> Dumped:
     assert RESPONSE.dump is not None
     return RESPONSE.dump(messages)
 
@@ -40,7 +40,7 @@ def build_request(
     tools: Sequence[ToolSpec] = (),
     settings: JsonObject | None = None,
 ) -> Dumped:
-    """A request, as the runtime sends it. Ids and minor losses are not reported."""
+    """Return a request as the runtime sends it, without losses of ids and minor losses."""
     dumped = dump(view, Request(tuple(tools), {"model": model, **(settings or {})}))
     losses = [loss for loss in dumped.losses if not loss.path.endswith(".id") and loss.severity != "minor"]
     return Dumped(dumped.payload, losses)
@@ -49,28 +49,28 @@ def build_request(
 def response(
     *parts: Json, end: str | None = None, candidate: JsonObject | None = None, **more: Json
 ) -> JsonObject:
-    """A response with those parts of an answer."""
+    """Return a response with these parts."""
     content: JsonObject = {"content": {"role": "model", "parts": list(parts)}} if parts else {}
     reason: JsonObject = {} if end is None else {"finishReason": end}
     return {"candidates": [{**content, **reason, "index": 0, **(candidate or {})}], **more}
 
 
-def text(words: str, **more: Json) -> JsonObject:
-    return {"text": words, **more}
+def text(content: str, **more: Json) -> JsonObject:
+    return {"text": content, **more}
 
 
-def thought(words: str, **more: Json) -> JsonObject:
-    return {"text": words, "thought": True, **more}
+def thought(content: str, **more: Json) -> JsonObject:
+    return {"text": content, "thought": True, **more}
 
 
-def call(name: str | None = None, *, mark: str | None = None, **more: Json) -> JsonObject:
+def call(name: str | None = None, *, signature: str | None = None, **more: Json) -> JsonObject:
     named: JsonObject = {} if name is None else {"name": name}
-    signed: JsonObject = {} if mark is None else {"thoughtSignature": mark}
+    signed: JsonObject = {} if signature is None else {"thoughtSignature": signature}
     return {"functionCall": {**named, **more}, **signed}
 
 
-def piece(path: str, *, goes_on: bool = False, **value: Json) -> JsonObject:
-    return {"jsonPath": path, **value, **({"willContinue": True} if goes_on else {})}
+def argument_delta(path: str, *, will_continue: bool = False, **value: Json) -> JsonObject:
+    return {"jsonPath": path, **value, **({"willContinue": True} if will_continue else {})}
 
 
 def decode(events: Sequence[Json]) -> list[Chunk]:
@@ -78,14 +78,14 @@ def decode(events: Sequence[Json]) -> list[Chunk]:
     return [*(chunk for event in events for chunk in decoder.feed(event)), *decoder.finish()]
 
 
-def told(chunks: Sequence[Chunk]) -> list[JsonObject]:
-    """Chunks as they are on the wire, without the frame that every answer has."""
+def content_chunks(chunks: Sequence[Chunk]) -> list[JsonObject]:
+    """Return the chunks as JSON, without the start and finish chunks of every message."""
     frame = {"start", "start-step", "finish-step", "finish"}
     return [chunk for chunk in map(loads, map(encode, chunks)) if chunk["type"] not in frame]
 
 
 def fold(chunks: Sequence[Chunk]) -> AssistantMessage:
-    """The message, by an accumulator that forgives nothing."""
+    """Return the accumulated message; fail on any diagnostic."""
     accumulator = Accumulator(id="message", version=7)
     for chunk in chunks:
         accumulator.feed(chunk)
@@ -93,8 +93,8 @@ def fold(chunks: Sequence[Chunk]) -> AssistantMessage:
     return accumulator.snapshot()
 
 
-def end_of(events: Sequence[Json]) -> JsonObject:
-    """What an answer says of its end."""
+def metadata_of(events: Sequence[Json]) -> JsonObject:
+    """Return the metadata with which a response ends."""
     metadata: Json = fold(decode(events)).content.metadata
     assert is_object(metadata)
     return metadata
@@ -115,7 +115,7 @@ SEARCH: Final[JsonObject] = {
     "webSearchQueries": ["bread of the alps"],
 }
 
-ANSWERS: Final[dict[str, list[Json]]] = {
+RESPONSES: Final[dict[str, list[Json]]] = {
     "a text": [
         response(
             text("Rye "), responseId="r1", modelVersion="gemini-9", usageMetadata={"promptTokenCount": 4}
@@ -124,23 +124,26 @@ ANSWERS: Final[dict[str, list[Json]]] = {
             text("rises."), end="STOP", usageMetadata={"promptTokenCount": 4, "candidatesTokenCount": 3}
         ),
     ],
-    "a signed text after a thought": [
+    "a signed text after reasoning": [
         response(thought("Which flour? ")),
         response(thought("Rye.")),
         response(text("Take rye.")),
         response(text("", thoughtSignature="c2lnbg=="), end="STOP"),
     ],
-    "calls side by side": [
-        response(call("knead", args={"minutes": 9}, mark="a25lYWQ="), responseId="r2"),
+    "parallel calls": [
+        response(call("knead", args={"minutes": 9}, signature="a25lYWQ="), responseId="r2"),
         response(call("rest", args={"hours": 2}, id="x7"), call("bake"), end="STOP"),
     ],
-    "arguments that come in pieces": [
-        response(call("mix", willContinue=True, mark="bWl4"), responseId="r3"),
+    "streamed arguments": [
+        response(call("mix", willContinue=True, signature="bWl4"), responseId="r3"),
         response(
-            call(partialArgs=[piece("$.dough.flours[0]", stringValue="ry", goes_on=True)], willContinue=True)
+            call(
+                partialArgs=[argument_delta("$.dough.flours[0]", stringValue="ry", will_continue=True)],
+                willContinue=True,
+            )
         ),
-        response(call(partialArgs=[piece("$.dough.flours[0]", stringValue="e")], willContinue=True)),
-        response(call(partialArgs=[piece("$.dough.salt", numberValue=12)], willContinue=True)),
+        response(call(partialArgs=[argument_delta("$.dough.flours[0]", stringValue="e")], willContinue=True)),
+        response(call(partialArgs=[argument_delta("$.dough.salt", numberValue=12)], willContinue=True)),
         response(call(), end="STOP"),
     ],
     "code between texts": [
@@ -154,7 +157,7 @@ ANSWERS: Final[dict[str, list[Json]]] = {
         response({"codeExecutionResult": {"outcome": "OUTCOME_OK", "output": "3\n", "id": "k1"}}),
         response(text("three."), end="STOP"),
     ],
-    "a tool of the server": [
+    "a server tool": [
         response({"toolCall": {"toolType": "FILE_SEARCH", "id": "f1"}, "thoughtSignature": "S1"}),
         response({"toolResponse": {"toolType": "FILE_SEARCH", "id": "f1"}, "thoughtSignature": "S2"}),
         response(text("In the book.", thoughtSignature="S3"), end="STOP"),
@@ -175,6 +178,6 @@ ANSWERS: Final[dict[str, list[Json]]] = {
         {"error": {"code": 503, "message": "the oven is full", "status": "UNAVAILABLE"}},
     ],
     "an array": [[response(text("a")), response(text("b"), end="STOP")]],
-    "something else": [{"weather": "fine"}, response({"hologram": 1}, end="STOP"), "half a rec", None, 7],
+    "unknown events": [{"weather": "fine"}, response({"hologram": 1}, end="STOP"), "half a rec", None, 7],
 }
-"""Answers as they stream, by what is in them."""
+"""Streamed responses by content."""

@@ -1,9 +1,9 @@
-"""Texts, reasonings, files, ends and errors in answers of Gemini."""
+"""Texts, reasoning, files, finish reasons, usage and errors in Gemini responses."""
 
 from partita.formats.gemini.stream import GeminiDecoder
 from partita.types.json import Json, JsonObject
 from partita.types.parts import FilePart, ReasoningPart, TextPart
-from tests.formats.gemini_answers import decode, end_of, fold, response, text, thought, told
+from tests.formats.gemini_responses import content_chunks, decode, fold, metadata_of, response, text, thought
 from tests.tables import each_row
 
 GOOGLE = "google"
@@ -15,8 +15,8 @@ def signed(signature: str, **more: Json) -> JsonObject:
 
 THOUGHT = {"providerMetadata": {GOOGLE: {"thought": True}}}
 
-WORDS: dict[str, tuple[list[Json], list[JsonObject]]] = {
-    "pieces of one kind are one text": (
+PARTS: dict[str, tuple[list[Json], list[JsonObject]]] = {
+    "consecutive texts are joined": (
         [response(text("a")), response(text("b"))],
         [
             {"type": "text-start", "id": "0"},
@@ -25,7 +25,7 @@ WORDS: dict[str, tuple[list[Json], list[JsonObject]]] = {
             {"type": "text-end", "id": "0"},
         ],
     ),
-    "a thought is reasoning, and ends where the text begins": (
+    "reasoning ends where the text begins": (
         [response(thought("why")), response(text("so"))],
         [
             {"type": "reasoning-start", "id": "0", **THOUGHT},
@@ -36,8 +36,8 @@ WORDS: dict[str, tuple[list[Json], list[JsonObject]]] = {
             {"type": "text-end", "id": "1"},
         ],
     ),
-    "an empty text says nothing": ([response(text("")), response(thought(""))], []),
-    "an empty text that is signed signs the text before it": (
+    "an empty text is dropped": ([response(text("")), response(thought(""))], []),
+    "a signed empty text signs the preceding text": (
         [response(text("a")), response(text("", thoughtSignature="S"))],
         [
             {"type": "text-start", "id": "0"},
@@ -46,7 +46,7 @@ WORDS: dict[str, tuple[list[Json], list[JsonObject]]] = {
             {"type": "text-end", "id": "0"},
         ],
     ),
-    "without a text before it, it is a text of its own": (
+    "a signed empty text without a preceding text is kept": (
         [response(thought("a")), response(text("", thoughtSignature="S"))],
         [
             {"type": "reasoning-start", "id": "0", **THOUGHT},
@@ -57,7 +57,7 @@ WORDS: dict[str, tuple[list[Json], list[JsonObject]]] = {
             {"type": "text-end", "id": "1"},
         ],
     ),
-    "a signature alone signs too": (
+    "a signature without a text signs the preceding text": (
         [response(text("a")), response({"thoughtSignature": "S"})],
         [
             {"type": "text-start", "id": "0"},
@@ -66,7 +66,7 @@ WORDS: dict[str, tuple[list[Json], list[JsonObject]]] = {
             {"type": "text-end", "id": "0"},
         ],
     ),
-    "a signed text is not joined with what comes after it": (
+    "a signed text is not joined with the next one": (
         [response(text("a", thoughtSignature="S")), response(text("b", thoughtSignature="T"))],
         [
             {"type": "text-start", "id": "0", **signed("S")},
@@ -77,7 +77,7 @@ WORDS: dict[str, tuple[list[Json], list[JsonObject]]] = {
             {"type": "text-end", "id": "1"},
         ],
     ),
-    "what a part says beside its words is kept": (
+    "unknown members of a part are kept": (
         [response(text("a", partMetadata={"x": 1}))],
         [
             {"type": "text-start", "id": "0", "providerMetadata": {GOOGLE: {"partMetadata": {"x": 1}}}},
@@ -90,7 +90,7 @@ WORDS: dict[str, tuple[list[Json], list[JsonObject]]] = {
             {"type": "text-end", "id": "0"},
         ],
     ),
-    "a picture ends a text": (
+    "an image closes an open text": (
         [response(text("a"), {"inlineData": {"mimeType": "image/png", "data": "QUI="}})],
         [
             {"type": "text-start", "id": "0"},
@@ -99,7 +99,7 @@ WORDS: dict[str, tuple[list[Json], list[JsonObject]]] = {
             {"type": "file", "url": "data:image/png;base64,QUI=", "mediaType": "image/png"},
         ],
     ),
-    "a picture drawn in thought is reasoning": (
+    "a reasoning image is a reasoning file": (
         [
             response(
                 {
@@ -118,11 +118,11 @@ WORDS: dict[str, tuple[list[Json], list[JsonObject]]] = {
             }
         ],
     ),
-    "a file by its address": (
+    "a file URL": (
         [response({"fileData": {"fileUri": "https://x.example/a", "mimeType": "text/csv"}})],
         [{"type": "file", "url": "https://x.example/a", "mediaType": "text/csv"}],
     ),
-    "a file of unknown kind": (
+    "a file of unknown type": (
         [response({"fileData": {"fileUri": "https://x.example/a"}})],
         [
             {
@@ -133,7 +133,7 @@ WORDS: dict[str, tuple[list[Json], list[JsonObject]]] = {
             }
         ],
     ),
-    "only the first candidate is the answer": (
+    "only the first candidate is read": (
         [{"candidates": [{"index": 1, "content": {"parts": [text("b")]}}]}, response(text("a"))],
         [
             {"type": "data-google-candidate", "data": {"index": 1, "content": {"parts": [text("b")]}}},
@@ -142,7 +142,7 @@ WORDS: dict[str, tuple[list[Json], list[JsonObject]]] = {
             {"type": "text-end", "id": "0"},
         ],
     ),
-    "what is not understood is kept": (
+    "unknown parts are kept": (
         [{"news": 1}, response({"hologram": 1}), response(candidate={"content": {"role": "model", "x": 2}})],
         [
             {"type": "data-google-unknown", "data": {"news": 1}},
@@ -150,7 +150,7 @@ WORDS: dict[str, tuple[list[Json], list[JsonObject]]] = {
             {"type": "data-google-unknown", "data": {"x": 2}},
         ],
     ),
-    "a part that holds the wrong thing is kept": (
+    "invalid parts are kept": (
         [response({"text": 5}, {"functionCall": 1}, {"inlineData": {"data": 1}}, {"fileData": {}}, 3)],
         [
             {"type": "data-google-unknown", "data": {"text": 5}},
@@ -160,23 +160,23 @@ WORDS: dict[str, tuple[list[Json], list[JsonObject]]] = {
             {"type": "data-google-unknown", "data": 3},
         ],
     ),
-    "a record that is no JSON is told as an error, and kept": (
+    "a record that is not JSON is an error, and is kept": (
         ["{half"],
         [
             {"type": "error", "errorText": "unparsable record"},
             {"type": "data-google-unknown", "data": "{half"},
         ],
     ),
-    "an answer may have no content at all": (
+    "a response without content": (
         [{"candidates": [{"content": {"role": "model"}}]}, {"candidates": [{}]}, {"candidates": []}],
         [],
     ),
 }
 
 
-@each_row(("events", "chunks"), WORDS.values(), ids=WORDS)
-def test_the_chunks_of_words(events: list[Json], chunks: list[JsonObject]) -> None:
-    assert told(decode(events)) == chunks
+@each_row(("events", "chunks"), PARTS.values(), ids=PARTS)
+def test_parts_become_chunks(events: list[Json], chunks: list[JsonObject]) -> None:
+    assert content_chunks(decode(events)) == chunks
 
 
 ENDS: dict[str, tuple[list[Json], JsonObject]] = {
@@ -192,20 +192,20 @@ ENDS: dict[str, tuple[list[Json], JsonObject]] = {
             ("A_NEW_ONE", "other"),
         )
     },
-    "STOP with a call is a call": (
+    "STOP with a call becomes tool-calls": (
         [response({"functionCall": {"name": "f"}}, end="STOP")],
         {"finishReason": "tool-calls", "rawFinishReason": "STOP"},
     ),
-    "STOP with a tool of the server is not": (
+    "STOP with a server tool stays stop": (
         [response({"toolCall": {"toolType": "X", "id": "1"}}, end="STOP")],
         {"finishReason": "stop", "rawFinishReason": "STOP"},
     ),
-    "the last reason counts": (
+    "the last finish reason is used": (
         [response(end="STOP"), response(text("x")), response(end="RECITATION")],
         {"finishReason": "content-filter", "rawFinishReason": "RECITATION"},
     ),
-    "a stream that breaks off": ([response(text("x"))], {"finishReason": "interrupted", "complete": False}),
-    "nothing at all": ([], {"finishReason": "interrupted", "complete": False}),
+    "an interrupted stream": ([response(text("x"))], {"finishReason": "interrupted", "complete": False}),
+    "an empty stream": ([], {"finishReason": "interrupted", "complete": False}),
     "a blocked prompt": (
         [{"promptFeedback": {"blockReason": "SAFETY"}}],
         {
@@ -214,7 +214,7 @@ ENDS: dict[str, tuple[list[Json], JsonObject]] = {
             "google": {"promptFeedback": {"blockReason": "SAFETY"}},
         },
     ),
-    "a block for no reason is none": (
+    "an unspecified block reason is ignored": (
         [{"promptFeedback": {"blockReason": "BLOCK_REASON_UNSPECIFIED"}}, response(end="STOP")],
         {
             "finishReason": "stop",
@@ -222,7 +222,7 @@ ENDS: dict[str, tuple[list[Json], JsonObject]] = {
             "google": {"promptFeedback": {"blockReason": "BLOCK_REASON_UNSPECIFIED"}},
         },
     ),
-    "an error instead of an answer": (
+    "an error instead of a response": (
         [{"error": {"code": 429, "message": "slow down"}}],
         {
             "finishReason": "error",
@@ -240,11 +240,11 @@ ENDS: dict[str, tuple[list[Json], JsonObject]] = {
             "google": {"error": {"status": "CANCELLED"}},
         },
     ),
-    "errors in other forms": (
+    "other forms of errors": (
         [{"error": "no"}, {"error": [1]}],
         {"finishReason": "error", "errors": ["no", "[1]"], "complete": False, "google": {"error": [1]}},
     ),
-    "what is said of the answer is kept, and not unsaid": (
+    "metadata of the response are kept": (
         [
             response(
                 responseId="r",
@@ -289,14 +289,14 @@ ENDS: dict[str, tuple[list[Json], JsonObject]] = {
 
 
 @each_row(("events", "end"), ENDS.values(), ids=ENDS)
-def test_how_an_answer_ends(events: list[Json], end: JsonObject) -> None:
-    assert end_of(events) == end
+def test_the_end_of_a_response_sets_the_metadata(events: list[Json], end: JsonObject) -> None:
+    assert metadata_of(events) == end
 
 
 COUNTS: dict[str, tuple[list[Json], JsonObject | None]] = {
     "none": ([None, 3], None),
-    "nothing counted": ([{"trafficType": "ON_DEMAND"}], {}),
-    "tools add to the prompt, thoughts to the answer": (
+    "no counts": ([{"trafficType": "ON_DEMAND"}], {}),
+    "tool tokens are added to the input, reasoning tokens to the output": (
         [
             {
                 "promptTokenCount": 10,
@@ -316,7 +316,7 @@ COUNTS: dict[str, tuple[list[Json], JsonObject | None]] = {
             "toolUsePromptTokens": 5,
         },
     ),
-    "the last count holds, whole": (
+    "the last usage replaces earlier ones": (
         [
             {"promptTokenCount": 1, "thoughtsTokenCount": 9},
             {"promptTokenCount": 2, "candidatesTokenCount": "?"},
@@ -327,15 +327,15 @@ COUNTS: dict[str, tuple[list[Json], JsonObject | None]] = {
 
 
 @each_row(("counts", "usage"), COUNTS.values(), ids=COUNTS)
-def test_what_an_answer_consumed(counts: list[Json], usage: JsonObject | None) -> None:
-    found = end_of([{"candidates": [], "usageMetadata": count} for count in counts]).get("usage")
+def test_usage_is_read(counts: list[Json], usage: JsonObject | None) -> None:
+    found = metadata_of([{"candidates": [], "usageMetadata": count} for count in counts]).get("usage")
     assert found == (None if usage is None else {**usage, "raw": counts[-1]})
 
 
-# Whole bodies
+# Response bodies
 
 
-def test_parts_of_a_body_stay_apart_and_a_signature_finds_its_text() -> None:
+def test_parts_of_a_body_are_not_joined_and_a_signature_is_added_to_its_text() -> None:
     body = response(
         thought("a"), thought("b"), text("c"), text("d"), text("", thoughtSignature="S"), end="STOP"
     )
@@ -348,7 +348,7 @@ def test_parts_of_a_body_stay_apart_and_a_signature_finds_its_text() -> None:
     )
 
 
-def test_a_body_that_is_the_array_of_a_stream_is_read_as_one() -> None:
+def test_a_body_that_is_the_array_of_a_stream_is_read_as_one_response() -> None:
     body = [response(text("a")), response(text("b"), {"inlineData": {"data": ""}}, end="STOP")]
     parts = fold(GeminiDecoder().read_body(body)).parts[1:]
     assert [type(part) for part in parts] == [TextPart, FilePart]

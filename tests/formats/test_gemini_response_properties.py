@@ -1,4 +1,4 @@
-"""Whatever comes, and wherever it stops: nothing fails, everything folds, nothing stays open."""
+"""Properties of Gemini responses: any prefix of a stream accumulates and leaves nothing open."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -7,7 +7,7 @@ from partita.formats.gemini.stream import GeminiDecoder
 from partita.types.json import Json, JsonObject
 from partita.types.messages import AssistantMessage
 from partita.types.parts import ReasoningPart, TextPart
-from tests.formats.gemini_answers import ANSWERS, call, decode, end_of, fold, response, text, thought
+from tests.formats.gemini_responses import RESPONSES, call, decode, fold, metadata_of, response, text, thought
 from tests.tables import each_row
 
 
@@ -16,11 +16,11 @@ def still_open(message: AssistantMessage) -> list[TextPart | ReasoningPart]:
     return [part for part in words if part.state != "done"]
 
 
-@each_row("events", ANSWERS.values(), ids=ANSWERS)
-def test_an_answer_that_stops_anywhere_folds_and_says_so(events: list[Json]) -> None:
+@each_row("events", RESPONSES.values(), ids=RESPONSES)
+def test_every_prefix_of_a_response_accumulates_and_is_marked_as_incomplete(events: list[Json]) -> None:
     for length in range(len(events)):
         assert not still_open(fold(decode(events[:length])))
-        assert end_of(events[:length]).get("complete", True) is ("finishReason" in str(events[:length]))
+        assert metadata_of(events[:length]).get("complete", True) is ("finishReason" in str(events[:length]))
 
 
 # Deep values
@@ -39,27 +39,25 @@ DEEP_EVENTS: dict[str, Json] = {
     "an event": DEEP,
     "an object": {"x": DEEP},
     "a part": response({"x": DEEP}, {"text": DEEP}),
-    "beside a text": response(text("x", y=DEEP)),
+    "next to a text": response(text("x", y=DEEP)),
     "arguments": response(call("f", args={"a": DEEP})),
-    "pieces of arguments": response(call("f", partialArgs=[{"jsonPath": "$.a", "nullValue": DEEP}, DEEP])),
+    "argument deltas": response(call("f", partialArgs=[{"jsonPath": "$.a", "nullValue": DEEP}, DEEP])),
     "code": response({"executableCode": {"code": DEEP}}, {"codeExecutionResult": {"output": DEEP}}),
-    "a tool of the server": response({"toolCall": {"args": DEEP}}, {"toolResponse": {"response": DEEP}}),
+    "a server tool": response({"toolCall": {"args": DEEP}}, {"toolResponse": {"response": DEEP}}),
     "sources": response(
         candidate={
             "groundingMetadata": {"groundingChunks": [{"web": {"uri": "https://a.example", "x": DEEP}}]}
         }
     ),
-    "what is said of the answer": response(
-        candidate={"safetyRatings": DEEP, "citationMetadata": {"x": DEEP}}
-    ),
+    "metadata of the response": response(candidate={"safetyRatings": DEEP, "citationMetadata": {"x": DEEP}}),
     "an error": {"error": DEEP},
     "counts": {"usageMetadata": {"x": DEEP, "toolUsePromptTokenCount": 1}},
-    "a feedback": {"promptFeedback": DEEP, "responseId": DEEP},
+    "prompt feedback": {"promptFeedback": DEEP, "responseId": DEEP},
 }
 
 
 @each_row("event", DEEP_EVENTS.values(), ids=DEEP_EVENTS)
-def test_values_nested_too_deeply_to_look_at_are_passed_on(event: Json) -> None:
+def test_deeply_nested_values_are_kept(event: Json) -> None:
     assert decode([event])
 
 
@@ -71,7 +69,7 @@ PARTS: list[JsonObject] = [
     text("c", thoughtSignature="S"),
     thought("d", thoughtSignature="T"),
     call("f", args={"x": 1}, id="i"),
-    call("g", mark="U"),
+    call("g", signature="U"),
     {"inlineData": {"mimeType": "image/png", "data": "QQ=="}},
     {"executableCode": {"code": "1"}},
     {"codeExecutionResult": {"outcome": "OUTCOME_OK", "output": "1"}},
@@ -82,17 +80,17 @@ PARTS: list[JsonObject] = [
 ]
 
 
-def follow(first: JsonObject, second: JsonObject) -> bool:
-    """Whether two parts stay two when they are streamed: pieces of one kind are one, unless signed."""
+def are_separate(first: JsonObject, second: JsonObject) -> bool:
+    """Return whether two parts stay separate in a stream: texts of one kind are joined, unless signed."""
     is_piece = "text" in first and "text" in second and first.get("thought") == second.get("thought")
     return not is_piece or "thoughtSignature" in first or not second["text"]
 
 
 @given(st.lists(st.sampled_from(PARTS), max_size=8))
-def test_a_body_says_what_the_stream_of_its_parts_says(parts: list[JsonObject]) -> None:
+def test_a_body_gives_the_message_of_the_stream_of_its_parts(parts: list[JsonObject]) -> None:
     apart: list[JsonObject] = []
     for part in parts:
-        if not apart or follow(apart[-1], part):
+        if not apart or are_separate(apart[-1], part):
             apart.append(part)
     streamed = fold(decode([*(response(part) for part in apart), response(end="STOP")]))
     body = response(*apart, end="STOP") if apart else response(end="STOP")

@@ -1,11 +1,11 @@
-"""Sources and citations in answers of Gemini."""
+"""Sources and citations in Gemini responses."""
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from partita.types.json import Json, JsonObject
 from partita.types.parts import Citation, TextPart
-from tests.formats.gemini_answers import SEARCH, call, decode, fold, response, text, told
+from tests.formats.gemini_responses import SEARCH, call, content_chunks, decode, fold, response, text
 from tests.tables import each_row
 
 CHUNKS: dict[str, tuple[Json, JsonObject | None]] = {
@@ -13,7 +13,7 @@ CHUNKS: dict[str, tuple[Json, JsonObject | None]] = {
         {"web": {"uri": "https://a.example", "title": "A"}},
         {"type": "source-url", "url": "https://a.example", "title": "A"},
     ),
-    "a page with more to say": (
+    "a page with unknown members": (
         {"web": {"uri": "https://a.example", "domain": "a.example"}},
         {
             "type": "source-url",
@@ -21,7 +21,7 @@ CHUNKS: dict[str, tuple[Json, JsonObject | None]] = {
             "providerMetadata": {"google": {"web": {"uri": "https://a.example", "domain": "a.example"}}},
         },
     ),
-    "a place on the map": (
+    "a place of Google Maps": (
         {"maps": {"uri": "https://maps.example/1", "title": "Mill"}},
         {"type": "source-url", "url": "https://maps.example/1", "title": "Mill"},
     ),
@@ -29,11 +29,11 @@ CHUNKS: dict[str, tuple[Json, JsonObject | None]] = {
         {"image": {"sourceUri": "https://a.example/page"}},
         {"type": "source-url", "url": "https://a.example/page"},
     ),
-    "a passage on the web": (
+    "retrieved context of a page": (
         {"retrievedContext": {"uri": "https://a.example/doc", "title": "Doc"}},
         {"type": "source-url", "url": "https://a.example/doc", "title": "Doc"},
     ),
-    "a passage of a file": (
+    "retrieved context of a file": (
         {"retrievedContext": {"uri": "gs://shelf/bread.pdf"}},
         {
             "type": "source-document",
@@ -43,7 +43,7 @@ CHUNKS: dict[str, tuple[Json, JsonObject | None]] = {
             "providerMetadata": {"google": {"retrievedContext": {"uri": "gs://shelf/bread.pdf"}}},
         },
     ),
-    "a passage of a store": (
+    "retrieved context of a file store": (
         {"retrievedContext": {"fileSearchStore": "stores/s.pdf", "title": "Bread"}},
         {
             "type": "source-document",
@@ -55,41 +55,45 @@ CHUNKS: dict[str, tuple[Json, JsonObject | None]] = {
             },
         },
     ),
-    "something new": ({"telepathy": {"uri": "https://a.example"}}, None),
-    "no chunk": (3, None),
+    "an unknown source": ({"telepathy": {"uri": "https://a.example"}}, None),
+    "not an object": (3, None),
 }
 
 
 @each_row(("chunk", "source"), CHUNKS.values(), ids=CHUNKS)
-def test_the_source_that_a_chunk_is(chunk: Json, source: JsonObject | None) -> None:
+def test_grounding_chunks_become_sources(chunk: Json, source: JsonObject | None) -> None:
     event = response(candidate={"groundingMetadata": {"groundingChunks": [chunk, chunk]}})
     expected = [] if source is None else [{"sourceId": "source-0", **source}]
-    assert told(decode([event, event])) == expected
+    assert content_chunks(decode([event, event])) == expected
 
 
 def texts_of(events: list[Json]) -> list[TextPart]:
     return [part for part in fold(decode(events)).parts if isinstance(part, TextPart)]
 
 
-def placed(part: TextPart) -> list[tuple[str, str | None]]:
-    """The source and the words of each citation."""
+def cited_texts(part: TextPart) -> list[tuple[str, str | None]]:
+    """Return the source and the cited text of each citation."""
     return [
-        (citation.source.id, None if citation.start_index is None else words(part, citation))
+        (citation.source.id, None if citation.start_index is None else cited_text(part, citation))
         for citation in part.citations or ()
     ]
 
 
-def words(part: TextPart, citation: Citation) -> str:
+def cited_text(part: TextPart, citation: Citation) -> str:
     return part.text[citation.start_index : citation.end_index]
 
 
 def cites(*spans: tuple[int, int, str | None]) -> JsonObject:
     supports = [
         {
-            "segment": {"startIndex": start, "endIndex": end, **({} if said is None else {"text": said})},
+            "segment": {
+                "startIndex": start,
+                "endIndex": end,
+                **({} if expected is None else {"text": expected}),
+            },
             "groundingChunkIndices": [0],
         }
-        for start, end, said in spans
+        for start, end, expected in spans
     ]
     return {
         "groundingMetadata": {"groundingChunks": SEARCH["groundingChunks"], "groundingSupports": supports}
@@ -97,7 +101,7 @@ def cites(*spans: tuple[int, int, str | None]) -> JsonObject:
 
 
 CITED: dict[str, tuple[list[Json], list[list[tuple[str, str | None]]]]] = {
-    "places are counted in bytes, and the order of sources is kept": (
+    "positions are in bytes, and sources keep their order": (
         [
             response(
                 text("Röggli. Done."),
@@ -116,29 +120,29 @@ CITED: dict[str, tuple[list[Json], list[list[tuple[str, str | None]]]]] = {
         ],
         [[("source-1", "Röggli."), ("source-0", "Röggli.")]],
     ),
-    "of a stream, they are counted from its beginning": (
+    "positions in a stream are relative to its start": (
         [
             response(text("ää "), call("f")),
             response(text("öö üü"), candidate=cites((10, 14, "üü"), (0, 4, "ää"))),
         ],
         [[], [("source-0", "üü"), ("source-0", None)]],
     ),
-    "of a part, from the part, if the words say so": (
+    "positions are relative to a part if its text matches": (
         [response(text("one", thoughtSignature="S")), response(text("two"), candidate=cites((0, 3, "two")))],
         [[], [("source-0", "two")]],
     ),
-    "words that are not there are cited without a place": (
+    "an unknown text is cited without a position": (
         [response(text("abc"), candidate=cites((1, 2, "x"), (2, 9, None)))],
         [[("source-0", None), ("source-0", None)]],
     ),
-    "what comes again is not cited again": (
+    "a repeated support is not cited twice": (
         [
             response(text("abc"), candidate=cites((0, 1, "a"))),
             response(candidate=cites((0, 1, "a"), (1, 2, "b"))),
         ],
         [[("source-0", "a"), ("source-0", "b")]],
     ),
-    "pages whose words are repeated, in bytes": (
+    "sources of a repeated text, in bytes": (
         [
             response(
                 text("éab"),
@@ -154,7 +158,7 @@ CITED: dict[str, tuple[list[Json], list[list[tuple[str, str | None]]]]] = {
         ],
         [[("source-0", "a")]],
     ),
-    "pages whose words are repeated, in characters": (
+    "sources of a repeated text, in characters": (
         [
             response(
                 text("éab"),
@@ -174,17 +178,15 @@ CITED: dict[str, tuple[list[Json], list[list[tuple[str, str | None]]]]] = {
 
 
 @each_row(("events", "found"), CITED.values(), ids=CITED)
-def test_which_words_rest_on_which_source(
-    events: list[Json], found: list[list[tuple[str, str | None]]]
-) -> None:
-    assert [placed(part) for part in texts_of(events)] == found
+def test_supports_become_citations(events: list[Json], found: list[list[tuple[str, str | None]]]) -> None:
+    assert [cited_texts(part) for part in texts_of(events)] == found
 
 
 @given(before=st.text(max_size=8), cited=st.text(min_size=1, max_size=8), after=st.text(max_size=8))
-def test_a_place_in_bytes_becomes_the_place_in_characters(before: str, cited: str, after: str) -> None:
+def test_byte_positions_become_character_positions(before: str, cited: str, after: str) -> None:
     start = len(before.encode())
     event = response(
         text(before + cited + after), candidate=cites((start, start + len(cited.encode()), cited))
     )
     [part] = texts_of([event])
-    assert placed(part) == [("source-0", cited)]
+    assert cited_texts(part) == [("source-0", cited)]

@@ -1,4 +1,4 @@
-"""Recorded answers of Gemini, and what others made of them."""
+"""Recorded Gemini responses compared with known facts and with the chunks of the AI SDK."""
 
 from collections.abc import Callable, Mapping
 from functools import cache
@@ -8,15 +8,15 @@ from partita.formats.model_view import model_view
 from partita.types.codec import encode
 from partita.types.json import Json, JsonObject, loads
 from partita.types.messages import UserMessage
-from tests.formats.gemini_answers import build_request, decode, fold
+from tests.formats.gemini_responses import build_request, decode, fold
 from tests.provider_truth.reading import chunks_of, truth_of
 from tests.recordings import answers, cases_in, sdk_chunks, truth_about
 
-# What each recording amounts to
+# Known facts
 
 
 def same_calls(ours: Json, theirs: Json) -> bool:
-    """Whether calls are the same; where the provider told no id or no text of the input, any will do."""
+    """Return whether calls are equal; an id or input text that the provider did not send matches anything."""
     return len(ours) == len(theirs) and all(
         value is None or call[key] == value
         for call, expected in zip(ours, theirs, strict=True)
@@ -39,7 +39,7 @@ def equal(ours: Json, theirs: Json) -> bool:
     return bool(ours == theirs)
 
 
-def test_every_recording_amounts_to_what_is_known_of_it() -> None:
+def test_every_recording_is_read_correctly() -> None:
     wrong: JsonObject = {}
     for file in answers("gemini"):
         ours = truth_of("gemini", file)
@@ -49,9 +49,9 @@ def test_every_recording_amounts_to_what_is_known_of_it() -> None:
     assert not wrong
 
 
-# Beside the chunks of the AI SDK
+# Comparison with chunks of the AI SDK
 
-MEANT: Final = {
+DEVIATIONS: Final = {
     "derived-max-tokens": "texts before and after code are two, in order; there one text goes on around it",
     "fb-googleai-streaming-success-code-execution": "the same",
     "fb-googleai-streaming-success-citations": "a page whose words are repeated is a source",
@@ -59,15 +59,15 @@ MEANT: Final = {
     "gemini-recited": "the same",
     "pai-google-model-file-search-grounding-gemini-3-true-s4": "a document is a source, as in a body there",
 }
-"""Where our chunks are others on purpose.
+"""Recordings with intended deviations from the AI SDK.
 
-Levelled out by `plain`: we keep what is not understood as data, give citations to texts, say more in
-metadata, and know more of the end. Invented ids are ours, and where the provider told an id, ours is that.
+`plain` removes general ones: we keep unknown values as data, add citations to texts, more metadata,
+and finish details. Generated ids differ, and ids that the provider sent are kept.
 """
 
 
 def plain(chunk: JsonObject) -> JsonObject | None:
-    """A chunk without what only one side tells."""
+    """Return a chunk without members that only one side has."""
     if chunk["type"].startswith("data-google"):
         return None
     hidden = {"messageId", "messageMetadata", "citations"}
@@ -75,15 +75,15 @@ def plain(chunk: JsonObject) -> JsonObject | None:
 
 
 def differs(ours: JsonObject, theirs: JsonObject, ids: dict[str, str]) -> bool:
-    """Whether two chunks tell different things. Ids are the same if they always stand for each other."""
+    """Return whether two chunks differ. Ids match if each one always corresponds to the same other id."""
     for key in ("toolCallId", "sourceId"):
         if key in theirs and ids.setdefault(theirs[key], ours.get(key, "")) != ours.get(key):
             return True
     ids_and_metadata = {"toolCallId", "sourceId", "providerMetadata"}
-    told = {key: value for key, value in theirs.items() if key not in ids_and_metadata}
+    values = {key: value for key, value in theirs.items() if key not in ids_and_metadata}
     metadata = theirs.get("providerMetadata", {}).get("google", {})
     kept = ours.get("providerMetadata", {}).get("google", {})
-    return told != {key: value for key, value in ours.items() if key not in ids_and_metadata} or any(
+    return values != {key: value for key, value in ours.items() if key not in ids_and_metadata} or any(
         kept.get(key) != value for key, value in metadata.items()
     )
 
@@ -96,20 +96,20 @@ def first_difference(ours: list[JsonObject], theirs: list[JsonObject]) -> Json:
     return None if len(ours) == len(theirs) else [len(ours), len(theirs)]
 
 
-def test_streams_are_told_in_the_chunks_of_the_ai_sdk() -> None:
+def test_streams_give_the_chunks_of_the_ai_sdk() -> None:
     different: JsonObject = {}
     for file in answers("gemini", ".jsonl"):
         ours = [plain(loads(encode(chunk))) for chunk in chunks_of("gemini", file)[0]]
         theirs = [plain(chunk) for chunk in sdk_chunks(file)]
         found = first_difference([c for c in ours if c], [c for c in theirs if c])
-        if found is not None and file.stem not in MEANT:
+        if found is not None and file.stem not in DEVIATIONS:
             different[file.stem] = found
-        if found is None and file.stem in MEANT:
-            different[file.stem] = "the same after all"
+        if found is None and file.stem in DEVIATIONS:
+            different[file.stem] = "not a deviation"
     assert not different
 
 
-# Cut anywhere, and sent back
+# Sending back
 
 
 @cache
@@ -121,7 +121,7 @@ def signatures(parts: list[JsonObject]) -> list[str]:
     return [part["thoughtSignature"] for part in parts if "thoughtSignature" in part]
 
 
-def test_signatures_of_recordings_go_back_byte_for_byte() -> None:
+def test_signatures_of_recordings_round_trip() -> None:
     asked = UserMessage(id="u", content="-")
     changed: JsonObject = {}
     for name, events in recorded().items():

@@ -1,4 +1,4 @@
-"""Calls in answers of Gemini: for the client, with arguments in pieces, and those that Gemini ran itself."""
+"""Calls in Gemini responses: client calls, streamed arguments, and tools that Gemini runs."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -6,12 +6,21 @@ from hypothesis import strategies as st
 from partita.formats.gemini.arguments import ArgumentWriter
 from partita.types.json import Json, JsonObject, dumps, is_array, is_object, loads
 from partita.types.parts import JsonOutput
-from tests.formats.gemini_answers import call, calls_of, decode, fold, piece, response, text, told
+from tests.formats.gemini_responses import (
+    argument_delta,
+    call,
+    calls_of,
+    content_chunks,
+    decode,
+    fold,
+    response,
+    text,
+)
 from tests.tables import each_row
 
 CALLS: dict[str, tuple[list[Json], list[JsonObject]]] = {
-    "a call is told in one go, and ends a text": (
-        [response(text("so"), call("f", args={"a": 1}, id="c1", mark="S"))],
+    "a complete call, which closes an open text": (
+        [response(text("so"), call("f", args={"a": 1}, id="c1", signature="S"))],
         [
             {"type": "text-start", "id": "0"},
             {"type": "text-delta", "id": "0", "delta": "so"},
@@ -32,7 +41,7 @@ CALLS: dict[str, tuple[list[Json], list[JsonObject]]] = {
             },
         ],
     ),
-    "ids that are missing are made of the answer's": (
+    "missing ids are derived from the response id": (
         [response(call("f"), responseId="r"), response(call("f"))],
         [
             {"type": "tool-input-start", "toolCallId": "r-0", "toolName": "f"},
@@ -55,7 +64,7 @@ CALLS: dict[str, tuple[list[Json], list[JsonObject]]] = {
             },
         ],
     ),
-    "an empty piece of no call says nothing, another is kept": (
+    "deltas without a call: an empty one is dropped, others are kept": (
         [response(call(), call(args={"a": 1}))],
         [{"type": "data-google-unknown", "data": {"functionCall": {"args": {"a": 1}}}}],
     ),
@@ -86,7 +95,7 @@ CALLS: dict[str, tuple[list[Json], list[JsonObject]]] = {
             },
         ],
     ),
-    "a tool of the server and its result, found by order": (
+    "a server tool and its result, matched by order": (
         [
             response({"toolCall": {"toolType": "MAPS", "args": {"q": "x"}}}),
             response({"toolResponse": {"toolType": "MAPS", "response": {"n": 1}}}),
@@ -110,7 +119,7 @@ CALLS: dict[str, tuple[list[Json], list[JsonObject]]] = {
             },
         ],
     ),
-    "the result has no call right before it is kept": (
+    "a result without a call is kept": (
         [response({"codeExecutionResult": {"outcome": "OUTCOME_OK"}})],
         [{"type": "data-google-unknown", "data": {"codeExecutionResult": {"outcome": "OUTCOME_OK"}}}],
     ),
@@ -118,11 +127,11 @@ CALLS: dict[str, tuple[list[Json], list[JsonObject]]] = {
 
 
 @each_row(("events", "chunks"), CALLS.values(), ids=CALLS)
-def test_the_chunks_of_calls(events: list[Json], chunks: list[JsonObject]) -> None:
-    assert told(decode(events)) == chunks
+def test_calls_become_chunks(events: list[Json], chunks: list[JsonObject]) -> None:
+    assert content_chunks(decode(events)) == chunks
 
 
-def test_results_find_their_calls_by_id_even_out_of_order() -> None:
+def test_results_are_matched_to_their_calls_by_id() -> None:
     asked = [{"executableCode": {"code": name, "id": name}} for name in ("a", "b")]
     given_back = [{"codeExecutionResult": {"output": name, "id": name}} for name in ("b", "a")]
     calls = calls_of(fold(decode([response(*asked), response(*given_back)])))
@@ -133,42 +142,46 @@ def test_results_find_their_calls_by_id_even_out_of_order() -> None:
     assert {call.id: call.output for call in calls} == outputs
 
 
-def test_code_that_gives_back_twice_keeps_both_results() -> None:
+def test_code_with_two_results_keeps_both() -> None:
     results = [{"codeExecutionResult": {"outcome": "OUTCOME_OK", "output": name}} for name in ("a", "b")]
     [call] = calls_of(fold(decode([response({"executableCode": {"code": "x"}}, *results)])))
     metadata = call.result_provider_metadata or {}
     assert [result["output"]["output"] for result in metadata["google"]["results"]] == ["a", "b"]
 
 
-def test_two_calls_that_claim_one_id_are_two_calls() -> None:
+def test_two_calls_with_the_same_id_are_two_calls() -> None:
     calls = calls_of(fold(decode([response(call("f", id="x"), call("g", id="x"))])))
     assert len({call.id for call in calls}) == 2
     assert [(call.call_provider_metadata or {})["google"]["callId"] for call in calls] == ["x", "x"]
 
 
-# Arguments in pieces
+# Streamed arguments
 
 STREAMS: dict[str, tuple[list[JsonObject], list[str], Json]] = {
-    "a text in pieces": (
+    "a text in several deltas": (
         [
             call("f", willContinue=True),
-            call(partialArgs=[piece("$.a", stringValue='x"', goes_on=True)], willContinue=True),
-            call(partialArgs=[piece("$.a", stringValue="y\n", goes_on=True)], willContinue=True),
-            call(partialArgs=[piece("$.a", stringValue="")], willContinue=True),
+            call(
+                partialArgs=[argument_delta("$.a", stringValue='x"', will_continue=True)], willContinue=True
+            ),
+            call(
+                partialArgs=[argument_delta("$.a", stringValue="y\n", will_continue=True)], willContinue=True
+            ),
+            call(partialArgs=[argument_delta("$.a", stringValue="")], willContinue=True),
             call(),
         ],
         ['{"a":"x\\"', "y\\n", '"', "}"],
         {"a": 'x"y\n'},
     ),
-    "values of every kind": (
+    "values of every type": (
         [
             call(
                 "f",
                 partialArgs=[
-                    piece("$.a.b[0]", numberValue=1.5),
-                    piece("$.a.b[1].c", boolValue=False),
-                    piece("$.a.d", nullValue="NULL_VALUE"),
-                    piece("$['e f'][\"g'h\"]", stringValue="é"),
+                    argument_delta("$.a.b[0]", numberValue=1.5),
+                    argument_delta("$.a.b[1].c", boolValue=False),
+                    argument_delta("$.a.d", nullValue="NULL_VALUE"),
+                    argument_delta("$['e f'][\"g'h\"]", stringValue="é"),
                 ],
             )
         ],
@@ -176,20 +189,23 @@ STREAMS: dict[str, tuple[list[JsonObject], list[str], Json]] = {
         {"a": {"b": [1.5, {"c": False}], "d": None}, "e f": {"g'h": "é"}},
     ),
     "no arguments": ([call("f", willContinue=True), call()], ["{}"], {}),
-    "the last part is missing, and another call begins": (
+    "another call begins before the last delta": (
         [
             call("f", willContinue=True),
-            call(partialArgs=[piece("$.a", numberValue=1)], willContinue=True),
+            call(partialArgs=[argument_delta("$.a", numberValue=1)], willContinue=True),
             call("g"),
         ],
         ['{"a":1', "}"],
         {"a": 1},
     ),
-    "a text that ends when another value comes": (
+    "a text that ends with the next value": (
         [
             call(
                 "f",
-                partialArgs=[piece("$.a", stringValue="x", goes_on=True), piece("$.b", numberValue=2)],
+                partialArgs=[
+                    argument_delta("$.a", stringValue="x", will_continue=True),
+                    argument_delta("$.b", numberValue=2),
+                ],
                 willContinue=True,
             ),
             call(),
@@ -197,7 +213,7 @@ STREAMS: dict[str, tuple[list[JsonObject], list[str], Json]] = {
         ['{"a":"x","b":2', "}"],
         {"a": "x", "b": 2},
     ),
-    "whole arguments at last": (
+    "complete arguments at the end": (
         [call("f", willContinue=True), call(args={"a": 1})],
         [],
         {"a": 1},
@@ -206,60 +222,65 @@ STREAMS: dict[str, tuple[list[JsonObject], list[str], Json]] = {
 
 
 @each_row(("parts", "deltas", "value"), STREAMS.values(), ids=STREAMS)
-def test_arguments_in_pieces(parts: list[JsonObject], deltas: list[str], value: Json) -> None:
+def test_streamed_arguments_are_accumulated(parts: list[JsonObject], deltas: list[str], value: Json) -> None:
     chunks = decode([*(response(part) for part in parts), response(end="STOP")])
-    written = [c for c in told(chunks) if c["type"] == "tool-input-delta" and c["toolCallId"] == "gemini-0"]
+    written = [
+        c for c in content_chunks(chunks) if c["type"] == "tool-input-delta" and c["toolCallId"] == "gemini-0"
+    ]
     assert [chunk["inputTextDelta"] for chunk in written] == deltas
     [first, *_] = calls_of(fold(chunks))
     assert first.input == value
     assert (first.call_provider_metadata or {}) == {}
 
 
-def test_a_value_for_a_place_that_was_left_is_not_lost() -> None:
+def test_a_later_value_at_an_earlier_path_is_kept() -> None:
     pieces = [
-        piece("$.a.x", stringValue="p", goes_on=True),
-        piece("$.b", numberValue=1),
-        piece("$.a.x", stringValue="q"),
-        piece("$.a.y", numberValue=2),
-        piece("$.b", numberValue=3),
+        argument_delta("$.a.x", stringValue="p", will_continue=True),
+        argument_delta("$.b", numberValue=1),
+        argument_delta("$.a.x", stringValue="q"),
+        argument_delta("$.a.y", numberValue=2),
+        argument_delta("$.b", numberValue=3),
     ]
     [found] = calls_of(fold(decode([response(call("f", partialArgs=pieces))])))
     assert found.input == {"a": {"x": "pq", "y": 2}, "b": 3}
 
 
-def test_the_signature_of_a_call_in_pieces_is_on_the_call() -> None:
-    parts = [call("f", willContinue=True), call(mark="S")]
+def test_the_signature_of_a_streamed_call_is_on_the_call() -> None:
+    parts = [call("f", willContinue=True), call(signature="S")]
     [found] = calls_of(fold(decode([response(part) for part in parts])))
     assert found.call_provider_metadata == {"google": {"thoughtSignature": "S"}}
 
 
-NOT_UNDERSTOOD: dict[str, Json] = {
+INVALID_DELTAS: dict[str, Json] = {
     "no path": {"stringValue": "x"},
-    "a path from nowhere": piece("a.b", stringValue="x"),
-    "the root": piece("$", stringValue="x"),
-    "a path that breaks": piece("$.a[", stringValue="x"),
-    "a path without an end": piece("$" + ".a" * 5000, stringValue="x"),
-    "no value": piece("$.a"),
-    "an array where an object is": piece("$[0]", numberValue=1),
-    "a member of a text": piece("$.known.x", numberValue=1),
-    "a value where an object is": piece("$.object", numberValue=1),
-    "no piece": 7,
+    "a path without a root": argument_delta("a.b", stringValue="x"),
+    "the root": argument_delta("$", stringValue="x"),
+    "an incomplete path": argument_delta("$.a[", stringValue="x"),
+    "a path that is too long": argument_delta("$" + ".a" * 5000, stringValue="x"),
+    "no value": argument_delta("$.a"),
+    "an array index in an object": argument_delta("$[0]", numberValue=1),
+    "a member of a string": argument_delta("$.known.x", numberValue=1),
+    "a value instead of an object": argument_delta("$.object", numberValue=1),
+    "not an object": 7,
 }
 
 
-@each_row("bad", NOT_UNDERSTOOD.values(), ids=NOT_UNDERSTOOD)
-def test_a_piece_that_is_not_understood_is_kept_and_harms_no_other(bad: Json) -> None:
-    known = [piece("$.known", stringValue="k"), piece("$.object.a", numberValue=1)]
-    part = call("f", partialArgs=[*known, bad, piece("$.z", numberValue=2)])
+@each_row("bad", INVALID_DELTAS.values(), ids=INVALID_DELTAS)
+def test_an_invalid_argument_delta_is_kept_and_affects_no_other(bad: Json) -> None:
+    known = [argument_delta("$.known", stringValue="k"), argument_delta("$.object.a", numberValue=1)]
+    part = call("f", partialArgs=[*known, bad, argument_delta("$.z", numberValue=2)])
     chunks = decode([response(part)])
     [found] = calls_of(fold(chunks))
     assert found.input == {"known": "k", "object": {"a": 1}, "z": 2}
-    assert {"type": "data-google-unknown", "data": part} in told(chunks)
+    assert {"type": "data-google-unknown", "data": part} in content_chunks(chunks)
 
 
 @each_row("end", [None, "MAX_TOKENS"])
-def test_a_call_that_is_cut_stays_open_with_what_was_written(end: str | None) -> None:
-    parts = [call("f", willContinue=True), call(partialArgs=[piece("$.a", stringValue="x", goes_on=True)])]
+def test_an_interrupted_call_stays_open_with_its_raw_input(end: str | None) -> None:
+    parts = [
+        call("f", willContinue=True),
+        call(partialArgs=[argument_delta("$.a", stringValue="x", will_continue=True)]),
+    ]
     [found] = calls_of(fold(decode([*(response(part) for part in parts), response(end=end)])))
     assert (found.state, found.raw_input) == ("input-streaming", '{"a":"x')
 
@@ -275,23 +296,26 @@ TREES: st.SearchStrategy[Json] = st.recursive(
 )
 
 
-def pieces_of(value: Json, path: str, cut: int) -> list[JsonObject]:
-    """The pieces in which a value comes: texts in pieces of `cut` characters."""
+def deltas_of(value: Json, path: str, cut: int) -> list[JsonObject]:
+    """Return the deltas of a value, with texts in chunks of `cut` characters."""
     if is_object(value):
-        return [part for key, inner in value.items() for part in pieces_of(inner, f"{path}.{key}", cut)]
+        return [part for key, inner in value.items() for part in deltas_of(inner, f"{path}.{key}", cut)]
     if is_array(value):
-        return [part for at, inner in enumerate(value) for part in pieces_of(inner, f"{path}[{at}]", cut)]
+        return [part for at, inner in enumerate(value) for part in deltas_of(inner, f"{path}[{at}]", cut)]
     if isinstance(value, str):
         words = [value[at : at + cut] for at in range(0, len(value), cut)]
-        return [*(piece(path, stringValue=word, goes_on=True) for word in words), piece(path, stringValue="")]
+        return [
+            *(argument_delta(path, stringValue=word, will_continue=True) for word in words),
+            argument_delta(path, stringValue=""),
+        ]
     kind = "nullValue" if value is None else "boolValue" if isinstance(value, bool) else "numberValue"
     return [{"jsonPath": path, kind: value}]
 
 
 @given(value=st.dictionaries(KEYS, TREES, max_size=4), cut=st.integers(1, 4))
-def test_arguments_in_pieces_are_the_arguments(value: JsonObject, cut: int) -> None:
+def test_accumulated_arguments_equal_the_arguments(value: JsonObject, cut: int) -> None:
     writer = ArgumentWriter()
-    texts = [writer.write(part) for part in pieces_of(value, "$", cut)]
+    texts = [writer.write(part) for part in deltas_of(value, "$", cut)]
     end, built = writer.close()
     whole = "".join(text or "" for text in texts) + end
     assert None not in texts
