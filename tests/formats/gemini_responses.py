@@ -6,11 +6,11 @@ from typing import Final
 from partita.formats.format import Dumped, Loaded, Request, ToolSpec
 from partita.formats.gemini.format import FORMAT, RESPONSE
 from partita.formats.gemini.stream import GeminiDecoder
-from partita.stream.accumulator import Accumulator
 from partita.types.chunks import Chunk
 from partita.types.codec import encode
 from partita.types.json import Json, JsonObject, is_object, loads
 from partita.types.messages import AssistantMessage, Message, ToolCallPart
+from tests.decoding import accumulated, decode_all
 
 
 def load(payload: Json) -> Loaded:
@@ -74,8 +74,7 @@ def argument_delta(path: str, *, will_continue: bool = False, **value: Json) -> 
 
 
 def decode(events: Sequence[Json]) -> list[Chunk]:
-    decoder = GeminiDecoder()
-    return [*(chunk for event in events for chunk in decoder.feed(event)), *decoder.finish()]
+    return decode_all(GeminiDecoder(), events)
 
 
 def content_chunks(chunks: Sequence[Chunk]) -> list[JsonObject]:
@@ -84,18 +83,9 @@ def content_chunks(chunks: Sequence[Chunk]) -> list[JsonObject]:
     return [chunk for chunk in map(loads, map(encode, chunks)) if chunk["type"] not in frame]
 
 
-def fold(chunks: Sequence[Chunk]) -> AssistantMessage:
-    """Return the accumulated message; fail on any diagnostic."""
-    accumulator = Accumulator(id="message", version=7)
-    for chunk in chunks:
-        accumulator.feed(chunk)
-    assert not accumulator.diagnostics
-    return accumulator.snapshot()
-
-
 def metadata_of(events: Sequence[Json]) -> JsonObject:
     """Return the metadata with which a response ends."""
-    metadata: Json = fold(decode(events)).content.metadata
+    metadata: Json = accumulated(decode(events)).content.metadata
     assert is_object(metadata)
     return metadata
 

@@ -4,11 +4,10 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from partita.formats.openai_responses.stream import ResponsesDecoder
-from partita.stream.accumulator import Accumulator
 from partita.types.chunks import Chunk
 from partita.types.codec import to_json
 from partita.types.json import Json, JsonObject
-from partita.types.messages import AssistantMessage
+from tests.decoding import accumulated, decode_all
 
 USAGE: Final[JsonObject] = {
     "input_tokens": 40,
@@ -143,22 +142,12 @@ def _cut(text: str) -> list[str]:
 
 
 def decode(events: Sequence[Json]) -> list[Chunk]:
-    decoder = ResponsesDecoder()
-    return [*(chunk for each in events for chunk in decoder.feed(each)), *decoder.finish()]
-
-
-def fold(chunks: Sequence[Chunk]) -> AssistantMessage:
-    """The message, by an accumulator that forgives nothing."""
-    accumulator = Accumulator(id="message")
-    for chunk in chunks:
-        accumulator.feed(chunk)
-    assert not accumulator.diagnostics
-    return accumulator.snapshot()
+    return decode_all(ResponsesDecoder(), events)
 
 
 def parts(chunks: Sequence[Chunk]) -> list[Json]:
     """The parts behind the beginning of the step."""
-    return [to_json(part) for part in fold(chunks).parts[1:]]
+    return [to_json(part) for part in accumulated(chunks).parts[1:]]
 
 
 def told(chunks: Sequence[Chunk]) -> JsonObject:

@@ -7,7 +7,7 @@ from partita.formats.conversion import convert
 from partita.stream.accumulator import Accumulator
 from partita.types.chunks import Chunk, DataChunk, MessageAbort, ToolOutputChunk
 from partita.types.json import Json, JsonObject, is_object, loads
-from partita.types.messages import AssistantMessage, ToolCallPart
+from partita.types.messages import ToolCallPart
 from partita.types.parts import (
     ContentOutput,
     DataPart,
@@ -22,6 +22,7 @@ from partita.types.parts import (
     TextOutput,
     TextPart,
 )
+from tests.decoding import accumulated, decode_all
 from tests.tables import each_row
 
 OPTIONS = [
@@ -64,21 +65,11 @@ END = response(2, {"stopReason": "end_turn"})
 
 
 def decode(events: list[Json]) -> list[Chunk]:
-    decoder = AcpDecoder()
-    return [*(chunk for event in events for chunk in decoder.feed(event)), *decoder.finish()]
-
-
-def fold(chunks: list[Chunk]) -> AssistantMessage:
-    """Return the accumulated message; fail on any diagnostic."""
-    accumulator = Accumulator(id="message")
-    for chunk in chunks:
-        accumulator.feed(chunk)
-    assert not accumulator.diagnostics
-    return accumulator.snapshot()
+    return decode_all(AcpDecoder(), events)
 
 
 def parts(*events: Json) -> list[Any]:
-    return [part for part in fold(decode([*events])).parts if not isinstance(part, StepStartPart)]
+    return [part for part in accumulated(decode([*events])).parts if not isinstance(part, StepStartPart)]
 
 
 def test_consecutive_text_chunks_become_one_text() -> None:
@@ -284,7 +275,8 @@ def test_a_new_step_begins_when_all_calls_have_their_outputs() -> None:
     calls = [update("tool_call", toolCallId=id_, title="Dig", status="in_progress") for id_ in "ab"]
     ends = [update("tool_call_update", toolCallId=id_, status="completed") for id_ in "ab"]
     kinds = [
-        type(part).__name__ for part in fold(decode([*calls, ends[0], text("x"), ends[1], text("y")])).parts
+        type(part).__name__
+        for part in accumulated(decode([*calls, ends[0], text("x"), ends[1], text("y")])).parts
     ]
     assert kinds == [
         *("StepStartPart", "ToolCallPart", "ToolCallPart", "TextPart"),
@@ -360,4 +352,4 @@ DEEP: dict[str, list[Json]] = {
 
 @each_row("events", DEEP.values(), ids=DEEP)
 def test_deeply_nested_values_are_accepted(events: list[Json]) -> None:
-    fold(decode(events))
+    accumulated(decode(events))

@@ -3,12 +3,11 @@
 from typing import Final
 
 from partita.formats.anthropic.stream import AnthropicDecoder, read_usage
-from partita.stream.accumulator import Accumulator
-from partita.types.chunks import Chunk
 from partita.types.codec import to_json
 from partita.types.json import Json, JsonObject
 from partita.types.messages import AssistantMessage, ToolCallPart
 from partita.types.parts import CustomPart, TextPart
+from tests.decoding import accumulated, decode_all
 from tests.tables import each_row
 
 USAGE: Final[JsonObject] = {"input_tokens": 10, "output_tokens": 1}
@@ -22,16 +21,8 @@ TEXT: Final[list[Json]] = [
 ]
 
 
-def message_of(chunks: list[Chunk]) -> AssistantMessage:
-    accumulator = Accumulator(id="message")
-    for chunk in chunks:
-        accumulator.feed(chunk)
-    return accumulator.snapshot()
-
-
 def decode(*events: Json) -> AssistantMessage:
-    decoder = AnthropicDecoder()
-    return message_of([*(chunk for event in events for chunk in decoder.feed(event)), *decoder.finish()])
+    return accumulated(decode_all(AnthropicDecoder(), events))
 
 
 def metadata_of(message: AssistantMessage) -> JsonObject:
@@ -155,20 +146,20 @@ BODIES: Final[dict[str, tuple[Json, list[str]]]] = {
 
 @each_row(("body", "errors"), BODIES.values(), ids=BODIES)
 def test_a_body_that_is_not_a_message_is_an_error(body: Json, errors: list[str]) -> None:
-    metadata = metadata_of(message_of(AnthropicDecoder().read_body(body)))
+    metadata = metadata_of(accumulated(AnthropicDecoder().read_body(body)))
     assert (metadata["finishReason"], metadata["errors"]) == ("error", errors)
     assert "complete" not in metadata
 
 
 def test_the_request_id_of_an_error_body_is_kept() -> None:
     body = {"type": "error", "error": {"message": "no"}, "request_id": "req_1"}
-    metadata = metadata_of(message_of(AnthropicDecoder().read_body(body)))
+    metadata = metadata_of(accumulated(AnthropicDecoder().read_body(body)))
     assert metadata["anthropic"]["requestId"] == "req_1"
 
 
 def test_a_complete_body_in_a_stream_is_read() -> None:
     body = {**BEGUN["message"], "content": [{"type": "text", "text": "Six"}], "stop_reason": "end_turn"}
-    assert decode(body) == message_of(AnthropicDecoder().read_body(body))
+    assert decode(body) == accumulated(AnthropicDecoder().read_body(body))
 
 
 CALL: Final[list[Json]] = [

@@ -8,13 +8,13 @@ from hypothesis import strategies as st
 
 from partita.formats.anthropic.stream import AnthropicDecoder
 from partita.formats.losses import content_losses
-from partita.stream.accumulator import Accumulator
 from partita.types.chunks import Chunk
 from partita.types.codec import to_json
 from partita.types.json import Json, JsonObject, is_array, is_object, loads
 from partita.types.messages import AssistantMessage, Message, UserMessage
 from partita.types.parts import TextPart
 from partita.types.tool_results import expand
+from tests.decoding import accumulated, decode_all
 from tests.formats.anthropic_samples import build_request
 from tests.recordings import FIXTURES
 from tests.strategies import json_values
@@ -31,17 +31,7 @@ SERVED: Final[JsonObject] = {"tools": [{"name": "advisor"}, {"name": "tool_searc
 
 
 def decode(events: Sequence[Json]) -> list[Chunk]:
-    decoder = AnthropicDecoder()
-    return [*(chunk for event in events for chunk in decoder.feed(event)), *decoder.finish()]
-
-
-def fold(chunks: Sequence[Chunk]) -> AssistantMessage:
-    """Return the accumulated message; fail on any diagnostic."""
-    accumulator = Accumulator(id="message")
-    for chunk in chunks:
-        accumulator.feed(chunk)
-    assert not accumulator.diagnostics
-    return accumulator.snapshot()
+    return decode_all(AnthropicDecoder(), events)
 
 
 def blocks_of(stream: Sequence[JsonObject]) -> list[JsonObject]:
@@ -85,7 +75,7 @@ def body_of(stream: Sequence[JsonObject]) -> JsonObject:
 
 @each_row("stream", STREAMS.values(), ids=STREAMS)
 def test_a_body_and_its_stream_give_the_same_message(stream: list[JsonObject]) -> None:
-    streamed, whole = fold(decode(stream)), fold(AnthropicDecoder().read_body(body_of(stream)))
+    streamed, whole = accumulated(decode(stream)), accumulated(AnthropicDecoder().read_body(body_of(stream)))
     assert _without_raw_inputs(whole) == _without_raw_inputs(streamed)
 
 
@@ -107,7 +97,7 @@ def _without_raw_inputs(value: AssistantMessage) -> Json:
 @each_row("apart", [False, True], ids=["outputs in calls", "separate outputs"])
 @each_row("stream", STREAMS.values(), ids=STREAMS)
 def test_response_blocks_round_trip(stream: list[JsonObject], apart: bool) -> None:
-    view: list[Message] = [UserMessage(id="user", content="Tide?"), fold(decode(stream))]
+    view: list[Message] = [UserMessage(id="user", content="Tide?"), accumulated(decode(stream))]
     request = build_request(expand(view) if apart else view, model="claude-test", settings=SERVED)
     answers = [turn["content"] for turn in request.payload["messages"] if turn["role"] == "assistant"]
     assert answers == [blocks_of(stream)]
@@ -122,7 +112,7 @@ def test_a_damaged_event_affects_only_its_own_block(stream: list[JsonObject], da
     """The texts of all other blocks are complete."""
     index = data.draw(st.integers(0, len(stream) - 1))
     touched = stream[index].get("index")
-    message = fold(decode([*stream[:index], data.draw(json_values(2)), *stream[index + 1 :]]))
+    message = accumulated(decode([*stream[:index], data.draw(json_values(2)), *stream[index + 1 :]]))
     words = [part.text for part in message.parts if isinstance(part, TextPart)]
     expected = [
         block["text"]
@@ -147,4 +137,4 @@ def test_deeply_nested_inputs_are_read_or_kept_as_text(depth: int) -> None:
         {"type": "content_block_stop", "index": 0},
         *STREAMS["thinking-then-call"][-2:],
     ]
-    assert len(fold(decode(events)).parts) == 2
+    assert len(accumulated(decode(events)).parts) == 2

@@ -4,11 +4,10 @@ from collections.abc import Sequence
 from typing import Final
 
 from partita.formats.anthropic.stream import AnthropicDecoder
-from partita.stream.accumulator import Accumulator
 from partita.types.chunks import Chunk, DataChunk, ErrorChunk, type_of
 from partita.types.codec import to_json
 from partita.types.json import Json, JsonObject
-from partita.types.messages import AssistantMessage
+from tests.decoding import accumulated, decode_all
 from tests.tables import each_row
 
 START: Final[JsonObject] = {
@@ -34,20 +33,12 @@ def block_stop(index: int) -> JsonObject:
 
 
 def decode(events: Sequence[Json], *known_calls: str) -> list[Chunk]:
-    decoder = AnthropicDecoder(known_calls)
-    return [*(chunk for event in events for chunk in decoder.feed(event)), *decoder.finish()]
-
-
-def fold(chunks: Sequence[Chunk]) -> AssistantMessage:
-    accumulator = Accumulator(id="message")
-    for chunk in chunks:
-        accumulator.feed(chunk)
-    return accumulator.snapshot()
+    return decode_all(AnthropicDecoder(known_calls), events)
 
 
 def parts(events: Sequence[Json]) -> list[Json]:
     """Return the parts after the step start."""
-    return [to_json(part) for part in fold(decode([START, *events, *STOP])).parts[1:]]
+    return [to_json(part) for part in accumulated(decode([START, *events, *STOP])).parts[1:]]
 
 
 def text(words: str, **fields: Json) -> JsonObject:
@@ -334,7 +325,7 @@ def test_unknown_events_are_kept_and_the_stream_continues(event: Json) -> None:
     assert [chunk for chunk in chunks if isinstance(chunk, DataChunk)] == [
         DataChunk("data-anthropic-unknown", event)
     ]
-    assert to_json(fold(chunks).parts[1])["text"] == "ab"
+    assert to_json(accumulated(chunks).parts[1])["text"] == "ab"
 
 
 def test_events_after_the_end_are_kept() -> None:
@@ -348,7 +339,7 @@ def test_a_line_that_is_not_json_is_reported_and_kept() -> None:
         ErrorChunk("unparsable record"),
         DataChunk("data-anthropic-unknown", "{broken"),
     ]
-    metadata: Json = fold(chunks).content.metadata
+    metadata: Json = accumulated(chunks).content.metadata
     assert (metadata["finishReason"], metadata["errors"]) == ("stop", ["unparsable record"])
     assert "complete" not in metadata
 
@@ -361,7 +352,7 @@ def test_a_message_start_may_contain_the_complete_message() -> None:
         *("start", "start-step", "tool-input-start", "tool-input-delta", "tool-input-available"),
         *("finish-step", "finish"),
     ]
-    metadata: Json = fold(chunks).content.metadata
+    metadata: Json = accumulated(chunks).content.metadata
     assert metadata["finishReason"] == "tool-calls"
 
 
@@ -376,7 +367,7 @@ def test_another_message_start_replaces_the_open_message() -> None:
         block_start(0, type="text", text="one"),
         block_start(1, type="tool_use", id="c", name="n", input={}),
     ]
-    message = fold(
+    message = accumulated(
         decode([START, *first, other, block_start(0, type="text", text="two"), block_stop(0), *STOP])
     )
     assert [to_json(part) for part in message.parts[1:]] == [text("two")]

@@ -45,7 +45,8 @@ from partita.types.parts import (
     ToolResultPart,
     UrlCitationSource,
 )
-from tests.formats.gemini_responses import build_request, call, decode, fold, response, text, thought
+from tests.decoding import accumulated
+from tests.formats.gemini_responses import build_request, call, decode, response, text, thought
 from tests.strategies import json_values
 from tests.tables import each_row
 
@@ -488,14 +489,14 @@ def sent_back(message: AssistantMessage, model: str = NEW) -> list[JsonObject]:
 
 
 def test_a_response_round_trips() -> None:
-    message = fold(decode([response(part) for part in PARTS] + [response(end="STOP")]))
+    message = accumulated(decode([response(part) for part in PARTS] + [response(end="STOP")]))
     signed_thought = thought("Rye or spelt?", thoughtSignature="dGhpbms=")
     assert sent_back(message) == [signed_thought, *PARTS[2:]]
 
 
 @given(parts=st.lists(st.sampled_from([*PARTS[2:4], PARTS[5], *PARTS[7:]]), max_size=6))
 def test_signatures_round_trip_in_their_order(parts: list[JsonObject]) -> None:
-    message = fold(GeminiDecoder().read_body(response(text("-"), *parts, end="STOP")))
+    message = accumulated(GeminiDecoder().read_body(response(text("-"), *parts, end="STOP")))
     came = [part["thoughtSignature"] for part in parts if "thoughtSignature" in part]
     went = [part["thoughtSignature"] for part in sent_back(message, OLD) if "thoughtSignature" in part]
     assert went == came
@@ -507,11 +508,11 @@ def test_code_with_two_results_round_trips() -> None:
         {"codeExecutionResult": {"outcome": "OUTCOME_OK", "output": "a"}},
         {"codeExecutionResult": {"outcome": "OUTCOME_FAILED", "output": "b"}, "thoughtSignature": "S"},
     ]
-    assert sent_back(fold(GeminiDecoder().read_body(response(*parts, end="STOP")))) == parts
+    assert sent_back(accumulated(GeminiDecoder().read_body(response(*parts, end="STOP")))) == parts
 
 
 def test_generated_ids_are_not_sent() -> None:
-    message = fold(decode([response(call("f", args={}), responseId="r", end="STOP")]))
+    message = accumulated(decode([response(call("f", args={}), responseId="r", end="STOP")]))
     assert sent_back(message, OLD) == [{"functionCall": {"name": "f", "args": {}}}]
 
 

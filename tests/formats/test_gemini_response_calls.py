@@ -6,13 +6,13 @@ from hypothesis import strategies as st
 from partita.formats.gemini.arguments import ArgumentWriter
 from partita.types.json import Json, JsonObject, dumps, is_array, is_object, loads
 from partita.types.parts import JsonOutput
+from tests.decoding import accumulated
 from tests.formats.gemini_responses import (
     argument_delta,
     call,
     calls_of,
     content_chunks,
     decode,
-    fold,
     response,
     text,
 )
@@ -134,7 +134,7 @@ def test_calls_become_chunks(events: list[Json], chunks: list[JsonObject]) -> No
 def test_results_are_matched_to_their_calls_by_id() -> None:
     asked = [{"executableCode": {"code": name, "id": name}} for name in ("a", "b")]
     given_back = [{"codeExecutionResult": {"output": name, "id": name}} for name in ("b", "a")]
-    calls = calls_of(fold(decode([response(*asked), response(*given_back)])))
+    calls = calls_of(accumulated(decode([response(*asked), response(*given_back)])))
     outputs = {
         "a": JsonOutput({"outcome": None, "output": "a"}),
         "b": JsonOutput({"outcome": None, "output": "b"}),
@@ -144,13 +144,13 @@ def test_results_are_matched_to_their_calls_by_id() -> None:
 
 def test_code_with_two_results_keeps_both() -> None:
     results = [{"codeExecutionResult": {"outcome": "OUTCOME_OK", "output": name}} for name in ("a", "b")]
-    [call] = calls_of(fold(decode([response({"executableCode": {"code": "x"}}, *results)])))
+    [call] = calls_of(accumulated(decode([response({"executableCode": {"code": "x"}}, *results)])))
     metadata = call.result_provider_metadata or {}
     assert [result["output"]["output"] for result in metadata["google"]["results"]] == ["a", "b"]
 
 
 def test_two_calls_with_the_same_id_are_two_calls() -> None:
-    calls = calls_of(fold(decode([response(call("f", id="x"), call("g", id="x"))])))
+    calls = calls_of(accumulated(decode([response(call("f", id="x"), call("g", id="x"))])))
     assert len({call.id for call in calls}) == 2
     assert [(call.call_provider_metadata or {})["google"]["callId"] for call in calls] == ["x", "x"]
 
@@ -228,7 +228,7 @@ def test_streamed_arguments_are_accumulated(parts: list[JsonObject], deltas: lis
         c for c in content_chunks(chunks) if c["type"] == "tool-input-delta" and c["toolCallId"] == "gemini-0"
     ]
     assert [chunk["inputTextDelta"] for chunk in written] == deltas
-    [first, *_] = calls_of(fold(chunks))
+    [first, *_] = calls_of(accumulated(chunks))
     assert first.input == value
     assert (first.call_provider_metadata or {}) == {}
 
@@ -241,13 +241,13 @@ def test_a_later_value_at_an_earlier_path_is_kept() -> None:
         argument_delta("$.a.y", numberValue=2),
         argument_delta("$.b", numberValue=3),
     ]
-    [found] = calls_of(fold(decode([response(call("f", partialArgs=pieces))])))
+    [found] = calls_of(accumulated(decode([response(call("f", partialArgs=pieces))])))
     assert found.input == {"a": {"x": "pq", "y": 2}, "b": 3}
 
 
 def test_the_signature_of_a_streamed_call_is_on_the_call() -> None:
     parts = [call("f", willContinue=True), call(signature="S")]
-    [found] = calls_of(fold(decode([response(part) for part in parts])))
+    [found] = calls_of(accumulated(decode([response(part) for part in parts])))
     assert found.call_provider_metadata == {"google": {"thoughtSignature": "S"}}
 
 
@@ -270,7 +270,7 @@ def test_an_invalid_argument_delta_is_kept_and_affects_no_other(bad: Json) -> No
     known = [argument_delta("$.known", stringValue="k"), argument_delta("$.object.a", numberValue=1)]
     part = call("f", partialArgs=[*known, bad, argument_delta("$.z", numberValue=2)])
     chunks = decode([response(part)])
-    [found] = calls_of(fold(chunks))
+    [found] = calls_of(accumulated(chunks))
     assert found.input == {"known": "k", "object": {"a": 1}, "z": 2}
     assert {"type": "data-google-unknown", "data": part} in content_chunks(chunks)
 
@@ -281,7 +281,7 @@ def test_an_interrupted_call_stays_open_with_its_raw_input(end: str | None) -> N
         call("f", willContinue=True),
         call(partialArgs=[argument_delta("$.a", stringValue="x", will_continue=True)]),
     ]
-    [found] = calls_of(fold(decode([*(response(part) for part in parts), response(end=end)])))
+    [found] = calls_of(accumulated(decode([*(response(part) for part in parts), response(end=end)])))
     assert (found.state, found.raw_input) == ("input-streaming", '{"a":"x')
 
 

@@ -8,7 +8,8 @@ from partita.formats.model_view import model_view
 from partita.types.codec import encode
 from partita.types.json import Json, JsonObject, loads
 from partita.types.messages import UserMessage
-from tests.formats.gemini_responses import build_request, decode, fold
+from tests.decoding import accumulated
+from tests.formats.gemini_responses import build_request, decode
 from tests.provider_truth.reading import chunks_of, truth_of
 from tests.recordings import answers, cases_in, sdk_chunks, truth_about
 
@@ -126,7 +127,7 @@ def test_signatures_of_recordings_round_trip() -> None:
     changed: JsonObject = {}
     for name, events in recorded().items():
         came = [part for event in events for part in parts_in(event)]
-        view = model_view([asked, fold(decode(events)), asked])
+        view = model_view([asked, accumulated(decode(events)), asked])
         sent = build_request(view.messages, model="gemini-2.5-pro").payload["contents"]
         went = [part for content in sent for part in content["parts"]]
         if signatures(went) != signatures(came):

@@ -3,7 +3,8 @@
 from partita.formats.gemini.stream import GeminiDecoder
 from partita.types.json import Json, JsonObject
 from partita.types.parts import FilePart, ReasoningPart, TextPart
-from tests.formats.gemini_responses import content_chunks, decode, fold, metadata_of, response, text, thought
+from tests.decoding import accumulated
+from tests.formats.gemini_responses import content_chunks, decode, metadata_of, response, text, thought
 from tests.tables import each_row
 
 GOOGLE = "google"
@@ -340,7 +341,7 @@ def test_parts_of_a_body_are_not_joined_and_a_signature_is_added_to_its_text() -
         thought("a"), thought("b"), text("c"), text("d"), text("", thoughtSignature="S"), end="STOP"
     )
     marks = {GOOGLE: {"thought": True}}
-    assert fold(GeminiDecoder().read_body(body)).parts[1:] == (
+    assert accumulated(GeminiDecoder().read_body(body)).parts[1:] == (
         ReasoningPart("a", id="0", state="done", provider_metadata=marks),
         ReasoningPart("b", id="1", state="done", provider_metadata=marks),
         TextPart("c", state="done"),
@@ -350,5 +351,5 @@ def test_parts_of_a_body_are_not_joined_and_a_signature_is_added_to_its_text() -
 
 def test_a_body_that_is_the_array_of_a_stream_is_read_as_one_response() -> None:
     body = [response(text("a")), response(text("b"), {"inlineData": {"data": ""}}, end="STOP")]
-    parts = fold(GeminiDecoder().read_body(body)).parts[1:]
+    parts = accumulated(GeminiDecoder().read_body(body)).parts[1:]
     assert [type(part) for part in parts] == [TextPart, FilePart]

@@ -7,7 +7,8 @@ from partita.formats.gemini.stream import GeminiDecoder
 from partita.types.json import Json, JsonObject
 from partita.types.messages import AssistantMessage
 from partita.types.parts import ReasoningPart, TextPart
-from tests.formats.gemini_responses import RESPONSES, call, decode, fold, metadata_of, response, text, thought
+from tests.decoding import accumulated
+from tests.formats.gemini_responses import RESPONSES, call, decode, metadata_of, response, text, thought
 from tests.tables import each_row
 
 
@@ -19,7 +20,7 @@ def still_open(message: AssistantMessage) -> list[TextPart | ReasoningPart]:
 @each_row("events", RESPONSES.values(), ids=RESPONSES)
 def test_every_prefix_of_a_response_accumulates_and_is_marked_as_incomplete(events: list[Json]) -> None:
     for length in range(len(events)):
-        assert not still_open(fold(decode(events[:length])))
+        assert not still_open(accumulated(decode(events[:length])))
         assert metadata_of(events[:length]).get("complete", True) is ("finishReason" in str(events[:length]))
 
 
@@ -92,6 +93,6 @@ def test_a_body_gives_the_message_of_the_stream_of_its_parts(parts: list[JsonObj
     for part in parts:
         if not apart or are_separate(apart[-1], part):
             apart.append(part)
-    streamed = fold(decode([*(response(part) for part in apart), response(end="STOP")]))
+    streamed = accumulated(decode([*(response(part) for part in apart), response(end="STOP")]))
     body = response(*apart, end="STOP") if apart else response(end="STOP")
-    assert fold(GeminiDecoder().read_body(body)) == streamed
+    assert accumulated(GeminiDecoder().read_body(body)) == streamed

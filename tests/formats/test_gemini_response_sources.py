@@ -5,7 +5,8 @@ from hypothesis import strategies as st
 
 from partita.types.json import Json, JsonObject
 from partita.types.parts import Citation, TextPart
-from tests.formats.gemini_responses import SEARCH, call, content_chunks, decode, fold, response, text
+from tests.decoding import accumulated
+from tests.formats.gemini_responses import SEARCH, call, content_chunks, decode, response, text
 from tests.tables import each_row
 
 CHUNKS: dict[str, tuple[Json, JsonObject | None]] = {
@@ -68,7 +69,7 @@ def test_grounding_chunks_become_sources(chunk: Json, source: JsonObject | None)
 
 
 def texts_of(events: list[Json]) -> list[TextPart]:
-    return [part for part in fold(decode(events)).parts if isinstance(part, TextPart)]
+    return [part for part in accumulated(decode(events)).parts if isinstance(part, TextPart)]
 
 
 def cited_texts(part: TextPart) -> list[tuple[str, str | None]]:

@@ -383,9 +383,9 @@ TEXTS = st.one_of(
 )
 
 
-@given(message=canonical.assistant_messages(), content=st.lists(TEXTS, max_size=3), feedback=st.booleans())
-def test_structuring_is_idempotent(message: AssistantMessage, content: list[str], feedback: bool) -> None:
-    content = replace(message.content, parts=(*message.parts, *map(TextPart, content)))
+@given(message=canonical.assistant_messages(), texts=st.lists(TEXTS, max_size=3), feedback=st.booleans())
+def test_structuring_is_idempotent(message: AssistantMessage, texts: list[str], feedback: bool) -> None:
+    content = replace(message.content, parts=(*message.parts, *map(TextPart, texts)))
     if feedback:
         content = replace(content, metadata={"completionResult": {}})
     given_message = replace(message, content=content)

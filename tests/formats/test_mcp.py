@@ -1,4 +1,4 @@
-"""Content of the Model Context Protocol, read and written: blocks, results, prompts, sampling."""
+"""Content of the Model Context Protocol in both directions: blocks, results, prompts, sampling."""
 
 from typing import Any, Final
 
@@ -41,7 +41,7 @@ def text(words: str, **more: Json) -> JsonObject:
     return {"type": "text", "text": words, **more}
 
 
-SPOKEN: Final[list[JsonObject]] = [
+MEDIA: Final[list[JsonObject]] = [
     text("High water", annotations=NOTES, _meta={"a": 1}),
     {"type": "image", "data": "aVZC", "mimeType": "image/png"},
     {"type": "audio", "data": "UklG", "mimeType": "audio/wav", "annotations": NOTES},
@@ -65,9 +65,9 @@ RESOURCES: Final[list[JsonObject]] = [
     {"type": "resource", "resource": {"uri": "file:///a.bin", "blob": "AAEC"}},
     {"type": "resource", "resource": {"uri": "file:///a.png", "blob": "AAEC", "mimeType": "image/png"}},
 ]
-NEW: Final[JsonObject] = {"type": "hologram", "beam": {"nm": 532}}
+UNKNOWN: Final[JsonObject] = {"type": "hologram", "beam": {"nm": 532}}
 
-TALK: Final[list[JsonObject]] = [
+CONVERSATION: Final[list[JsonObject]] = [
     {"role": "user", "content": text("Tide?"), "_meta": {"x": 1}},
     {
         "role": "assistant",
@@ -89,16 +89,16 @@ TALK: Final[list[JsonObject]] = [
                 "isError": False,
                 "_meta": {"z": 1},
             },
-            {"type": "tool_result", "toolUseId": "c2", "content": [text("no"), SPOKEN[1]], "isError": True},
-            {"type": "tool_result", "toolUseId": "c3", "content": [*SPOKEN, *RESOURCES, NEW]},
+            {"type": "tool_result", "toolUseId": "c2", "content": [text("no"), MEDIA[1]], "isError": True},
+            {"type": "tool_result", "toolUseId": "c3", "content": [*MEDIA, *RESOURCES, UNKNOWN]},
         ],
         "_meta": {"r": 1},
     },
     {"role": "assistant", "content": [text("Six.")]},
-    {"role": "user", "content": SPOKEN},
+    {"role": "user", "content": MEDIA},
 ]
 SAMPLING: Final[JsonObject] = {
-    "messages": TALK,
+    "messages": CONVERSATION,
     "systemPrompt": "Be brief.",
     "maxTokens": 9,
     "temperature": 0.3,
@@ -110,15 +110,15 @@ SAMPLING: Final[JsonObject] = {
 }
 PROMPT: Final[JsonObject] = {
     "description": "of tides",
-    "messages": [{"role": "user", "content": block} for block in [*SPOKEN, *RESOURCES]],
+    "messages": [{"role": "user", "content": block} for block in [*MEDIA, *RESOURCES]],
 }
 RESULT: Final[JsonObject] = {
-    "content": [*SPOKEN, *RESOURCES, NEW],
+    "content": [*MEDIA, *RESOURCES, UNKNOWN],
     "structuredContent": {"at": [6, 4]},
     "isError": False,
     "_meta": {"p": 1},
 }
-ANSWER: Final[JsonObject] = {
+RESPONSE: Final[JsonObject] = {
     "role": "assistant",
     "content": text("Six."),
     "model": "m",
@@ -126,24 +126,24 @@ ANSWER: Final[JsonObject] = {
 }
 
 
-def test_the_fixtures_are_what_the_package_takes() -> None:
+def test_the_samples_are_valid() -> None:
     from mcp.types import CallToolResult, CreateMessageResult, GetPromptResult
 
-    without_new = [block for block in RESULT["content"] if block is not NEW]
-    CallToolResult.model_validate({**RESULT, "content": without_new})
+    known = [block for block in RESULT["content"] if block is not UNKNOWN]
+    CallToolResult.model_validate({**RESULT, "content": known})
     GetPromptResult.model_validate(PROMPT)
-    CreateMessageResult.model_validate(ANSWER)
+    CreateMessageResult.model_validate(RESPONSE)
 
 
-def test_messages_come_back_as_they_were() -> None:
-    loaded = load(TALK)
+def test_messages_round_trip() -> None:
+    loaded = load(CONVERSATION)
     dumped = dump(loaded.messages)
-    assert dumped.payload == TALK
+    assert dumped.payload == CONVERSATION
     assert not loaded.losses
     assert not dumped.losses
 
 
-def test_a_request_for_sampling_comes_back_as_it_was() -> None:
+def test_a_sampling_request_round_trips() -> None:
     loaded = load(SAMPLING)
     assert loaded.request is not None
     assert [tool.name for tool in loaded.request.tools] == ["tide", "port"]
@@ -153,14 +153,14 @@ def test_a_request_for_sampling_comes_back_as_it_was() -> None:
     assert not asked.losses
 
 
-def test_messages_of_a_prompt_come_back_as_they_were() -> None:
+def test_messages_of_a_prompt_round_trip() -> None:
     loaded = load(PROMPT)
     assert loaded.request == Request((), {"description": "of tides"})
     assert dump(loaded.messages).payload == PROMPT["messages"]
 
 
-def test_blocks_alone_are_for_the_model_and_calls_are_its_own() -> None:
-    (message,) = load([*SPOKEN, *RESOURCES, NEW]).messages
+def test_single_blocks_become_user_messages_and_calls_assistant_messages() -> None:
+    (message,) = load([*MEDIA, *RESOURCES, UNKNOWN]).messages
     assert isinstance(message, UserMessage)
     kinds = [type(part) for part in message.parts]
     assert kinds == [TextPart, ImagePart, *[FilePart] * 6, ForeignPart]
@@ -170,9 +170,9 @@ def test_blocks_alone_are_for_the_model_and_calls_are_its_own() -> None:
 
 OUTPUTS: Final[dict[str, tuple[JsonObject, ToolOutput]]] = {
     "blocks": ({"content": [text("a")]}, ContentOutput((TextPart("a"),))),
-    "no blocks": ({"content": []}, ContentOutput(())),
+    "empty content": ({"content": []}, ContentOutput(())),
     "structured": ({"content": [text("6")], "structuredContent": {"at": 6}}, JsonOutput({"at": 6})),
-    "structured, and no object": ({"content": [], "structuredContent": [6]}, JsonOutput([6])),
+    "structured, and not an object": ({"content": [], "structuredContent": [6]}, JsonOutput([6])),
     "an error": ({"content": [text("no"), text("!")], "isError": True}, ErrorTextOutput("no!")),
     "a structured error": (
         {"content": [], "structuredContent": {"code": 7}, "isError": True},
@@ -198,8 +198,8 @@ def test_results_keep_both_blocks_and_structured_content(payload: JsonObject, ou
     SamplingMessage.model_validate(message)
 
 
-def test_an_answer_of_sampling_says_how_it_ended() -> None:
-    (message,) = load(ANSWER).messages
+def test_a_sampling_response_has_a_finish_reason() -> None:
+    (message,) = load(RESPONSE).messages
     assert message.content.metadata == {
         "finishReason": "stop",
         "rawFinishReason": "endTurn",
@@ -207,13 +207,13 @@ def test_an_answer_of_sampling_says_how_it_ended() -> None:
     }
 
 
-def test_results_go_to_their_calls() -> None:
-    answer = load(TALK).messages[1]
+def test_results_are_merged_into_their_calls() -> None:
+    answer = load(CONVERSATION).messages[1]
     outputs = [type(part.output) for part in answer.parts if isinstance(part, ToolCallPart)]
     assert outputs == [JsonOutput, ErrorTextOutput, ContentOutput]
 
 
-def test_what_is_written_is_what_the_package_takes() -> None:
+def test_written_messages_are_valid() -> None:
     from mcp.types import CreateMessageRequestParams, SamplingMessage
     from pydantic import TypeAdapter
 
@@ -223,7 +223,7 @@ def test_what_is_written_is_what_the_package_takes() -> None:
     assert asked.payload["systemPrompt"] == "You keep the lighthouse register."
 
 
-def test_what_the_protocol_has_no_block_for_is_told() -> None:
+def test_parts_without_a_block_are_reported() -> None:
     answer = AssistantMessage(
         id="message-1",
         content=[ReasoningPart("hm"), TextPart("a"), FilePart("blob:sha256:00", "text/csv"), ImagePart("https://a.example/b")],
@@ -237,7 +237,7 @@ def test_what_the_protocol_has_no_block_for_is_told() -> None:
     assert dumped.payload[0]["content"] == [text("a"), text("https://a.example/b")]
 
 
-def test_what_has_no_place_can_be_carried_in_meta() -> None:
+def test_the_sidecar_is_in_the_meta_member() -> None:
     from mcp.types import SamplingMessage
     from pydantic import TypeAdapter
 
@@ -248,23 +248,23 @@ def test_what_has_no_place_can_be_carried_in_meta() -> None:
     assert convert(carried.payload, "mcp", "canonical").payload == plain
     slot = get_format("mcp").slot
     assert slot is not None
-    assert slot.take(slot.put(TALK, {"a": 1})) == (TALK, {"a": 1})
+    assert slot.take(slot.put(CONVERSATION, {"a": 1})) == (CONVERSATION, {"a": 1})
 
 
 BAD: Final[dict[str, tuple[Json, str]]] = {
     "a number": (7, "$"),
-    "an object of nothing": ({}, "$"),
-    "messages that are none": ({"messages": 7}, "$.messages"),
-    "a role": ([{"role": "system", "content": text("a")}], "$[0].role"),
+    "an empty object": ({}, "$"),
+    "messages that are not a list": ({"messages": 7}, "$.messages"),
+    "an unknown role": ([{"role": "system", "content": text("a")}], "$[0].role"),
     "no content": ([{"role": "user"}], "$[0]"),
-    "a block that is none": ([{"role": "user", "content": [7]}], "$[0].content[0]"),
+    "a block that is not an object": ([{"role": "user", "content": [7]}], "$[0].content[0]"),
     "a block without type": ([text("a"), {"text": "b"}], "$[1].type"),
-    "content of a result": ({"content": "a"}, "$.content"),
+    "invalid content of a result": ({"content": "a"}, "$.content"),
 }
 
 
 @each_row(("payload", "where"), BAD.values(), ids=BAD)
-def test_what_is_no_content_is_refused_with_its_place(payload: Json, where: str) -> None:
+def test_invalid_content_is_refused_with_its_path(payload: Json, where: str) -> None:
     with pytest.raises(ConversionError) as raised:
         load(payload)
     assert raised.value.where == where

@@ -1,4 +1,4 @@
-"""Model messages that every model takes: each call has exactly one result, and each repair is reported."""
+"""Model messages are valid for every model: each call has exactly one result, and each repair is reported."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -42,24 +42,24 @@ def result(id: str, text: str = "sea", of: str = "r") -> ToolMessage:
 
 
 def pairs(payload: Any) -> tuple[list[str], list[str]]:
-    """The ids of the calls and of the results, in order."""
+    """Return the ids of the calls and of the results, in order."""
     parts = [part for message in payload for part in message["content"] if isinstance(part, dict)]
     calls = [part["toolCallId"] for part in parts if part["type"] == "tool-call"]
     return calls, [part["toolCallId"] for part in parts if part["type"] == "tool-result"]
 
 
 REPAIRS: dict[str, tuple[Sequence[Message], list[str], list[tuple[str, str, str]]]] = {
-    "a call without a result is answered": (
+    "a call without a result gets one": (
         [ASK, answer(OPEN)],
         ["c1"],
         [("$[1].content.parts[0]", "the call never got a result", "repaired")],
     ),
-    "a call that was being written is removed": (
+    "an unfinished call is removed": (
         [ASK, answer(TextPart("So"), CUT, DONE)],
         ["c2"],
         [("$[1].content.parts[1]", "the input of the call was cut off", "lost")],
     ),
-    "the result has no call right before it is removed": (
+    "a result without a call is removed": (
         [result("x"), ASK],
         [],
         [("$[0].content.parts[0]", "the result has no call right before it", "lost")],
@@ -69,22 +69,22 @@ REPAIRS: dict[str, tuple[Sequence[Message], list[str], list[tuple[str, str, str]
         ["c1"],
         [("$[3].content.parts[0]", "the call already has a result", "lost")],
     ),
-    "a result of a call that has its output is removed": (
+    "a result of a call that has an output is removed": (
         [ASK, answer(DONE), result("c2")],
         ["c2"],
         [("$[2].content.parts[0]", "the call already has a result", "lost")],
     ),
-    "a call that stands twice in a step is sent once": (
+    "a repeated call in a step is sent once": (
         [ASK, answer(ToolCallPart("c2", "look", "input-available", {"at": 2}), DONE)],
         ["c2"],
         [("$[1].content.parts[0]", "the same call is in another place too", "lost")],
     ),
-    "a copy without a result is not answered when the call has one": (
+    "a repeated call without a result is removed": (
         [answer(ToolCallPart("c2", "look", "input-available", {"at": 2}), id="b"), ASK, answer(DONE)],
         ["c2"],
         [("$[0].content.parts[0]", "the same call is in another place too", "lost")],
     ),
-    "of two copies without a result one is answered": (
+    "one of two repeated calls without a result gets one": (
         [answer(OPEN), ASK, answer(OPEN, id="b")],
         ["c1"],
         [
@@ -92,22 +92,22 @@ REPAIRS: dict[str, tuple[Sequence[Message], list[str], list[tuple[str, str, str]
             ("$[2].content.parts[0]", "the same call is in another place too", "lost"),
         ],
     ),
-    "an id that comes again with another input is another call": (
+    "the same id with another input is another call": (
         [answer(DONE), ASK, answer(ToolCallPart("c2", "look", "input-available", {"at": 3}), id="b")],
         ["c2", "c2"],
         [("$[2].content.parts[0]", "the call never got a result", "repaired")],
     ),
-    "an id that comes again in a later step is another call": (
+    "the same id in a later step is another call": (
         [ASK, answer(DONE, StepStartPart(), DONE)],
         ["c2", "c2"],
         [],
     ),
-    "an output that the state does not name is sent": (
+    "an output that contradicts the state is sent": (
         [ASK, answer(ToolCallPart("c", "look", "input-available", {}, output=TextOutput("sky")))],
         ["c"],
         [],
     ),
-    "the places are those of the given messages": (
+    "paths point to the given messages": (
         [answer(DONE), answer(OPEN, id="b"), result("c1"), ASK, answer(CUT, id="d")],
         ["c2", "c1"],
         [("$[4].content.parts[0]", "the input of the call was cut off", "lost")],
@@ -170,7 +170,7 @@ def test_text_is_flattened_on_request() -> None:
     ]
 
 
-def test_what_the_sdk_refuses_is_not_sent() -> None:
+def test_parts_that_the_sdk_refuses_are_not_sent() -> None:
     odd = ToolCallPart("c", "look", "output-error", output=TextOutput("x"), call_provider_metadata={"p": 1})
     message = UserMessage(id="u", content=[TextPart("Look"), FilePart("/a.png", "image/png")])
     dumped = to_model_messages([message, answer(odd)], version=6)
@@ -193,7 +193,7 @@ def test_a_conversion_repairs_on_request() -> None:
 
 
 @given(st.lists(canonical.messages(), max_size=4))
-def test_any_messages_give_pairs(messages: list[Message]) -> None:
+def test_any_messages_have_calls_with_one_result(messages: list[Message]) -> None:
     for message in to_model_messages(messages).payload:
         if message["role"] == "tool":
             results = pairs([message])[1]

@@ -1,4 +1,4 @@
-"""What a model is sent of a stored conversation: one step a message, every call answered."""
+"""The messages that a model gets of a stored conversation: one step per message, a result for every call."""
 
 from hypothesis import given
 
@@ -56,37 +56,37 @@ def outputs(view: tuple[Message, ...]) -> list[ToolOutput]:
 
 
 CALLS: dict[str, tuple[ToolCallPart, ToolOutput, list[str]]] = {
-    "an output goes behind its call": (
+    "an output follows its call": (
         call("output-available", output=TextOutput("seen")),
         TextOutput("seen"),
         [],
     ),
-    "a call that nobody answered is told so": (
+    "a call without a result": (
         call("input-available"),
         InterruptedOutput("lost", UNANSWERED),
         [UNANSWERED],
     ),
-    "a call that waits for someone is told so": (
+    "a call that waits for approval": (
         call("approval-requested", approval=Approval("p")),
         InterruptedOutput("lost", WAITS),
         [WAITS],
     ),
-    "a refusal keeps its reason": (
+    "a denial keeps its reason": (
         call("output-denied", approval=Approval("p", approved=False, reason="too dear")),
         ExecutionDeniedOutput("too dear"),
         [],
     ),
-    "a refusal that was not carried out yet is one": (
+    "a denied approval is a denial": (
         call("approval-responded", approval=Approval("p", approved=False, reason="no")),
         ExecutionDeniedOutput("no"),
         [],
     ),
-    "an approved call that never ran is told so": (
+    "an approved call without a result": (
         call("approval-responded", approval=Approval("p", approved=True)),
         InterruptedOutput("lost", UNANSWERED),
         [UNANSWERED],
     ),
-    "an interruption stays one": (
+    "an interruption stays an interruption": (
         call("output-error", output=InterruptedOutput("timeout")),
         InterruptedOutput("timeout"),
         [],
@@ -95,13 +95,13 @@ CALLS: dict[str, tuple[ToolCallPart, ToolOutput, list[str]]] = {
 
 
 @each_row(("part", "output", "repairs"), CALLS.values(), ids=CALLS)
-def test_every_call_is_answered(part: ToolCallPart, output: ToolOutput, repairs: list[str]) -> None:
+def test_every_call_gets_a_result(part: ToolCallPart, output: ToolOutput, repairs: list[str]) -> None:
     view = model_view([answer(part)])
     assert outputs(view.messages) == [output]
     assert [repair.why for repair in view.repairs] == repairs
 
 
-def test_a_call_that_was_cut_is_left_out() -> None:
+def test_unfinished_calls_are_dropped() -> None:
     cut = ToolCallPart(id="c", name="look", state="input-streaming", raw_input='{"a')
     closed = ToolCallPart(
         id="d", name="look", state="output-error", raw_input='{"a', output=InterruptedOutput("lost")
@@ -131,13 +131,13 @@ def test_steps_become_messages_in_order() -> None:
     assert last.content.parts == (TextPart("Done."),)
 
 
-def test_a_call_of_the_provider_keeps_its_output() -> None:
+def test_a_provider_executed_call_keeps_its_output() -> None:
     part = call("output-available", output=TextOutput("found"), provider_executed=True)
     view = model_view([answer(part)])
     assert [message.content.parts for message in view.messages] == [(part,)]
 
 
-def test_what_is_not_talk_is_not_sent() -> None:
+def test_only_conversation_is_sent() -> None:
     view = model_view(
         [
             SystemMessage(id="s", content="Be brief."),
@@ -153,20 +153,20 @@ def test_what_is_not_talk_is_not_sent() -> None:
     ]
 
 
-def test_what_the_user_said_in_between_stands_in_between() -> None:
+def test_a_steering_message_keeps_its_position() -> None:
     steering = SteeringMessagePart("w", (TextPart("Faster!"),))
     view = model_view([answer(TextPart("One."), steering, TextPart("Two."))])
     assert [type(message) for message in view.messages] == [AssistantMessage, UserMessage, AssistantMessage]
 
 
-def test_a_turn_of_a_network_says_what_it_came_to() -> None:
+def test_a_network_message_becomes_its_result() -> None:
     execution = NetworkExecution("agent", "poet", final_result=NetworkResult("A poem."))
     content = AssistantContent(parts=(), network_execution=execution)
     view = model_view([AssistantMessage(id="n", content=content)])
     assert view.messages[0].content.parts == (TextPart("A poem."),)
 
 
-def test_a_result_without_a_call_is_left_out() -> None:
+def test_a_result_without_a_call_is_dropped() -> None:
     lonely = ToolMessage(id="t", content=[ToolResultPart("x", "look", TextOutput("?"))])
     view = model_view([UserMessage(id="u", content="Hi"), lonely])
     assert [message.id for message in view.messages] == ["u"]
@@ -174,7 +174,7 @@ def test_a_result_without_a_call_is_left_out() -> None:
 
 
 @given(ui_messages(7, valid=True))
-def test_any_conversation_gives_a_view_whose_calls_are_answered(payload: Json) -> None:
+def test_every_call_of_any_conversation_has_a_result(payload: Json) -> None:
     view = model_view(load(payload).messages).messages
     for place, seen in enumerate(view):
         asked = [
@@ -183,6 +183,6 @@ def test_any_conversation_gives_a_view_whose_calls_are_answered(payload: Json) -
             if isinstance(part, ToolCallPart) and not part.provider_executed
         ]
         if asked:
-            behind = view[place + 1]
-            assert isinstance(behind, ToolMessage)
-            assert [part.id for part in behind.parts if isinstance(part, ToolResultPart)] == asked
+            following = view[place + 1]
+            assert isinstance(following, ToolMessage)
+            assert [part.id for part in following.parts if isinstance(part, ToolResultPart)] == asked

@@ -1,4 +1,4 @@
-"""Stored rows of networks as pages and models get them, through the public functions alone."""
+"""Stored rows of networks as UI messages and model messages, through the public functions only."""
 
 import json
 from typing import Any
@@ -28,23 +28,23 @@ def row(content: dict[str, Any], id: str = "1") -> dict[str, Any]:
 
 
 def in_field(network: dict[str, Any], *texts: str, **content: Any) -> dict[str, Any]:
-    """A row with a network in the field of its own."""
+    """Return a row with a network in its field."""
     parts = [{"type": "text", "text": text} for text in texts]
     return row({"parts": parts, "networkExecution": {"isNetwork": True, **network}, **content})
 
 
 def in_text(network: dict[str, Any], **content: Any) -> dict[str, Any]:
-    """A row with a network as JSON in a text."""
+    """Return a row with a network as JSON in a text."""
     text = json.dumps({"isNetwork": True, **network}, separators=(",", ":"))
     return row({"parts": [{"type": "text", "text": text}], **content})
 
 
-def ran(kind: str, **result: Any) -> dict[str, Any]:
+def execution(kind: str, **result: Any) -> dict[str, Any]:
     return {"primitiveType": kind, "primitiveId": "chosen", "selectionReason": "fits", "finalResult": result}
 
 
 def shown(payload: Any, version: Any = 5) -> list[dict[str, Any]]:
-    """The parts of the last UI message; the format of the rows is not named."""
+    """Return the parts of the last UI message; the format of the rows is detected."""
     messages = MessageList()
     messages.add(payload)
     parts: list[dict[str, Any]] = messages.ui(version)[-1]["parts"]
@@ -99,7 +99,7 @@ LISTED: dict[str, tuple[list[dict[str, Any]], list[tuple[str, str]]]] = {
         nested(OTHER),
         [("tc1", "output-available"), ("tc0", "input-available")],
     ),
-    "in both, with its result in the list": (nested(SAME), [("tc1", "output-available")]),
+    "in both, with a result in the list": (nested(SAME), [("tc1", "output-available")]),
 }
 
 
@@ -107,7 +107,7 @@ LISTED: dict[str, tuple[list[dict[str, Any]], list[tuple[str, str]]]] = {
 def test_every_listed_call_is_shown_once(
     messages: list[dict[str, Any]], expected: list[tuple[str, str]]
 ) -> None:
-    part = network_part(in_text(ran("agent", text="Result", toolCalls=[CALL], messages=messages)))
+    part = network_part(in_text(execution("agent", text="Result", toolCalls=[CALL], messages=messages)))
     calls = [part for child in part["childMessages"] for part in child["parts"]]
     assert [(call["toolCallId"], call["state"]) for call in calls] == expected
 
@@ -115,7 +115,7 @@ def test_every_listed_call_is_shown_once(
 @each_row("kind", ["tool", "workflow"])
 @each_row("form", [in_text, in_field])
 def test_the_result_of_a_tool_or_workflow_is_the_output(kind: str, form: Any) -> None:
-    rows = [form(ran(kind, result=SUM))]
+    rows = [form(execution(kind, result=SUM))]
     for version in (5, 6, 7):
         assert network_part(rows, version)["output"] == SUM
     for version in (5, 6, 7):
@@ -135,7 +135,7 @@ REQUESTS = (
 def test_the_result_of_a_tool_is_in_the_request_of_every_provider(target: str) -> None:
     rows = [
         {"id": "u", "role": "user", "content": {"format": 2, "parts": [{"type": "text", "text": "Add."}]}},
-        in_text(ran("tool", result=SUM, toolCallId="k1")),
+        in_text(execution("tool", result=SUM, toolCallId="k1")),
     ]
     sent = json.dumps(convert(rows, "mastra-v2", target).payload)
     assert '{\\"sum\\":3}' in sent
@@ -143,15 +143,17 @@ def test_the_result_of_a_tool_is_in_the_request_of_every_provider(target: str) -
 
 def test_a_workflow_run_is_the_output_or_the_error() -> None:
     run: dict[str, Any] = {"status": "success", "steps": {}, "result": SUM}
-    done = network_part(in_text(ran("workflow", runId="r", runResult=run, chunks=[], runSuccess=True)))
+    done = network_part(in_text(execution("workflow", runId="r", runResult=run, chunks=[], runSuccess=True)))
     assert (done["state"], done["output"]) == ("output-available", run)
     run = {"status": "failed", "steps": {}, "error": {"message": "no oven"}}
-    failed = network_part(in_text(ran("workflow", runId="r", runResult=run, chunks=[], runSuccess=False)))
+    failed = network_part(
+        in_text(execution("workflow", runId="r", runResult=run, chunks=[], runSuccess=False))
+    )
     assert (failed["state"], failed["errorText"]) == ("output-error", "no oven")
 
 
-def test_a_page_of_version_4_shows_networks() -> None:
-    (message,) = convert([in_text(ran("tool", result=SUM))], None, "ai-sdk-ui-v4").payload
+def test_networks_are_shown_in_version_4() -> None:
+    (message,) = convert([in_text(execution("tool", result=SUM))], None, "ai-sdk-ui-v4").payload
     invocation = {
         "state": "result",
         "step": 0,
@@ -164,11 +166,11 @@ def test_a_page_of_version_4_shows_networks() -> None:
     assert message["toolInvocations"] == [invocation]
 
 
-# --- recognition -----------------------------------------------------------------------------------------
+# --- detection -------------------------------------------------------------------------------------
 
 
-def test_a_row_with_a_network_in_its_field_is_recognised() -> None:
-    rows = [in_field(ran("agent", text="Result", toolCalls=[CALL]), "Result")]
+def test_a_row_with_a_network_field_is_detected() -> None:
+    rows = [in_field(execution("agent", text="Result", toolCalls=[CALL]), "Result")]
     converted = convert(rows, None, "ai-sdk-ui-v7")
     assert converted.source == "mastra-v2"
     assert converted.payload[0]["parts"][-1]["toolName"] == "agent"
@@ -183,12 +185,12 @@ def test_the_next_format_is_tried_when_the_first_guess_refuses_a_payload() -> No
     assert len(MessageList().add(rows)) == 1
 
 
-def test_the_error_is_that_of_the_first_guess_when_all_refuse() -> None:
+def test_if_all_formats_refuse_the_error_is_that_of_the_first_guess() -> None:
     with pytest.raises(PartitaError, match="unknown role"):
         convert([{"id": "m", "role": "judge", "parts": [{"type": "text", "text": "?"}]}])
 
 
-# --- calls that stand beside the parts, and calls that wait ----------------------------------------------
+# --- calls outside the parts, and pending calls ------------------------------------------------------
 
 
 def invocation(id: str = "c1", **more: Any) -> dict[str, Any]:
@@ -208,7 +210,7 @@ CALLS: dict[str, tuple[dict[str, Any], list[tuple[str, str]]]] = {
         {"parts": [TEXT], "toolInvocations": [invocation(**ENDED)]},
         [("tool-look", "output-available"), ("text", "")],
     ),
-    "in toolInvocations beside another": (
+    "in toolInvocations next to another": (
         {
             "parts": [part(**ENDED), TEXT],
             "toolInvocations": [invocation(**ENDED), invocation("c2", state="call")],
@@ -220,7 +222,7 @@ CALLS: dict[str, tuple[dict[str, Any], list[tuple[str, str]]]] = {
         [("tool-look", "output-available"), ("text", "")],
     ),
     "no state, a result": ({"parts": [part(result=3)]}, [("tool-look", "output-available")]),
-    "no state, nothing yet": ({"parts": [part()]}, [("tool-look", "input-available")]),
+    "no state, no output": ({"parts": [part()]}, [("tool-look", "input-available")]),
     "no state, an error": ({"parts": [part(errorText="no")]}, [("tool-look", "output-error")]),
     "no state, a failed result": (
         {"parts": [part(result="no", isError=True)]},
@@ -234,15 +236,15 @@ CALLS: dict[str, tuple[dict[str, Any], list[tuple[str, str]]]] = {
         {"parts": [{"type": "dynamic-tool", "toolCallId": "c1", "toolName": "x", "input": {}, "output": 1}]},
         [("dynamic-tool", "output-available")],
     ),
-    "waits in its part": (
+    "pending in its part": (
         {"parts": [part(state="approval-requested", approval={"id": "a1"})]},
         [("tool-look", "approval-requested")],
     ),
-    "waits in the metadata": (
+    "pending in the metadata": (
         {"parts": [part(state="call")], "metadata": {"pendingToolApprovals": {"look": ENTRY}}},
         [("tool-look", "approval-requested")],
     ),
-    "waits in the metadata alone": (
+    "pending in the metadata only": (
         {"parts": [TEXT], "metadata": {"pendingToolApprovals": {"look": ENTRY}}},
         [("text", ""), ("tool-look", "approval-requested")],
     ),
@@ -250,7 +252,7 @@ CALLS: dict[str, tuple[dict[str, Any], list[tuple[str, str]]]] = {
 
 
 @each_row(("content", "expected"), CALLS.values(), ids=CALLS)
-def test_every_call_of_a_row_is_shown_in_its_state(
+def test_every_call_of_a_row_is_shown_with_its_state(
     content: dict[str, Any], expected: list[tuple[str, str]]
 ) -> None:
     stored = row(content)
@@ -261,15 +263,15 @@ def test_every_call_of_a_row_is_shown_in_its_state(
     assert [(part["type"], part.get("state", "")) for part in again] == expected
 
 
-@each_row("content", [CALLS["only in toolInvocations"][0], CALLS["waits in the metadata alone"][0]])
-def test_a_row_with_calls_beside_its_parts_is_written_as_it_was(content: dict[str, Any]) -> None:
+@each_row("content", [CALLS["only in toolInvocations"][0], CALLS["pending in the metadata only"][0]])
+def test_a_row_with_calls_outside_its_parts_round_trips(content: dict[str, Any]) -> None:
     converted = convert([row(content)], "mastra-v2", "mastra-v2")
     assert converted.payload == [row(content)]
     assert converted.lossless
 
 
 @each_row("version", ["v4", "v5", "v6", "v7"])
-def test_parts_of_pages_without_a_state_get_the_one_that_is_implied(version: str) -> None:
+def test_ui_parts_without_a_state_get_the_implied_one(version: str) -> None:
     call: dict[str, Any] = {"type": "tool-look", "toolCallId": "c1", "input": {}, "output": 3}
     if version == "v4":
         call = part(result=3)
@@ -281,10 +283,10 @@ def test_parts_of_pages_without_a_state_get_the_one_that_is_implied(version: str
 
 
 @each_row("form", [in_text, in_field])
-def test_a_network_that_waits_for_approval_is_shown_as_waiting(form: Any) -> None:
+def test_a_network_that_waits_for_approval_is_shown_as_pending(form: Any) -> None:
     entry = {**ENTRY, "primitiveType": "tool", "primitiveId": "chosen"}
     metadata = {"mode": "network", "requireApprovalMetadata": {"look": entry}}
-    stored = form(ran("tool", result="", toolCallId="c1"), metadata=metadata)
+    stored = form(execution("tool", result="", toolCallId="c1"), metadata=metadata)
     shown_part = network_part(stored, 7)
     assert (shown_part["state"], shown_part["approval"]) == ("approval-requested", {"id": "r1::c1"})
     assert "output" not in shown_part
@@ -295,7 +297,7 @@ def test_a_network_that_waits_for_approval_is_shown_as_waiting(form: Any) -> Non
     assert older["toolInvocations"][0]["state"] == "call"
 
 
-# --- the forms of a network in a row ---------------------------------------------------------------------
+# --- the forms of a network in a row ---------------------------------------------------------------
 
 INNER = [
     {"id": "n1", "role": "user", "type": "text", "content": "When?"},
@@ -317,16 +319,20 @@ INNER = [
 ]
 FAILED_RUN = {"status": "failed", "steps": {}, "error": {"message": "no oven"}}
 RUNS: dict[str, dict[str, Any]] = {
-    "an agent": ran("agent", text="Till six.", messages=INNER),
-    "an agent with calls in a list": ran("agent", text="Result", toolCalls=[CALL]),
-    "a tool": ran("tool", result=SUM, toolCallId="k1"),
-    "a workflow": ran("workflow", runId="r", runResult={"status": "success"}, chunks=[], runSuccess=True),
-    "a workflow that failed": ran("workflow", runId="r", runResult=FAILED_RUN, chunks=[], runSuccess=False),
+    "an agent": execution("agent", text="Till six.", messages=INNER),
+    "an agent with calls in a list": execution("agent", text="Result", toolCalls=[CALL]),
+    "a tool": execution("tool", result=SUM, toolCallId="k1"),
+    "a workflow": execution(
+        "workflow", runId="r", runResult={"status": "success"}, chunks=[], runSuccess=True
+    ),
+    "a workflow with an error": execution(
+        "workflow", runId="r", runResult=FAILED_RUN, chunks=[], runSuccess=False
+    ),
 }
 
 
 def written(payload: dict[str, Any], form: str | None) -> dict[str, Any]:
-    """The content of a row with that network, read and written in a form."""
+    """Return the content of a row with that network, read and written in a form."""
     messages = MessageList()
     messages.add(in_text(payload), format="mastra-v2")
     (stored,) = messages.to("mastra-v2", network=form).payload
@@ -334,16 +340,16 @@ def written(payload: dict[str, Any], form: str | None) -> dict[str, Any]:
     return content
 
 
-def old_reading(content: dict[str, Any]) -> list[dict[str, Any]]:
-    """What a reader finds that looks for the string in text parts."""
+def json_in_texts(content: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return what a reader finds that looks for JSON in text parts."""
     texts = [part["text"] for part in content["parts"] if part["type"] == "text"]
     return [json.loads(text) for text in texts if '"isNetwork":true' in text]
 
 
 @each_row("payload", RUNS.values(), ids=RUNS)
 @each_row("form", ["string", "both"])
-def test_an_old_reader_finds_the_network_as_it_was(form: str, payload: dict[str, Any]) -> None:
-    (found,) = old_reading(written(payload, form))
+def test_old_readers_find_the_network(form: str, payload: dict[str, Any]) -> None:
+    (found,) = json_in_texts(written(payload, form))
     result = found.pop("finalResult")
     assert {**found, "finalResult": {key: result[key] for key in payload["finalResult"]}} == {
         "isNetwork": True,
@@ -368,25 +374,25 @@ def test_every_form_is_read_and_shown_once(form: str, payload: dict[str, Any]) -
     assert not any('"isNetwork"' in part.get("text", "") for part in parts)
 
 
-def test_the_field_stands_beside_the_text_of_the_result() -> None:
-    content = written(ran("agent", text="Till six.", messages=INNER), "field")
+def test_the_network_field_is_next_to_the_text_of_the_result() -> None:
+    content = written(execution("agent", text="Till six.", messages=INNER), "field")
     assert content["parts"] == [{"type": "text", "text": "Till six."}]
     network = content["networkExecution"]
     assert (network["isNetwork"], network["primitiveId"]) == (True, "chosen")
     assert [message["content"]["format"] for message in network["finalResult"]["messages"]] == [2, 2, 2]
-    assert written(ran("tool", result=SUM), "field")["parts"] == []
+    assert written(execution("tool", result=SUM), "field")["parts"] == []
 
 
-def test_a_message_of_double_writing_has_both_forms() -> None:
+def test_a_message_with_legacy_network_metadata_has_both_forms() -> None:
     messages = MessageList()
     messages.add(in_text(RUNS["a tool"], metadata={"legacyNetwork": True}))
     content = messages.to("mastra-v2").payload[0]["content"]
-    assert old_reading(content) == [content["networkExecution"]]
+    assert json_in_texts(content) == [content["networkExecution"]]
     assert content["networkExecution"]["finalResult"] == {"result": SUM, "toolCallId": "k1"}
     parts = shown(row(content), 7)
     assert [part["type"] for part in parts] == ["dynamic-tool"]
 
 
-def test_a_form_that_there_is_not_is_refused() -> None:
+def test_an_unknown_form_is_refused() -> None:
     with pytest.raises(PartitaError, match="no form 'column'"):
         written(RUNS["a tool"], "column")

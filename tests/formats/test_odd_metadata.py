@@ -1,4 +1,4 @@
-"""Provider metadata of any shape: the writer of a message may have put anything there."""
+"""Provider metadata of any shape: a client may have stored anything there."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ from tests.tables import each_row
 HUGE = 10**30
 
 
-def test_a_type_in_kept_fields_is_not_that_of_the_block() -> None:
+def test_a_type_in_kept_fields_does_not_override_that_of_the_block() -> None:
     text = TextPart("Look.", provider_metadata={"anthropic": {"fields": {"type": 5, "odd": 1}}})
     call = ToolCallPart("c1", "look", "output-available", {}, output=TextOutput("Nothing."))
     dump = get_format("anthropic").dump
@@ -25,7 +25,7 @@ def test_a_type_in_kept_fields_is_not_that_of_the_block() -> None:
 
 
 @each_row("index", [HUGE, -HUGE, 1.5, "1", None])
-def test_the_place_of_a_tool_is_one_that_there_is(index: Json) -> None:
+def test_an_invalid_index_of_a_tool_is_limited(index: Json) -> None:
     dump = get_format("anthropic").dump
     if dump is None:
         pytest.fail("anthropic writes requests")
@@ -36,7 +36,7 @@ def test_the_place_of_a_tool_is_one_that_there_is(index: Json) -> None:
 
 
 @each_row("name", ["langchain", "pydantic-ai", "otel-genai"])
-def test_the_place_of_a_result_is_one_that_there_is(name: str) -> None:
+def test_an_invalid_index_of_a_result_is_limited(name: str) -> None:
     call = ToolCallPart(
         "c1",
         "web_search",

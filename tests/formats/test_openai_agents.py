@@ -1,4 +1,4 @@
-"""Session items and run items of the OpenAI Agents SDK ↔ messages, with the SDK itself."""
+"""Session items and run items of the OpenAI Agents SDK ↔ messages, checked with the SDK."""
 
 import asyncio
 from functools import cache
@@ -97,7 +97,7 @@ RUN: Final[list[JsonObject]] = [
 
 
 def stored(items: Json) -> list[Json]:
-    """Items as a session of the SDK gives them back."""
+    """Return the items as a session of the SDK returns them."""
     from agents import SQLiteSession
     from agents.items import TResponseInputItem
 
@@ -112,7 +112,7 @@ def stored(items: Json) -> list[Json]:
     return asyncio.run(through())
 
 
-def test_a_session_of_a_chat_model_comes_back_as_it_was() -> None:
+def test_a_session_of_a_chat_model_round_trips() -> None:
     loaded = load(stored(CHAT))
     assert {(loss.what, loss.severity) for loss in loaded.losses} == {(f'"{FAKE}"', "repaired")}
     dumped = dump(loaded.messages)
@@ -120,7 +120,7 @@ def test_a_session_of_a_chat_model_comes_back_as_it_was() -> None:
     assert {loss.severity for loss in dumped.losses} == {"repaired"}
 
 
-def test_a_session_of_a_responses_model_comes_back_as_it_was() -> None:
+def test_a_session_of_a_responses_model_round_trips() -> None:
     items = [item for item in ITEMS if "id" in item or item.get("type") != "reasoning"]
     loaded = load(items)
     dumped = dump(loaded.messages)
@@ -128,7 +128,7 @@ def test_a_session_of_a_responses_model_comes_back_as_it_was() -> None:
     assert (loaded.losses, dumped.losses) == ((), ())
 
 
-def test_reasoning_of_a_chat_model_is_never_sent_to_openai() -> None:
+def test_reasoning_of_a_chat_model_is_not_sent_to_openai() -> None:
     messages = load(CHAT).messages
     sent = dump_request(messages)
     assert "signature-1" not in str(sent.payload)
@@ -141,19 +141,19 @@ def test_reasoning_of_a_chat_model_is_never_sent_to_openai() -> None:
     assert thoughts == ["The moon", "deep", "deeper"]
 
 
-def test_a_hand_off_is_a_call_with_an_output() -> None:
+def test_a_handoff_is_a_call_with_an_output() -> None:
     answer = load(CHAT).messages[1]
     (call,) = [part for part in answer.parts if isinstance(part, ToolCallPart)]
     assert (call.name, call.output) == ("transfer_to_sea", TextOutput('{"assistant": "Sea"}'))
 
 
-def test_run_items_are_read_and_what_was_around_them_is_told() -> None:
+def test_run_items_are_read_and_their_other_members_are_reported() -> None:
     loaded = load(RUN)
     assert loaded.losses == ()
-    handed, asked = [part for part in loaded.messages[1].parts if isinstance(part, ToolCallPart)]
-    assert handed.call_provider_metadata is not None
-    assert handed.call_provider_metadata["openai-agents"]["item"]["run"]["agent"] == SEA
-    assert asked.state == "approval-requested"
+    handoff, pending = [part for part in loaded.messages[1].parts if isinstance(part, ToolCallPart)]
+    assert handoff.call_provider_metadata is not None
+    assert handoff.call_provider_metadata["openai-agents"]["item"]["run"]["agent"] == SEA
+    assert pending.state == "approval-requested"
     dumped = dump(loaded.messages)
     assert [item.get("type", "message") for item in dumped.payload][:3] == [
         "message",
@@ -163,7 +163,7 @@ def test_run_items_are_read_and_what_was_around_them_is_told() -> None:
     assert sum('"run"' in loss.what for loss in dumped.losses) == 4
 
 
-def test_the_sdk_takes_back_what_is_written_of_everything() -> None:
+def test_the_sdk_accepts_a_written_full_conversation() -> None:
     from agents import ItemHelpers
     from agents.models.chatcmpl_converter import Converter
 
@@ -176,18 +176,18 @@ def test_the_sdk_takes_back_what_is_written_of_everything() -> None:
     assert [message["role"] for message in chat][:3] == ["system", "assistant", "assistant"]
 
 
-def test_what_the_sdk_makes_of_a_chat_answer_is_read() -> None:
+def test_items_that_the_sdk_builds_from_a_chat_response_are_read() -> None:
     from agents.models.chatcmpl_converter import Converter
     from openai.types.chat import ChatCompletionMessage
 
-    said = ChatCompletionMessage(role="assistant", content="High.")
-    items = [item.model_dump(exclude_unset=True) for item in Converter.message_to_output_items(said)]
+    message = ChatCompletionMessage(role="assistant", content="High.")
+    items = [item.model_dump(exclude_unset=True) for item in Converter.message_to_output_items(message)]
     (answer,) = load(items).messages
     assert [part.text for part in answer.parts if isinstance(part, TextPart)] == ["High."]
     assert dump([answer]).payload == items
 
 
-def test_a_run_item_of_the_sdk_goes_into_a_session() -> None:
+def test_a_run_item_of_the_sdk_is_stored_in_a_session() -> None:
     from agents import Agent
     from agents.items import MessageOutputItem
     from openai.types.responses import ResponseOutputMessage
@@ -198,7 +198,7 @@ def test_a_run_item_of_the_sdk_goes_into_a_session() -> None:
     assert dump(load([item]).messages).payload == [item]
 
 
-def test_what_is_carried_along_is_kept_by_sessions_and_not_sent() -> None:
+def test_the_sidecar_is_kept_by_sessions_and_not_sent() -> None:
     from agents.models.chatcmpl_converter import Converter
     from agents.models.openai_responses import OpenAIResponsesModel
     from openai import AsyncOpenAI
@@ -213,20 +213,20 @@ def test_what_is_carried_along_is_kept_by_sessions_and_not_sent() -> None:
     assert Converter.items_to_messages(filled)[0]["role"] == "user"
 
 
-def test_nothing_is_put_where_there_is_no_room() -> None:
+def test_a_sidecar_without_room_is_dropped() -> None:
     bare = [CHAT[1]]
     assert put(bare, {"version": 1}) == bare
     assert take(put([CHAT[2] | {"provider_data": {}}], {})) == ([CHAT[2] | {"provider_data": {}}], None)
 
 
-def test_a_conversation_can_be_carried_whole() -> None:
+def test_a_full_conversation_round_trips_with_a_sidecar() -> None:
     plain = to_json(full_conversation())
     carried = convert(plain, "canonical", "openai-agents", carry=True)
     assert carried.losses == ()
     assert convert(stored(carried.payload), "openai-agents", "canonical").payload == plain
 
 
-def test_words_and_lists_of_items_are_read_alike() -> None:
+def test_text_and_lists_of_items_are_read_alike() -> None:
     assert load("Tide?") == load([{"role": "user", "content": "Tide?"}]) == load({"items": [CHAT[0]]})
 
 

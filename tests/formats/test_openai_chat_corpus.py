@@ -1,4 +1,4 @@
-"""Recorded answers of Chat Completions with known truth."""
+"""Recorded Chat Completions responses compared with known facts."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -27,16 +27,16 @@ from tests.tables import each_row
 FAMILIES = ("openai-chat", "openai-compatible")
 
 DEVIATIONS = {
-    "derived-cut-mid-tool-arguments": "a call that was cut stays open instead of failing",
-    "oaipy-multiple-choices": "the other choices are not mixed into the first",
-    "lc-web-search-s1": "tools that the server ran are told",
-    "pai-snowflake-model-streaming": "without a reason a stream is interrupted, which is no error",
+    "derived-cut-mid-tool-arguments": "an interrupted call stays open instead of failing",
+    "oaipy-multiple-choices": "the other choices are not merged into the first",
+    "lc-web-search-s1": "tools that the server executed are included",
+    "pai-snowflake-model-streaming": "a stream without a finish reason is interrupted, which is not an error",
 }
-"""Streams of which we make other chunks than the AI SDK, and why."""
+"""Streams whose chunks differ from those of the AI SDK on purpose, and why."""
 
 
 def difference(found: JsonObject, truth: JsonObject) -> JsonObject:
-    """The fields that differ. Inputs of the server's tools are not in the truth."""
+    """Return the fields that differ. Inputs of server tools are not in the truth."""
     finish = found["finish"]
     found = {
         **found,
@@ -49,11 +49,11 @@ def difference(found: JsonObject, truth: JsonObject) -> JsonObject:
 
 
 @each_row("family", FAMILIES)
-def test_every_recording_amounts_to_the_truth(family: str) -> None:
+def test_every_recording_is_read_correctly(family: str) -> None:
     wrong = {
-        name_of(path): told
+        name_of(path): found
         for path in answers(family)
-        if (told := difference(truth_of(family, path), truth_about(path)))
+        if (found := difference(truth_of(family, path), truth_about(path)))
     }
     assert not wrong
 
@@ -64,7 +64,7 @@ def test_every_stream_gives_the_chunks_of_the_ai_sdk() -> None:
         for path in answers(family, ".jsonl"):
             if path.stem not in DEVIATIONS:
                 ours = [to_json(chunk) for chunk in chunks_of(family, path)[0]]
-                found, expected = list(alike(ours)), list(alike(sdk_chunks(path)))
+                found, expected = list(comparable(ours)), list(comparable(sdk_chunks(path)))
                 if found != expected:
                     wrong[path.stem] = next(pair for pair in _pairs(found, expected) if pair[0] != pair[1])
     assert not wrong
@@ -80,19 +80,19 @@ def _pairs(
         )
 
 
-def alike(chunks: list[JsonObject]) -> Iterator[JsonObject]:
-    """Chunks as they can be compared.
+def comparable(chunks: list[JsonObject]) -> Iterator[JsonObject]:
+    """Return chunks for comparison.
 
-    Ids that were made up are numbered, pieces and texts without words are left out, as is what only one of
+    Generated ids are numbered, empty deltas and texts are dropped, and so are members that only one side has.
     us says in metadata. Where one text ends and the next begins at once, their packages differ in the order.
     """
-    spoken = {chunk["id"] for chunk in chunks if chunk.get("delta")}
+    non_empty = {chunk["id"] for chunk in chunks if chunk.get("delta")}
     numbers: dict[str, str] = {}
     held: JsonObject | None = None
     for chunk in chunks:
         kind, kept = chunk["type"], _without_metadata(chunk)
         if "id" in chunk:
-            if chunk["id"] not in spoken or (kind.endswith("-delta") and not chunk["delta"]):
+            if chunk["id"] not in non_empty or (kind.endswith("-delta") and not chunk["delta"]):
                 continue
             number = numbers.setdefault(chunk["id"], f"{kind.partition('-')[0]}-{len(numbers)}")
             kept["id"] = number
@@ -114,8 +114,8 @@ def _without_metadata(chunk: JsonObject) -> JsonObject:
     return {key: value for key, value in chunk.items() if key not in UNEQUAL}
 
 
-def test_every_stream_folds_wherever_it_is_cut() -> None:
-    """Each stream is cut at a few places; a prefix that gives no reason is told as interrupted."""
+def test_every_prefix_of_a_stream_accumulates() -> None:
+    """Each stream is cut at a few places; a prefix without a finish reason is interrupted."""
     for family in FAMILIES:
         for path in answers(family, ".jsonl"):
             events = cases_in(path)
@@ -131,7 +131,7 @@ def _reason(events: list[JsonObject]) -> str | None:
     return accumulator.finish_reason
 
 
-def test_every_request_comes_back_as_it_was_but_for_repairs_that_are_told() -> None:
+def test_every_request_round_trips_except_for_reported_repairs() -> None:
     """Of the shared ones two lack a reasoning that DeepSeek now requires, one has a picture in a result, and
     one has the reasoning of an earlier turn, which vLLM does not take back.
     """
@@ -143,9 +143,9 @@ def test_every_request_comes_back_as_it_was_but_for_repairs_that_are_told() -> N
         loaded = load(payload, DIALECTS[server])
         dumped = dump(loaded.messages, loaded.request or Request(), dialect=DIALECTS[server])
         assert not loaded.losses, path.name
-        told = {loss.severity for loss in dumped.losses}
+        severities = {loss.severity for loss in dumped.losses}
         assert {loss.severity for loss in dumped.losses if loss.why != OVER} <= {"repaired"}, path.name
-        assert (dumped.payload == payload) is not bool(told), path.name
-        repaired += [path] if told else []
+        assert (dumped.payload == payload) is not bool(severities), path.name
+        repaired += [path] if severities else []
     assert not list(filter(is_own, repaired))
     assert len(repaired) == at_least(0, 4)

@@ -1,4 +1,4 @@
-"""Chunks as the stream of a Chat Completion, read back by our decoder and by the types of the vendor."""
+"""Chunks → a Chat Completions stream, read by our decoder and validated by the official types."""
 
 from typing import Any
 
@@ -43,7 +43,7 @@ STREAMED = (
 )
 
 
-def encoded(*chunks: Chunk, **how: Any) -> tuple[list[Any], ChatEncoder]:
+def encode_chunks(*chunks: Chunk, **how: Any) -> tuple[list[Any], ChatEncoder]:
     from openai.types.chat import ChatCompletionChunk
 
     encoder = ChatEncoder(model="keeper", created=7, **how)
@@ -54,19 +54,19 @@ def encoded(*chunks: Chunk, **how: Any) -> tuple[list[Any], ChatEncoder]:
     return events, encoder
 
 
-def completed(*chunks: Chunk, **how: Any) -> Any:
+def complete_body(*chunks: Chunk, **how: Any) -> Any:
     from openai.types.chat import ChatCompletion
 
-    body = completion_of(encoded(*chunks, **how)[0])
+    body = completion_of(encode_chunks(*chunks, **how)[0])
     ChatCompletion.model_validate(body)
     return body
 
 
-def test_words_reasoning_and_an_end() -> None:
+def test_texts_reasoning_and_a_finish() -> None:
     thought = (ReasoningStart("r"), ReasoningDelta("r", "Hm."), ReasoningEnd("r"))
     usage = {"inputTokens": 3, "outputTokens": 5, "reasoningTokens": 1}
     end = MessageFinish("stop", {"finishReason": "stop", "usage": usage})
-    events, encoder = encoded(MessageStart("m1"), StepStart(), *thought, *HELLO, StepFinish(), end)
+    events, encoder = encode_chunks(MessageStart("m1"), StepStart(), *thought, *HELLO, StepFinish(), end)
     deltas = [choice["delta"] for event in events for choice in event["choices"]]
     assert deltas == [
         {"role": "assistant", "content": ""},
@@ -81,9 +81,9 @@ def test_words_reasoning_and_an_end() -> None:
     assert encoder.losses == []
 
 
-def test_what_is_told_is_read_back() -> None:
+def test_an_encoded_stream_is_decoded_again() -> None:
     chunks = (MessageStart("m1"), StepStart(), *HELLO, *STREAMED, StepFinish(), MessageFinish("tool-calls"))
-    events, _ = encoded(*chunks)
+    events, _ = encode_chunks(*chunks)
     decoder = ChatDecoder()
     message = accumulate([chunk for event in events for chunk in decoder.feed(event)] + decoder.finish())
     assert text_of(message) == "Good evening."
@@ -91,8 +91,10 @@ def test_what_is_told_is_read_back() -> None:
     assert (call.id, call.name, call.input) == ("c1", "map", {"x": 1})
 
 
-def test_calls_come_in_pieces_by_their_index() -> None:
-    events, _ = encoded(MessageStart("m1"), *STREAMED, ToolInputAvailable("c2", "map", {}), MessageFinish())
+def test_calls_are_streamed_by_index() -> None:
+    events, _ = encode_chunks(
+        MessageStart("m1"), *STREAMED, ToolInputAvailable("c2", "map", {}), MessageFinish()
+    )
     pieces = [
         piece for event in events for c in event["choices"] for piece in c["delta"].get("tool_calls", ())
     ]
@@ -106,18 +108,18 @@ def test_calls_come_in_pieces_by_their_index() -> None:
     assert events[-1]["choices"][0]["finish_reason"] == "tool_calls"
 
 
-def test_calls_that_the_server_runs_are_not_for_the_client() -> None:
+def test_calls_that_the_server_runs_are_not_sent_to_the_client() -> None:
     own = (ToolInputAvailable("c0", "look_up", {}), ToolOutputAvailable("c0", "found"))
     more = (TextStart("0"), TextDelta("0", "Found."), TextEnd("0"))
-    body = completed(MessageStart("m1"), StepStart(), *HELLO, *own, StepStart(), *more, live=("map",))
+    body = complete_body(MessageStart("m1"), StepStart(), *HELLO, *own, StepStart(), *more, live=("map",))
     (choice,) = body["choices"]
     assert choice["message"]["content"] == "Good evening.\n\nFound."
     assert "tool_calls" not in choice["message"]
     assert choice["finish_reason"] == "stop"
 
 
-def test_a_call_that_was_held_back_is_told_if_it_waits() -> None:
-    body = completed(MessageStart("m1"), ToolInputAvailable("c0", "ask", {"a": 1}), live=())
+def test_a_withheld_call_is_sent_if_it_stays_open() -> None:
+    body = complete_body(MessageStart("m1"), ToolInputAvailable("c0", "ask", {"a": 1}), live=())
     (choice,) = body["choices"]
     assert choice["message"]["tool_calls"][0]["function"] == {"name": "ask", "arguments": '{"a":1}'}
     assert choice["finish_reason"] == "tool_calls"
@@ -126,20 +128,20 @@ def test_a_call_that_was_held_back_is_told_if_it_waits() -> None:
 def test_refusals_and_sources() -> None:
     refusal = TextStart("0", {"openai": {"refusal": True}})
     source = SourceUrlChunk("s", "https://example.com", "A page")
-    body = completed(MessageStart("m1"), refusal, TextDelta("0", "No."), source)
+    body = complete_body(MessageStart("m1"), refusal, TextDelta("0", "No."), source)
     message = body["choices"][0]["message"]
     assert (message["refusal"], message["content"]) == ("No.", None)
     assert message["annotations"][0]["url_citation"]["url"] == "https://example.com"
 
 
-def test_an_error_ends_it() -> None:
-    events, _ = encoded(MessageStart("m1"), *HELLO, ErrorChunk("dark"))
+def test_an_error_ends_the_stream() -> None:
+    events, _ = encode_chunks(MessageStart("m1"), *HELLO, ErrorChunk("dark"))
     assert events[-1]["error"]["message"] == "dark"
     assert completion_of(events) == {"error": events[-1]["error"]}
 
 
-def test_losses_are_told() -> None:
-    _, encoder = encoded(
+def test_losses_are_reported() -> None:
+    _, encoder = encode_chunks(
         MessageStart("m1", {"rating": 5}),
         TextStart("0", {"google": {"thoughtSignature": "s"}}),
         TextDelta("0", "x"),
@@ -162,17 +164,17 @@ def test_losses_are_told() -> None:
 
 
 @given(stream=chunk_streams(7))
-def test_any_chunks_are_told(stream: list[Any]) -> None:
+def test_any_chunks_are_encoded(stream: list[Any]) -> None:
     from openai.types.chat import ChatCompletion
 
-    events, _ = encoded(*map(read_chunk, stream))
+    events, _ = encode_chunks(*map(read_chunk, stream))
     body = completion_of(events)
     if "error" not in body:
         ChatCompletion.model_validate(body)
 
 
 @each_row("name", ["openai-chat", "openai-chat-vllm", "ag-ui", "ai-sdk-chunks"])
-def test_streams_can_be_written(name: str) -> None:
+def test_formats_with_an_encoder_write_streams(name: str) -> None:
     make = get_format(name).encoder
     assert make is not None
     encoder = make()
@@ -181,7 +183,7 @@ def test_streams_can_be_written(name: str) -> None:
     assert list(encoder.losses) == []
 
 
-def test_chunks_are_written_as_they_are() -> None:
+def test_ai_sdk_chunks_are_written_unchanged() -> None:
     make = get_format("ai-sdk-chunks").encoder
     assert make is not None
     assert [read_chunk(event) for chunk in HELLO for event in make().feed(chunk)] == list(HELLO)

@@ -1,4 +1,4 @@
-"""Requests of Chat Completions, read and written: the same comes back, and what does not is told."""
+"""Chat Completions requests, read and written; losses are reported."""
 
 from collections.abc import Iterable, Sequence
 from functools import cache
@@ -29,7 +29,7 @@ from partita.types.parts import (
     TextPart,
 )
 from tests import canonical
-from tests.formats.chat_payloads import REASONING, REQUEST, function, request_with_reasoning
+from tests.formats.openai_chat_samples import REASONING, REQUEST, function, request_with_reasoning
 from tests.tables import each_row
 
 SERVERS = [name for name in DIALECTS if name != "generic"]
@@ -55,19 +55,19 @@ def written(loaded: Loaded, server: str = "openai") -> Dumped:
     return dump(loaded.messages, server, loaded.request or Request())
 
 
-def check(messages: list[JsonObject]) -> None:
-    """Every message is one that the vendor's package takes, down to what it looks at only when asked."""
+def validate(messages: list[JsonObject]) -> None:
+    """Check that the official package accepts every message, including members that it validates lazily."""
     for message in messages:
-        _look(message_adapter().validate_python(message))
+        _iterate(message_adapter().validate_python(message))
 
 
-def _look(value: Json) -> None:
+def _iterate(value: Json) -> None:
     if is_object(value):
         for item in value.values():
-            _look(item)
+            _iterate(item)
     elif hasattr(value, "__iter__") and not isinstance(value, str):
         for item in value:
-            _look(item)
+            _iterate(item)
 
 
 PAYLOADS: dict[str, tuple[str, JsonObject]] = {
@@ -77,7 +77,7 @@ PAYLOADS: dict[str, tuple[str, JsonObject]] = {
 
 
 @each_row(("server", "payload"), PAYLOADS.values(), ids=PAYLOADS)
-def test_a_request_comes_back_as_it_was(server: str, payload: JsonObject) -> None:
+def test_a_request_round_trips(server: str, payload: JsonObject) -> None:
     loaded = load(payload, server)
     dumped = written(loaded, server)
     assert loaded.losses == ()
@@ -90,14 +90,14 @@ def test_a_request_comes_back_as_it_was(server: str, payload: JsonObject) -> Non
 
 
 @each_row("server", ["openai", "ollama", "openrouter"])
-def test_what_a_tool_has_besides_its_schema_is_for_every_server(server: str) -> None:
+def test_other_members_of_a_tool_are_written_for_every_server(server: str) -> None:
     loaded = load(REQUEST)
     assert loaded.request is not None
     written = chat_format.dump(loaded.messages, loaded.request, dialect=DIALECTS[server])
     assert written.payload["tools"] == REQUEST["tools"]
 
 
-def test_what_a_request_is_read_as() -> None:
+def test_a_request_becomes_messages_tools_and_settings() -> None:
     loaded = load(REQUEST)
     assert loaded.request is not None
     assert [(tool.name, dict(tool.extra or {})) for tool in loaded.request.tools] == [
@@ -133,7 +133,7 @@ def calls(messages: Iterable[Message]) -> list[ToolCallPart]:
     return [part for message in messages for part in message.parts if isinstance(part, ToolCallPart)]
 
 
-def test_results_are_in_their_calls_though_ids_come_again() -> None:
+def test_results_are_merged_into_their_calls_though_ids_repeat() -> None:
     outputs = [(call.id, call.output) for call in calls(load(REQUEST).messages)]
     assert outputs == [
         ("call-1", ContentOutput((TextPart("1.9 m"),))),
@@ -145,13 +145,13 @@ def test_results_are_in_their_calls_though_ids_come_again() -> None:
     ]
 
 
-def test_arguments_that_do_not_parse_are_kept_as_they_are() -> None:
+def test_arguments_that_are_not_json_are_kept() -> None:
     call = calls(load(REQUEST).messages)[2]
     assert (call.raw_input, call.state) == ('{"port": ', "output-available")
     assert not isinstance(call.input, dict)
 
 
-def test_a_step_goes_on_behind_results_and_nowhere_else() -> None:
+def test_a_message_continues_only_after_results() -> None:
     loaded = load(
         [
             {"role": "assistant", "content": "One."},
@@ -164,7 +164,7 @@ def test_a_step_goes_on_behind_results_and_nowhere_else() -> None:
     assert kinds == [[TextPart], [ToolCallPart, StepStartPart, TextPart]]
 
 
-def test_a_result_far_from_its_call_is_moved_and_told() -> None:
+def test_a_misplaced_result_is_moved_and_reported() -> None:
     loaded = load(
         [
             {"role": "assistant", "content": None, "tool_calls": [function("a", "tide", "{}")]},
@@ -176,7 +176,7 @@ def test_a_result_far_from_its_call_is_moved_and_told() -> None:
     assert [(loss.path, loss.severity) for loss in loaded.losses] == [("$[2]", "changed")]
 
 
-def test_a_result_without_a_call_is_told_when_it_is_left_out() -> None:
+def test_a_dropped_result_without_a_call_is_reported() -> None:
     payload = [{"role": "tool", "tool_call_id": "a", "content": "1 m"}, {"role": "user", "content": "Hi"}]
     dumped = dump(load(payload).messages)
     assert dumped.payload == {"messages": [{"role": "user", "content": "Hi"}]}
@@ -185,17 +185,20 @@ def test_a_result_without_a_call_is_told_when_it_is_left_out() -> None:
 
 BAD: dict[str, tuple[Json, str]] = {
     "a number": (7, "$"),
-    "an object of something else": ({"contents": []}, "$"),
-    "messages that are none": ({"messages": "Hi"}, "$.messages"),
-    "a message that is none": ({"messages": [{"role": "user", "content": "Hi"}, 7]}, "$.messages[1]"),
-    "a role that is none": ([{"role": "owl", "content": "Hi"}], "$[0].role"),
-    "a role of another kind": ([{"role": 7}], "$[0].role"),
-    "content of another kind": ([{"role": "user", "content": 7}], "$[0].content"),
+    "an object of another format": ({"contents": []}, "$"),
+    "messages that are not a list": ({"messages": "Hi"}, "$.messages"),
+    "a message that is not an object": (
+        {"messages": [{"role": "user", "content": "Hi"}, 7]},
+        "$.messages[1]",
+    ),
+    "an unknown role": ([{"role": "owl", "content": "Hi"}], "$[0].role"),
+    "a role that is not a string": ([{"role": 7}], "$[0].role"),
+    "invalid content": ([{"role": "user", "content": 7}], "$[0].content"),
 }
 
 
 @each_row(("payload", "where"), BAD.values(), ids=BAD)
-def test_what_is_no_request_is_refused(payload: Json, where: str) -> None:
+def test_invalid_requests_are_refused(payload: Json, where: str) -> None:
     with pytest.raises(ConversionError) as raised:
         load(payload)
     assert raised.value.where == where
@@ -203,10 +206,10 @@ def test_what_is_no_request_is_refused(payload: Json, where: str) -> None:
 
 
 @each_row("server", SERVERS)
-def test_everything_is_written_as_the_vendor_takes_it_and_twice_the_same(server: str) -> None:
+def test_a_full_conversation_is_valid_and_is_written_the_same_again(server: str) -> None:
     dumped = dump(full_conversation(), server)
-    if server != "mistral":  # whose thoughts stand in the content
-        check(dumped.payload["messages"])
+    if server != "mistral":  # its reasoning is in the content
+        validate(dumped.payload["messages"])
     loaded = load(dumped.payload, server)
     again = dump(loaded.messages, server)
     assert again.payload == dumped.payload
@@ -214,13 +217,13 @@ def test_everything_is_written_as_the_vendor_takes_it_and_twice_the_same(server:
 
 
 @given(messages=st.lists(canonical.messages(), max_size=3))
-def test_whatever_is_written_the_vendor_takes(messages: list[Message]) -> None:
-    check(dump(messages).payload["messages"])
+def test_any_written_messages_are_valid(messages: list[Message]) -> None:
+    validate(dump(messages).payload["messages"])
 
 
-def test_what_a_message_cannot_hold_is_told_field_by_field() -> None:
+def test_losses_of_a_full_conversation_are_reported_by_field() -> None:
     losses = dump(full_conversation()).losses
-    told = {loss.path: loss.severity for loss in losses}
+    reported = {loss.path: loss.severity for loss in losses}
     expected = {
         "$[0].threadId": "lost",
         "$[2].content.usage": "lost",
@@ -235,10 +238,10 @@ def test_what_a_message_cannot_hold_is_told_field_by_field() -> None:
         "$[4].content.networkExecution": "lost",
         "$[4].content.parts[2].output": "repaired",
     }
-    assert {path: told.get(path) for path in expected} == expected
+    assert {path: reported.get(path) for path in expected} == expected
 
 
-def test_reasoning_goes_back_to_its_own_server_alone() -> None:
+def test_reasoning_is_sent_only_to_its_own_server() -> None:
     loaded = load(request_with_reasoning("deepseek"), "deepseek")
     assert [part for part in loaded.messages[2].parts if isinstance(part, ReasoningPart)]
     other = dump(loaded.messages, "groq")
@@ -246,7 +249,7 @@ def test_reasoning_goes_back_to_its_own_server_alone() -> None:
     assert "It rains." in str(other.losses)
 
 
-def test_mistral_gets_what_it_insists_on_and_every_repair_is_told() -> None:
+def test_mistral_requests_are_repaired_and_repairs_are_reported() -> None:
     payload = {
         "messages": [
             {"role": "assistant", "content": "", "tool_calls": [function("call_1", "tide", "{}")]},
@@ -265,7 +268,7 @@ def test_mistral_gets_what_it_insists_on_and_every_repair_is_told() -> None:
     ]
 
 
-def test_only_the_notes_of_the_server_itself_are_heeded() -> None:
+def test_notes_of_other_servers_are_ignored() -> None:
     system = load([{"role": "system", "content": "Hi", "name": "x"}]).messages
     assert dump(system, "openai").payload["messages"] == [{"role": "system", "content": "Hi", "name": "x"}]
     other = dump(system, "groq")
@@ -273,7 +276,7 @@ def test_only_the_notes_of_the_server_itself_are_heeded() -> None:
     assert [loss.path for loss in other.losses] == ["$[0].content.providerMetadata"]
 
 
-def test_what_other_formats_say_is_told_where_it_changes() -> None:
+def test_changes_of_other_formats_are_reported() -> None:
     call = ToolCallPart(
         "a", "tide", "output-error", {"port": "Bø"}, output=ErrorTextOutput("no"), title="The tide"
     )
@@ -281,8 +284,8 @@ def test_what_other_formats_say_is_told_where_it_changes() -> None:
         UserMessage(id="u", content=[ImagePart("https://x.test/a.png", "image/png")]),
         AssistantMessage(id="a", content=[call]),
     ]
-    told = {(loss.path, loss.severity) for loss in dump(view).losses}
-    assert told == {
+    reported = {(loss.path, loss.severity) for loss in dump(view).losses}
+    assert reported == {
         ("$[0].id", "changed"),
         ("$[0].content.parts[0].mediaType", "lost"),
         ("$[1].id", "changed"),
@@ -291,7 +294,7 @@ def test_what_other_formats_say_is_told_where_it_changes() -> None:
     }
 
 
-def test_a_whole_request_of_any_messages() -> None:
+def test_a_request_has_its_tools_and_settings() -> None:
     request = Request(
         (ToolSpec(name="tide"),), {"model": "m", "tools": [{"type": "custom", "custom": {"name": "sql"}}]}
     )
@@ -310,7 +313,7 @@ def test_a_whole_request_of_any_messages() -> None:
     assert [(loss.path, loss.severity) for loss in dumped.losses] == [("$.tools[0].inputSchema", "repaired")]
 
 
-def test_json_that_a_tool_gave_is_text_behind_the_api() -> None:
+def test_a_json_output_is_written_as_text() -> None:
     call = ToolCallPart("a", "tide", "output-available", {}, output=JsonOutput({"m": 1}))
     dumped = dump([AssistantMessage(id="message-1", content=[call])])
     assert dumped.payload["messages"][1]["content"] == '{"m":1}'
@@ -319,13 +322,13 @@ def test_json_that_a_tool_gave_is_text_behind_the_api() -> None:
     ]
 
 
-def test_nothing_is_an_empty_list_of_messages() -> None:
+def test_empty_requests() -> None:
     assert dump([]).payload == {"messages": []}
     assert load({"messages": []}).messages == ()
     assert load([]).messages == ()
 
 
-def test_an_unknown_item_goes_back_only_to_the_server_it_came_from() -> None:
+def test_an_unknown_item_is_sent_only_to_its_own_server() -> None:
     item = {"type": "hologram", "beam": 1}
     loaded = load([{"role": "user", "content": [item]}], "groq")
     assert loaded.messages[0].parts[0] == ForeignPart("openai-chat-groq", item)
@@ -333,7 +336,7 @@ def test_an_unknown_item_goes_back_only_to_the_server_it_came_from() -> None:
     assert dump(loaded.messages, "xai").payload == {"messages": []}
 
 
-def test_every_dialect_is_a_format_that_reads_and_writes() -> None:
+def test_every_dialect_is_a_registered_format() -> None:
     for server in SERVERS:
         format_ = get_format("openai-chat" if server == "openai" else f"openai-chat-{server}")
         assert format_.load is not None

@@ -1,4 +1,4 @@
-"""What is sent to servers that speak Chat Completions, dialect by dialect, and what is told as lost."""
+"""Requests to servers with the Chat Completions API, by dialect, and their losses."""
 
 import re
 from collections.abc import Sequence
@@ -46,12 +46,13 @@ from partita.types.parts import (
     ToolOutput,
     ToolResultPart,
 )
-from tests.formats.test_openai_chat_stream import decoded, folded, piece, record
+from tests.decoding import accumulated
+from tests.formats.openai_chat_samples import call_delta, decoded, record
 from tests.tables import each_row
 
 AS_TEXT = "a result is text"
 NOT_SENT_BACK = "reasoning is sent back only to the server that it is from, if that wants it"
-NO_JSON = "arguments are JSON"
+NOT_JSON = "arguments are JSON"
 LOST = f"The tool call was interrupted: its process went away. {UNANSWERED}"
 PIXEL = "data:image/png;base64,iVBORw=="
 PAGE = "data:application/pdf;base64,JVBERi0="
@@ -59,20 +60,20 @@ SOUND = "data:audio/mpeg;base64,SUQz"
 
 
 def user(*parts: UserPart | str) -> UserMessage:
-    said = [TextPart(part) if isinstance(part, str) else part for part in parts]
-    return UserMessage(id="u", content=said)
+    content = [TextPart(part) if isinstance(part, str) else part for part in parts]
+    return UserMessage(id="u", content=content)
 
 
 def assistant(*parts: AssistantPart | str) -> AssistantMessage:
-    said = [TextPart(part) if isinstance(part, str) else part for part in parts]
-    return AssistantMessage(id="a", content=said)
+    content = [TextPart(part) if isinstance(part, str) else part for part in parts]
+    return AssistantMessage(id="a", content=content)
 
 
 def system(text: str) -> SystemMessage:
     return SystemMessage(id="s", content=text)
 
 
-def called(call_id: str, given: Json = None, name: str = "find", **facts: Any) -> ToolCallPart:
+def call_part(call_id: str, given: Json = None, name: str = "find", **facts: Any) -> ToolCallPart:
     return ToolCallPart(call_id, name, "input-available", given or {}, call_provider_metadata=facts or None)
 
 
@@ -89,7 +90,7 @@ def build_request(
     settings: JsonObject | None = None,
     dialect: Dialect = OPENAI,
 ) -> Dumped:
-    """A request as the service of a provider builds it, with the losses that it reports."""
+    """Return a request as the service of a provider builds it, with the losses that it reports."""
     dumped = dump(view, Request(tuple(tools), {"model": "m", **(settings or {})}), dialect=dialect)
     return Dumped(dumped.payload, lambda: content_losses(dumped.losses))
 
@@ -103,7 +104,7 @@ def messages(*view: Message, dialect: Dialect = OPENAI) -> list[JsonObject]:
     return sent
 
 
-def whys(*view: Message, dialect: Dialect = OPENAI) -> list[tuple[str, str]]:
+def reasons(*view: Message, dialect: Dialect = OPENAI) -> list[tuple[str, str]]:
     return [(loss.path, loss.why) for loss in built(*view, dialect=dialect).losses]
 
 
@@ -133,7 +134,7 @@ def test_the_body_of_a_request() -> None:
     }
 
 
-def test_settings_win_and_their_tools_join_those_given() -> None:
+def test_settings_override_members_and_their_tools_are_added() -> None:
     own = {"type": "custom", "custom": {"name": "sql"}}
     payload = build_request(
         [user("Hi")],
@@ -144,10 +145,10 @@ def test_settings_win_and_their_tools_join_those_given() -> None:
     assert [tool["type"] for tool in payload["tools"]] == ["function", "custom"]
 
 
-def test_a_name_that_the_api_refuses_is_rewritten_alike_in_tools_and_calls() -> None:
+def test_an_invalid_tool_name_is_replaced_in_tools_and_calls() -> None:
     view: list[Message] = [
         user("Hi"),
-        assistant(called("a", name="my tool")),
+        assistant(call_part("a", name="my tool")),
         results(("a", TextOutput("x"))),
     ]
     schema = {"type": "object"}
@@ -159,7 +160,7 @@ def test_a_name_that_the_api_refuses_is_rewritten_alike_in_tools_and_calls() -> 
 
 
 SYSTEMS: dict[str, tuple[Dialect, list[JsonObject], list[str]]] = {
-    "in place, as the developer": (
+    "in place, as developer messages": (
         OPENAI,
         [
             {"role": "developer", "content": "Be brief."},
@@ -168,7 +169,7 @@ SYSTEMS: dict[str, tuple[Dialect, list[JsonObject], list[str]]] = {
         ],
         [],
     ),
-    "once, first": (
+    "joined, at the start": (
         GENERIC,
         [{"role": "system", "content": "Be brief.\n\nBe kind."}, {"role": "user", "content": "Hi"}],
         [INSTRUCTIONS_FIRST, JOINED],
@@ -177,19 +178,21 @@ SYSTEMS: dict[str, tuple[Dialect, list[JsonObject], list[str]]] = {
 
 
 @each_row(("dialect", "sent", "lost"), SYSTEMS.values(), ids=SYSTEMS)
-def test_where_instructions_stand(dialect: Dialect, sent: list[JsonObject], lost: list[str]) -> None:
+def test_system_messages_are_written_as_the_server_requires(
+    dialect: Dialect, sent: list[JsonObject], lost: list[str]
+) -> None:
     view: list[Message] = [system("Be brief."), user("Hi"), system("Be kind.")]
     assert messages(*view, dialect=dialect) == sent
-    assert [why for _, why in whys(*view, dialect=dialect)] == lost
+    assert [why for _, why in reasons(*view, dialect=dialect)] == lost
 
 
 ITEMS: dict[str, tuple[UserPart, Json]] = {
-    "a picture by address": (
+    "an image URL": (
         ImagePart("https://x.test/a.png", provider_metadata={"openai": {"imageDetail": "low"}}),
         {"type": "image_url", "image_url": {"url": "https://x.test/a.png", "detail": "low"}},
     ),
-    "a picture": (ImagePart(PIXEL), {"type": "image_url", "image_url": {"url": PIXEL}}),
-    "a picture as a file": (
+    "an image": (ImagePart(PIXEL), {"type": "image_url", "image_url": {"url": PIXEL}}),
+    "an image file": (
         FilePart(PIXEL, "image/png"),
         {"type": "image_url", "image_url": {"url": PIXEL}},
     ),
@@ -197,11 +200,11 @@ ITEMS: dict[str, tuple[UserPart, Json]] = {
         FilePart(PAGE, "application/pdf", "a.pdf"),
         {"type": "file", "file": {"filename": "a.pdf", "file_data": PAGE}},
     ),
-    "a file that the server has": (
+    "an uploaded file": (
         FilePart("https://x.test", "application/pdf", provider_reference={"openai": "file-1"}),
         {"type": "file", "file": {"file_id": "file-1"}},
     ),
-    "a sound": (
+    "audio": (
         FilePart(SOUND, "audio/mpeg"),
         {"type": "input_audio", "input_audio": {"data": "SUQz", "format": "mp3"}},
     ),
@@ -213,7 +216,7 @@ ITEMS: dict[str, tuple[UserPart, Json]] = {
 
 
 @each_row(("part", "item"), ITEMS.values(), ids=ITEMS)
-def test_what_a_user_attaches(part: UserPart, item: Json) -> None:
+def test_user_parts_become_content_items(part: UserPart, item: Json) -> None:
     sent = messages(user(ImagePart(PIXEL), part, "Look."))[0]["content"]
     assert sent[1:] == [item, {"type": "text", "text": "Look."}]
     lost = [loss.path for loss in built(user(part, "Look.")).losses if loss.severity == "lost"]
@@ -221,30 +224,30 @@ def test_what_a_user_attaches(part: UserPart, item: Json) -> None:
 
 
 REFUSED: dict[str, tuple[UserPart, str]] = {
-    "a pdf by address": (
+    "a PDF URL": (
         FilePart("https://x.test", "application/pdf"),
         TAKEN,
     ),
-    "a film": (
+    "a video": (
         FilePart("data:video/mp4;base64,AAAA", "video/mp4"),
         TAKEN,
     ),
-    "bytes that are none": (ImagePart("data:image/png;base64,?"), TAKEN),
-    "bytes elsewhere": (ImagePart("blob:sha256:00"), TAKEN),
-    "an address of another kind": (ImagePart("ftp://x"), TAKEN),
+    "invalid base64": (ImagePart("data:image/png;base64,?"), TAKEN),
+    "a stored file": (ImagePart("blob:sha256:00"), TAKEN),
+    "an unsupported URL scheme": (ImagePart("ftp://x"), TAKEN),
     "data": (DataPart(name="n", data=1), "it is not for the model"),
     "a part of another format": (ForeignPart("f", {}), "it is content of another format"),
 }
 
 
 @each_row(("part", "why"), REFUSED.values(), ids=REFUSED)
-def test_what_cannot_be_attached_is_told(part: UserPart, why: str) -> None:
+def test_unsupported_user_parts_are_reported(part: UserPart, why: str) -> None:
     view = user("Look.", part)
     assert messages(view) == [{"role": "user", "content": "Look."}]
-    assert whys(view) == [("$[0].content.parts[1]", why)]
+    assert reasons(view) == [("$[0].content.parts[1]", why)]
 
 
-def test_a_server_that_fetches_files_gets_their_address() -> None:
+def test_a_server_that_fetches_files_gets_their_url() -> None:
     (sent,) = messages(
         user(FilePart("https://x.test/a.pdf?v=1", "application/pdf")), dialect=DIALECTS["openrouter"]
     )
@@ -257,7 +260,7 @@ def test_several_texts_are_a_list_or_one_text() -> None:
     view = user("a", "b")
     assert messages(view)[0]["content"] == [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]
     assert messages(view, dialect=GENERIC)[0]["content"] == "a\nb"
-    assert whys(view, dialect=GENERIC) == [("$[0]", "neighbouring texts or messages are joined")]
+    assert reasons(view, dialect=GENERIC) == [("$[0]", "neighbouring texts or messages are joined")]
 
 
 OUTPUTS: dict[str, tuple[ToolOutput, Json, list[str]]] = {
@@ -266,7 +269,7 @@ OUTPUTS: dict[str, tuple[ToolOutput, Json, list[str]]] = {
     "an error": (ErrorTextOutput("no"), "no", [AS_TEXT]),
     "an error in json": (ErrorJsonOutput({"e": 1}), '{"e":1}', [AS_TEXT]),
     "denied": (ExecutionDeniedOutput(), "Tool execution denied.", [AS_TEXT]),
-    "denied for a reason": (ExecutionDeniedOutput("not now"), "not now", [AS_TEXT]),
+    "denied with a reason": (ExecutionDeniedOutput("not now"), "not now", [AS_TEXT]),
     "interrupted": (
         InterruptedOutput("timeout", "10 s"),
         "The tool call was interrupted: it took too long. 10 s",
@@ -277,7 +280,7 @@ OUTPUTS: dict[str, tuple[ToolOutput, Json, list[str]]] = {
         [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}],
         [],
     ),
-    "content that nobody knows": (
+    "unknown content": (
         ContentOutput((TextPart("a"), ForeignPart("f", 1))),
         "a",
         [AS_TEXT],
@@ -286,17 +289,17 @@ OUTPUTS: dict[str, tuple[ToolOutput, Json, list[str]]] = {
 
 
 @each_row(("output", "content", "lost"), OUTPUTS.values(), ids=OUTPUTS)
-def test_what_tools_gave_back(output: ToolOutput, content: Json, lost: list[str]) -> None:
-    view: list[Message] = [user("Hi"), assistant(called("a")), results(("a", output))]
+def test_outputs_become_tool_messages(output: ToolOutput, content: Json, lost: list[str]) -> None:
+    view: list[Message] = [user("Hi"), assistant(call_part("a")), results(("a", output))]
     assert messages(*view)[2] == {"role": "tool", "tool_call_id": "a", "content": content}
-    assert [why for _, why in whys(*view)] == lost
+    assert [why for _, why in reasons(*view)] == lost
 
 
-def test_pictures_of_tools_go_behind_all_results() -> None:
+def test_images_of_results_follow_all_results() -> None:
     seen = ContentOutput((TextPart("Seen."), ImagePart(PIXEL)))
     view: list[Message] = [
         user("Hi"),
-        assistant(called("a"), called("b")),
+        assistant(call_part("a"), call_part("b")),
         results(("a", seen), ("b", TextOutput("x"))),
     ]
     assert messages(*view)[2:] == [
@@ -316,9 +319,9 @@ def test_pictures_of_tools_go_behind_all_results() -> None:
     ]
 
 
-def test_results_follow_their_calls_in_order_and_none_is_missing() -> None:
+def test_results_follow_their_calls_in_order_and_missing_ones_are_added() -> None:
     view: list[Message] = [
-        assistant(called("a"), called("b")),
+        assistant(call_part("a"), call_part("b")),
         results(("x", TextOutput("whose?")), ("b", TextOutput("2"))),
         user("Go on."),
     ]
@@ -327,14 +330,14 @@ def test_results_follow_their_calls_in_order_and_none_is_missing() -> None:
         {"role": "tool", "tool_call_id": "b", "content": "2"},
         {"role": "user", "content": "Go on."},
     ]
-    assert whys(*view) == [
+    assert reasons(*view) == [
         ("$[1]", NO_CALL),
         ("$[0].content.parts[0].output", UNANSWERED),
     ]
 
 
-def test_an_answer_with_words_and_calls() -> None:
-    (sent,) = messages(assistant("Let me see.", called("a", {"q": 1})))[:1]
+def test_a_message_with_text_and_calls() -> None:
+    (sent,) = messages(assistant("Let me see.", call_part("a", {"q": 1})))[:1]
     assert sent == {
         "role": "assistant",
         "content": "Let me see.",
@@ -342,36 +345,40 @@ def test_an_answer_with_words_and_calls() -> None:
     }
 
 
-def test_only_a_call_stands_without_content() -> None:
+def test_only_messages_with_calls_have_no_content() -> None:
     refusal = TextPart("No.", provider_metadata={"openai": {"refusal": True}})
-    assert messages(assistant(called("a")))[0]["content"] is None
+    assert messages(assistant(call_part("a")))[0]["content"] is None
     assert messages(assistant(refusal)) == [{"role": "assistant", "content": "", "refusal": "No."}]
 
 
 INPUTS: dict[str, tuple[ToolCallPart, str, list[str]]] = {
-    "its own words": (called("a", {"q": 1}, openai={"rawInput": '{ "q": 1 }'}), '{ "q": 1 }', []),
-    "not the words of others": (called("a", {"q": 1}, other={"rawInput": '{ "q": 1 }'}), '{"q":1}', []),
-    "no words at all": (called("a", openai={"rawInput": ""}), "{}", []),
-    "words that are no json": (
+    "the original text": (call_part("a", {"q": 1}, openai={"rawInput": '{ "q": 1 }'}), '{ "q": 1 }', []),
+    "not the text of another provider": (
+        call_part("a", {"q": 1}, other={"rawInput": '{ "q": 1 }'}),
+        '{"q":1}',
+        [],
+    ),
+    "an empty text": (call_part("a", openai={"rawInput": ""}), "{}", []),
+    "text that is not JSON": (
         ToolCallPart("a", "find", "output-error", '{"q":'),
         '{"input":"{\\"q\\":"}',
-        [NO_JSON],
+        [NOT_JSON],
     ),
     "nothing": (ToolCallPart("a", "find", "input-available"), "{}", [REQUIRED]),
 }
 
 
 @each_row(("part", "arguments", "lost"), INPUTS.values(), ids=INPUTS)
-def test_the_input_of_a_call_is_its_text(part: ToolCallPart, arguments: str, lost: list[str]) -> None:
+def test_the_input_of_a_call_is_written_as_text(part: ToolCallPart, arguments: str, lost: list[str]) -> None:
     view = assistant(part)
     assert messages(view)[0]["tool_calls"][0]["function"]["arguments"] == arguments
-    assert [why for _, why in whys(view)] == [UNANSWERED, *lost]
+    assert [why for _, why in reasons(view)] == [UNANSWERED, *lost]
 
 
 NOT_SENT: dict[str, tuple[AssistantPart, str]] = {
     "a source": (SourceUrlPart("s", "https://x.test"), "it is not for the model"),
     "a file": (FilePart(PIXEL, "image/png"), TAKEN),
-    "a call that a server ran": (
+    "a call that a server executed": (
         ToolCallPart("s", "search", "output-available", {}, provider_executed=True),
         "the API has no place for calls that a server ran",
     ),
@@ -384,42 +391,42 @@ NOT_SENT: dict[str, tuple[AssistantPart, str]] = {
 
 
 @each_row(("part", "why"), NOT_SENT.values(), ids=NOT_SENT)
-def test_what_an_answer_cannot_hold_is_told(part: AssistantPart, why: str) -> None:
+def test_unsupported_assistant_parts_are_reported(part: AssistantPart, why: str) -> None:
     view = assistant("Hi", part)
     assert messages(view) == [{"role": "assistant", "content": "Hi"}]
-    assert whys(view) == [("$[0].content.parts[1]", why)]
+    assert reasons(view) == [("$[0].content.parts[1]", why)]
 
 
-def test_texts_of_an_answer_are_joined_and_their_order_is_told() -> None:
-    view = assistant("a", called("x"), "b")
+def test_texts_of_a_message_are_joined_and_their_order_is_reported() -> None:
+    view = assistant("a", call_part("x"), "b")
     assert messages(view)[0]["content"] == "ab"
-    assert [why for _, why in whys(view)] == [
+    assert [why for _, why in reasons(view)] == [
         UNANSWERED,
         JOINED,
         ORDERED,
     ]
 
 
-def thought(namespace: str, **facts: Any) -> ReasoningPart:
+def reasoning(namespace: str, **facts: Any) -> ReasoningPart:
     return ReasoningPart("hm", provider_metadata={namespace: {"field": "reasoning", **facts}})
 
 
 DETAILS = [{"type": "reasoning.encrypted", "data": "b1ob"}]
 
-REASONED: dict[str, tuple[str, ReasoningPart, JsonObject]] = {
-    "deepseek": ("deepseek", thought("deepseek"), {"content": "Yes", "reasoning_content": "hm"}),
-    "groq": ("groq", thought("groq"), {"content": "Yes", "reasoning": "hm"}),
-    "ollama": ("ollama", thought("ollama"), {"content": "Yes", "reasoning": "hm"}),
-    "vllm": ("vllm", thought("vllm"), {"content": "Yes", "reasoning": "hm"}),
-    "openrouter": ("openrouter", thought("openrouter"), {"content": "Yes", "reasoning": "hm"}),
+REASONING: dict[str, tuple[str, ReasoningPart, JsonObject]] = {
+    "deepseek": ("deepseek", reasoning("deepseek"), {"content": "Yes", "reasoning_content": "hm"}),
+    "groq": ("groq", reasoning("groq"), {"content": "Yes", "reasoning": "hm"}),
+    "ollama": ("ollama", reasoning("ollama"), {"content": "Yes", "reasoning": "hm"}),
+    "vllm": ("vllm", reasoning("vllm"), {"content": "Yes", "reasoning": "hm"}),
+    "openrouter": ("openrouter", reasoning("openrouter"), {"content": "Yes", "reasoning": "hm"}),
     "openrouter with details": (
         "openrouter",
-        thought("openrouter", reasoning_details=DETAILS),
+        reasoning("openrouter", reasoning_details=DETAILS),
         {"content": "Yes", "reasoning_details": DETAILS},
     ),
     "mistral": (
         "mistral",
-        thought("mistral", signature="s1g"),
+        reasoning("mistral", signature="s1g"),
         {
             "content": [
                 {"type": "thinking", "thinking": [{"type": "text", "text": "hm"}], "signature": "s1g"},
@@ -430,40 +437,42 @@ REASONED: dict[str, tuple[str, ReasoningPart, JsonObject]] = {
 }
 
 
-@each_row(("name", "part", "said"), REASONED.values(), ids=REASONED)
-def test_where_reasoning_goes_back(name: str, part: ReasoningPart, said: JsonObject) -> None:
+@each_row(("name", "part", "expected"), REASONING.values(), ids=REASONING)
+def test_reasoning_is_sent_back_in_the_member_of_its_server(
+    name: str, part: ReasoningPart, expected: JsonObject
+) -> None:
     assert messages(user("Hi"), assistant(part, "Yes"), dialect=DIALECTS[name])[1:] == [
-        {"role": "assistant", **said}
+        {"role": "assistant", **expected}
     ]
 
 
 @each_row("name", DIALECTS)
-def test_reasoning_of_others_never_goes_anywhere(name: str) -> None:
-    part = thought("anthropic", signature="s1g", reasoning_details=DETAILS)
+def test_reasoning_of_other_providers_is_never_sent(name: str) -> None:
+    part = reasoning("anthropic", signature="s1g", reasoning_details=DETAILS)
     dumped = built(user("Hi"), assistant(part, "Yes"), dialect=DIALECTS[name])
     assert "s1g" not in str(dumped.payload)
     assert "hm" not in str(dumped.payload)
     assert [loss.path for loss in dumped.losses if loss.severity == "lost"] == ["$[1].content.parts[0]"]
 
 
-def test_reasoning_of_a_turn_that_is_over_goes_back_only_where_it_is_wanted() -> None:
+def test_reasoning_of_an_earlier_turn_is_sent_only_to_servers_that_require_it() -> None:
     groq, deepseek = (
-        messages(assistant(thought(name), "Yes"), user("Go on."), dialect=DIALECTS[name])[0]
+        messages(assistant(reasoning(name), "Yes"), user("Go on."), dialect=DIALECTS[name])[0]
         for name in ("groq", "deepseek")
     )
     assert groq == {"role": "assistant", "content": "Yes"}
     assert deepseek["reasoning_content"] == "hm"
 
 
-def test_deepseek_wants_to_be_told_that_there_was_no_reasoning() -> None:
+def test_deepseek_gets_empty_reasoning_if_there_is_none() -> None:
     assert messages(assistant("Yes"), dialect=DIALECTS["deepseek"])[0]["reasoning_content"] == ""
     first = replace(DIALECTS["deepseek"], reasoning=None)
     assert "reasoning_content" not in messages(assistant("Yes"), dialect=first)[0]
 
 
-def test_mistral_takes_ids_of_nine_letters_and_no_user_behind_a_tool() -> None:
+def test_mistral_gets_ids_of_nine_characters_and_no_user_message_after_a_tool_message() -> None:
     view: list[Message] = [
-        assistant(called("call_1"), called("abcdefgh9")),
+        assistant(call_part("call_1"), call_part("abcdefgh9")),
         results(("call_1", TextOutput("x"))),
         user("Go on."),
     ]
@@ -488,7 +497,7 @@ SIGNED = {"google": {"thought_signature": "s/1+g="}}
 SQL = {"name": "sql", "input": "select 1"}
 
 SENT_BACK: dict[str, tuple[str, list[Json], JsonObject]] = {
-    "openrouter's details": (
+    "details of OpenRouter": (
         "openrouter",
         [
             record({"reasoning": "h", "reasoning_details": [{**THOUGHT, "text": "h"}]}),
@@ -505,11 +514,11 @@ SENT_BACK: dict[str, tuple[str, list[Json], JsonObject]] = {
             ],
         },
     ),
-    "gemini's signature on a call": (
+    "a signature of Gemini on a call": (
         "openai",
         [
             record(
-                {"tool_calls": [piece(0, '{ "q" : 1 }', id="a", name="find", extra_content=SIGNED)]},
+                {"tool_calls": [call_delta(0, '{ "q" : 1 }', id="a", name="find", extra_content=SIGNED)]},
                 finish="tool_calls",
             )
         ],
@@ -525,12 +534,12 @@ SENT_BACK: dict[str, tuple[str, list[Json], JsonObject]] = {
             ],
         },
     ),
-    "gemini's signature on an answer": (
+    "a signature of Gemini on a message": (
         "openai",
         [record({"content": "Yes", "extra_content": SIGNED}, finish="stop")],
         {"content": "Yes", "extra_content": SIGNED},
     ),
-    "mistral's signature": (
+    "a signature of Mistral": (
         "mistral",
         [
             record({"content": [{"type": "thinking", "thinking": "hm", "signature": "s/1+g="}]}),
@@ -548,7 +557,7 @@ SENT_BACK: dict[str, tuple[str, list[Json], JsonObject]] = {
         [record({"tool_calls": [{"index": 0, "id": "a", "custom": SQL}]}, finish="tool_calls")],
         {"content": None, "tool_calls": [{"id": "a", "type": "custom", "custom": SQL}]},
     ),
-    "a function call of the old kind": (
+    "a legacy function call": (
         "openai",
         [record({"function_call": {"name": "find", "arguments": "{ }"}}, finish="function_call")],
         {"content": None, "function_call": {"name": "find", "arguments": "{ }"}},
@@ -556,34 +565,34 @@ SENT_BACK: dict[str, tuple[str, list[Json], JsonObject]] = {
 }
 
 
-@each_row(("name", "records", "said"), SENT_BACK.values(), ids=SENT_BACK)
-def test_what_a_server_gave_goes_back_to_it_byte_for_byte(
-    name: str, records: list[Json], said: JsonObject
+@each_row(("name", "records", "expected"), SENT_BACK.values(), ids=SENT_BACK)
+def test_streamed_responses_are_sent_back_unchanged(
+    name: str, records: list[Json], expected: JsonObject
 ) -> None:
-    answer = folded(decoded(records, DIALECTS[name].namespace))
+    answer = accumulated(decoded(records, DIALECTS[name].namespace))
     sent = messages(user("Hi"), answer, dialect=DIALECTS[name])
-    assert sent[1] == {"role": "assistant", **said}
+    assert sent[1] == {"role": "assistant", **expected}
 
 
-def test_what_the_api_said_in_a_body_goes_back_as_it_was() -> None:
+def test_reasoning_details_of_a_body_are_sent_back_unchanged() -> None:
     details = [
         {"type": "reasoning.summary", "summary": "a", "id": None},
         {"type": "reasoning.summary", "summary": "b", "id": None},
     ]
     message = {"role": "assistant", "content": "Yes", "reasoning": "ab", "reasoning_details": details}
     body = {"choices": [{"message": message, "finish_reason": "stop"}]}
-    answer = folded(ChatDecoder("openrouter").read_body(body))
+    answer = accumulated(ChatDecoder("openrouter").read_body(body))
     assert messages(answer, dialect=DIALECTS["openrouter"])[0]["reasoning_details"] == details
 
 
 LOOK = {"id": "a", "type": "function", "function": {"name": "find", "arguments": "{}"}}
 EARLIER = "It rains."
-"""The reasoning of a turn that has ended."""
+"""The reasoning of a finished turn."""
 
 
 @each_row("server", ["groq", "ollama", "vllm"])
-def test_reasoning_of_an_earlier_turn_is_not_sent_by_convert_and_by_agents(server: str) -> None:
-    """The rule once applied only where a service built its requests."""
+def test_reasoning_of_an_earlier_turn_is_dropped_by_convert_and_by_agents(server: str) -> None:
+    """Earlier versions applied the rule only to requests of a service."""
     payload = {
         "model": "m",
         "messages": [
@@ -597,9 +606,9 @@ def test_reasoning_of_an_earlier_turn_is_not_sent_by_convert_and_by_agents(serve
     name = f"openai-chat-{server}"
     converted = convert(payload, name, name)
     history = convert(payload, name, "canonical")
-    talk = get_format(name).load
-    assert talk is not None
-    asked = AgentRequest(messages=talk(payload).messages, options=InvokeOptions())
+    load = get_format(name).load
+    assert load is not None
+    asked = AgentRequest(messages=load(payload).messages, options=InvokeOptions())
     for sent in (converted.payload, asked.to(name)):
         assert [one.get("reasoning") for one in sent["messages"]] == [None, None, None, "Look again.", None]
     assert [(loss.path, loss.why) for loss in converted.losses] == [("$[1].content.parts[0]", OVER)]
@@ -607,7 +616,7 @@ def test_reasoning_of_an_earlier_turn_is_not_sent_by_convert_and_by_agents(serve
     assert [loss.path for loss in history.losses] == ["$.model"]
 
 
-def test_dumps_of_the_openai_package_come_back_as_they_were() -> None:
+def test_dumps_of_the_openai_package_round_trip() -> None:
     from openai.types.chat import ChatCompletion
 
     call = {"id": "a", "type": "function", "function": {"name": "find", "arguments": "{}"}}

@@ -1,53 +1,19 @@
-"""Chat Completions: what each rule of the stream makes of a small answer."""
+"""Chat Completions streams → parts of a message."""
 
 from typing import Any
 
 from partita.formats.openai_chat.stream import ChatDecoder
-from partita.stream.accumulator import Accumulator
 from partita.types.chunks import Chunk, DataChunk, ErrorChunk, MessageFinish, type_of
 from partita.types.codec import to_json
 from partita.types.json import Json, JsonObject, is_object
-from partita.types.messages import AssistantMessage
+from tests.decoding import accumulated
+from tests.formats.openai_chat_samples import body, call_delta, decoded, record
 from tests.tables import each_row
 
 
-def record(delta: JsonObject | None = None, **fields: Any) -> JsonObject:
-    """A record with one choice. `finish` is its finish reason, `choice` what else it has."""
-    choice = {"index": 0, "delta": delta or {}, "finish_reason": fields.pop("finish", None)}
-    choice |= fields.pop("choice", {})
-    return {"id": "answer-1", "object": "chat.completion.chunk", "model": "m", "choices": [choice], **fields}
-
-
-def body(message: JsonObject, finish: str = "stop", **fields: Any) -> JsonObject:
-    """A whole answer."""
-    choice = {"index": 0, "message": {"role": "assistant", **message}, "finish_reason": finish}
-    return {"id": "answer-1", "object": "chat.completion", "model": "m", "choices": [choice], **fields}
-
-
-def piece(index: int | None, arguments: Json = None, **fields: Any) -> JsonObject:
-    """A piece of a call."""
-    name = fields.pop("name", None)
-    function = {
-        key: value for key, value in {"name": name, "arguments": arguments}.items() if value is not None
-    }
-    return {**({} if index is None else {"index": index}), **fields, "function": function}
-
-
-def decoded(records: list[Json], namespace: str = "openai") -> list[Chunk]:
-    decoder = ChatDecoder(namespace)
-    return [chunk for event in records for chunk in decoder.feed(event)] + decoder.finish()
-
-
-def folded(chunks: list[Chunk]) -> AssistantMessage:
-    accumulator = Accumulator(id="message")
-    for chunk in chunks:
-        accumulator.feed(chunk)
-    return accumulator.snapshot()
-
-
 def parts_of(chunks: list[Chunk]) -> list[JsonObject]:
-    """The parts of the message, as JSON, without step marks, states of texts and ids of reasonings."""
-    parts: list[JsonObject] = [to_json(part) for part in folded(chunks).parts]
+    """Return the parts of the message as JSON, without step starts, states of texts and ids of reasoning."""
+    parts: list[JsonObject] = [to_json(part) for part in accumulated(chunks).parts]
     return [
         {
             key: value
@@ -59,18 +25,18 @@ def parts_of(chunks: list[Chunk]) -> list[JsonObject]:
     ]
 
 
-def said_of(chunks: list[Chunk]) -> JsonObject:
-    """What the end of the message says of the answer."""
-    metadata = folded(chunks).content.metadata
+def metadata_of(chunks: list[Chunk]) -> JsonObject:
+    """Return the metadata of the message."""
+    metadata = accumulated(chunks).content.metadata
     return metadata if is_object(metadata) else {}
 
 
-def text(words: str, **facts: Any) -> JsonObject:
-    return {"type": "text", "text": words, **({"providerMetadata": {"openai": facts}} if facts else {})}
+def text(content: str, **facts: Any) -> JsonObject:
+    return {"type": "text", "text": content, **({"providerMetadata": {"openai": facts}} if facts else {})}
 
 
-def thought(words: str, **facts: Any) -> JsonObject:
-    return {"type": "reasoning", "text": words, "providerMetadata": {"openai": facts}}
+def reasoning(content: str, **facts: Any) -> JsonObject:
+    return {"type": "reasoning", "text": content, "providerMetadata": {"openai": facts}}
 
 
 def call(call_id: str, name: str, given: Json, **facts: Any) -> JsonObject:
@@ -82,7 +48,7 @@ def call(call_id: str, name: str, given: Json, **facts: Any) -> JsonObject:
 LOGPROB = {"token": "Hi", "logprob": -0.5, "bytes": [72, 105], "top_logprobs": []}
 
 PARTS: dict[str, tuple[list[Json], list[JsonObject]]] = {
-    "pieces of text are one text": (
+    "text deltas are joined": (
         [record({"role": "assistant", "content": ""}), record({"content": "Hel"}), record({"content": "lo"})],
         [text("Hello")],
     ),
@@ -90,77 +56,93 @@ PARTS: dict[str, tuple[list[Json], list[JsonObject]]] = {
         [record({"role": "assistant", "content": "a"}), record({"role": "assistant", "content": "b"})],
         [text("ab")],
     ),
-    "a refusal is a text that says so": (
+    "a refusal is a text with a mark": (
         [record({"content": None, "refusal": "I "}), record({"refusal": "won't"})],
         [text("I won't", refusal=True)],
     ),
-    "arguments of interleaved calls are kept apart by index": (
+    "interleaved calls are separated by index": (
         [
-            record({"tool_calls": [piece(0, "", id="a", name="sum"), piece(1, "", id="b", name="product")]}),
-            record({"tool_calls": [piece(1, '{"x":')]}),
-            record({"tool_calls": [piece(0, '{"y":1}'), piece(1, "2}")]}),
+            record(
+                {
+                    "tool_calls": [
+                        call_delta(0, "", id="a", name="sum"),
+                        call_delta(1, "", id="b", name="product"),
+                    ]
+                }
+            ),
+            record({"tool_calls": [call_delta(1, '{"x":')]}),
+            record({"tool_calls": [call_delta(0, '{"y":1}'), call_delta(1, "2}")]}),
         ],
         [call("a", "sum", {"y": 1}), call("b", "product", {"x": 2})],
     ),
-    "words of an input that say more than its value are kept": (
-        [record({"tool_calls": [piece(0, '{ "y": 1 }', id="a", name="sum")]})],
+    "an unusual spelling of an input is kept": (
+        [record({"tool_calls": [call_delta(0, '{ "y": 1 }', id="a", name="sum")]})],
         [call("a", "sum", {"y": 1}, rawInput='{ "y": 1 }')],
     ),
     "no arguments are an empty object": (
-        [record({"tool_calls": [piece(0, None, id="a", name="now")]})],
+        [record({"tool_calls": [call_delta(0, None, id="a", name="now")]})],
         [call("a", "now", {}, rawInput="")],
     ),
     "an empty id or name does not overwrite": (
         [
-            record({"tool_calls": [piece(0, '{"q"', id="a", name="find")]}),
-            record({"tool_calls": [piece(0, ":1}", id="", name="")]}),
+            record({"tool_calls": [call_delta(0, '{"q"', id="a", name="find")]}),
+            record({"tool_calls": [call_delta(0, ":1}", id="", name="")]}),
         ],
         [call("a", "find", {"q": 1})],
     ),
-    "without an index a new id is a new call, and no id goes on with the last": (
+    "without an index a new id starts a call, and no id continues the last call": (
         [
-            record({"tool_calls": [piece(None, '{"q"', id="a", name="find")]}),
-            record({"tool_calls": [piece(None, ":1}")]}),
-            record({"tool_calls": [piece(None, "{}", id="b", name="find")]}),
+            record({"tool_calls": [call_delta(None, '{"q"', id="a", name="find")]}),
+            record({"tool_calls": [call_delta(None, ":1}")]}),
+            record({"tool_calls": [call_delta(None, "{}", id="b", name="find")]}),
         ],
         [call("a", "find", {"q": 1}), call("b", "find", {})],
     ),
     "one index with another id and name is another call": (
         [
-            record({"tool_calls": [piece(0, "{}", id="a", name="one")]}),
-            record({"tool_calls": [piece(0, "{}", id="b", name="two")]}),
+            record({"tool_calls": [call_delta(0, "{}", id="a", name="one")]}),
+            record({"tool_calls": [call_delta(0, "{}", id="b", name="two")]}),
         ],
         [call("a", "one", {}), call("b", "two", {})],
     ),
-    "a call without an id gets one made of the answer's": (
-        [record({"tool_calls": [piece(0, "{}", id="", name="one")]})],
+    "a call without an id gets one derived from the response id": (
+        [record({"tool_calls": [call_delta(0, "{}", id="", name="one")]})],
         [call("answer-1-0", "one", {}, id="")],
     ),
-    "an id that was taken is not taken twice": (
-        [record({"tool_calls": [piece(0, "{}", id="a", name="one"), piece(1, "{}", id="a", name="two")]})],
-        [call("a", "one", {}), call("answer-1-1", "two", {}, id="a")],
-    ),
-    "arguments may be a value instead of its text": (
-        [record({"tool_calls": [piece(0, {"q": [1]}, id="a", name="find")]})],
-        [call("a", "find", {"q": [1]})],
-    ),
-    "input may come before the name": (
-        [
-            record({"tool_calls": [piece(0, '{"q":', id="a")]}),
-            record({"tool_calls": [piece(0, "1}", name="find")]}),
-        ],
-        [call("a", "find", {"q": 1})],
-    ),
-    "a call whose tool is never named is not lost": (
-        [record({"tool_calls": [piece(0, "{}", id="a")]})],
-        [call("a", "unknown-tool", {})],
-    ),
-    "a signature on a call is kept to go back": (
+    "a repeated id is replaced": (
         [
             record(
                 {
                     "tool_calls": [
-                        piece(
+                        call_delta(0, "{}", id="a", name="one"),
+                        call_delta(1, "{}", id="a", name="two"),
+                    ]
+                }
+            )
+        ],
+        [call("a", "one", {}), call("answer-1-1", "two", {}, id="a")],
+    ),
+    "arguments may be a value instead of a text": (
+        [record({"tool_calls": [call_delta(0, {"q": [1]}, id="a", name="find")]})],
+        [call("a", "find", {"q": [1]})],
+    ),
+    "input may precede the name": (
+        [
+            record({"tool_calls": [call_delta(0, '{"q":', id="a")]}),
+            record({"tool_calls": [call_delta(0, "1}", name="find")]}),
+        ],
+        [call("a", "find", {"q": 1})],
+    ),
+    "a call without a name is kept": (
+        [record({"tool_calls": [call_delta(0, "{}", id="a")]})],
+        [call("a", "unknown-tool", {})],
+    ),
+    "a signature of a call is kept": (
+        [
+            record(
+                {
+                    "tool_calls": [
+                        call_delta(
                             0,
                             "{}",
                             id="a",
@@ -188,7 +170,7 @@ PARTS: dict[str, tuple[list[Json], list[JsonObject]]] = {
         ],
         [call("a", "sql", "select 1", type="custom")],
     ),
-    "a function call of the old kind is kept": (
+    "a legacy function call is kept": (
         [
             record({"function_call": {"name": "find", "arguments": ""}}),
             record({"function_call": {"arguments": "{}"}}),
@@ -203,17 +185,17 @@ PARTS: dict[str, tuple[list[Json], list[JsonObject]]] = {
     ),
     "reasoning ends where text begins": (
         [record({"reasoning_content": "hm"}), record({"reasoning_content": "", "content": "Yes"})],
-        [thought("hm", field="reasoning_content"), text("Yes")],
+        [reasoning("hm", field="reasoning_content"), text("Yes")],
     ),
-    "reasoning between texts keeps its place": (
+    "reasoning between texts keeps its position": (
         [record({"content": "a"}), record({"reasoning": "hm"}), record({"content": "b"})],
-        [text("a"), thought("hm", field="reasoning"), text("b")],
+        [text("a"), reasoning("hm", field="reasoning"), text("b")],
     ),
     "reasoning may be an object with content": (
         [record({"reasoning": {"content": "hm"}})],
-        [thought("hm", field="reasoning")],
+        [reasoning("hm", field="reasoning")],
     ),
-    "reasoning that is told twice is heard once": (
+    "repeated reasoning is read once": (
         [
             record(
                 {
@@ -231,7 +213,7 @@ PARTS: dict[str, tuple[list[Json], list[JsonObject]]] = {
             record({"content": "Yes"}),
         ],
         [
-            thought(
+            reasoning(
                 "hm",
                 field="reasoning",
                 reasoning_details=[{"type": "reasoning.text", "text": "hm", "index": 0, "signature": "s1g"}],
@@ -239,36 +221,36 @@ PARTS: dict[str, tuple[list[Json], list[JsonObject]]] = {
             text("Yes"),
         ],
     ),
-    "reasoning that is only in details is heard there": (
+    "reasoning may be in details only": (
         [record({"reasoning_details": [{"type": "reasoning.summary", "summary": "in short"}]})],
         [
-            thought(
+            reasoning(
                 "in short",
                 field="reasoning_details",
                 reasoning_details=[{"type": "reasoning.summary", "summary": "in short"}],
             )
         ],
     ),
-    "encrypted reasoning is a reasoning without words": (
+    "encrypted reasoning has no text": (
         [
             record({"reasoning_details": [{"type": "reasoning.encrypted", "data": "b1ob", "id": "r1"}]}),
             record({"content": "Yes"}),
         ],
         [
-            thought("", reasoning_details=[{"type": "reasoning.encrypted", "data": "b1ob", "id": "r1"}]),
+            reasoning("", reasoning_details=[{"type": "reasoning.encrypted", "data": "b1ob", "id": "r1"}]),
             text("Yes"),
         ],
     ),
-    "content changes between string and list": (
+    "content may change between string and list": (
         [
             record({"content": [{"type": "thinking", "thinking": [{"type": "text", "text": "h"}]}]}),
             record({"content": [{"type": "thinking", "thinking": "m", "signature": "s1g", "closed": True}]}),
             record({"content": [{"type": "text", "text": "Y"}]}),
             record({"content": "es"}),
         ],
-        [thought("hm", field="thinking", signature="s1g"), text("Yes")],
+        [reasoning("hm", field="thinking", signature="s1g"), text("Yes")],
     ),
-    "items of other kinds are content of that server": (
+    "unknown items are custom parts": (
         [record({"content": [{"type": "reference", "reference_ids": [1]}]})],
         [
             {
@@ -282,19 +264,19 @@ PARTS: dict[str, tuple[list[Json], list[JsonObject]]] = {
         [record({"content": "Hi"}, choice={"logprobs": {"content": [LOGPROB], "refusal": None}})],
         [text("Hi", logprobs=[LOGPROB])],
     ),
-    "a signature on the answer belongs to its text": (
+    "a signature of the message belongs to its text": (
         [record({"content": "Hi", "extra_content": {"google": {"thought_signature": "s1g"}}})],
         [text("Hi", extra_content={"google": {"thought_signature": "s1g"}})],
     ),
-    "pages in a list are told once": (
+    "listed pages become sources once": (
         [record({"content": "a"}, citations=["https://x.test"]), record({}, citations=["https://x.test"])],
         [{"type": "source-url", "sourceId": "source-0", "url": "https://x.test"}, text("a")],
     ),
-    "pictures are files": (
+    "images become files": (
         [record({"images": [{"type": "image_url", "image_url": {"url": "data:image/gif;base64,R0lG"}}]})],
         [{"type": "file", "url": "data:image/gif;base64,R0lG", "mediaType": "image/gif"}],
     ),
-    "a sound is one file with its transcript": (
+    "audio becomes one file with its transcript": (
         [
             record({"audio": {"id": "au", "data": "QQ==", "transcript": "Good "}}),
             record({"audio": {"data": "Qg==", "transcript": "day"}}),
@@ -308,7 +290,7 @@ PARTS: dict[str, tuple[list[Json], list[JsonObject]]] = {
             }
         ],
     ),
-    "what is no record is kept": (
+    "values that are not records are kept": (
         [{"type": "ping"}, 7],
         [
             {"type": "data", "name": "openai-unknown", "data": {"type": "ping"}},
@@ -319,16 +301,16 @@ PARTS: dict[str, tuple[list[Json], list[JsonObject]]] = {
 
 
 @each_row(("records", "parts"), PARTS.values(), ids=PARTS)
-def test_what_a_stream_amounts_to(records: list[Json], parts: list[JsonObject]) -> None:
+def test_records_become_parts(records: list[Json], parts: list[JsonObject]) -> None:
     assert parts_of(decoded([*records, record(finish="stop")])) == parts
 
 
-def test_a_citation_is_a_source_and_says_what_it_is_about() -> None:
+def test_a_citation_becomes_a_source_and_a_citation_of_the_text() -> None:
     cited = {"url": "https://x.test", "title": "X", "start_index": 0, "end_index": 2}
     annotation = {"type": "url_citation", "url_citation": cited}
     records = [record({"content": "Hi"}), record({"annotations": [annotation]}), record(finish="stop")]
-    said, source = parts_of(decoded([*records[:2], *records[1:]]))
-    assert said["citations"] == [
+    part, source = parts_of(decoded([*records[:2], *records[1:]]))
+    assert part["citations"] == [
         {
             "source": {"id": "source-0", "url": "https://x.test", "title": "X", "sourceType": "url"},
             "startIndex": 0,
@@ -338,7 +320,7 @@ def test_a_citation_is_a_source_and_says_what_it_is_about() -> None:
     assert (source["type"], source["url"], source["title"]) == ("source-url", "https://x.test", "X")
 
 
-def test_a_tool_that_the_server_runs_is_told_with_its_whole_output() -> None:
+def test_a_tool_that_the_server_runs_has_its_complete_output() -> None:
     tool = {"index": 0, "type": "search", "arguments": '{"query":"tea"}'}
     found = {"output": "Tea.", "search_results": {"results": [{"url": "https://tea.test"}]}}
     records: list[Json] = [
@@ -346,41 +328,41 @@ def test_a_tool_that_the_server_runs_is_told_with_its_whole_output() -> None:
         record({"executed_tools": [{**tool, **found}]}, id="answer-2"),
         record({"content": "Tea."}, finish="stop"),
     ]
-    ran, said = parts_of(decoded(records))
-    assert ran == {
+    search, answer = parts_of(decoded(records))
+    assert search == {
         **call("answer-1-0", "search", {"query": "tea"}, index=0),
         "state": "output-available",
         "output": {"type": "json", "value": found},
         "providerExecuted": True,
     }
-    assert said == text("Tea.")
+    assert answer == text("Tea.")
 
 
-CALLED = {"tool_calls": [piece(0, "{}", id="a", name="f")]}
+CALL_DELTA = {"tool_calls": [call_delta(0, "{}", id="a", name="f")]}
 BUSY = {"message": "busy"}
 
 ENDS: dict[str, tuple[list[Json], str, str | None]] = {
     "stop": ([record({"content": "a"}, finish="stop")], "stop", "stop"),
-    "a call": ([record(CALLED, finish="tool_calls")], "tool-calls", "tool_calls"),
-    "a call forced by name": ([record(CALLED, finish="stop")], "tool-calls", "stop"),
-    "an old call": ([record(finish="function_call")], "tool-calls", "function_call"),
+    "a call": ([record(CALL_DELTA, finish="tool_calls")], "tool-calls", "tool_calls"),
+    "a call forced by name": ([record(CALL_DELTA, finish="stop")], "tool-calls", "stop"),
+    "a legacy call": ([record(finish="function_call")], "tool-calls", "function_call"),
     "length": ([record(finish="length")], "length", "length"),
     "a filter": ([record(finish="content_filter")], "content-filter", "content_filter"),
     "a refusal": ([record({"refusal": "No."}, finish="stop")], "content-filter", "stop"),
-    "a word nobody knows": ([record(finish="whim")], "other", "whim"),
-    "the first word": ([record(finish=word) for word in ("", "length", "stop")], "length", "length"),
+    "an unknown reason": ([record(finish="whim")], "other", "whim"),
+    "the first reason": ([record(finish=word) for word in ("", "length", "stop")], "length", "length"),
     "an error": ([{"error": BUSY}], "error", None),
-    "an error beside an answer": ([record(finish="error", error=BUSY)], "error", "error"),
+    "an error next to a response": ([record(finish="error", error=BUSY)], "error", "error"),
     "nothing": ([record({"content": "a"})], "interrupted", None),
-    "no record at all": ([], "interrupted", None),
+    "an empty stream": ([], "interrupted", None),
 }
 
 
 @each_row(("records", "reason", "raw"), ENDS.values(), ids=ENDS)
-def test_why_a_stream_ended(records: list[Json], reason: str, raw: str | None) -> None:
-    said = said_of(decoded(records))
-    assert (said["finishReason"], said.get("rawFinishReason")) == (reason, raw)
-    assert said.get("complete", True) is bool(raw)
+def test_finish_reasons(records: list[Json], reason: str, raw: str | None) -> None:
+    metadata = metadata_of(decoded(records))
+    assert (metadata["finishReason"], metadata.get("rawFinishReason")) == (reason, raw)
+    assert metadata.get("complete", True) is bool(raw)
 
 
 USAGES: dict[str, tuple[JsonObject, JsonObject]] = {
@@ -401,7 +383,7 @@ USAGES: dict[str, tuple[JsonObject, JsonObject]] = {
             "cacheWriteTokens": 2,
         },
     ),
-    "DeepSeek counts hits of its cache": (
+    "DeepSeek counts cache hits": (
         {"prompt_tokens": 9, "prompt_cache_hit_tokens": 4},
         {"inputTokens": 9, "cachedInputTokens": 4},
     ),
@@ -418,28 +400,28 @@ USAGES: dict[str, tuple[JsonObject, JsonObject]] = {
         },
         {"inputTokens": 9, "outputTokens": 8, "totalTokens": 17, "reasoningTokens": 3},
     ),
-    "a total that counts hidden work stays as it is": (
+    "a larger total is kept": (
         {"prompt_tokens": 9, "completion_tokens": 5, "total_tokens": 40},
         {"inputTokens": 9, "outputTokens": 5, "totalTokens": 40},
     ),
-    "what is no count is not counted": ({"prompt_tokens": "9", "completion_tokens": -1, "x": True}, {}),
+    "invalid counts are ignored": ({"prompt_tokens": "9", "completion_tokens": -1, "x": True}, {}),
 }
 
 
 @each_row(("raw", "counts"), USAGES.values(), ids=USAGES)
-def test_what_an_answer_consumed(raw: JsonObject, counts: JsonObject) -> None:
+def test_usage_is_read(raw: JsonObject, counts: JsonObject) -> None:
     records: list[Json] = [record({"content": "a"}, finish="stop"), {"choices": [], "usage": raw}]
-    assert said_of(decoded(records))["usage"] == {**counts, "raw": raw}
+    assert metadata_of(decoded(records))["usage"] == {**counts, "raw": raw}
 
 
-def test_the_last_usage_counts_and_is_not_added_up() -> None:
+def test_the_last_usage_is_used() -> None:
     records: list[Json] = [record({}, usage={"prompt_tokens": n}, finish="stop") for n in (1, 2, 3)]
-    assert said_of(decoded([*records, record({}, usage=None)]))["usage"]["inputTokens"] == 3
+    assert metadata_of(decoded([*records, record({}, usage=None)]))["usage"]["inputTokens"] == 3
 
 
-def test_groq_has_a_place_of_its_own_for_the_usage() -> None:
+def test_usage_in_the_member_of_groq() -> None:
     last = record({}, finish="stop", x_groq={"id": "req", "usage": {"prompt_tokens": 4}})
-    assert said_of(decoded([last]))["usage"]["inputTokens"] == 4
+    assert metadata_of(decoded([last]))["usage"]["inputTokens"] == 4
 
 
 ERRORS: dict[str, tuple[Json, list[str]]] = {
@@ -449,11 +431,11 @@ ERRORS: dict[str, tuple[Json, list[str]]] = {
     "an object without a message": ({"error": {"status": 500}}, ['{"status":500}']),
     "flat": ({"object": "error", "message": "too long", "code": 40303}, ["too long"]),
     "a gateway": ({"statusCode": 401, "message": "Access denied"}, ["Access denied"]),
-    "a list of complaints": ({"error": [{"msg": "a"}, {"msg": "b"}]}, ["a; b"]),
+    "a list of errors": ({"error": [{"msg": "a"}, {"msg": "b"}]}, ["a; b"]),
 }
 
 
-def test_a_body_that_is_no_answer_is_kept_and_has_no_end() -> None:
+def test_a_body_that_is_not_a_response_is_kept_and_has_no_finish() -> None:
     body = {"detail": "Unauthorized"}
     chunks = ChatDecoder().read_body(body)
     assert chunks[-1] == DataChunk("data-openai-unknown", body)
@@ -461,48 +443,50 @@ def test_a_body_that_is_no_answer_is_kept_and_has_no_end() -> None:
 
 
 @each_row(("failure", "texts"), ERRORS.values(), ids=ERRORS)
-def test_an_error_says_what_went_wrong_streamed_or_not(failure: Json, texts: list[str]) -> None:
-    streamed, whole = said_of(decoded([failure])), said_of(ChatDecoder().read_body(failure))
+def test_an_error_has_its_message_in_streams_and_bodies(failure: Json, texts: list[str]) -> None:
+    streamed, whole = metadata_of(decoded([failure])), metadata_of(ChatDecoder().read_body(failure))
     assert (streamed["errors"], streamed["finishReason"], streamed["complete"]) == (texts, "error", False)
     assert (whole["errors"], whole["finishReason"], whole.get("complete")) == (texts, "error", None)
 
 
-def test_a_record_that_is_no_json_is_told_and_the_answer_goes_on() -> None:
+def test_a_record_that_is_not_json_is_reported_and_the_stream_continues() -> None:
     chunks = decoded([record({"content": "a"}), "{broken", record({"content": "b"}, finish="stop"), "[DONE]"])
-    said = said_of(chunks)
-    assert (said["errors"], said["finishReason"]) == (["unparsable record: {broken"], "stop")
+    metadata = metadata_of(chunks)
+    assert (metadata["errors"], metadata["finishReason"]) == (["unparsable record: {broken"], "stop")
     assert parts_of(chunks) == [text("ab")]
 
 
-def test_a_call_cut_while_it_is_written_stays_open() -> None:
-    chunks = decoded([record({"tool_calls": [piece(0, '{"q":"te', id="a", name="find")]})])
+def test_an_interrupted_call_stays_open() -> None:
+    chunks = decoded([record({"tool_calls": [call_delta(0, '{"q":"te', id="a", name="find")]})])
     (cut,) = parts_of(chunks)
     assert (cut["state"], cut["rawInput"]) == ("input-streaming", '{"q":"te')
 
 
-def test_a_whole_call_whose_input_is_no_json_is_refused_with_its_words() -> None:
-    chunks = decoded([record({"tool_calls": [piece(0, '{"q":', id="a", name="find")]}, finish="tool_calls")])
+def test_a_complete_call_whose_input_is_not_json_is_an_error() -> None:
+    chunks = decoded(
+        [record({"tool_calls": [call_delta(0, '{"q":', id="a", name="find")]}, finish="tool_calls")]
+    )
     (bad,) = parts_of(chunks)
     assert (bad["state"], bad["input"]) == ("output-error", '{"q":')
 
 
-def test_only_the_first_choice_is_told_and_the_others_are_kept() -> None:
+def test_only_the_first_choice_is_read_and_others_are_kept() -> None:
     other = {"index": 1, "delta": {"content": "B"}, "finish_reason": None}
     chunks = decoded([record({"content": "A"}), {"choices": [other]}, record(finish="stop")])
     assert parts_of(chunks) == [text("A")]
-    assert said_of(chunks)["openai"]["other_choices"] == [other]
+    assert metadata_of(chunks)["openai"]["other_choices"] == [other]
 
 
-def test_what_else_an_answer_says_is_kept_under_the_namespace() -> None:
+def test_other_members_are_kept_under_the_namespace() -> None:
     records: list[Json] = [
         {"choices": [], "model": "", "prompt_filter_results": [{"prompt_index": 0}], "id": ""},
         record({"content": "a"}, provider="P", choice={"token_ids": [1]}, obfuscation="xx", p="ab"),
         record({"content": "b"}, choice={"token_ids": [2]}, service_tier="", x={"a": 1}),
         record({}, finish="stop", choice={"native_finish_reason": "end"}, x={"b": 2}),
     ]
-    said = said_of(decoded(records, "router"))
-    assert (said["model"], said["responseId"]) == ("m", "answer-1")
-    assert said["router"] == {
+    metadata = metadata_of(decoded(records, "router"))
+    assert (metadata["model"], metadata["responseId"]) == ("m", "answer-1")
+    assert metadata["router"] == {
         "prompt_filter_results": [{"prompt_index": 0}],
         "provider": "P",
         "token_ids": [1, 2],
@@ -511,31 +495,31 @@ def test_what_else_an_answer_says_is_kept_under_the_namespace() -> None:
     }
 
 
-def test_content_behind_the_finish_reason_is_heard() -> None:
+def test_content_after_the_finish_reason_is_read() -> None:
     chunks = decoded([record({"content": "a"}, finish="stop"), record({"content": "b"})])
     assert parts_of(chunks) == [text("ab")]
     assert [type_of(chunk) for chunk in chunks].count("finish") == 1
 
 
-def test_a_whole_message_in_a_stream_is_read_as_one() -> None:
+def test_a_complete_message_in_a_stream_is_read() -> None:
     assert parts_of(decoded([body({"content": "Hi"})])) == [text("Hi")]
 
 
-def test_a_delta_wins_over_the_message_that_repeats_it() -> None:
+def test_a_delta_takes_precedence_over_a_repeated_message() -> None:
     repeated = {"message": {"role": "assistant", "content": "Hel"}}
     records = [record({"content": "Hel"}, choice=repeated), record({"content": "lo"}, finish="stop")]
     assert parts_of(decoded([*records])) == [text("Hello")]
 
 
-def test_calls_of_a_body_need_neither_index_nor_id() -> None:
-    calls = [piece(None, "{}", id="", name="one"), piece(None, "{}", id="", name="two")]
+def test_calls_of_a_body_may_have_no_index_and_id() -> None:
+    calls = [call_delta(None, "{}", id="", name="one"), call_delta(None, "{}", id="", name="two")]
     assert parts_of(ChatDecoder().read_body(body({"content": None, "tool_calls": calls}))) == [
         call("answer-1-0", "one", {}, id=""),
         call("answer-1-1", "two", {}, id=""),
     ]
 
 
-def test_fields_that_a_server_fills_without_using_them_say_nothing() -> None:
+def test_empty_members_are_ignored() -> None:
     unused: JsonObject = {
         "content": "Hi",
         "refusal": "",
@@ -546,4 +530,4 @@ def test_fields_that_a_server_fills_without_using_them_say_nothing() -> None:
     }
     chunks = ChatDecoder().read_body(body(unused, finish=""))
     assert parts_of(chunks) == [text("Hi")]
-    assert said_of(chunks)["finishReason"] == "other"
+    assert metadata_of(chunks)["finishReason"] == "other"

@@ -8,7 +8,8 @@ from partita.formats.model_view import model_view
 from partita.types.codec import to_json
 from partita.types.json import Json, JsonObject, is_array, is_object
 from partita.types.messages import UserMessage
-from tests.formats.openai_responses_answers import decode, fold
+from tests.decoding import accumulated
+from tests.formats.openai_responses_answers import decode
 from tests.formats.openai_responses_requests import build_request
 from tests.provider_truth.reading import chunks_of, truth_of
 from tests.recordings import answers, cases_in, sdk_chunks, sdk_package, truth_about
@@ -228,7 +229,7 @@ def test_what_only_the_provider_can_read_goes_back_byte_for_byte() -> None:
         opaque = [
             item[name] for item in items for name in ("encrypted_content", "fingerprint") if item.get(name)
         ]
-        view = model_view([UserMessage(id="u", content="?"), fold(decode(events))]).messages
+        view = model_view([UserMessage(id="u", content="?"), accumulated(decode(events))]).messages
         sent = [item for item in build_request(view, model="m").payload["input"] if is_object(item)]
         back = [item[name] for item in sent for name in ("encrypted_content", "fingerprint") if name in item]
         if back != opaque:

@@ -9,9 +9,9 @@ from partita.formats.model_view import model_view
 from partita.formats.openai_responses.stream import ResponsesDecoder
 from partita.types.json import JsonObject
 from partita.types.messages import UserMessage
+from tests.decoding import accumulated
 from tests.formats.openai_responses_answers import (
     decode,
-    fold,
     function,
     message,
     parts,
@@ -58,13 +58,13 @@ def responses(draw: st.DrawFn) -> JsonObject:
 
 @given(responses())
 def test_a_body_says_what_its_stream_says(whole: JsonObject) -> None:
-    assert fold(ResponsesDecoder().read_body(whole)) == fold(decode(streamed(whole)))
+    assert accumulated(ResponsesDecoder().read_body(whole)) == accumulated(decode(streamed(whole)))
 
 
 @given(responses())
 def test_every_answer_can_be_sent_back(whole: JsonObject) -> None:
     """Calls and their outputs are pairs, and reasoning that can be read there goes back byte for byte."""
-    answer = fold(decode(streamed(whole)))
+    answer = accumulated(decode(streamed(whole)))
     view = model_view([UserMessage(id="u", content="Tide?"), answer]).messages
     items = build_request(view, model="tide-1").payload["input"]
     calls = [item["call_id"] for item in items if item.get("type") == "function_call"]

@@ -42,7 +42,8 @@ from partita.types.parts import (
     ToolResultPart,
     UrlCitationSource,
 )
-from tests.formats.openai_responses_answers import fold, function, message, reasoning, response, words
+from tests.decoding import accumulated
+from tests.formats.openai_responses_answers import function, message, reasoning, response, words
 from tests.formats.openai_responses_requests import build_request
 from tests.tables import each_row
 
@@ -570,7 +571,7 @@ ANSWER: Final[list[JsonObject]] = [
 
 
 def test_an_answer_goes_back_as_it_came() -> None:
-    answer = fold(ResponsesDecoder().read_body(response(*ANSWER)))
+    answer = accumulated(ResponsesDecoder().read_body(response(*ANSWER)))
     view = model_view([HELLO, answer]).messages
     dumped = build_request(view[:2], model="tide-1")
     sent = [item for item in dumped.payload["input"][1:] if "id" in item]  # outputs that are added have none
@@ -584,7 +585,7 @@ def without_nulls(items: list[JsonObject]) -> list[Json]:
 
 
 def test_arguments_that_no_json_says_go_back_as_they_came() -> None:
-    answer = fold(ResponsesDecoder().read_body(response(function("{a"))))
+    answer = accumulated(ResponsesDecoder().read_body(response(function("{a"))))
     view = model_view([HELLO, answer]).messages
     _, asked, answered_by = build_request(view, model="tide-1").payload["input"]
     assert (asked["id"], asked["arguments"]) == ("fc_1", "{a")

@@ -17,6 +17,7 @@ from partita.types.chunks import (
 )
 from partita.types.json import Json, JsonObject
 from partita.types.messages import ToolCallPart, ToolMessage
+from tests.decoding import accumulated
 from tests.formats.openai_responses_answers import (
     added,
     created,
@@ -24,7 +25,6 @@ from tests.formats.openai_responses_answers import (
     done,
     ended,
     event,
-    fold,
     function,
     message,
     parts,
@@ -114,7 +114,7 @@ TEXTS: Final[dict[str, tuple[list[Json], list[str]]]] = {
 @each_row(("events", "expected"), TEXTS.values(), ids=TEXTS)
 def test_words_are_told_once(events: list[Json], expected: list[str]) -> None:
     chunks = decode(events)
-    fold(chunks)
+    accumulated(chunks)
     assert texts(chunks) == expected
 
 
@@ -245,7 +245,7 @@ def test_a_picture_for_another_tool_is_not_understood() -> None:
     chunks = decode(
         [added({"type": "mcp_call", "id": "mcp_1"}), event("image_generation_call.partial_image")]
     )
-    fold(chunks)
+    accumulated(chunks)
     assert [type_of(chunk) for chunk in chunks[2:3]] == ["data-openai-unknown"]
 
 
@@ -270,7 +270,10 @@ def test_a_call_that_is_cut_before_it_is_whole_is_told(item: JsonObject) -> None
 
 def test_a_stream_that_breaks_off_says_so() -> None:
     chunks = decode([created(service_tier="flex"), added(message()), delta("High")])
-    assert fold(chunks).parts[1:] == fold(decode([added(message()), delta("High"), ended()])).parts[1:]
+    assert (
+        accumulated(chunks).parts[1:]
+        == accumulated(decode([added(message()), delta("High"), ended()])).parts[1:]
+    )
     assert told(chunks) == {
         "finishReason": "interrupted",
         "model": "tide-1",

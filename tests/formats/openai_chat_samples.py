@@ -1,6 +1,11 @@
 """Samples of Chat Completions: a request, responses and streams with every member."""
 
+from typing import Any
+
+from partita.formats.openai_chat.stream import ChatDecoder
+from partita.types.chunks import Chunk
 from partita.types.json import Json, JsonObject
+from tests.decoding import decode_all
 
 PIXEL = "data:image/png;base64,iVBORw=="
 PAGE = "data:application/pdf;base64,JVBERi0="
@@ -244,3 +249,29 @@ STREAM: list[Json] = [
     },
     "[DONE]",
 ]
+
+
+def record(delta: JsonObject | None = None, **fields: Any) -> JsonObject:
+    """Return a record with one choice. `finish` is its finish reason, `choice` its other members."""
+    choice = {"index": 0, "delta": delta or {}, "finish_reason": fields.pop("finish", None)}
+    choice |= fields.pop("choice", {})
+    return {"id": "answer-1", "object": "chat.completion.chunk", "model": "m", "choices": [choice], **fields}
+
+
+def body(message: JsonObject, finish: str = "stop", **fields: Any) -> JsonObject:
+    """Return a response body."""
+    choice = {"index": 0, "message": {"role": "assistant", **message}, "finish_reason": finish}
+    return {"id": "answer-1", "object": "chat.completion", "model": "m", "choices": [choice], **fields}
+
+
+def call_delta(index: int | None, arguments: Json = None, **fields: Any) -> JsonObject:
+    """Return a delta of a call."""
+    name = fields.pop("name", None)
+    function = {
+        key: value for key, value in {"name": name, "arguments": arguments}.items() if value is not None
+    }
+    return {**({} if index is None else {"index": index}), **fields, "function": function}
+
+
+def decoded(records: list[Json], namespace: str = "openai") -> list[Chunk]:
+    return decode_all(ChatDecoder(namespace), records)

@@ -1,4 +1,4 @@
-"""Answers of Chat Completions as bodies: read, written, and the same again."""
+"""Response bodies of Chat Completions, read and written."""
 
 from datetime import UTC, datetime
 
@@ -13,11 +13,11 @@ from partita.types.json import JsonObject
 from partita.types.messages import AssistantContent, AssistantMessage, ToolCallPart, UserMessage
 from partita.types.parts import FilePart, ReasoningPart, SourceUrlPart, StepStartPart, TextOutput, TextPart
 from partita.types.usage import Usage
-from tests.formats.chat_payloads import RESPONSE, STREAM
+from tests.formats.openai_chat_samples import RESPONSE, STREAM
 from tests.tables import each_row
 
 
-def test_a_body_comes_back_as_it_was() -> None:
+def test_a_body_round_trips() -> None:
     from openai.types.chat import ChatCompletion
 
     loaded = load(RESPONSE)
@@ -29,8 +29,8 @@ def test_a_body_comes_back_as_it_was() -> None:
 
 
 def test_a_signature_that_a_later_record_replaces_is_reported() -> None:
-    pieces = [{"type": "reasoning.text", "text": text, "signature": f"s-{text}"} for text in ("a", "b")]
-    deltas: list[JsonObject] = [{"reasoning_details": [piece]} for piece in pieces]
+    details = [{"type": "reasoning.text", "text": text, "signature": f"s-{text}"} for text in ("a", "b")]
+    deltas: list[JsonObject] = [{"reasoning_details": [detail]} for detail in details]
     records = [{"id": "c", "choices": [{"index": 0, "delta": delta}]} for delta in deltas]
     (loss,) = load(records).losses
     assert (loss.path, loss.what) == ("$[0].choices[0].delta.reasoning_details[0].signature", '"s-a"')
@@ -41,7 +41,7 @@ def test_padding_of_a_stream_is_a_minor_loss() -> None:
     assert {(loss.path.rpartition(".")[2], loss.severity) for loss in losses} == {("obfuscation", "minor")}
 
 
-def test_a_stream_and_its_body_say_the_same() -> None:
+def test_a_stream_gives_the_body_of_the_same_response() -> None:
     from openai.types.chat import ChatCompletion
 
     body = dump_response(load(STREAM).messages).payload
@@ -65,13 +65,13 @@ def test_a_stream_and_its_body_say_the_same() -> None:
 
 BODIES: dict[str, JsonObject] = {
     "a refusal": {"role": "assistant", "content": None, "refusal": "I may not say."},
-    "a sound": {
+    "audio": {
         "role": "assistant",
         "content": None,
         "refusal": None,
         "audio": {"id": "audio-1", "data": "SUQz", "transcript": "Hi.", "expires_at": 9},
     },
-    "a picture": {
+    "an image": {
         "role": "assistant",
         "content": "Look.",
         "refusal": None,
@@ -84,7 +84,7 @@ BODIES: dict[str, JsonObject] = {
         "reasoning": "It rains.",
         "reasoning_details": [{"type": "reasoning.text", "text": "It rains.", "signature": "s1"}],
     },
-    "a thought in the content": {
+    "reasoning in the content": {
         "role": "assistant",
         "content": [
             {"type": "thinking", "thinking": [{"type": "text", "text": "It rains."}], "signature": "s1"},
@@ -92,19 +92,19 @@ BODIES: dict[str, JsonObject] = {
         ],
         "refusal": None,
     },
-    "a function of the old kind": {
+    "a legacy function call": {
         "role": "assistant",
         "content": None,
         "refusal": None,
         "function_call": {"name": "tide", "arguments": "{}"},
     },
-    "tools that the server ran": {
+    "tools that the server executed": {
         "role": "assistant",
         "content": "Yes.",
         "refusal": None,
         "executed_tools": [{"index": 0, "type": "search", "arguments": '{"q":"tide"}', "output": "1 m"}],
     },
-    "a member that other servers leave out": {"role": "assistant", "content": "Yes."},
+    "without members of other servers": {"role": "assistant", "content": "Yes."},
     "an item of an unknown type": {
         "role": "assistant",
         "content": [{"type": "text", "text": "Yes."}, {"type": "chart", "data": [1, 2]}],
@@ -126,7 +126,7 @@ BODIES: dict[str, JsonObject] = {
 
 
 @each_row("message", BODIES.values(), ids=BODIES)
-def test_what_servers_say_in_a_body_is_written_as_they_say_it(message: JsonObject) -> None:
+def test_a_body_of_every_server_round_trips(message: JsonObject) -> None:
     choice = {"index": 0, "message": message, "finish_reason": "stop", "logprobs": None}
     body = {"id": "c-1", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice]}
     loaded = load(body)
@@ -144,7 +144,7 @@ def test_an_item_of_an_unknown_type_is_sent_back() -> None:
     assert sent == [{"type": "text", "text": "Yes."}, item]
 
 
-def test_pages_that_no_text_cites_stand_beside_the_choices() -> None:
+def test_uncited_pages_are_next_to_the_choices() -> None:
     body = {
         **RESPONSE,
         "citations": ["https://example.com/a", {"url": "https://example.com/b", "title": "B"}],
@@ -152,12 +152,12 @@ def test_pages_that_no_text_cites_stand_beside_the_choices() -> None:
     assert dump_response(load(body).messages).payload["citations"] == body["citations"]
 
 
-def test_a_failure_goes_back_as_it_came() -> None:
+def test_an_error_body_round_trips() -> None:
     failure = {"error": {"message": "no such model", "type": "invalid_request_error", "code": None}}
     assert dump_response(load(failure).messages).payload == failure
 
 
-def test_everything_has_a_last_answer_that_the_vendor_reads() -> None:
+def test_the_last_response_of_a_full_conversation_is_valid() -> None:
     from openai.types.chat import ChatCompletion
 
     dumped = dump_response(full_conversation())
@@ -166,7 +166,7 @@ def test_everything_has_a_last_answer_that_the_vendor_reads() -> None:
     assert {loss.path[:4] for loss in dumped.losses} >= {"$[0]", "$[1]", "$[2]", "$[3]"}
 
 
-def test_an_answer_is_the_last_step_without_results() -> None:
+def test_a_response_is_the_last_step_without_results() -> None:
     call = ToolCallPart("a", "tide", "output-available", {}, output=TextOutput("1 m"))
     message = AssistantMessage(
         id="a-1",
@@ -218,7 +218,7 @@ def test_an_answer_is_the_last_step_without_results() -> None:
     ]
 
 
-def test_what_an_answer_has_no_place_for_is_told() -> None:
+def test_values_that_a_response_cannot_contain_are_reported() -> None:
     parts = (
         SourceUrlPart("mine", "https://example.com/a"),
         FilePart("https://example.com/a.pdf", "application/pdf"),
@@ -238,14 +238,14 @@ def test_what_an_answer_has_no_place_for_is_told() -> None:
     ]
 
 
-def test_no_answer_is_a_body_without_choices() -> None:
+def test_a_conversation_without_a_response_gives_a_body_without_choices() -> None:
     dumped = dump_response([UserMessage(id="u", content="Hi")])
     assert dumped.payload["choices"] == []
     assert [loss.path for loss in dumped.losses] == ["$", "$[0]"]
     assert load_response(dumped.payload).messages == ()
 
 
-def test_messages_are_no_answer() -> None:
+def test_a_list_of_messages_is_not_a_response() -> None:
     read = get_format("openai-chat-response").load
     assert read is not None
     with pytest.raises(ConversionError, match="not a response"):
