@@ -120,7 +120,7 @@ async def test_tools_and_instructions_of_the_client(store: Store) -> None:
 async def test_a_client_cannot_replace_a_tool_of_the_agent(client: httpx.AsyncClient) -> None:
     response = await client.post("/api/chat", json={"id": "c1", "messages": [HELLO], "tools": {"look": MAP}})
     assert response.status_code == 400
-    assert "has a tool 'look'" in response.text
+    assert "already has a tool 'look'" in response.text
 
 
 @each_row("allowed", [False, True])

@@ -177,7 +177,7 @@ def test_where_there_is_no_fork_each_job_has_a_process(monkeypatch: pytest.Monke
     monkeypatch.setattr(worker_pool, "ForkedProcess", SingleProcess)
     assert list(Job(Limits()).items(divmod, 7, 2)) == [(3, 1)]
     assert list(Job(Limits()).items(iter, [1, 2])) == [1, 2]
-    monkeypatch.setattr(worker_pool, "WALL_TIME", 1.0)
+    monkeypatch.setattr(worker_pool, "WALL_TIME_FACTOR", 1.0)
     with pytest.raises(worker_pool.Problem, match="CPU time"):
         list(Job(Limits(cpu_seconds=0.3)).items(signal.pause))
 

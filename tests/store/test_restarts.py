@@ -134,7 +134,7 @@ async def test_an_outage_is_not_ready_and_logged_once(
 ) -> None:
     direct = await fresh_database(server, "readiness")
     async with line_to(direct) as (line, url), open_store(url, patience=0.2) as store:
-        readiness = Readiness(store, cached=0)
+        readiness = Readiness(store, cache_seconds=0)
         assert await readiness.check()
         line.take_down()
         assert [await readiness.check() for _ in range(3)] == [False] * 3

@@ -29,15 +29,15 @@ from .app_state import Agents, AppState, LogSealer, Readiness
 from .callers import CALLER, ROOT, CallerView
 from .feed import Feed
 from .guard.addresses import Proxies
-from .guard.auth import Authenticator, KeyAuth, Loopback, UserAuth, UserFunction, cookie_with, headers_of
+from .guard.auth import Authenticator, KeyAuth, LoopbackAuth, UserAuth, UserFunction, cookie_with, headers_of
 from .guard.guard import Guard
 from .log_output import RequestIds
-from .metrics import Measured, Metrics
+from .metrics import MeasuredRequests, Metrics
 from .page.files import is_web_file, send_web_file
 from .routes.registry import ROUTES
 from .routing import SLASH, Router
 from .settings import Limits, Settings
-from .tracing import Traced, TracedRequests
+from .tracing import TracedAgent, TracedRequests
 from .worker_pool import WorkerPool
 
 LOG: Final = get_logger("partita.server")
@@ -72,13 +72,13 @@ class PartitaApp:
         self.authenticates = user is not None or keys
         """Whether callers are authenticated: only then may it be reachable from other machines."""
         self.metrics = Metrics()
-        self._agents = Agents({name: Traced(agent) for name, agent in agents.items()})
+        self._agents = Agents({name: TracedAgent(agent) for name, agent in agents.items()})
         self._store = store
         self._open = AsyncExitStack()
         self._opening = asyncio.Lock()
         self.state: AppState | None = None
         """The state while the application is open."""
-        self._loopback = Loopback(Proxies(settings.trust_proxy))
+        self._loopback = LoopbackAuth(Proxies(settings.trust_proxy))
         self._router = _router()
         guard = Guard(
             self._respond,
@@ -88,7 +88,7 @@ class PartitaApp:
             dropped=self.metrics.drop_log_line,
             has_web_ui="page" in published,
         )
-        self._guard = RequestIds(Measured(TracedRequests(guard), self.metrics))
+        self._guard = RequestIds(MeasuredRequests(TracedRequests(guard), self.metrics))
 
     def _authenticator(self, user: UserFunction | None, keys: bool) -> Authenticator:
         if user is not None:

@@ -23,22 +23,24 @@ from .problems import Problem
 from .settings import Settings
 from .worker_pool import WorkerPool
 
-# Readiness: the store is read and written, at most once a second.
+# Readiness: a probe reads and writes the store at most once a second.
 
-PATIENCE: Final = 1.0
-"""Seconds that the store has to respond."""
+PROBE_TIMEOUT: Final = 1.0
+"""Seconds within which the store must respond."""
 
-CACHED: Final = 1.0
+PROBE_CACHE_SECONDS: Final = 1.0
 """Seconds for which a result is reused."""
 
 
 class Readiness:
     """Probes a store. Concurrent checks share one probe."""
 
-    def __init__(self, store: Store, *, patience: float = PATIENCE, cached: float = CACHED) -> None:
+    def __init__(
+        self, store: Store, *, timeout: float = PROBE_TIMEOUT, cache_seconds: float = PROBE_CACHE_SECONDS
+    ) -> None:
         self._store = store
-        self._patience = patience
-        self._cached = cached
+        self._timeout = timeout
+        self._cache_seconds = cache_seconds
         self._probe: asyncio.Task[bool] | None = None
         self._until = 0.0
 
@@ -51,11 +53,11 @@ class Readiness:
 
     async def _run(self) -> bool:
         try:
-            await asyncio.wait_for(self._store.probe(), self._patience)
+            await asyncio.wait_for(self._store.probe(), self._timeout)
         except (StoreError, OSError, TimeoutError):
             return False
         finally:
-            self._until = monotonic() + self._cached
+            self._until = monotonic() + self._cache_seconds
         return True
 
 
@@ -72,7 +74,7 @@ class Agents:
         if name is None:
             return next(iter(self.by_name.values()))
         if name not in self.by_name:
-            raise NotFoundError(f"no agent {name!r}", hint=f"there are {', '.join(self.by_name)}")
+            raise NotFoundError(f"no agent {name!r}", hint=f"use one of {', '.join(self.by_name)}")
         return self.by_name[name]
 
 
@@ -96,10 +98,12 @@ class AppState:
 
 # Seals the logs of ended runs in the background, while the server is open.
 
-AT_ONCE: Final = 100
-SHORTEST: Final = 0.05
-LONGEST: Final = 60.0
-"""Seconds between two searches for runs to seal."""
+BATCH_SIZE: Final = 100
+"""How many runs are searched for and sealed at a time."""
+
+MIN_INTERVAL: Final = 0.05
+MAX_INTERVAL: Final = 60.0
+"""The largest number of seconds between two searches for runs to seal; `MIN_INTERVAL` is the smallest."""
 
 PAUSE: Final = 0.02
 """Seconds between two runs: sealing uses the store's only writer, and chats have priority."""
@@ -130,14 +134,14 @@ class LogSealer:
 
     async def _run(self, after: float) -> None:
         while True:
-            await asyncio.sleep(min(max(after, SHORTEST), LONGEST))
+            await asyncio.sleep(min(max(after, MIN_INTERVAL), MAX_INTERVAL))
             with suppress(StoreError):  # the store may be unavailable for a while
-                while await self._seal(datetime.now(UTC) - timedelta(seconds=after)) == AT_ONCE:
+                while await self._seal(datetime.now(UTC) - timedelta(seconds=after)) == BATCH_SIZE:
                     pass
 
     async def _seal(self, ended_before: datetime) -> int:
         """Seal some runs, and return how many there were to seal."""
-        limit = AT_ONCE + len(self._failed)
+        limit = BATCH_SIZE + len(self._failed)
         found = await self._store.read(maintenance.owned_runs_to_seal, limit, ended_before)
         waiting = [run for run in found if run not in self._failed]
         for run in waiting:

@@ -74,7 +74,7 @@ class CallerView:
         if not resource_id or resource_id == self.principal.resource_id:
             return self
         if self.principal.resource_id is not None:
-            raise Problem(403, "this key is for another resource", hint="leave the resource out")
+            raise Problem(403, "this key belongs to another owner", hint="leave resourceId out")
         principal = replace(self.principal, resource_id=resource_id)
         return CallerView(self.state, principal, self.headers, self.root)
 

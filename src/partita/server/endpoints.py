@@ -3,7 +3,7 @@
     @get("/api/threads/{thread_id}", tags=["threads"], summary="A thread")
     async def get_thread(caller: Caller, thread_id: str) -> Thread: ...
 
-The signature says where each argument comes from:
+The signature defines where each argument comes from:
 
     thread_id: str                               the path, which names it
     limit: Annotated[int, Query(ge=1)] = 50      the query string; `Header` likewise
@@ -62,7 +62,7 @@ class Query:
     type: Any = None
     """The type in the request, if it is not that of the argument: then `parse` converts it."""
     parse: Callable[[Any, str], Any] | None = None
-    """Makes the argument of the value in the request, whose location is passed for error messages."""
+    """Converts the value in the request to the argument. The second parameter is its location, for errors."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -201,7 +201,7 @@ def _read_parameter(parameter: Parameter, request: Request, errors: list[JsonObj
 
 
 def _find(parameter: Parameter, request: Request) -> str | list[str] | None:
-    """The text of a parameter; `None` if the request does not have it. Of several, the last one counts."""
+    """The text of a parameter; `None` if the request does not have it. Of several, the last one is used."""
     match parameter.source:
         case "path":
             text: str = request.path_params[parameter.name]
@@ -226,7 +226,7 @@ def _read_body(argument: BodyArgument, content: Any, errors: list[JsonObject]) -
 
 
 def _split(annotation: Any) -> tuple[Any, Any]:
-    """The type in an annotation, and the marker that says where the argument comes from."""
+    """The type in an annotation, and the marker with the source of the argument."""
     if get_origin(annotation) is not Annotated:
         return annotation, None
     type_, *metadata = get_args(annotation)

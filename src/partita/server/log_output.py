@@ -20,7 +20,6 @@ from partita.types.json import dumps
 
 LogFormat: TypeAlias = Literal["text", "json"]
 FORMATS: Final[tuple[LogFormat, ...]] = ("text", "json")
-LEVELS: Final = ("debug", "info", "warning", "error")
 LOGGERS: Final = ("partita", "uvicorn")
 """The loggers whose lines are written."""
 

@@ -1,4 +1,4 @@
-"""What is counted of requests, streams and runs. `server/prometheus.py` writes the numbers for Prometheus."""
+"""Metrics of requests, streams and runs. `server/prometheus.py` writes them for Prometheus."""
 
 from bisect import bisect_left
 from collections import Counter, defaultdict
@@ -15,8 +15,8 @@ from partita.server.worker_pool import WorkerPool
 from partita.store.store import Store
 from partita.types.threads import Run
 
-QUICK: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
-LONG: Final = (0.1, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0, 600.0, 1800.0, 3600.0)
+REQUEST_BOUNDS: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
+STREAM_BOUNDS: Final = (0.1, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0, 600.0, 1800.0, 3600.0)
 
 REASONS: Final = {
     400: "invalid",
@@ -61,9 +61,9 @@ class Metrics:
     def __init__(self) -> None:
         self.requests: Counter[Labels] = Counter()
         """By route, method and status."""
-        self.request_seconds: dict[Labels, Durations] = defaultdict(partial(Durations, QUICK))
+        self.request_seconds: dict[Labels, Durations] = defaultdict(partial(Durations, REQUEST_BOUNDS))
         """By route and method, without streams."""
-        self.stream_seconds: dict[Labels, Durations] = defaultdict(partial(Durations, LONG))
+        self.stream_seconds: dict[Labels, Durations] = defaultdict(partial(Durations, STREAM_BOUNDS))
         """By route."""
         self.refusals: Counter[Labels] = Counter()
         """By reason."""
@@ -99,36 +99,36 @@ class Metrics:
         else:
             self.runs_ended[agent, run.status] += 1
 
-    def refused(self, status: int) -> None:
+    def count_refusal(self, status: int) -> None:
         """Count a response if its status is that of a refusal."""
         if status in REASONS:
             self.refusals[(REASONS[status],)] += 1
 
 
 OBSERVED: Final = "partita.observed"
-"""Where the scope of a request keeps what is observed of it."""
+"""The key of the scope with the `RequestObservation` of a request."""
 
 METHODS: Final = frozenset({"GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE"})
-NOWHERE: Final = "(none)"
+NO_ROUTE: Final = "(none)"
 """The route of a request that matched no route."""
 
 EVENT_STREAM: Final = b"text/event-stream"
 
 
-class Observed:
-    """What is observed of one request."""
+class RequestObservation:
+    """The method, route and status of one request, and whether its response is a stream."""
 
     __slots__ = ("method", "route", "status", "streams")
 
     def __init__(self, method: str) -> None:
         self.method = method if method in METHODS else "other"
-        self.route = NOWHERE
+        self.route = NO_ROUTE
         self.status = 0
         self.streams = False
 
 
-class Measured:
-    """An application whose requests are counted. Put it around everything else."""
+class MeasuredRequests:
+    """An application whose requests are counted. It should wrap all other middleware."""
 
     def __init__(self, app: ASGIApp, metrics: Metrics) -> None:
         self._app = app
@@ -139,19 +139,17 @@ class Measured:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        observed = observed_in(scope)
+        observed = observation_of(scope)
         started = perf_counter()
         counting = self._counting(observed, send)
         scope[DIRECT] = counting
         try:
             await self._app(scope, receive, counting)
         finally:
-            scope.pop(
-                DIRECT, None
-            )  # it refers to the request, which refers to the scope: break the cycle now
+            scope.pop(DIRECT, None)  # it refers to the scope: break the reference cycle
             self._count(observed, perf_counter() - started)
 
-    def _counting(self, observed: Observed, send: Send) -> Send:
+    def _counting(self, observed: RequestObservation, send: Send) -> Send:
         metrics = self.metrics
 
         def counting(event: Message) -> Awaitable[None]:  # not async, which saves a coroutine for each chunk
@@ -169,7 +167,7 @@ class Measured:
 
         return counting
 
-    def _count(self, observed: Observed, seconds: float) -> None:
+    def _count(self, observed: RequestObservation, seconds: float) -> None:
         metrics, route, method = self.metrics, observed.route, observed.method
         if observed.streams:
             metrics.open_streams -= 1
@@ -177,16 +175,16 @@ class Measured:
         else:
             metrics.request_seconds[route, method].observe(seconds)
         metrics.requests[route, method, str(observed.status or "none")] += 1
-        metrics.refused(observed.status)
+        metrics.count_refusal(observed.status)
         if route.endswith("/stream") and method == "GET" and observed.status in (200, 204):
             metrics.resumes[("live" if observed.streams else "idle",)] += 1
 
 
-def observed_in(scope: Scope) -> Observed:
-    """What is observed of a request, shared by all middleware."""
+def observation_of(scope: Scope) -> RequestObservation:
+    """The observation of a request, shared by all middleware."""
     found = scope.get(OBSERVED)
-    if not isinstance(found, Observed):
-        found = scope[OBSERVED] = Observed(scope["method"])
+    if not isinstance(found, RequestObservation):
+        found = scope[OBSERVED] = RequestObservation(scope["method"])
     return found
 
 
@@ -198,5 +196,5 @@ def is_stream(headers: Any) -> bool:
 def note_route(scope: Scope, template: str) -> None:
     """Record the path, as a template, of the route that responds to a request."""
     observed: object = scope.get(OBSERVED)
-    if isinstance(observed, Observed):
+    if isinstance(observed, RequestObservation):
         observed.route = template

@@ -100,7 +100,7 @@ STATUS: Final[Mapping[type[PartitaError], int]] = {
 }
 """The status of each error. The narrowest class counts."""
 
-UNREAD: Final = (408, 413)
+UNREAD_STATUSES: Final = (408, 413)
 """After these, the rest of the body is not read, so the connection cannot be reused."""
 
 JSON_TYPES: Final[Mapping[str, str]] = {
@@ -170,7 +170,7 @@ def error_response(error: Exception, scope: Scope) -> Response:
     elif isinstance(error, MsgspecError | UnicodeError):  # half a surrogate pair cannot be encoded
         status, body = 400, problem_body(400, "the body is not JSON of the expected type")
     else:
-        status, body = 500, _unexpected(error)
+        status, body = 500, _internal_error(error)
     headers = {"cache-control": "no-store", **_headers(error, status, scope)}
     return Response(with_error_object(scope["path"], body), status, headers, MEDIA_TYPE)
 
@@ -185,7 +185,7 @@ def _details(error: PartitaError) -> bytes:
 
 def _headers(error: Exception, status: int, scope: Scope) -> dict[str, str]:
     headers = dict(error.headers) if isinstance(error, Problem) else {}
-    if status in UNREAD and scope.get("http_version", "").startswith("1"):
+    if status in UNREAD_STATUSES and scope.get("http_version", "").startswith("1"):
         headers.setdefault("connection", "close")
     if isinstance(error, BudgetError):
         headers["retry-after"] = str(max(1, math.ceil(error.retry_after)))
@@ -194,7 +194,7 @@ def _headers(error: Exception, status: int, scope: Scope) -> dict[str, str]:
     return headers
 
 
-def _unexpected(error: Exception) -> bytes:
+def _internal_error(error: Exception) -> bytes:
     """Problem details with an id; the log has the error under this id."""
     number = new_id()
     LOG.error("unexpected error, problem %s", number, exc_info=error)

@@ -103,9 +103,9 @@ def _of_session(session: Session) -> Iterator[Metric]:
         "partita_runs_waiting", "Runs that wait for another run of their thread.", session.queued_count()
     )
     errors: dict[Labels, int] = {(kind,): counts.failures[kind] for kind in ERROR_KINDS}
-    yield _counter("partita_errors", "Errors in runs, by what failed.", ("kind",), errors)
+    yield _counter("partita_errors", "Errors in runs, by the part that failed.", ("kind",), errors)
     yield CounterMetricFamily(
-        "partita_leases_lost", "Runs that another process ended meanwhile.", counts.failures["lease"]
+        "partita_leases_lost", "Runs that another process ended in the meantime.", counts.failures["lease"]
     )
     yield CounterMetricFamily(
         "partita_runs_recovered", "Runs of other processes that were ended here.", counts.recovered
@@ -131,13 +131,17 @@ def _of_store(store: Store) -> Iterator[Metric]:
     )
     yield CounterMetricFamily(
         "partita_store_retries",
-        "Calls that were repeated because the server was away or another writer was in the way.",
+        "Calls that were repeated because the database was unavailable or another writer held it.",
         health.retries,
     )
-    available = GaugeMetricFamily("partita_store_available", "1 if the last call worked.", labels=("work",))
+    available = GaugeMetricFamily(
+        "partita_store_available", "1 if the last call succeeded.", labels=("work",)
+    )
     waiting = GaugeMetricFamily("partita_store_waiting", "Calls that have not ended.", labels=("work",))
     outages = CounterMetricFamily("partita_store_outages", "Outages of the store.", labels=("work",))
-    failures = CounterMetricFamily("partita_store_failures", "Calls that failed then.", labels=("work",))
+    failures = CounterMetricFamily(
+        "partita_store_failures", "Calls that failed because the store was unavailable.", labels=("work",)
+    )
     for work, seen in (("read", health.reading), ("write", health.writing)):
         available.add_metric((work,), 0 if seen.is_down else 1)
         waiting.add_metric((work,), seen.waiting)

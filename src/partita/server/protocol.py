@@ -164,7 +164,7 @@ def _response(status: int, what: str) -> bytes:
     return head.encode("ascii") + body
 
 
-def bounded(
+def bounded_protocol(
     limits: Limits, *, header_seconds: float = HEADER_SECONDS, report: ReportStatus | None = None
 ) -> type[BoundedProtocol]:
     """The protocol with these limits. Uvicorn creates one for each connection."""

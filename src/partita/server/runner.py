@@ -19,28 +19,30 @@ from partita.runtime.log_context import get_logger
 
 from .app import PartitaApp
 from .app_state import AppState
-from .protocol import HEADER_SECONDS, bounded
+from .protocol import HEADER_SECONDS, bounded_protocol
 from .sockets import BACKLOG, BindError, addresses, listen, url_of
 
 LOG: Final = get_logger("partita.server")
 
 PORT: Final = 7272
-RUNS_END_IN: Final = 5.0
+RUN_DRAIN_SECONDS: Final = 5.0
 """Seconds that runs have to complete on SIGTERM before they are stopped. Ctrl-C stops them at once."""
 
-AGENTS_STOP_IN: Final = 2.0
+AGENT_GRACE_SECONDS: Final = 2.0
 """Seconds that their agents then have to clean up."""
 
-STORED_IN: Final = 2.0
-"""Seconds until their messages must be stored."""
+STORE_SECONDS: Final = 2.0
+"""Seconds within which their messages must then be stored."""
 
-STREAMS_END_IN: Final = 2
-"""Seconds until responses that are still being sent must end."""
+STREAM_DRAIN_SECONDS: Final = 2
+"""Seconds after which responses that are still being sent are ended."""
 
-TASKS_END_IN: Final = 1.0
-"""Seconds until cancelled tasks must end."""
+TASK_SECONDS: Final = 1.0
+"""Seconds within which cancelled tasks must end."""
 
-EXIT_IN: Final = RUNS_END_IN + AGENTS_STOP_IN + STORED_IN + STREAMS_END_IN + 3.0
+FORCED_EXIT_SECONDS: Final = (
+    RUN_DRAIN_SECONDS + AGENT_GRACE_SECONDS + STORE_SECONDS + STREAM_DRAIN_SECONDS + 3.0
+)
 """Seconds after which the process exits by force: an agent that blocks the event loop cannot be stopped."""
 
 GC_THRESHOLDS: Final = (20_000, 20, 50)
@@ -68,7 +70,7 @@ def serve(
 ) -> None:
     """Serve until SIGINT, SIGTERM or SIGHUP. Runs that do not complete soon are then ended as interrupted.
 
-    `before` is done before the first request is accepted, `background` while the server runs.
+    `before` runs before the first request is accepted, `background` while the server runs.
     """
     sockets = open_sockets(app, host, port)
     serve_on(app, sockets, on_listening=on_listening, before=before, background=background)
@@ -102,7 +104,7 @@ def serve_on(
     try:
         with asyncio.Runner(loop_factory=config.get_loop_factory()) as runner:
             runner.run(_serve(app, server, sockets, before, background))
-            server.exit_in(TASKS_END_IN, 0)  # all is stored and closed; an agent may refuse to end
+            server.exit_in(TASK_SECONDS, 0)  # everything is stored and closed; an agent may still not end
     finally:
         server.stop_watchdog()
 
@@ -134,9 +136,11 @@ def config_of(app: PartitaApp, *, header_seconds: float = HEADER_SECONDS) -> uvi
     """The configuration of uvicorn: requests are not logged, and proxy headers are not trusted."""
     return uvicorn.Config(
         app,
-        http=bounded(app.settings.limits, header_seconds=header_seconds, report=app.metrics.refused),
+        http=bounded_protocol(
+            app.settings.limits, header_seconds=header_seconds, report=app.metrics.count_refusal
+        ),
         ws="none",
-        lifespan="off",  # it is opened before, so that its errors are reported by themselves
+        lifespan="off",  # the application is opened before, so that its errors are reported separately
         log_config=None,
         log_level="warning",
         access_log=False,
@@ -144,7 +148,7 @@ def config_of(app: PartitaApp, *, header_seconds: float = HEADER_SECONDS) -> uvi
         server_header=False,
         backlog=BACKLOG,
         timeout_keep_alive=15,
-        timeout_graceful_shutdown=STREAMS_END_IN,
+        timeout_graceful_shutdown=STREAM_DRAIN_SECONDS,
     )
 
 
@@ -187,10 +191,10 @@ class Server(uvicorn.Server):
         if state is not None:
             LOG.info("shutting down, with %d runs to end", state.session.running_count())
             state.feed.close()
-            drain = RUNS_END_IN if self._drains else 0.0
-            closing = state.session.close(drain=drain, grace=AGENTS_STOP_IN)
+            drain = RUN_DRAIN_SECONDS if self._drains else 0.0
+            closing = state.session.close(drain=drain, grace=AGENT_GRACE_SECONDS)
             with suppress(TimeoutError):
-                await asyncio.wait_for(closing, drain + AGENTS_STOP_IN + STORED_IN)
+                await asyncio.wait_for(closing, drain + AGENT_GRACE_SECONDS + STORE_SECONDS)
         await super().shutdown(sockets)
         gc.unfreeze()
 
@@ -218,7 +222,7 @@ class Server(uvicorn.Server):
         if self._stop is not None:
             self._stop()
         if self._watchdog is None:
-            self._start_watchdog(EXIT_IN, 1)
+            self._start_watchdog(FORCED_EXIT_SECONDS, 1)
 
     def exit_in(self, seconds: float, code: int) -> None:
         """Exit by force after some seconds, if the process is stopping and has not ended by then."""
@@ -232,7 +236,7 @@ class Server(uvicorn.Server):
         self._watchdog.start()
 
     def stop_watchdog(self) -> None:
-        """Do not exit by force: nothing is left to wait for."""
+        """Cancel the forced exit."""
         if self._watchdog is not None:
             self._watchdog.cancel()
 

@@ -8,14 +8,14 @@ from typing import Final, NamedTuple
 
 from partita.errors import PartitaError
 
-UNREAD: Final = 120
+USER_TIMEOUT_SECONDS: Final = 120
 """Seconds that sent bytes may stay unacknowledged, or a window full, before the kernel disconnects."""
 
-UNSENT: Final = 128 * 1024
+MAX_UNSENT_BYTES: Final = 128 * 1024
 """Unsent bytes that the kernel buffers: more would be held for slow clients."""
 
 KEEP_ALIVE_IDLE: Final = 60
-"""Seconds of silence before the kernel checks whether the other end still exists."""
+"""Seconds of silence before the kernel checks whether the client still exists."""
 
 BACKLOG: Final = 2048
 ATTEMPTS: Final = 10
@@ -50,7 +50,7 @@ def addresses(host: str) -> list[Address]:
         found = socket.getaddrinfo(host or None, 0, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     except OSError as error:
         raise BindError(
-            f"no address for {host!r}: {error.strerror}", hint="name an address of this machine"
+            f"no address for {host!r}: {error.strerror}", hint="use an address of this machine"
         ) from None
     return list(dict.fromkeys(Address(family, str(address[0])) for family, _, _, _, address in found))
 
@@ -63,7 +63,7 @@ def listen(found: list[Address], port: int) -> list[socket.socket]:
         except PortTakenError:
             if port:
                 raise
-    raise PortTakenError("no port is free on all addresses", hint="name one with --port")
+    raise PortTakenError("no port is free on all addresses", hint="choose one with --port")
 
 
 def _listen(found: list[Address], port: int) -> list[socket.socket]:
@@ -96,7 +96,9 @@ def _open(address: Address, port: int, *, required: bool) -> socket.socket | Non
         one.close()
         if error.errno == errno.EADDRINUSE:
             raise PortTakenError(
-                f"port {port} is taken", where=address.host, hint="name another one with --port, or 0 for any"
+                f"port {port} is taken",
+                where=address.host,
+                hint="choose another one with --port, or 0 for any free port",
             ) from None
         if error.errno in (errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT) and not required:
             return None
@@ -114,8 +116,8 @@ def _options(family: socket.AddressFamily) -> Iterator[tuple[int, int, int]]:
         yield socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1
     # Not every platform has these.
     tcp_options = {
-        "TCP_USER_TIMEOUT": UNREAD * 1000,
-        "TCP_NOTSENT_LOWAT": UNSENT,
+        "TCP_USER_TIMEOUT": USER_TIMEOUT_SECONDS * 1000,
+        "TCP_NOTSENT_LOWAT": MAX_UNSENT_BYTES,
         "TCP_KEEPIDLE": KEEP_ALIVE_IDLE,
         "TCP_KEEPINTVL": 15,
         "TCP_KEEPCNT": 4,

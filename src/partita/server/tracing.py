@@ -47,7 +47,7 @@ from partita.types.messages import Message, text_of
 from partita.types.parts import ErrorJsonOutput, ErrorTextOutput, InterruptedOutput
 from partita.types.usage import Usage
 
-from .metrics import NOWHERE, Observed, observed_in
+from .metrics import NO_ROUTE, RequestObservation, observation_of
 
 if TYPE_CHECKING:  # an extra, which is not imported unless tracing is set up
     from opentelemetry.trace import Span, Tracer
@@ -69,8 +69,8 @@ def get_tracer() -> "Tracer | None":
         return None
     from partita.version import __version__
 
-    made: Tracer = provider.get_tracer(SCOPE, __version__)
-    return made
+    tracer: Tracer = provider.get_tracer(SCOPE, __version__)
+    return tracer
 
 
 @cache
@@ -110,7 +110,7 @@ class TracedRequests:
         from opentelemetry.propagate import extract
         from opentelemetry.trace import SpanKind, use_span
 
-        observed = observed_in(scope)
+        observed = observation_of(scope)
         carrier = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
         span = tracer.start_span(
             observed.method,
@@ -135,10 +135,10 @@ class TracedRequests:
             _end_request_span(span, observed)
 
 
-def _end_request_span(span: "Span", observed: Observed) -> None:
+def _end_request_span(span: "Span", observed: RequestObservation) -> None:
     from opentelemetry.trace import Status, StatusCode
 
-    if observed.route != NOWHERE:
+    if observed.route != NO_ROUTE:
         span.update_name(f"{observed.method} {observed.route}")
         span.set_attribute("http.route", observed.route)
     if observed.status:
@@ -159,7 +159,7 @@ STATUS: Final[Mapping[type[object], str]] = {
 STOPPED: Final = "cancelled"
 """The status of a run whose agent was stopped before it sent a last event."""
 
-SILENT: Final = "failed"
+NO_END: Final = "failed"
 """The status of a run whose agent ended without a last event."""
 
 FAILED: Final = "agent_error"
@@ -168,7 +168,7 @@ DENIED: Final = "approval_denied"
 FAILED_OUTPUTS: Final = (ErrorTextOutput, ErrorJsonOutput, InterruptedOutput)
 
 
-class Traced:
+class TracedAgent:
     """An agent whose runs and tool calls are spans, if tracing is set up. It is unchanged otherwise."""
 
     def __init__(self, agent: AgentService) -> None:
@@ -222,7 +222,7 @@ class RunTrace:
 
     async def watch(self, events: AsyncIterator[AgentStreamEvent]) -> AsyncIterator[AgentStreamEvent]:
         """The events of the run, unchanged. Its spans end with them."""
-        status, error = SILENT, None
+        status, error = NO_END, None
         try:
             async with closed(events) as open_events:
                 async for event in open_events:
@@ -233,7 +233,7 @@ class RunTrace:
             error = raised
             raise
         except BaseException:  # closed, or cancelled
-            status = status if status != SILENT else STOPPED
+            status = status if status != NO_END else STOPPED
             raise
         finally:
             self._end(status, error)

@@ -1,7 +1,7 @@
 """Expensive work of requests, in worker processes with limits: CPU time, memory, and number of processes.
 
 `Limits` bound the cost of one request. The work ends with its request, also when the client disconnects. See
-`worker_process` for the other side.
+`worker_process` for the code of the processes.
 """
 
 import asyncio
@@ -40,11 +40,11 @@ EXPANSION_FLOOR: Final = 1024 * 1024
 SPOOLED_BYTES: Final = 1024 * 1024
 """Results up to this size are kept in memory until they are sent."""
 
-WALL_TIME: Final = 6.0
+WALL_TIME_FACTOR: Final = 6.0
 """How many times its limit of CPU time a job may take in real time: other processes need processors too."""
 
-EXITS_IN: Final = 5.0
-"""Seconds until the exit status of a job must have arrived that has closed its socket."""
+EXIT_SECONDS: Final = 5.0
+"""Seconds to wait for the exit status of a job that has closed its socket."""
 
 RETRY_SECONDS: Final = 5
 CAN_FORK: Final = hasattr(os, "fork") and hasattr(socket, "send_fds")
@@ -83,7 +83,7 @@ class Process(Protocol):
     target: BinaryIO
 
     def kill(self) -> None:
-        """End it now, from any thread. Reading or writing ends as if the other side had closed the file."""
+        """End it now, from any thread. Reading and writing then end as after the end of the process."""
         ...
 
     def exit_code(self) -> int | None:
@@ -102,8 +102,8 @@ class ForkedProcess:
         self._data, job_data = socket.socketpair()
         self._life, job_life = socket.socketpair()
         with job_data, job_life:
-            _Starter.current().start(limits, job_data, job_life)
-        self._life.settimeout(EXITS_IN)
+            _ForkServer.current().start(limits, job_data, job_life)
+        self._life.settimeout(EXIT_SECONDS)
         self.source: BinaryIO = self._data.makefile("rb")
         self.target: BinaryIO = self._data.makefile("wb")
 
@@ -151,7 +151,7 @@ class SingleProcess:
     def exit_code(self) -> int | None:
         """Its exit code."""
         try:
-            return self._process.wait(EXITS_IN)
+            return self._process.wait(EXIT_SECONDS)
         except subprocess.TimeoutExpired:
             return None
 
@@ -164,66 +164,66 @@ class SingleProcess:
         self._process.wait()
 
 
-class _Starter:
-    """The process that forks the others. It ends with this one, or when it has been idle for long."""
+class _ForkServer:
+    """The process that forks the worker processes. It ends with the server, or after a long idle time."""
 
-    _current: "_Starter | None" = None
+    _current: "_ForkServer | None" = None
     _lock = threading.Lock()
 
     def __init__(self) -> None:
-        self._control, starter_end = socket.socketpair()
-        with starter_end:
+        self._control, server_end = socket.socketpair()
+        with server_end:
             self._process = subprocess.Popen(
                 [
                     sys.executable,
                     "-c",
                     PROGRAM,
                     dumps(sys.path).decode(),
-                    str(starter_end.fileno()),
+                    str(server_end.fileno()),
                     *PRELOADED,
                 ],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
-                pass_fds=[starter_end.fileno()],
+                pass_fds=[server_end.fileno()],
                 start_new_session=True,  # Ctrl-C is for the server: the process ends with it
             )
 
     @classmethod
-    def current(cls) -> "_Starter":
-        """The starter of this process."""
+    def current(cls) -> "_ForkServer":
+        """The fork server of this process."""
         with cls._lock:
             if cls._current is None or cls._current._process.poll() is not None:
                 cls._current = cls()
             return cls._current
 
     def start(self, limits: Limits, *ends: socket.socket) -> None:
-        """Let it start a process with these sockets. If it is just ending, they are closed unused."""
+        """Start a process with these sockets. If the fork server is just ending, they are closed unused."""
         head = LIMITS.pack(limits.cpu_seconds, limits.memory_bytes)
         with suppress(OSError):
             socket.send_fds(self._control, [head], [end.fileno() for end in ends])
 
     @classmethod
     def stop(cls) -> None:
-        """End it, and every process that it has started."""
+        """End the fork server, and every process that it has started."""
         with cls._lock:
-            starter, cls._current = cls._current, None
-            if starter is not None:
-                starter._control.close()
-                starter._process.wait()
+            server, cls._current = cls._current, None
+            if server is not None:
+                server._control.close()
+                server._process.wait()
 
     @classmethod
     def forget(cls) -> None:
-        """Forget it, in a fork of this process: it belongs to the parent."""
+        """Drop the reference in a fork of this process: the fork server belongs to the parent."""
         cls._lock = threading.Lock()
-        starter, cls._current = cls._current, None
-        if starter is not None:
-            starter._control.close()
-            starter._process.returncode = 0
+        server, cls._current = cls._current, None
+        if server is not None:
+            server._control.close()
+            server._process.returncode = 0
 
 
-atexit.register(_Starter.stop)
+atexit.register(_ForkServer.stop)
 if CAN_FORK:
-    os.register_at_fork(after_in_child=_Starter.forget)
+    os.register_at_fork(after_in_child=_ForkServer.forget)
 
 
 class LostJobError(Exception):
@@ -264,7 +264,7 @@ class Job:
             process.close()
 
     def _next(self, process: Process, *, has_started: bool) -> Item | Failure | End:
-        timer = threading.Timer(WALL_TIME * self._limits.cpu_seconds, self._time_out)
+        timer = threading.Timer(WALL_TIME_FACTOR * self._limits.cpu_seconds, self._time_out)
         timer.daemon = True
         timer.start()
         try:
@@ -376,7 +376,7 @@ def spooled(pieces: Iterable[bytes]) -> SpooledFile:
     return SpooledFile(file, size)
 
 
-def only(items: Iterator[Any]) -> Any:
+def single_value(items: Iterator[Any]) -> Any:
     """The single value of a job, which is read to its end."""
     values = list(items)
     if not values:

@@ -1,4 +1,4 @@
-"""The processes that do expensive work for a server: one that has loaded all modules, and a fork per job.
+"""The processes that run expensive work for a server: one with all modules loaded, and a fork per job.
 
 The server starts the first one with `python -c`, so that no thread, event loop or main module of the server
 is copied. A job is a picklable function and its arguments. It is sent through a socket, and the values of the

@@ -8,7 +8,7 @@ import httpx
 from starlette.types import Message, Receive, Scope, Send
 
 from partita.runtime.principal import Principal
-from partita.server.guard.auth import Authenticator, Loopback
+from partita.server.guard.auth import Authenticator, LoopbackAuth
 from partita.server.guard.guard import Guard
 from partita.server.settings import Settings
 from partita.types.json import JsonObject, loads
@@ -60,7 +60,7 @@ class Somebody:
 def guarded(authenticate: Authenticator | None = None, **settings: Any) -> tuple[Guard, Behind]:
     """A guard, and what is behind it."""
     behind = Behind()
-    return Guard(behind, Settings(**settings), authenticate or Loopback()), behind
+    return Guard(behind, Settings(**settings), authenticate or LoopbackAuth()), behind
 
 
 def client(guard: Guard, url: str = "http://localhost", address: str = "127.0.0.1") -> httpx.AsyncClient:

@@ -9,7 +9,7 @@ import pytest
 
 from partita.runtime.principal import Principal
 from partita.server.guard import auth as auth_module
-from partita.server.guard.auth import REMEMBERED, KeyAuth, key_in
+from partita.server.guard.auth import CACHE_SECONDS, KeyAuth, key_in
 from partita.store.connection import open_store
 from partita.store.store import Store
 from tests.server.guard.requests import client, guarded, scope_of
@@ -72,9 +72,9 @@ async def test_a_revoked_key_stops_working_within_two_seconds(store: Store) -> N
     assert await auth(scope)
     await store.keys.revoke(made.key.id)
     assert await auth(scope)  # for a moment it is remembered
-    clock.now += REMEMBERED
+    clock.now += CACHE_SECONDS
     assert await auth(scope) is None
-    assert REMEMBERED <= 2
+    assert CACHE_SECONDS <= 2
     assert await auth(scope) is None
 
 
@@ -86,7 +86,7 @@ async def test_a_new_key_works_at_once(store: Store) -> None:
 
 
 async def test_memory_is_bounded_and_holds_no_secret(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(auth_module, "MOST", 3)
+    monkeypatch.setattr(auth_module, "MAX_CACHED", 3)
     auth = KeyAuth(lambda: store, clock=Clock())
     made = [await store.keys.create("ada") for _ in range(6)]
     for one in made:

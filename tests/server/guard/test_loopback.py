@@ -9,7 +9,7 @@ from partita.errors import PartitaError
 from partita.runtime.principal import LOCAL
 from partita.server.app import asgi
 from partita.server.guard.addresses import Proxies, is_loopback
-from partita.server.guard.auth import Loopback
+from partita.server.guard.auth import LoopbackAuth
 from tests.server.guard.requests import scope_of
 from tests.tables import each_row
 
@@ -66,7 +66,7 @@ ENDS = {
 @each_row(("server", "client", "here"), ENDS.values(), ids=ENDS)
 async def test_both_ends_are_here(server: object, client: object, here: bool) -> None:
     scope = scope_of(server=server, client=client)
-    assert await Loopback()(scope) == (LOCAL if here else None)
+    assert await LoopbackAuth()(scope) == (LOCAL if here else None)
 
 
 PROXIED = [
@@ -96,8 +96,8 @@ def request(*headers: tuple[str, str], client: str = "127.0.0.1") -> Scope:
 @each_row("header", PROXIED, ids=map(str, PROXIED))
 async def test_what_a_proxy_passed_on_is_not_local(header: tuple[str, str]) -> None:
     """Whatever it says of its client: anyone can write that."""
-    assert await Loopback()(request(header)) is None
-    assert await Loopback()(request(("x-other", "192.0.2.1"))) == LOCAL
+    assert await LoopbackAuth()(request(header)) is None
+    assert await LoopbackAuth()(request(("x-other", "192.0.2.1"))) == LOCAL
 
 
 TRUSTED: dict[str, tuple[bool | list[str], str, str, bool]] = {

@@ -81,7 +81,7 @@ def test_never_more_than_a_burst_and_what_time_gives_back(per_minute: int, waits
 
 
 def test_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rates, "MOST", 10)
+    monkeypatch.setattr(rates, "MAX_CALLERS", 10)
     counted = Rates(1, clock=Clock())
     for number in range(100):
         take(counted, f"address {number}")

@@ -12,7 +12,7 @@ from schemathesis.specs.openapi import definitions
 from starlette.responses import PlainTextResponse
 
 from partita.server.endpoints import Body, Header, Query, RequestBody, ResponseSpec, delete, get, post
-from partita.server.openapi.document import REF, ROLES, describe_api, named
+from partita.server.openapi.document import REF, ROLES, component_name, describe_api
 from partita.server.responses import EventStream, Listing, Reply
 from partita.server.routes.registry import ROUTES
 from partita.types.json import Json, JsonObject, is_array, is_object
@@ -336,4 +336,4 @@ NAMES = {
 
 @each_row(("name", "expected"), NAMES.items(), ids=NAMES)
 def test_components_have_readable_names(name: str, expected: str) -> None:
-    assert named(name) == expected
+    assert component_name(name) == expected

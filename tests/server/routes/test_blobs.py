@@ -147,11 +147,11 @@ async def test_what_a_client_has_is_not_sent_again(
             assert "immutable" in reply.headers["cache-control"]
 
 
-NOWHERE = {"0" * 64: 404, "xyz": 400, DIGEST.upper(): 400, f"{DIGEST}0": 400, "%00": 400, "%ff": 400}
+INVALID_DIGESTS = {"0" * 64: 404, "xyz": 400, DIGEST.upper(): 400, f"{DIGEST}0": 400, "%00": 400, "%ff": 400}
 
 
 async def test_what_is_no_blob(client: httpx.AsyncClient, blob: None) -> None:
-    for name, status in NOWHERE.items():
+    for name, status in INVALID_DIGESTS.items():
         for method in ("GET", "HEAD"):
             assert (await client.request(method, f"/api/blobs/{name}")).status_code == status, name
 

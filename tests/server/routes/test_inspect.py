@@ -291,5 +291,5 @@ async def test_nothing_breaks_it(client: httpx.AsyncClient, body: bytes) -> None
 async def test_what_is_too_large_is_refused(
     client: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(inspect_route, "LARGEST", 10)
+    monkeypatch.setattr(inspect_route, "MAX_BYTES", 10)
     assert "10 bytes" in (await look(client, dumps([UI]), 413))["detail"]

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import uvicorn
 
-from partita.server.protocol import PIPELINED, bounded
+from partita.server.protocol import PIPELINED, bounded_protocol
 from partita.server.settings import Limits
 from partita.types.json import loads
 from tests.server.conftest import QuickServer
@@ -55,7 +55,7 @@ async def talk(app: Application, refusals: list[int]) -> AsyncIterator[Talk]:
 
     async def connect(seconds: float) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
         listening = socket.create_server(("127.0.0.1", 0))
-        protocol = bounded(LIMITS, header_seconds=seconds, report=refusals.append)
+        protocol = bounded_protocol(LIMITS, header_seconds=seconds, report=refusals.append)
         config = uvicorn.Config(app, http=protocol, ws="none", lifespan="off", log_config=None)
         server = QuickServer(config)
         task = asyncio.create_task(server.serve(sockets=[listening]))

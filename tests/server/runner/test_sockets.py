@@ -8,7 +8,7 @@ from contextlib import contextmanager
 import pytest
 
 from partita.server.sockets import (
-    UNREAD,
+    USER_TIMEOUT_SECONDS,
     Address,
     BindError,
     PortTakenError,
@@ -90,4 +90,4 @@ def test_connections_inherit_that_a_client_who_never_reads_is_dropped() -> None:
         with accepted:
             timeout = accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT)
             alive = accepted.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE)
-    assert (timeout, alive) == (UNREAD * 1000, 1)
+    assert (timeout, alive) == (USER_TIMEOUT_SECONDS * 1000, 1)

@@ -155,7 +155,7 @@ async def test_an_output_may_have_a_type_that_is_no_word(client: httpx.AsyncClie
 async def test_a_file_without_room_is_named(
     client: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(html_module, "LARGEST_FILES", 100)
+    monkeypatch.setattr(html_module, "MAX_FILE_BYTES", 100)
     page = (await share(client, format="html")).text
     assert PICTURE not in page
     assert "[left out: image/png, which is too large for this page]" in page

@@ -44,7 +44,7 @@ async def test_a_store_that_is_silent_is_not_waited_for(
         await asyncio.Event().wait()
 
     monkeypatch.setattr(store.engine, "read", hang)
-    assert not await Readiness(store, patience=0.05).check()
+    assert not await Readiness(store, timeout=0.05).check()
 
 
 async def ready(client: httpx.AsyncClient, app: PartitaApp) -> int:

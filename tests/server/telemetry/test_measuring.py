@@ -13,7 +13,7 @@ from starlette.types import ASGIApp, Scope
 
 from partita.server.app import asgi
 from partita.server.endpoints import get
-from partita.server.metrics import Measured, Metrics
+from partita.server.metrics import MeasuredRequests, Metrics
 from partita.server.problems import Problem
 from partita.server.prometheus import exposition, registry_of
 from partita.server.responses import EventStream
@@ -43,8 +43,8 @@ def metrics() -> Metrics:
     return Metrics()
 
 
-def counted(metrics: Metrics) -> Measured:
-    return Measured(routed(get_tower, resume), metrics)
+def counted(metrics: Metrics) -> MeasuredRequests:
+    return MeasuredRequests(routed(get_tower, resume), metrics)
 
 
 async def asked(metrics: Metrics, *paths: str, method: str = "GET") -> None:
@@ -77,8 +77,8 @@ async def test_labels_stay_few_whatever_is_asked(metrics: Metrics) -> None:
 
 async def test_refusals_are_counted_by_their_reason(metrics: Metrics) -> None:
     await asked(metrics, "/towers/secret", "/towers/a")
-    metrics.refused(431)
-    metrics.refused(404)
+    metrics.count_refusal(431)
+    metrics.count_refusal(404)
     assert value(metrics, "partita_refused_requests_total", reason="not allowed") == 1
     assert value(metrics, "partita_refused_requests_total", reason="headers too large") == 1
     assert exposition(metrics).count(b"partita_refused_requests_total{") == 2
@@ -131,7 +131,7 @@ async def test_an_application_that_raises_is_counted(metrics: Metrics) -> None:
     async def broken(scope: Any, receive: Any, send: Any) -> None:
         raise RuntimeError("broken")
 
-    app: ASGIApp = Measured(broken, metrics)
+    app: ASGIApp = MeasuredRequests(broken, metrics)
     async with client_of(app) as client:
         with pytest.raises(RuntimeError):
             await client.get("/")

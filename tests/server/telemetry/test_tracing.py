@@ -16,7 +16,7 @@ from partita.runtime.agent.agent import Agent
 from partita.runtime.scripted import ScriptedService, as_script
 from partita.runtime.service import InvokeOptions, Prompt
 from partita.runtime.tools.tool import tool
-from partita.server.tracing import CONTENT, Traced
+from partita.server.tracing import CONTENT, TracedAgent
 from partita.types.chunks import AgentStreamEvent
 from partita.types.json import JsonObject, loads
 
@@ -61,7 +61,7 @@ def agent() -> Agent:
 
 
 async def events_of(prompt: str) -> list[AgentStreamEvent]:
-    return [event async for event in Traced(agent()).invoke(prompt, options=OPTIONS)]
+    return [event async for event in TracedAgent(agent()).invoke(prompt, options=OPTIONS)]
 
 
 def by_name(exporter: InMemorySpanExporter) -> dict[str, ReadableSpan]:
@@ -133,7 +133,7 @@ async def test_what_is_said_is_left_out_unless_it_is_asked_for(
 
 
 async def test_a_run_that_is_stopped_is_over_and_no_error(spans: InMemorySpanExporter) -> None:
-    stream: Any = Traced(agent()).invoke("How tall is it?", options=OPTIONS)
+    stream: Any = TracedAgent(agent()).invoke("How tall is it?", options=OPTIONS)
     async with aclosing(stream):
         await anext(stream)
     run = by_name(spans)["invoke_agent surveyor"]
@@ -158,15 +158,15 @@ class Broken:
 
 async def test_an_agent_that_raises_is_told_by_what(spans: InMemorySpanExporter) -> None:
     with pytest.raises(ZeroDivisionError):
-        _ = [event async for event in Traced(Broken()).invoke("?")]
+        _ = [event async for event in TracedAgent(Broken()).invoke("?")]
     assert attributes(by_name(spans)["invoke_agent broken"])["error.type"] == "ZeroDivisionError"
 
 
 async def test_who_is_watched_says_and_is_the_same() -> None:
     plain = [event async for event in agent().invoke("How tall is it?", options=OPTIONS)]
     assert len(await events_of("How tall is it?")) == len(plain)
-    assert Traced(agent()).name == "surveyor"
-    assert getattr(Traced(agent()), "model", None) == "scripted"
+    assert TracedAgent(agent()).name == "surveyor"
+    assert getattr(TracedAgent(agent()), "model", None) == "scripted"
 
 
 def test_a_provider_without_the_package_is_reported_once() -> None:
@@ -188,11 +188,11 @@ def test_a_provider_without_the_package_is_reported_once() -> None:
 def test_without_a_provider_nothing_is_imported() -> None:
     program = (
         "import asyncio, sys\n"
-        "from partita.server.tracing import Traced\n"
+        "from partita.server.tracing import TracedAgent\n"
         "from partita.server.tracing import TracedRequests\n"
         "from partita.demo.agent import demo_agent\n"
         "async def main():\n"
-        "    async for _ in Traced(demo_agent()).invoke('fail'): pass\n"
+        "    async for _ in TracedAgent(demo_agent()).invoke('fail'): pass\n"
         "asyncio.run(main())\n"
         "assert not any(name.startswith('opentelemetry') for name in sys.modules)\n"
     )

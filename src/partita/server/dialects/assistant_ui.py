@@ -45,7 +45,7 @@ from partita.server.dialects.client_messages import rows_from
 from partita.server.endpoints import Body, Query, delete, get, patch, post, put
 from partita.server.file_urls import with_file_urls, with_references
 from partita.server.responses import Reply
-from partita.server.routes.parameters import MOST
+from partita.server.routes.parameters import MAX_ITEMS
 from partita.store.ids import new_id
 from partita.store.threads.lists import first_words
 from partita.store.values import MessageFilter
@@ -156,7 +156,7 @@ def _no_thread(thread_id: str) -> NotFoundError:
 @get(THREADS, tags=TAGS, summary="List threads")
 async def list_threads(
     caller: ActingCaller,
-    limit: Annotated[int, Query(ge=1, le=MOST, description="The number of threads at most.")] = 100,
+    limit: Annotated[int, Query(ge=1, le=MAX_ITEMS, description="The number of threads at most.")] = 100,
     after: Annotated[str | None, Query(description="The cursor of the previous page.")] = None,
     shape: Shape = "rows",
 ) -> Reply[Any]:

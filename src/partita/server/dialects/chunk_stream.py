@@ -173,7 +173,7 @@ def _chunks_of(event: AgentStreamEvent) -> list[Chunk]:
 async def encode_chunks(
     chunks: Chunks, framing: EventFraming, keep_alive: float
 ) -> AsyncGenerator[bytes, None]:
-    """The events of chunks, and a keep-alive comment whenever none came for so many seconds."""
+    """The events of chunks, and a keep-alive comment after each silence of so many seconds."""
     async with aclosing(chunks), aclosing(_or_none(chunks, keep_alive)) as items:
         async for chunk in items:
             data = framing.keep_alive() if chunk is None else framing.encode(chunk)
@@ -183,7 +183,7 @@ async def encode_chunks(
 
 
 async def _or_none(chunks: AsyncIterator[Chunk], seconds: float) -> AsyncGenerator[Chunk | None, None]:
-    """The chunks, and `None` whenever none came for so many seconds."""
+    """The chunks, and `None` after each silence of so many seconds."""
     while True:
         waiting = asyncio.ensure_future(anext(chunks, None))
         try:

@@ -85,7 +85,7 @@ def same_parts(left: Message, right: Message) -> bool:
 
 
 def check_roles(sent: Sequence[ClientMessage], principal: Principal) -> None:
-    """Refuse instructions and tool messages of a caller that may only send messages of its own."""
+    """Refuse instructions and tool messages of a caller that may send user messages only."""
     for message in sent:
         if message.role not in ("user", "assistant"):
             what = f"send a message of the role {str(message.role)[:20]!r}"

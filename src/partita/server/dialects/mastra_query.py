@@ -26,7 +26,7 @@ DIRECTIONS: Final[Mapping[str, Order]] = {"ASC": "asc", "DESC": "desc"}
 TIMES: Final[Mapping[str, ThreadTime]] = {"createdAt": "created_at", "updatedAt": "updated_at"}
 """The fields to order by."""
 
-LARGEST: Final = 2**31
+MAX_NUMBER: Final = 2**31
 """The largest number: databases cannot represent larger ones."""
 
 KEY: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}")
@@ -57,7 +57,7 @@ def page_of(page: str | None, per_page: str | None, default: int) -> NumberedPag
 
 def whole_number(text: str, name: str) -> int:
     """A number of items."""
-    if not _NUMBER.fullmatch(text) or len(text) > 10 or int(text) > LARGEST:
+    if not _NUMBER.fullmatch(text) or len(text) > 10 or int(text) > MAX_NUMBER:
         raise Problem(400, f"{name} is {text[:40]!r}", where=f"query {name}", hint="use an integer from 0")
     return int(text)
 
@@ -160,7 +160,7 @@ def _in_brackets(items: Iterable[tuple[str, Any]], name: str) -> JsonObject | No
 
 
 def _as_index(key: str) -> tuple[int, str]:
-    return (int(key), "") if _NUMBER.fullmatch(key) and len(key) < 10 else (LARGEST, key)
+    return (int(key), "") if _NUMBER.fullmatch(key) and len(key) < 10 else (MAX_NUMBER, key)
 
 
 def _included(item: Json, where: str) -> Included:

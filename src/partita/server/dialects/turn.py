@@ -124,7 +124,7 @@ def offered_tools(tools: Sequence[ToolSpec], agent: AgentService) -> tuple[ToolS
     for index, tool in enumerate(tools):
         if tool.name in taken:
             raise ConversionError(
-                f"the agent has a tool {tool.name!r} of its own",
+                f"the agent already has a tool {tool.name!r}",
                 where=f"$.tools[{index}]",
                 hint="rename your tool",
             )

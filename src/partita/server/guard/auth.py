@@ -33,13 +33,13 @@ class Authenticator(Protocol):
 
 # Keys of the store: `Authorization: Bearer pk_…`, or `x-api-key`.
 
-REMEMBERED: Final = 1.5
-"""Seconds for which a key is cached: a revoked key is valid for at most so long."""
+CACHE_SECONDS: Final = 1.5
+"""Seconds for which a valid key is cached, and so stays valid after it was revoked."""
 
-MOST: Final = 4096
-"""How many keys are cached at once."""
+MAX_CACHED: Final = 4096
+"""How many keys are cached."""
 
-LONGEST: Final = 128
+MAX_KEY_LENGTH: Final = 128
 BEARER: Final = "bearer "
 
 
@@ -73,9 +73,9 @@ class KeyAuth:
         if key is None:
             return None
         principal = Principal(key.resource_id, key.role, key_id=key.id)
-        while len(self.known) >= MOST:
+        while len(self.known) >= MAX_CACHED:
             del self.known[next(iter(self.known))]  # the one that was looked up first
-        self.known[digest] = CachedKey(principal, now + REMEMBERED)
+        self.known[digest] = CachedKey(principal, now + CACHE_SECONDS)
         return principal
 
 
@@ -91,7 +91,7 @@ def key_in(headers: Iterable[tuple[bytes, bytes]]) -> str:
         elif name == b"x-api-key":
             api_keys.append(value.decode("latin-1").strip())
     found = bearers or api_keys
-    return found[0] if len(found) == 1 and len(found[0]) <= LONGEST else ""
+    return found[0] if len(found) == 1 and len(found[0]) <= MAX_KEY_LENGTH else ""
 
 
 # The user of this machine: anyone who can connect to its loopback interface and has the token, if one is set.
@@ -99,10 +99,10 @@ def key_in(headers: Iterable[tuple[bytes, bytes]]) -> str:
 COOKIE: Final = "partita-token-"
 """The name of the cookie with the token, without the port: all ports of a host share its cookies."""
 
-MONTH: Final = 30 * 24 * 60 * 60
+COOKIE_SECONDS: Final = 30 * 24 * 60 * 60
 
 
-class Loopback:
+class LoopbackAuth:
     """No keys: only callers on this machine are served, with all permissions. They may need a token."""
 
     is_open = True
@@ -131,7 +131,7 @@ class Loopback:
 
 def cookie_with(token: str, scope: Scope) -> str:
     """The value of `Set-Cookie` that makes a browser send the token with its next requests."""
-    attributes = f"Max-Age={MONTH}; Path=/; HttpOnly; SameSite=Strict"
+    attributes = f"Max-Age={COOKIE_SECONDS}; Path=/; HttpOnly; SameSite=Strict"
     return f"{_cookie_name(scope)}={token}; {attributes}"
 
 

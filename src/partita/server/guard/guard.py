@@ -42,7 +42,7 @@ PUBLIC: Final = HEALTH | {"/api/docs", "/api/openapi.json"}
 """Paths without data of users: a browser has no key when it opens the page in which a key is entered."""
 
 METRICS: Final = "metrics"
-"""They count the requests of all users: for the role `admin` of every resource."""
+"""The path of metrics. They count the requests of all users, so they need the role `admin` for all owners."""
 
 
 class ResponseSender:
@@ -110,7 +110,7 @@ class Guard:
             principal = await self._principal(scope, head)
             body = await checked_body(head, receive, self._limits)
         except PartitaError as error:
-            await refuse(error, headers, scope, receive, send)
+            await send_refusal(error, headers, scope, receive, send)
             return
         if body is not None:
             state = {**scope.get("state", {}), "principal": principal}
@@ -123,7 +123,7 @@ class Guard:
         except Problem as problem:
             if send.has_started:
                 raise
-            await refuse(problem, (), scope, receive, send)
+            await send_refusal(problem, (), scope, receive, send)
 
     async def _principal(self, scope: Scope, head: Head) -> Principal:
         """The caller, if it is known and has not sent too many requests."""
@@ -144,8 +144,8 @@ class Guard:
         if metrics and not (principal.may("admin") and principal.resource_id is None):
             raise Problem(
                 403,
-                "the role 'admin' for every resource is needed for this",
-                hint="send a key with that role that belongs to no resource",
+                "metrics need the role 'admin' for all owners",
+                hint="send a key with that role that has no owner",
             )
         return principal
 
@@ -159,7 +159,7 @@ class Guard:
         except PartitaError:
             raise
         except Exception as error:  # a developer's function may raise anything
-            raise unexpected(error) from None
+            raise authentication_error(error) from None
 
     def _counted_caller(self, principal: Principal | None, scope: Scope) -> str:
         """Whose requests are counted together: those of a key, of a resource, or of an address."""
@@ -200,7 +200,9 @@ def _unauthorized(what: str, hint: str) -> Problem:
     return Problem(401, what, hint=hint, headers={"www-authenticate": 'Bearer realm="partita"'})
 
 
-async def refuse(error: PartitaError, headers: Headers, scope: Scope, receive: Receive, send: Send) -> None:
+async def send_refusal(
+    error: PartitaError, headers: Headers, scope: Scope, receive: Receive, send: Send
+) -> None:
     """Respond with problem details."""
     response = error_response(error, scope)
     response.raw_headers += [NO_SNIFFING, *headers]
@@ -209,7 +211,7 @@ async def refuse(error: PartitaError, headers: Headers, scope: Scope, receive: R
     await response(scope, receive, send)
 
 
-def unexpected(error: Exception) -> Problem:
+def authentication_error(error: Exception) -> Problem:
     """The problem for an error during authentication. The log has the traceback without the message, which
     may contain the credentials.
     """

@@ -21,7 +21,7 @@ RELEVANT: Final = {
 }
 """The headers that the guard uses. Of repeated ones, a proxy might use the first and the server the last."""
 
-LONGEST_LENGTH: Final = 18
+MAX_LENGTH_DIGITS: Final = 18
 
 
 class Head(NamedTuple):
@@ -51,7 +51,7 @@ class Head(NamedTuple):
         """The declared length of the body; 0 if none is declared."""
         if not self.content_length:
             return 0
-        if not self.content_length.isdigit() or len(self.content_length) > LONGEST_LENGTH:
+        if not self.content_length.isdigit() or len(self.content_length) > MAX_LENGTH_DIGITS:
             raise Problem(
                 400, "the length of the body is not a number", where="content-length", hint="send digits"
             )

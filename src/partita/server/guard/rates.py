@@ -12,13 +12,13 @@ from partita.store import counters
 from partita.store.counters import RateLimit, RateLimitGrant
 from partita.store.store import Store
 
-MOST: Final = 10_000
+MAX_CALLERS: Final = 10_000
 """How many callers are tracked at once; the one that called longest ago is dropped first."""
 
-SHARE: Final = 0.05
+MAX_BATCH_SHARE: Final = 0.05
 """The largest part of the limit that a process takes at once."""
 
-FRESH: Final = 10.0
+BATCH_SECONDS: Final = 10.0
 """Seconds for which a process keeps requests that it has taken and not used."""
 
 
@@ -35,8 +35,8 @@ class Rates:
 
     A process takes requests from the shared limit in batches, so that most requests need no transaction. The
     first batch is one request; batches grow while they are used up within a second. Requests that are taken
-    and not used are lost to the caller: at most `SHARE` of the limit for each process. Without a store, the
-    process counts alone.
+    and not used are lost to the caller: at most `MAX_BATCH_SHARE` of the limit for each process. Without a
+    store, the process counts alone.
     """
 
     def __init__(
@@ -47,7 +47,7 @@ class Rates:
         clock: Callable[[], float] = time.time,
     ) -> None:
         self._limit = RateLimit(per_minute)
-        self._largest = max(1, int(per_minute * SHARE))
+        self._largest = max(1, int(per_minute * MAX_BATCH_SHARE))
         self._store = store
         self._clock = clock
         self._states: dict[str, float] = {}  # the counters, if there is no store
@@ -57,7 +57,7 @@ class Rates:
         """Count one request; raise if there were too many."""
         now = self._clock()
         batch = self.batches.pop(caller, None)
-        if batch is None or not batch.remaining or now - batch.at > FRESH:
+        if batch is None or not batch.remaining or now - batch.at > BATCH_SECONDS:
             size = 1
             if batch is not None and not batch.remaining and now - batch.at < 1:
                 size = min(batch.size * 2, self._largest)
@@ -70,7 +70,7 @@ class Rates:
                     hint=f"at most {self._limit.per_minute} a minute",
                     headers={"retry-after": str(max(math.ceil(taken.wait), 1))},
                 )
-        while len(self.batches) >= MOST:
+        while len(self.batches) >= MAX_CALLERS:
             del self.batches[next(iter(self.batches))]
         self.batches[caller] = batch._replace(remaining=batch.remaining - 1)
 
@@ -81,7 +81,7 @@ class Rates:
             except StoreError:  # the store is unavailable: count alone meanwhile
                 pass
         state, taken = self._limit.take(self._states.pop(caller, None), now, count)
-        while len(self._states) >= MOST:
+        while len(self._states) >= MAX_CALLERS:
             del self._states[next(iter(self._states))]
         self._states[caller] = state
         return taken

@@ -24,16 +24,16 @@ client can reconnect and read all of it.
 """
 
 TAGS: Final = {
-    "chat": "What `useChat` of the AI SDK calls.",
+    "chat": "Routes of `useChat` of the AI SDK.",
     "threads": "Conversations.",
     "messages": "Messages of threads, in any format.",
-    "runs": "Runs of agents: follow, stop, reply to, replay and compare them.",
+    "runs": "Runs of agents: follow, stop, answer, replay and compare them.",
     "run logs": "The log of each run, entry by entry, and the raw bytes of the agent.",
     "agents": "The available agents.",
     "search": "Full-text search in messages and titles.",
     "analytics": "Usage, costs and tool calls.",
     "import": "Import agent logs and messages.",
-    "formats": "Conversion between message formats, with a report of what is lost.",
+    "formats": "Conversion between message formats, with a report of losses.",
     "blobs": "Files and images.",
     "sharing": "Export a thread as a file.",
     "mastra": "Routes of Mastra's clients.",

@@ -1,4 +1,4 @@
-"""The OpenAPI document, made from the endpoints: their signatures, docstrings and types."""
+"""The OpenAPI document, generated from the signatures, docstrings and types of endpoints."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -36,42 +36,42 @@ from .descriptions import (
     tags_of,
 )
 
-# Schemas of requests and responses: our own for our values, those of msgspec for types that contain them
+# Schemas of requests and responses: from `types.schema` for public values, from msgspec for other types
 
 GENERIC: Final = re.compile(r"(\w+?)_(.+)_")
 WORD: Final = re.compile(r"[A-Za-z0-9]+")
 
 
-class Described(NamedTuple):
-    """The schemas of some types, and by name all schemas that they refer to."""
+class TypeSchemas(NamedTuple):
+    """The schemas of some types, and the components that they refer to, by name."""
 
     schemas: dict[Any, JsonObject]
     components: dict[str, JsonObject]
 
 
-def described(types: Iterable[Any]) -> Described:
+def describe_types(types: Iterable[Any]) -> TypeSchemas:
     """The schemas of types. Those without one are left out."""
     known = [type_ for type_ in dict.fromkeys(types) if _has_schema(type_)]
     schemas, components = describe([*known, *SINGLE_VALUES])
     _forbid_unknown(components, known)
-    return Described(
+    return TypeSchemas(
         {
-            type_: with_references(schema, refer)
+            type_: with_references(schema, component_ref)
             for type_, schema in zip(known, schemas[: len(known)], strict=True)
         },
         {
-            named(name): _titled(name, with_references(schema, refer))
+            component_name(name): _titled(name, with_references(schema, component_ref))
             for name, schema in sorted(components.items())
         },
     )
 
 
-def refer(name: str) -> str:
+def component_ref(name: str) -> str:
     """A reference to a component."""
-    return REF + named(name)
+    return REF + component_name(name)
 
 
-def named(name: str) -> str:
+def component_name(name: str) -> str:
     """The name of a component: a list of threads is a `ThreadListing`."""
     generic = GENERIC.fullmatch(name)
     if generic is None:
@@ -83,7 +83,7 @@ def named(name: str) -> str:
 
 
 def _titled(name: str, schema: JsonObject) -> JsonObject:
-    return {**schema, "title": named(name)} if "title" in schema else schema
+    return {**schema, "title": component_name(name)} if "title" in schema else schema
 
 
 def _has_schema(type_: Any) -> bool:
@@ -105,7 +105,7 @@ def _hook(type_: type) -> JsonObject:
 
 
 def _forbid_unknown(components: dict[str, JsonObject], types: Sequence[Any]) -> None:
-    """Forbid unknown members in schemas of types that refuse them. Our values keep unknown members."""
+    """Forbid unknown members in schemas of types that refuse them. Public values keep unknown members."""
     for name, schema in _raw(types).items():
         if (
             name in components
@@ -152,18 +152,18 @@ class Operation(NamedTuple):
         yield from (spec.type for spec in self.responses.values())
         if (body := self.endpoint.arguments.body) is not None:
             yield body.type
-        if (described_body := self.endpoint.request_body) is not None:
-            yield from (one for one in described_body.content.values() if not isinstance(one, dict))
+        if (request_body := self.endpoint.request_body) is not None:
+            yield from (one for one in request_body.content.values() if not isinstance(one, dict))
 
 
 def document(router: Router, root: str, groups: frozenset[Group]) -> bytes:
     """The document of the published routes as JSON. `root` is the path from it to the application."""
-    with _LOCK:  # it takes a second: concurrent requests wait for the same result
-        return _encoded(router, root, groups)
+    with _LOCK:  # generating it takes a second: concurrent requests wait for the same result
+        return _document_bytes(router, root, groups)
 
 
 @cache
-def _encoded(router: Router, root: str, groups: frozenset[Group]) -> bytes:
+def _document_bytes(router: Router, root: str, groups: frozenset[Group]) -> bytes:
     return dumps(describe_api(router.endpoints, root, groups))
 
 
@@ -172,7 +172,7 @@ def describe_api(
 ) -> JsonObject:
     """The document."""
     operations = list(_operations(endpoints, groups))
-    known = described(type_ for one in operations for type_ in one.types if type_ not in NO_SCHEMA)
+    known = describe_types(type_ for one in operations for type_ in one.types if type_ not in NO_SCHEMA)
     names = _names(operations)
     paths: JsonObject = {}
     for one in operations:
@@ -212,7 +212,7 @@ def _operations(endpoints: Sequence[Endpoint], groups: frozenset[Group]) -> Iter
 
 
 def _names(operations: Sequence[Operation]) -> dict[tuple[str, str], str]:
-    """The ids of operations: the names of their functions. Of equal names, the shortest path keeps its."""
+    """The ids of operations: the names of their functions. For equal ones, the shortest path has the name."""
     first: dict[str, Operation] = {}
     names: dict[tuple[str, str], str] = {}
     for one in sorted(operations, key=lambda one: (len(one.path), one.path, one.method)):
@@ -229,9 +229,9 @@ def _difference(one: Operation, other: Operation) -> str:
     return " ".join(word for word in one.path.split("/") if word not in known) or one.method
 
 
-def _operation(one: Operation, known: Described, names: dict[tuple[str, str], str]) -> JsonObject:
+def _operation(one: Operation, known: TypeSchemas, names: dict[tuple[str, str], str]) -> JsonObject:
     endpoint = one.endpoint
-    described_as: JsonObject = {
+    members: JsonObject = {
         "tags": list(endpoint.tags),
         "summary": endpoint.summary,
         "description": endpoint.description,
@@ -241,10 +241,10 @@ def _operation(one: Operation, known: Described, names: dict[tuple[str, str], st
         "responses": _responses(one, known),
     }
     if one.permission is None:
-        described_as["security"] = []
+        members["security"] = []
     else:
-        described_as[ROLES] = list(roles_with(one.permission))
-    return {key: item for key, item in described_as.items() if item or key == "security"}
+        members[ROLES] = list(roles_with(one.permission))
+    return {key: item for key, item in members.items() if item or key == "security"}
 
 
 def camel(text: str) -> str:
@@ -264,14 +264,14 @@ def _parameters(endpoint: Endpoint) -> list[JsonObject]:
 
 def _parameter(parameter: Parameter) -> JsonObject:
     in_path = parameter.source == "path"
-    described_as: JsonObject = {
+    members: JsonObject = {
         "name": camel(parameter.name) if in_path else parameter.name,
         "in": parameter.source,
         "required": parameter.default is REQUIRED,
         "description": parameter.spec.description,
     }
     schema = _parameter_schema(parameter)
-    return {**{key: item for key, item in described_as.items() if item}, "schema": schema}
+    return {**{key: item for key, item in members.items() if item}, "schema": schema}
 
 
 def _parameter_schema(parameter: Parameter) -> JsonObject:
@@ -296,7 +296,7 @@ def _parameter_schema(parameter: Parameter) -> JsonObject:
 # Bodies
 
 
-def _request_body(endpoint: Endpoint, known: Described) -> JsonObject | None:
+def _request_body(endpoint: Endpoint, known: TypeSchemas) -> JsonObject | None:
     if (body := endpoint.request_body) is not None:
         content = {
             media_type: _media(known.schemas[one] if not isinstance(one, dict) else one, body.examples)
@@ -305,8 +305,8 @@ def _request_body(endpoint: Endpoint, known: Described) -> JsonObject | None:
         return _with_description({"content": content, "required": body.required}, body.description)
     if (argument := endpoint.arguments.body) is not None:
         media = _media(known.schemas.get(argument.type, {}), argument.spec.examples)
-        described_as = {"content": {JSON: media}, "required": argument.default is REQUIRED}
-        return _with_description(described_as, argument.spec.description)
+        members = {"content": {JSON: media}, "required": argument.default is REQUIRED}
+        return _with_description(members, argument.spec.description)
     return None
 
 
@@ -323,7 +323,7 @@ def _media(schema: JsonObject, examples: Sequence[Any]) -> JsonObject:
 # Responses
 
 
-def _responses(one: Operation, known: Described) -> JsonObject:
+def _responses(one: Operation, known: TypeSchemas) -> JsonObject:
     """All responses of an operation, by status, including the problems that every operation may have."""
     responses: JsonObject = {
         str(status): _success(status, spec, known, has_body=one.method != "head")
@@ -336,7 +336,7 @@ def _responses(one: Operation, known: Described) -> JsonObject:
     return responses
 
 
-def _success(status: int, spec: ResponseSpec, known: Described, *, has_body: bool) -> JsonObject:
+def _success(status: int, spec: ResponseSpec, known: TypeSchemas, *, has_body: bool) -> JsonObject:
     description = spec.description or SUCCESSES.get(status, HTTPStatus(status).phrase)
     media_type = spec.media_type or (None if spec.type is None else JSON)
     if media_type is None or not has_body:

@@ -29,7 +29,7 @@ def _hash(text: str) -> str:
 STYLE: Final = _read("page.css")
 SCRIPT: Final = _read("page.js")
 PAGE: Final = _read("page.html").replace("/*STYLE*/", STYLE).replace("/*SCRIPT*/", SCRIPT).encode()
-"""The whole page: it only loads the document."""
+"""The page, which loads the document."""
 
 POLICY: Final = "; ".join(
     [
@@ -54,8 +54,8 @@ HEADERS: Final[Mapping[str, str]] = {
 @get("/api/openapi.json", in_schema=False)
 async def get_openapi(request: Request, caller: ActingCaller) -> Response:
     """The OpenAPI document."""
-    made = await asyncio.to_thread(document, request.app, "..", caller.state.published)
-    return Response(made, headers={"cache-control": "no-cache"}, media_type=MEDIA_TYPE)
+    content = await asyncio.to_thread(document, request.app, "..", caller.state.published)
+    return Response(content, headers={"cache-control": "no-cache"}, media_type=MEDIA_TYPE)
 
 
 @get("/api/docs", in_schema=False)
@@ -67,5 +67,5 @@ async def get_page() -> Response:
 @get("/api/docs/openapi.json", in_schema=False)
 async def get_document_of_page(request: Request, caller: Caller) -> Response:
     """The OpenAPI document, with paths relative to the page."""
-    made = await asyncio.to_thread(document, request.app, "../..", caller.state.published)
-    return Response(made, headers=HEADERS, media_type=MEDIA_TYPE)
+    content = await asyncio.to_thread(document, request.app, "../..", caller.state.published)
+    return Response(content, headers=HEADERS, media_type=MEDIA_TYPE)

@@ -24,7 +24,7 @@ TYPES: Final[Mapping[str, str]] = {
 }
 COMPRESSIBLE: Final = frozenset({"css", "html", "js", "mjs", "svg"})
 
-START: Final = "index.html"
+INDEX: Final = "index.html"
 BUILT: Final = "built"
 FOLDER_VARIABLE: Final = "PARTITA_PAGE"
 """The environment variable with the folder of another build, for development."""
@@ -54,24 +54,19 @@ def web_files() -> Mapping[str, WebFile]:
     """All files of the web UI by path. If it is not built, `/` explains how to build it."""
     folder = os.environ.get(FOLDER_VARIABLE)
     root = Path(folder) if folder else files(__package__ or __name__).joinpath(BUILT)
-    found = dict(_below(root, "/")) if root.is_dir() else {}
-    start = found.pop(f"/{START}", None) or _file(START, MISSING.encode(), "/")
-    return {"/": start, **found}
+    found = dict(_files_below(root, "/")) if root.is_dir() else {}
+    index = found.pop(f"/{INDEX}", None) or _file(INDEX, MISSING.encode(), "/")
+    return {"/": index, **found}
 
 
-def is_built() -> bool:
-    """Whether the web UI is built."""
-    return len(web_files()) > 1
-
-
-def _below(folder: Traversable, path: str) -> list[tuple[str, WebFile]]:
+def _files_below(folder: Traversable, path: str) -> list[tuple[str, WebFile]]:
     found: list[tuple[str, WebFile]] = []
     for entry in folder.iterdir():
-        below = f"{path}{entry.name}"
+        entry_path = f"{path}{entry.name}"
         if entry.is_dir():
-            found.extend(_below(entry, f"{below}/"))
+            found.extend(_files_below(entry, f"{entry_path}/"))
         elif not entry.name.startswith("."):
-            found.append((below, _file(entry.name, entry.read_bytes(), below)))
+            found.append((entry_path, _file(entry.name, entry.read_bytes(), entry_path)))
     return found
 
 

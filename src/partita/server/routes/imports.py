@@ -16,7 +16,7 @@ from partita.server.responses import while_connected
 from partita.server.uploads.files import DetectedUpload, Upload, detect_upload, is_companion, receive
 from partita.server.uploads.logs import import_uploaded_logs
 from partita.server.uploads.messages import Payload, import_payload, read_payload
-from partita.server.worker_pool import only
+from partita.server.worker_pool import single_value
 from partita.store.bulk.writer import Counts
 from partita.types.json import JsonObject
 
@@ -163,7 +163,7 @@ async def _import(
 ) -> ImportResult:
     size = sum(upload.size for upload in uploads)
     pool = caller.state.workers
-    read: ReadUploads = await pool.run(size, only, read_uploads, uploads, format, thread_id)
+    read: ReadUploads = await pool.run(size, single_value, read_uploads, uploads, format, thread_id)
     result = ImportResult(dry_run, list(map(_file, read.detected)), [], 0, MessageCounts(), 0, 0, [], [], [])
     messages = [one for one in read.detected if one.agent is None]
     for one, payload in zip(messages, read.payloads, strict=True):

@@ -31,7 +31,7 @@ from .pasted_text import MessagesOfText, Note, Source, known_format, read, read_
 
 V4: Final = Guess("ai-sdk-data-stream-v4", 0.95, "lines that begin with a code")
 
-LARGEST: Final = 32 * 1024 * 1024
+MAX_BYTES: Final = 32 * 1024 * 1024
 """The largest number of bytes of a text."""
 
 MOST_LISTED: Final = 5000
@@ -139,8 +139,8 @@ async def _body(request: Request) -> bytes:
     data = bytearray()
     async for piece in request.stream():
         data += piece
-        if len(data) > LARGEST:
-            raise Problem(413, f"more than {LARGEST} bytes", hint="import it: partita import FILE")
+        if len(data) > MAX_BYTES:
+            raise Problem(413, f"more than {MAX_BYTES} bytes", hint="import it: partita import FILE")
     return bytes(data)
 
 

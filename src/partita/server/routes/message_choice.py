@@ -12,7 +12,7 @@ from partita.store.store import Store
 from partita.store.values import BlobMode, Branch, MessageFilter, Page, Role
 from partita.types.messages import Message, MessageType
 
-from .parameters import LARGEST_SEQ, MOST, SEVERAL, Cursor, Direction, Since, Until, chosen, moment_of
+from .parameters import LARGEST_SEQ, MAX_ITEMS, SEVERAL, Cursor, Direction, Since, Until, chosen, moment_of
 
 PAGE: Final = 50
 MOST_IDS: Final = 100
@@ -44,14 +44,14 @@ Bare: TypeAlias = Annotated[
     bool, Query(description="Return the array alone. Without `limit`, it has all messages.")
 ]
 Size: TypeAlias = Annotated[
-    int | None, Query(ge=1, le=MOST, description=f"The number of messages at most. Default: {PAGE}.")
+    int | None, Query(ge=1, le=MAX_ITEMS, description=f"The number of messages at most. Default: {PAGE}.")
 ]
 Order: TypeAlias = Annotated[Direction, Query(description="Start with the first, or with the last message.")]
 Around: TypeAlias = Annotated[
     str | None, Query(description="The id of a message to return together with its neighbours.")
 ]
 Near: TypeAlias = Annotated[
-    int, Query(ge=0, le=MOST, description="The number of messages on this side of `around`.")
+    int, Query(ge=0, le=MAX_ITEMS, description="The number of messages on this side of `around`.")
 ]
 Ids: TypeAlias = Annotated[
     list[str] | None,

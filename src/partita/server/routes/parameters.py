@@ -11,7 +11,7 @@ from partita.types.times import in_utc
 
 T = TypeVar("T", bound=str)
 
-MOST: Final = 500
+MAX_ITEMS: Final = 500
 """The largest number of items of a page."""
 
 LARGEST_SEQ: Final = 2**53 - 1
@@ -19,7 +19,7 @@ LARGEST_SEQ: Final = 2**53 - 1
 
 SEVERAL: Final = "Repeat the parameter, or separate values by commas."
 
-Limit: TypeAlias = Annotated[int, Query(ge=1, le=MOST, description="The number of items at most.")]
+Limit: TypeAlias = Annotated[int, Query(ge=1, le=MAX_ITEMS, description="The number of items at most.")]
 Cursor: TypeAlias = Annotated[
     str | None, Query(description="The position to continue at: `next` of the previous page, unchanged.")
 ]

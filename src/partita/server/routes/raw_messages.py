@@ -38,7 +38,7 @@ from .messages import no_message
 from .parameters import Cursor
 from .run_log import PAGE_BYTES, PAGE_RECORDS, LogRecord, first_of, log_record
 
-MOST_RUNS: Final = 500
+MAX_RUNS: Final = 500
 MOST_COPIES: Final = 16
 """How many copies of copies are followed to find the original thread."""
 
@@ -223,7 +223,7 @@ def _runs(tx: Transaction, message: Message, run_id: str) -> Sequence[Run]:
     run = runs.from_row(runs.find(tx, run_id))
     if is_imported(run):
         return [run]
-    page = runs.list_runs(tx, RunFilter(thread_id=run.thread_id), limit=MOST_RUNS)
+    page = runs.list_runs(tx, RunFilter(thread_id=run.thread_id), limit=MAX_RUNS)
     others = [one for one in page.items if one.message_id == message.id and one.id != run.id]
     return [*reversed([one for one in others if not is_imported(one)]), run]
 

@@ -71,7 +71,7 @@ async def stream_run(
 ) -> EventStream:
     """The stored chunks of a run, then those that arrive, until the run ends: server-sent events with ids. A
     client that reconnects with the id of its last event receives what follows. Disconnecting does not stop
-    the run. An imported run has no chunks of its own: replay it. `as` selects another protocol.
+    the run. An imported run has no stored chunks: replay it. `as` selects another protocol.
     """
     run = await _check_log(caller, run_id)
     settings = caller.state.settings

@@ -18,7 +18,7 @@ from partita.server.routes.run_log import redact_requests
 from partita.server.sharing.request import ShareRequest
 from partita.server.sharing.shared_file import MEDIA_TYPES, SharedFile, shared_file
 from partita.server.sharing.thread_content import RunLog, ThreadContent, read_content
-from partita.server.worker_pool import only, spooled
+from partita.server.worker_pool import single_value, spooled
 from partita.version import __version__
 
 from .convert import ConversionLoss, losses_of
@@ -142,7 +142,7 @@ def _name_and_file(items: Iterator[Any]) -> tuple[str, SpooledFile]:
 async def _summary(caller: CallerView, thread_id: str, request: ShareRequest) -> FileSummary:
     content = await _content(caller, thread_id, request)
     summary: FileSummary = await caller.state.workers.run(
-        content.size, only, file_summary, content, request, __version__
+        content.size, single_value, file_summary, content, request, __version__
     )
     return summary
 
@@ -173,7 +173,7 @@ async def _content(caller: CallerView, thread_id: str, request: ShareRequest) ->
     thread = await thread_of(caller, thread_id)
     most = caller.state.settings.limits.memory_bytes // MEMORY_PART
     logs = request.format == "fixture"
-    content = await read_content(caller.store, thread, request.messages, logs=logs, most_bytes=most)
+    content = await read_content(caller.store, thread, request.messages, logs=logs, max_bytes=most)
     return content._replace(runs=[_without_requests(caller, log) for log in content.runs])
 
 

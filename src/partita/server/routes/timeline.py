@@ -91,7 +91,7 @@ async def read_timeline(
     ] = 0.0,
 ) -> Reply[Timeline]:
     """All entries of the log of a run, including notes. A page has fewer events if chunks are large. An
-    imported run has no chunks of its own: they are made from its messages, with the times that are known.
+    imported run has no stored chunks: they are made from its messages, with the times that are known.
     """
     run = await run_of(caller, run_id)
     if wait and run.status in ACTIVE and not is_imported(run):

@@ -14,7 +14,7 @@ from partita.types.messages import ToolCallPart
 from partita.types.tool_views import ToolView
 from partita.views.tool_view import tool_view
 
-MOST: Final = 500
+MAX_CALLS: Final = 500
 """The largest number of calls of a request."""
 
 CALL: Final[Codec[ToolCallPart]] = Codec(ToolCallPart)
@@ -59,8 +59,8 @@ async def classify_calls(
     Nothing is stored. For stored messages, use `views=true` when you list them.
     """
     calls = data.get("calls") if is_object(data) else None
-    if not is_array(calls) or len(calls) > MOST:
-        problem = f"expected a list of at most {MOST} calls"
+    if not is_array(calls) or len(calls) > MAX_CALLS:
+        problem = f"expected a list of at most {MAX_CALLS} calls"
         raise Problem(400, problem, where="$.calls", hint="send the calls in several requests")
     thread_id = data.get("threadId")
     thread = await caller.store.threads.get(thread_id) if isinstance(thread_id, str) else None

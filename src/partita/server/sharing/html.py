@@ -18,8 +18,8 @@ from partita.views.messages import tool_views
 SCRIPT: Final = "/reader/reader.js"
 STYLE: Final = "/reader/reader.css"
 
-LARGEST_FILES: Final = 24 * 1024 * 1024
-"""The largest number of bytes of files (as data URLs) in the page. Names replace the other files."""
+MAX_FILE_BYTES: Final = 24 * 1024 * 1024
+"""The largest number of bytes of files (as data URLs) in the page. The rest is replaced by names."""
 
 FILES: Final = ("file", "image", "reasoning-file")
 THREAD_MEMBERS: Final = ("id", "title", "agent", "project", "createdAt", "updatedAt")
@@ -47,7 +47,7 @@ BODY: Final = """</style>
 </head>
 <body>
 <div id="root"></div>
-<noscript>This file shows a conversation with JavaScript of its own.</noscript>
+<noscript>This file needs JavaScript to show the conversation.</noscript>
 <script type="application/json" id="partita">"""
 CODE: Final = """</script>
 <script>"""
@@ -67,7 +67,7 @@ class HtmlFile(NamedTuple):
 def html(thread: Thread, messages: Sequence[Message], facts: JsonObject, version: str) -> HtmlFile:
     """The HTML file of a thread. `facts` are shown to the reader."""
     script, style = _reader()
-    limit = _FileLimit(LARGEST_FILES)
+    limit = _FileLimit(MAX_FILE_BYTES)
     members: JsonObject = to_json(thread)
     data: JsonObject = {
         "partita": version,
@@ -92,7 +92,7 @@ def _reader() -> tuple[bytes, bytes]:
         raise Problem(
             501,
             "the reader of shared files is not built",
-            hint="in a checkout, `make web` builds it; the other formats need none",
+            hint="in a checkout, `make web` builds it; the other formats do not need it",
         )
     return _MARKUP.sub(rb"\\x3c\1", files[SCRIPT].data), _STYLE_END.sub(rb"<\\/", files[STYLE].data)
 

@@ -37,7 +37,7 @@ class RedactRequest(msgspec.Struct, forbid_unknown_fields=True):
         if unknown := sorted(kinds - BY_NAME.keys()):
             raise Problem(
                 400,
-                f"no kind of secret {unknown[0]!r}",
+                f"unknown kind of secret {unknown[0]!r}",
                 where="redact.kinds",
                 hint=f"use some of {', '.join(BY_NAME)}",
             )

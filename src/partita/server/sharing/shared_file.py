@@ -23,7 +23,7 @@ from .html import html
 from .request import ShareFormat, ShareRequest
 from .thread_content import RedactedThread, ThreadContent, redact_thread
 
-LARGEST: Final = 256 * 1024 * 1024
+MAX_BYTES: Final = 256 * 1024 * 1024
 MEDIA_TYPES: Final[Mapping[ShareFormat, str]] = {
     "html": "text/html; charset=utf-8",
     "markdown": "text/markdown; charset=utf-8",
@@ -40,7 +40,7 @@ _UNSAFE: Final = re.compile(r"[^A-Za-z0-9]+")
 
 
 class SharedFile(NamedTuple):
-    """A file, the thread that it is made of, and what the format could not carry over."""
+    """A file, the redacted thread in it, and the losses of its format."""
 
     pieces: Sequence[bytes]
     name: str
@@ -63,9 +63,9 @@ def shared_file(content: ThreadContent, request: ShareRequest, version: str) -> 
     title = redacted.thread.title or "conversation"
     name = _UNSAFE.sub("-", title).strip("-").lower()[:60] or "conversation"
     file = _write(redacted, request, version)._replace(name=f"{name}.{SUFFIXES[request.format]}")
-    if file.size > LARGEST:
+    if file.size > MAX_BYTES:
         raise Problem(
-            413, f"the file would have more than {LARGEST} bytes", hint="leave out tool outputs or files"
+            413, f"the file would have more than {MAX_BYTES} bytes", hint="leave out tool outputs or files"
         )
     return file
 
@@ -97,7 +97,7 @@ def markdown(thread: Thread, messages: Sequence[Message]) -> Iterator[str]:
 
 
 def _fixture(redacted: RedactedThread) -> bytes:
-    """The thread as a recording for tests, which `partita_replay` serves."""
+    """The thread as a recording for tests, for `partita_replay`."""
     thread = redacted.thread
     recording = Recording(
         origin=origin_of("thread", thread.id, agent=thread.agent, title=thread.title),
@@ -123,7 +123,7 @@ def _lines(redacted: RedactedThread, target: str) -> SharedFile:
 
 
 def session_facts(thread: Thread) -> SessionFacts:
-    """What the thread contains about its session."""
+    """The facts about the session that the thread contains."""
     metadata = thread.metadata or {}
     known = {name: value for name, value in metadata.items() if isinstance(value, str)}
     return SessionFacts(
@@ -145,7 +145,7 @@ def _facts(redacted: RedactedThread) -> JsonObject:
 
 def _log_notices(redacted: RedactedThread) -> list[str]:
     dropped = sum(run.dropped for run in redacted.runs)
-    cut = sum(run.cut for run in redacted.runs)
+    cut = sum(run.is_cut for run in redacted.runs)
     notices: list[str] = []
     if dropped:
         notices.append(f"{dropped} raw records are left out: not all secrets could be replaced in them")

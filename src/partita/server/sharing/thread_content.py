@@ -1,4 +1,4 @@
-"""The content of a shared thread: read from the store, then without secrets and what is left out."""
+"""The content of a shared thread: read from the store, then redacted and reduced to what is shared."""
 
 from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
@@ -31,25 +31,25 @@ from .request import WhichMessages
 # Reading: complete messages, with their large values
 
 PAGE: Final = 200
-LARGEST: Final = 256 * 1024 * 1024
-"""The largest number of bytes of messages of a file."""
+MAX_MESSAGE_BYTES: Final = 256 * 1024 * 1024
+"""The largest number of bytes of messages in a file."""
 
-LARGEST_LOGS: Final = 64 * 1024 * 1024
-"""The largest number of bytes of logs of a fixture. What exceeds it is left out, with a notice."""
+MAX_LOG_BYTES: Final = 64 * 1024 * 1024
+"""The largest number of bytes of logs in a fixture. Further entries are left out, with a notice."""
 
-MOST_RUNS: Final = 500
+MAX_RUNS: Final = 500
 
 
 class RunLog(NamedTuple):
-    """A run and its log. `cut`: entries are missing, because it is too long or was dropped.
+    """A run and its log. `is_cut`: entries are missing, because the log is too long or was dropped.
 
-    Unless `whole`, only its chunks are shared: requests to models contain messages that are left out.
+    Unless `has_requests`, only its chunks are shared: requests to models contain messages that are left out.
     """
 
     run: Run
     entries: Sequence[StoredEntry]
-    cut: bool = False
-    whole: bool = True
+    is_cut: bool = False
+    has_requests: bool = True
 
 
 class ThreadContent(NamedTuple):
@@ -63,10 +63,10 @@ class ThreadContent(NamedTuple):
 
 
 async def read_content(
-    store: Store, thread: Thread, which: WhichMessages, *, logs: bool, most_bytes: int = LARGEST
+    store: Store, thread: Thread, which: WhichMessages, *, logs: bool, max_bytes: int = MAX_MESSAGE_BYTES
 ) -> ThreadContent:
     """The selected messages of a thread, and with `logs` the logs of its runs."""
-    messages, size = await _messages(store, thread.id, which, most_bytes)
+    messages, size = await _messages(store, thread.id, which, max_bytes)
     if not logs:
         return ThreadContent(thread, messages, size=size)
     runs = await _runs(store, thread.id, messages)
@@ -74,12 +74,12 @@ async def read_content(
     if which.only is None:
         return ThreadContent(thread, messages, runs, size)
     selected = {message.run_id for message in messages}
-    some = [log._replace(whole=False) for log in runs if log.run.id in selected]
+    some = [log._replace(has_requests=False) for log in runs if log.run.id in selected]
     return ThreadContent(thread, messages, some, size)
 
 
 async def _messages(
-    store: Store, thread_id: str, which: WhichMessages, most_bytes: int
+    store: Store, thread_id: str, which: WhichMessages, max_bytes: int
 ) -> tuple[list[Message], int]:
     only = None if which.only is None else frozenset(which.only)
     found: list[Message] = []
@@ -92,10 +92,10 @@ async def _messages(
             if only is None or message.id in only:
                 size += len(encode(message))
                 found.append(message)
-        if size > most_bytes:
+        if size > max_bytes:
             raise Problem(
                 413,
-                f"the messages have more than {most_bytes} bytes",
+                f"the messages have more than {max_bytes} bytes",
                 hint="select some of them: messages.only; this is an eighth of the limit `memory_bytes`",
             )
         if (cursor := page.next) is None:
@@ -106,38 +106,43 @@ async def _runs(store: Store, thread_id: str, messages: Sequence[Message]) -> li
     """The runs of a thread, the oldest first, with their logs up to a total size."""
     runs: list[Run] = []
     cursor = None
-    while len(runs) < MOST_RUNS:
+    while len(runs) < MAX_RUNS:
         page = await store.runs.list(RunFilter(thread_id=thread_id), limit=100, cursor=cursor)
         runs.extend(page.items)
         if (cursor := page.next) is None:
             break
-    room = LARGEST_LOGS
+    remaining = MAX_LOG_BYTES
     logs: list[RunLog] = []
     for run in reversed(runs):
-        log = _log_of_import(run, messages) if is_imported(run) else await store.read(_log, run, room)
-        room -= sum(entry.size for entry in log.entries)
+        log = _log_of_import(run, messages) if is_imported(run) else await store.read(_log, run, remaining)
+        remaining -= sum(entry.size for entry in log.entries)
         logs.append(log)
     return logs
 
 
 def _log_of_import(run: Run, messages: Sequence[Message]) -> RunLog:
     """An imported run. Its log has no chunks: they are made from its messages."""
-    own = [one for one in messages if isinstance(one, AssistantMessage) and one.run_id == run.id]
+    responses = [one for one in messages if isinstance(one, AssistantMessage) and one.run_id == run.id]
     return RunLog(
-        run, [StoredEntry(0, encode(chunk), None) for message in own for chunk in chunks_of_message(message)]
+        run,
+        [
+            StoredEntry(0, encode(chunk), None)
+            for message in responses
+            for chunk in chunks_of_message(message)
+        ],
     )
 
 
-def _log(tx: Transaction, run: Run, room: int) -> RunLog:
+def _log(tx: Transaction, run: Run, remaining: int) -> RunLog:
     entries: list[StoredEntry] = []
     try:
         for _, entry in stored_entries(tx, run.id):
-            room -= entry.size
-            if room < 0:
-                return RunLog(run, entries, cut=True)
+            remaining -= entry.size
+            if remaining < 0:
+                return RunLog(run, entries, is_cut=True)
             entries.append(entry)
     except NotFoundError:  # it was dropped
-        return RunLog(run, (), cut=True)
+        return RunLog(run, (), is_cut=True)
     return RunLog(run, entries)
 
 
@@ -149,26 +154,26 @@ class RedactedRun(NamedTuple):
 
     exchanges: Sequence[Exchange]
     dropped: int
-    cut: bool
+    is_cut: bool
 
 
 def redact_run(log: RunLog, messages: Sequence[Message], redactor: Redactor, choice: Choice) -> RedactedRun:
-    """A run without secrets. If parts are left out, so are raw records: parts cannot be removed from them."""
+    """A run without secrets. If parts are left out, so are raw records, which cannot be reduced to parts."""
     raw_records = sum(entry.raw is not None for entry in log.entries)
     if choice.messages or choice.parts:
-        return RedactedRun((), raw_records, cut=True)
+        return RedactedRun((), raw_records, is_cut=True)
     path = f"runs.{log.run.id}"
-    words = prompt_before(messages, log.run)
-    if choice or not log.whole:
+    prompt_text = prompt_before(messages, log.run)
+    if choice or not log.has_requests:
         recorded = [decode_chunk(entry.chunk) for entry in log.entries if entry.chunk is not None]
         chunks = [chunk for chunk in recorded if not is_note(chunk) and not is_left_out(chunk, choice.kinds)]
         shared = [to_json(chunk) for chunk in redacted_chunks(chunks, redactor, path).chunks]
-        prompt = None if words is None else redactor.text(words, path)
+        prompt = None if prompt_text is None else redactor.text(prompt_text, path)
         exchanges = [Exchange(prompt=prompt, chunks=shared)] if shared else ()
-        return RedactedRun(exchanges, raw_records, log.cut)
-    complete = exchanges_of(RecordedRun(log.run, list(map(_record, enumerate(log.entries, 1)))), words)
+        return RedactedRun(exchanges, raw_records, log.is_cut)
+    complete = exchanges_of(RecordedRun(log.run, list(map(_record, enumerate(log.entries, 1)))), prompt_text)
     exchanges = [clean_exchange(one, redactor, f"{path}[{place}]") for place, one in enumerate(complete)]
-    return RedactedRun(exchanges, 0, log.cut)
+    return RedactedRun(exchanges, 0, log.is_cut)
 
 
 def _record(numbered: tuple[int, StoredEntry]) -> LogRecord:
@@ -178,7 +183,7 @@ def _record(numbered: tuple[int, StoredEntry]) -> LogRecord:
 
 
 class RedactedThread(NamedTuple):
-    """The content of a file: without secrets and what is left out."""
+    """The content of a file, without secrets and left-out content."""
 
     thread: Thread
     messages: tuple[Message, ...]
@@ -188,25 +193,25 @@ class RedactedThread(NamedTuple):
 
 
 def redact_thread(content: ThreadContent, rules: Rules, choice: Choice) -> RedactedThread:
-    """The content without secrets and what is left out.
+    """The content without secrets and left-out content.
 
     The whole thread is searched first, so that the numbers of secrets do not depend on what is left out.
     """
     redactor = Redactor(rules)
     thread = replace(content.thread, resource_id=None)
-    whole = tuple(replace(message, resource_id=None) for message in content.messages)
+    complete = tuple(replace(message, resource_id=None) for message in content.messages)
     remover = Remover(choice)
-    messages = remover.messages(whole)
+    messages = remover.messages(complete)
     removed = dict(remover.counts)
     redacted(thread, redactor)
-    redacted(whole, redactor)
+    redacted(complete, redactor)
     for log in content.runs:
-        redact_run(log, whole, redactor, choice)
+        redact_run(log, complete, redactor, choice)
     redactor.start_replacing()
     return RedactedThread(
         redacted(thread, redactor, "thread"),
         redacted(messages, redactor),
-        tuple(redact_run(log, whole, redactor, choice) for log in content.runs),
+        tuple(redact_run(log, complete, redactor, choice) for log in content.runs),
         redactor.findings,
         removed,
     )

@@ -30,12 +30,12 @@ from partita.server.worker_pool import check_expansion
 from partita.types.json import Json, is_array
 
 BUFFER_BYTES: Final = 1024 * 1024
-"""About the number of bytes that are written at once."""
+"""About how many bytes are written at once."""
 
-MOST_FILES: Final = 500
+MAX_FILES: Final = 500
 """The largest number of files of a form."""
 
-LONGEST_NAME: Final = 120
+MAX_NAME_LENGTH: Final = 120
 COMPRESSED: Final = (".gz", ".zst")
 UNNAMED: Final = "upload"
 NUMBERED_FOLDER: Final = ".{}"
@@ -57,16 +57,16 @@ class Upload(NamedTuple):
 
 
 class UploadWriter:
-    """Writes the file of an upload while it arrives. `most` limits its decompressed size."""
+    """Writes the file of an upload while it arrives. `max_bytes` limits its decompressed size."""
 
-    def __init__(self, folder: Path, name: str, limits: Limits, most: int) -> None:
+    def __init__(self, folder: Path, name: str, limits: Limits, max_bytes: int) -> None:
         self._name = safe_name(name)
         self._path = _free_path(folder, self._name)
         self._file: BinaryIO = self._path.open("wb")
         self._decompressor = Decompressor(self._name)
         self._digest = sha256()
         self._limits = limits
-        self._most = most
+        self._max_bytes = max_bytes
         self._buffer = bytearray()
         self._received = 0
         self.size = 0
@@ -99,9 +99,9 @@ class UploadWriter:
         try:
             for block in blocks:
                 self.size += len(block)
-                if self.size > self._most:
+                if self.size > self._max_bytes:
                     raise Problem(
-                        413, f"{self._name} has more than {self._most} bytes", hint="send it in pieces"
+                        413, f"{self._name} has more than {self._max_bytes} bytes", hint="send it in pieces"
                     )
                 check_expansion(self._received, self.size, self._limits, self._name)
                 self._digest.update(block)
@@ -161,11 +161,11 @@ class Form:
 
     def __init__(self, boundary: str) -> None:
         self._parser = self._checked(
-            lambda: _FORMS.PushMultipartParser(boundary, max_segment_count=MOST_FILES)
+            lambda: _FORMS.PushMultipartParser(boundary, max_segment_count=MAX_FILES)
         )
 
     def feed(self, data: bytes) -> Iterator[str | bytes | None]:
-        """The events of these bytes."""
+        """Parse bytes, and return their events."""
         if not data or self._parser.closed:  # for the parser, empty data would be the end
             return
         event: Any
@@ -173,14 +173,14 @@ class Form:
             yield (event.filename or "") if isinstance(event, _FORMS.MultipartSegment) else event
 
     def finish(self) -> None:
-        """Refuse a form that has no end."""
+        """Refuse an incomplete form."""
         self._checked(self._parser.close)
 
     def _checked(self, parse: Callable[[], Any]) -> Any:
         try:
             return parse()
         except _FORMS.MultipartError as error:
-            raise Problem(400, f"the form cannot be read: {error}", hint="is it complete?") from None
+            raise Problem(400, f"the form cannot be read: {error}", hint="send a complete form") from None
 
 
 def safe_name(name: str) -> str:
@@ -188,7 +188,7 @@ def safe_name(name: str) -> str:
     last = re.split(r"[/\\]", name)[-1]
     for suffix in COMPRESSED:
         last = last.removesuffix(suffix)
-    return _UNSAFE.sub("_", last)[-LONGEST_NAME:].lstrip(".") or UNNAMED
+    return _UNSAFE.sub("_", last)[-MAX_NAME_LENGTH:].lstrip(".") or UNNAMED
 
 
 def _free_path(folder: Path, name: str) -> Path:
@@ -219,7 +219,7 @@ class DetectedUpload(NamedTuple):
 
 
 NAMED: Final = "the request names it"
-"""Why an upload has its format, if the format was not detected."""
+"""The reason for the format of an upload, if it was not detected."""
 
 
 def is_companion(upload: Upload) -> bool:

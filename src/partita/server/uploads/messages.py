@@ -21,7 +21,7 @@ from partita.types.json import Json, is_array, is_object, loads
 from partita.types.messages import Message
 from partita.types.threads import Thread
 
-LARGEST: Final = 256 * 1024 * 1024
+MAX_BYTES: Final = 256 * 1024 * 1024
 """The largest number of bytes of messages: unlike a log, they are read as a whole."""
 
 
@@ -51,20 +51,22 @@ def read_payload(detected: DetectedUpload, thread_id: str | None) -> Payload:
         raise
     threads: dict[str, list[Message]] = {}
     for message in _with_ids(loaded.messages, payload, upload):
-        own = thread_id or message.thread_id or f"upload-{upload.digest[:24]}"
-        threads.setdefault(own, []).append(replace(message, thread_id=own, resource_id=None))
-    for own, messages in threads.items():
-        _check_ids(messages, own, upload)
-    prepared = {own: [prepare(message, own) for message in messages] for own, messages in threads.items()}
+        thread = thread_id or message.thread_id or f"upload-{upload.digest[:24]}"
+        threads.setdefault(thread, []).append(replace(message, thread_id=thread, resource_id=None))
+    for thread, messages in threads.items():
+        _check_ids(messages, thread, upload)
+    prepared = {
+        thread: [prepare(message, thread) for message in messages] for thread, messages in threads.items()
+    }
     return Payload(prepared, loaded.losses)
 
 
 def check_size(upload: Upload) -> None:
     """Refuse an upload that is too large to read as a whole."""
-    if upload.size > LARGEST:
+    if upload.size > MAX_BYTES:
         raise Problem(
             413,
-            f"{upload.name} has more than {LARGEST} bytes of messages",
+            f"{upload.name} has more than {MAX_BYTES} bytes of messages",
             hint="send it in several pieces",
         )
 
@@ -72,11 +74,11 @@ def check_size(upload: Upload) -> None:
 async def import_payload(store: Store, payload: Payload, title: str, *, dry_run: bool) -> ImportedMessages:
     """Write the messages that differ from the stored ones, all or none. With `dry_run`, only compare them."""
     batches: list[ThreadRows] = []
-    for own, prepared in payload.threads.items():
-        stored = await store.threads.get(own)
+    for thread_id, prepared in payload.threads.items():
+        stored = await store.threads.get(thread_id)
         times = [one.message.created_at for one in prepared if one.message.created_at is not None]
         thread = Thread(
-            id=own,
+            id=thread_id,
             title=None if stored is not None or title == UNNAMED else title,
             metadata={"upload": title} if stored is None else None,
             created_at=min(times, default=None) if stored is None else None,
@@ -139,6 +141,6 @@ def _check_ids(messages: Sequence[Message], thread_id: str, upload: Upload) -> N
             raise ConversionError(
                 f"two messages of thread {thread_id!r} have the id {message.id!r}",
                 where=upload.name,
-                hint="give each message its own id",
+                hint="give each message a unique id",
             )
         known.add(message.id)

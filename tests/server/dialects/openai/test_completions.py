@@ -156,7 +156,7 @@ async def test_errors_are_in_their_words(client: "openai.AsyncOpenAI") -> None:
         await client.chat.completions.create(model="quick", messages=odd)
     assert bad.value.type == "invalid_request_error"
     taken: Any = {"type": "function", "function": {"name": "look_up"}}
-    with pytest.raises(openai.BadRequestError, match="of its own"):
+    with pytest.raises(openai.BadRequestError, match="already has a tool"):
         await client.chat.completions.create(model="keeper", messages=[HELLO], tools=[taken])
     with pytest.raises(openai.InternalServerError, match="no more steps"):
         await client.chat.completions.create(model="mute", messages=[HELLO])
