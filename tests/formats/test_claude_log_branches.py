@@ -240,7 +240,7 @@ def test_an_id_that_a_notice_has_taken_is_not_the_prompts() -> None:
 
 
 def test_a_rewind_is_found_however_far_it_goes_back(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(branches, "RECENT", 20)
+    monkeypatch.setattr(branches, "MAX_LINES", 20)
     session = Session().turn("first")
     there = session.last
     for number in range(50):  # more lines than are remembered by their uuid

@@ -75,7 +75,7 @@ def test_a_result_whose_call_never_comes_is_kept_and_counted() -> None:
 def test_of_two_results_of_a_call_the_first_counts_and_the_second_is_kept(live: bool) -> None:
     reading = read(Session().work("Bake", "c1").result("c1", "cold").turn("Again"), live=live)
     assert reading.calls["c1"].output == TextOutput("c1 is done")
-    assert reading.puzzles == {"a result of a call that has one, or is long past": [7]}
+    assert reading.puzzles == {"a result of an old call, or of a call that has one": [7]}
     assert [data_of(note)["message"]["content"][0]["content"] for note in reading.notes] == ["cold"]
 
 

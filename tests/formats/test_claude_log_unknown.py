@@ -35,7 +35,7 @@ UNKNOWN: dict[str, tuple[Session, str]] = {
         Session().prompt("a").piece("m", {"type": "hologram", "of": KEPT}),
         "unknown content block 'hologram'",
     ),
-    "a block that is none": (Session().prompt("a").piece("m", KEPT), "a content block that is no object"),
+    "a block that is none": (Session().prompt("a").piece("m", KEPT), "a content block that is not an object"),
     "a call without a name": (
         Session().prompt("a").piece("m", {"type": "tool_use", "id": KEPT}),
         "a call without an id or a name",
@@ -48,9 +48,9 @@ UNKNOWN: dict[str, tuple[Session, str]] = {
         with_fields(Session().prompt("a").prompt("b"), 1, aura=KEPT),
         "unknown field 'aura' of user",
     ),
-    "an answer without a message": (
+    "a response without a message": (
         Session().prompt("a").add("assistant", note=KEPT),
-        "an answer without a message",
+        "a response without a message",
     ),
     "a user record without a message": (
         Session().prompt("a").add("user", note=KEPT),
@@ -58,7 +58,7 @@ UNKNOWN: dict[str, tuple[Session, str]] = {
     ),
     "a content that is neither text nor blocks": (
         Session().prompt("a").piece("m", message={"content": {"odd": KEPT}}),
-        "the content of an answer is neither text nor blocks",
+        "the content of a response is neither text nor blocks",
     ),
     "a time that cannot be read": (
         with_fields(Session().prompt("a").prompt(KEPT), 1, timestamp="yesterday"),

@@ -96,7 +96,7 @@ def test_inputs(script: Script, name: str, input: Json, said: JsonObject) -> Non
 
 def test_arguments_that_are_no_json_are_counted() -> None:
     script = Script().item("function_call", name="plant", arguments="{roses", call_id="c")
-    assert read(script.records).puzzles == {"arguments of a call that are no JSON": 1}
+    assert read(script.records).puzzles == {"arguments of a call that are not JSON": 1}
 
 
 def test_outputs_find_their_calls_in_any_order() -> None:

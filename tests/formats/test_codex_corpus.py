@@ -15,7 +15,7 @@ from tests.recordings import counted, files
 from tests.tables import each_row
 
 KNOWN = {
-    "arguments of a call that are no JSON",  # somebody masked them before publishing
+    "arguments of a call that are not JSON",  # somebody masked them before publishing
     "unknown record type 'hologram'",
 }
 """All that is not understood."""

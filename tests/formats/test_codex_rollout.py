@@ -244,7 +244,7 @@ def test_pieces_of_an_answer_are_parts_and_keep_what_is_said_of_them() -> None:
         TextPart("Two.", state="done", provider_metadata={"codex": {**said, "continues": True}}),
         DataPart("codex-content", content[2]),
     )
-    assert reading.puzzles == {"unknown content of an answer": 1}
+    assert reading.puzzles == {"unknown content of a response": 1}
 
 
 # Reasoning

@@ -174,9 +174,9 @@ def test_a_long_log_takes_little_memory() -> None:
 
 def test_a_longer_log_takes_no_more_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is remembered of lines, answers and calls is bounded; here the bounds are soon reached."""
-    monkeypatch.setattr(branches, "RECENT", 50)
+    monkeypatch.setattr(branches, "MAX_LINES", 50)
     monkeypatch.setattr(message_tree, "MAX_LINES", 50)
-    monkeypatch.setattr(conversation, "RESPONSES", 10)
+    monkeypatch.setattr(conversation, "MAX_RESPONSES", 10)
     monkeypatch.setattr(thread_builder, "REMEMBERED_CALLS", 20)
     size, peak = peak_of(lambda: turns(60, 600))
     longer, higher = peak_of(lambda: turns(600, 600))

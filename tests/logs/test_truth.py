@@ -50,10 +50,10 @@ FINDINGS: dict[str, dict[str, int]] = {
     },
     # Arguments that somebody blacked out before publishing; they are kept as the texts they are.
     "codex/sessions/2026/02/23/rollout-2026-02-23T12-41-04-019c8a4d-8f45-7010-8b5d-7fad920aa6f9.jsonl": {
-        "arguments of a call that are no JSON": 118,
+        "arguments of a call that are not JSON": 118,
     },
     "codex/sessions/2026/02/23/rollout-2026-02-23T13-19-38-019c8a70-dda7-7f33-98ea-f30553347322.jsonl": {
-        "arguments of a call that are no JSON": 1,
+        "arguments of a call that are not JSON": 1,
     },
 }
 """All that is not understood in files of known agents."""

@@ -1,8 +1,8 @@
-"""The records of one agent: the conversation of a session file, or of one sub-agent in it.
+"""The records of one agent: the conversation of a session file, or of a sub-agent in it.
 
 A response of the model is several records with one `message.id`; results, hooks and progress may be between
 them. In several versions the output tokens of early records are partial (anthropics/claude-code#22671): the
-record with the most output tokens counts, the later one if two have the same.
+record with the most output tokens is used, the later one if two are equal.
 """
 
 from collections.abc import Sequence
@@ -29,9 +29,9 @@ from partita.types.parts import DataPart, TextPart
 from .blocks import block_chunks, sources_of
 from .branches import Branches
 from .envelope import (
+    ADDED_NAMES,
     KIND,
     LINE,
-    MARKS,
     RECORD,
     SPLIT,
     STRING,
@@ -53,27 +53,27 @@ from .user_content import (
 )
 from .wire import AGENT_TOOLS, CLAUDE_CODE, KNOWN, NO_RESPONSE, SYNTHETIC, read_usage
 
-RESPONSES = 512
-"""How many responses are remembered, for records that come late."""
+MAX_RESPONSES = 512
+"""How many responses are remembered for late records."""
 
-PROMPT_SHOWN: Final = 300
+MAX_PROMPT: Final = 300
 
-_Early: TypeAlias = tuple[JsonObject, JsonObject, Json | UnsetType]
+_EarlyResult: TypeAlias = tuple[JsonObject, JsonObject, Json | UnsetType]
 _STEP: Final = c.StepStart()
-_KNOWN: Final = {kind: names | MARKS for kind, names in KNOWN.items()}
+_KNOWN: Final = {kind: names | ADDED_NAMES for kind, names in KNOWN.items()}
 _KNOWN_ASSISTANT: Final = _KNOWN["assistant"]
 _KNOWN_USER: Final = _KNOWN["user"]
-_SAME: Final = ("type", "uuid", LINE)
-"""Members that are the same in all results of one record."""
+_SHARED_MEMBERS: Final = ("type", "uuid", LINE)
+"""Members that all results in one record share."""
 
 _TEXTS: Final = {"text": "text", "thinking": "thinking", "redacted_thinking": "data"}
 """Blocks of text, and the member with the text."""
 
 
 class Response:
-    """A response of the model, as far as it was read."""
+    """A response of the model, with what was read of it so far."""
 
-    __slots__ = ("base", "blocks", "id", "key", "lines", "most", "run_id", "stop")
+    __slots__ = ("base", "blocks", "id", "key", "lines", "max_output", "run_id", "stop")
 
     def __init__(self, id: str, key: str, base: JsonObject, run_id: str | None = None) -> None:
         self.id = id
@@ -82,7 +82,7 @@ class Response:
         self.run_id = run_id
         self.blocks = 0
         self.lines: set[str] = set()
-        self.most = -1
+        self.max_output = -1
         self.stop: Json = None
 
 
@@ -90,65 +90,65 @@ class Conversation:
     """Reads the records of one agent into a sink."""
 
     def __init__(self, sink: LogSink, branches: Branches | None = None) -> None:
-        """`branches`: of the conversation; a sub-agent has none."""
+        """`branches`: those of the conversation; `None` for a sub-agent."""
         self._sink = sink
         self._branches = branches
         self._responses: dict[str, Response] = {}
         self._by_message: dict[str, Response] = {}
-        self._read: dict[str, None] = {}  # uuids of lines that are messages
-        self._early: dict[str, _Early] = {}  # results before their calls
+        self._read_uuids: dict[str, None] = {}  # uuids of lines that are messages
+        self._early_results: dict[str, _EarlyResult] = {}  # results before their calls
         self._has_prompt = False  # since the turn began
         self._has_response = False
 
     def finish(self) -> None:
-        """Keep results whose calls never came."""
-        for call in list(self._early):
+        """Keep the results whose calls were not found."""
+        for call in list(self._early_results):
             self._give_up(call)
 
-    # Records that do not fit
+    # Unknown and repeated records
 
     def _report_members(self, record: JsonObject, kind: str) -> None:
         for name in sorted(record.keys() - _KNOWN[kind]):
             self._sink.report_unknown(f"unknown field {name!r:.60} of {kind}")
 
-    def _own_id(self, uuid: Json, *, taken: bool) -> str:
-        """The id of a message that is one line. `taken`: a line of another kind has its uuid."""
+    def _line_id(self, uuid: Json, *, taken: bool) -> str:
+        """Return the id of a message of one line. `taken`: a line of another kind has its uuid."""
         if not isinstance(uuid, str):
             return f"line-{self._sink.position.offset}"
         return f"{uuid}/{self._sink.position.offset}" if taken else uuid
 
     def _is_taken(self, id: str) -> bool:
         """Whether a line of another kind has that uuid."""
-        known = self._branches is not None and self._branches.knows(id)
-        return known or id in self._read or id in self._by_message
+        known = self._branches is not None and self._branches.has_recent(id)
+        return known or id in self._read_uuids or id in self._by_message
 
     def _is_repeated(self, record: JsonObject, uuid: Json) -> bool:
-        """Whether a line was read before; it is kept beside the first, and changes nothing."""
+        """Whether a line was read before. It is kept as a note."""
         if type(uuid) is not str:
             return False
-        if uuid in self._read:
+        if uuid in self._read_uuids:
             self._note("claude-code-again", record)
             return True
-        self._read[uuid] = None
-        if len(self._read) > RESPONSES * 8:
-            self._read = dict.fromkeys(islice(self._read, RESPONSES * 4, None))
+        self._read_uuids[uuid] = None
+        if len(self._read_uuids) > MAX_RESPONSES * 8:
+            self._read_uuids = dict.fromkeys(islice(self._read_uuids, MAX_RESPONSES * 4, None))
         return False
 
     def _note(self, name: str, record: JsonObject) -> None:
         """Keep a record, under the number of its line."""
         self._sink.add_record(name, record, str(record.pop(LINE, self._sink.line)))
 
-    def _keep(self, what: str, record: JsonObject) -> None:
+    def _keep_unknown(self, what: str, record: JsonObject) -> None:
         self._sink.report_unknown(what)
         self._note("claude-code-unknown", record)
 
     # User records
 
-    def user(self, record: JsonObject) -> None:
-        """Results of calls, or text."""
+    def read_user(self, record: JsonObject) -> None:
+        """Read a user record: results of calls, or text."""
         message = record.get("message")
         if not is_object(message):
-            self._keep("a user record without a message", record)
+            self._keep_unknown("a user record without a message", record)
             return
         if not record.keys() <= _KNOWN_USER:
             self._report_members(record, "user")
@@ -156,20 +156,22 @@ class Conversation:
         taken = type(uuid) is str and self._is_taken(uuid)
         if self._is_repeated(record, uuid):
             return
-        if is_array(content) and any(type(it) is dict and it.get("type") == "tool_result" for it in content):
+        if is_array(content) and any(
+            type(one) is dict and one.get("type") == "tool_result" for one in content
+        ):
             if self._branches is not None and type(uuid) is str:
-                self._branches.other(uuid, record.get("parentUuid"))
+                self._branches.add_line(uuid, record.get("parentUuid"))
             del message["content"]
             content = self._results(record, content)
             if not content:
                 return
-        self._text(record, message, content, taken=taken)
+        self._add_text(record, message, content, taken=taken)
 
-    def _text(self, record: JsonObject, message: JsonObject, content: Json, *, taken: bool) -> None:
-        """Text as a message. `taken`: a line of another kind has the same uuid."""
+    def _add_text(self, record: JsonObject, message: JsonObject, content: Json, *, taken: bool) -> None:
+        """Add text as a message. `taken`: a line of another kind has the same uuid."""
         text = first_text(content)
         kind = kind_of_user(record, text)
-        id_ = self._own_id(record.get("uuid"), taken=taken)
+        id_ = self._line_id(record.get("uuid"), taken=taken)
         parts = parts_of_kind(kind, content, text)
         if kind in TAGGED:
             record["message"] = message | {"content": content}
@@ -202,7 +204,7 @@ class Conversation:
             self._sink.end_turn("interrupted", text)
 
     def _parent(self, record: JsonObject, is_prompt: bool, id: str, parts: Sequence[UserPart]) -> str | None:
-        """What a text follows. A prompt begins a turn, and so does a command after a response."""
+        """Return the parent of a text. A prompt begins a turn, and so does a command after a response."""
         if self._branches is None:
             return None
         if is_prompt or record.get(KIND) == "command":
@@ -211,17 +213,17 @@ class Conversation:
                 self._has_response = False
             self._has_prompt = True
         if not is_prompt:
-            self._branches.other(id, record.get("parentUuid"))
+            self._branches.add_line(id, record.get("parentUuid"))
             return None
         text = next((part.text for part in parts if isinstance(part, TextPart) and part.text.strip()), "")
         if text:
-            self._sink.set_fact("prompt", text[:PROMPT_SHOWN])
-        return self._branches.prompt(id, record.get("parentUuid", UNSET), id)
+            self._sink.set_fact("prompt", text[:MAX_PROMPT])
+        return self._branches.add_prompt(id, record.get("parentUuid", UNSET), id)
 
     # Results of tools
 
     def _results(self, record: JsonObject, content: list[Json]) -> list[Json]:
-        """Give results to their calls; returns the blocks that are not results."""
+        """Add results to their calls; return the other blocks."""
         structured = record.pop("toolUseResult", UNSET)
         if len(content) == 1 and is_object(content[0]):
             self._result(record, content[0], structured)
@@ -235,7 +237,7 @@ class Conversation:
                 positions.append(number)
                 continue
             self._result({**envelope, WITH: [number]}, block, structured)
-            envelope, structured = {name: record[name] for name in _SAME if name in record}, UNSET
+            envelope, structured = {name: record[name] for name in _SHARED_MEMBERS if name in record}, UNSET
         record[WITH] = positions
         return others
 
@@ -244,13 +246,13 @@ class Conversation:
         id_ = self._sink.call_message(call) if type(call) is str else None
         if id_ is None or type(call) is not str:
             self._give_up(str(call))
-            self._early[str(call)] = (record, block, structured)
-            if len(self._early) > RESPONSES:
-                self._give_up(next(iter(self._early)))
+            self._early_results[str(call)] = (record, block, structured)
+            if len(self._early_results) > MAX_RESPONSES:
+                self._give_up(next(iter(self._early_results)))
             return
         if not self._sink.is_pending(call):
-            self._sink.report_unknown("a result of a call that has one, or is long past", detail=call)
-            self._note("claude-code-again", _alone(record, block, structured))
+            self._sink.report_unknown("a result of an old call, or of a call that has one", detail=call)
+            self._note("claude-code-again", _result_record(record, block, structured))
             return
         kind = record.get("toolDenialKind")
         response = self._by_message.get(id_)
@@ -259,20 +261,20 @@ class Conversation:
         metadata: JsonObject = {CLAUDE_CODE: envelope}
         self._sink.append(id_, output_chunk(block, structured, denied=denied, provider_metadata=metadata))
         if is_object(structured):
-            self._follow_up(id_, call, structured)
+            self._add_links(id_, call, structured)
         prompt = self._sink.expected_agent_key(call)
         if prompt is not None and (agent := self._sink.find_agent(prompt)) is not None:
             self._sink.link_agent(agent, call)
 
     def _give_up(self, call: str) -> None:
-        if call in self._early:
+        if call in self._early_results:
             self._sink.report_unknown(NO_CALL, detail=call)
-            early = self._early.pop(call)
-            with self._sink.from_lines(early[0][LINE]):
-                self._note("claude-code-result", _alone(*early))
+            early_result = self._early_results.pop(call)
+            with self._sink.from_lines(early_result[0][LINE]):
+                self._note("claude-code-result", _result_record(*early_result))
 
-    def _follow_up(self, message_id: str, call: str, structured: JsonObject) -> None:
-        """What a structured result has beside the output: the sub-agent that worked, the pages found."""
+    def _add_links(self, message_id: str, call: str, structured: JsonObject) -> None:
+        """Add the other content of a structured result: its sub-agent, or the pages that it found."""
         agent = structured.get("agentId")
         if isinstance(agent, str):
             self._sink.link_agent(agent, call)
@@ -286,11 +288,11 @@ class Conversation:
 
     # Responses
 
-    def assistant(self, record: JsonObject) -> None:
-        """One record of a response."""
+    def read_assistant(self, record: JsonObject) -> None:
+        """Read a record of a response."""
         message = record.get("message")
         if not is_object(message):
-            self._keep("an answer without a message", record)
+            self._keep_unknown("a response without a message", record)
             return
         uuid, request, id_ = record.get("uuid"), record.get("requestId"), message.get("id")
         key = f"{id_}:{request}" if request else str(id_ or uuid)
@@ -307,17 +309,17 @@ class Conversation:
                 return
             content = message.pop("content", UNSET)
             response = self._begin(record, message, key)
-            self._note_response(response, message)
+            self._update_response(response, message)
         else:
             content = message.pop("content", UNSET)
             if self._branches is not None and type(uuid) is str:
-                self._branches.more(uuid, record.get("parentUuid"), response.id)
+                self._branches.continue_response(uuid, record.get("parentUuid"), response.id)
             envelope = difference(response.base, record)
             if "message" in envelope:
-                self._note_response(response, message)
+                self._update_response(response, message)
         if type(uuid) is str:
             response.lines.add(uuid)
-        self._blocks(response, content, envelope)
+        self._add_blocks(response, content, envelope)
 
     def _begin(self, record: JsonObject, message: JsonObject, key: str) -> Response:
         sink, uuid = self._sink, record.get("uuid")
@@ -327,12 +329,12 @@ class Conversation:
         if self._is_taken(id_):
             id_ = f"{id_}/{sink.position.offset}"
         response = self._responses[key] = self._by_message[id_] = Response(id_, key, record, sink.run_id)
-        if len(self._responses) > 2 * RESPONSES:
-            self._responses = dict(islice(self._responses.items(), RESPONSES, None))
+        if len(self._responses) > 2 * MAX_RESPONSES:
+            self._responses = dict(islice(self._responses.items(), MAX_RESPONSES, None))
             self._by_message = {response.id: response for response in self._responses.values()}
         parent = None
         if self._branches is not None and type(uuid) is str:
-            parent = self._branches.answer(uuid, record.get("parentUuid"), id_)
+            parent = self._branches.add_response(uuid, record.get("parentUuid"), id_)
         metadata: JsonObject = {"model": message.get("model"), CLAUDE_CODE: record}
         stop = message.get("stop_reason")
         if stop is not None:
@@ -352,24 +354,24 @@ class Conversation:
         self._has_response = True
         return response
 
-    def _note_response(self, response: Response, message: JsonObject) -> None:
-        """What a record says about the whole response: its usage, and why it ended."""
+    def _update_response(self, response: Response, message: JsonObject) -> None:
+        """Update the usage and the stop reason of a response."""
         usage = message.get("usage")
         if is_object(usage):
-            self._consume(response, message.get("model"), usage)
+            self._add_consumption(response, message.get("model"), usage)
         stop = message.get("stop_reason")
         if stop is not None and stop != response.stop:
             response.stop = stop
             if response.blocks:
                 self._sink.append(response.id, c.MessageMetadata({"stopReason": stop}))
 
-    def _consume(self, response: Response, model: Json, raw: JsonObject) -> None:
-        """Take the usage of the record with the most output, the later one if two have the same."""
+    def _add_consumption(self, response: Response, model: Json, raw: JsonObject) -> None:
+        """Use the usage of a record if it has the most output tokens so far."""
         usage = read_usage(raw)
         output = usage.output_tokens or 0
-        if output < response.most:
+        if output < response.max_output:
             return
-        response.most = output
+        response.max_output = output
         self._sink.add_consumption(
             Consumption(
                 response.key,
@@ -383,16 +385,16 @@ class Conversation:
         )
 
     def _synthetic(self, record: JsonObject, message: JsonObject) -> None:
-        """A text that no model wrote: an error of the API, or what is left of an aborted response."""
+        """Read a record that no model wrote: an error of the API, or the text of an aborted response."""
         uuid = record.get("uuid")
         taken = type(uuid) is str and self._is_taken(uuid)
         if self._is_repeated(record, uuid):
             return
         content = message.get("content", UNSET)
         text = first_text(content)
-        id_ = self._own_id(uuid, taken=taken)
+        id_ = self._line_id(uuid, taken=taken)
         if self._branches is not None:
-            self._branches.other(id_, record.get("parentUuid"))
+            self._branches.add_line(id_, record.get("parentUuid"))
         if record.get("isApiErrorMessage"):
             data = {"error": record.get("error"), "status": record.get("apiErrorStatus")}
             parts = (DataPart("api-error", data), TextPart(text))
@@ -419,39 +421,41 @@ class Conversation:
                 content=AssistantContent(parts=(), metadata=metadata),
             )
         )
-        self._blocks(Response(id_, id_, record), content, None)
+        self._add_blocks(Response(id_, id_, record), content, None)
         self._sink.close(id_)
 
     # Blocks of responses
 
-    def _blocks(self, response: Response, content: Json | UnsetType, envelope: JsonObject | None) -> None:
-        """Append the blocks of a record; the first has its envelope, unless it is the first record."""
+    def _add_blocks(self, response: Response, content: Json | UnsetType, envelope: JsonObject | None) -> None:
+        """Append the blocks of a record. The first block has its envelope, unless the record is the first."""
         blocks = content
         metadata: JsonObject | None = None if envelope is None else {CLAUDE_CODE: envelope}
         if type(content) is str:
             (response.base if envelope is None else envelope)[STRING] = True
             blocks = [{"type": "text", "text": content}]
-        elif not is_array(content) or not self._is_plain(response, content):
+        elif not is_array(content) or not self._is_complete(response, content):
             keep_content(response.base if envelope is None else envelope, content)
             if envelope is not None:
                 self._sink.append(response.id, c.DataChunk(f"data-{RECORD}", envelope))
                 metadata = None
         if not is_array(blocks):
             if blocks is not None and blocks is not UNSET:
-                self._sink.report_unknown("the content of an answer is neither text nor blocks")
+                self._sink.report_unknown("the content of a response is neither text nor blocks")
                 self._sink.append(response.id, c.DataChunk("data-claude-code-content", blocks))
             return
         number = response.blocks
         for block in blocks:
-            if not self._sink.append(response.id, *self._chunks(response, block, str(number), metadata)):
+            if not self._sink.append(
+                response.id, *self._block_chunks(response, block, str(number), metadata)
+            ):
                 self._keep_late(response, content, envelope or {})
                 break
             number += 1
             metadata = None
-            if self._early and is_object(block) and block.get("id") in self._early:
-                early = self._early.pop(block["id"])
-                with self._sink.from_lines(early[0][LINE]):
-                    self._result(*early)
+            if self._early_results and is_object(block) and block.get("id") in self._early_results:
+                early_result = self._early_results.pop(block["id"])
+                with self._sink.from_lines(early_result[0][LINE]):
+                    self._result(*early_result)
         response.blocks = number
 
     def _keep_late(self, response: Response, content: Json, envelope: JsonObject) -> None:
@@ -460,17 +464,19 @@ class Conversation:
         self._note("claude-code-late", record | {"message": record["message"] | {"content": content}})
 
     def _is_known(self, response: Response, call: str) -> bool:
-        """Whether a call was read before. Some models use an id again for another call (seen in recordings):
-        in a later turn, or in a later response once the call before it has its result.
+        """Whether a call was read before.
+
+        Some models reuse the id of a call for another one (seen in recordings): in a later turn, or in a
+        later response once the earlier call has its result.
         """
-        held = self._sink.call_message(call)
-        if held is None or held == response.id:
-            return held is not None
-        other = self._by_message.get(held)
+        known_id = self._sink.call_message(call)
+        if known_id is None or known_id == response.id:
+            return known_id is not None
+        other = self._by_message.get(known_id)
         return other is not None and other.run_id == self._sink.run_id and self._sink.is_pending(call)
 
-    def _is_plain(self, response: Response, content: list[Json]) -> bool:
-        """Whether the parts of blocks contain all that the blocks do."""
+    def _is_complete(self, response: Response, content: list[Json]) -> bool:
+        """Whether the parts of blocks contain everything in the blocks."""
         calls: set[str] = set()
         for block in content:
             if not is_object(block):
@@ -487,12 +493,12 @@ class Conversation:
                 return False
         return bool(content)
 
-    def _chunks(
+    def _block_chunks(
         self, response: Response, block: Json, id: str, metadata: JsonObject | None
     ) -> Sequence[c.Chunk]:
-        """The chunks of a block; the first one has the envelope of its record."""
+        """Return the chunks of a block. The first one has the envelope of its record."""
         if not is_object(block):
-            self._sink.report_unknown("a content block that is no object")
+            self._sink.report_unknown("a content block that is not an object")
             return (c.DataChunk("data-claude-code-block", block),)
         kind = block.get("type")
         if kind == "tool_use":
@@ -518,12 +524,12 @@ class Conversation:
         return (c.ToolInputAvailable(call, name, input_, provider_metadata=metadata),)
 
 
-def _alone(record: JsonObject, block: JsonObject, structured: Json | UnsetType) -> JsonObject:
-    """The record of a result without a call."""
-    alone: JsonObject = {**record, "message": {**record.get("message", {}), "content": [block]}}
+def _result_record(record: JsonObject, block: JsonObject, structured: Json | UnsetType) -> JsonObject:
+    """Return the record of a result without a call."""
+    result_record: JsonObject = {**record, "message": {**record.get("message", {}), "content": [block]}}
     if structured is not UNSET:
-        alone["toolUseResult"] = structured
-    return alone
+        result_record["toolUseResult"] = structured
+    return result_record
 
 
 def _is_page(value: Json) -> bool:

@@ -1,7 +1,7 @@
-"""The envelope of a record: everything but its content. It is kept, so that the record can be written back.
+"""The envelope of a record: everything except its content. It is kept so that the record can be written back.
 
-The records of one response have nearly the same envelope, so that of the first is kept with the message, and
-of the others what is different. Names that begin with `$` are ours.
+The records of one response have nearly the same envelope. That of the first record is kept with the message;
+of the others, the differences are kept. Partita adds the names that begin with `$`.
 """
 
 from typing import Final
@@ -11,7 +11,7 @@ from msgspec import UNSET, UnsetType
 from partita.types.json import Json, JsonObject, is_array, is_object
 
 LINE: Final = "$line"
-"""The number of the record's line."""
+"""The line number of the record."""
 
 STRING: Final = "$string"
 """The content was a string."""
@@ -20,36 +20,36 @@ CONTENT: Final = "$content"
 """The content, in a list, if the parts do not contain all of it; an empty list if there was none."""
 
 SPLIT: Final = "$split"
-"""How many parts each block became, if not one each."""
+"""The number of parts of each block, if it is not one."""
 
 WITH: Final = "$with"
-"""The positions of these blocks in the record, if others of its blocks are kept elsewhere."""
+"""The positions of these blocks in the record, if its other blocks are kept elsewhere."""
 
 WHOLE: Final = "$whole"
-"""The envelope is complete: there is no first record with the rest."""
+"""The envelope is complete, and not the difference from a first record."""
 
 KIND: Final = "$kind"
-"""What a user record is, if it is not a prompt."""
+"""The kind of a user record, if it is not a prompt."""
 
 SOURCE: Final = "$from"
-"""Where a sub-agent's record was: `"inline"`, among those of the conversation, or in `"progress"`."""
+"""Where the record of a sub-agent was: `"inline"` in the conversation, or in a `"progress"` record."""
 
 SUBAGENT: Final = "$agent"
-"""The sub-agent whose message a progress record has."""
+"""The sub-agent of the message in a progress record."""
 
-MARKS: Final = frozenset({LINE, STRING, CONTENT, SPLIT, WITH, WHOLE, KIND, SOURCE, SUBAGENT})
+ADDED_NAMES: Final = frozenset({LINE, STRING, CONTENT, SPLIT, WITH, WHOLE, KIND, SOURCE, SUBAGENT})
 
 WITHOUT: Final = "without"
 """Members that the first record has and this one does not."""
 
 RECORD: Final = "claude-code-record"
-"""The name of the data with the envelope of a record of a response that no part can carry."""
+"""The name of the data with the envelope of a record that has no part."""
 
-OWN_DATA: Final = "claude-code-"
-"""The prefix of the names of data that the reader of session files makes."""
+DATA_PREFIX: Final = "claude-code-"
+"""The prefix of the names of data that the reader of session files adds."""
 
-NO_RECORD: Final = "claude-code-line"
-"""The name of data that is a line which is not an object."""
+LINE_DATA: Final = "claude-code-line"
+"""The name of data with a line that is not an object."""
 
 STABLE: Final = ("sessionId", "cwd", "version", "gitBranch", "userType", "isSidechain", "entrypoint", "slug")
 """Members that nearly all records of a session have with the same value."""
@@ -59,18 +59,18 @@ _ABSENT: Final = object()
 
 
 def keep_content(record: JsonObject, content: Json | UnsetType) -> None:
-    """Keep a content that parts do not contain."""
+    """Keep a content that the parts do not contain completely."""
     record[CONTENT] = [] if content is UNSET else [content]
 
 
 def kept_content(record: JsonObject) -> list[Json] | None:
-    """What `keep_content` kept: nothing or one content; `None` if the parts contain it."""
+    """Return what `keep_content` kept: no content, or one; `None` if the parts contain it."""
     kept = record.get(CONTENT)
     return kept if is_array(kept) else None
 
 
 def difference(base: JsonObject, record: JsonObject) -> JsonObject:
-    """What is different in a record from the first one of its response. The record itself is changed."""
+    """Return the difference of a record from the first one of its response. The record itself is changed."""
     get, other = record.get, base.get
     for name in STABLE:
         if get(name, _ABSENT) != other(name, _ABSENT):
@@ -88,18 +88,20 @@ def _whole_difference(base: JsonObject, record: JsonObject) -> JsonObject:
         for name, value in record.items()
         if name not in _INHERITED or base.get(name, _ABSENT) != value
     }
-    gone = [name for name in _INHERITED if name in base and name not in record]
-    if gone:
-        changed[WITHOUT] = gone
+    missing = [name for name in _INHERITED if name in base and name not in record]
+    if missing:
+        changed[WITHOUT] = missing
     return changed
 
 
 def restored(base: JsonObject, changed: JsonObject) -> JsonObject:
-    """The record whose difference from `base` is given."""
+    """Return the record with that difference from `base`."""
     names = changed.get(WITHOUT)
-    gone: list[Json] = names if is_array(names) else []
+    missing: list[Json] = names if is_array(names) else []
     record: JsonObject = {
-        name: base[name] for name in _INHERITED if name in base and name not in changed and name not in gone
+        name: base[name]
+        for name in _INHERITED
+        if name in base and name not in changed and name not in missing
     }
     record |= changed
     record.pop(WITHOUT, None)
@@ -107,20 +109,20 @@ def restored(base: JsonObject, changed: JsonObject) -> JsonObject:
 
 
 def clean(record: JsonObject) -> JsonObject:
-    """A record without our marks."""
-    return {name: value for name, value in record.items() if name not in MARKS}
+    """Return a record without the members that Partita added."""
+    return {name: value for name, value in record.items() if name not in ADDED_NAMES}
 
 
 def with_content(record: JsonObject, content: Json | UnsetType) -> JsonObject:
-    """A record whose message has that content; `UNSET` is none."""
+    """Return a record whose message has that content, or none if it is `UNSET`."""
     message = record.get("message")
-    own: JsonObject = (
+    members: JsonObject = (
         {name: value for name, value in message.items() if name != "content"} if is_object(message) else {}
     )
-    return record | {"message": own if content is UNSET else own | {"content": content}}
+    return record | {"message": members if content is UNSET else members | {"content": content}}
 
 
 def line_of(record: JsonObject) -> int | None:
-    """The number of the line that a record had."""
+    """Return the line number that a record had, if it is known."""
     line = record.get(LINE)
     return line if type(line) is int else None

@@ -1,6 +1,6 @@
-"""The formats: session files, which are read and written, and the stream, which is read.
+"""The formats of Claude Code: session files, which are read and written, and the stream, which is read.
 
-The losses of session files are found by comparison: a file that was read is written back, and one that was
+The losses of session files are found by comparison: a file that was read is written back, and a file that was
 written is read back.
 
 Session files: https://docs.claude.com/en/docs/claude-code/settings (`cleanupPeriodDays`) names their folder;
@@ -28,24 +28,28 @@ from partita.types.json import Json, JsonObject, is_array, is_object
 from partita.types.messages import AssistantMessage, Message, ToolCallPart
 from partita.types.parts import StepStartPart, TextPart
 
-from .envelope import NO_RECORD
+from .envelope import LINE_DATA
 from .log import ClaudeLogDecoder
 from .restored_lines import Line
-from .session_writer import Facts, SessionWriter, Written, agents_of, facts_of
+from .session_writer import Facts, SessionWriter, WrittenMessage, agents_of, facts_of
 from .stream import ClaudeStreamDecoder
 from .wire import ANTHROPIC
 
-NO_LETTER: Final = re.compile("[^A-Za-z0-9]")
-LONGEST_KEY: Final = 200
-"""Longer keys of folders end in a digest, which is different in different builds of Claude Code."""
+NON_ALPHANUMERIC: Final = re.compile("[^A-Za-z0-9]")
+MAX_KEY: Final = 200
+"""Longer keys of folders end in a digest, which depends on the build of Claude Code."""
 
 
-INSIDE: Final = {"user": ("message",), "assistant": ("message",), "progress": ("data", "message", "message")}
-"""Where the objects inside a record are that the decoder changes."""
+NESTED_PATHS: Final = {
+    "user": ("message",),
+    "assistant": ("message",),
+    "progress": ("data", "message", "message"),
+}
+"""The paths of the nested objects in records that the decoder changes."""
 
-MADE_ID: Final = re.compile(r"(notes|line)-\d+(-\d+)?")
-MADE_RUN: Final = re.compile(r"(?P<thread>.*)@(\d+:)?\d+", re.DOTALL)
-"""Ids that the reader makes of the place of a record."""
+POSITION_ID: Final = re.compile(r"(notes|line)-\d+(-\d+)?")
+POSITION_RUN: Final = re.compile(r"(?P<thread>.*)@(\d+:)?\d+", re.DOTALL)
+"""Ids that the reader makes from the position of a record."""
 
 PROGRESS: Final = "progress is only kept in the raw log"
 
@@ -80,11 +84,11 @@ REPORT: Final = Report(
 def load(payload: Json) -> Loaded:
     """The records of a session file, or one of them, as messages.
 
-    Sub-agents without a call are after the conversation. What was not understood is kept, and reported.
+    Sub-agents without a call are after the conversation. Unknown records are kept and reported.
     """
     records = records_in(payload)
     loaded = load_records(
-        [_copied(record) for record in records], ClaudeLogDecoder, NO_RECORD, whole=_is_whole(records)
+        [_copied(record) for record in records], ClaudeLogDecoder, LINE_DATA, whole=_is_whole(records)
     )
 
     def losses() -> Iterator[Loss]:
@@ -95,9 +99,11 @@ def load(payload: Json) -> Loaded:
 
 
 def _not_written(records: Sequence[Json], messages: Sequence[Message]) -> Iterator[Loss]:
-    """What of records is not there when their messages are written back."""
-    lines = [line for line in SessionWriter(messages, facts_of(messages, SessionFacts())).lines if line.at]
-    written = {line.at: line.record for line in lines}
+    """The losses when the messages are written back."""
+    lines = [
+        line for line in SessionWriter(messages, facts_of(messages, SessionFacts())).lines if line.number
+    ]
+    written = {line.number: line.record for line in lines}
     if list(written) != sorted(written, key=lambda at: at or 0):
         yield Loss("$", "the order", ORDERED, "changed")
     for number, record in enumerate(records, 1):
@@ -109,25 +115,25 @@ def _not_written(records: Sequence[Json], messages: Sequence[Message]) -> Iterat
 
 
 def _is_whole(records: Sequence[Json]) -> bool:
-    """Whether the records begin where a session does, and not in the middle of one."""
+    """Whether the records begin at the start of a session."""
     chained = (record for record in records if is_object(record) and "parentUuid" in record)
     first = next(chained, None)
     return first is not None and first["parentUuid"] is None
 
 
 def _copied(record: Json) -> Json:
-    """A record that the decoder may change: what it changes is copied, down to a message in progress."""
+    """Return a copy of a record that the decoder may change, including its nested messages."""
     if not is_object(record):
         return record
     copy = dict(record)
     inner = copy
-    for name in INSIDE.get(str(record.get("type")), ()):
+    for name in NESTED_PATHS.get(str(record.get("type")), ()):
         value = inner.get(name)
         if not is_object(value):
             break
-        fresh = dict(value)
-        inner[name] = fresh
-        inner = fresh
+        inner_copy = dict(value)
+        inner[name] = inner_copy
+        inner = inner_copy
     return copy
 
 
@@ -145,7 +151,7 @@ def dump(messages: Sequence[Message]) -> Dumped:
 
 
 def dump_session(messages: Sequence[Message], known: SessionFacts) -> Dumped:
-    """The records of a session file, with what is known about the session besides its messages."""
+    """The records of a session file, with other facts about the session than its messages."""
     return write_session(messages, known=known)
 
 
@@ -160,7 +166,7 @@ def write_session(
 ) -> Dumped:
     """The records of a session file, in a session with that id.
 
-    What is not given is taken from messages that came from a session file, else from what is `known`.
+    Facts that are not given are those of messages from a session file, else those that are `known`.
     """
     found = facts_of(messages, known or SessionFacts())
     facts = Facts(
@@ -181,25 +187,25 @@ def _of_session(record: Json, session_id: str) -> Json:
 
 
 def dump_agents(messages: Sequence[Message]) -> dict[str, list[Json]]:
-    """The records of sub-agents that have files of their own, by the agents' names."""
+    """The records of sub-agents with separate files, by their names."""
     facts = facts_of(messages, SessionFacts())
     found: dict[str, list[Json]] = {}
-    for name, own in agents_of(messages):
-        records = [line.record for line in SessionWriter(own, facts._replace(agent=name)).lines]
+    for name, agent_messages in agents_of(messages):
+        records = [line.record for line in SessionWriter(agent_messages, facts._replace(agent=name)).lines]
         known = found.setdefault(name, records)
         known += [record for record in records if record not in known]
     return found
 
 
 def session_path(payload: Json) -> str:
-    """Where Claude Code looks for a session file, by the session and the folder in its lines."""
+    """The path where Claude Code finds a session file, by the session and the folder in its lines."""
     records: list[Json] = payload if is_array(payload) else []
     session, cwd = (
         next((str(record[name]) for record in records if is_object(record) and record.get(name)), "")
         for name in ("sessionId", "cwd")
     )
-    key = NO_LETTER.sub("-", cwd)
-    key = key if len(key) <= LONGEST_KEY else f"{key[:LONGEST_KEY]}-*"
+    key = NON_ALPHANUMERIC.sub("-", cwd)
+    key = key if len(key) <= MAX_KEY else f"{key[:MAX_KEY]}-*"
     return f"~/.claude/projects/{key}/{session}.jsonl"
 
 
@@ -207,23 +213,23 @@ def session_path(payload: Json) -> str:
 
 
 def losses_of_file(writer: SessionWriter) -> list[Loss]:
-    """What of messages is not there when their file is read back."""
+    """The losses when the file of messages is read back."""
     return _FileReport(writer).losses()
 
 
 class _FileReport:
-    """A file that was written, read back."""
+    """Compares the messages of a file that was written with those that are read back."""
 
     def __init__(self, writer: SessionWriter) -> None:
         self._writer = writer
         self._record = Record()
         self._record.losses += writer.losses
         self._read: dict[Any, Any] = {}
-        self._ids: dict[str, str] = {"": ""}  # of messages, to the ids that they were read back with
+        self._ids: dict[str, str] = {"": ""}  # the ids of messages that were read back, by the written ones
         self._found = self._read_back(writer.lines)
 
     def _read_back(self, lines: Sequence[Line]) -> dict[int, Message]:
-        """The messages of the file, by the owners of the lines that they begin with."""
+        """Return the messages of the file, by the owners of their first lines."""
         touched: dict[int, list[str]] = {}
         first: dict[str, int] = {}
 
@@ -235,24 +241,24 @@ class _FileReport:
             builder.on_change = touch
             return ClaudeLogDecoder(builder)
 
-        numbers = [offset if line.at is None else line.at for offset, line in enumerate(lines, 1)]
-        loaded = load_records([_copied(line.record) for line in lines], make, NO_RECORD, numbers=numbers)
+        numbers = [offset if line.number is None else line.number for offset, line in enumerate(lines, 1)]
+        loaded = load_records([_copied(line.record) for line in lines], make, LINE_DATA, numbers=numbers)
         messages = {message.id: message for message in loaded.messages}
         found: dict[int, Message] = {}
-        begun: set[int] = set()
+        started: set[int] = set()
         for offset, line in enumerate(lines, 1):
             ids = [id_ for id_ in touched.get(offset, ()) if id_ in messages]
             new = [id_ for id_ in ids if first[id_] == offset]
             for owner in line.owners if ids else ():
-                if owner not in found or (line.begins and owner not in begun):
+                if owner not in found or (line.starts_message and owner not in started):
                     found[owner] = messages[(new or ids)[-1]]
-                    begun |= {owner} if line.begins else set()
+                    started |= {owner} if line.starts_message else set()
         return found
 
     def losses(self) -> list[Loss]:
-        """What of the messages is not in those that were read back."""
+        """Return the losses of the messages that were read back."""
         written = self._writer.written
-        read: dict[int, list[Message]] = {}  # of each message: a response is a message of its own
+        read: dict[int, list[Message]] = {}  # by message: each of its responses is read as a message
         for one in written:
             if one.owner in self._found:
                 read.setdefault(id(one.message), []).append(self._found[one.owner])
@@ -266,73 +272,79 @@ class _FileReport:
                 self._add_turn(one, one.turn, read.get(id(one.message), []))
         return REPORT.compare(self._record, self._read)
 
-    def _add_turn(self, one: Written, turn: Turn, read: Sequence[Message]) -> None:
-        """A turn of a message of another source."""
+    def _add_turn(self, one: WrittenMessage, turn: Turn, read: Sequence[Message]) -> None:
+        """Compare a turn of a message that was not read from a session file."""
         if read:
             first, last = read[0], read[-1]
             if isinstance(first, AssistantMessage) and isinstance(last, AssistantMessage):
                 first = replace(first, content=replace(first.content, usage=last.content.usage))
             self._read[one.owner] = self._renamed(one.message, first)
-        again = self._found.get(one.owner)
-        parts = () if again is None else again.content.parts
-        places = [(one.owner, number) for number in range(len(turn.parts))]
-        for place, position, (part, _) in zip(places, one.parts, turn.parts, strict=True):
+        read_back = self._found.get(one.owner)
+        parts = () if read_back is None else read_back.content.parts
+        positions = [(one.owner, number) for number in range(len(turn.parts))]
+        for key, position, (part, _) in zip(positions, one.parts, turn.parts, strict=True):
             if position is not None and position < len(parts):
                 found: Any = parts[position]
                 if isinstance(turn, Instructions) and isinstance(found, TextPart):
                     found = replace(found, text=part.text)  # the texts of a notice are joined
-                self._read[place] = found
+                self._read[key] = found
         if isinstance(turn, Step):
-            strange = [(part, path) for part, path in turn.boundaries if part != StepStartPart()]
-            self._record.losses += [Loss.of(path, part, REPORT.default) for part, path in strange]
-        self._record.add(turn, one.owner, places)
+            unexpected = [(part, path) for part, path in turn.boundaries if part != StepStartPart()]
+            self._record.losses += [Loss.of(path, part, REPORT.default) for part, path in unexpected]
+        self._record.add(turn, one.owner, positions)
 
-    def _compare(self, message: Message, again: Message | None, path: str) -> None:
-        """A message that was restored, part by part."""
+    def _compare(self, message: Message, read_back: Message | None, path: str) -> None:
+        """Compare a restored message, part by part."""
         parts = message.content.parts
-        pairs = [(part, None) for part in parts] if again is None else _aligned(parts, again.content.parts)
-        self._add(message, None if again is None else self._renamed(message, again), path)
+        pairs = (
+            [(part, None) for part in parts]
+            if read_back is None
+            else _aligned(parts, read_back.content.parts)
+        )
+        self._add(message, None if read_back is None else self._renamed(message, read_back), path)
         for at, (part, found) in enumerate(pairs):
             where = f"{path}.content.parts[{at}]"
             self._add(*self._without_children(part, found, where), where)
 
-    def _add(self, value: Any, again: Any, path: str) -> None:
-        place = object()
-        self._read[place] = again
-        self._record.entries.append(Entry(value, path, None if again is None else place))
+    def _add(self, value: Any, read_back: Any, path: str) -> None:
+        key = object()
+        self._read[key] = read_back
+        self._record.entries.append(Entry(value, path, None if read_back is None else key))
 
-    def _without_children(self, part: Any, again: Any, path: str) -> tuple[Any, Any]:
-        """A part and the one that was read back, without sub-agents, which are compared one by one."""
-        if not isinstance(part, ToolCallPart) or not isinstance(again, ToolCallPart):
-            return part, again
-        if len(part.children) != len(again.children):
-            return part, again
-        for number, pair in enumerate(zip(part.children, again.children, strict=True)):
+    def _without_children(self, part: Any, read_back: Any, path: str) -> tuple[Any, Any]:
+        """Return a part and the one that was read back, without sub-agents, which are compared first."""
+        if not isinstance(part, ToolCallPart) or not isinstance(read_back, ToolCallPart):
+            return part, read_back
+        if len(part.children) != len(read_back.children):
+            return part, read_back
+        for number, pair in enumerate(zip(part.children, read_back.children, strict=True)):
             self._compare(*pair, f"{path}.children[{number}]")
-        return replace(part, children=()), replace(again, children=())
+        return replace(part, children=()), replace(read_back, children=())
 
-    def _renamed(self, message: Message, again: Message) -> Message:
-        """A message that was read back, with names that only follow from its place in the file."""
+    def _renamed(self, message: Message, read_back: Message) -> Message:
+        """Return a message that was read back, with the written ids where both follow from its position."""
         changes: JsonObject = {}
-        if message.parent_id is not None and self._ids.get(message.parent_id) == again.parent_id:
+        if message.parent_id is not None and self._ids.get(message.parent_id) == read_back.parent_id:
             changes["parent_id"] = message.parent_id
-        if MADE_ID.fullmatch(message.id) and MADE_ID.fullmatch(again.id):
+        if POSITION_ID.fullmatch(message.id) and POSITION_ID.fullmatch(read_back.id):
             changes["id"] = message.id
-        run = MADE_RUN.fullmatch(message.run_id or "")
-        if run is not None and run["thread"] == again.thread_id:
+        run = POSITION_RUN.fullmatch(message.run_id or "")
+        if run is not None and run["thread"] == read_back.thread_id:
             changes["run_id"] = message.run_id
-        return replace(again, **changes) if changes else again
+        return replace(read_back, **changes) if changes else read_back
 
 
-def _aligned(parts: Sequence[Any], again: Sequence[Any]) -> list[tuple[Any, Any]]:
-    """Parts, each with the part that was read back for it."""
-    if len(parts) == len(again):
-        return list(zip(parts, again, strict=True))
+def _aligned(parts: Sequence[Any], read_back: Sequence[Any]) -> list[tuple[Any, Any]]:
+    """Return each part with the part that was read back for it."""
+    if len(parts) == len(read_back):
+        return list(zip(parts, read_back, strict=True))
     found: dict[int, Any] = {}
-    matcher = SequenceMatcher(None, [encode(part) for part in parts], [encode(part) for part in again], False)
+    matcher = SequenceMatcher(
+        None, [encode(part) for part in parts], [encode(part) for part in read_back], False
+    )
     for kind, start, end, other, other_end in matcher.get_opcodes():
         if kind in ("equal", "replace"):
-            found |= dict(zip(range(start, end), again[other:other_end], strict=False))
+            found |= dict(zip(range(start, end), read_back[other:other_end], strict=False))
     return [(part, found.get(at)) for at, part in enumerate(parts)]
 
 

@@ -1,6 +1,6 @@
-"""The decoder of session files. Nothing is lost: records that are not part of the conversation become notes.
+"""The decoder of session files. Records that are not part of the conversation are kept as notes.
 
-Progress of tools becomes preliminary output and is only kept in the raw log, and so is progress of hooks.
+Only progress is not kept, except in the raw log: that of tools becomes preliminary output.
 """
 
 from collections.abc import Callable, Sequence
@@ -20,16 +20,16 @@ from .envelope import KIND, LINE, SOURCE, SUBAGENT
 from .user_content import CONVERSATION, HIDDEN, first_text, kind_of_user, parts_of_kind
 from .wire import ATTACHMENTS, CLAUDE_CODE, COMPACTING, FACTS, METADATA, PRELIMINARY, SHOWN, SYSTEM
 
-SUMMARIES: Final = 256
-"""How many summaries wait for their leaf."""
+MAX_SUMMARIES: Final = 256
+"""How many summaries are remembered until their leaf is read."""
 
 UNKNOWN: Final = "claude-code-unknown"
 REPEATED: Final = "claude-code-again"
-MALFORMED: Final = (TypeError, KeyError, AttributeError, ValueError)
+SHAPE_ERRORS: Final = (TypeError, KeyError, AttributeError, ValueError)
 
 
 class ClaudeLogDecoder:
-    """The records of a session file, or of a sub-agent's."""
+    """Reads the records of a session file, or of the file of a sub-agent."""
 
     def __init__(self, sink: LogSink) -> None:
         self._sink = sink
@@ -37,8 +37,8 @@ class ClaudeLogDecoder:
         self._links = RecordLinks(sink)
         self._conversation = Conversation(sink, self._branches)
         self._agents: dict[str, Conversation] = {}
-        self._roots: dict[str, str] = {}  # of lines of sub-agents without a name, to the first line of each
-        self._home: str | None = None
+        self._first_lines: dict[str, str] = {}  # of sub-agents without a name, by their lines
+        self._file_agent: str | None = None
         self._facts: JsonObject = {}
         self._summaries: dict[str, str] = {}  # by leaves that were not read yet
         self._has_begun = False
@@ -51,10 +51,10 @@ class ClaudeLogDecoder:
         }
 
     def feed(self, record: JsonObject) -> None:
-        """Take the next record."""
-        stamp = record.get("timestamp")
-        if type(stamp) is str:
-            self._set_time(stamp)
+        """Read the next record."""
+        timestamp = record.get("timestamp")
+        if type(timestamp) is str:
+            self._set_time(timestamp)
         uuid = record.get("uuid")
         if type(uuid) is str:
             agent = record.get("agentId")
@@ -66,15 +66,15 @@ class ClaudeLogDecoder:
         read = self._readers.get(kind) if type(kind) is str else None
         try:
             if read is None:
-                self._about(kind, record)
+                self._session_record(kind, record)
             else:
                 read(record)
-        except MALFORMED as error:
+        except SHAPE_ERRORS as error:
             detail = f"{kind!r:.40}: {error!r:.120}"
-            self._keep("a record of an unexpected shape", record, detail)
+            self._keep_unknown("a record of an unexpected shape", record, detail)
 
     def finish(self) -> None:
-        """Keep what was held back: results that came before their calls."""
+        """Keep the results that came before their calls."""
         for conversation in (self._conversation, *self._agents.values()):
             conversation.finish()
 
@@ -83,28 +83,28 @@ class ClaudeLogDecoder:
         self._links.finish()
 
     def mark(self) -> Mark:
-        """Remember this place between two turns."""
+        """Return a mark of the current position, which is between two turns."""
         return self._branches.mark()
 
     def state(self, mark: Mark) -> JsonObject:
-        """What is needed to continue from a mark, as JSON."""
-        return {"branches": self._branches.state(mark), "facts": dict(self._facts), "home": self._home}
+        """Return the state that reading continues from at a mark, as JSON."""
+        return {"branches": self._branches.state(mark), "facts": dict(self._facts), "home": self._file_agent}
 
     def restore(self, state: JsonObject) -> None:
         """Continue from a state."""
         self._branches.restore(state["branches"])
         self._facts = dict(state["facts"])
-        self._home = state["home"]
+        self._file_agent = state["home"]
         self._has_begun = True
         self._links.forget()
 
     # The conversation
 
     def _assistant(self, record: JsonObject) -> None:
-        self._conversation_of(record).assistant(record)
+        self._conversation_of(record).read_assistant(record)
 
     def _user(self, record: JsonObject) -> None:
-        self._conversation_of(record).user(record)
+        self._conversation_of(record).read_user(record)
 
     def _conversation_of(self, record: JsonObject) -> Conversation:
         record[LINE] = self._sink.line
@@ -116,10 +116,10 @@ class ClaudeLogDecoder:
         agent = record.get("agentId")
         if not self._has_begun:
             self._has_begun = True
-            self._home = agent if isinstance(agent, str) else None
-            if self._home is not None:
-                self._sink.set_fact("agentName", self._home)
-        if agent is not None and agent == self._home:
+            self._file_agent = agent if isinstance(agent, str) else None
+            if self._file_agent is not None:
+                self._sink.set_fact("agentName", self._file_agent)
+        if agent is not None and agent == self._file_agent:
             return self._conversation
         record[SOURCE] = "inline"
         return self._agent(agent) if isinstance(agent, str) else self._unnamed_agent(record)
@@ -138,19 +138,19 @@ class ClaudeLogDecoder:
         return agent
 
     def _unnamed_agent(self, record: JsonObject) -> Conversation:
-        """A sub-agent without a name, before 2.0.28: its first line has the prompt of a call."""
+        """Return a sub-agent without a name (before 2.0.28). Its first line has the prompt of its call."""
         uuid, parent = record.get("uuid"), record.get("parentUuid")
-        root = self._roots.get(parent) if isinstance(parent, str) else None
-        if root is None:
-            root = str(uuid)
+        first_line = self._first_lines.get(parent) if isinstance(parent, str) else None
+        if first_line is None:
+            first_line = str(uuid)
             message = record.get("message")
             text = first_text(message.get("content")) if is_object(message) else ""
             call = self._sink.claim_call(text.strip())
             if call is not None:
-                self._sink.link_agent(root, call)
+                self._sink.link_agent(first_line, call)
         if isinstance(uuid, str):
-            self._roots[uuid] = root
-        return self._agent(root)
+            self._first_lines[uuid] = first_line
+        return self._agent(first_line)
 
     # Other records
 
@@ -158,16 +158,16 @@ class ClaudeLogDecoder:
         """Keep a record under the number of its line."""
         self._sink.add_record(name, record, str(self._sink.line))
 
-    def _keep(self, what: str, record: JsonObject, detail: str = "") -> None:
-        """Keep a record that is not understood."""
+    def _keep_unknown(self, what: str, record: JsonObject, detail: str = "") -> None:
+        """Keep a record that is unknown or damaged."""
         self._sink.report_unknown(what, detail=detail)
         self._note(UNKNOWN, record)
 
-    def _about(self, kind: Json, record: JsonObject) -> None:
-        """A record about the session, or an unknown one."""
+    def _session_record(self, kind: Json, record: JsonObject) -> None:
+        """Read a record about the session, or an unknown one."""
         known = METADATA.get(kind) if isinstance(kind, str) else None
         if known is None:
-            self._keep(f"unknown record type {kind!r:.60}", record)
+            self._keep_unknown(f"unknown record type {kind!r:.60}", record)
             return
         name, fact = known
         value = record.get(name)
@@ -180,21 +180,21 @@ class ClaudeLogDecoder:
         self._note(f"claude-code-{kind}", record)
 
     def _summary(self, summary: str, leaf: Json) -> None:
-        """A summary belongs to the session with the leaf, which is often another one."""
-        if not isinstance(leaf, str) or self._branches.knows(leaf):
+        """Use a summary if its leaf is in this session. Often it is in another one."""
+        if not isinstance(leaf, str) or self._branches.has_recent(leaf):
             self._sink.set_fact("summary", summary)
             return
         self._summaries[leaf] = summary
-        if len(self._summaries) > SUMMARIES:
+        if len(self._summaries) > MAX_SUMMARIES:
             del self._summaries[next(iter(self._summaries))]
 
     def _is_repeated(self, record: JsonObject, parent: Json) -> bool:
-        """Whether a line with this uuid was read before; it is kept, and changes nothing."""
+        """Whether a line with this uuid was read before. It is kept as a note."""
         uuid = record.get("uuid")
         if not isinstance(uuid, str):
             return False
-        known = self._branches.knows(uuid)
-        self._branches.other(uuid, parent)
+        known = self._branches.has_recent(uuid)
+        self._branches.add_line(uuid, parent)
         if known:
             self._note(REPEATED, record)
         return known
@@ -228,14 +228,14 @@ class ClaudeLogDecoder:
         if kind == "queued_command" and is_object(attachment) and isinstance(uuid, str):
             prompt = attachment.get("prompt")
             if isinstance(prompt, (str, list)):
-                self._queued(uuid, record, attachment, prompt)
+                self._queued_prompt(uuid, record, attachment, prompt)
                 return
         if kind not in ATTACHMENTS:
             self._sink.report_unknown(f"unknown attachment {kind!r:.60}")
         self._note("claude-code-attachment", record)
 
-    def _queued(self, uuid: str, record: JsonObject, attachment: JsonObject, prompt: Json) -> None:
-        """A text for an agent that is working: from a person, or from a task that has ended."""
+    def _queued_prompt(self, uuid: str, record: JsonObject, attachment: JsonObject, prompt: Json) -> None:
+        """Add a text that was sent to the running agent: by a person, or by a task that has ended."""
         text = first_text(prompt)
         kind = kind_of_user(attachment, text)
         self._sink.add_message(
@@ -254,12 +254,12 @@ class ClaudeLogDecoder:
     # Progress (2.1.12 to 2.1.81)
 
     def _progress(self, record: JsonObject) -> None:
-        """What a tool reports while it works. The raw log has all of it, the message only the last."""
+        """Add the progress of a tool as a preliminary output. Only the last one is kept in the message."""
         uuid, data, call = record.get("uuid"), record.get("data"), record.get("parentToolUseID")
         if isinstance(uuid, str):
-            self._branches.other(uuid, record.get("parentUuid"))
+            self._branches.add_line(uuid, record.get("parentUuid"))
         if not is_object(data):
-            self._keep("progress without data", record)
+            self._keep_unknown("progress without data", record)
             return
         kind = data.get("type")
         if kind == "agent_progress":
@@ -270,39 +270,40 @@ class ClaudeLogDecoder:
                 output = data.get("fullOutput") if kind == "bash_progress" else data
                 self._sink.append(message_id, ToolOutputAvailable(call, output, preliminary=True))
         elif kind != "hook_progress":
-            self._keep(f"unknown progress {kind!r:.60}", record)
+            self._keep_unknown(f"unknown progress {kind!r:.60}", record)
 
     def _agent_progress(self, record: JsonObject, data: JsonObject, call: Json) -> None:
-        """A message of a sub-agent in the session's own file."""
-        agent, inner = data.get("agentId"), data.get("message")
-        kind = inner.get("type") if is_object(inner) else None
-        if not isinstance(agent, str) or not is_object(inner) or kind not in ("assistant", "user"):
-            self._keep(f"unknown progress of a sub-agent {kind!r:.60}", record)
+        """Add a message of a sub-agent in a progress record."""
+        agent, message_record = data.get("agentId"), data.get("message")
+        kind = message_record.get("type") if is_object(message_record) else None
+        if not isinstance(agent, str) or not is_object(message_record) or kind not in ("assistant", "user"):
+            self._keep_unknown(f"unknown progress of a sub-agent {kind!r:.60}", record)
             return
         if self._sink.has_own_log(agent):
             return
         if isinstance(call, str):
             self._sink.link_agent(agent, call)
-        stamp = inner.get("timestamp")
-        if isinstance(stamp, str):
-            self._set_time(stamp)
-        inner |= {SOURCE: "progress", SUBAGENT: agent, LINE: self._sink.line}
+        timestamp = message_record.get("timestamp")
+        if isinstance(timestamp, str):
+            self._set_time(timestamp)
+        message_record |= {SOURCE: "progress", SUBAGENT: agent, LINE: self._sink.line}
         conversation = self._agent(agent)
-        (conversation.assistant if kind == "assistant" else conversation.user)(inner)
+        read = conversation.read_assistant if kind == "assistant" else conversation.read_user
+        read(message_record)
 
-    def _set_time(self, stamp: str) -> None:
+    def _set_time(self, timestamp: str) -> None:
         try:
-            time = datetime.fromisoformat(stamp)
+            time = datetime.fromisoformat(timestamp)
         except ValueError:
             time = None
         if time is None or time.tzinfo is None:
-            self._sink.report_unknown("a time that cannot be read", detail=stamp)
+            self._sink.report_unknown("a time that cannot be read", detail=timestamp)
         else:
             self._sink.set_time(time)
 
 
 def agent_keys(values: Sequence[Json]) -> Sequence[str]:
-    """The prompt of a sub-agent, by the first values of its file. The call has it too."""
+    """The key of a sub-agent, by the first values of its file: its prompt, which its call has too."""
     for value in values:
         message = value.get("message") if is_object(value) else None
         if is_object(message) and message.get("role") == "user":

@@ -1,4 +1,4 @@
-"""Messages that came from a session file → the lines they were read from, unchanged."""
+"""Messages from a session file → the lines that they were read from, unchanged."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -20,8 +20,8 @@ from partita.types.parts import DataPart, PartBase
 
 from .blocks import response_block
 from .envelope import (
-    NO_RECORD,
-    OWN_DATA,
+    DATA_PREFIX,
+    LINE_DATA,
     RECORD,
     SPLIT,
     STRING,
@@ -37,22 +37,22 @@ from .tool_results import restored_result
 from .user_content import text_of_part, user_blocks
 from .wire import CLAUDE_CODE
 
-NUMBER: Final = re.compile("[0-9]{1,18}")
+NUMBER_PATTERN: Final = re.compile("[0-9]{1,18}")
 
-Numbered: TypeAlias = tuple[tuple[int, Json], ...]
+Blocks: TypeAlias = tuple[tuple[int, Json], ...]
 """Blocks of a content, each with its position."""
 
 
 class Line(NamedTuple):
-    """A record, and what is known about its place."""
+    """A record of a file that is written."""
 
-    record: Json  # an object, except for lines that never were one
-    at: int | None = None  # the number of the line in the file it came from
-    begins: bool = False  # whether a message begins with it
-    above: str | UnsetType | None = UNSET  # the line that its message follows, if its parent is gone
-    blocks: Numbered | None = None  # its blocks, if other lines have the rest of the content
-    is_added: bool = False  # whether it only stands for a record that was not kept
-    owners: tuple[int, ...] = ()  # the numbers of the messages that it is of
+    record: Json  # an object, unless the line was read as something else
+    number: int | None = None  # the number of the line in its file
+    starts_message: bool = False  # a message begins with it
+    parent: str | UnsetType | None = UNSET  # the line that its message follows, if its own parent is missing
+    blocks: Blocks | None = None  # if other lines have the rest of its content
+    is_added: bool = False  # it replaces a record that was not kept
+    owners: tuple[int, ...] = ()  # the numbers of the messages that it belongs to
 
     @property
     def uuid(self) -> str | None:
@@ -62,15 +62,15 @@ class Line(NamedTuple):
 
 
 class Restored(NamedTuple):
-    """The lines of a message, and which of them have its calls."""
+    """The lines of a message, and its calls in them."""
 
     lines: list[Line]
-    calls: Mapping[str, str | None] = {}  # the uuid of the line of each call; never changed
+    calls: Mapping[str, str | None] = {}  # the uuid of the line of each call
     answered: frozenset[str] = frozenset()  # calls whose results are among the lines
 
 
 def envelope_of(message: Message) -> JsonObject | None:
-    """The record that a message was read from, without its content; `None` if there is none."""
+    """Return the record that a message was read from, without its content; `None` if there is none."""
     metadata = message.content.metadata
     record = metadata.get(CLAUDE_CODE) if is_object(metadata) else None
     if not is_object(record):
@@ -85,7 +85,7 @@ def envelope_of(message: Message) -> JsonObject | None:
 
 
 def restore(message: Message) -> Restored | None:
-    """The lines that a message was read from; `None` if it does not come from a session file."""
+    """Return the lines that a message was read from; `None` if it is not from a session file."""
     record = envelope_of(message)
     match message:
         case AssistantMessage() if record is not None:
@@ -93,7 +93,7 @@ def restore(message: Message) -> Restored | None:
         case UserMessage() if record is not None:
             return Restored([_user_line(message, record)])
         case SystemMessage() if record is not None:
-            return Restored([Line(clean(record), line_of(record), begins=True)])
+            return Restored([Line(clean(record), line_of(record), starts_message=True)])
         case SystemMessage():
             lines = list(_notes(message))
             return Restored(lines) if lines else None
@@ -104,17 +104,17 @@ def restore(message: Message) -> Restored | None:
 def _notes(message: SystemMessage) -> Iterator[Line]:
     """The records that are kept whole as data."""
     for part in message.parts:
-        if isinstance(part, DataPart) and part.name.startswith(OWN_DATA):
+        if isinstance(part, DataPart) and part.name.startswith(DATA_PREFIX):
             data = part.data
-            at = int(part.id) if part.id is not None and NUMBER.fullmatch(part.id) else None
+            number = int(part.id) if part.id is not None and NUMBER_PATTERN.fullmatch(part.id) else None
             if is_object(data):
-                yield _shared(Line(clean(data), at), data.get(WITH))
-            elif part.name == NO_RECORD and data is not UNSET:
-                yield Line(data, at)
+                yield _with_positions(Line(clean(data), number), data.get(WITH))
+            elif part.name == LINE_DATA and data is not UNSET:
+                yield Line(data, number)
 
 
-def _shared(line: Line, positions: Json) -> Line:
-    """A line that has the blocks of a record at some positions; without positions it has all of them."""
+def _with_positions(line: Line, positions: Json) -> Line:
+    """Return the line with the positions of its blocks, if it has only some blocks of its record."""
     message = line.record.get("message")
     content = message.get("content") if is_object(message) else None
     if not _are_positions(positions) or not is_array(content):
@@ -127,7 +127,7 @@ def _are_positions(value: Json) -> TypeGuard[list[int]]:
 
 
 def _user_line(message: UserMessage, record: JsonObject) -> Line:
-    line = Line(clean(record), line_of(record), begins=True)
+    line = Line(clean(record), line_of(record), starts_message=True)
     if record["type"] == "attachment":
         return line
     kept, content = kept_content(record), record["message"].get("content", UNSET)
@@ -137,7 +137,7 @@ def _user_line(message: UserMessage, record: JsonObject) -> Line:
         content = "".join(text_of_part(part) or "" for part in message.parts)
     elif content is UNSET:
         content = user_blocks(message.parts, record.get(SPLIT))
-    return _shared(line._replace(record=with_content(line.record, content)), record.get(WITH))
+    return _with_positions(line._replace(record=with_content(line.record, content)), record.get(WITH))
 
 
 # Responses
@@ -150,9 +150,9 @@ def _response_lines(message: AssistantMessage, base: JsonObject) -> Restored:
     results: list[Line] = []
     answered: list[str] = []
     for part in message.parts:
-        further = _envelope_of_part(part)
-        if further is not None:
-            records.append(restored(base, further))
+        difference = _envelope_of_part(part)
+        if difference is not None:
+            records.append(restored(base, difference))
             blocks.append([])
         if isinstance(part, ToolCallPart):
             uuid = records[-1].get("uuid")
@@ -163,8 +163,12 @@ def _response_lines(message: AssistantMessage, base: JsonObject) -> Restored:
         block = response_block(part)
         blocks[-1] += [] if block is None else [block]
     lines = [
-        Line(with_content(clean(record), _content(record, own)), line_of(record), begins=number == 0)
-        for number, (record, own) in enumerate(zip(records, blocks, strict=True))
+        Line(
+            with_content(clean(record), _content(record, own_blocks)),
+            line_of(record),
+            starts_message=number == 0,
+        )
+        for number, (record, own_blocks) in enumerate(zip(records, blocks, strict=True))
     ]
     return Restored(lines + results, calls, frozenset(answered))
 
@@ -177,7 +181,7 @@ def _content(record: JsonObject, blocks: list[JsonObject]) -> Json | UnsetType:
 
 
 def _envelope_of_part(part: AssistantPart) -> JsonObject | None:
-    """What is different in the record that begins with a part."""
+    """Return the difference of the record that begins with a part."""
     if isinstance(part, DataPart) and part.name == RECORD:
         return part.data if is_object(part.data) else None
     metadata = part.call_provider_metadata if isinstance(part, ToolCallPart) else None
@@ -188,18 +192,18 @@ def _envelope_of_part(part: AssistantPart) -> JsonObject | None:
 
 
 def _result_line(part: ToolCallPart, base: JsonObject) -> Line | None:
-    """The line of a call's result, if it came from a session file."""
-    own = notes(part.result_provider_metadata, CLAUDE_CODE)
-    if own.get("type") != "user" or part.output is None:
+    """Return the line of the result of a call, if it is from a session file."""
+    result_notes = notes(part.result_provider_metadata, CLAUDE_CODE)
+    if result_notes.get("type") != "user" or part.output is None:
         return None
-    whole = own if own.get(WHOLE) else restored(base, own)
-    record = clean(whole)
+    envelope = result_notes if result_notes.get(WHOLE) else restored(base, result_notes)
+    record = clean(envelope)
     structured = notes(part.tool_metadata, CLAUDE_CODE)
     if "toolUseResult" in structured:
         record["toolUseResult"] = structured["toolUseResult"]
     block = restored_result(part, part.output)
-    line = Line(record, line_of(whole))
-    positions = whole.get(WITH)
+    line = Line(record, line_of(envelope))
+    positions = envelope.get(WITH)
     if _are_positions(positions) and positions:
         return line._replace(blocks=((positions[0], block),))
     return line._replace(record=with_content(record, [block]))
@@ -208,30 +212,30 @@ def _result_line(part: ToolCallPart, base: JsonObject) -> Line | None:
 # Lines of a file
 
 
-def joined(lines: Iterable[Line]) -> list[Line]:
-    """The lines, those of the same record as one."""
-    whole: list[Line] = []
-    places: dict[tuple[str, int | None], int] = {}
+def join_lines(lines: Iterable[Line]) -> list[Line]:
+    """Return the lines, with those of the same record joined."""
+    joined: list[Line] = []
+    positions: dict[tuple[str, int | None], int] = {}
     for line in lines:
         if line.blocks is None:
-            whole.append(line)
+            joined.append(line)
             continue
-        place = places.setdefault((str(line.uuid), line.at), len(whole))
-        if place == len(whole):
-            whole.append(line)
+        position = positions.setdefault((str(line.uuid), line.number), len(joined))
+        if position == len(joined):
+            joined.append(line)
         else:
-            whole[place] = _joined(whole[place], line)
-    return [line if line.blocks is None else _with_blocks(line, line.blocks) for line in whole]
+            joined[position] = _join(joined[position], line)
+    return [line if line.blocks is None else _with_blocks(line, line.blocks) for line in joined]
 
 
-def _joined(first: Line, second: Line) -> Line:
+def _join(first: Line, second: Line) -> Line:
     message = first.record.get("message", second.record.get("message"))
     record = {**second.record, **first.record, **({} if message is None else {"message": message})}
     blocks = (first.blocks or ()) + (second.blocks or ())
     return first._replace(record=record, blocks=blocks, owners=first.owners + second.owners)
 
 
-def _with_blocks(line: Line, blocks: Numbered) -> Line:
+def _with_blocks(line: Line, blocks: Blocks) -> Line:
     content = [block for _, block in sorted(blocks, key=lambda numbered: numbered[0])]
     message: JsonObject = line.record.get("message", {"role": "user"})
     record: JsonObject = {**line.record, "message": {**message, "content": content}}
@@ -239,17 +243,17 @@ def _with_blocks(line: Line, blocks: Numbered) -> Line:
 
 
 def in_order(lines: Sequence[Line]) -> list[Line]:
-    """Lines of messages in the order of the file they came from; new ones after those before them.
+    """Return lines in the order of the file that they were read from; new lines follow those before them.
 
-    Messages of another file may follow: where one begins before the previous one did, a new order begins.
+    Messages of another file may follow: it begins where a message starts before the previous one.
     """
     keys: list[tuple[int, int, int]] = []
-    file = began = latest = 0
+    file = started = latest = 0
     for index, line in enumerate(lines):
-        if line.at is not None:
-            if line.begins and line.at < began:
+        if line.number is not None:
+            if line.starts_message and line.number < started:
                 file, latest = file + 1, 0
-            began = line.at if line.begins else began
-            latest = max(latest, line.at)
-        keys.append((file, latest if line.at is None else line.at, index))
+            started = line.number if line.starts_message else started
+            latest = max(latest, line.number)
+        keys.append((file, latest if line.number is None else line.number, index))
     return [lines[index] for _, _, index in sorted(keys)]

@@ -1,12 +1,11 @@
 """Messages → the lines of a session file.
 
-What came from such a file is written as it was. What came from elsewhere, or was added, is written so that
-the agent can continue from it: a line for each block of a response, results after it.
+Messages that were read from such a file are written as they were. Other messages are written so that the
+agent can continue from them: a line for each block of a response, then the results of its calls.
 """
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import UTC, datetime
 from itertools import groupby
 from typing import Any, Final, NamedTuple
 
@@ -26,16 +25,15 @@ from partita.formats.losses import JOINED, NOT_MODEL, Loss
 from partita.types.json import Json, JsonObject, is_object
 from partita.types.messages import Message, ToolCallPart, text_of
 from partita.types.parts import InterruptedOutput, ReasoningPart
-from partita.types.times import iso_text
+from partita.types.times import EPOCH, iso_text
 from partita.types.tool_results import fold
 
 from .envelope import SOURCE, SUBAGENT
-from .restored_lines import Line, Restored, envelope_of, in_order, joined, restore
+from .restored_lines import Line, Restored, envelope_of, in_order, join_lines, restore
 from .tool_results import new_result
 from .user_content import new_block
 from .wire import ANTHROPIC, CLAUDE_CODE, write_usage
 
-EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 VERSION: Final = "2.1.81"
 """The version of Claude Code in new lines."""
 
@@ -44,16 +42,16 @@ LONGEST_NAME: Final = 200
 """https://docs.claude.com/en/docs/agents-and-tools/tool-use/implement-tool-use allows fewer characters, but
 names of MCP tools in recordings are longer."""
 
-AROUND: Final = frozenset(
+COMMON_MEMBERS: Final = frozenset(
     {"isSidechain", "agentId", "userType", "cwd", "sessionId", "version", "gitBranch", "timestamp"}
 )
-"""Members that a line for a record that is gone has in common with the line after it."""
+"""Members that the line for a missing record has in common with the line after it."""
 
-GONE: Final = "the record is not kept; an empty one has its place in the chain of parents"
+MISSING_PARENT: Final = "the record was not kept; an empty one replaces it in the chain of parents"
 
 
 class Facts(NamedTuple):
-    """What every line says about its session."""
+    """The facts about a session that every line has."""
 
     session_id: str
     cwd: str
@@ -62,8 +60,8 @@ class Facts(NamedTuple):
     agent: str | None = None
 
 
-class Written(NamedTuple):
-    """A message of the file: the turn that was written, or `None` if its own lines were restored.
+class WrittenMessage(NamedTuple):
+    """A message of the file, and the turn that was written, or `None` if its lines were restored.
 
     `owner` is the number that its lines have in `Line.owners`; `parts` are the positions of its blocks.
     """
@@ -76,16 +74,16 @@ class Written(NamedTuple):
 
 
 def facts_of(messages: Sequence[Message], known: SessionFacts) -> Facts:
-    """What restored messages say about the session, else what is known about it."""
+    """The facts in restored messages, else those that are known."""
     thread = next((message.thread_id for message in messages if message.thread_id), "")
     found: JsonObject = {}
     for message in messages:
         found |= envelope_of(message) or {}
-    made = (
+    session_id = (
         thread if is_uuid(thread) else str(derived_uuid("session", thread, *(one.id for one in messages[:1])))
     )
     return Facts(
-        _text(found, "sessionId", made),
+        _text(found, "sessionId", session_id),
         _text(found, "cwd", known.cwd or "/"),
         _text(found, "version", (known.version if known.agent == "claude-code" else None) or VERSION),
         _text(found, "gitBranch", known.git_branch or ""),
@@ -98,22 +96,22 @@ def _text(found: JsonObject, name: str, otherwise: str) -> str:
 
 
 def agents_of(messages: Sequence[Message]) -> Iterator[tuple[str, Sequence[Message]]]:
-    """The sub-agents that have files of their own: those of calls, and those without a call."""
-    apart: dict[str, list[Message]] = {}
+    """The sub-agents with separate files: those of calls, and those without a call."""
+    other_agents: dict[str, list[Message]] = {}
     for message in messages:
         record = envelope_of(message) or {}
         if record.get(SOURCE) == "progress":
-            apart.setdefault(str(record.get(SUBAGENT)), []).append(message)
+            other_agents.setdefault(str(record.get(SUBAGENT)), []).append(message)
         for part in message.content.parts:
             if isinstance(part, ToolCallPart) and part.children:
                 if not _is_inline(part.children):
                     yield _agent_name(part), part.children
                 yield from agents_of(part.children)
-    yield from apart.items()
+    yield from other_agents.items()
 
 
 def _agent_name(call: ToolCallPart) -> str:
-    """The name of the sub-agent under a call: it is in its own lines, or in the result."""
+    """The name of the sub-agent under a call, from its lines or the result of the call."""
     result = notes(call.tool_metadata, CLAUDE_CODE).get("toolUseResult")
     found = [envelope_of(child) or {} for child in call.children] + [result if is_object(result) else {}]
     names = [record.get(key) for record in found for key in (SUBAGENT, "agentId")]
@@ -121,23 +119,23 @@ def _agent_name(call: ToolCallPart) -> str:
 
 
 def _is_inline(messages: Iterable[Message]) -> bool:
-    """Whether a sub-agent's messages were among those of the conversation."""
+    """Whether the messages of a sub-agent were in the file of the conversation."""
     return any((envelope_of(message) or {}).get(SOURCE) == "inline" for message in messages)
 
 
 class SessionWriter:
-    """Writes one file. `lines` are its lines, `written` is what they are of, `losses` what was repaired."""
+    """Writes one file: its `lines`, the messages that were `written`, and the `losses` of repairs."""
 
     def __init__(self, messages: Sequence[Message], facts: Facts) -> None:
         self.facts = facts
         self.losses: list[Loss] = []
-        self.written: list[Written] = []
+        self.written: list[WrittenMessage] = []
         folded = fold(messages)
         restored = [restore(message) for message in folded]
         is_mixed = None in restored
         thread = next((message.thread_id or "" for message in messages), "")
         self.names = Names(thread, _names_in(folded, restored) if is_mixed else ())
-        writer = _ThreadWriter(self, closing=is_mixed, side=facts.agent is not None)
+        writer = _ThreadWriter(self, add_results=is_mixed, is_sub_agent=facts.agent is not None)
         turns = groupby(split(folded, _is_written, results="none"), _index_of) if is_mixed else ()
         new = {index: list(some) for index, some in turns if restored[index] is None}
         lines: list[Line] = []
@@ -145,18 +143,18 @@ class SessionWriter:
             if found is None:
                 lines += writer.write(message, new[index])
                 continue
-            self.written.append(Written(message, f"$[{index}]", len(self.written)))
+            self.written.append(WrittenMessage(message, f"$[{index}]", len(self.written)))
             source = (envelope_of(message) or {}).get(SOURCE)
-            if source != "progress" or facts.agent is not None:  # else it is in the sub-agent's own file
-                lines += writer.write_restored(message, found, aside=source == "inline")
-        self.lines = list(self._linked(in_order(joined(lines))))
+            if source != "progress" or facts.agent is not None:  # else it is in the file of the sub-agent
+                lines += writer.write_restored(message, found, is_nested=source == "inline")
+        self.lines = list(self._linked(in_order(join_lines(lines))))
 
     def add(self, message: Message, turn: Turn, parts: Sequence[int | None] = ()) -> None:
-        """The current lines are of a turn."""
-        self.written.append(Written(message, turn.path, len(self.written), turn, parts))
+        """Note that the next lines belong to a turn."""
+        self.written.append(WrittenMessage(message, turn.path, len(self.written), turn, parts))
 
     def _linked(self, lines: Sequence[Line]) -> Iterator[Line]:
-        """The lines, with an empty one before each whose parent is not there."""
+        """Return the lines, with an empty one before each line whose parent is missing."""
         known = {line.uuid for line in lines}
         last: dict[Json, str | None] = {}
         for line in lines:
@@ -167,8 +165,8 @@ class SessionWriter:
             parent = line.record.get("parentUuid")
             if isinstance(parent, str) and parent not in known:
                 known.add(parent)
-                self.losses.append(Loss.of("$", parent, GONE, "repaired"))
-                above = last.get(chain) if line.above is UNSET else line.above
+                self.losses.append(Loss.of("$", parent, MISSING_PARENT, "repaired"))
+                above = last.get(chain) if line.parent is UNSET else line.parent
                 yield Line(_empty_record(line.record, parent, above), is_added=True)
             last[chain] = line.uuid or last.get(chain)
             yield line
@@ -177,11 +175,11 @@ class SessionWriter:
 class _ThreadWriter:
     """Writes the lines of one thread: the conversation, or a sub-agent."""
 
-    def __init__(self, file: SessionWriter, *, closing: bool, side: bool = False) -> None:
-        """`closing`: calls of restored responses without results get one. `side`: it is a sub-agent."""
+    def __init__(self, file: SessionWriter, *, add_results: bool, is_sub_agent: bool = False) -> None:
+        """`add_results`: write results for calls of restored responses that have none."""
         self._file = file
-        self._closing = closing
-        self._side = side
+        self._add_results = add_results
+        self._is_sub_agent = is_sub_agent
         self._time = EPOCH
         self._last: str | None = None  # the line that the next new one follows
         self._tails: dict[str, str | None] = {}  # the last line of each message
@@ -197,52 +195,52 @@ class _ThreadWriter:
 
     # Restored messages
 
-    def write_restored(self, message: Message, found: Restored, *, aside: bool = False) -> list[Line]:
-        """The lines of a restored message. `aside`: it is not in this thread, only among its lines."""
-        here = self._last
+    def write_restored(self, message: Message, found: Restored, *, is_nested: bool = False) -> list[Line]:
+        """Return the lines of a restored message. `is_nested`: it is of a sub-agent in the same file."""
+        last = self._last
         self._begin(message)
         owners = (len(self._file.written) - 1,)
         lines = [
-            line._replace(above=self._last if line.begins else line.above, owners=owners)
+            line._replace(parent=self._last if line.starts_message else line.parent, owners=owners)
             for line in found.lines
         ]
-        named = sorted([line for line in lines if line.uuid is not None], key=lambda line: line.at or 0)
+        named = sorted([line for line in lines if line.uuid is not None], key=lambda line: line.number or 0)
         self._last = named[-1].uuid if named else self._last
         for part in message.content.parts:
             if isinstance(part, ToolCallPart):
-                if part.id in found.calls and part.id not in found.answered and self._wants_result(part):
+                if part.id in found.calls and part.id not in found.answered and self._needs_result(part):
                     lines.append(self._result(part, part.id, found.calls[part.id]))
                 lines += self._children(part)
         self._tails[message.id] = self._last
-        if aside:
-            self._last = here
-            lines = [line._replace(begins=False) for line in lines]
+        if is_nested:
+            self._last = last
+            lines = [line._replace(starts_message=False) for line in lines]
         return lines
 
-    def _wants_result(self, call: ToolCallPart) -> bool:
-        """Whether a call has an output that is in no line, or must have one."""
+    def _needs_result(self, call: ToolCallPart) -> bool:
+        """Whether a result must be written for a call."""
         if call.provider_executed:
-            return False  # the response has it
+            return False  # it is in the response
         is_lost = isinstance(call.output, InterruptedOutput) and call.output.reason == "lost"
-        return (call.output is not None and not call.preliminary and not is_lost) or self._closing
+        return (call.output is not None and not call.preliminary and not is_lost) or self._add_results
 
     def _children(self, call: ToolCallPart) -> list[Line]:
-        """The lines of a sub-agent that are among those of the conversation."""
+        """Return the lines of a sub-agent that are in the file of the conversation."""
         if not _is_inline(call.children):
             return []
-        writer = _ThreadWriter(self._file, closing=False, side=True)
+        writer = _ThreadWriter(self._file, add_results=False, is_sub_agent=True)
         found = [(child, restore(child)) for child in call.children]
         return [
             line
             for child, own in found
             if own is not None
-            for line in writer.write_restored(child, own, aside=True)
+            for line in writer.write_restored(child, own, is_nested=True)
         ]
 
     # New messages
 
     def write(self, message: Message, turns: Sequence[Turn]) -> list[Line]:
-        """The lines of a message of any source."""
+        """Return the lines of a message that was not read from a session file."""
         self._begin(message)
         last = max((at for at, turn in enumerate(turns) if _has_blocks(turn)), default=-1)
         lines: list[Line] = []
@@ -275,7 +273,7 @@ class _ThreadWriter:
         return [self._line("user", message=message, **({"isMeta": True} if is_meta else {}))]
 
     def _notice(self, turn: Instructions) -> list[Line]:
-        """A notice, or instructions: both are shown, and neither is sent to the model."""
+        """Return the line of a notice or of instructions. It is shown, and not sent to the model."""
         text, texts = text_of(turn.message), [part.type == "text" for part, _ in turn.parts]
         self._file.add(turn.message, turn, [1 if is_text and text.strip() else None for is_text in texts])
         if not text.strip():
@@ -288,14 +286,14 @@ class _ThreadWriter:
         return [self._line("system", subtype="informational", content=text, **more)]
 
     def _response(self, turn: Step, number: int, usage: JsonObject) -> list[Line]:
-        """A line for each block, all with the id of the response; then the results of its calls."""
+        """Return a line for each block, all with the id of the response; then the results of its calls."""
         found = [self._block(part) for part, _ in turn.parts]
         self._file.add(turn.message, turn, [None if at is None else at + 1 for at in _positions(found)])
         blocks = [block for block in found if block is not None]
         if not blocks:
             return []
         is_calling = any(block["type"] == "tool_use" for block in blocks)
-        around: JsonObject = {
+        envelope: JsonObject = {
             "id": self._file.names.response(self._message, number),
             "type": "message",
             "role": "assistant",
@@ -304,35 +302,35 @@ class _ThreadWriter:
             "stop_sequence": None,
             "usage": usage,
         }
-        lines = [self._line("assistant", message={**around, "content": [block]}) for block in blocks]
-        homes = [line.uuid for line in lines]
+        lines = [self._line("assistant", message={**envelope, "content": [block]}) for block in blocks]
+        uuids = [line.uuid for line in lines]
         calls = [part for part, _ in turn.parts if isinstance(part, ToolCallPart)]
-        asked = [(at, block["id"]) for at, block in enumerate(blocks) if block["type"] == "tool_use"]
-        for call, (at, call_id) in zip(calls, asked, strict=True):
-            lines.append(self._result(call, call_id, homes[at]))
+        calls_at = [(at, block["id"]) for at, block in enumerate(blocks) if block["type"] == "tool_use"]
+        for call, (at, call_id) in zip(calls, calls_at, strict=True):
+            lines.append(self._result(call, call_id, uuids[at]))
         return lines
 
     def _block(self, part: Any) -> JsonObject | None:
         if isinstance(part, ToolCallPart):
-            given: Json = part.raw_input if part.input is UNSET else part.input
-            input_: JsonObject = {} if given is UNSET else given if is_object(given) else {"input": given}
+            value: Json = part.raw_input if part.input is UNSET else part.input
+            input_: JsonObject = {} if value is UNSET else value if is_object(value) else {"input": value}
             id_ = self._file.names.call(part.id, self._message)
             name = part.name[:LONGEST_NAME] or UNKNOWN_TOOL
             return {"type": "tool_use", "id": id_, "name": name, "input": input_}
         return _reasoning(part) if isinstance(part, ReasoningPart) else _text_block(part)
 
-    def _result(self, call: ToolCallPart, call_id: str, home: str | None) -> Line:
+    def _result(self, call: ToolCallPart, call_id: str, call_uuid: str | None) -> Line:
         block, more = new_result(call, call_id)
         message: JsonObject = {"role": "user", "content": [block]}
-        return self._line("user", message=message, sourceToolAssistantUUID=home, **more)
+        return self._line("user", message=message, sourceToolAssistantUUID=call_uuid, **more)
 
     def _line(self, type: str, **members: Json) -> Line:
-        """A new line, after the last one."""
+        """Return a new line, which follows the last one."""
         facts = self._file.facts
         uuid = self._file.names.line(self._message, self._count)
         record: JsonObject = {
             "parentUuid": self._last,
-            "isSidechain": self._side,
+            "isSidechain": self._is_sub_agent,
             "userType": "external",
             "cwd": facts.cwd,
             "sessionId": facts.session_id,
@@ -350,7 +348,7 @@ class _ThreadWriter:
 
 
 def _positions(blocks: Sequence[JsonObject | None]) -> list[int | None]:
-    """The positions of blocks among those that are there."""
+    """The positions of blocks among those that are not `None`."""
     numbers = iter(range(len(blocks)))
     return [None if block is None else next(numbers) for block in blocks]
 
@@ -360,7 +358,7 @@ def _text_block(part: Any) -> JsonObject | None:
 
 
 def _reasoning(part: ReasoningPart) -> JsonObject | None:
-    """Reasoning of Anthropic's own models, which is signed or encrypted. The API refuses any other:
+    """The block of reasoning by Anthropic, which is signed or encrypted. The API refuses any other:
     https://docs.claude.com/en/docs/build-with-claude/extended-thinking#preserving-thinking-blocks
     """
     own = notes(part.provider_metadata, ANTHROPIC)
@@ -386,14 +384,14 @@ _INDEX: Final = re.compile(r"\$\[(\d+)\]")
 
 
 def _index_of(turn: Turn) -> int:
-    """The position of the message that a turn is of."""
+    """The position of the message of a turn."""
     found = _INDEX.match(turn.path)
     assert found is not None, "every turn has a path in the messages"
     return int(found[1])
 
 
 def _names_in(messages: Sequence[Message], restored: Sequence[Restored | None]) -> Iterator[str]:
-    """The names that restored lines have: of lines, responses and calls."""
+    """The ids in restored lines: of lines, responses and calls."""
     for message, found in zip(messages, restored, strict=True):
         for line in () if found is None else found.lines:
             inner = line.record.get("message") if is_object(line.record) else None
@@ -405,12 +403,12 @@ def _names_in(messages: Sequence[Message], restored: Sequence[Restored | None]) 
                 yield from _names_in(part.children, [restore(child) for child in part.children])
 
 
-def _empty_record(record: JsonObject, uuid: str, above: str | None) -> JsonObject:
-    """A record of progress without content: it only says which line follows which."""
-    around: JsonObject = {name: value for name, value in record.items() if name in AROUND}
+def _empty_record(record: JsonObject, uuid: str, parent: str | None) -> JsonObject:
+    """A progress record without content, which only links lines."""
+    envelope: JsonObject = {name: value for name, value in record.items() if name in COMMON_MEMBERS}
     return {
-        "parentUuid": above,
-        **around,
+        "parentUuid": parent,
+        **envelope,
         "type": "progress",
         "data": {"type": "hook_progress"},
         "uuid": uuid,

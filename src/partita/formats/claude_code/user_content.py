@@ -21,7 +21,7 @@ from partita.types.json import Json, JsonObject, is_array, is_object
 from partita.types.messages import UserPart
 from partita.types.parts import DataPart, FilePart, ForeignPart, ImagePart, TextPart
 
-from .envelope import OWN_DATA
+from .envelope import DATA_PREFIX
 from .wire import ANTHROPIC
 
 # Blocks ↔ parts
@@ -181,7 +181,7 @@ def tags_of(text: str) -> JsonObject:
 def parts_of_kind(kind: Kind, content: Json, text: str) -> list[UserPart]:
     """The content of a user record of a kind as parts. `text` is its first text."""
     if kind in TAGGED:
-        return [DataPart(f"{OWN_DATA}{kind}", tags_of(text))]
+        return [DataPart(f"{DATA_PREFIX}{kind}", tags_of(text))]
     if isinstance(content, str):
         return _texts(content)
     return [part for block in (content if is_array(content) else [content]) for part in _block_parts(block)]
@@ -198,7 +198,7 @@ def _texts(text: str) -> list[UserPart]:
     """A text, and before it, as data, what was inserted before it."""
     parts: list[UserPart] = []
     while text.startswith("<") and (match := _CONTEXT.match(text)) is not None:
-        parts.append(DataPart(f"{OWN_DATA}{match.group(1)}", {"text": match.group(0)}))
+        parts.append(DataPart(f"{DATA_PREFIX}{match.group(1)}", {"text": match.group(0)}))
         text = text[match.end() :]
     if text or not parts:
         parts.append(TextPart(text))
@@ -218,7 +218,7 @@ def text_of_part(part: UserPart) -> str | None:
     match part:
         case TextPart(text=text):
             return text
-        case DataPart(name=name, data={"text": str(text)}) if name.startswith(OWN_DATA):
+        case DataPart(name=name, data={"text": str(text)}) if name.startswith(DATA_PREFIX):
             return text
         case _:
             return None

@@ -247,7 +247,7 @@ class ResponseItems:
         for index, block in enumerate(blocks_in(content) or [""]):
             piece = block_text(block)
             if piece is None:
-                self._thread.report_unknown("unknown content of an answer")
+                self._thread.report_unknown("unknown content of a response")
                 self._thread.append(response.id, DataChunk(f"data-{data_name('content')}", block))
                 continue
             notes = other_members(block, "text") | known | present(continues=index > 0 or None)
@@ -275,7 +275,7 @@ class ResponseItems:
     def _call(self, item: JsonObject) -> None:
         name, input_, notes = read_call(item)
         if item["type"] == "function_call" and "inputEncoding" in notes:
-            self._thread.report_unknown("arguments of a call that are no JSON", detail=str(item.get("name")))
+            self._thread.report_unknown("arguments of a call that are not JSON", detail=str(item.get("name")))
         extra = self._unknown(item)
         response = self._response_with_item(item)
         call_id = self._call_id(item, response)

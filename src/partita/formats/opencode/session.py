@@ -146,7 +146,7 @@ class OpenCodeDecoder:
     def _parts(self, parts: Json) -> list[JsonObject]:
         if not is_array(parts):
             if parts is not None:
-                self._sink.report_unknown("parts that are no list")
+                self._sink.report_unknown("parts that are not a list")
             return [] if parts is None else [{"value": parts}]
         return [part if is_object(part) else {"value": part} for part in parts]
 
