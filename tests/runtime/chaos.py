@@ -1,7 +1,7 @@
-"""A process that owns many runs at once until it is killed, and those in it who watch and write down all.
+"""A process that runs many turns until it is killed. Its readers log every chunk that they receive.
 
-It writes a line once runs are at work. It adds a line to a file for every turn that was begun, and for every
-chunk that somebody was shown, the moment he was.
+It writes a line to standard output once runs are active. It appends a line to a file for every turn that it
+starts, and for every chunk as soon as a reader receives it.
 """
 
 import asyncio
@@ -20,20 +20,20 @@ from partita.store.connection import open_store
 from partita.store.store import Store
 from partita.types.json import Json, JsonObject, dumps
 
-WHOLE = "PARTITA_CHAOS" in os.environ
-RUNS, SHARED = (100, 20) if WHOLE else (30, 8)
-"""How many runs are at work at once, and how many of the threads are those of earlier rounds: the runs there
-wait until what was left is ended."""
+FULL = "PARTITA_CHAOS" in os.environ
+RUNS, SHARED = (100, 20) if FULL else (30, 8)
+"""The number of active runs, and how many of their threads are used by all rounds. New runs there wait until
+those of earlier rounds have ended."""
 
-LEASE = 2.0 if WHOLE else 1.0
-WORDS = "The lighthouse keeper counts the ships that pass, one after another, all night long. "
+LEASE = 2.0 if FULL else 1.0
+SENTENCE = "The lighthouse keeper counts the ships that pass, one after another, all night long. "
 
 
 def script(random: Random) -> Script:
-    """A short talk, with a call or without one."""
+    """A short script, with or without a call."""
     pause = random.choice((0.001, 0.003, 0.01))
-    text: JsonObject = {"type": "text", "text": WORDS * random.randint(1, 3)}
-    reasoning: JsonObject = {"type": "reasoning", "text": WORDS}
+    text: JsonObject = {"type": "text", "text": SENTENCE * random.randint(1, 3)}
+    reasoning: JsonObject = {"type": "reasoning", "text": SENTENCE}
     call: JsonObject = {
         "type": "tool-call",
         "id": "",
@@ -54,8 +54,8 @@ async def count_ships(night: int) -> int:
     return 10 * night
 
 
-class Book:
-    """A file that is only added to, without a buffer: what was written is there after a kill."""
+class AppendOnlyFile:
+    """A file to append to, without a buffer: its content survives a kill."""
 
     def __init__(self, path: Path) -> None:
         self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
@@ -64,33 +64,35 @@ class Book:
         os.write(self._file, dumps(list(line)) + b" " + rest + b"\n")
 
 
-async def talk(session: Session, thread_id: str, seed: str, book: Book, ready: asyncio.Event) -> None:
-    """Turn after turn in a thread, each of them watched."""
+async def run_turns(
+    session: Session, thread_id: str, seed: str, log: AppendOnlyFile, ready: asyncio.Event
+) -> None:
+    """Run turns in a thread without end, each with a reader."""
     random = Random(seed)
     for number in itertools.count():
         agent = Agent(ScriptedService(script(random)), tools=[count_ships], session=session)
-        words = f"{seed} {number}"
+        text = f"{seed} {number}"
         with suppress(BusyError):
-            run = await agent.start(thread_id, words, busy="queue")
-            book.write("begun", run.id, thread_id, words)
-            async for seen in session.follow(run.id, everything=True):
-                for one in seen:
-                    book.write("seen", run.id, one.seq, rest=one.json)
+            run = await agent.start(thread_id, text, busy="queue")
+            log.write("prompt", run.id, thread_id, text)
+            async for chunks in session.follow(run.id, everything=True):
+                for one in chunks:
+                    log.write("received", run.id, one.seq, rest=one.json)
                 ready.set()
 
 
 async def work(url: str, file: str, seed: str) -> None:
-    """Own many runs, for ever."""
-    book, ready = Book(Path(file)), asyncio.Event()
+    """Run turns in many threads."""
+    log, ready = AppendOnlyFile(Path(file)), asyncio.Event()
     store: Store = await open_store(url)
     async with Session(store, lease=LEASE, heartbeat=LEASE / 5) as session, asyncio.TaskGroup() as group:
         for number in range(RUNS):
             thread_id = f"shared-{number}" if number < SHARED else f"{seed}-{number}"
-            group.create_task(talk(session, thread_id, f"{seed}-{number}", book, ready))
+            group.create_task(run_turns(session, thread_id, f"{seed}-{number}", log, ready))
         await ready.wait()
         os.write(1, b"ready\n")
 
 
 def main(url: str, file: str, seed: str) -> None:
-    """Own many runs until this process is killed."""
+    """Run turns until this process is killed."""
     asyncio.run(work(url, file, seed))

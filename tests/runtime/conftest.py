@@ -1,4 +1,4 @@
-"""A store in a file; for tests that ask for it (`on_both_engines`), also one on a real server."""
+"""The URL of a store in a file; for tests marked `on_both_engines` also of one on a server."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Tools that come with a request are offered to the model, or refused: never left out silently."""
+"""Tools of a request are offered to the model or refused, but never ignored."""
 
 from collections.abc import Callable
 from typing import Any
@@ -19,11 +19,11 @@ from partita.store.connection import open_store
 from tests.runtime.agent.models import Model, reply
 from tests.tables import each_row
 
-BROUGHT = InvokeOptions(tools=(ToolSpec("where", "Where the user is."),))
+OPTIONS = InvokeOptions(tools=(ToolSpec("where", "Where the user is."),))
 
 
-class Own:
-    """A service that does not say whether it uses such tools."""
+class CustomService:
+    """A service that does not declare support for tools of a request."""
 
     name = "own"
     invoke = Model().invoke
@@ -37,7 +37,7 @@ def graph() -> AgentService:
 
 
 REFUSED: dict[str, Callable[[], AgentService]] = {
-    "a service of one's own": Own,
+    "a custom service": CustomService,
     "a graph": graph,
     "ACP": lambda: get_agent("acp:cat"),
     "Claude Code": lambda: get_agent("claude-code"),
@@ -50,31 +50,33 @@ REFUSED: dict[str, Callable[[], AgentService]] = {
 
 
 @each_row("make", REFUSED.values(), ids=REFUSED)
-async def test_an_agent_that_would_leave_them_out_refuses(make: Callable[[], AgentService]) -> None:
+async def test_an_agent_that_does_not_support_them_refuses_tools_of_a_request(
+    make: Callable[[], AgentService],
+) -> None:
     async with open_store("memory:") as store, Session(store) as session:
         with pytest.raises(AgentError, match="takes no tools from a client"):
-            await session.start(make(), "t1", "Hi", options=BROUGHT)
+            await session.start(make(), "t1", "Hi", options=OPTIONS)
         assert (await store.runs.list()).items == ()
 
 
-async def test_the_tools_reach_the_model_of_an_agent() -> None:
+async def test_tools_of_a_request_reach_the_model_of_an_agent() -> None:
     model = Model(reply("Hello"))
     async with open_store("memory:") as store, Session(store) as session:
-        await session.wait((await session.start(Agent(model), "t1", "Hi", options=BROUGHT)).id)
+        await session.wait((await session.start(Agent(model), "t1", "Hi", options=OPTIONS)).id)
     assert [tool.name for tool in model.options[0].tools] == ["where"]
 
 
-async def test_a_function_finds_them_in_its_request() -> None:
+async def test_a_function_receives_the_tools_in_its_request() -> None:
     async def poet(request: AgentRequest) -> str:
         payload: Any = request.to("openai-chat")
         return f"{[tool.name for tool in request.options.tools]} {len(payload['tools'])}"
 
     async with open_store("memory:") as store, Session(store) as session:
-        run = await session.wait((await session.start(as_agent(poet), "t1", "Hi", options=BROUGHT)).id)
+        run = await session.wait((await session.start(as_agent(poet), "t1", "Hi", options=OPTIONS)).id)
         assert "['where'] 1" in str(await store.messages.get("t1", run.message_id or ""))
 
 
-def test_a_program_has_no_use_for_tools_of_an_agent() -> None:
+def test_an_agent_with_a_program_as_model_refuses_tools() -> None:
     def dig() -> str:
         """Dig."""
         return "dug"

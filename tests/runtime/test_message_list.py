@@ -1,4 +1,4 @@
-"""A message list takes anything, and gives any view."""
+"""`MessageList`: reads messages and streams of any format, and writes any view."""
 
 import pytest
 
@@ -45,14 +45,14 @@ UI = [
 ]
 
 
-def test_words_are_the_users() -> None:
+def test_a_text_becomes_a_user_message() -> None:
     messages = MessageList()
     (hello,) = messages.add("Hello")
     assert hello == UserMessage(id=hello.id, content="Hello")
     assert messages.add("Again", id="mine")[0].id == "mine"
 
 
-def test_a_payload_is_read_in_whatever_format_it_is() -> None:
+def test_the_format_of_a_payload_is_detected() -> None:
     messages = MessageList()
     added = messages.add(UI)
     assert [message.id for message in added] == ["u1", "a1"]
@@ -60,13 +60,13 @@ def test_a_payload_is_read_in_whatever_format_it_is() -> None:
     assert messages.ui() == UI
 
 
-def test_what_is_added_again_takes_its_place() -> None:
+def test_a_message_with_a_known_id_replaces_the_stored_one() -> None:
     messages = MessageList([UserMessage(id="u", content="one"), UserMessage(id="v", content="two")])
     messages.add(UserMessage(id="u", content="three"))
     assert [message.content.parts for message in messages] == [(TextPart("three"),), (TextPart("two"),)]
 
 
-def test_a_stream_grows_the_last_message() -> None:
+def test_a_stream_extends_the_last_message() -> None:
     messages = MessageList([UserMessage(id="u", content="Hi")])
     for chunk in (MessageStart("a"), StepStart(), TextStart("0"), TextDelta("0", "Hel")):
         messages.feed(chunk)
@@ -98,7 +98,7 @@ def test_events_of_a_provider_are_decoded() -> None:
     assert [part.text for part in ended.parts if isinstance(part, TextPart)] == ["Rain."]
 
 
-def test_an_answer_that_breaks_off_is_closed() -> None:
+def test_a_cut_message_is_closed() -> None:
     messages = MessageList()
     messages.feed(MessageStart("a"))
     messages.feed(ToolInputStart("c", "look"))
@@ -110,19 +110,19 @@ def test_an_answer_that_breaks_off_is_closed() -> None:
     assert messages.end() is None
 
 
-def test_the_models_view_says_what_was_mended() -> None:
+def test_the_model_view_reports_its_repairs() -> None:
     call = ToolCallPart(id="c", name="look", state="input-available", input={})
     messages = MessageList([AssistantMessage(id="a", content=[call])])
     view = messages.model()
     assert [repair.why for repair in view.repairs] == ["the call never got a result"]
-    answered = ToolCallPart(
+    completed = ToolCallPart(
         id="c", name="look", state="output-available", input={}, output=TextOutput("seen")
     )
-    messages.add(AssistantMessage(id="a", content=[answered]))
+    messages.add(AssistantMessage(id="a", content=[completed]))
     assert messages.model().repairs == ()
 
 
-def test_what_cannot_be_done_is_said() -> None:
+def test_unsupported_formats_are_errors() -> None:
     messages = MessageList()
     with pytest.raises(FormatError, match="cannot detect the format"):
         messages.add({"nothing": "known"})
@@ -137,11 +137,11 @@ def test_what_cannot_be_done_is_said() -> None:
 # Streams that continue messages, and streams with several
 
 
-def said(text: str, block: str = "t") -> list[Chunk]:
+def text_chunks(text: str, block: str = "t") -> list[Chunk]:
     return [TextStart(block), TextDelta(block, text), TextEnd(block)]
 
 
-def fed(messages: MessageList, *chunks: Chunk) -> MessageList:
+def feed(messages: MessageList, *chunks: Chunk) -> MessageList:
     for chunk in chunks:
         messages.feed(chunk)
     return messages
@@ -160,14 +160,21 @@ def outputs(messages: MessageList) -> list[ToolOutput | None]:
     return [part.output for message in messages for part in message.parts if isinstance(part, ToolCallPart)]
 
 
-def answers(messages: MessageList) -> list[ToolOutput]:
+def model_outputs(messages: MessageList) -> list[ToolOutput]:
     view = messages.model().messages
     return [part.output for one in view for part in one.parts if isinstance(part, ToolResultPart)]
 
 
-def test_every_message_of_a_stream_is_kept() -> None:
+def test_every_message_of_a_stream_is_added() -> None:
     messages = MessageList()
-    fed(messages, MessageStart("a"), *said("one"), MessageFinish(), MessageStart("b"), *said("two"))
+    feed(
+        messages,
+        MessageStart("a"),
+        *text_chunks("one"),
+        MessageFinish(),
+        MessageStart("b"),
+        *text_chunks("two"),
+    )
     ended = messages.end()
     assert ended is not None
     assert ended.id == "b"
@@ -178,7 +185,7 @@ def test_a_start_continues_the_message_that_has_its_id() -> None:
     messages = MessageList(
         [AssistantMessage(id="a", content=[TextPart("One.")]), UserMessage(id="u", content="?")]
     )
-    fed(messages, MessageStart("a"), *said(" Two."))
+    feed(messages, MessageStart("a"), *text_chunks(" Two."))
     assert texts(messages) == [("a", "One. Two."), ("u", "?")]
     messages.end()
     assert texts(messages) == [("a", "One. Two."), ("u", "?")]
@@ -187,23 +194,23 @@ def test_a_start_continues_the_message_that_has_its_id() -> None:
 
 
 def test_a_waiting_call_gets_its_output() -> None:
-    messages = fed(MessageList([waiting()]), MessageStart("a"), ToolOutputAvailable("c", 5), MessageFinish())
+    messages = feed(MessageList([waiting()]), MessageStart("a"), ToolOutputAvailable("c", 5), MessageFinish())
     assert outputs(messages) == [JsonOutput(5)]
-    assert answers(messages) == [JsonOutput(5)]
+    assert model_outputs(messages) == [JsonOutput(5)]
     assert text_of(messages.messages[0]) == "Let me look."
 
 
-def test_an_answer_cannot_have_the_id_of_a_question() -> None:
+def test_a_streamed_message_cannot_have_the_id_of_a_user_message() -> None:
     messages = MessageList([UserMessage(id="u", content="?")])
     with pytest.raises(StreamError, match="id of a user message"):
         messages.feed(MessageStart("u"))
     assert texts(messages) == [("u", "?")]
 
 
-def test_a_generated_id_replaces_nothing() -> None:
+def test_a_generated_id_does_not_replace_a_message() -> None:
     messages = MessageList([UserMessage(id="message-2", content="real")])
     messages.add("new")
-    fed(messages, *said("answer"))
+    feed(messages, *text_chunks("answer"))
     messages.end()
     assert [text for _, text in texts(messages)] == ["real", "new", "answer"]
     messages.add(UserMessage(id="message-1", content="mine"))
@@ -218,14 +225,14 @@ def test_payloads_without_ids_do_not_replace_each_other() -> None:
     assert [text for _, text in texts(messages)] == ["yes", "no", "yes"]
 
 
-def test_a_message_that_is_streamed_is_not_replaced_or_removed() -> None:
-    messages = fed(MessageList(), MessageStart("a"), *said("one"))
+def test_a_message_that_is_being_streamed_cannot_be_replaced_or_removed() -> None:
+    messages = feed(MessageList(), MessageStart("a"), *text_chunks("one"))
     with pytest.raises(ConflictError, match="being streamed"):
         messages.add(AssistantMessage(id="a", content="other"))
     with pytest.raises(ConflictError, match="being streamed"):
         messages.remove("a")
     messages.add("meanwhile", id="u")
-    fed(messages, *said(" two", "s"), MessageFinish())
+    feed(messages, *text_chunks(" two", "s"), MessageFinish())
     messages.add("later", id="v")  # the answer is complete
     assert texts(messages) == [("a", "one two"), ("u", "meanwhile"), ("v", "later")]
 
@@ -239,58 +246,58 @@ RESULT = ToolMessage(id="r", content=[ToolResultPart("c", "look", TextOutput("ra
 def test_a_late_result_is_merged_into_its_call() -> None:
     call = ToolInputAvailable("c", "look", {})
     stored = MessageList([waiting(), UserMessage(id="u", content="Well?")])
-    streaming = fed(MessageList(), MessageStart("a"), call)
-    finished = fed(MessageList(), MessageStart("a"), call, MessageFinish("tool-calls"))
+    streaming = feed(MessageList(), MessageStart("a"), call)
+    finished = feed(MessageList(), MessageStart("a"), call, MessageFinish("tool-calls"))
     finished.end()
-    cut = fed(MessageList(), MessageStart("a"), call)
+    cut = feed(MessageList(), MessageStart("a"), call)
     cut.end()
     assert outputs(finished) == [None]
     assert outputs(cut) == [InterruptedOutput("lost")]
     for messages in (stored, streaming, finished, cut):
         messages.add(RESULT)
         assert outputs(messages) == [TextOutput("rain")]
-        assert answers(messages) == [TextOutput("rain")]
+        assert model_outputs(messages) == [TextOutput("rain")]
         assert not any(isinstance(message, ToolMessage) for message in messages)
         messages.add(ToolMessage(id="again", content=[ToolResultPart("c", "look", TextOutput("sun"))]))
-        assert answers(messages) == [TextOutput("rain")]
+        assert model_outputs(messages) == [TextOutput("rain")]
 
 
-def test_a_late_result_comes_in_any_format() -> None:
+def test_a_late_result_may_have_any_format() -> None:
     messages = MessageList([waiting(), UserMessage(id="u", content="Well?")])
     messages.add([{"role": "tool", "tool_call_id": "c", "content": "rain"}], format="openai-chat")
-    assert answers(messages) == [TextOutput("rain")]
+    assert model_outputs(messages) == [TextOutput("rain")]
     messages = MessageList([waiting(), UserMessage(id="u", content="Well?")])
     messages.feed({"type": "tool-output-available", "toolCallId": "c", "output": "rain"})
     assert [message.id for message in messages] == ["a", "u"]
-    assert answers(messages) == [TextOutput("rain")]
+    assert model_outputs(messages) == [TextOutput("rain")]
 
 
-def test_a_decision_goes_to_the_call_that_asked() -> None:
+def test_an_approval_response_is_applied_to_its_call() -> None:
     messages = MessageList()
-    fed(messages, MessageStart("a"), ToolInputAvailable("c", "look", {}), ToolApprovalRequest("q", "c"))
-    fed(messages, MessageFinish())
+    feed(messages, MessageStart("a"), ToolInputAvailable("c", "look", {}), ToolApprovalRequest("q", "c"))
+    feed(messages, MessageFinish())
     messages.end()
-    fed(messages, ToolApprovalResponse("q", approved=True), ToolOutputAvailable("c", "rain"))
+    feed(messages, ToolApprovalResponse("q", approved=True), ToolOutputAvailable("c", "rain"))
     assert [message.id for message in messages] == ["a"]
-    assert answers(messages) == [TextOutput("rain")]
+    assert model_outputs(messages) == [TextOutput("rain")]
 
 
-def test_a_call_is_answered_once_wherever_it_is_repeated() -> None:
+def test_a_repeated_call_has_one_output_in_the_model_view() -> None:
     done = ToolCallPart(id="c", name="look", state="output-available", input={}, output=TextOutput("rain"))
     messages = MessageList([AssistantMessage(id="a", content=[waiting().parts[1], done])])
-    assert answers(messages) == [TextOutput("rain")]
+    assert model_outputs(messages) == [TextOutput("rain")]
 
 
-# What is to be saved
+# Saving
 
 
-def test_what_is_new_or_changed_is_drained_once() -> None:
+def test_new_and_changed_messages_are_drained_once() -> None:
     messages = MessageList([UserMessage(id="old", content="kept"), waiting()])
     assert messages.drain() == ()
     messages.add("Well?", id="u")
     messages.add("It is March.", id="note", source="context")
     messages.feed(ToolOutputAvailable("c", 5))
-    fed(messages, MessageFinish())
+    feed(messages, MessageFinish())
     assert [message.id for message in messages.unsaved()] == ["a", "u"]
     assert [message.id for message in messages.drain()] == ["a", "u"]
     assert messages.drain() == ()
@@ -301,18 +308,18 @@ def test_what_is_new_or_changed_is_drained_once() -> None:
 
 
 def drained(messages: MessageList, at: str) -> list[Message]:
-    return list(messages.drain(at))  # type: ignore[arg-type] # one of the three
+    return list(messages.drain(at))  # type: ignore[arg-type] # `at` is one of the three literals
 
 
-def test_an_answer_is_flushed_at_parts_steps_and_messages() -> None:
+def test_a_streamed_message_is_drained_by_part_step_or_message() -> None:
     chunks: list[Chunk] = [
-        *(MessageStart("a"), StepStart(), *said("one"), TextStart("open"), TextDelta("open", "t")),
+        *(MessageStart("a"), StepStart(), *text_chunks("one"), TextStart("open"), TextDelta("open", "t")),
         *(
             TextDelta("open", "wo"),
             TextEnd("open"),
             StepFinish(),
             StepStart(),
-            *said("three"),
+            *text_chunks("three"),
             MessageFinish(),
         ),
     ]
@@ -348,11 +355,11 @@ def test_parts_of_a_full_stream_update_the_list() -> None:
     assert messages.errors == ["overloaded"]
 
 
-def test_views_show_all_or_one_source() -> None:
+def test_views_contain_all_sources_or_one() -> None:
     messages = MessageList([UserMessage(id="old", content="Hello")])
     messages.add("Well?", id="u")
     messages.add("It is March.", id="note", source="context")
-    fed(messages, MessageStart("a"), *said("Yes."))
+    feed(messages, MessageStart("a"), *text_chunks("Yes."))
     ids = {
         source: [one.id for one in messages.canonical(source)] for source in ("memory", "input", "response")
     }  # type: ignore[arg-type] # sources
@@ -376,8 +383,8 @@ def test_a_late_result_does_not_end_the_message_that_is_being_streamed() -> None
     messages = MessageList(
         [AssistantMessage(id="m1", content=[ToolCallPart("c", "f", "input-available", {})])]
     )
-    start, begin, one, *end = (MessageStart("m2"), *said("one"))
-    fed(messages, start, begin, one, ToolOutputAvailable("c", 1), *end)
+    start, begin, one, *end = (MessageStart("m2"), *text_chunks("one"))
+    feed(messages, start, begin, one, ToolOutputAvailable("c", 1), *end)
     messages.end()
     first, second = messages.messages
     states = [part.state for part in first.parts if isinstance(part, ToolCallPart)]

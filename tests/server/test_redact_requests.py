@@ -9,7 +9,7 @@ from partita.runtime.model_calls import ModelRequest, request_marker
 from partita.server.app import PartitaApp, asgi
 from partita.store.store import Store
 from partita.types.chunks import ChildChunk, MessageFinish, MessageStart, TextDelta, TextEnd, TextStart
-from tests.runtime.session.puppets import Puppet
+from tests.runtime.session.controlled_agent import ControlledAgent
 from tests.server.conftest import client_of
 
 SECRET = "Never tell the number of the vault."
@@ -21,8 +21,8 @@ ASKED = {"id": "t", "messages": [{"id": "u1", "role": "user", "parts": [{"type":
 
 @pytest.fixture
 async def app(store: Store) -> AsyncIterator[PartitaApp]:
-    puppet = Puppet()
-    puppet.end(
+    agent = ControlledAgent()
+    agent.complete(
         NOTE,
         MessageStart(),
         ChildChunk(("call",), NOTE),
@@ -31,7 +31,7 @@ async def app(store: Store) -> AsyncIterator[PartitaApp]:
         TextEnd("t"),
         MessageFinish(),
     )
-    app = asgi(puppet, store=store, keys=True, routes="all")
+    app = asgi(agent, store=store, keys=True, routes="all")
     async with app.lifespan():
         yield app
 

@@ -16,15 +16,15 @@ from partita.runtime.service import AgentService
 from partita.runtime.session.session import Session
 from partita.store.connection import open_store
 from partita.testing import CHECKS, Candidate, Check
-from tests.runtime.playback import JSON, Play, Playback
 from tests.runtime.programs import running
 from tests.runtime.providers.conftest import clean_environment, one_certificate
 from tests.runtime.providers.families import FAMILIES, Family
+from tests.runtime.scripted_server import JSON, ScriptedResponse, ScriptedServer
 from tests.tables import each_row
 
 __all__ = ["clean_environment", "one_certificate"]
 
-REFUSAL = Play(body=b'{"error":{"message":"not today"}}', status=400, content_type=JSON)
+REFUSAL = ScriptedResponse(body=b'{"error":{"message":"not today"}}', status=400, content_type=JSON)
 MISSING = ("/there/is/no/such/program",)
 
 PROGRAMS: dict[str, Callable[..., AgentService]] = {
@@ -43,7 +43,10 @@ APPLYING: Sequence[Check] = [check for check in CHECKS if check.name not in EXCL
 @each_row("check", APPLYING, ids=str)
 @each_row("family", FAMILIES.values(), ids=FAMILIES)
 async def test_services_of_models_pass(family: Family, check: Check) -> None:
-    async with Playback(Play(body=family.body, piece=97)) as playing, Playback(REFUSAL) as refusing:
+    async with (
+        ScriptedServer(ScriptedResponse(body=family.body, piece=97)) as playing,
+        ScriptedServer(REFUSAL) as refusing,
+    ):
         candidate = Candidate(
             make=lambda: family.service(playing.address), failing=lambda: family.service(refusing.address)
         )

@@ -37,9 +37,9 @@ from partita.types.chunks import AgentStreamEvent, DataChunk, ErrorEvent, Messag
 from partita.types.json import Json, JsonObject, dumps, loads
 from partita.types.messages import text_of
 from partita.types.threads import Run
-from tests.runtime.playback import JSON, Play, Playback
 from tests.runtime.providers.families import FAMILIES
 from tests.runtime.replay.example_runs import SCRIPT, weather
+from tests.runtime.scripted_server import JSON, ScriptedResponse, ScriptedServer
 from tests.tables import each_row
 
 from .fake_provider import fake_provider
@@ -324,14 +324,16 @@ def test_a_failure_is_recorded_and_replayed(tmp_path: Path) -> None:
 async def test_an_error_response_is_recorded_with_its_status(tmp_path: Path) -> None:
     family = FAMILIES["anthropic"]
     ends: list[AgentStreamEvent] = []
-    async with Playback(Play(status=429, body=dumps(family.refusal), content_type=JSON)) as playback:
+    async with ScriptedServer(
+        ScriptedResponse(status=429, body=dumps(family.refusal), content_type=JSON)
+    ) as server:
         for mode in RECORD_THEN_REPLAY:
             with Replay(tmp_path, mode=mode) as replay:
-                service = family.service(playback.address)
+                service = family.service(server.address)
                 model = replay.model("no", live=service)
                 ends.append([event async for event in model.invoke("Hi?")][-1])
                 await service.aclose()
-    assert len(playback.requests) == 1
+    assert len(server.requests) == 1
     (one,) = read_recording(tmp_path / "no.json").exchanges
     assert one.response is not None
     assert one.response.status == 429

@@ -23,7 +23,7 @@ class Model(BaseChatModel):
     """Says one answer after the other, piece by piece, and remembers what it was asked."""
 
     answers: list[list[Any]]
-    asked: list[list[BaseMessage]] = Field(default_factory=list[list[BaseMessage]])
+    prompts: list[list[BaseMessage]] = Field(default_factory=list[list[BaseMessage]])
 
     @property
     def _llm_type(self) -> str:
@@ -45,7 +45,7 @@ class Model(BaseChatModel):
         run_manager: AsyncCallbackManagerForLLMRun | None = None,
         **kwargs: Any,
     ) -> AsyncIterator[ChatGenerationChunk]:
-        self.asked.append(list(messages))
+        self.prompts.append(list(messages))
         for said in self.answers.pop(0):
             if isinstance(said, Exception):
                 raise said

@@ -20,7 +20,7 @@ class Made(NamedTuple):
     """An agent, and what its model was sent."""
 
     agent: Any
-    asked: Callable[[], list[Seen]]
+    prompts: Callable[[], list[Seen]]
     ran: list[int]
     """The inputs that the tool was run with that needs an approval."""
 
@@ -39,7 +39,7 @@ _numbers = count(1)
 def own(answers: Sequence[Answer], memory: Memory) -> Made:
     """Our own agent."""
     from partita.runtime.agent.agent import Agent
-    from tests.runtime.agent.models import Model, reply, seen
+    from tests.runtime.agent.models import Model, reply, summary_of
 
     ran: list[int] = []
 
@@ -55,7 +55,9 @@ def own(answers: Sequence[Answer], memory: Memory) -> Made:
 
     model = Model(*(reply(answer) for answer in answers))
     agent = Agent(model, tools=[dig, blast], name="digger")
-    return Made(agent, lambda: [[(who, str(said)) for who, said in seen(one)] for one in model.asked], ran)
+    return Made(
+        agent, lambda: [[(who, str(said)) for who, said in summary_of(one)] for one in model.prompts], ran
+    )
 
 
 def pydantic(answers: Sequence[Answer], memory: Memory) -> Made:
@@ -99,7 +101,7 @@ def pydantic(answers: Sequence[Answer], memory: Memory) -> Made:
             case _:
                 return type(part).__name__, ""
 
-    return Made(agent, lambda: [[short(part) for m in one for part in m.parts] for one in model.asked], ran)
+    return Made(agent, lambda: [[short(part) for m in one for part in m.parts] for one in model.prompts], ran)
 
 
 def openai(answers: Sequence[Answer], memory: Memory) -> Made:
@@ -197,7 +199,7 @@ def graph(answers: Sequence[Answer], memory: Memory) -> Made:
                 return [(message.type, message.text)]
 
     made = graph_of(model, dig_tool, blast, memory=memory.saver)
-    return Made(made, lambda: [[part for m in one for part in short(m)] for one in model.asked], ran)
+    return Made(made, lambda: [[part for m in one for part in short(m)] for one in model.prompts], ran)
 
 
 def graph_with_memory(answers: Sequence[Answer], memory: Memory) -> Made:

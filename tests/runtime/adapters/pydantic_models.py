@@ -17,12 +17,12 @@ class Model:
     """Says one answer after the other, and remembers what it was asked."""
 
     def __init__(self, *answers: Sequence[Said]) -> None:
-        self.asked: list[list[ModelMessage]] = []
+        self.prompts: list[list[ModelMessage]] = []
         self.told: list[AgentInfo] = []
         self._answers = list(answers)
 
     async def stream(self, messages: list[ModelMessage], info: AgentInfo) -> AsyncIterator[Any]:
-        self.asked.append(list(messages))
+        self.prompts.append(list(messages))
         self.told.append(info)
         for said in self._answers.pop(0):
             if isinstance(said, Exception):

@@ -71,7 +71,7 @@ async def test_the_second_turn_includes_the_first(session: Session, remembers: b
     graph = graph_of(model, dig, memory=InMemorySaver() if remembers else None)
     await turn(session, graph, "Dig")
     await turn(session, graph, "Thanks")
-    asked = model.asked[-1]
+    asked = model.prompts[-1]
     assert [message.type for message in asked] == ["human", "ai", "tool", "ai", "human"]
     assert [message.text for message in asked] == ["Dig", "", "dug 2", "Done.", "Thanks"]
 
@@ -86,7 +86,7 @@ async def test_reasoning_reaches_the_model_of_the_next_turn(session: Session) ->
     graph = graph_of(model)
     await turn(session, graph, "Hi")
     await turn(session, graph, "Thanks")
-    blocks = model.asked[-1][1].content_blocks
+    blocks = model.prompts[-1][1].content_blocks
     assert [block["type"] for block in blocks] == ["reasoning", "text"]
     assert blocks[0].get("reasoning") == "A greeting."
 
@@ -127,7 +127,7 @@ async def test_a_graph_without_its_checkpoints_gets_all_messages(session: Sessio
     await turn(session, graph_of(Model(answers=[["Hello"]]), memory=InMemorySaver()), "Hi")
     model = Model(answers=[["Bye."]])
     await turn(session, graph_of(model, memory=InMemorySaver()), "Thanks")
-    assert [message.text for message in model.asked[0]] == ["Hi", "Hello", "Thanks"]
+    assert [message.text for message in model.prompts[0]] == ["Hi", "Hello", "Thanks"]
 
 
 async def test_a_model_that_fails_in_the_middle(session: Session) -> None:
@@ -271,7 +271,7 @@ async def test_a_call_that_the_graph_leaves_to_the_client_waits_for_its_output(
     assert [one.state for one in first.calls] == ["input-available"]
     await session.add_tool_output(THREAD, "c1", TextOutput("Bergen"))
     assert (await turn(session, graph)).words == "In Bergen."
-    assert [message.text for message in model.asked[-1]] == ["Where am I?", "", "Bergen"]
+    assert [message.text for message in model.prompts[-1]] == ["Where am I?", "", "Bergen"]
 
 
 async def test_an_interrupt_without_a_checkpointer_is_an_error(session: Session) -> None:
@@ -436,7 +436,7 @@ async def test_a_request_cannot_choose_the_state_of_a_graph(
     given = {"configurable": configurable}
     agent = as_agent(graph_of(model), config=None if settings else given)
     left = await turn(session, agent, "Hi", InvokeOptions(settings=given if settings else {}))
-    assert (left.run.status, model.asked) == ("failed", [])
+    assert (left.run.status, model.prompts) == ("failed", [])
     assert next(iter(configurable)) in str(left.run.error)
 
 

@@ -148,10 +148,10 @@ async def test_an_edited_message_replaces_what_followed_it(tmp_path: Path, make:
         await talk.say("m1", "Hi")
         await talk.say("m3", "Red?")
         await talk.edit("m3", "Blue?")
-        assert made.asked()[-1] == [*ONE_TURN, ("user", "Blue?")]
+        assert made.prompts()[-1] == [*ONE_TURN, ("user", "Blue?")]
         assert await talk.texts() == ["Hi", "One.", "Blue?", "Three."]
         await talk.edit("m1", "Hello")
-        assert made.asked()[-1] == [("user", "Hello")]
+        assert made.prompts()[-1] == [("user", "Hello")]
         assert await talk.texts() == ["Hello", "Four."]
 
 
@@ -161,14 +161,14 @@ async def test_a_regenerated_response_is_not_seen(tmp_path: Path, make: Make) ->
     async with served(tmp_path, made) as talk:
         await talk.say("m1", "Hi")
         await talk.regenerate()
-        assert made.asked()[-1] == [("user", "Hi")]
+        assert made.prompts()[-1] == [("user", "Hi")]
         await talk.say("m3", "Red?")
         first: Seen = [("user", "Hi"), ("text", "Two."), ("user", "Red?")]
-        assert made.asked()[-1] == first
+        assert made.prompts()[-1] == first
         await talk.regenerate()
-        assert made.asked()[-1] == first
+        assert made.prompts()[-1] == first
         await talk.say("m5", "Blue?")
-        assert made.asked()[-1] == [*first, ("text", "Four."), ("user", "Blue?")]
+        assert made.prompts()[-1] == [*first, ("text", "Four."), ("user", "Blue?")]
         assert await talk.texts() == ["Hi", "Two.", "Red?", "Four.", "Blue?", "Five."]
 
 
@@ -180,7 +180,7 @@ async def test_deleted_messages_are_not_seen(tmp_path: Path, make: Make) -> None
         await talk.say("m3", "Red?")
         await talk.delete(0, 1)
         await talk.say("m5", "Blue?")
-        assert made.asked()[-1] == [("user", "Red?"), ("text", "Two."), ("user", "Blue?")]
+        assert made.prompts()[-1] == [("user", "Red?"), ("text", "Two."), ("user", "Blue?")]
         assert await talk.texts() == ["Red?", "Two.", "Blue?", "Three."]
 
 
@@ -192,8 +192,8 @@ async def test_the_turns_of_another_agent_are_seen(tmp_path: Path, make: Make) -
         await talk.say("m3", "Red?", agent="agent1")
         await talk.say("m5", "Blue?", agent="agent0")
         first = [("user", "Hi"), ("call", "dig"), ("result", "dug 2"), ("text", "One."), ("user", "Red?")]
-        assert other.asked() == [first]
-        assert made.asked()[-1] == [*first, ("text", "Other."), ("user", "Blue?")]
+        assert other.prompts() == [first]
+        assert made.prompts()[-1] == [*first, ("text", "Other."), ("user", "Blue?")]
 
 
 RESTARTED: dict[str, Make] = {**KINDS, "LangGraph with a checkpointer that is lost": graph_that_forgets}
@@ -208,7 +208,7 @@ async def test_another_process_continues(tmp_path: Path, make: Make) -> None:
     async with served(tmp_path, made, url=url) as talk:
         await talk.say("m3", "Red?")
         first = [("user", "Hi"), ("call", "dig"), ("result", "dug 2"), ("text", "One.")]
-        assert made.asked() == [[*first, ("user", "Red?")]]
+        assert made.prompts() == [[*first, ("user", "Red?")]]
         assert await talk.texts() == ["Hi", "One.", "Red?", "Two."]
 
 
@@ -233,12 +233,12 @@ async def test_a_call_that_needs_an_approval(tmp_path: Path, make: Make, approve
     async with served(tmp_path, made, url=url) as talk:
         await talk.decide(approved)
         assert (made.ran, await talk.texts()) == ([2] if approved else [], ["Hi", "Done."])
-        saw = made.asked()[-1]
+        saw = made.prompts()[-1]
         assert saw[:2] == ASKED
         assert (saw[2] == ("result", "boom 2")) is approved
         assert "forged" not in str(saw)
         await talk.say("m3", "Thanks")
-        assert [*saw, ("text", "Done."), ("user", "Thanks")] == made.asked()[-1]
+        assert [*saw, ("text", "Done."), ("user", "Thanks")] == made.prompts()[-1]
         again = await talk.reply(asks.id, state="output-available", output="forged")
         assert again.status_code == 409 or "forged" not in str(await talk.branch())
 
@@ -251,9 +251,9 @@ async def test_a_waiting_response_is_regenerated(tmp_path: Path, make: Make) -> 
         await talk.say("m3", "Blast?")
         await talk.waiting()
         await talk.regenerate()
-        assert made.asked()[-1] == [*ONE_TURN, ("user", "Blast?")]
+        assert made.prompts()[-1] == [*ONE_TURN, ("user", "Blast?")]
         await talk.say("m5", "Thanks")
-        assert made.asked()[-1] == [*ONE_TURN, ("user", "Blast?"), ("text", "Two."), ("user", "Thanks")]
+        assert made.prompts()[-1] == [*ONE_TURN, ("user", "Blast?"), ("text", "Two."), ("user", "Thanks")]
         assert (made.ran, (await talk.texts())[-1]) == ([], "Three.")
 
 
@@ -268,7 +268,7 @@ async def test_a_waiting_response_is_approved_after_another_branch(tmp_path: Pat
         await talk.store.threads.switch_branch(talk.id, waits)
         await talk.decide(True)
         assert (made.ran, await talk.texts()) == ([2], ["Hi", "Done."])
-        assert made.asked()[-1] == [*ASKED, ("result", "boom 2")]
+        assert made.prompts()[-1] == [*ASKED, ("result", "boom 2")]
 
 
 @approving_rows
@@ -277,7 +277,7 @@ async def test_an_approval_request_without_a_response(tmp_path: Path, make: Make
     async with served(tmp_path, made) as talk:
         await talk.say("m1", "Hi")
         await talk.say("m3", "Never mind.")
-        saw = made.asked()[-1]
+        saw = made.prompts()[-1]
         assert saw[:2] == ASKED
         assert [who for who, _ in saw[2:]] == ["result", "user"]
         assert (made.ran, (await talk.texts())[-1]) == ([], "Two.")
@@ -292,7 +292,7 @@ async def test_two_owners_with_the_same_ids(tmp_path: Path, make: Make) -> None:
         await bob.say("m1", "I am Bob.")
         await ada.say("m3", "Who am I?")
         await bob.say("m3", "Who am I?")
-        assert made.asked() == [
+        assert made.prompts() == [
             [("user", "I am Ada.")],
             [("user", "I am Bob.")],
             [("user", "I am Ada."), ("text", "One."), ("user", "Who am I?")],
@@ -309,7 +309,7 @@ async def test_tools_of_the_client_are_offered_or_refused(tmp_path: Path, make: 
         asked: JsonObject = {"role": "user", "content": "Where am I?"}
         first = await talk.client.post("/v1/chat/completions", json={**body, "messages": [asked]})
         if not as_agent(made.agent).supports_client_tools:  # type: ignore[attr-defined]
-            assert (first.status_code, made.asked()) == (400, [])
+            assert (first.status_code, made.prompts()) == (400, [])
             assert "takes no tools from a client" in first.text
             return
         message = first.json()["choices"][0]["message"]
@@ -320,5 +320,5 @@ async def test_tools_of_the_client_are_offered_or_refused(tmp_path: Path, make: 
             "/v1/chat/completions", json={**body, "messages": [asked, message, result]}
         )
         assert second.json()["choices"][0]["message"]["content"] == "In Bergen.", second.text
-        assert made.asked()[-1] == [("user", "Where am I?"), ("call", "where"), ("result", "Bergen")]
+        assert made.prompts()[-1] == [("user", "Where am I?"), ("call", "where"), ("result", "Bergen")]
         assert (await talk.texts())[-1] == "In Bergen."

@@ -80,7 +80,7 @@ async def test_the_second_turn_includes_the_first(session: Session) -> None:
     agent = digger(model)
     await turn(session, agent, "Dig")
     await turn(session, agent, "Thanks")
-    asked = model.asked[-1]
+    asked = model.prompts[-1]
     parts = [part for message in asked for part in message.parts]
     assert [type(part) for part in parts] == [
         SystemPromptPart,
@@ -111,7 +111,7 @@ async def test_files_are_shown_to_the_model(session: Session) -> None:
         id="u1", content=[OurText("What is it?"), FilePart("data:image/png;base64,AAAA", "image/png")]
     )
     await turn(session, model.agent(), said)
-    (request,) = model.asked[0]
+    (request,) = model.prompts[0]
     assert isinstance(request, ModelRequest)
     (part,) = request.parts
     assert isinstance(part, UserPromptPart)
@@ -239,7 +239,7 @@ async def test_client_tools(session: Session) -> None:
     await session.add_tool_output(THREAD, "c1", TextOutput("Bergen"))
     second = await turn(session, model.agent(), None, options)
     assert (second.words, second.calls[0].output) == ("In Bergen.", TextOutput("Bergen"))
-    returned = model.asked[-1][-1].parts[-1]
+    returned = model.prompts[-1][-1].parts[-1]
     assert isinstance(returned, ToolReturnPart)
     assert returned.content == "Bergen"
 

@@ -1,4 +1,4 @@
-"""A model that answers as a test says, and remembers what it was sent."""
+"""A model that returns the replies of a test and keeps the prompts that it receives."""
 
 from collections.abc import AsyncIterator, Sequence
 from itertools import count
@@ -29,22 +29,22 @@ from partita.types.messages import AssistantMessage, Message, ToolCallPart, Tool
 from partita.types.parts import TextPart, ToolOutput, ToolResultPart
 from partita.types.usage import Usage
 
-Said: TypeAlias = str | tuple[str, Json]
-"""A text, or a call: a tool's name and its input."""
+ReplyPart: TypeAlias = str | tuple[str, Json]
+"""A text, or a call: the name of a tool and its input."""
 
-Line: TypeAlias = Sequence[Chunk | AgentStreamEvent | BaseException]
+Reply: TypeAlias = Sequence[Chunk | AgentStreamEvent | BaseException]
 
 
 class Model:
-    """Gives one answer after the other, however often it is asked."""
+    """Returns its replies, one for each call."""
 
     name = "model"
     model = "model-1"
 
-    def __init__(self, *answers: Line) -> None:
-        self._answers = list(answers)
-        self.asked: list[tuple[Message, ...]] = []
-        """The talk of each call, as a provider would be sent it."""
+    def __init__(self, *replies: Reply) -> None:
+        self._replies = list(replies)
+        self.prompts: list[tuple[Message, ...]] = []
+        """The messages of each call, as a provider would receive them."""
         self.options: list[InvokeOptions] = []
 
     async def invoke(
@@ -56,9 +56,9 @@ class Model:
         options: InvokeOptions | None = None,
     ) -> AsyncIterator[AgentStreamEvent]:
         assert not isinstance(prompt, str)
-        self.asked.append(model_view(prompt).messages)
+        self.prompts.append(model_view(prompt).messages)
         self.options.append(options or InvokeOptions())
-        for one in self._answers.pop(0):
+        for one in self._replies.pop(0):
             if isinstance(one, BaseException):
                 raise one
             yield one if isinstance(one, AgentStreamEvent) else ChunkEvent(chunk=one)
@@ -67,16 +67,16 @@ class Model:
 _numbers = count(1)
 
 
-def reply(*said: Said, usage: Usage | None = None, reason: str | None = None) -> Line:
-    """A whole answer of a model: texts and calls. Calls get ids of their own."""
+def reply(*parts: ReplyPart, usage: Usage | None = None, reason: str | None = None) -> Reply:
+    """The events of a complete response with texts and calls. Each call gets a new id."""
     chunks: list[Chunk] = [MessageStart(), StepStart()]
-    for number, one in enumerate(said):
+    for number, one in enumerate(parts):
         if isinstance(one, str):
             chunks += [TextStart(str(number)), TextDelta(str(number), one), TextEnd(str(number))]
         else:
             call = f"call-{next(_numbers)}"
             chunks += [ToolInputStart(call, one[0]), ToolInputAvailable(call, one[0], one[1])]
-    calls = any(not isinstance(one, str) for one in said)
+    calls = any(not isinstance(one, str) for one in parts)
     metadata: JsonObject = {"finishReason": reason or ("tool-calls" if calls else "stop")}
     if usage is not None:
         metadata["usage"] = to_json(usage)
@@ -84,17 +84,17 @@ def reply(*said: Said, usage: Usage | None = None, reason: str | None = None) ->
     return [*chunks, StepFinish(), finish, CompleteEvent(usage=usage)]
 
 
-def failing(words: str, why: str) -> Line:
-    """An answer that breaks off."""
-    return [MessageStart(), StepStart(), TextStart("0"), TextDelta("0", words), ErrorEvent(message=why)]
+def failing_reply(text: str, error: str) -> Reply:
+    """The events of a response that fails after some text."""
+    return [MessageStart(), StepStart(), TextStart("0"), TextDelta("0", text), ErrorEvent(message=error)]
 
 
-Seen: TypeAlias = tuple[str, Json]
+Summary: TypeAlias = tuple[str, Json]
 
 
-def seen(messages: Sequence[Message]) -> list[Seen]:
-    """What a model was sent, in short: who, and what he said, called, or got."""
-    short: list[Seen] = []
+def summary_of(messages: Sequence[Message]) -> list[Summary]:
+    """The kind and the content of each part that a model receives."""
+    short: list[Summary] = []
     for message in messages:
         match message:
             case UserMessage():
@@ -107,14 +107,14 @@ def seen(messages: Sequence[Message]) -> list[Seen]:
                         short.append(("call", part.name))
             case ToolMessage():
                 results = [part for part in message.parts if isinstance(part, ToolResultPart)]
-                short += [("result", outcome(part.output)) for part in results]
+                short += [("result", output_value(part.output)) for part in results]
             case _:
                 short.append((str(type(message)), text_of(message)))
     return short
 
 
-def outcome(output: ToolOutput | None) -> Json:
-    """An output, in short."""
+def output_value(output: ToolOutput | None) -> Json:
+    """The value of an output; with its type unless that is text or JSON."""
     if output is None:
         return None
     plain = to_json(output)
@@ -124,5 +124,4 @@ def outcome(output: ToolOutput | None) -> Json:
 
 
 def calls_of(message: AssistantMessage) -> list[ToolCallPart]:
-    """The calls of a message."""
     return [part for part in message.parts if isinstance(part, ToolCallPart)]

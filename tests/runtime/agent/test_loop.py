@@ -1,4 +1,4 @@
-"""The agent loop: model, tools, model, until there is an answer, and what the model is sent each time."""
+"""The agent loop: which messages the model receives, how tools run, and how a response ends."""
 
 import asyncio
 import threading
@@ -36,8 +36,16 @@ from partita.types.json import Json, is_object
 from partita.types.messages import text_of
 from partita.types.parts import ErrorTextOutput, InterruptedOutput, TextOutput
 from partita.types.usage import Usage
-from tests.runtime.agent.models import Model, Said, calls_of, failing, outcome, reply, seen
-from tests.runtime.session.puppets import left_by
+from tests.runtime.agent.models import (
+    Model,
+    ReplyPart,
+    calls_of,
+    failing_reply,
+    output_value,
+    reply,
+    summary_of,
+)
+from tests.runtime.session.controlled_agent import checked_run
 from tests.sampling import HUGE
 
 
@@ -49,7 +57,7 @@ def add(one: int, other: int) -> int:
 
 @tool
 def fail() -> str:
-    """Does not work."""
+    """Always fail."""
     raise ZeroDivisionError("by zero")
 
 
@@ -63,12 +71,12 @@ async def agents(store: Store) -> AsyncIterator[list[Agent]]:
 
 
 @pytest.fixture
-def make(store: Store, agents: list[Agent]) -> "Maker":
-    return Maker(store, agents)
+def make(store: Store, agents: list[Agent]) -> "AgentFactory":
+    return AgentFactory(store, agents)
 
 
-class Maker:
-    """Makes agents that share a store."""
+class AgentFactory:
+    """Creates agents that share a store, and closes them at the end."""
 
     def __init__(self, store: Store, made: list[Agent]) -> None:
         self.store = store
@@ -86,7 +94,7 @@ async def chunks_of(agent: Agent, thread_id: str = "t1", input: str | None = "Go
     return [chunk async for chunk in agent.stream(thread_id, input)]
 
 
-async def test_several_steps_make_one_message(make: Maker) -> None:
+async def test_several_steps_make_one_message(make: AgentFactory) -> None:
     model = Model(
         reply("Let me see.", ("add", {"one": 1, "other": 2}), usage=Usage(input_tokens=10, output_tokens=1)),
         reply(("add", {"one": 3, "other": 4}), usage=Usage(input_tokens=20, output_tokens=2)),
@@ -98,41 +106,41 @@ async def test_several_steps_make_one_message(make: Maker) -> None:
     assert [chunk.finish_reason for chunk in chunks if isinstance(chunk, MessageFinish)] == ["stop"]
     first = [("user", "Go")]
     second = [*first, ("text", "Let me see."), ("call", "add"), ("result", 3)]
-    assert [seen(asked) for asked in model.asked] == [
+    assert [summary_of(asked) for asked in model.prompts] == [
         first,
         second,
         [*second, ("call", "add"), ("result", 7)],
     ]
     assert [spec.name for spec in model.options[0].tools] == ["add"]
     (run,) = (await make.store.runs.list(RunFilter(thread_id="t1"))).items
-    left = await left_by(make.store, run.id)
+    result = await checked_run(make.store, run.id)
     total = Usage(input_tokens=60, output_tokens=6)
-    assert (run.usage, left.message.content.usage) == (total, total)
-    assert left.words == "Let me see.It is 7."
-    said = left.message.content.metadata
-    assert is_object(said)
-    assert len(said["steps"]) == 3
+    assert (run.usage, result.message.content.usage) == (total, total)
+    assert result.text == "Let me see.It is 7."
+    metadata = result.message.content.metadata
+    assert is_object(metadata)
+    assert len(metadata["steps"]) == 3
 
 
-async def test_calls_of_one_step_run_at_once(make: Maker) -> None:
+async def test_calls_of_one_step_run_in_parallel(make: AgentFactory) -> None:
     both = threading.Barrier(2, timeout=60)
 
     @tool
     def meet(name: str) -> str:
-        """Waits for the other one."""
+        """Wait for the other call."""
         both.wait()
         return f"met {name}"
 
     model = Model(reply(("meet", {"name": "a"}), ("meet", {"name": "b"})), reply("Done."))
     message = await make(model, meet).run("t1", "Go")
-    assert [outcome(call.output) for call in calls_of(message)] == ["met a", "met b"]
-    assert seen(model.asked[1])[-2:] == [("result", "met a"), ("result", "met b")]
+    assert [output_value(call.output) for call in calls_of(message)] == ["met a", "met b"]
+    assert summary_of(model.prompts[1])[-2:] == [("result", "met a"), ("result", "met b")]
 
 
-async def test_preliminary_outputs_are_shown_and_the_last_one_stays(make: Maker) -> None:
+async def test_preliminary_outputs_are_streamed_and_the_last_output_is_stored(make: AgentFactory) -> None:
     @tool
     async def climb() -> AsyncGenerator[str, None]:
-        """Says how far it is."""
+        """Report each height."""
         for height in ("10 m", "20 m", "the top"):
             yield height
 
@@ -146,47 +154,47 @@ async def test_preliminary_outputs_are_shown_and_the_last_one_stays(make: Maker)
         ("the top", None),
     ]
     (run,) = (await make.store.runs.list(RunFilter(thread_id="t1"))).items
-    (call,) = calls_of((await left_by(make.store, run.id)).message)
+    (call,) = calls_of((await checked_run(make.store, run.id)).message)
     assert (call.output, call.preliminary) == (TextOutput("the top"), None)
 
 
-async def test_the_limit_of_steps_ends_it_and_it_may_go_on(make: Maker) -> None:
+async def test_the_step_limit_ends_the_run_and_the_next_run_continues_the_message(make: AgentFactory) -> None:
     model = Model(*(reply(("add", {"one": number, "other": 1})) for number in range(3)), reply("Done."))
     agent = make(model, add, max_steps=2)
     message = await agent.run("t1", "Go")
-    said = message.content.metadata
-    assert is_object(said)
-    assert (said["stoppedBy"], len(calls_of(message)), len(model.asked)) == ("step-limit", 2, 2)
-    gone_on = await agent.run("t1")
-    assert gone_on.id == message.id
-    assert [outcome(call.output) for call in calls_of(gone_on)] == [1, 2, 3]
-    assert text_of(gone_on) == "Done."
-    said = gone_on.content.metadata
-    assert is_object(said)
-    assert "stoppedBy" not in said
+    metadata = message.content.metadata
+    assert is_object(metadata)
+    assert (metadata["stoppedBy"], len(calls_of(message)), len(model.prompts)) == ("step-limit", 2, 2)
+    continued = await agent.run("t1")
+    assert continued.id == message.id
+    assert [output_value(call.output) for call in calls_of(continued)] == [1, 2, 3]
+    assert text_of(continued) == "Done."
+    metadata = continued.content.metadata
+    assert is_object(metadata)
+    assert "stoppedBy" not in metadata
     (last, _) = (await make.store.runs.list(RunFilter(thread_id="t1"))).items
-    assert (await left_by(make.store, last.id, seed=message)).message == gone_on
+    assert (await checked_run(make.store, last.id, seed=message)).message == continued
 
 
-WRONG: dict[str, tuple[tuple[str, Json], str]] = {
-    "a tool that nobody knows": (("fly", {}), "fly"),
+FAILED_CALLS: dict[str, tuple[tuple[str, Json], str]] = {
+    "an unknown tool": (("fly", {}), "fly"),
     "an input that does not fit": (("add", {"one": "x"}), "one"),
     "a tool that raises": (("fail", {}), "ZeroDivisionError: by zero"),
 }
 
 
-@pytest.mark.parametrize(("call", "told"), WRONG.values(), ids=WRONG)
-async def test_what_goes_wrong_with_a_call_is_told_to_the_model(
-    make: Maker, call: tuple[str, Json], told: str
+@pytest.mark.parametrize(("call", "error"), FAILED_CALLS.values(), ids=FAILED_CALLS)
+async def test_a_failed_call_is_reported_to_the_model(
+    make: AgentFactory, call: tuple[str, Json], error: str
 ) -> None:
     model = Model(reply(call), reply("I see."))
     message = await make(model, add, fail).run("t1", "Go")
     (part,) = calls_of(message)
     assert part.state == "output-error"
     assert isinstance(part.output, ErrorTextOutput)
-    assert told in part.output.value
+    assert error in part.output.value
     assert text_of(message) == "I see."
-    assert seen(model.asked[1])[-1] == ("result", outcome(part.output))
+    assert summary_of(model.prompts[1])[-1] == ("result", output_value(part.output))
 
 
 BAD_INPUT: dict[str, list[Chunk]] = {
@@ -195,23 +203,23 @@ BAD_INPUT: dict[str, list[Chunk]] = {
 }
 
 
-@pytest.mark.parametrize("written", BAD_INPUT.values(), ids=BAD_INPUT)
-async def test_a_call_whose_input_never_was_one_is_told_to_the_model(
-    make: Maker, written: list[Chunk]
+@pytest.mark.parametrize("input_chunks", BAD_INPUT.values(), ids=BAD_INPUT)
+async def test_a_call_with_invalid_json_input_is_reported_to_the_model(
+    make: AgentFactory, input_chunks: list[Chunk]
 ) -> None:
-    whole = reply("x")
-    model = Model([MessageStart(), StepStart(), *written, *whole[-3:]], reply("I see."))
+    events = reply("x")
+    model = Model([MessageStart(), StepStart(), *input_chunks, *events[-3:]], reply("I see."))
     message = await make(model, add).run("t1", "Go")
     (part,) = calls_of(message)
     assert part.state == "output-error"
     assert text_of(message) == "I see."
-    assert [kind for kind, _ in seen(model.asked[1])] == ["user", "call", "result"]
+    assert [kind for kind, _ in summary_of(model.prompts[1])] == ["user", "call", "result"]
 
 
-async def test_a_tool_that_takes_too_long_is_told_as_that(make: Maker) -> None:
+async def test_a_timeout_of_a_tool_is_reported_to_the_model(make: AgentFactory) -> None:
     @tool(timeout=0.05)
     async def wait() -> str:
-        """Waits."""
+        """Wait."""
         await asyncio.Event().wait()
         return "never"
 
@@ -223,10 +231,10 @@ async def test_a_tool_that_takes_too_long_is_told_as_that(make: Maker) -> None:
     assert text_of(message) == "I see."
 
 
-async def test_a_huge_output_is_cut(make: Maker) -> None:
+async def test_a_huge_output_is_truncated(make: AgentFactory) -> None:
     @tool
     def flood() -> str:
-        """Says a lot."""
+        """Return a long text."""
         return "x" * HUGE
 
     model = Model(reply(("flood", {})), reply("A lot."))
@@ -238,69 +246,71 @@ async def test_a_huge_output_is_cut(make: Maker) -> None:
     assert text_of(message) == "A lot."
 
 
-async def test_a_tool_that_does_not_hear_is_left_behind_when_the_run_is_stopped(make: Maker) -> None:
-    runs, goes, gone = asyncio.Event(), asyncio.Event(), asyncio.Event()
+async def test_a_tool_that_ignores_its_cancellation_is_abandoned_when_the_run_is_stopped(
+    make: AgentFactory,
+) -> None:
+    running, released, ended = asyncio.Event(), asyncio.Event(), asyncio.Event()
 
     @tool
-    async def stubborn() -> str:
-        """Does not hear."""
-        runs.set()
-        while not goes.is_set():
+    async def uncancellable() -> str:
+        """Ignore cancellation."""
+        running.set()
+        while not released.is_set():
             with suppress(asyncio.CancelledError):
-                await goes.wait()
-        gone.set()
+                await released.wait()
+        ended.set()
         return "late"
 
-    model = Model(reply("So.", ("stubborn", {})))
-    agent = make(model, stubborn, runner=ToolRunner(grace=0.05))
+    model = Model(reply("So.", ("uncancellable", {})))
+    agent = make(model, uncancellable, runner=ToolRunner(grace=0.05))
     run = await agent.start("t1", "Go")
-    await runs.wait()
+    await running.wait()
     stopped = await agent.session.stop(run.id, "enough")
     assert stopped.status == "cancelled"
-    (call,) = calls_of((await left_by(make.store, run.id)).message)
+    (call,) = calls_of((await checked_run(make.store, run.id)).message)
     assert call.output == InterruptedOutput("aborted")
-    goes.set()
-    await gone.wait()
+    released.set()
+    await ended.wait()
 
 
-async def test_many_calls_are_stopped_at_once(make: Maker) -> None:
-    """More than may wait to be told: nobody reads any more, and yet none hangs."""
-    begun = asyncio.Semaphore(0)
+async def test_many_calls_are_stopped_together(make: AgentFactory) -> None:
+    """There are more calls than fit the queue of outputs, and its reader has stopped: no call may hang."""
+    started = asyncio.Semaphore(0)
 
     @tool
     async def wait(context: ToolContext) -> str:
-        """Waits."""
-        begun.release()
+        """Wait."""
+        started.release()
         await asyncio.Event().wait()
         return "never"
 
     number = 40
-    calls: list[Said] = [("wait", {})] * number
+    calls: list[ReplyPart] = [("wait", {})] * number
     model = Model(reply(*calls))
     agent = make(model, wait, runner=ToolRunner(parallel=number))
     run = await agent.start("t1", "Go")
     for _ in range(number):
-        await begun.acquire()
+        await started.acquire()
     await agent.session.stop(run.id)
-    stopped = calls_of((await left_by(make.store, run.id)).message)
+    stopped = calls_of((await checked_run(make.store, run.id)).message)
     assert [call.output for call in stopped] == [InterruptedOutput("aborted")] * number
 
 
-async def test_a_model_that_fails_in_the_middle_keeps_what_it_said_and_took(make: Maker) -> None:
+async def test_a_failing_model_keeps_its_text_and_usage(make: AgentFactory) -> None:
     usage = Usage(input_tokens=10, output_tokens=1)
-    model = Model(reply(("add", {"one": 1, "other": 2}), usage=usage), failing("It is", "overloaded"))
+    model = Model(reply(("add", {"one": 1, "other": 2}), usage=usage), failing_reply("It is", "overloaded"))
     agent = make(model, add)
     run = await agent.session.wait((await agent.start("t1", "Go")).id)
     assert (run.status, run.error, run.usage) == ("failed", "overloaded", usage)
-    left = await left_by(make.store, run.id)
-    assert left.words == "It is"
-    assert left.ended == {"status": "failed", "reason": "overloaded"}
-    assert [outcome(call.output) for call in calls_of(left.message)] == [3]
+    result = await checked_run(make.store, run.id)
+    assert result.text == "It is"
+    assert result.ending == {"status": "failed", "reason": "overloaded"}
+    assert [output_value(call.output) for call in calls_of(result.message)] == [3]
 
 
-async def test_a_chunk_that_does_not_fit_does_not_end_the_talk(make: Maker) -> None:
-    whole = reply("Fine.")
-    model = Model([*whole[:2], TextDelta("nowhere", "?"), *whole[2:]])
+async def test_an_invalid_chunk_does_not_end_the_run(make: AgentFactory) -> None:
+    events = reply("Fine.")
+    model = Model([*events[:2], TextDelta("nowhere", "?"), *events[2:]])
     agent = make(model)
     assert text_of(await agent.run("t1", "Go")) == "Fine."
     (run,) = (await make.store.runs.list(RunFilter(thread_id="t1"))).items
@@ -308,32 +318,32 @@ async def test_a_chunk_that_does_not_fit_does_not_end_the_talk(make: Maker) -> N
     assert sum(isinstance(chunk, DataChunk) and chunk.type == REFUSED for chunk in log) == 1
 
 
-async def test_every_byte_of_the_model_is_kept(make: Maker) -> None:
-    whole = reply("Fine.")
-    model = Model([RawEvent(raw_text="a"), *whole[:-1], RawEvent(raw_text="b"), CompleteEvent(raw_text="c")])
+async def test_every_byte_of_the_model_is_stored(make: AgentFactory) -> None:
+    events = reply("Fine.")
+    model = Model([RawEvent(raw_text="a"), *events[:-1], RawEvent(raw_text="b"), CompleteEvent(raw_text="c")])
     await make(model).run("t1", "Go")
     (run,) = (await make.store.runs.list(RunFilter(thread_id="t1"))).items
     raw = [record.raw for record in await make.store.logs.read(run.id) if record.raw is not None]
     assert b"".join(raw) == b"abc"
 
 
-async def test_an_interrupted_call_is_mended_in_the_next_turn(make: Maker) -> None:
-    runs = asyncio.Event()
+async def test_an_interrupted_call_is_completed_for_the_model_in_the_next_turn(make: AgentFactory) -> None:
+    running = asyncio.Event()
 
     @tool
     async def wait() -> str:
-        """Waits."""
-        runs.set()
+        """Wait."""
+        running.set()
         await asyncio.Event().wait()
         return "never"
 
     model = Model(reply("So.", ("wait", {})), reply("Never mind."))
     agent = make(model, wait)
     run = await agent.start("t1", "Go")
-    await runs.wait()
+    await running.wait()
     await agent.session.stop(run.id)
     assert text_of(await agent.run("t1", "And now?")) == "Never mind."
-    assert seen(model.asked[1]) == [
+    assert summary_of(model.prompts[1]) == [
         ("user", "Go"),
         ("text", "So."),
         ("call", "wait"),
@@ -342,8 +352,8 @@ async def test_an_interrupted_call_is_mended_in_the_next_turn(make: Maker) -> No
     ]
 
 
-async def test_a_call_that_was_cut_while_it_was_written_leaves_no_open_call_in_the_next_turn(
-    make: Maker,
+async def test_a_call_with_cut_input_leaves_no_open_call_in_the_next_turn(
+    make: AgentFactory,
 ) -> None:
     cut = [*reply("So.")[:-3], ToolInputStart("c", "add"), ToolInputDelta("c", '{"one"')]
     model = Model([*cut, ConnectionError("gone")], reply("Never mind."))
@@ -351,43 +361,43 @@ async def test_a_call_that_was_cut_while_it_was_written_leaves_no_open_call_in_t
     run = await agent.session.wait((await agent.start("t1", "Go")).id)
     assert (run.status, run.error) == ("failed", "ConnectionError: gone")
     await agent.run("t1", "And now?")
-    sent = seen(model.asked[1])
-    talk = [(kind, said) for kind, said in sent if kind in ("user", "text")]
-    assert talk == [("user", "Go"), ("text", "So."), ("user", "And now?")]
+    sent = summary_of(model.prompts[1])
+    texts = [(kind, text) for kind, text in sent if kind in ("user", "text")]
+    assert texts == [("user", "Go"), ("text", "So."), ("user", "And now?")]
     kinds = [kind for kind, _ in sent]
     assert kinds.count("call") == kinds.count("result")
 
 
-async def test_calls_that_the_provider_runs_are_not_ours(make: Maker) -> None:
+async def test_calls_that_the_provider_runs_are_not_run_here(make: AgentFactory) -> None:
     searched: list[Chunk] = [
         ToolInputAvailable("s", "search", {}, provider_executed=True),
         ToolOutputAvailable("s", "found", provider_executed=True),
     ]
-    whole = reply("Found.")
-    model = Model([*whole[:2], *searched, *whole[2:]])
+    events = reply("Found.")
+    model = Model([*events[:2], *searched, *events[2:]])
     message = await make(model).run("t1", "Go")
-    assert (text_of(message), len(model.asked)) == ("Found.", 1)
+    assert (text_of(message), len(model.prompts)) == ("Found.", 1)
 
 
-async def test_a_tool_knows_where_it_is_called(make: Maker) -> None:
-    known: list[ToolContext] = []
+async def test_a_tool_receives_the_context_of_its_call(make: AgentFactory) -> None:
+    contexts: list[ToolContext] = []
 
     @tool
     def look(context: ToolContext) -> str:
-        """Looks around."""
-        known.append(context)
+        """Look around."""
+        contexts.append(context)
         return "seen"
 
     model = Model(reply(("look", {})), reply("Done."))
     message = await make(model, look).run("t1", "Go")
-    (context,) = known
+    (context,) = contexts
     (run,) = (await make.store.runs.list(RunFilter(thread_id="t1"))).items
     (call,) = calls_of(message)
     assert (context.thread_id, context.run_id, context.message_id) == ("t1", run.id, message.id)
     assert (context.tool_call_id, context.store) == (call.id, make.store)
 
 
-async def test_an_agent_is_an_agent_of_others_without_a_store() -> None:
+async def test_an_agent_without_a_store_can_be_invoked_as_a_service() -> None:
     model = Model(reply(("add", {"one": 1, "other": 2})), reply("3."))
     agent = Agent(model, tools=[add], instructions="Be brief.")
     events = [event async for event in agent.invoke("Go", options=InvokeOptions(settings={"warm": 1}))]
@@ -400,8 +410,8 @@ async def test_an_agent_is_an_agent_of_others_without_a_store() -> None:
         Agent(model, max_steps=0)
 
 
-async def test_tools_that_a_turn_brings_along_are_the_clients(make: Maker) -> None:
-    """What nobody has is an error that the model is told of; what the client brought waits for it."""
+async def test_the_client_runs_the_tools_of_its_request(make: AgentFactory) -> None:
+    """The call of an unknown tool is an error that the model receives; that of the client's tool waits."""
     agent = make(Model(reply(("show_map", {}), ("add", {"one": 1, "other": 2})), reply("There.")), add)
     options = InvokeOptions(tools=(ToolSpec(name="show_map"),))
     message = await agent.run("t1", "Where?", options=options)
@@ -412,7 +422,7 @@ async def test_tools_that_a_turn_brings_along_are_the_clients(make: Maker) -> No
     assert text_of(await agent.run("t1", options=options)) == "There."
 
 
-async def test_a_client_cannot_take_a_tool_of_the_agent(make: Maker) -> None:
+async def test_a_tool_of_the_agent_is_not_replaced_by_one_of_the_client(make: AgentFactory) -> None:
     agent = make(Model(reply(("add", {"one": 1, "other": 2})), reply("Three.")), add)
     message = await agent.run("t1", "?", options=InvokeOptions(tools=(ToolSpec(name="add"),)))
     assert text_of(message) == "Three."

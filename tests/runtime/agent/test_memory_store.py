@@ -28,11 +28,11 @@ from partita.chunks import (
 from partita.store import MemoryStore, Store
 from partita.store.values import Order
 from partita.types import Thread, decode_message, encode, text_of
-from tests.runtime.agent.models import Model, failing, reply
+from tests.runtime.agent.models import Model, failing_reply, reply
 
 
-class Shelf:
-    """Keeps messages as JSON in a dictionary; knows nothing of partita but its types."""
+class DictStore:
+    """Keeps messages as JSON in a dictionary, and uses only the types of Partita."""
 
     def __init__(self) -> None:
         self.threads: dict[str, Thread] = {}
@@ -66,7 +66,7 @@ def add(one: int, other: int) -> int:
 
 @tool(approval="always")
 def send(to: str) -> str:
-    """Sends it."""
+    """Send it."""
     return f"sent to {to}"
 
 
@@ -74,31 +74,31 @@ async def texts(store: MemoryStore, thread_id: str = "t") -> list[str]:
     return [text_of(message) for message in await store.list_messages(thread_id)]
 
 
-async def test_an_agent_keeps_its_conversation_in_any_store() -> None:
-    shelf, model = Shelf(), Model(reply(("add", {"one": 2, "other": 3})), reply("Five."), reply("Six."))
-    agent = Agent(model, tools=[add], store=shelf)
+async def test_an_agent_stores_its_conversation_in_any_memory_store() -> None:
+    store, model = DictStore(), Model(reply(("add", {"one": 2, "other": 3})), reply("Five."), reply("Six."))
+    agent = Agent(model, tools=[add], store=store)
     chunks = [chunk async for chunk in agent.stream("t", "2 and 3?", resource_id="ann")]
     assert [chunk.delta for chunk in chunks if isinstance(chunk, TextDelta)] == ["Five."]
     assert [chunk.output for chunk in chunks if isinstance(chunk, ToolOutputAvailable)] == [5]
-    assert await texts(shelf) == ["2 and 3?", "Five."]
+    assert await texts(store) == ["2 and 3?", "Five."]
     assert (await agent.run("t", "And one more?")).parts != ()
-    assert await texts(shelf) == ["2 and 3?", "Five.", "And one more?", "Six."]
-    assert [text_of(message) for message in model.asked[-1] if isinstance(message, UserMessage)] == [
+    assert await texts(store) == ["2 and 3?", "Five.", "And one more?", "Six."]
+    assert [text_of(message) for message in model.prompts[-1] if isinstance(message, UserMessage)] == [
         "2 and 3?",
         "And one more?",
     ]
-    assert shelf.threads["t"].resource_id == "ann"
-    assert all(message.thread_id == "t" for message in await shelf.list_messages("t"))
+    assert store.threads["t"].resource_id == "ann"
+    assert all(message.thread_id == "t" for message in await store.list_messages("t"))
 
 
-async def test_what_is_stored_is_what_a_session_stores(store: Store) -> None:
+async def test_a_memory_store_receives_the_same_messages_as_a_session_stores(store: Store) -> None:
     usage = Usage(input_tokens=3)
     for lines in (
         [reply(("add", {"one": 2, "other": 3}), usage=usage), reply("Five.", usage=usage)],
-        [failing("Half an", "no power")],
+        [failing_reply("Half an", "no power")],
     ):
         stored: list[list[Message]] = []
-        for each in (Shelf(), store):
+        for each in (DictStore(), store):
             agent = Agent(Model(*lines), tools=[add], store=each)
             async for _ in agent.stream(f"t{len(lines)}", UserMessage(id="u", content="2 and 3?")):
                 pass
@@ -106,38 +106,38 @@ async def test_what_is_stored_is_what_a_session_stores(store: Store) -> None:
             stored.append([*await memory.list_messages(f"t{len(lines)}")])
             if isinstance(each, Store):
                 await agent.session.close()
-        ours, theirs = ([message.content for message in messages] for messages in stored)
-        assert ours == theirs
+        in_memory, in_session = ([message.content for message in messages] for messages in stored)
+        assert in_memory == in_session
 
 
-async def test_a_failure_is_reported_and_what_came_is_kept() -> None:
-    shelf = Shelf()
-    agent = Agent(Model([*failing("Half an", "")[:-1], RuntimeError("no power")]), store=shelf)
+async def test_a_failure_is_reported_and_the_partial_message_is_stored() -> None:
+    store = DictStore()
+    agent = Agent(Model([*failing_reply("Half an", "")[:-1], RuntimeError("no power")]), store=store)
     chunks = [chunk async for chunk in agent.stream("t", "Well?")]
     assert [chunk.error_text for chunk in chunks if isinstance(chunk, ErrorChunk)] == [
         "RuntimeError: no power"
     ]
-    answer = (await shelf.list_messages("t"))[-1]
+    answer = (await store.list_messages("t"))[-1]
     assert text_of(answer) == "Half an"
     assert isinstance(answer, AssistantMessage)
     assert answer.content.metadata == {"ended": {"status": "failed", "reason": "RuntimeError: no power"}}
 
 
 async def test_a_reader_that_stops_stops_the_turn() -> None:
-    shelf = Shelf()
-    agent = Agent(Model(reply("One."), reply("Two.")), store=shelf)
+    store = DictStore()
+    agent = Agent(Model(reply("One."), reply("Two.")), store=store)
     async with aclosing(agent.stream("t", "Well?")) as chunks:
         async for chunk in chunks:
             if isinstance(chunk, TextDelta):
                 break
-    answer = (await shelf.list_messages("t"))[-1]
+    answer = (await store.list_messages("t"))[-1]
     assert text_of(answer) == "One."
     assert isinstance(answer, AssistantMessage)
     assert answer.content.metadata == {"ended": {"status": "cancelled", "reason": "the reader stopped"}}
 
 
 async def test_an_error_of_the_store_is_raised() -> None:
-    class Full(Shelf):
+    class Full(DictStore):
         async def save_messages(self, messages: Sequence[Message]) -> None:
             if any(isinstance(message, AssistantMessage) for message in messages):
                 raise OSError("the disk is full")
@@ -147,34 +147,34 @@ async def test_an_error_of_the_store_is_raised() -> None:
         await Agent(Model(reply("One.")), store=Full()).run("t", "Well?")
 
 
-async def test_what_needs_runs_and_branches_is_refused() -> None:
-    agent = Agent(Model(reply("One.")), store=Shelf())
+async def test_features_that_need_runs_and_branches_are_refused() -> None:
+    agent = Agent(Model(reply("One.")), store=DictStore())
     with pytest.raises(AgentError, match="has no runs"):
         await agent.start("t", "Well?")
     with pytest.raises(AgentError, match="no branches"):
         await agent.run("t", "Well?", after="m")
 
 
-async def test_a_message_list_continues_what_any_store_holds() -> None:
-    shelf = Shelf()
-    agent = Agent(Model(reply(("send", {"to": "Ann"})), reply("Done.")), tools=[send], store=shelf)
-    asked = await agent.run("t", "Send it.")
-    (call,) = [part for part in asked.parts if isinstance(part, ToolCallPart)]
+async def test_a_message_list_continues_a_conversation_of_any_memory_store() -> None:
+    store = DictStore()
+    agent = Agent(Model(reply(("send", {"to": "Ann"})), reply("Done.")), tools=[send], store=store)
+    question = await agent.run("t", "Send it.")
+    (call,) = [part for part in question.parts if isinstance(part, ToolCallPart)]
     assert call.approval is not None
-    messages = MessageList(await shelf.list_messages("t"))
+    messages = MessageList(await store.list_messages("t"))
     messages.feed(ToolApprovalResponse(call.approval.id, approved=True))
     messages.end()
     changed = messages.drain()
-    assert [message.id for message in changed] == [asked.id]
-    await shelf.save_messages(changed)
+    assert [message.id for message in changed] == [question.id]
+    await store.save_messages(changed)
     assert text_of(await agent.run("t")) == "Done."
-    assert await texts(shelf) == ["Send it.", "Done."]
-    messages = MessageList(await shelf.list_messages("t"), thread_id="t")
+    assert await texts(store) == ["Send it.", "Done."]
+    messages = MessageList(await store.list_messages("t"), thread_id="t")
     messages.add("Thanks", id="u2")
     for chunk in (MessageStart("a2"), TextStart("t"), TextDelta("t", "Gladly."), MessageFinish()):
         messages.feed(chunk)
-    await shelf.save_messages(messages.drain())
-    assert await texts(shelf) == ["Send it.", "Done.", "Thanks", "Gladly."]
+    await store.save_messages(messages.drain())
+    assert await texts(store) == ["Send it.", "Done.", "Thanks", "Gladly."]
 
 
 async def test_a_store_is_a_memory_store(store: Store) -> None:

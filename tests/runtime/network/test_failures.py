@@ -1,4 +1,4 @@
-"""Failures inside networks: reported to the router, stored with the execution, counted, and shown."""
+"""Failures in networks: what is stored, what the router receives, and how a network is interrupted."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -25,7 +25,7 @@ from partita.store import Store
 from partita.store.values import MessageFilter, PartFilter, ThreadFilter
 from partita.types import NetworkResult, text_of
 
-Json = dict[str, Any]
+JsonDict = dict[str, Any]
 
 
 @pytest.fixture
@@ -35,16 +35,16 @@ async def store() -> AsyncIterator[Store]:
 
 
 @tool
-def divide(by: int) -> Json:
+def divide(by: int) -> JsonDict:
     """Divide a hundred."""
     return {"quotient": 100 // by}
 
 
-def call(name: str, given: Json) -> Json:
+def call(name: str, given: JsonDict) -> JsonDict:
     return {"parts": [{"type": "tool-call", "name": name, "input": given}]}
 
 
-def route(kind: str, id: str, given: object) -> Json:
+def route(kind: str, id: str, given: object) -> JsonDict:
     return call(
         "route", {"primitiveType": kind, "primitiveId": id, "input": given, "selectionReason": "it fits"}
     )
@@ -54,34 +54,34 @@ DONE = call("finish", {"answer": "All done."})
 
 
 class Router:
-    """A scripted router that remembers what it was sent."""
+    """A scripted router that keeps the prompts that it receives."""
 
     name = "router"
 
-    def __init__(self, *steps: Json) -> None:
+    def __init__(self, *steps: JsonDict) -> None:
         self._script = ScriptedService(as_script({"scenes": [{"steps": list(steps)}]}))
-        self.seen: list[list[Message]] = []
+        self.prompts: list[list[Message]] = []
 
-    def invoke(self, prompt: Prompt, **how: Any) -> AsyncIterator[Any]:
+    def invoke(self, prompt: Prompt, **options: Any) -> AsyncIterator[Any]:
         assert not isinstance(prompt, str)
-        self.seen.append(list(prompt))
-        return self._script.invoke(prompt, **how)
+        self.prompts.append(list(prompt))
+        return self._script.invoke(prompt, **options)
 
     @property
     def last_output(self) -> object:
-        """What came of its last choice."""
-        (part,) = [part for part in self.seen[-1][-1].parts if isinstance(part, ToolCallPart)]
+        """The output of its last choice."""
+        (part,) = [part for part in self.prompts[-1][-1].parts if isinstance(part, ToolCallPart)]
         return part.output
 
 
-def scripted(*steps: Json) -> ScriptedService:
+def scripted(*steps: JsonDict) -> ScriptedService:
     return ScriptedService(as_script({"scenes": [{"steps": list(steps)}]}))
 
 
 async def run(store: Store, network: Network) -> None:
     async with Session(store) as session:
-        begun = await session.start(network, "t", "Go.")
-        assert (await session.wait(begun.id)).status == "completed"
+        started = await session.start(network, "t", "Go.")
+        assert (await session.wait(started.id)).status == "completed"
 
 
 async def executed(store: Store) -> AssistantMessage:
@@ -97,8 +97,8 @@ def result(message: AssistantMessage) -> NetworkResult:
     return execution.final_result
 
 
-def shown(message: AssistantMessage) -> Json:
-    """The execution as a page shows it."""
+def ui_part(message: AssistantMessage) -> JsonDict:
+    """The execution as a part of a UI message."""
     dump = get_format("ai-sdk-ui-v7").dump
     assert dump is not None
     return next(part for part in dump([message]).payload[0]["parts"] if part["type"] == "dynamic-tool")
@@ -109,7 +109,7 @@ async def failed_threads(store: Store) -> list[str]:
 
 
 @pytest.mark.parametrize("kind", ["tool", "workflow"])
-async def test_a_function_that_raises(store: Store, kind: str) -> None:
+async def test_an_exception_of_a_function_is_the_error_of_the_execution(store: Store, kind: str) -> None:
     router = Router(route(kind, "divide", {"by": 0}), DONE)
     network = Network(
         router, tools=[divide] if kind == "tool" else (), workflows=[divide] if kind == "workflow" else ()
@@ -121,14 +121,14 @@ async def test_a_function_that_raises(store: Store, kind: str) -> None:
     assert (failed.name, failed.input, failed.state) == ("divide", {"by": 0}, "output-error")
     assert isinstance(router.last_output, ErrorTextOutput)
     assert "ZeroDivisionError" in router.last_output.value
-    assert shown(message)["state"] == "output-error"
-    assert "ZeroDivisionError" in shown(message)["errorText"]
+    assert ui_part(message)["state"] == "output-error"
+    assert "ZeroDivisionError" in ui_part(message)["errorText"]
     assert await failed_threads(store) == ["t"]
     assert len((await store.messages.find_parts(PartFilter(tool="divide", has_error=True))).items) == 1
 
 
 @pytest.mark.parametrize("kind", ["tool", "workflow"])
-async def test_a_value_stays_a_value(store: Store, kind: str) -> None:
+async def test_the_value_of_a_function_is_the_value_of_the_execution(store: Store, kind: str) -> None:
     router = Router(route(kind, "divide", {"by": 4}), DONE)
     network = Network(
         router, tools=[divide] if kind == "tool" else (), workflows=[divide] if kind == "workflow" else ()
@@ -138,25 +138,25 @@ async def test_a_value_stays_a_value(store: Store, kind: str) -> None:
     assert result(message).value == {"quotient": 25}
     (listed,) = result(message).tool_calls
     assert (listed.name, listed.input, listed.state) == ("divide", {"by": 4}, "output-available")
-    assert shown(message)["output"] == {"quotient": 25}
+    assert ui_part(message)["output"] == {"quotient": 25}
     assert await failed_threads(store) == []
 
 
-async def test_an_agent_that_fails_after_some_text(store: Store) -> None:
-    bad = scripted({"parts": [{"type": "text", "text": "I tr"}], "error": "no ink"})
-    router = Router(route("agent", "bad", "Write."), DONE)
-    await run(store, Network(router, agents={"bad": bad}))
+async def test_a_failing_agent_keeps_its_text_and_error(store: Store) -> None:
+    failing = scripted({"parts": [{"type": "text", "text": "I tr"}], "error": "no ink"})
+    router = Router(route("agent", "failing", "Write."), DONE)
+    await run(store, Network(router, agents={"failing": failing}))
     message = await executed(store)
     assert (result(message).text, result(message).error) == ("I tr", "no ink")
     assert isinstance(router.last_output, ErrorTextOutput)
     assert "no ink" in router.last_output.value
     assert "I tr" in router.last_output.value
-    assert shown(message)["state"] == "output-error"
-    assert shown(message)["errorText"] == "no ink"
+    assert ui_part(message)["state"] == "output-error"
+    assert ui_part(message)["errorText"] == "no ink"
     assert await failed_threads(store) == ["t"]
 
 
-async def test_a_failure_deep_inside_is_counted(store: Store) -> None:
+async def test_a_failed_call_in_a_nested_network_is_counted(store: Store) -> None:
     divider = Agent(
         scripted(call("divide", {"by": 0}), {"parts": [{"type": "text", "text": "Hm."}]}), tools=[divide]
     )
@@ -167,7 +167,7 @@ async def test_a_failure_deep_inside_is_counted(store: Store) -> None:
     assert len((await store.messages.find_parts(PartFilter(tool="divide", has_error=True))).items) == 1
 
 
-async def test_the_calls_of_an_agent_are_listed(store: Store) -> None:
+async def test_an_execution_lists_the_calls_of_its_agent(store: Store) -> None:
     divider = Agent(
         scripted(call("divide", {"by": 5}), {"parts": [{"type": "text", "text": "20."}]}), tools=[divide]
     )
@@ -178,14 +178,14 @@ async def test_the_calls_of_an_agent_are_listed(store: Store) -> None:
 
 
 class Endless:
-    """An agent that is in the middle of a text, and of a call, until it is stopped."""
+    """An agent with an open text and an open call until it is stopped."""
 
     name = "endless"
 
-    async def invoke(self, prompt: Prompt, **how: Any) -> AsyncIterator[Any]:
+    async def invoke(self, prompt: Prompt, **options: Any) -> AsyncIterator[Any]:
         yield ChunkEvent(chunk=MessageStart())
         yield ChunkEvent(chunk=TextStart("t"))
-        yield ChunkEvent(chunk=TextDelta("t", "On and on"))
+        yield ChunkEvent(chunk=TextDelta("t", "To be continued"))
         yield ChunkEvent(chunk=ToolInputStart("c", "divide"))
         await asyncio.Event().wait()
 
@@ -196,7 +196,7 @@ def endless() -> Network:
 
 
 async def streaming(session: Session, run_id: str) -> None:
-    """Wait until the innermost agent is at work."""
+    """Wait until the innermost agent has started its call."""
     while True:
         (*_, last) = (await session.progress(await _run(session, run_id))).messages
         if last.content.network_execution is not None and "divide" in str(last.content.network_execution):
@@ -208,51 +208,51 @@ async def _run(session: Session, run_id: str) -> Any:
     return await session.store.runs.get(run_id)
 
 
-def check_interrupted(message: AssistantMessage, how: str, status: str) -> None:
-    """Nothing is open in an execution, at any depth, and each one has a reason."""
-    assert result(message).interrupted == how
-    assert shown(message)["state"] == "output-error"
+def check_interrupted(message: AssistantMessage, options: str, status: str) -> None:
+    """Check that no part of an execution is open, at any depth, and that each has a reason."""
+    assert result(message).interrupted == options
+    assert ui_part(message)["state"] == "output-error"
     assert message.content.metadata["ended"]["status"] == status  # type: ignore[index]
     (inner,) = [
         one for one in result(message).messages if isinstance(one, AssistantMessage) and not one.internal
     ]
-    assert result(inner).interrupted == how
+    assert result(inner).interrupted == options
     (*_, innermost) = result(inner).messages
     text, cut = innermost.parts
-    assert text == TextPart("On and on", state="done")
+    assert text == TextPart("To be continued", state="done")
     assert isinstance(cut, ToolCallPart)
-    assert (cut.state, cut.output) == ("output-error", InterruptedOutput(how))  # type: ignore[arg-type]
+    assert (cut.state, cut.output) == ("output-error", InterruptedOutput(options))  # type: ignore[arg-type]
 
 
-async def test_a_network_that_is_stopped(store: Store) -> None:
+async def test_a_stopped_network_is_closed(store: Store) -> None:
     async with Session(store) as session:
-        begun = await session.start(endless(), "t", "Go.")
-        await streaming(session, begun.id)
-        await session.stop(begun.id, "enough")
+        started = await session.start(endless(), "t", "Go.")
+        await streaming(session, started.id)
+        await session.stop(started.id, "enough")
     check_interrupted(await executed(store), "aborted", "cancelled")
 
 
-async def test_a_network_whose_process_is_lost(store: Store) -> None:
+async def test_a_network_of_a_lost_process_is_closed(store: Store) -> None:
     async with Session(store, lease=0.01, heartbeat=3600, recover=False, grace=0.1) as lost:
-        begun = await lost.start(endless(), "t", "Go.")
-        await streaming(lost, begun.id)
+        started = await lost.start(endless(), "t", "Go.")
+        await streaming(lost, started.id)
         await asyncio.sleep(0.02)
         async with Session(store, heartbeat=0.02) as other:
             async with asyncio.timeout(10):
-                while (await _run(other, begun.id)).finished_at is None:
+                while (await _run(other, started.id)).finished_at is None:
                     await asyncio.sleep(0.02)
     check_interrupted(await executed(store), "lost", "interrupted")
     assert await failed_threads(store) == ["t"]
 
 
-async def test_a_nested_network_leaves_no_message_twice_and_none_empty(store: Store) -> None:
+async def test_the_messages_of_a_nested_network_are_unique_and_not_empty(store: Store) -> None:
     poet = scripted({"parts": [{"type": "text", "text": "Swans."}]})
     inner = Network(Router(route("agent", "poet", "Write."), DONE), agents={"poet": poet})
     outer = Network(Router(route("agent", "inner", "Write."), DONE), agents={"inner": inner})
     async with Session(store) as session:
-        begun = await session.start(outer, "t", "Go.")
-        seen = [one.chunk async for some in session.follow(begun.id) for one in some]
-        await session.wait(begun.id)
+        started = await session.start(outer, "t", "Go.")
+        chunks = [one.chunk async for some in session.follow(started.id) for one in some]
+        await session.wait(started.id)
     nested = result(await executed(store)).messages
     assert len({one.id for one in nested}) == len(nested)
     assert all(
@@ -260,7 +260,7 @@ async def test_a_nested_network_leaves_no_message_twice_and_none_empty(store: St
     )
     assert [one.internal for one in nested] == [False, True, False, True, False]
     assert result(await executed(store)).text == "All done."
-    assert "route" not in str(seen)  # turns of routers are not sent to clients
+    assert "route" not in str(chunks)  # turns of routers are not sent to clients
 
 
 class Named:
@@ -268,7 +268,7 @@ class Named:
 
     name = "named"
 
-    async def invoke(self, prompt: Prompt, **how: Any) -> AsyncIterator[Any]:
+    async def invoke(self, prompt: Prompt, **options: Any) -> AsyncIterator[Any]:
         yield ChunkEvent(chunk=MessageStart("my-own"))
         yield ChunkEvent(chunk=TextStart("t"))
         yield ChunkEvent(chunk=TextDelta("t", "Mine."))
@@ -276,13 +276,13 @@ class Named:
         yield CompleteEvent()
 
 
-async def test_an_agent_may_choose_the_id_of_its_message(store: Store) -> None:
+async def test_an_agent_can_choose_the_id_of_its_message(store: Store) -> None:
     await run(store, Network(Router(route("agent", "named", "Go."), DONE), agents={"named": Named()}))
     _, answer = result(await executed(store)).messages
     assert (answer.id, text_of(answer)) == ("my-own", "Mine.")
 
 
-async def test_the_calls_of_a_router_are_answered(store: Store) -> None:
+async def test_every_call_of_a_router_gets_an_output(store: Store) -> None:
     unknown = route("agent", "painter", "Paint.")
     both = {
         "parts": [*route("tool", "divide", {"by": 2})["parts"], *route("tool", "divide", {"by": 3})["parts"]]

@@ -1,4 +1,4 @@
-"""Networks: who was chosen, why and what came of it, the same live, reloaded and replayed."""
+"""Networks: the messages of a task, live and stored, and how a task ends."""
 
 from collections.abc import AsyncIterator
 
@@ -51,12 +51,12 @@ def call(name: str, **input: object) -> JsonObject:
     }
 
 
-def route(kind: str, id: str, given: object, why: str = "it fits") -> JsonObject:
-    return call("route", primitiveType=kind, primitiveId=id, input=given, selectionReason=why)
+def route(kind: str, id: str, given: object, reason: str = "it fits") -> JsonObject:
+    return call("route", primitiveType=kind, primitiveId=id, input=given, selectionReason=reason)
 
 
-def says(words: str) -> JsonObject:
-    return {"parts": [{"type": "text", "text": words}]}
+def text_step(text: str) -> JsonObject:
+    return {"parts": [{"type": "text", "text": text}]}
 
 
 def scripted(*steps: JsonObject, name: str = "scripted") -> ScriptedService:
@@ -64,21 +64,21 @@ def scripted(*steps: JsonObject, name: str = "scripted") -> ScriptedService:
 
 
 def poet() -> Agent:
-    return Agent(scripted(call("add", a=3, b=4), says("Seven swans.")), tools=[add], name="poet")
+    return Agent(scripted(call("add", a=3, b=4), text_step("Seven swans.")), tools=[add], name="poet")
 
 
-def network(store: Store | None, *steps: JsonObject, **how: object) -> Network:
+def make_network(store: Store | None, *steps: JsonObject, **options: object) -> Network:
     return Network(
         scripted(*steps, name="router"),
         agents={"poet": poet()},
         workflows=[brew],
         tools=[add],
         store=store,
-        **how,  # type: ignore[arg-type] # by name
+        **options,  # type: ignore[arg-type] # by name
     )
 
 
-WHOLE = (
+STEPS = (
     route("agent", "poet", "Write of seven.", "it writes"),
     route("tool", "add", {"a": 1, "b": 2}),
     route("workflow", "brew", {"cups": 2}),
@@ -105,9 +105,9 @@ def executions(messages: tuple[Message, ...]) -> list[NetworkExecution]:
     ]
 
 
-async def test_live_reloaded_and_replayed_are_one_tree(store: Store) -> None:
-    chosen = network(store, *WHOLE)
-    chunks = await live(chosen)
+async def test_live_chunks_stored_messages_and_the_log_agree(store: Store) -> None:
+    network = make_network(store, *STEPS)
+    chunks = await live(network)
     messages = await stored(store)
     run = (await store.runs.list(RunFilter(thread_id="t"))).items[0]
     replayed = [record.chunk for record in await store.logs.read(run.id) if record.chunk is not None]
@@ -116,12 +116,12 @@ async def test_live_reloaded_and_replayed_are_one_tree(store: Store) -> None:
         for each in (chunks, replayed)
     ]
     assert trees[0] == trees[1] == [encode(message.content) for message in messages[1:]]
-    await chosen.session.close()
+    await network.session.close()
 
 
-async def test_every_choice_says_what_why_and_what_came_of_it(store: Store) -> None:
-    chosen = network(store, *WHOLE)
-    await live(chosen)
+async def test_an_execution_has_its_choice_reason_and_result(store: Store) -> None:
+    network = make_network(store, *STEPS)
+    await live(network)
     messages = await stored(store)
     agent, sum_, coffee = executions(messages)
     assert (agent.primitive_type, agent.primitive_id, agent.selection_reason, agent.iteration) == (
@@ -132,9 +132,9 @@ async def test_every_choice_says_what_why_and_what_came_of_it(store: Store) -> N
     )
     assert agent.final_result is not None
     assert agent.final_result.text == "Seven swans."
-    task, spoken = agent.final_result.messages
+    task, response = agent.final_result.messages
     assert task.content.parts == (TextPart("Write of seven."),)
-    assert isinstance(spoken.content.parts[1], ToolCallPart)
+    assert isinstance(response.content.parts[1], ToolCallPart)
     assert sum_.final_result is not None
     assert sum_.final_result.value == 3
     assert coffee.final_result is not None
@@ -146,28 +146,30 @@ async def test_every_choice_says_what_why_and_what_came_of_it(store: Store) -> N
     assert (run.usage.input_tokens, run.usage.output_tokens) == (10, 5)  # the router's four turns, the poet's
     totals = await store.usage.of_thread("t")
     assert (totals.responses, totals.input_tokens, totals.output_tokens) == (5, 10, 5)
-    await chosen.session.close()
+    await network.session.close()
 
 
-async def test_a_client_is_not_shown_the_routers_turns(store: Store) -> None:
-    chosen = network(store, *WHOLE)
-    shown = [chunk async for chunk in chosen.stream("t", "Go.")]
+async def test_the_turns_of_the_router_are_not_sent_to_clients(store: Store) -> None:
+    network = make_network(store, *STEPS)
+    chunks = [chunk async for chunk in network.stream("t", "Go.")]
     fold = RunFold("x")
-    for chunk in shown:
+    for chunk in chunks:
         fold.feed(chunk)
     assert not any(message.internal for message in fold.snapshot())
     assert len(fold.snapshot()) == 4
-    await chosen.session.close()
+    await network.session.close()
 
 
-async def test_a_growing_tree_survives_a_checkpoint_at_any_chunk(store: Store) -> None:
-    chosen = network(store, route("agent", "poet", "Write."), call("finish", answer="Done."))
-    chunks = await live(chosen)
-    starts = [place for place, chunk in enumerate(chunks) if encode(chunk).startswith(b'{"type":"start","')]
-    one = chunks[starts[1] : starts[2]]  # the message that executes the agent
-    whole = Accumulator(id="x")
+async def test_an_execution_can_be_resumed_from_a_checkpoint_at_any_chunk(store: Store) -> None:
+    network = make_network(store, route("agent", "poet", "Write."), call("finish", answer="Done."))
+    chunks = await live(network)
+    start_indexes = [
+        place for place, chunk in enumerate(chunks) if encode(chunk).startswith(b'{"type":"start","')
+    ]
+    one = chunks[start_indexes[1] : start_indexes[2]]  # the message that executes the agent
+    expected = Accumulator(id="x")
     for chunk in one:
-        whole.feed(chunk)
+        expected.feed(chunk)
     for cut in range(len(one)):
         before = Accumulator(id="x")
         for chunk in one[:cut]:
@@ -175,18 +177,18 @@ async def test_a_growing_tree_survives_a_checkpoint_at_any_chunk(store: Store) -
         after = Accumulator.resume(before.checkpoint())
         for chunk in one[cut:]:
             after.feed(chunk)
-        assert encode(after.snapshot()) == encode(whole.snapshot())
-    await chosen.session.close()
+        assert encode(after.snapshot()) == encode(expected.snapshot())
+    await network.session.close()
 
 
 ENDS: dict[str, tuple[tuple[JsonObject, ...], JsonObject, str]] = {
-    "words without a call are the answer": ((says("Nothing to do."),), {}, "Nothing to do."),
-    "who does not exist is not chosen": (
+    "text without a call is the answer": ((text_step("Nothing to do."),), {}, "Nothing to do."),
+    "an unknown primitive is not chosen": (
         (route("agent", "painter", "Paint."), call("finish", answer="Alas.")),
         {},
         "Alas.",
     ),
-    "there is a limit": (
+    "the iteration limit": (
         (route("tool", "add", {"a": 1, "b": 1}), route("tool", "add", {"a": 1, "b": 1})),
         {"max_iterations": 2},
         "The task was not finished within 2 iterations.",
@@ -194,69 +196,69 @@ ENDS: dict[str, tuple[tuple[JsonObject, ...], JsonObject, str]] = {
 }
 
 
-@pytest.mark.parametrize(("steps", "how", "answer"), ENDS.values(), ids=ENDS)
-async def test_how_a_task_ends(
-    store: Store, steps: tuple[JsonObject, ...], how: JsonObject, answer: str
+@pytest.mark.parametrize(("steps", "options", "answer"), ENDS.values(), ids=ENDS)
+async def test_a_task_ends_with_an_answer(
+    store: Store, steps: tuple[JsonObject, ...], options: JsonObject, answer: str
 ) -> None:
-    chosen = network(store, *steps, **how)
-    await live(chosen)
+    network = make_network(store, *steps, **options)
+    await live(network)
     last = (await stored(store))[-1]
     assert [part.text for part in last.content.parts if isinstance(part, TextPart)] == [answer]
-    await chosen.session.close()
+    await network.session.close()
 
 
 async def test_a_decision_may_be_written_as_json(store: Store) -> None:
-    decision = says('{"primitiveType": "tool", "primitiveId": "add", "input": {"a": 20, "b": 1}}')
-    scenes = [{"match": "21", "steps": [says("Twenty-one.")]}, {"steps": [decision]}]
+    decision = text_step('{"primitiveType": "tool", "primitiveId": "add", "input": {"a": 20, "b": 1}}')
+    scenes = [{"match": "21", "steps": [text_step("Twenty-one.")]}, {"steps": [decision]}]
     router = ScriptedService(as_script({"scenes": scenes}))
-    chosen = Network(router, tools=[add], store=store)
-    await live(chosen)
+    network = Network(router, tools=[add], store=store)
+    await live(network)
     assert (await stored(store))[-1].content.parts == (TextPart("Twenty-one.", state="done"),)
-    await chosen.session.close()
+    await network.session.close()
 
 
-async def test_what_fails_is_told_to_the_router_and_kept(store: Store) -> None:
+async def test_a_failed_execution_keeps_its_error_and_text(store: Store) -> None:
     bad = scripted({"parts": [{"type": "text", "text": "I tr"}], "error": "no ink"})
-    chosen = Network(
+    network = Network(
         scripted(route("agent", "bad", "Write."), call("finish", answer="It failed.")),
         agents={"bad": bad},
         store=store,
     )
-    await live(chosen)
+    await live(network)
     (failed,) = executions(await stored(store))
     assert failed.final_result is not None
     assert failed.final_result.error == "no ink"
     assert failed.final_result.text == "I tr"
-    await chosen.session.close()
+    await network.session.close()
 
 
-async def test_a_model_without_tools_can_be_chosen_too(store: Store) -> None:
-    chosen = Network(
+async def test_a_model_without_tools_can_be_chosen(store: Store) -> None:
+    network = Network(
         scripted(route("agent", "plain", "Speak."), call("finish", answer="Done.")),
-        agents={"plain": scripted(says("Words."))},
+        agents={"plain": scripted(text_step("Words."))},
         store=store,
     )
-    await live(chosen)
+    await live(network)
     (execution,) = executions(await stored(store))
     assert execution.final_result is not None
     assert [message.content.parts[-1:] for message in execution.final_result.messages] == [
         (TextPart("Speak."),),
         (TextPart("Words.", state="done"),),
     ]
-    await chosen.session.close()
+    await network.session.close()
 
 
-async def test_a_router_that_fails_fails_the_run(store: Store) -> None:
-    chosen = network(store)
-    await live(chosen)
+async def test_a_failing_router_fails_the_run(store: Store) -> None:
+    network = make_network(store)
+    await live(network)
     run = (await store.runs.list(RunFilter(thread_id="t"))).items[0]
     assert (run.status, run.error) == ("failed", "the script has no more steps")
-    await chosen.session.close()
+    await network.session.close()
 
 
-async def test_both_forms_are_written_for_a_transition(store: Store) -> None:
-    chosen = network(store, *WHOLE, strings=True)
-    await live(chosen)
+async def test_strings_writes_both_forms_of_an_execution(store: Store) -> None:
+    network = make_network(store, *STEPS, strings=True)
+    await live(network)
     dump = get_format("mastra-v2").dump
     assert dump is not None
     messages = await stored(store)
@@ -275,10 +277,10 @@ async def test_both_forms_are_written_for_a_transition(store: Store) -> None:
         found.append((payload["primitiveType"], payload["finalResult"]))
         for form in (content, {"format": 2, "parts": [{"type": "text", "text": strings[0]}]}):
             (read,) = load_mastra([{"id": message.id, "role": "assistant", "content": form}]).messages
-            (shown,) = dump_ui([read]).payload[0]["parts"]
+            (chunks,) = dump_ui([read]).payload[0]["parts"]
             (expected,) = dump_ui([message]).payload[0]["parts"]
-            assert (shown["state"], shown["output"]) == (expected["state"], expected["output"])
-            assert _calls(shown) == _calls(expected)
+            assert (chunks["state"], chunks["output"]) == (expected["state"], expected["output"])
+            assert _calls(chunks) == _calls(expected)
     (_, agent), (_, tool_), (_, workflow) = found
     assert agent["text"] == "Seven swans."
     assert [message["role"] for message in agent["messages"]] == ["user", "assistant", "tool", "assistant"]
@@ -286,17 +288,17 @@ async def test_both_forms_are_written_for_a_transition(store: Store) -> None:
     assert tool_["result"] == 3
     assert tool_["toolCallId"]
     assert (workflow["runResult"], workflow["runSuccess"]) == ({"cups": 2, "done": True}, True)
-    await chosen.session.close()
+    await network.session.close()
 
 
 def _calls(part: JsonObject) -> list[tuple[str, Json]]:
-    """The calls under a part, with their outputs."""
+    """The calls of a part, with their outputs."""
     inner = [one for child in part.get("childMessages", ()) for one in child["parts"] if "toolCallId" in one]
     return [(one["toolCallId"], one["output"]) for one in inner]
 
 
-async def test_networks_hold_networks(store: Store) -> None:
-    inner = network(None, route("agent", "poet", "Write."), call("finish", answer="Inner done."))
+async def test_networks_can_be_nested(store: Store) -> None:
+    inner = make_network(None, route("agent", "poet", "Write."), call("finish", answer="Inner done."))
     outer = Network(
         scripted(route("agent", "inner", "Do it."), call("finish", answer="Outer done.")),
         agents={"inner": inner},

@@ -1,4 +1,4 @@
-"""Calls that wait for a client, at any depth of a network: stored, answered by any process, resumed."""
+"""Networks that wait for a client: approvals and outputs of calls at any depth, and their continuation."""
 
 from collections.abc import AsyncIterator, Callable, Sequence
 from pathlib import Path
@@ -53,7 +53,7 @@ removed: list[str] = []
 
 
 @pytest.fixture(autouse=True)
-def nothing_removed() -> None:
+def clear_removed() -> None:
     removed.clear()
 
 
@@ -79,17 +79,19 @@ def look(name: str) -> str:
 WHERE = client_tool("where", "Where the user is.", {"type": "object", "properties": {}})
 
 
-def calls(*wanted: tuple[str, Json]) -> Json:
-    return {"parts": [{"type": "tool-call", "name": name, "input": given} for name, given in wanted]}
+def call_step(*names_and_inputs: tuple[str, Json]) -> Json:
+    return {
+        "parts": [{"type": "tool-call", "name": name, "input": value} for name, value in names_and_inputs]
+    }
 
 
-def route(kind: str, id: str, given: object) -> Json:
-    return calls(
-        ("route", {"primitiveType": kind, "primitiveId": id, "input": given, "selectionReason": "it fits"})
+def route(kind: str, id: str, input: object) -> Json:
+    return call_step(
+        ("route", {"primitiveType": kind, "primitiveId": id, "input": input, "selectionReason": "it fits"})
     )
 
 
-def says(text: str) -> Json:
+def text_step(text: str) -> Json:
     return {"parts": [{"type": "text", "text": text}]}
 
 
@@ -97,19 +99,21 @@ def scripted(*steps: Json) -> ScriptedService:
     return ScriptedService(as_script({"scenes": [{"steps": list(steps)}]}))
 
 
-DONE = calls(("finish", {"answer": "All done."}))
+DONE = call_step(("finish", {"answer": "All done."}))
 
 
 def cleaner(*steps: Json) -> Agent:
     return Agent(scripted(*steps), tools=[remove, look, WHERE], name="cleaner")
 
 
-def asks_once() -> Agent:
-    return cleaner(calls(("look", {"name": "a"}), ("remove", {"name": "a"})), says("It is gone."))
+def agent_with_approval() -> Agent:
+    return cleaner(call_step(("look", {"name": "a"}), ("remove", {"name": "a"})), text_step("It is gone."))
 
 
 def in_a_network() -> Network:
-    return Network(scripted(route("agent", "cleaner", "Clean up."), DONE), agents={"cleaner": asks_once()})
+    return Network(
+        scripted(route("agent", "cleaner", "Clean up."), DONE), agents={"cleaner": agent_with_approval()}
+    )
 
 
 def in_a_network_of_networks() -> Network:
@@ -133,34 +137,34 @@ def as_a_workflow() -> Network:
 NETWORKS: dict[str, Callable[[], Network]] = {
     "an agent": in_a_network,
     "an agent of a network in the network": in_a_network_of_networks,
-    "three networks deep": three_deep,
+    "an agent three networks deep": three_deep,
     "a tool of the network": as_a_tool,
     "a workflow of the network": as_a_workflow,
 }
 
 
 async def run(store: Store, network: Network, task: str | None = None) -> None:
-    """Run a turn in a session of its own, as another process would."""
+    """Run a turn in a new session, as another process would."""
     async with Session(store) as session:
-        begun = await session.start(network, "t", task)
-        ended = await session.wait(begun.id)
+        started = await session.start(network, "t", task)
+        ended = await session.wait(started.id)
         assert (ended.status, ended.error) == ("completed", None)
 
 
-async def answer(store: Store, approval_id: str, approved: bool, reason: str | None = None) -> None:
+async def respond(store: Store, approval_id: str, approved: bool, reason: str | None = None) -> None:
     async with Session(store) as session:
         await session.add_approval_response(
             "t", ApprovalResponse(approval_id, approved, by="Ann", reason=reason)
         )
 
 
-async def messages(store: Store) -> list[AssistantMessage]:
-    """The answers of the thread, as a client sees them."""
+async def responses(store: Store) -> list[AssistantMessage]:
+    """The assistant messages of the thread that clients receive."""
     page = await store.messages.list("t", limit=None)
     return [one for one in page.items if isinstance(one, AssistantMessage)]
 
 
-def parts(message: AssistantMessage) -> list[ToolCallPart]:
+def calls_of(message: AssistantMessage) -> list[ToolCallPart]:
     return [part for part in message.parts if isinstance(part, ToolCallPart)]
 
 
@@ -176,36 +180,36 @@ def result(message: AssistantMessage) -> NetworkResult:
 
 
 def innermost(message: AssistantMessage) -> list[AssistantMessage]:
-    """The messages of the agent at the bottom."""
+    """The messages of the innermost agent."""
     nested = [one for one in result(message).messages if isinstance(one, AssistantMessage)]
     inner = [one for one in nested if one.content.network_execution is not None]
     return innermost(inner[-1]) if inner else nested
 
 
 def originals(message: AssistantMessage) -> list[ToolCallPart]:
-    return [part for one in innermost(message) for part in parts(one)]
+    return [part for one in innermost(message) for part in calls_of(one)]
 
 
 @pytest.mark.parametrize("make", NETWORKS.values(), ids=NETWORKS)
 async def test_a_call_is_not_run_before_it_is_approved(store: Store, make: Callable[[], Network]) -> None:
     await run(store, make(), "Tidy.")
     assert removed == []
-    (waiting,) = await messages(store)
-    (call,) = parts(waiting)
+    (waiting,) = await responses(store)
+    (call,) = calls_of(waiting)
     assert (call.name, call.input, call.state) == ("remove", {"name": "a"}, "approval-requested")
     assert call.approval is not None
-    await answer(store, call.approval.id, True)
+    await respond(store, call.approval.id, True)
     await run(store, make())
     assert removed == ["a"]
-    executed, final = await messages(store)
+    executed, final = await responses(store)
     assert executed.id == waiting.id
-    (call,) = parts(executed)
+    (call,) = calls_of(executed)
     assert (call.state, call.output) == ("output-available", JsonOutput({"removed": "a"}))
     assert call.approval is not None
     assert (call.approval.approved, call.approval.responded_by) == (True, "Ann")
     assert text_of(final) == "All done."
-    below = originals(executed) if result(executed).messages else list(result(executed).tool_calls)
-    assert [(one.id, one.state) for one in below if one.name == "remove"] == [(call.id, "output-available")]
+    calls = originals(executed) if result(executed).messages else list(result(executed).tool_calls)
+    assert [(one.id, one.state) for one in calls if one.name == "remove"] == [(call.id, "output-available")]
 
 
 @pytest.mark.parametrize("make", NETWORKS.values(), ids=NETWORKS)
@@ -213,13 +217,13 @@ async def test_a_denied_call_does_not_run_and_the_network_continues(
     store: Store, make: Callable[[], Network]
 ) -> None:
     await run(store, make(), "Tidy.")
-    (call,) = parts((await messages(store))[-1])
+    (call,) = calls_of((await responses(store))[-1])
     assert call.approval is not None
-    await answer(store, call.approval.id, False, "keep it")
+    await respond(store, call.approval.id, False, "keep it")
     await run(store, make())
     assert removed == []
-    executed, final = await messages(store)
-    assert [one.state for one in parts(executed)] == ["output-denied"]
+    executed, final = await responses(store)
+    assert [one.state for one in calls_of(executed)] == ["output-denied"]
     assert text_of(final) == "All done."
     if result(executed).messages:
         assert [one.state for one in originals(executed) if one.name == "remove"] == ["output-denied"]
@@ -227,23 +231,25 @@ async def test_a_denied_call_does_not_run_and_the_network_continues(
         assert "keep it" in (result(executed).text or "")
 
 
-def asks_the_client() -> Network:
-    agent = cleaner(calls(("where", {})), says("You are near."))
+def client_tool_of_agent() -> Network:
+    agent = cleaner(call_step(("where", {})), text_step("You are near."))
     return Network(scripted(route("agent", "guide", "Guide."), DONE), agents={"guide": agent})
 
 
-def asks_the_client_deeper() -> Network:
-    return Network(scripted(route("agent", "inner", "Guide."), DONE), agents={"inner": asks_the_client()})
+def client_tool_of_nested_agent() -> Network:
+    return Network(
+        scripted(route("agent", "inner", "Guide."), DONE), agents={"inner": client_tool_of_agent()}
+    )
 
 
-def asks_the_client_itself() -> Network:
+def client_tool_of_network() -> Network:
     return Network(scripted(route("tool", "where", {}), DONE), tools=[WHERE])
 
 
 CLIENTS = {
-    "an agent": asks_the_client,
-    "deeper": asks_the_client_deeper,
-    "the network itself": asks_the_client_itself,
+    "an agent": client_tool_of_agent,
+    "an agent of a nested network": client_tool_of_nested_agent,
+    "a tool of the network": client_tool_of_network,
 }
 
 
@@ -251,18 +257,18 @@ CLIENTS = {
 @pytest.mark.parametrize(
     "output", [JsonOutput({"north": 60}), ErrorTextOutput("no signal")], ids=["output", "error"]
 )
-async def test_a_tool_of_the_client(
+async def test_the_client_runs_its_tool(
     store: Store, make: Callable[[], Network], output: JsonOutput | ErrorTextOutput
 ) -> None:
     await run(store, make(), "Where am I?")
-    (waiting,) = await messages(store)
-    (call,) = parts(waiting)
+    (waiting,) = await responses(store)
+    (call,) = calls_of(waiting)
     assert (call.name, call.state) == ("where", "input-available")
     async with Session(store) as session:
         await session.add_tool_output("t", call.id, output)
     await run(store, make())
-    executed, final = await messages(store)
-    assert [one.output for one in parts(executed)] == [output]
+    executed, final = await responses(store)
+    assert [one.output for one in calls_of(executed)] == [output]
     assert text_of(final) == "All done."
     if result(executed).messages:
         assert [one.output for one in originals(executed)] == [output]
@@ -273,42 +279,42 @@ async def test_a_tool_of_the_client(
         assert result(executed).tool_calls[0].output == output
 
 
-async def test_a_tool_that_the_client_brings_along(store: Store) -> None:
-    brought = InvokeOptions(
-        tools=(ToolSpec(name="brought", description=None, input_schema={"type": "object"}),)
+async def test_the_client_runs_a_tool_of_its_request(store: Store) -> None:
+    options = InvokeOptions(
+        tools=(ToolSpec(name="locate", description=None, input_schema={"type": "object"}),)
     )
-    agent = Agent(scripted(calls(("brought", {})), says("Thank you.")))
+    agent = Agent(scripted(call_step(("locate", {})), text_step("Thank you.")))
     network = Network(scripted(route("agent", "guide", "Guide."), DONE), agents={"guide": agent})
     async with Session(store) as session:
-        await session.wait((await session.start(network, "t", "Go.", options=brought)).id)
-        (call,) = parts((await messages(store))[-1])
-        assert (call.name, call.state) == ("brought", "input-available")
+        await session.wait((await session.start(network, "t", "Go.", options=options)).id)
+        (call,) = calls_of((await responses(store))[-1])
+        assert (call.name, call.state) == ("locate", "input-available")
         await session.add_tool_output("t", call.id, TextOutput("here"))
-        await session.wait((await session.start(network, "t", options=brought)).id)
-    executed, final = await messages(store)
+        await session.wait((await session.start(network, "t", options=options)).id)
+    executed, final = await responses(store)
     assert result(executed).text == "Thank you."
     assert text_of(final) == "All done."
 
 
-async def test_a_promoted_call_names_the_path_to_its_original(store: Store) -> None:
+async def test_a_promoted_call_has_the_path_to_its_original(store: Store) -> None:
     await run(store, in_a_network_of_networks(), "Tidy.")
-    (waiting,) = await messages(store)
-    (call,) = parts(waiting)
+    (waiting,) = await responses(store)
+    (call,) = calls_of(waiting)
     (inner,) = [
         one for one in result(waiting).messages if isinstance(one, AssistantMessage) and not one.internal
     ]
     assert call.call_provider_metadata == {
         "partita": {"networkPath": [f"{waiting.id}:network", f"{inner.id}:network"]}
     }
-    (copy,) = parts(inner)
+    (copy,) = calls_of(inner)
     assert copy.id == call.id
     assert execution(waiting).final_result is not None
     assert result(waiting).text is None
 
 
-async def test_the_router_continues_where_it_was(store: Store) -> None:
-    """Its turns before the wait count, and it sees what came of each."""
-    seen: list[Sequence[object]] = []
+async def test_the_router_continues_with_its_earlier_turns(store: Store) -> None:
+    """The earlier turns count towards the limit, and the router receives their outputs."""
+    prompts: list[Sequence[object]] = []
 
     class Router:
         name = "router"
@@ -319,22 +325,22 @@ async def test_the_router_continues_where_it_was(store: Store) -> None:
             DONE,
         )
 
-        def invoke(self, prompt: Prompt, **how: Any) -> AsyncIterator[Any]:
+        def invoke(self, prompt: Prompt, **options: Any) -> AsyncIterator[Any]:
             assert not isinstance(prompt, str)
-            seen.append(prompt)
-            return self._script.invoke(prompt, **how)
+            prompts.append(prompt)
+            return self._script.invoke(prompt, **options)
 
     def make() -> Network:
-        return Network(Router(), tools=[look], agents={"cleaner": asks_once()}, max_iterations=4)
+        return Network(Router(), tools=[look], agents={"cleaner": agent_with_approval()}, max_iterations=4)
 
     await run(store, make(), "Tidy.")
-    (call,) = parts((await messages(store))[-1])
+    (call,) = calls_of((await responses(store))[-1])
     assert call.approval is not None
-    await answer(store, call.approval.id, True)
+    await respond(store, call.approval.id, True)
     await run(store, make())
     outputs = [
         part.output
-        for message in seen[-1]
+        for message in prompts[-1]
         for part in getattr(message, "parts", ())
         if isinstance(part, ToolCallPart)
     ]
@@ -344,66 +350,68 @@ async def test_the_router_continues_where_it_was(store: Store) -> None:
     everything = (await store.messages.list("t", MessageFilter(internal=None), limit=None)).items
     numbers = [one.content.metadata["network"]["iteration"] for one in everything if one.internal]  # type: ignore[index]
     assert numbers == [1, 2, 3, 4]
-    assert [execution(one).iteration for one in await messages(store) if one.content.network_execution] == [
+    assert [execution(one).iteration for one in await responses(store) if one.content.network_execution] == [
         1,
         3,
     ]
-    assert text_of((await messages(store))[-1]) == "All done."
+    assert text_of((await responses(store))[-1]) == "All done."
 
 
-async def test_two_calls_are_answered_one_after_the_other(store: Store) -> None:
+async def test_two_calls_are_decided_one_after_the_other(store: Store) -> None:
     def make() -> Network:
-        agent = cleaner(calls(("remove", {"name": "a"}), ("remove", {"name": "b"})), says("Both."))
+        agent = cleaner(call_step(("remove", {"name": "a"}), ("remove", {"name": "b"})), text_step("Both."))
         return Network(scripted(route("agent", "cleaner", "Clean up."), DONE), agents={"cleaner": agent})
 
     await run(store, make(), "Tidy.")
-    first, second = parts((await messages(store))[-1])
+    first, second = calls_of((await responses(store))[-1])
     assert first.approval is not None
     assert second.approval is not None
-    await answer(store, first.approval.id, True)
+    await respond(store, first.approval.id, True)
     await run(store, make())
     assert removed == ["a"]
-    (waiting,) = await messages(store)
-    assert [one.state for one in parts(waiting)] == ["output-available", "approval-requested"]
-    await answer(store, second.approval.id, False)
+    (waiting,) = await responses(store)
+    assert [one.state for one in calls_of(waiting)] == ["output-available", "approval-requested"]
+    await respond(store, second.approval.id, False)
     await run(store, make())
     assert removed == ["a"]
-    executed, final = await messages(store)
-    assert [one.state for one in parts(executed)] == ["output-available", "output-denied"]
+    executed, final = await responses(store)
+    assert [one.state for one in calls_of(executed)] == ["output-available", "output-denied"]
     assert [one.state for one in originals(executed)] == ["output-available", "output-denied"]
     assert text_of(final) == "All done."
 
 
-async def test_an_agent_may_ask_again_after_it_was_answered(store: Store) -> None:
+async def test_an_agent_may_request_another_approval_after_a_decision(store: Store) -> None:
     def make() -> Network:
-        agent = cleaner(calls(("remove", {"name": "a"})), calls(("remove", {"name": "b"})), says("Both."))
+        agent = cleaner(
+            call_step(("remove", {"name": "a"})), call_step(("remove", {"name": "b"})), text_step("Both.")
+        )
         return Network(scripted(route("agent", "cleaner", "Clean up."), DONE), agents={"cleaner": agent})
 
     await run(store, make(), "Tidy.")
     for _ in range(2):
-        call = parts((await messages(store))[-1])[-1]
+        call = calls_of((await responses(store))[-1])[-1]
         assert call.approval is not None
-        await answer(store, call.approval.id, True)
+        await respond(store, call.approval.id, True)
         await run(store, make())
     assert removed == ["a", "b"]
-    executed, final = await messages(store)
-    assert [one.state for one in parts(executed)] == ["output-available"] * 2
+    executed, final = await responses(store)
+    assert [one.state for one in calls_of(executed)] == ["output-available"] * 2
     assert result(executed).text == "Both."
     assert text_of(final) == "All done."
 
 
 async def test_a_promoted_call_is_counted_once(store: Store) -> None:
     await run(store, in_a_network_of_networks(), "Tidy.")
-    (call,) = parts((await messages(store))[-1])
+    (call,) = calls_of((await responses(store))[-1])
     assert call.approval is not None
-    await answer(store, call.approval.id, True)
+    await respond(store, call.approval.id, True)
     await run(store, in_a_network_of_networks())
     page = await store.messages.find_parts(PartFilter(thread_id="t", tool="remove"), limit=50)
     assert len(page.items) == 1
 
 
-class Asking:
-    """An agent that asks in the middle of its work, and stays at work until it is answered."""
+class WaitsForDecision:
+    """An agent that waits for the decision within its stream."""
 
     name = "asking"
 
@@ -438,42 +446,46 @@ class Asking:
 
 
 @pytest.mark.parametrize(("approved", "state"), [(True, "output-available"), (False, "output-denied")])
-async def test_an_agent_that_waits_while_it_works(store: Store, approved: bool, state: str) -> None:
-    network = Network(scripted(route("agent", "asking", "Clean up."), DONE), agents={"asking": Asking()})
+async def test_an_agent_can_wait_for_a_decision_within_its_stream(
+    store: Store, approved: bool, state: str
+) -> None:
+    network = Network(
+        scripted(route("agent", "asking", "Clean up."), DONE), agents={"asking": WaitsForDecision()}
+    )
     async with Session(store) as session:
-        begun = await session.start(network, "t", "Tidy.")
-        async for some in session.follow(begun.id):
+        started = await session.start(network, "t", "Tidy.")
+        async for some in session.follow(started.id):
             if any(isinstance(one.chunk, ToolApprovalRequest) for one in some):
                 break
         await session.add_approval_response("t", ApprovalResponse("a1", approved))
-        await session.wait(begun.id)
-    executed, final = await messages(store)
-    assert [(one.id, one.state) for one in parts(executed)] == [("c1", state)]
+        await session.wait(started.id)
+    executed, final = await responses(store)
+    assert [(one.id, one.state) for one in calls_of(executed)] == [("c1", state)]
     assert [one.state for one in originals(executed)] == [state]
     assert result(executed).text == "Finished."
     assert text_of(final) == "All done."
 
 
-async def test_a_user_may_go_on_without_answering(store: Store) -> None:
+async def test_a_user_message_continues_without_a_decision(store: Store) -> None:
     scenes = [
-        {"match": "never mind", "steps": [calls(("finish", {"answer": "All right."}))]},
+        {"match": "never mind", "steps": [call_step(("finish", {"answer": "All right."}))]},
         {"steps": [route("agent", "cleaner", "Clean up."), DONE]},
     ]
 
     def make() -> Network:
         router = ScriptedService(as_script({"scenes": scenes}))
-        return Network(router, agents={"cleaner": asks_once()})
+        return Network(router, agents={"cleaner": agent_with_approval()})
 
     await run(store, make(), "Tidy.")
     await run(store, make(), "Oh, never mind.")
     assert removed == []
-    assert text_of((await messages(store))[-1]) == "All right."
+    assert text_of((await responses(store))[-1]) == "All right."
 
 
 async def test_an_agent_without_a_text_does_not_stop_its_network(store: Store) -> None:
-    silent = scripted({"parts": [{"type": "reasoning", "text": "Hm."}]})
-    network = Network(scripted(route("agent", "silent", "Think."), DONE), agents={"silent": silent})
+    without_text = scripted({"parts": [{"type": "reasoning", "text": "Hm."}]})
+    network = Network(scripted(route("agent", "silent", "Think."), DONE), agents={"silent": without_text})
     await run(store, network, "Go.")
-    executed, final = await messages(store)
+    executed, final = await responses(store)
     assert result(executed).text == ""
     assert final.parts == (TextPart("All done.", state="done"),)

@@ -25,7 +25,7 @@ from partita.types.threads import Run
 from tests.processes import Forked
 from tests.runtime.engines import on_both_engines
 from tests.runtime.programs.running import LONG, NoDecision, command, options
-from tests.runtime.session.talker import say
+from tests.runtime.session.counting_process import print_line
 
 CLAUDE = "session-of-its-own"
 CODEX = "thread-of-its-own"
@@ -305,7 +305,7 @@ def serve(url: str, folder: str) -> None:
             run = await session.start(claude(), "t1", "Paint fence", cwd=Path(folder), options=given)
             async for seen in session.follow(run.id):  # what is shown is stored
                 if any(isinstance(one.chunk, ToolApprovalRequest) for one in seen):
-                    say({"run": run.id})
+                    print_line({"run": run.id})
 
     asyncio.run(work())
 

@@ -9,7 +9,7 @@ from partita.stream.accumulator import Accumulator, close_message
 from partita.types.chunks import AgentStreamEvent, Chunk, ChunkEvent, CompleteEvent, ErrorEvent, raw_bytes
 from partita.types.messages import AssistantMessage, ToolCallPart, text_of
 from partita.types.parts import ReasoningPart
-from tests.runtime.playback import Play, Playback
+from tests.runtime.scripted_server import ScriptedResponse, ScriptedServer
 
 from .families import Family, Service
 
@@ -31,10 +31,10 @@ async def ask(
     return events
 
 
-async def play(family: Family, *plays: Play, **arguments: object) -> list[AgentStreamEvent]:
+async def play(family: Family, *plays: ScriptedResponse, **arguments: object) -> list[AgentStreamEvent]:
     """All events of one answer of a server that plays `plays`."""
-    async with Playback(*plays) as playback:
-        return await ask(family.service(playback.address, **arguments))
+    async with ScriptedServer(*plays) as server:
+        return await ask(family.service(server.address, **arguments))
 
 
 def raw(events: Sequence[AgentStreamEvent]) -> bytes:

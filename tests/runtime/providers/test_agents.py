@@ -15,7 +15,7 @@ from partita.store.values import RunFilter
 from partita.types.json import dumps, loads
 from partita.types.messages import AssistantMessage, ToolCallPart
 from partita.types.parts import ReasoningPart
-from tests.runtime.playback import JSON, Play, Playback
+from tests.runtime.scripted_server import JSON, ScriptedResponse, ScriptedServer
 from tests.tables import each_row
 
 from .families import FAMILIES, Family
@@ -38,17 +38,17 @@ def weather(city: str) -> str:
 @each_row(("name", "family"), FAMILIES.items(), ids=FAMILIES)
 async def test_an_answer_with_tools(name: str, family: Family) -> None:
     async with (
-        Playback(Play(body=family.body)) as playback,
+        ScriptedServer(ScriptedResponse(body=family.body)) as server,
         await open_store("memory:") as store,
         Session(store) as session,
     ):
-        service = family.service(playback.address)
+        service = family.service(server.address)
         agent = Agent(service, tools=[weather], session=session, max_steps=2, instructions="Be brief.")
         message = await agent.run("t", "How is the weather in Bergen?")
         run = (await store.runs.list(RunFilter(thread_id="t"))).items[0]
         log = await store.logs.read(run.id)
         await service.aclose()
-    first, second = (loads(request.body) for request in playback.requests)
+    first, second = (loads(request.body) for request in server.requests)
     assert [asked.body for asked in requests_in(log)] == [first, second]
     assert b"rain in Bergen" not in dumps(first)
     assert b"rain in Bergen" in dumps(second)
@@ -68,9 +68,9 @@ async def test_an_answer_with_tools(name: str, family: Family) -> None:
 
 @each_row("family", FAMILIES.values(), ids=FAMILIES)
 async def test_a_request_that_the_provider_refuses_raises_an_error(family: Family) -> None:
-    refusal = Play(status=401, body=dumps(family.refusal), content_type=JSON)
-    async with Playback(refusal) as playback, await partita.open_store("memory:") as store:
-        service = family.service(playback.address)
+    refusal = ScriptedResponse(status=401, body=dumps(family.refusal), content_type=JSON)
+    async with ScriptedServer(refusal) as server, await partita.open_store("memory:") as store:
+        service = family.service(server.address)
         agent = partita.Agent(service, store=store)
         with pytest.raises(partita.PartitaError) as caught:
             await agent.run("t", "How is the weather in Bergen?")

@@ -7,7 +7,7 @@ from partita.formats.registry import get_format
 from partita.types.chunks import ChunkEvent
 from partita.types.json import JsonObject, indented, is_object
 from partita.types.messages import text_of
-from tests.runtime.playback import JSON, Play
+from tests.runtime.scripted_server import JSON, ScriptedResponse
 from tests.tables import each_row
 
 from .asking import chunks, completion, fold, is_whole, play, raw
@@ -26,7 +26,7 @@ PLAYS: dict[str, JsonObject] = {
 @each_row("how", PLAYS.values(), ids=PLAYS)
 @each_row("family", FAMILIES.values(), ids=FAMILIES)
 async def test_an_answer_comes_whole(family: Family, how: JsonObject) -> None:
-    events = await play(family, Play(body=family.body, **how))
+    events = await play(family, ScriptedResponse(body=family.body, **how))
     last = completion(events)
     assert is_whole(fold(chunks(events)))
     assert raw(events) == family.body
@@ -43,12 +43,12 @@ async def test_the_chunks_are_those_of_the_decoder(family: Family) -> None:
     assert decoder is not None
     reading = decoder()
     expected = [chunk for event in family.events for chunk in reading.feed(event)] + reading.finish()
-    assert chunks(await play(family, Play(body=family.body))) == expected
+    assert chunks(await play(family, ScriptedResponse(body=family.body))) == expected
 
 
 @each_row("family", FAMILIES.values(), ids=FAMILIES)
 async def test_marks_around_the_call_say_how_to_read_it_again(family: Family) -> None:
-    events = await play(family, Play(body=family.body))
+    events = await play(family, ScriptedResponse(body=family.body))
     first, last = events[0], events[-2]
     assert isinstance(first, ChunkEvent)
     assert isinstance(last, ChunkEvent)
@@ -62,7 +62,7 @@ async def test_an_array_instead_of_events_is_read_as_it_comes() -> None:
     family = FAMILIES["gemini"]
     records = [event for event in family.body.split(b"\n\n") if event]
     body = b"[" + b",\r\n".join(record.removeprefix(b"data: ") for record in records) + b"\r\n]\r\n"
-    events = await play(family, Play(body=body, content_type=JSON, piece=31))
+    events = await play(family, ScriptedResponse(body=body, content_type=JSON, piece=31))
     completion(events)
     assert is_whole(fold(chunks(events)))
     assert raw(events) == body
@@ -107,7 +107,7 @@ WHOLE: dict[str, JsonObject] = {
 @each_row("name", FAMILIES)
 async def test_an_answer_in_one_piece_is_read_too(name: str, content_type: str) -> None:
     body = indented(WHOLE[name])
-    events = await play(FAMILIES[name], Play(body=body, content_type=content_type, piece=40))
+    events = await play(FAMILIES[name], ScriptedResponse(body=body, content_type=content_type, piece=40))
     completion(events)
     assert text_of(fold(chunks(events))) == "Rain."
     assert raw(events) == body
@@ -115,6 +115,8 @@ async def test_an_answer_in_one_piece_is_read_too(name: str, content_type: str) 
 
 async def test_a_compressed_answer_is_read() -> None:
     family = FAMILIES["anthropic"]
-    events = await play(family, Play(body=gzip.compress(family.body), headers={"content-encoding": "gzip"}))
+    events = await play(
+        family, ScriptedResponse(body=gzip.compress(family.body), headers={"content-encoding": "gzip"})
+    )
     completion(events)
     assert raw(events) == family.body

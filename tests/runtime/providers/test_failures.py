@@ -12,7 +12,7 @@ from partita.runtime.providers.response import error_name
 from partita.types.chunks import ChunkEvent, CompleteEvent, ErrorChunk, ErrorEvent
 from partita.types.json import Json, JsonObject, dumps, is_object
 from partita.types.messages import text_of
-from tests.runtime.playback import JSON, Play, Playback
+from tests.runtime.scripted_server import JSON, ScriptedResponse, ScriptedServer
 from tests.sampling import FULL
 from tests.tables import each_row
 
@@ -32,7 +32,7 @@ def details(event: ErrorEvent) -> JsonObject:
 async def test_a_refusal_is_told_with_all_that_came(family: Family) -> None:
     body = dumps(family.refusal)
     headers = {"retry-after": "7", "x-request-id": "r-1"}
-    events = await play(family, Play(status=429, body=body, content_type=JSON, headers=headers))
+    events = await play(family, ScriptedResponse(status=429, body=body, content_type=JSON, headers=headers))
     last = error(events)
     assert (last.name, last.message) == ("rate-limited", "Slow down.")
     assert details(last) == {"status": 429, "requestId": "r-1", "retryAfter": 7.0, "body": family.refusal}
@@ -44,7 +44,7 @@ async def test_a_refusal_is_told_with_all_that_came(family: Family) -> None:
 @each_row("family", FAMILIES.values(), ids=FAMILIES)
 async def test_an_answer_of_a_broken_proxy_is_told(family: Family) -> None:
     page = b"<html>\n\n<h1>Bad Gateway</h1></html>"
-    events = await play(family, Play(status=502, body=page, content_type="text/html"))
+    events = await play(family, ScriptedResponse(status=502, body=page, content_type="text/html"))
     assert error(events).name == "server-error"
     assert details(error(events))["body"] == page.decode()
     assert raw(events) == page
@@ -53,13 +53,13 @@ async def test_an_answer_of_a_broken_proxy_is_told(family: Family) -> None:
 @each_row("status", [401, 503])
 @each_row("family", FAMILIES.values(), ids=FAMILIES)
 async def test_a_refusal_without_words_is_named_by_its_status(family: Family, status: int) -> None:
-    events = await play(family, Play(status=status, framing="length"))
+    events = await play(family, ScriptedResponse(status=status, framing="length"))
     assert error(events).name == {401: "authentication", 503: "overloaded"}[status]
 
 
 @each_row("family", FAMILIES.values(), ids=FAMILIES)
 async def test_a_page_instead_of_an_answer_is_no_success(family: Family) -> None:
-    events = await play(family, Play(body=b"<p>Sign in first</p>", content_type="text/html"))
+    events = await play(family, ScriptedResponse(body=b"<p>Sign in first</p>", content_type="text/html"))
     error(events)
     assert raw(events) == b"<p>Sign in first</p>"
     fold(chunks(events))
@@ -68,15 +68,17 @@ async def test_a_page_instead_of_an_answer_is_no_success(family: Family) -> None
 @each_row("name", FAMILIES)
 async def test_a_refusal_is_tried_again_by_the_package(name: str) -> None:
     family = FAMILIES[name]
-    busy = Play(status=429, body=dumps(family.refusal), content_type=JSON, headers={"retry-after-ms": "1"})
-    async with Playback(busy, Play(body=family.body)) as playback:
-        arguments = {"client": quick_gemini(playback.address)} if name == "gemini" else {"max_retries": 1}
-        events = await ask(family.service(playback.address, **arguments))
+    busy = ScriptedResponse(
+        status=429, body=dumps(family.refusal), content_type=JSON, headers={"retry-after-ms": "1"}
+    )
+    async with ScriptedServer(busy, ScriptedResponse(body=family.body)) as server:
+        arguments = {"client": quick_gemini(server.address)} if name == "gemini" else {"max_retries": 1}
+        events = await ask(family.service(server.address, **arguments))
     completion(events)
     assert is_whole(fold(chunks(events)))
     assert raw(events) == family.body
-    bodies = {request.body for request in playback.requests}
-    assert (len(playback.requests), len(bodies)) == (2, 1)
+    bodies = {request.body for request in server.requests}
+    assert (len(server.requests), len(bodies)) == (2, 1)
 
 
 def quick_gemini(address: str) -> object:
@@ -92,7 +94,7 @@ def quick_gemini(address: str) -> object:
 async def test_an_error_in_the_middle_of_an_answer_ends_it(name: str) -> None:
     family = FAMILIES[name]
     body = framed(family.events[:4], names=family.names) + b"event: error\n" + framed([family.failure])
-    events = await play(family, Play(body=body))
+    events = await play(family, ScriptedResponse(body=body))
     last = error(events)
     assert (last.name, last.message) == (FAILURE_NAMES[name], "Too much to do.")
     assert details(last)["body"] == family.failure
@@ -103,7 +105,7 @@ async def test_an_error_in_the_middle_of_an_answer_ends_it(name: str) -> None:
 async def test_an_error_behind_the_last_record_is_found() -> None:
     family = FAMILIES["gemini"]
     body = framed(family.events[:3]) + b'{\n  "error": {\n    "code": 499,\n    "message": "Gone."\n  }\n}\n'
-    events = await play(family, Play(body=body))
+    events = await play(family, ScriptedResponse(body=body))
     assert error(events).message == "Gone."
     assert raw(events) == body
 
@@ -111,7 +113,7 @@ async def test_an_error_behind_the_last_record_is_found() -> None:
 async def test_a_record_that_nobody_can_read_is_told_at_the_end() -> None:
     family = FAMILIES["openai-chat"]
     body = b"data: {oops\n\n" + family.body
-    events = await play(family, Play(body=body))
+    events = await play(family, ScriptedResponse(body=body))
     assert error(events).name == "unparsable"
     assert is_whole(fold(chunks(events)))
     assert raw(events) == body
@@ -120,9 +122,9 @@ async def test_a_record_that_nobody_can_read_is_told_at_the_end() -> None:
 async def test_silence_in_the_middle_of_an_answer_is_a_timeout() -> None:
     async def check(family: Family) -> None:
         seen = framed(family.events[:4], names=family.names)
-        async with Playback(Play(body=seen, then="silence")) as playback:
-            events = await ask(family.service(playback.address, timeout=SILENCE))
-            await asyncio.wait_for(playback.was_left.wait(), 30)
+        async with ScriptedServer(ScriptedResponse(body=seen, then="silence")) as server:
+            events = await ask(family.service(server.address, timeout=SILENCE))
+            await asyncio.wait_for(server.client_disconnected.wait(), 30)
         assert error(events).name == "timeout", family
         assert raw(events) == seen, family
         fold(chunks(events))
@@ -132,7 +134,7 @@ async def test_silence_in_the_middle_of_an_answer_is_a_timeout() -> None:
 
 async def test_no_answer_at_all_is_a_timeout() -> None:
     async def check(family: Family) -> None:
-        events = await play(family, Play(answers=False), timeout=0.3)
+        events = await play(family, ScriptedResponse(responds=False), timeout=0.3)
         assert error(events).name == "timeout", family
         assert len(events) == 1, family
 
@@ -141,8 +143,8 @@ async def test_no_answer_at_all_is_a_timeout() -> None:
 
 @each_row("family", FAMILIES.values(), ids=FAMILIES)
 async def test_a_server_that_is_not_there_is_no_connection(family: Family) -> None:
-    async with Playback() as playback:
-        address = playback.address
+    async with ScriptedServer() as server:
+        address = server.address
     events = await ask(family.service(address))
     assert error(events).name == "connection"
     assert len(events) == 1
@@ -151,14 +153,16 @@ async def test_a_server_that_is_not_there_is_no_connection(family: Family) -> No
 @each_row("how", ["aclose", "cancel"])
 @each_row("family", FAMILIES.values(), ids=FAMILIES)
 async def test_who_stops_reading_closes_the_connection(family: Family, how: str) -> None:
-    async with Playback(Play(body=framed(family.events[:4], names=family.names), then="silence")) as playback:
-        service = family.service(playback.address)
+    async with ScriptedServer(
+        ScriptedResponse(body=framed(family.events[:4], names=family.names), then="silence")
+    ) as server:
+        service = family.service(server.address)
         try:
             if how == "aclose":
                 await read_one(service)
             else:
-                await read_until_cancelled(service, playback)
-            await asyncio.wait_for(playback.was_left.wait(), 30)
+                await read_until_cancelled(service, server)
+            await asyncio.wait_for(server.client_disconnected.wait(), 30)
         finally:
             await service.aclose()
 
@@ -171,13 +175,13 @@ async def read_one(service: Service) -> None:
     assert is_marker(first.chunk, CALL)
 
 
-async def read_until_cancelled(service: Service, playback: Playback) -> None:
+async def read_until_cancelled(service: Service, server: ScriptedServer) -> None:
     async def read() -> None:
         async for _ in service.invoke("Hi"):
             pass
 
     task = asyncio.create_task(read())
-    await asyncio.wait_for(playback.is_silent.wait(), 30)
+    await asyncio.wait_for(server.is_silent.wait(), 30)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
@@ -192,7 +196,7 @@ def test_cut_anywhere(name: str, framing: str, place: float) -> None:
     family = FAMILIES[name]
     cut = round(place * len(family.body))
     how: JsonObject = {"framing": framing}
-    events = asyncio.run(play(family, Play(body=family.body, cut=cut, **how)))
+    events = asyncio.run(play(family, ScriptedResponse(body=family.body, cut=cut, **how)))
     assert raw(events) == family.body[:cut]
     message = fold(chunks(events))
     assert "Let me look.".startswith(text_of(message))
@@ -225,7 +229,7 @@ def test_names_of_failures(said: Json, status: int | None, name: str) -> None:
 
 
 async def test_a_refusal_in_words_of_its_own_is_told() -> None:
-    body = Play(body=b'{"detail":"Invalid API Key"}', status=401, content_type="application/json")
+    body = ScriptedResponse(body=b'{"detail":"Invalid API Key"}', status=401, content_type="application/json")
     events = await play(FAMILIES["openai-chat"], body)
     last = error(events)
     assert (last.message, last.name) == ("Invalid API Key", "authentication")

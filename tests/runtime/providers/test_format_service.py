@@ -15,7 +15,7 @@ from partita.runtime.providers.registry import provider_service
 from partita.runtime.registry import agent_names, get_agent
 from partita.runtime.service import InvokeOptions
 from partita.types.json import loads
-from tests.runtime.playback import Play, Playback
+from tests.runtime.scripted_server import ScriptedResponse, ScriptedServer
 from tests.tables import each_row
 
 from .asking import ask, chunks, completion, error, fold, is_whole
@@ -56,13 +56,13 @@ def body() -> bytes:
 
 
 async def test_a_request_is_sent_to_the_api_and_its_response_is_read() -> None:
-    async with Playback(Play(body=body())) as playback:
-        found = {"HARBOUR_BASE_URL": f"{playback.address}/v2", "HARBOUR_API_KEY": "its-own"}
+    async with ScriptedServer(ScriptedResponse(body=body())) as server:
+        found = {"HARBOUR_BASE_URL": f"{server.address}/v2", "HARBOUR_API_KEY": "its-own"}
         service = provider_service("harbour:pilot-1", environment=found, settings={"temperature": 0})
         events = await ask(service, options=InvokeOptions(instructions="Be brief."))
     assert is_whole(fold(chunks(events)))
     assert completion(events).agent_type == "harbour"
-    (request,) = playback.requests
+    (request,) = server.requests
     assert request.path == "/v2/chat"
     assert request.headers["authorization"] == "Bearer its-own"
     sent = loads(request.body)
@@ -71,12 +71,12 @@ async def test_a_request_is_sent_to_the_api_and_its_response_is_read() -> None:
 
 
 async def test_a_model_may_be_in_the_path_and_a_key_in_any_header() -> None:
-    async with Playback(Play(body=body())) as playback:
-        service = FormatService(IN_PATH, "pilot-1", base_url=playback.address, environment={})
+    async with ScriptedServer(ScriptedResponse(body=body())) as server:
+        service = FormatService(IN_PATH, "pilot-1", base_url=server.address, environment={})
         completion(await ask(service))
-        keyed = FormatService(IN_PATH, "pilot-1", base_url=playback.address, api_key="secret", environment={})
+        keyed = FormatService(IN_PATH, "pilot-1", base_url=server.address, api_key="secret", environment={})
         completion(await ask(keyed))
-    first, second = playback.requests
+    first, second = server.requests
     assert first.path == "/models/pilot-1:chat"
     assert "model" not in loads(first.body)
     assert ("x-key" in first.headers, first.headers["x-version"]) == (False, "2")
@@ -84,20 +84,24 @@ async def test_a_model_may_be_in_the_path_and_a_key_in_any_header() -> None:
 
 
 async def test_a_request_is_sent_again_when_the_server_is_busy() -> None:
-    busy = Play(status=503, headers={"retry-after": "0.01"}, body=b'{"error": {"message": "busy"}}')
-    async with Playback(busy, Play(body=body())) as playback:
-        service = FormatService(IN_PATH, "a", base_url=playback.address, environment={})
+    busy = ScriptedResponse(
+        status=503, headers={"retry-after": "0.01"}, body=b'{"error": {"message": "busy"}}'
+    )
+    async with ScriptedServer(busy, ScriptedResponse(body=body())) as server:
+        service = FormatService(IN_PATH, "a", base_url=server.address, environment={})
         assert is_whole(fold(chunks(await ask(service))))
-    assert len(playback.requests) == 2
+    assert len(server.requests) == 2
 
 
 async def test_a_refusal_is_an_error_that_says_why() -> None:
-    refusal = Play(status=429, body=b'{"error": {"message": "too many", "code": "rate_limit_exceeded"}}')
-    async with Playback(refusal) as playback:
-        service = FormatService(IN_PATH, "a", base_url=playback.address, max_retries=0, environment={})
+    refusal = ScriptedResponse(
+        status=429, body=b'{"error": {"message": "too many", "code": "rate_limit_exceeded"}}'
+    )
+    async with ScriptedServer(refusal) as server:
+        service = FormatService(IN_PATH, "a", base_url=server.address, max_retries=0, environment={})
         events = await ask(service)
     assert "too many" in str(error(events))
-    assert len(playback.requests) == 1
+    assert len(server.requests) == 1
 
 
 async def test_a_server_that_is_not_there_is_an_error() -> None:

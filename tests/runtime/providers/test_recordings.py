@@ -5,7 +5,7 @@ from partita.types.chunks import CompleteEvent, ErrorEvent
 from partita.types.json import JsonObject, dumps, loads
 from tests.recordings import FAMILIES as FOLDERS
 from tests.recordings import answers, cases_in, is_own, truth_about
-from tests.runtime.playback import JSON, Play, Playback
+from tests.runtime.scripted_server import JSON, ScriptedResponse, ScriptedServer
 from tests.tables import each_row
 
 from .asking import chunks, fold, raw
@@ -36,8 +36,10 @@ async def test_streams(folder: str) -> None:
     decoder = get_format(family.format_name).decoder
     assert decoder is not None
     wrong: dict[str, str] = {}
-    async with Playback(*(Play(body=body, piece=16_384) for body, _ in recordings.values())) as playback:
-        service = family.service(playback.address)
+    async with ScriptedServer(
+        *(ScriptedResponse(body=body, piece=16_384) for body, _ in recordings.values())
+    ) as server:
+        service = family.service(server.address)
         for name, (body, recorded) in recordings.items():
             events = [event async for event in service.invoke("Hi")]
             reading = decoder()
@@ -59,9 +61,9 @@ async def test_whole_answers(folder: str) -> None:
     others = [path for path in paths if not is_own(path)][::STEP]
     said = {path: loads(path.read_bytes()) for path in [*filter(is_own, paths), *others]}
     ends: dict[str, str] = {}
-    plays = [Play(body=dumps(body), content_type=JSON) for body in said.values()]
-    async with Playback(*plays) as playback:
-        service = family.service(playback.address)
+    plays = [ScriptedResponse(body=dumps(body), content_type=JSON) for body in said.values()]
+    async with ScriptedServer(*plays) as server:
+        service = family.service(server.address)
         for path in said:
             *_, last = [event async for event in service.invoke("Hi")]
             failed = bool(truth_about(path)["errors"])

@@ -17,7 +17,7 @@ from partita.types.json import JsonObject, dumps, loads
 from partita.types.messages import AssistantMessage, Message, SystemMessage, ToolCallPart, UserMessage
 from partita.types.parts import ReasoningPart, TextOutput, TextPart
 from tests.formats import anthropic_samples, gemini_responses, openai_responses_requests
-from tests.runtime.playback import Play, Playback
+from tests.runtime.scripted_server import ScriptedResponse, ScriptedServer
 from tests.tables import each_row
 
 from .asking import ask, chunks, fold
@@ -71,9 +71,9 @@ async def test_the_body_is_what_the_format_builds_byte_for_byte(name: str) -> No
         UserMessage(id="3", content="And tomorrow?"),
     ]
     options = InvokeOptions(instructions="Be brief.", tools=TOOLS, settings=SETTINGS)
-    async with Playback(Play(body=family.body)) as playback:
-        await ask(family.service(playback.address, settings={"temperature": 1}), talk, options)
-    (request,) = playback.requests
+    async with ScriptedServer(ScriptedResponse(body=family.body)) as server:
+        await ask(family.service(server.address, settings={"temperature": 1}), talk, options)
+    (request,) = server.requests
     view = model_view([SystemMessage(id="instructions", content="Be brief."), *talk]).messages
     built = BUILDERS[name](view, model="m-1", tools=TOOLS, settings=SETTINGS)
     assert request.body == expected(name, built)
@@ -83,9 +83,9 @@ async def test_the_body_is_what_the_format_builds_byte_for_byte(name: str) -> No
 
 @each_row("family", FAMILIES.values(), ids=FAMILIES)
 async def test_keys_and_headers_are_sent(family: Family) -> None:
-    async with Playback(Play(body=family.body)) as playback:
-        await ask(family.service(playback.address, headers={"X-Team": "weather"}))
-    (request,) = playback.requests
+    async with ScriptedServer(ScriptedResponse(body=family.body)) as server:
+        await ask(family.service(server.address, headers={"X-Team": "weather"}))
+    (request,) = server.requests
     name, value = family.auth
     assert request.headers[name] == value
     assert request.headers["x-team"] == "weather"
@@ -93,10 +93,10 @@ async def test_keys_and_headers_are_sent(family: Family) -> None:
 
 @each_row("family", FAMILIES.values(), ids=FAMILIES)
 async def test_an_answer_goes_back_in_the_next_question(family: Family) -> None:
-    async with Playback(Play(body=family.body)) as playback:
-        first = fold(chunks(await ask(family.service(playback.address))))
-        await ask(family.service(playback.address), [first, UserMessage(id="2", content="Go on.")])
-    sent = playback.requests[-1].body
+    async with ScriptedServer(ScriptedResponse(body=family.body)) as server:
+        first = fold(chunks(await ask(family.service(server.address))))
+        await ask(family.service(server.address), [first, UserMessage(id="2", content="Go on.")])
+    sent = server.requests[-1].body
     assert b"Let me look." in sent
     assert b"Bergen" in sent
 
@@ -105,8 +105,8 @@ async def test_an_answer_goes_back_in_the_next_question(family: Family) -> None:
 async def test_repairs_and_losses_are_told_with_the_call(family: Family) -> None:
     call = ToolCallPart("c", "weather", "input-available", {"city": "Bergen"})
     unanswered = AssistantMessage(id="1", content=[call])
-    async with Playback(Play(body=family.body)) as playback:
-        events = await ask(family.service(playback.address), [unanswered, UserMessage(id="2", content="So?")])
+    async with ScriptedServer(ScriptedResponse(body=family.body)) as server:
+        events = await ask(family.service(server.address), [unanswered, UserMessage(id="2", content="So?")])
     first = events[0]
     assert isinstance(first, ChunkEvent)
     assert isinstance(first.chunk, DataChunk)
@@ -115,18 +115,18 @@ async def test_repairs_and_losses_are_told_with_the_call(family: Family) -> None
 
 async def test_another_model_may_be_asked_for_one_answer() -> None:
     family = FAMILIES["gemini"]
-    async with Playback(Play(body=family.body)) as playback:
-        await ask(family.service(playback.address), options=InvokeOptions(model="m-2"))
-    assert "/models/m-2:" in playback.requests[0].path
+    async with ScriptedServer(ScriptedResponse(body=family.body)) as server:
+        await ask(family.service(server.address), options=InvokeOptions(model="m-2"))
+    assert "/models/m-2:" in server.requests[0].path
 
 
 @each_row("name", sorted(DIALECTS))
 async def test_a_dialect_decides_how_a_server_is_asked_and_read(name: str) -> None:
     family, dialect = FAMILIES["openai-chat"], DIALECTS[name]
-    async with Playback(Play(body=family.body)) as playback:
-        service = family.service(playback.address, dialect=name)
+    async with ScriptedServer(ScriptedResponse(body=family.body)) as server:
+        service = family.service(server.address, dialect=name)
         message = fold(chunks(await ask(service)))
-    assert ("stream_options" in loads(playback.requests[0].body)) == dialect.stream_options
+    assert ("stream_options" in loads(server.requests[0].body)) == dialect.stream_options
     thought = next(part for part in message.parts if isinstance(part, ReasoningPart))
     assert (thought.provider_metadata or {}).keys() == {dialect.namespace}
 

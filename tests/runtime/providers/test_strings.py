@@ -14,7 +14,7 @@ from partita.runtime.providers.vendors import (
     OpenAIChatService,
     OpenAIResponsesService,
 )
-from tests.runtime.playback import Play, Playback
+from tests.runtime.scripted_server import ScriptedResponse, ScriptedServer
 from tests.tables import each_row
 
 from .asking import ask, completion
@@ -47,11 +47,11 @@ async def test_a_server_gets_its_own_key_and_nobody_elses(
     server: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "not-for-others")
-    async with Playback(Play(body=FAMILIES["openai-chat"].body)) as playback:
-        found = {f"{server.upper()}_BASE_URL": playback.address, SERVERS[server].key_variable: "its-own"}
+    async with ScriptedServer(ScriptedResponse(body=FAMILIES["openai-chat"].body)) as endpoint:
+        found = {f"{server.upper()}_BASE_URL": endpoint.address, SERVERS[server].key_variable: "its-own"}
         service = provider_service(f"{server}:a", environment=found)
         assert completion(await ask(service)).agent_type == server
-    assert playback.requests[0].headers["authorization"] == "Bearer its-own"
+    assert endpoint.requests[0].headers["authorization"] == "Bearer its-own"
 
 
 REFUSED = {

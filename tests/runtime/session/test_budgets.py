@@ -1,4 +1,4 @@
-"""Budgets of runs and of owners: steps, tokens, money, and runs at once, in all processes."""
+"""Budgets of runs and of owners: steps, tokens, cost, and concurrent runs, over all processes."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -29,7 +29,7 @@ def look() -> str:
 
 
 def busy(steps: int) -> Agent:
-    """An agent that calls its model so many times, 1,000 tokens each."""
+    """An agent that calls its model this many times, with 1,000 tokens each."""
     model = Model(*[reply(("look", {}), usage=STEP) for _ in range(steps - 1)], reply("Done.", usage=STEP))
     model.model = "claude-sonnet-4-5"
     return Agent(model, tools=[look], name="busy")
@@ -63,14 +63,14 @@ async def test_a_run_ends_when_its_budget_is_used_up(
     assert len(outputs) == steps
 
 
-async def test_a_run_that_is_just_within_its_budget_completes(store: Store) -> None:
+async def test_a_run_that_uses_exactly_its_budget_completes(store: Store) -> None:
     async with Session(store, budgets=Budgets(run=Budget(steps=3, tokens=3_000))) as session:
         run = await session.start(busy(3), "t1", "Look around.")
         assert (await session.wait(run.id)).status == "completed"
 
 
-async def test_an_agent_of_another_kind_is_stopped_at_its_next_step(store: Store) -> None:
-    async def tireless(request: AgentRequest) -> AsyncIterator[Chunk]:
+async def test_a_function_agent_is_stopped_at_its_next_step(store: Store) -> None:
+    async def endless(request: AgentRequest) -> AsyncIterator[Chunk]:
         for number in range(100):
             yield StepStart()
             yield TextStart(str(number))
@@ -80,7 +80,7 @@ async def test_an_agent_of_another_kind_is_stopped_at_its_next_step(store: Store
             await asyncio.sleep(0)
 
     async with Session(store, budgets=Budgets(run=Budget(steps=5))) as session:
-        run = await session.start(as_agent(tireless), "t1", "Go.")
+        run = await session.start(as_agent(endless), "t1", "Go.")
         ended = await session.wait(run.id)
     assert ended.status == "cancelled"
     (_, answer) = (await store.messages.list("t1")).items
@@ -106,7 +106,7 @@ async def test_processes_share_the_budget_of_an_owner(tmp_path: Path, budget: Bu
             with pytest.raises(BudgetError) as caught:
                 await second.start(busy(1), "t3", "Look.")
             assert caught.value.retry_after > 1
-            # Another owner has a budget of its own, and so has the next period.
+            # Another owner has its own budget, and so has the next period.
             run = await second.start(busy(1), "t3", "Look.", resource_id="bob")
             assert (await second.scoped("bob").wait(run.id)).status == "completed"
         later = Budgets(owner=budget, period=7_000_000)
@@ -116,14 +116,14 @@ async def test_processes_share_the_budget_of_an_owner(tmp_path: Path, budget: Bu
 
 
 @on_both_engines
-async def test_processes_share_the_number_of_runs_at_once(url: str) -> None:
+async def test_processes_share_the_limit_of_concurrent_runs(url: str) -> None:
     ends = asyncio.Event()
 
-    async def patient(request: AgentRequest) -> AsyncIterator[str]:
+    async def waiting(request: AgentRequest) -> AsyncIterator[str]:
         await ends.wait()
         yield "Done."
 
-    agent, budgets = as_agent(patient), Budgets(concurrent_runs=3)
+    agent, budgets = as_agent(waiting), Budgets(concurrent_runs=3)
     started: list[str] = []
 
     async def start(session: Session, thread: str, owner: str) -> None:

@@ -1,4 +1,4 @@
-"""Calls that the client runs: the run ends, the client gives the output, the message goes on."""
+"""Calls that the client runs: the run ends, the client sends the output, the message continues."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -24,8 +24,8 @@ from partita.types.parts import (
     TextPart,
     ToolOutput,
 )
-from tests.runtime.agent.models import Model, calls_of, outcome, reply, seen
-from tests.runtime.session.puppets import left_by
+from tests.runtime.agent.models import Model, calls_of, output_value, reply, summary_of
+from tests.runtime.session.controlled_agent import checked_run
 
 PICK = client_tool(
     "pick", "Let the user pick.", {"type": "object", "properties": {"from": {"type": "array"}}}
@@ -65,27 +65,27 @@ OUTPUTS: dict[str, tuple[ToolOutput, str]] = {
     "text": (TextOutput("blue"), "output-available"),
     "JSON": (JsonOutput({"picked": "blue"}), "output-available"),
     "a JSON string": (JsonOutput("blue"), "output-available"),
-    "something to look at": (ContentOutput((TextPart("blue"),)), "output-available"),
+    "content": (ContentOutput((TextPart("blue"),)), "output-available"),
     "a failure": (ErrorTextOutput("the window was closed"), "output-error"),
     "a refusal": (ExecutionDeniedOutput("no"), "output-denied"),
 }
 
 
 @pytest.mark.parametrize(("output", "state"), OUTPUTS.values(), ids=OUTPUTS)
-async def test_the_message_goes_on_with_what_the_client_gives(
+async def test_the_message_continues_with_the_output_of_the_client(
     client: Client, output: ToolOutput, state: str
 ) -> None:
     call_id = await client.call()
     session = client.agent.session
     await session.add_tool_output("t1", call_id, output, tool_name="pick", input=INPUT)
-    given = await client.stored()
-    (call,) = calls_of(given)
+    stored = await client.stored()
+    (call,) = calls_of(stored)
     assert (call.state, call.output) == (state, output)
-    gone_on = await client.agent.run("t1")
-    assert (gone_on.id, text_of(gone_on)) == (given.id, "Pick one.Good choice.")
-    assert seen(client.model.asked[1])[-1] == ("result", outcome(output))
+    continued = await client.agent.run("t1")
+    assert (continued.id, text_of(continued)) == (stored.id, "Pick one.Good choice.")
+    assert summary_of(client.model.prompts[1])[-1] == ("result", output_value(output))
     last = (await client.store.runs.list(RunFilter(thread_id="t1"))).items[0]
-    assert (await left_by(client.store, last.id, seed=given)).message == gone_on
+    assert (await checked_run(client.store, last.id, seed=stored)).message == continued
 
 
 WRONG: dict[str, tuple[str, str | None, Json | UnsetType]] = {
@@ -96,7 +96,7 @@ WRONG: dict[str, tuple[str, str | None, Json | UnsetType]] = {
 
 
 @pytest.mark.parametrize(("call_id", "name", "input"), WRONG.values(), ids=WRONG)
-async def test_an_output_for_something_else_changes_nothing(
+async def test_an_output_that_does_not_match_the_call_changes_nothing(
     client: Client, call_id: str, name: str | None, input: Json | UnsetType
 ) -> None:
     known = await client.call()
@@ -108,7 +108,7 @@ async def test_an_output_for_something_else_changes_nothing(
     assert await client.stored() == before
 
 
-async def test_an_output_is_given_once(client: Client) -> None:
+async def test_one_of_several_concurrent_outputs_is_accepted(client: Client) -> None:
     call_id = await client.call()
     session = client.agent.session
     outputs = [session.add_tool_output("t1", call_id, TextOutput(f"{number}")) for number in range(4)]
@@ -120,15 +120,15 @@ async def test_an_output_is_given_once(client: Client) -> None:
         await session.add_tool_output("t1", call_id, TextOutput("late"))
 
 
-async def test_a_call_that_asks_or_that_the_provider_runs_takes_no_output(store: Store) -> None:
+async def test_calls_that_need_approval_or_run_at_the_provider_accept_no_output(store: Store) -> None:
     @tool(approval="always")
     def launch() -> str:
         """Launch."""
         return "launched"
 
-    whole = reply(("launch", {}))
+    events = reply(("launch", {}))
     searched = ToolInputAvailable("search", "search", {}, provider_executed=True)
-    model = Model([*whole[:2], searched, *whole[2:]])
+    model = Model([*events[:2], searched, *events[2:]])
     async with Session(store) as session:
         message = await Agent(model, tools=[launch], session=session).run("t1", "Go")
         for call in calls_of(message):
@@ -137,7 +137,7 @@ async def test_a_call_that_asks_or_that_the_provider_runs_takes_no_output(store:
         assert await store.messages.get("t1", message.id) == message
 
 
-async def test_an_output_that_is_too_long_is_cut(client: Client) -> None:
+async def test_an_output_that_is_too_long_is_truncated(client: Client) -> None:
     call_id = await client.call()
     await client.agent.session.add_tool_output("t1", call_id, TextOutput("x" * 11_000_000))
     (call,) = calls_of(await client.stored())

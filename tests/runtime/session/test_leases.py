@@ -1,4 +1,4 @@
-"""A process that goes away loses its runs: another one ends them, with what their logs hold."""
+"""Leases: runs of a process that stops renewing are ended by another one, with the messages of their logs."""
 
 import asyncio
 import subprocess
@@ -20,8 +20,15 @@ from partita.types.chunks import MessageAbort, TextDelta
 from partita.types.messages import text_of
 from partita.types.threads import Run
 from tests.runtime.engines import on_both_engines
-from tests.runtime.session.gates import GatedEngine, gated
-from tests.runtime.session.puppets import Puppet, Watcher, answer, left_by, speak, talk
+from tests.runtime.session.controlled_agent import (
+    ControlledAgent,
+    Follower,
+    checked_run,
+    full_reply,
+    partial_reply,
+    run_turn,
+)
+from tests.runtime.session.controlled_engine import ControlledEngine, with_controlled_engine
 from tests.store.running import Clock
 from tests.tables import each_row
 
@@ -29,20 +36,20 @@ LEASE = 30.0
 
 
 class Processes(NamedTuple):
-    """Two processes, one of which can be frozen for a while."""
+    """Two sessions like two processes; the first can be frozen for a while."""
 
     lost: Session
     other: Session
     clock: Clock
-    engine: GatedEngine
+    engine: ControlledEngine
 
     def freeze(self) -> None:
-        """Let the one be silent for longer than its lease."""
+        """Stop the writes of the first session until its leases have expired."""
         self.engine.gate.clear()
         self.clock.advance(LEASE + 1)
 
     def thaw(self) -> None:
-        """Let it go on, as if nothing had happened."""
+        """Let the first session continue."""
         self.engine.gate.set()
 
 
@@ -51,7 +58,7 @@ async def processes(url: str) -> AsyncGenerator[Processes, None]:
     """Two processes with one clock."""
     clock = Clock()
     async with open_store(url, clock=clock) as one, open_store(url, clock=clock) as two:
-        store, engine = gated(one)
+        store, engine = with_controlled_engine(one)
         lost, other = (
             Session(one, lease=LEASE, heartbeat=3600, grace=0.2, recover=False) for one in (store, two)
         )
@@ -61,64 +68,64 @@ async def processes(url: str) -> AsyncGenerator[Processes, None]:
         await other.close()
 
 
-async def begun(session: Session, puppet: Puppet, thread_id: str = "t1", **how: str) -> Run:
-    """A run that has said something."""
-    puppet.say(*talk("so far"))
-    run = await session.start(puppet, thread_id, how.get("input"), after=how.get("after"))
-    await Watcher(session, run.id).until(TextDelta("t", "so far"))
+async def started_run(session: Session, agent: ControlledAgent, thread_id: str = "t1", **how: str) -> Run:
+    """A run that has emitted some text."""
+    agent.emit(*partial_reply("so far"))
+    run = await session.start(agent, thread_id, how.get("input"), after=how.get("after"))
+    await Follower(session, run.id).until(TextDelta("t", "so far"))
     return run
 
 
 @on_both_engines
-async def test_a_run_whose_process_is_silent_is_ended_by_another(
+async def test_a_run_whose_lease_expired_is_ended_by_another_process(
     url: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with processes(url) as both:
         lost, other = both.lost, both.other
-        puppet = Puppet()
-        run = await begun(lost, puppet, input="Well?")
-        there = Watcher(other, run.id)
+        agent = ControlledAgent()
+        run = await started_run(lost, agent, input="Well?")
+        there = Follower(other, run.id)
         assert await recover_runs(other.store) == []
         both.freeze()
         (ended,) = await recover_runs(other.store)
         assert (ended.id, ended.status, ended.error) == (run.id, "interrupted", LOST)
-        left = await left_by(other.store, run.id)
-        assert (left.words, left.ended) == ("so far", {"status": "interrupted", "reason": LOST})
+        result = await checked_run(other.store, run.id)
+        assert (result.text, result.ending) == ("so far", {"status": "interrupted", "reason": LOST})
         await there.task
 
         before = await other.store.logs.read(run.id)
         both.thaw()
-        puppet.say(TextDelta("t", " and more"))  # it does not know yet
-        await puppet.left.wait()
+        agent.emit(TextDelta("t", " and more"))  # it does not know yet that it lost the run
+        await agent.stopped.wait()
         assert (await lost.wait(run.id)).status == "interrupted"
         assert lost.counts.failures == {"lease": 1}
         assert f"run {run.id} is no longer held by this process" in caplog.text
         assert await other.store.logs.read(run.id) == before
-        assert await left_by(other.store, run.id) == left
-        assert (await speak(other, "t1", "Again.")).status == "completed"
+        assert await checked_run(other.store, run.id) == result
+        assert (await run_turn(other, "t1", "Again.")).status == "completed"
 
 
 @on_both_engines
-async def test_who_beats_keeps_its_runs(url: str) -> None:
+async def test_a_process_that_renews_its_leases_keeps_its_runs(url: str) -> None:
     async with processes(url) as both:
         lost, other = both.lost, both.other
-        puppet = Puppet()
-        run = await begun(lost, puppet, input="Well?")
+        agent = ControlledAgent()
+        run = await started_run(lost, agent, input="Well?")
         for _ in range(3):
             both.clock.advance(LEASE - 1)
             assert await lost.store.runs.renew_leases(lost.owner, LEASE) == []
             assert await recover_runs(other.store) == []
         with pytest.raises(ConflictError, match="is held by"):
             await end_from_log(other.store, run.id, RunEnd("interrupted"))
-        puppet.end(*answer()[2:])
+        agent.complete(*full_reply()[2:])
         assert (await lost.wait(run.id)).status == "completed"
 
 
-async def test_a_run_that_waited_in_line_keeps_what_the_user_said(url: str) -> None:
+async def test_a_queued_run_of_a_lost_process_keeps_the_message_of_the_user(url: str) -> None:
     async with processes(url) as both:
         lost, other = both.lost, both.other
-        run = await begun(lost, Puppet(), input="one?")
-        waiting = await lost.start(Puppet(), "t1", "two?", busy="queue")
+        run = await started_run(lost, ControlledAgent(), input="one?")
+        waiting = await lost.start(ControlledAgent(), "t1", "two?", busy="queue")
         both.freeze()
         ended = {one.id: one for one in await recover_runs(other.store)}
         assert {one.status for one in ended.values()} == {"interrupted"}
@@ -127,24 +134,26 @@ async def test_a_run_that_waited_in_line_keeps_what_the_user_said(url: str) -> N
         assert ended[run.id].message_id == run.message_id
 
 
-async def test_an_answer_after_an_earlier_message_is_found_in_its_branch(url: str) -> None:
+async def test_a_recovered_response_stays_in_its_branch(url: str) -> None:
     async with processes(url) as both:
         lost, other = both.lost, both.other
-        await speak(lost, "t1", "Blue.", "Which colour?")
-        asked, _ = await lost.store.messages.list("t1")
-        run = await begun(lost, Puppet(), after=asked.id)
+        await run_turn(lost, "t1", "Blue.", "Which colour?")
+        question, _ = await lost.store.messages.list("t1")
+        run = await started_run(lost, ControlledAgent(), after=question.id)
         both.freeze()
         await recover_runs(other.store)
-        left = await left_by(other.store, run.id)
-        assert left.message.parent_id == asked.id
+        result = await checked_run(other.store, run.id)
+        assert result.message.parent_id == question.id
         assert [text_of(one) for one in await other.store.messages.list("t1")] == ["Which colour?", "so far"]
 
 
 @on_both_engines
-async def test_many_runs_are_ended_by_whoever_comes_each_once(url: str) -> None:
+async def test_concurrent_recoveries_end_each_run_once(url: str) -> None:
     async with processes(url) as both:
         lost, other = both.lost, both.other
-        runs = [await begun(lost, Puppet(), f"t{number}", input="Well?") for number in range(7)]
+        runs = [
+            await started_run(lost, ControlledAgent(), f"t{number}", input="Well?") for number in range(7)
+        ]
         both.freeze()
         async with open_store(url, clock=both.clock) as third:
             found = await asyncio.gather(recover_runs(other.store, limit=2), recover_runs(third, limit=2))
@@ -157,50 +166,50 @@ async def test_many_runs_are_ended_by_whoever_comes_each_once(url: str) -> None:
 
 
 @on_both_engines
-async def test_a_log_that_cannot_be_read_does_not_keep_the_others(url: str) -> None:
+async def test_an_unreadable_log_does_not_prevent_the_recovery_of_other_runs(url: str) -> None:
     async with processes(url) as both:
         lost, other = both.lost, both.other
         store = other.store
-        broken = await begun(lost, Puppet(), "t1", input="Well?")
+        broken = await started_run(lost, ControlledAgent(), "t1", input="Well?")
         both.clock.advance(1)
-        whole = await begun(lost, Puppet(), "t2", input="Well?")
+        whole = await started_run(lost, ControlledAgent(), "t2", input="Well?")
         more = "UPDATE runs SET last_seq = last_seq + 5 WHERE id = ?"  # its log has a hole at the end
         await store.write(lambda tx: tx.sql(more, (broken.id,)).close())
         both.freeze()
         ended = {run.id: run.status for run in await recover_runs(store)}
         assert ended == {broken.id: "interrupted", whole.id: "interrupted"}
-        assert (await left_by(store, whole.id)).words == "so far"
+        assert (await checked_run(store, whole.id)).text == "so far"
 
 
 @on_both_engines
-async def test_a_session_recovers_what_others_left_when_it_is_opened(url: str) -> None:
+async def test_a_session_recovers_abandoned_runs_when_it_opens(url: str) -> None:
     async with processes(url) as both:
         lost, other = both.lost, both.other
-        run = await begun(lost, Puppet(), input="Well?")
+        run = await started_run(lost, ControlledAgent(), input="Well?")
         both.freeze()
-        watcher = Watcher(other, run.id)
+        follower = Follower(other, run.id)
         async with Session(other.store):
-            await watcher.task
-        assert (await left_by(other.store, run.id)).words == "so far"
+            await follower.task
+        assert (await checked_run(other.store, run.id)).text == "so far"
 
 
-async def test_who_is_late_with_his_leases_does_not_end_his_own_runs(url: str) -> None:
-    clock, puppet = Clock(), Puppet(*talk("one "))
+async def test_a_process_that_renews_late_does_not_end_its_own_runs(url: str) -> None:
+    clock, agent = Clock(), ControlledAgent(*partial_reply("one "))
     async with (
         open_store(url, clock=clock) as store,
         Session(store, owner="me", lease=LEASE, heartbeat=1000.0, recover=False) as session,
     ):
-        run = await session.start(puppet, "t1", "Go on.")
-        await puppet.begun.wait()
+        run = await session.start(agent, "t1", "Go on.")
+        await agent.started.wait()
         clock.advance(LEASE + 1)
         assert await recover_runs(store, owner="me") == []
-        puppet.end(TextDelta("t", "two"))
+        agent.complete(TextDelta("t", "two"))
         assert (await session.wait(run.id)).status == "completed"
 
 
 @pytest.mark.skipif(not recovery.PROC.exists(), reason="only Linux says whether a process is alive")
-async def test_a_run_whose_process_was_killed_is_ended_at_once(url: str) -> None:
-    """Whatever the lease says: the clock may have been set back since."""
+async def test_a_run_of_a_killed_process_is_ended_at_once(url: str) -> None:
+    """The lease does not matter: the clock may have been set back since."""
     with subprocess.Popen(["sleep", "60"]) as process:
         stat = recovery._stat(process.pid)
         assert stat is not None
@@ -221,39 +230,37 @@ NOT_KNOWN = ["", "me", "me@1.2", "@", "x@1..", "x@a.b.c", "x@99999999.1.another-
 
 
 @each_row("name", [None, *NOT_KNOWN])
-def test_of_other_machines_nobody_knows_who_is_alive(name: str | None) -> None:
+def test_a_process_of_another_machine_is_not_considered_dead(name: str | None) -> None:
     assert not recovery.is_dead(name)
 
 
-async def test_a_clock_that_is_set_forward_ends_no_run_that_is_alive(url: str) -> None:
-    clock, puppet = Clock(), Puppet(*talk("one "))
+async def test_a_clock_that_is_set_forward_ends_no_active_run(url: str) -> None:
+    clock, agent = Clock(), ControlledAgent(*partial_reply("one "))
     async with (
         open_store(url, clock=clock) as one,
         open_store(url, clock=clock) as two,
         Session(one, lease=LEASE, heartbeat=0.3, recover=False) as alive,
     ):
-        run = await alive.start(puppet, "t1", "Go on.")
-        await puppet.begun.wait()
+        run = await alive.start(agent, "t1", "Go on.")
+        await agent.started.wait()
         clock.advance(3600)
-        async with Session(two, lease=LEASE, heartbeat=0.3):  # looks at once, before the lease is renewed
+        async with Session(two, lease=LEASE, heartbeat=0.3):  # recovers at once, before the lease is renewed
             await asyncio.sleep(0.8)
-        puppet.end(TextDelta("t", "two"))
+        agent.complete(TextDelta("t", "two"))
         assert (await alive.wait(run.id)).status == "completed"
 
 
 @pytest.mark.parametrize("url", ["postgresql"], indirect=True)  # one machine has one clock
-async def test_leases_are_kept_by_the_clock_of_the_database(
-    url: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_leases_use_the_clock_of_the_database(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A process whose clock is an hour ahead neither keeps its own runs nor ends those of others."""
 
     def ahead() -> datetime:
         return datetime.now(UTC) + timedelta(hours=1)
 
-    async with open_store(url) as right:
-        await right.threads.create("t1")
-        await right.threads.create("t2")
-        held = (await right.runs.start_turn("t1", lease_owner="right", lease_seconds=60)).run
+    async with open_store(url) as accurate:
+        await accurate.threads.create("t1")
+        await accurate.threads.create("t2")
+        held = (await accurate.runs.start_turn("t1", lease_owner="accurate", lease_seconds=60)).run
         monkeypatch.setattr(facade, "utc_now", ahead)
         async with open_store(url, clock=ahead) as wrong:
             lost = (await wrong.runs.start_turn("t2", lease_owner="wrong", lease_seconds=0.05)).run

@@ -62,7 +62,7 @@ async def test_twenty_pictures_are_sent_as_addresses(site: ServeChat) -> None:
             state = await chat.send("What is this?", files=[file])
             assert (state.status, state.error) == ("ready", None)
     state = await chat.finished()
-    assert files_in(model.asked[-1]) == [data_url(picture(number)) for number in range(TURNS)]
+    assert files_in(model.prompts[-1]) == [data_url(picture(number)) for number in range(TURNS)]
     assert max(len(request.body or "") for request in state.requests) < SIZE
     (first, *_) = state.messages[0]["parts"]
     assert first["filename"] == "0.png"
@@ -145,4 +145,4 @@ async def test_an_address_is_below_the_path_of_the_application(store: Store) -> 
         query = {"format": "ai-sdk-ui-v7", "bare": "true"}
         messages = (await client.get("/api/threads/c1/messages", params=query)).json()
         assert messages[0]["parts"] == [part]
-    assert files_in(model.asked[-1]) == [data_url(picture(4))]
+    assert files_in(model.prompts[-1]) == [data_url(picture(4))]

@@ -16,7 +16,7 @@ from partita.stream.sse import ChunkReader
 from partita.types.chunks import Chunk, MessageStart, ReasoningFileChunk, TextDelta, type_of
 from partita.types.threads import Run
 from tests.logs.claude_session import Session as Log
-from tests.runtime.session.puppets import Puppet, answer, speak, talk
+from tests.runtime.session.controlled_agent import ControlledAgent, full_reply, partial_reply, run_turn
 from tests.server.conftest import Serve
 from tests.tables import each_row
 
@@ -72,15 +72,15 @@ def streams_open() -> int:
 
 
 async def test_a_run_is_heard_while_it_goes_on_and_gone_on_with(app: PartitaApp, serve: Serve) -> None:
-    url, puppet = await serve(app), Puppet(*talk("It ", "is "))
-    run = await session_of(app).start(puppet, "t", "How tall?")
+    url, agent = await serve(app), ControlledAgent(*partial_reply("It ", "is "))
+    run = await session_of(app).start(agent, "t", "How tall?")
     async with reading(f"{url}/api/runs/{run.id}/stream") as heard:
         first = [await anext(heard) for _ in range(4)]
     place = re.match("id: (.*)\n", first[-1])
     assert place is not None
     await until(lambda: streams_open() == 0)
-    assert not puppet.left.is_set(), "to leave does not stop a run"
-    puppet.end(*answer("forty.")[2:])
+    assert not agent.stopped.is_set(), "to leave does not stop a run"
+    agent.complete(*full_reply("forty.")[2:])
     async with reading(f"{url}/api/runs/{run.id}/stream", last_event_id=place[1]) as heard:
         rest = [event async for event in heard]
     async with httpx.AsyncClient() as client:
@@ -90,7 +90,7 @@ async def test_a_run_is_heard_while_it_goes_on_and_gone_on_with(app: PartitaApp,
 
 
 async def test_a_stream_begins_after_a_number(app: PartitaApp, client: httpx.AsyncClient) -> None:
-    run = await speak(session_of(app), "t", "Forty.")
+    run = await run_turn(session_of(app), "t", "Forty.")
     whole = (await client.get(f"/api/runs/{run.id}/stream")).text
     places = [int(seq) for seq in re.findall(r"^id: .*:(\d+)$", whole, re.MULTILINE)]
     later = (await client.get(f"/api/runs/{run.id}/stream?after={places[1]}")).text
@@ -125,18 +125,18 @@ async def test_a_header_names_the_release_too(app: PartitaApp, client: httpx.Asy
 
 async def drawn(session: Session) -> Run:
     """A run that drew while it thought."""
-    puppet = Puppet()
-    puppet.end(
-        MessageStart(), ReasoningFileChunk("data:image/png;base64,AA==", "image/png"), *answer("So.")[1:]
+    agent = ControlledAgent()
+    agent.complete(
+        MessageStart(), ReasoningFileChunk("data:image/png;base64,AA==", "image/png"), *full_reply("So.")[1:]
     )
-    return await session.wait((await session.start(puppet, "t", "Draw")).id)
+    return await session.wait((await session.start(agent, "t", "Draw")).id)
 
 
 # Once more
 
 
 async def test_a_run_is_told_once_more(app: PartitaApp, client: httpx.AsyncClient, store: Store) -> None:
-    run = await speak(session_of(app), "t", "Forty.")
+    run = await run_turn(session_of(app), "t", "Forty.")
     logged = [
         (record.seq, record.chunk) for record in await store.logs.read(run.id) if record.chunk is not None
     ]
@@ -149,12 +149,12 @@ async def test_a_run_is_told_once_more(app: PartitaApp, client: httpx.AsyncClien
 
 
 async def test_a_replay_stops_when_its_client_goes(app: PartitaApp, serve: Serve, store: Store) -> None:
-    url, puppet = await serve(app), Puppet(*talk("One"))
+    url, agent = await serve(app), ControlledAgent(*partial_reply("One"))
     session = session_of(app)
-    run = await session.start(puppet, "t", "Count")
-    await until(puppet.begun.is_set)
+    run = await session.start(agent, "t", "Count")
+    await until(agent.started.is_set)
     await asyncio.sleep(0.1)  # the pause that is replayed, a thousand times as long
-    puppet.end(TextDelta("t", " two"), *answer("")[3:])
+    agent.complete(TextDelta("t", " two"), *full_reply("")[3:])
     await session.wait(run.id)
     async with reading(f"{url}/api/runs/{run.id}/replay?speed=0.001") as heard:
         assert "start" in await anext(heard)
@@ -180,10 +180,10 @@ async def imported(client: httpx.AsyncClient, store: Store) -> Run:
 
 
 async def test_a_run_is_as_it_was(app: PartitaApp, client: httpx.AsyncClient, store: Store) -> None:
-    puppet = Puppet()
-    puppet.end(*answer("It ", "is ", "forty."))
+    agent = ControlledAgent()
+    agent.complete(*full_reply("It ", "is ", "forty."))
     session = session_of(app)
-    run = await session.wait((await session.start(puppet, "t", "How tall?")).id)
+    run = await session.wait((await session.start(agent, "t", "How tall?")).id)
     records, so_far = await store.logs.read(run.id), ""
     for record in [LogRecord(0, NOON, None, None), *records, LogRecord(2**50, NOON, None, None)]:
         so_far += record.chunk.delta if isinstance(record.chunk, TextDelta) else ""
@@ -198,7 +198,7 @@ async def test_a_run_is_as_it_was(app: PartitaApp, client: httpx.AsyncClient, st
 async def test_without_a_number_it_is_the_end(
     app: PartitaApp, client: httpx.AsyncClient, store: Store
 ) -> None:
-    run = await speak(session_of(app), "t", "Forty.")
+    run = await run_turn(session_of(app), "t", "Forty.")
     moment = (await client.get(f"/api/runs/{run.id}/at")).json()
     stored = await store.messages.get("t", run.message_id or "")
     assert stored is not None
@@ -234,12 +234,12 @@ REFUSED = [
 
 @each_row("path", REFUSED)
 async def test_what_makes_no_sense_is_refused(app: PartitaApp, client: httpx.AsyncClient, path: str) -> None:
-    run = await speak(session_of(app), "t")
+    run = await run_turn(session_of(app), "t")
     assert (await client.get(f"/api/runs/{run.id}/{path}")).status_code == 400
 
 
 async def test_the_id_of_another_runs_event_is_no_place(app: PartitaApp, client: httpx.AsyncClient) -> None:
-    run = await speak(session_of(app), "t")
+    run = await run_turn(session_of(app), "t")
     whole = await client.get(f"/api/runs/{run.id}/stream")
     other = await client.get(f"/api/runs/{run.id}/stream", headers={"last-event-id": "other:3"})
     assert other.text == whole.text

@@ -17,7 +17,7 @@ from partita.types.json import Json, JsonObject
 from partita.types.messages import AssistantMessage, ToolCallPart
 from partita.types.threads import Run
 from tests.runtime.agent.models import Model, calls_of, reply
-from tests.runtime.session.puppets import Puppet, speak, talk
+from tests.runtime.session.controlled_agent import ControlledAgent, partial_reply, run_turn
 from tests.server.conftest import client_of
 from tests.tables import each_row
 
@@ -36,15 +36,15 @@ async def spoken(app: PartitaApp) -> list[Run]:
     """Three runs that have ended, the newest last."""
     session = session_of(app)
     return [
-        await speak(session, "lamp", "On."),
-        await speak(session, "lamp", "Off."),
-        await speak(session, "boat", "Afloat."),
+        await run_turn(session, "lamp", "On."),
+        await run_turn(session, "lamp", "Off."),
+        await run_turn(session, "boat", "Afloat."),
     ]
 
 
 async def test_the_result_of_the_agent_is_part_of_the_run(app: PartitaApp, client: httpx.AsyncClient) -> None:
-    agent = Puppet(*talk("Lit."), CompleteEvent(agent_result={"turns": 3, "cost": None}))
-    agent.stop()
+    agent = ControlledAgent(*partial_reply("Lit."), CompleteEvent(agent_result={"turns": 3, "cost": None}))
+    agent.end()
     session = session_of(app)
     run = await session.wait((await session.start(agent, "lamp", "Well?")).id)
     assert run.agent_result == {"turns": 3, "cost": None}
@@ -53,11 +53,11 @@ async def test_the_result_of_the_agent_is_part_of_the_run(app: PartitaApp, clien
 
 
 @pytest.fixture
-async def puppet(app: PartitaApp) -> AsyncIterator[Puppet]:
+async def agent(app: PartitaApp) -> AsyncIterator[ControlledAgent]:
     """An agent in the middle of a sentence."""
-    puppet = Puppet(*talk("Well, "))
-    yield puppet
-    puppet.stop()
+    agent = ControlledAgent(*partial_reply("Well, "))
+    yield agent
+    agent.end()
 
 
 LISTED = {
@@ -68,7 +68,7 @@ LISTED = {
     "status=failed": [],
     "status=failed&status=completed": [2, 1, 0],
     "status=failed,completed&threadId=boat": [2],
-    "agent=puppet": [2, 1, 0],
+    "agent=controlled": [2, 1, 0],
     "agent=nobody": [],
     "limit=2": [2, 1],
 }
@@ -91,7 +91,7 @@ async def test_a_page_tells_where_to_go_on(client: httpx.AsyncClient, spoken: li
 
 async def test_a_run_says_how_it_went(client: httpx.AsyncClient, spoken: list[Run]) -> None:
     run = await said(await client.get(f"/api/runs/{spoken[2].id}"))
-    assert (run["threadId"], run["status"], run["agent"]) == ("boat", "completed", "puppet")
+    assert (run["threadId"], run["status"], run["agent"]) == ("boat", "completed", "controlled")
 
 
 REFUSED: dict[str, tuple[str, str, Json, int]] = {
@@ -154,7 +154,7 @@ async def test_what_is_anothers_is_not_there(
         None, store=store, user=lambda asked: Principal(asked.headers["x-user"], "admin"), routes="all"
     )
     async with app.lifespan():
-        mine = await speak(session_of(app).scoped("ada"), "lamp")
+        mine = await run_turn(session_of(app).scoped("ada"), "lamp")
         method, path = route.replace("RUN", mine.id if run == "RUN" else run).split()
         async with client_of(app, headers={"x-user": "bob"}) as client:
             response = await client.request(method, path, json=body)
@@ -168,18 +168,20 @@ async def test_what_is_anothers_is_not_there(
 
 
 async def test_who_waits_gets_a_run_that_has_ended(
-    app: PartitaApp, client: httpx.AsyncClient, puppet: Puppet
+    app: PartitaApp, client: httpx.AsyncClient, agent: ControlledAgent
 ) -> None:
-    run = await session_of(app).start(puppet, "t", "Well?")
+    run = await session_of(app).start(agent, "t", "Well?")
     early = await said(await client.get(f"/api/runs/{run.id}/wait?timeout=0"))
-    puppet.end()
+    agent.complete()
     late = await said(await client.get(f"/api/runs/{run.id}/wait"))
     assert (early["status"], late["status"]) == ("running", "completed")
 
 
-async def test_a_run_is_stopped_once(app: PartitaApp, client: httpx.AsyncClient, puppet: Puppet) -> None:
-    run = await session_of(app).start(puppet, "t", "Well?")
-    await puppet.begun.wait()
+async def test_a_run_is_stopped_once(
+    app: PartitaApp, client: httpx.AsyncClient, agent: ControlledAgent
+) -> None:
+    run = await session_of(app).start(agent, "t", "Well?")
+    await agent.started.wait()
     stopped = await said(await client.post(f"/api/runs/{run.id}/stop", json={"reason": "enough"}))
     again = await said(await client.post(f"/api/runs/{run.id}/stop", json={"reason": "no, really"}))
     bare = await said(await client.post(f"/api/runs/{run.id}/stop"))
@@ -289,7 +291,7 @@ async def test_only_an_admin_reads_runs_anew(store: Store) -> None:
         routes="all",
     )
     async with app.lifespan():
-        run = await speak(session_of(app).scoped("ada"), "lamp")
+        run = await run_turn(session_of(app).scoped("ada"), "lamp")
         async with client_of(app) as client:
             await said(await client.post(f"/api/runs/{run.id}/reproject"), 403)
             report = await said(await client.post(f"/api/runs/{run.id}/reproject?dryRun=true"))

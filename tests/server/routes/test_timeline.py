@@ -17,7 +17,7 @@ from partita.types.codec import to_json
 from partita.types.messages import AssistantMessage, ToolCallPart
 from tests.logs.claude_session import Session as Log
 from tests.logs.claude_session import use
-from tests.runtime.session.puppets import Puppet, answer, talk
+from tests.runtime.session.controlled_agent import ControlledAgent, full_reply, partial_reply
 from tests.tables import each_row
 
 START = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -83,11 +83,11 @@ async def test_large_chunks_make_pages_short(
 
 
 async def test_a_run_at_work_is_waited_for(app: PartitaApp, client: httpx.AsyncClient) -> None:
-    session, puppet = app.opened().session, Puppet(*talk("It "))
-    run = await session.start(puppet, "t", "How tall?")
+    session, agent = app.opened().session, ControlledAgent(*partial_reply("It "))
+    run = await session.start(agent, "t", "How tall?")
     seen: list[Any] = []
     asked = asyncio.create_task(read(client, run.id, after=3, wait=20))
-    puppet.end(*answer("forty.")[2:])
+    agent.complete(*full_reply("forty.")[2:])
     async with asyncio.timeout(10):
         seen += (await asked)["items"]
         while (page := await read(client, run.id, after=seen[-1]["seq"], wait=20))["atWork"]:

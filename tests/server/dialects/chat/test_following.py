@@ -23,7 +23,7 @@ from partita.types.chunks import MessageAbort, MessageMetadata, MessageStart, Te
 from partita.types.messages import AssistantMessage, UserMessage, text_of
 from partita.types.threads import Run
 from tests.runtime.agent.models import Model, reply
-from tests.runtime.session.puppets import Puppet, answer, talk
+from tests.runtime.session.controlled_agent import ControlledAgent, full_reply, partial_reply
 from tests.server.conftest import Serve
 from tests.tables import each_row
 
@@ -32,10 +32,10 @@ from .chat_client import Chat, shown, user
 
 @dataclass
 class Scene:
-    """A chat with a puppet, over a real server."""
+    """A chat with an agent, over a real server."""
 
     chat: Chat
-    puppet: Puppet
+    agent: ControlledAgent
     app: PartitaApp
     store: Store
 
@@ -47,11 +47,11 @@ class Scene:
 
 @pytest.fixture
 async def scene(store: Store, serve: Serve) -> AsyncIterator[Scene]:
-    puppet = Puppet()
-    app = asgi(puppet, store=store, settings=Settings(keep_alive=0.05))
+    agent = ControlledAgent()
+    app = asgi(agent, store=store, settings=Settings(keep_alive=0.05))
     async with httpx.AsyncClient(base_url=await serve(app), timeout=20) as client:
-        yield Scene(Chat(client), puppet, app, store)
-        puppet.stop()
+        yield Scene(Chat(client), agent, app, store)
+        agent.end()
 
 
 async def said_in(store: Store) -> list[str]:
@@ -60,20 +60,20 @@ async def said_in(store: Store) -> list[str]:
 
 async def test_who_leaves_does_not_stop_the_answer(scene: Scene) -> None:
     async with scene.chat.reading(user("u1", "Go on.")) as reading:
-        scene.puppet.say(*talk("one "))
+        scene.agent.emit(*partial_reply("one "))
         await reading.until("one ")
-    scene.puppet.end(TextDelta("t", "two"))
+    scene.agent.complete(TextDelta("t", "two"))
     await scene.ended()
     assert await said_in(scene.store) == ["Go on.", "one two"]
 
 
 async def test_who_comes_back_hears_all_of_it_with_the_same_id(scene: Scene) -> None:
     async with scene.chat.reading(user("u1", "Go on.")) as reading:
-        scene.puppet.say(*talk("one "))
+        scene.agent.emit(*partial_reply("one "))
         await reading.until("one ")
     async with scene.chat.resuming() as again:
         await again.until("one ")
-        scene.puppet.end(TextDelta("t", "two"))
+        scene.agent.complete(TextDelta("t", "two"))
         heard = await again.whole()
     assert text_of(heard.message()) == "one two"
     (stored,) = (await scene.store.messages.list("c1", MessageFilter(roles=("assistant",)))).items
@@ -94,12 +94,12 @@ async def test_who_comes_back_as_the_run_ends_hears_it_once(
         first = found[0] if isinstance(found, tuple) and found else found  # pyright: ignore
         if ends and isinstance(first, Run) and first.status == "running":
             ends = False
-            scene.puppet.end(TextDelta("t", "two"))
+            scene.agent.complete(TextDelta("t", "two"))
             await scene.ended()
         return found  # pyright: ignore
 
     async with scene.chat.reading(user("u1", "Go on.")) as reading:
-        scene.puppet.say(*talk("one "))
+        scene.agent.emit(*partial_reply("one "))
         await reading.until("one ")
     monkeypatch.setattr(Store, "read", read_and_end)
     ends = True
@@ -111,14 +111,14 @@ async def test_who_comes_back_as_the_run_ends_hears_it_once(
 
 async def test_two_viewers_hear_the_same(scene: Scene) -> None:
     async with scene.chat.reading(user("u1", "Go on.")) as one, scene.chat.resuming() as other:
-        scene.puppet.end(*answer("one ", "two"))
+        scene.agent.complete(*full_reply("one ", "two"))
         assert (await one.whole()).chunks == (await other.whole()).chunks
 
 
 async def test_nothing_at_work_is_204(scene: Scene) -> None:
     url = "/api/chat/c1/stream"
     assert (await scene.chat.client.get(url)).status_code == 204
-    scene.puppet.end(*answer("one"))
+    scene.agent.complete(*full_reply("one"))
     await scene.chat.ask(user("u1", "Go on."))
     response = await scene.chat.client.get(url)
     assert (response.status_code, response.content) == (204, b"")
@@ -126,7 +126,7 @@ async def test_nothing_at_work_is_204(scene: Scene) -> None:
 
 async def test_a_plain_client_goes_on_behind_the_last_event_it_saw(scene: Scene) -> None:
     async with scene.chat.reading(user("u1", "Go on.")) as reading:
-        scene.puppet.say(*talk("one ", "two "))
+        scene.agent.emit(*partial_reply("one ", "two "))
         await reading.until("two ")
     async with scene.chat.resuming(accept="text/event-stream") as plain:
         await plain.until("one ")
@@ -134,7 +134,7 @@ async def test_a_plain_client_goes_on_behind_the_last_event_it_saw(scene: Scene)
     places = [line.removeprefix("id: ") for line in text.splitlines() if line.startswith("id: ")]
     seen = next(place for place, event in zip(places, text.split("\n\n"), strict=False) if "one " in event)
     async with scene.chat.resuming(last_event_id=seen) as again:
-        scene.puppet.end(TextDelta("t", "three"))
+        scene.agent.complete(TextDelta("t", "three"))
         heard = await again.whole()
     assert [chunk.delta for chunk in heard.chunks if isinstance(chunk, TextDelta)] == ["two ", "three"]
 
@@ -147,13 +147,13 @@ def numbers_in(text: str) -> list[int]:
 
 async def test_a_bare_number_is_a_place_too(scene: Scene) -> None:
     async with scene.chat.reading(user("u1", "Go on.")) as reading:
-        scene.puppet.say(*talk("one ", "two "))
+        scene.agent.emit(*partial_reply("one ", "two "))
         await reading.until("two ")
         run_id = reading.response.headers["x-partita-run-id"]
     async with scene.chat.resuming(accept="text/event-stream") as plain:
         seen = numbers_in(await plain.until("two "))[-1]
     async with scene.chat.resuming(last_event_id=str(seen)) as again:
-        scene.puppet.end(TextDelta("t", "three"))
+        scene.agent.complete(TextDelta("t", "three"))
         heard = await again.whole()
     assert [chunk.delta for chunk in heard.chunks if isinstance(chunk, TextDelta)] == ["three"]
     headers = {"last-event-id": str(seen)}
@@ -165,11 +165,11 @@ async def test_a_bare_number_is_a_place_too(scene: Scene) -> None:
 async def test_the_rest_of_an_answer_that_has_ended(scene: Scene) -> None:
     """Once a client has seen the end, 204 keeps an `EventSource` from connecting again."""
     async with scene.chat.reading(user("u1", "Go on.")) as reading:
-        scene.puppet.say(*talk("one "))
+        scene.agent.emit(*partial_reply("one "))
         await reading.until("one ")
     async with scene.chat.resuming(accept="text/event-stream") as plain:
         seen = numbers_in(await plain.until("one "))[-1]
-    scene.puppet.end(TextDelta("t", "two"))
+    scene.agent.complete(TextDelta("t", "two"))
     await scene.ended()
     async with scene.chat.resuming(last_event_id=str(seen)) as again:
         rest = await again.whole()
@@ -184,7 +184,7 @@ async def test_the_end_of_a_killed_run_is_sent_once(scene: Scene) -> None:
         "c1", [UserMessage(id="u1", content="Go on.")], message_id="a1", lease_owner="killed", lease_seconds=9
     )
     run = started.run
-    entries = [LogEntry(datetime.now(UTC), chunk) for chunk in talk("one ")]
+    entries = [LogEntry(datetime.now(UTC), chunk) for chunk in partial_reply("one ")]
     await scene.store.logs.append(run.id, entries)
     await end_from_log(scene.store, run.id, RunEnd("interrupted", "it was killed"), holder="killed")
     async with scene.chat.resuming(last_event_id=f"{run.id}:{len(entries)}") as again:
@@ -206,43 +206,43 @@ async def test_what_is_no_event_id_is_refused(client: httpx.AsyncClient, event_i
 
 async def test_a_stranger_to_the_run_hears_all_of_it(scene: Scene) -> None:
     async with scene.chat.reading(user("u1", "Go on.")) as reading:
-        scene.puppet.say(*talk("one "))
+        scene.agent.emit(*partial_reply("one "))
         await reading.until("one ")
     async with scene.chat.resuming(last_event_id="another-run:7") as again:
-        scene.puppet.end()
+        scene.agent.complete()
         assert "one " in (await again.whole()).text
 
 
 async def test_silence_is_filled_with_comments(scene: Scene) -> None:
     async with scene.chat.reading(user("u1", "Go on.")) as reading:
-        scene.puppet.say(*talk("one "))
+        scene.agent.emit(*partial_reply("one "))
         await reading.until("one ")
         await reading.until(": keep-alive\n\n")
-        scene.puppet.end(TextDelta("t", "two"))
+        scene.agent.complete(TextDelta("t", "two"))
         heard = await reading.whole()
     assert text_of(heard.message()) == "one two"
 
 
 async def test_a_stop_keeps_what_was_said(scene: Scene) -> None:
     async with scene.chat.reading(user("u1", "Go on.")) as reading:
-        scene.puppet.say(*talk("one "))
+        scene.agent.emit(*partial_reply("one "))
         await reading.until("one ")
         response = await scene.chat.client.post("/api/chat/c1/stop", json={"reason": "enough"})
         heard = await reading.whole()
     assert response.json() == {"stopped": True, "runId": heard.run_id}
     assert '"type":"abort"' in heard.text
     assert await said_in(scene.store) == ["Go on.", "one "]
-    assert scene.puppet.left.is_set()
+    assert scene.agent.stopped.is_set()
 
 
 async def test_a_stop_that_comes_late_hits_nobody(scene: Scene) -> None:
     async with scene.chat.reading(user("u1", "Go on.")) as reading:
-        scene.puppet.say(*talk("one "))
+        scene.agent.emit(*partial_reply("one "))
         await reading.until("one ")
         for stale in ({"runId": "another"}, {"messageId": "another"}):
             response = await scene.chat.client.post("/api/chat/c1/stop", json=stale)
             assert response.json() == {"stopped": False}
-        scene.puppet.end(TextDelta("t", "two"))
+        scene.agent.complete(TextDelta("t", "two"))
         assert text_of((await reading.whole()).message()) == "one two"
     nothing = await scene.chat.client.post("/api/chat/c1/stop")
     assert nothing.json() == {"stopped": False}
@@ -250,34 +250,34 @@ async def test_a_stop_that_comes_late_hits_nobody(scene: Scene) -> None:
 
 async def test_a_message_that_comes_twice_is_answered_once(scene: Scene) -> None:
     async with scene.chat.reading(user("u1", "Go on.")) as one:
-        scene.puppet.say(*talk("one "))
+        scene.agent.emit(*partial_reply("one "))
         await one.until("one ")
         async with scene.chat.reading(user("u1", "Go on.")) as other:
             await other.until("one ")
-            scene.puppet.end(TextDelta("t", "two"))
+            scene.agent.complete(TextDelta("t", "two"))
             assert (await one.whole()).run_id == (await other.whole()).run_id
     assert await said_in(scene.store) == ["Go on.", "one two"]
 
 
 async def test_another_message_has_to_wait_for_the_answer(scene: Scene) -> None:
     async with scene.chat.reading(user("u1", "Go on.")) as reading:
-        scene.puppet.say(*talk("one "))
+        scene.agent.emit(*partial_reply("one "))
         await reading.until("one ")
         response = await scene.chat.post(user("u2", "And I?"))
         assert response.status_code == 409
-        scene.puppet.end(TextDelta("t", "two"))
+        scene.agent.complete(TextDelta("t", "two"))
         await reading.whole()
     assert await said_in(scene.store) == ["Go on.", "one two"]
 
 
 async def test_earlier_messages_with_odd_ids_are_ignored_while_a_run_is_active(scene: Scene) -> None:
     async with scene.chat.reading(user("u1", "Go on.")) as reading:
-        scene.puppet.say(*talk("one "))
+        scene.agent.emit(*partial_reply("one "))
         await reading.until("one ")
     odd: Any = {**user("u0", "?"), "id": []}
     async with scene.chat.reading(odd, user("u1", "Go on."), user("u2", "Stop it.")) as next_one:
         assert next_one.response.status_code == 200
-        scene.puppet.end(*answer("As you wish."))
+        scene.agent.complete(*full_reply("As you wish."))
         await next_one.whole()
     assert await said_in(scene.store) == ["Go on.", "Stop it.", "As you wish."]
 
@@ -285,12 +285,12 @@ async def test_earlier_messages_with_odd_ids_are_ignored_while_a_run_is_active(s
 async def test_who_stopped_reading_and_goes_on_stops_the_answer(scene: Scene) -> None:
     """The client's own `stop()` tells the server nothing; that it has the half answer and goes on, does."""
     async with scene.chat.reading(user("u1", "Go on.")) as reading:
-        scene.puppet.say(*talk("one "))
+        scene.agent.emit(*partial_reply("one "))
         await reading.until("one ")
         (run,) = (await scene.store.runs.list(RunFilter(thread_id="c1"))).items
     half = {"id": run.message_id, "role": "assistant", "parts": [{"type": "text", "text": "one "}]}
     async with scene.chat.reading(user("u1", "Go on."), half, user("u2", "Stop it.")) as next_one:
-        scene.puppet.end(*answer("As you wish."))
+        scene.agent.complete(*full_reply("As you wish."))
         await next_one.whole()
     assert await said_in(scene.store) == ["Go on.", "one ", "Stop it.", "As you wish."]
     ended = await scene.store.runs.get(run.id)
@@ -302,10 +302,10 @@ async def test_who_comes_back_to_an_answer_that_goes_on_hears_how_it_began(
     store: Store, serve: Serve
 ) -> None:
     """The second run of a message, after the output of a client tool, is not all of it."""
-    puppet = Puppet()
+    agent = ControlledAgent()
     pick = client_tool("pick", "Let the user pick.", {"type": "object"})
     model = Model(reply("Pick one.", ("pick", {})))
-    app = asgi({"one": Agent(model, tools=[pick], store=store), "two": puppet}, store=store)
+    app = asgi({"one": Agent(model, tools=[pick], store=store), "two": agent}, store=store)
     async with httpx.AsyncClient(base_url=await serve(app), timeout=20) as client:
         chat = Chat(client)
         await chat.ask(user("u1", "Buy."), agent="one")
@@ -314,10 +314,10 @@ async def test_who_comes_back_to_an_answer_that_goes_on_hears_how_it_began(
         copy = shown(waiting)
         copy["parts"][-1] |= {"state": "output-available", "output": "red"}
         async with chat.reading(user("u1", "Buy."), copy, agent="two") as reading:
-            puppet.say(*talk("Red "))
+            agent.emit(*partial_reply("Red "))
             await reading.until("Red ")
         async with chat.resuming() as again:
-            puppet.end(TextDelta("t", "it is."))
+            agent.complete(TextDelta("t", "it is."))
             heard = await again.whole()
     folded, stored = heard.message(), (await store.messages.list("c1")).items[-1]
     assert isinstance(stored, AssistantMessage)
@@ -329,7 +329,7 @@ async def test_who_comes_back_to_an_answer_that_goes_on_hears_how_it_began(
 
 async def test_a_slash_in_the_id_of_a_chat_is_no_other_path(scene: Scene) -> None:
     chat = Chat(scene.chat.client, "team/42?x")
-    scene.puppet.end(*answer("one"))
+    scene.agent.complete(*full_reply("one"))
     await chat.ask(user("u1", "Go on."))
     assert (await chat.client.get("/api/chat/team%2F42%3Fx/stream")).status_code == 204
     assert (await chat.client.get("/api/threads/team%2f42%3Fx")).json()["id"] == "team/42?x"
@@ -339,8 +339,8 @@ async def test_a_slash_in_the_id_of_a_chat_is_no_other_path(scene: Scene) -> Non
 async def test_a_run_of_several_messages_is_one_to_a_client(scene: Scene) -> None:
     """A network says what it chose in a message of its own each time; a client knows one a stream."""
     async with scene.chat.reading(user("u1", "Go on.")) as reading:
-        first, second = answer("one "), answer("two")
-        scene.puppet.end(*first, MessageStart("another", {"place": 2}), *second[1:])
+        first, second = full_reply("one "), full_reply("two")
+        scene.agent.complete(*first, MessageStart("another", {"place": 2}), *second[1:])
         heard = await reading.whole()
     assert text_of(heard.message()) == "one two"
     assert heard.message().content.metadata == {"place": 2}
@@ -349,6 +349,6 @@ async def test_a_run_of_several_messages_is_one_to_a_client(scene: Scene) -> Non
     assert stored[0].id == heard.message_id
     said = {"id": heard.message_id, "role": "assistant", "parts": [{"type": "text", "text": "one two"}]}
     async with scene.chat.reading(user("u1", "Go on."), said, user("u2", "And?")) as more:
-        scene.puppet.end(*answer("three"))
+        scene.agent.complete(*full_reply("three"))
         await more.whole()
     assert await said_in(scene.store) == ["Go on.", "one ", "two", "And?", "three"]

@@ -14,7 +14,7 @@ from partita.types.chunks import MessageFinish, TextDelta, ToolOutputAvailable
 from partita.types.json import JsonObject
 from partita.types.messages import AssistantMessage, text_of
 from tests.runtime.agent.models import Model, reply
-from tests.runtime.session.puppets import Puppet, talk
+from tests.runtime.session.controlled_agent import ControlledAgent, partial_reply
 from tests.server.conftest import Serve, client_of
 
 from .chat_client import Chat, Heard, shown, user
@@ -88,16 +88,16 @@ async def test_a_key_makes_any_request_safe_to_repeat(chat: Chat, store: Store) 
 
 
 async def test_a_key_is_followed_while_its_run_is_at_work(store: Store, serve: Serve) -> None:
-    puppet = Puppet()
-    async with httpx.AsyncClient(base_url=await serve(asgi(puppet, store=store)), timeout=20) as client:
+    agent = ControlledAgent()
+    async with httpx.AsyncClient(base_url=await serve(asgi(agent, store=store)), timeout=20) as client:
         chat = Chat(client)
         client.headers["idempotency-key"] = "k1"
         async with chat.reading(user("u1", "Go on."), trigger="regenerate-message") as one:
-            puppet.say(*talk("one "))
+            agent.emit(*partial_reply("one "))
             await one.until("one ")
         async with chat.reading(user("u1", "Go on."), trigger="regenerate-message") as other:
             await other.until("one ")
-            puppet.end(TextDelta("t", "two"))
+            agent.complete(TextDelta("t", "two"))
             assert said_by(await other.whole()) == "one two"
     assert await runs_of(store) == ["completed"]
 
@@ -130,18 +130,18 @@ async def test_an_output_that_is_sent_again_after_the_answer(store: Store) -> No
 
 
 async def test_an_output_that_is_sent_again_while_it_is_answered(store: Store, serve: Serve) -> None:
-    puppet = Puppet()
+    agent = ControlledAgent()
     first = Agent(Model(reply("Pick one.", ("pick", {}))), tools=[PICK], store=store)
-    app = asgi({"one": first, "two": puppet}, store=store)
+    app = asgi({"one": first, "two": agent}, store=store)
     async with httpx.AsyncClient(base_url=await serve(app), timeout=20) as client:
         chat = Chat(client)
         sent = await with_output(chat, store)
         async with chat.reading(*sent, agent="two") as reading:
-            puppet.say(*talk("Red "))
+            agent.emit(*partial_reply("Red "))
             await reading.until("Red ")
         async with chat.reading(*sent, agent="two") as again:
             await again.until("Red ")
-            puppet.end(TextDelta("t", "it is."))
+            agent.complete(TextDelta("t", "it is."))
             heard = await again.whole()
     assert "".join(one.delta for one in heard.chunks if isinstance(one, TextDelta)) == "Red it is."
     assert not any(isinstance(one, ToolOutputAvailable) for one in heard.chunks)

@@ -1,4 +1,4 @@
-"""An engine that can be slowed down, stopped and made to fail."""
+"""An engine whose writes a test can block or let fail."""
 
 import asyncio
 from collections.abc import Callable
@@ -14,8 +14,8 @@ from partita.store.store import Store
 T = TypeVar("T")
 
 
-class GatedEngine:
-    """Another engine, whose writes wait while the gate is shut and fail while it is told to."""
+class ControlledEngine:
+    """Another engine. Writes wait while `gate` is cleared, and raise `failure` while it is set."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
@@ -24,7 +24,7 @@ class GatedEngine:
         self.gate.set()
         self.failure: Exception | None = None
         self.waiting = asyncio.Event()
-        """Set once somebody stands before the gate."""
+        """Set once a write waits."""
 
     @property
     def where(self) -> str:
@@ -65,10 +65,10 @@ class GatedEngine:
         return self._engine.change_mark()
 
     async def close(self) -> None:
-        """Leave the engine to who opened it."""
+        """Do nothing: the test that opened the engine closes it."""
 
 
-def gated(store: Store) -> tuple[Store, GatedEngine]:
-    """The same store behind a gate."""
-    engine = GatedEngine(store.engine)
+def with_controlled_engine(store: Store) -> tuple[Store, ControlledEngine]:
+    """The same store over a controlled engine, and that engine."""
+    engine = ControlledEngine(store.engine)
     return Store(engine, clock=store.clock, appender=Appender(engine)), engine

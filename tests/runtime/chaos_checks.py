@@ -1,4 +1,4 @@
-"""What must be there after the owners of runs were killed: all that anybody was shown, and sound messages."""
+"""Checks after processes with runs were killed: received chunks are stored, and messages are valid."""
 
 import asyncio
 from collections import defaultdict
@@ -17,59 +17,59 @@ from tests.runtime.chaos import LEASE
 from tests.store.chaos_judge import settle
 
 
-async def judge_round(store: Store, file: Path) -> int:
-    """Whether all that was shown in a round is stored as it was shown; how much it was."""
+async def check_round(store: Store, file: Path) -> int:
+    """Check that all received chunks of a round are stored unchanged. Returns their number."""
     await settle(store)
-    shown: defaultdict[str, dict[int, bytes]] = defaultdict(dict)
-    begun: defaultdict[str, set[str]] = defaultdict(set)
+    received: defaultdict[str, dict[int, bytes]] = defaultdict(dict)
+    prompts: defaultdict[str, set[str]] = defaultdict(set)
     for line in file.read_bytes().splitlines():
         head, _, json = line.partition(b"] ")
         match loads(head + b"]"):
-            case ["seen", run_id, seq]:
-                assert seq not in shown[run_id], f"{run_id} showed {seq} twice"
-                shown[run_id][seq] = json
-            case ["begun", _, thread_id, words]:
-                begun[thread_id].add(words)
+            case ["received", run_id, seq]:
+                assert seq not in received[run_id], f"{run_id} sent {seq} twice"
+                received[run_id][seq] = json
+            case ["prompt", _, thread_id, text]:
+                prompts[thread_id].add(text)
             case other:
                 raise AssertionError(other)
-    for run_id, chunks in shown.items():
+    for run_id, chunks in received.items():
         log = await store.logs.read(run_id)
         stored = {record.seq: encode(record.chunk) for record in log if record.chunk is not None}
         assert {seq: stored.get(seq) for seq in chunks} == chunks, f"run {run_id}"
-    for thread_id, expected in begun.items():
-        said = [
+    for thread_id, expected in prompts.items():
+        stored_texts = [
             text_of(message)
             for message in await store.messages.list(thread_id, MessageFilter(branch="all"), limit=None)
         ]
-        waiting = [str(run.metadata) for run in await _at_work(store, thread_id)]
-        for words in expected:
-            assert words in said or any(words in kept for kept in waiting), words
-        assert len(said) == len(set(said)) or _answers_only(said, expected)
-    return sum(map(len, shown.values()))
+        pending = [str(run.metadata) for run in await _active_runs(store, thread_id)]
+        for text in expected:
+            assert text in stored_texts or any(text in kept for kept in pending), text
+        assert len(stored_texts) == len(set(stored_texts)) or _has_no_repeated_prompt(stored_texts, expected)
+    return sum(map(len, received.values()))
 
 
-def _answers_only(said: list[str], expected: set[str]) -> bool:
-    """Whether nothing that the user said stands twice."""
-    return all(said.count(words) <= 1 for words in expected)
+def _has_no_repeated_prompt(stored_texts: list[str], expected: set[str]) -> bool:
+    """Whether no message of the user is stored twice."""
+    return all(stored_texts.count(text) <= 1 for text in expected)
 
 
-async def _at_work(store: Store, thread_id: str | None = None) -> tuple[Run, ...]:
+async def _active_runs(store: Store, thread_id: str | None = None) -> tuple[Run, ...]:
     page = await store.runs.list(RunFilter(thread_id=thread_id, status=("pending", "running")), limit=10_000)
     return page.items
 
 
-async def judge_end(store: Store) -> dict[str, int]:
-    """Whether all runs are ended by whoever looks after them, and amount to what their logs say."""
+async def check_end(store: Store) -> dict[str, int]:
+    """Check that all runs are ended by recovery, and that their messages match their logs."""
     async with Session(store, lease=LEASE):
-        while await _at_work(store):
-            await asyncio.sleep(0.1)  # until the last leases are over
+        while await _active_runs(store):
+            await asyncio.sleep(0.1)  # until the last leases expire
     while await store.logs.seal_ended(limit=1000):
         pass
     statuses: defaultdict[str, int] = defaultdict(int)
     page = await store.runs.list(limit=1_000_000)
     for run in page.items:
         statuses[run.status] += 1
-        await _judge_run(store, run)
+        await _check_run(store, run)
     assert statuses.keys() <= {"completed", "interrupted"}
     health = await check_store(store, full=True)
     found = [finding for check in health.checks for finding in check.findings]
@@ -77,11 +77,11 @@ async def judge_end(store: Store) -> dict[str, int]:
     return statuses
 
 
-async def _judge_run(store: Store, run: Run) -> None:
+async def _check_run(store: Store, run: Run) -> None:
     log = await store.logs.read(run.id)
     stored = await store.messages.get(run.thread_id, run.message_id or "")
     if not log and run.started_at is None:
-        return  # it never began
+        return  # it never started
     assert stored is not None, run
     chunks = [record.chunk for record in log if record.chunk is not None]
     reason = run.error if isinstance(run.error, str) else None

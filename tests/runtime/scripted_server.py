@@ -1,4 +1,4 @@
-"""A real HTTP server that plays answers back: fast, slowly, cut, wrong, or not at all."""
+"""A real HTTP server that returns scripted responses: fast, slow, cut, invalid, or none at all."""
 
 import asyncio
 from collections.abc import Sequence
@@ -12,8 +12,8 @@ JSON = "application/json"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Play:
-    """One answer."""
+class ScriptedResponse:
+    """A response of the server."""
 
     body: bytes = b""
     status: int = 200
@@ -21,17 +21,17 @@ class Play:
     headers: dict[str, str] = field(default_factory=dict[str, str])
     framing: Literal["chunked", "length", "close"] = "chunked"
     piece: int | None = None
-    """How many bytes are sent at once; the other side reads each before the next one comes."""
+    """The number of bytes that are sent at once; the client reads each piece before the next one is sent."""
     cut: int | None = None
-    """After how many bytes of the body the connection breaks."""
+    """The number of bytes of the body after which the connection is closed."""
     then: Literal["end", "silence"] = "end"
-    """Whether the answer ends, or nothing more comes until the other side goes."""
-    answers: bool = True
-    """Whether there is any answer."""
+    """Whether the response ends, or stays open until the client disconnects."""
+    responds: bool = True
+    """Whether a response is sent at all."""
 
 
 class Request(NamedTuple):
-    """What was asked."""
+    """A received request."""
 
     method: str
     path: str
@@ -39,16 +39,16 @@ class Request(NamedTuple):
     body: bytes
 
 
-class Playback:
-    """Plays answers in turn; the last one again and again."""
+class ScriptedServer:
+    """Sends its responses in order, and then the last one for every request."""
 
-    def __init__(self, *plays: Play) -> None:
+    def __init__(self, *responses: ScriptedResponse) -> None:
         self.requests: list[Request] = []
-        self.was_left = asyncio.Event()
-        """Set when the other side went away before its answer was over."""
+        self.client_disconnected = asyncio.Event()
+        """Set when the client disconnects before the end of the response."""
         self.is_silent = asyncio.Event()
-        """Set when all bytes are sent and nothing more will come."""
-        self._plays: Sequence[Play] = plays
+        """Set when all bytes are sent, and the response stays open."""
+        self._responses: Sequence[ScriptedResponse] = responses
         self._tasks: set[asyncio.Task[None]] = set()
         self._server: asyncio.Server | None = None
 
@@ -76,41 +76,43 @@ class Playback:
         self._tasks.add(task)
         try:
             with suppress(asyncio.IncompleteReadError, ConnectionError, asyncio.CancelledError):
-                while await self._answer(reader, writer):
+                while await self._respond(reader, writer):
                     pass
         finally:
             writer.close()
             with suppress(ConnectionError):
                 await writer.wait_closed()
 
-    async def _answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
-        """Read a request and answer it; whether the connection stays open."""
+    async def _respond(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
+        """Respond to the next request. Returns whether the connection stays open."""
         request = await _read_request(reader)
-        play = self._plays[min(len(self.requests), len(self._plays) - 1)]
+        response = self._responses[min(len(self.requests), len(self._responses) - 1)]
         self.requests.append(request)
-        if play.answers:
-            writer.write(_head(play))
-            await self._send(play, writer)
-        if play.then == "silence" or not play.answers:
+        if response.responds:
+            writer.write(_head(response))
+            await self._send(response, writer)
+        if response.then == "silence" or not response.responds:
             self.is_silent.set()
             if not await reader.read(1):
-                self.was_left.set()
+                self.client_disconnected.set()
             return False
-        if play.cut is not None:
+        if response.cut is not None:
             return False
-        if play.framing == "chunked":
+        if response.framing == "chunked":
             writer.write(b"0\r\n\r\n")
         await writer.drain()
-        return play.framing != "close"
+        return response.framing != "close"
 
-    async def _send(self, play: Play, writer: asyncio.StreamWriter) -> None:
-        body = play.body if play.cut is None else play.body[: play.cut]
-        size = play.piece or max(len(body), 1)
-        for at in range(0, len(body), size):
-            piece = body[at : at + size]
-            writer.write(b"%x\r\n%b\r\n" % (len(piece), piece) if play.framing == "chunked" else piece)
+    async def _send(self, response: ScriptedResponse, writer: asyncio.StreamWriter) -> None:
+        body = response.body if response.cut is None else response.body[: response.cut]
+        size = response.piece or max(len(body), 1)
+        for start in range(0, len(body), size):
+            piece = body[start : start + size]
+            writer.write(b"%x\r\n%b\r\n" % (len(piece), piece) if response.framing == "chunked" else piece)
             await writer.drain()
-            await asyncio.sleep(0.001 if play.piece else 0)  # lets the other side read this piece alone
+            await asyncio.sleep(
+                0.001 if response.piece else 0
+            )  # so that the client reads this piece by itself
 
 
 async def _read_request(reader: asyncio.StreamReader) -> Request:
@@ -122,12 +124,12 @@ async def _read_request(reader: asyncio.StreamReader) -> Request:
     return Request(method, path, headers, body)
 
 
-def _head(play: Play) -> bytes:
-    how = {
+def _head(response: ScriptedResponse) -> bytes:
+    framing = {
         "chunked": {"transfer-encoding": "chunked"},
-        "length": {"content-length": str(len(play.body))},
+        "length": {"content-length": str(len(response.body))},
         "close": {"connection": "close"},
-    }[play.framing]
-    headers = {"content-type": play.content_type, **how, **play.headers}
-    lines = [f"HTTP/1.1 {play.status} Said", *(f"{name}: {value}" for name, value in headers.items())]
+    }[response.framing]
+    headers = {"content-type": response.content_type, **framing, **response.headers}
+    lines = [f"HTTP/1.1 {response.status} Status", *(f"{name}: {value}" for name, value in headers.items())]
     return "\r\n".join([*lines, "", ""]).encode("latin-1")

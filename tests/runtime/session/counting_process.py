@@ -1,6 +1,6 @@
-"""A process that owns one run, which talks until it is stopped.
+"""A process with one run, whose agent counts until it is stopped.
 
-It writes the id of the run, and in the end its status, each as a line of JSON.
+It prints the id of the run, and its status at the end, each as a line of JSON.
 """
 
 import asyncio
@@ -16,10 +16,10 @@ from partita.types.chunks import AgentStreamEvent, ChunkEvent, MessageStart, Tex
 from partita.types.json import JsonObject, dumps
 
 
-class Talker:
-    """Counts, for ever."""
+class CountingAgent:
+    """Counts without end."""
 
-    name = "talker"
+    name = "counting"
 
     async def invoke(
         self,
@@ -36,20 +36,20 @@ class Talker:
             await asyncio.sleep(0.005)
 
 
-async def own(url: str) -> None:
-    """Own a run until it ends."""
+async def run_until_stopped(url: str) -> None:
+    """Start a run and wait for its end."""
     async with open_store(url) as store, Session(store, heartbeat=0.2) as session:
-        run = await session.start(Talker(), "t1", "Count.")
-        say({"run": run.id})
+        run = await session.start(CountingAgent(), "t1", "Count.")
+        print_line({"run": run.id})
         ended = await session.wait(run.id)
-        say({"status": ended.status, "reason": ended.error})
+        print_line({"status": ended.status, "reason": ended.error})
 
 
-def say(said: JsonObject) -> None:
-    """Say something to whoever started us."""
-    os.write(1, dumps(said) + b"\n")
+def print_line(value: JsonObject) -> None:
+    """Write a line of JSON to standard output."""
+    os.write(1, dumps(value) + b"\n")
 
 
 def main(url: str) -> None:
-    """Own a run in this process."""
-    asyncio.run(own(url))
+    """Run in this process."""
+    asyncio.run(run_until_stopped(url))
