@@ -1,4 +1,4 @@
-"""The reference pages are generated from the code."""
+"""The reference pages are generated from the code, and their `curl` commands are valid requests."""
 
 import re
 import shlex
@@ -6,10 +6,9 @@ from pathlib import Path
 
 import httpx
 
-from docs.generator.curl import HERE, curl
-from docs.generator.navigation import format_navigation
-from docs.generator.pages import PAGES
-from docs.generator.routes import described, operations
+from docs.generator.curl import SERVER, curl
+from docs.generator.http_page import openapi, operations
+from docs.generator.pages import PAGES, format_navigation
 from partita.server.app import asgi
 from partita.types.json import JsonObject
 from tests.docs.test_links import broken_links, page_text
@@ -18,18 +17,17 @@ from tests.tables import each_row
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
-SITE = ROOT / "mkdocs.yml"
 
 
 @each_row("name", PAGES)
-def test_a_reference_page_is_generated_and_its_links_lead_somewhere(name: str) -> None:
+def test_a_reference_page_has_no_broken_links(name: str) -> None:
     text = page_text(name)
     assert text.startswith("# ")
     assert broken_links(DOCS / name, text) == []
 
 
-def test_every_page_is_in_the_navigation_once() -> None:
-    navigation = SITE.read_text("utf-8").partition("\nnav:\n")[2]
+def test_the_navigation_has_every_page_once() -> None:
+    navigation = (ROOT / "mkdocs.yml").read_text("utf-8").partition("\nnav:\n")[2]
     listed = re.findall(r"^ +- (?:.*: )?(\S+\.md)$", navigation, re.MULTILINE)
     listed += re.findall(r"'([^']+\.md)'", str(format_navigation()))
     pages = [path.relative_to(DOCS).as_posix() for path in DOCS.rglob("*.md")]
@@ -40,14 +38,14 @@ FILES = {
     "@session.jsonl": b'{"id":"m1","role":"user","parts":[{"type":"text","text":"Hi."}]}\n',
     "@tower.png": b"P",
 }
-"""What stands for the files of a reader."""
+"""The contents of the files that the commands send."""
 
 ENDLESS = {"/api/feed": {"seconds": "0.01"}}
-"""What a request needs so that its answer ends."""
+"""Parameters that end the responses which otherwise do not end."""
 
 
 async def send(client: httpx.AsyncClient, command: str) -> httpx.Response:
-    """What `curl` would send."""
+    """Send the request that `curl` would send."""
     words = iter(shlex.split(command.replace("\\\n", " ")))
     assert next(words) == "curl"
     method, address, body = "", "", None
@@ -68,29 +66,29 @@ async def send(client: httpx.AsyncClient, command: str) -> httpx.Response:
             case "--no-buffer":
                 pass
             case _:
-                assert word.startswith(HERE)
-                address = word.removeprefix(HERE)
+                assert word.startswith(SERVER)
+                address = word.removeprefix(SERVER)
     method = method or ("GET" if body is None else "POST")
     url = httpx.URL(address).copy_merge_params(ENDLESS.get(address, {}))
     return await client.request(method, url, headers=headers, content=body)
 
 
-async def test_every_request_of_the_reference_is_understood() -> None:
-    document = described()
-    commands = [curl(path, method, said, document) for path, method, said in operations(document)]
-    answers: dict[str, str] = {}
+async def test_the_server_accepts_every_request_of_the_reference() -> None:
+    document = openapi()
+    commands = [curl(path, method, operation, document) for path, method, operation in operations(document)]
+    refused: dict[str, str] = {}
     app = asgi(scripted([says("Forty-one metres.")]), store="memory:")
     async with app.lifespan(), client_of(app) as client:
         for command in sorted(commands, key=lambda one: "/api/chat " not in one):
-            answer = await send(client, command)
-            if not is_understood(answer):
-                answers[command] = f"{answer.status_code} {answer.text[:200]}"
-    assert answers == {}
+            response = await send(client, command)
+            if not is_accepted(response):
+                refused[command] = f"{response.status_code} {response.text[:200]}"
+    assert refused == {}
 
 
-def is_understood(answer: httpx.Response) -> bool:
-    """Done, or refused for what is in the store: not for how it was asked."""
-    if answer.status_code == 404 and answer.request.method != "HEAD":
-        problem: JsonObject = answer.json()
+def is_accepted(response: httpx.Response) -> bool:
+    """Whether the request is valid. It may fail because of what the store contains."""
+    if response.status_code == 404 and response.request.method != "HEAD":
+        problem: JsonObject = response.json()
         return str(problem["detail"]) != "Not Found"
-    return answer.status_code < 400 or answer.status_code in (404, 409)
+    return response.status_code < 400 or response.status_code in (404, 409)

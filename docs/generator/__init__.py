@@ -1,1 +1,1 @@
-"""Pages of the documentation that are made from the code, so that the two cannot disagree."""
+"""Generates the reference pages of the documentation from the code."""

@@ -1,4 +1,4 @@
-"""A request that can be pasted, for every route: what must be given is given, the rest is left out."""
+"""A `curl` command for every route, which can be pasted into a shell. Optional parameters are left out."""
 
 import json
 import shlex
@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 
 from partita.types.json import Json, JsonObject, is_object
 
-HERE = "http://127.0.0.1:7272"
+SERVER = "http://127.0.0.1:7272"
 REF = "#/components/schemas/"
 DIGEST = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
 
@@ -26,59 +26,63 @@ EXAMPLES: Mapping[str, str] = {
     "agentName": "keeper",
     "modelId": "keeper",
 }
-"""What stands in the place of a parameter that must be given, by its name."""
+"""Values of required parameters, by name."""
+
+REQUIRED = ("searchQuery",)
+"""Parameters that are required although the OpenAPI document does not say so.
+
+Their routes check them themselves, because clients expect an error in another form.
+"""
 
 
-ASKED = ("searchQuery",)
-"""Parameters that a route asks for itself, in the words of its clients."""
-
-
-def curl(path: str, method: str, said: JsonObject, document: JsonObject) -> str:
-    """The command that sends a request."""
+def curl(path: str, method: str, operation: JsonObject, document: JsonObject) -> str:
+    """Return the command that sends a request."""
     query: dict[str, str] = {}
-    for one in said.get("parameters", ()):
-        if one["in"] == "path":
-            path = path.replace("{" + one["name"] + "}", EXAMPLES[one["name"]])
-        elif one.get("required") or one["name"] in ASKED:
-            query[one["name"]] = EXAMPLES[one["name"]]
-    words = ["curl", *_method(method, said)]
-    address = HERE + path + (f"?{urlencode(query)}" if query else "")
-    words.append(shlex.quote(address) if query else address)
-    body = said.get("requestBody")
-    return " ".join(words) + (_sent(body, document) if is_object(body) else "")
+    for parameter in operation.get("parameters", ()):
+        name = parameter["name"]
+        if parameter["in"] == "path":
+            path = path.replace("{" + name + "}", EXAMPLES[name])
+        elif parameter.get("required") or name in REQUIRED:
+            query[name] = EXAMPLES[name]
+    url = SERVER + path + (f"?{urlencode(query)}" if query else "")
+    words = ["curl", *_method(method, operation), shlex.quote(url) if query else url]
+    body = operation.get("requestBody")
+    return " ".join(words) + (_body(body, document) if is_object(body) else "")
 
 
-def _method(method: str, said: JsonObject) -> list[str]:
-    streams = "text/event-stream" in json.dumps(said["responses"].get("200", {}))
+def _method(method: str, operation: JsonObject) -> list[str]:
+    streams = "text/event-stream" in json.dumps(operation["responses"].get("200", {}))
     unbuffered = ["--no-buffer"] if streams else []
     match method:
         case "GET":
             return unbuffered
         case "HEAD":
             return ["--head"]
-        case "POST" if "requestBody" in said:
+        case "POST" if "requestBody" in operation:
             return unbuffered
         case _:
             return [*unbuffered, "--request", method]
 
 
-def _sent(body: JsonObject, document: JsonObject) -> str:
+def _body(body: JsonObject, document: JsonObject) -> str:
     content: JsonObject = body["content"]
     if "application/json" not in content or len(content) > 1:
         media = "application/x-ndjson" if "application/x-ndjson" in content else "image/png"
         file = "session.jsonl" if media.endswith("ndjson") else "tower.png"
         return f" \\\n  --header 'content-type: {media}' --data-binary @{file}"
-    told = content["application/json"]
-    examples: JsonObject = told.get("examples", {})
+    media_type = content["application/json"]
+    examples: JsonObject = media_type.get("examples", {})
     value: Json = (
-        next(iter(examples.values()))["value"] if examples else example_of(told.get("schema", {}), document)
+        next(iter(examples.values()))["value"]
+        if examples
+        else example_of(media_type.get("schema", {}), document)
     )
     text = json.dumps(value, ensure_ascii=False)
     return f" \\\n  --header 'content-type: application/json' \\\n  --data {shlex.quote(text)}"
 
 
 def example_of(schema: Json, document: JsonObject) -> Json:
-    """The least that a schema takes: its own example, or all that must be there."""
+    """Return the example of a schema, or a value with all required members."""
     if not is_object(schema):
         return {}
     if "$ref" in schema:

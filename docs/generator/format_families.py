@@ -1,4 +1,4 @@
-"""Formats by where they come from, and what each is called at the head of a column."""
+"""The formats by family, and their short names in the heads of tables."""
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
@@ -7,19 +7,19 @@ from partita.formats.format import Format
 
 
 class Family(NamedTuple):
-    """Formats of one kind: those of these names, and those that begin so."""
+    """A heading, and the beginnings of the names of the formats below it."""
 
     name: str
-    starts: tuple[str, ...]
+    prefixes: tuple[str, ...]
 
 
 FAMILIES = (
-    Family("Our own", ("canonical", "legacy", "plain")),
+    Family("Partita", ("canonical", "legacy", "plain")),
     Family("AI SDK", ("ai-sdk-",)),
     Family("Mastra, Cherry Studio, Smithers", ("mastra-", "cherry", "smithers")),
     Family("Chat Completions", ("openai-chat",)),
     Family(
-        "Other APIs of models",
+        "Other model APIs",
         ("anthropic", "bedrock-converse", "cohere", "gemini-response", "openai-responses", "gemini"),
     ),
     Family(
@@ -27,11 +27,11 @@ FAMILIES = (
         ("openai-agents", "langchain", "pydantic-ai", "otel-genai", "ag-ui", "mcp", "a2a", "acp"),
     ),
     Family("Coding agents", ("claude-code-", "codex-", "gemini-cli", "opencode-")),
-    Family("To read and to train", ("markdown", "sharegpt", "chatml")),
+    Family("Documents and training data", ("markdown", "sharegpt", "chatml")),
 )
 OTHERS = "Others"
 
-SHORT: Mapping[str, str] = {
+SHORT_NAMES: Mapping[str, str] = {
     **{f"ai-sdk-ui-v{version}": f"UI {version}" for version in range(4, 8)},
     **{f"ai-sdk-model-v{version}": f"model {version}" for version in range(4, 8)},
     "mastra-v2": "Mastra 2",
@@ -57,21 +57,24 @@ SHORT: Mapping[str, str] = {
 }
 
 
-def short(name: str) -> str:
-    """What a format is called at the head of a column."""
-    return SHORT.get(name) or name.removeprefix("openai-chat-").replace("-", " ")
+def short_name(name: str) -> str:
+    """Return the name of a format in the head of a table."""
+    return SHORT_NAMES.get(name) or name.removeprefix("openai-chat-").replace("-", " ")
 
 
 def family_of(name: str) -> str:
-    """The family of a format: the longest start that fits decides."""
-    fits = [
-        (len(start), family.name) for family in FAMILIES for start in family.starts if name.startswith(start)
+    """Return the family of a format. The longest prefix that matches decides."""
+    matches = [
+        (len(prefix), family.name)
+        for family in FAMILIES
+        for prefix in family.prefixes
+        if name.startswith(prefix)
     ]
-    return max(fits)[1] if fits else OTHERS
+    return max(matches)[1] if matches else OTHERS
 
 
 def by_family(formats: Sequence[Format]) -> dict[str, list[Format]]:
-    """Formats in the order of the families; an empty family is not there."""
+    """Return formats by family, in the order of `FAMILIES`. Empty families are left out."""
     found: dict[str, list[Format]] = {name: [] for name in (*(one.name for one in FAMILIES), OTHERS)}
     for format_ in formats:
         found[family_of(format_.name)].append(format_)

@@ -1,41 +1,42 @@
-"""Pieces of Markdown that look the same on the site and in a repository."""
+"""Markdown that renders the same on the site and in a repository."""
 
+import re
 from collections.abc import Iterable, Sequence
 
 FENCE = "```"
 
 
-def page(title: str, said: str, *sections: str) -> str:
-    """A whole page: its title, what it is, its sections."""
-    note = "This page is made from the code by `make docs`; a test fails when the two disagree."
-    return "\n\n".join([f"# {title}", f"{said.strip()} {note}", *(part.strip() for part in sections)]) + "\n"
+def page(title: str, introduction: str, *sections: str) -> str:
+    """Return a page with a title, an introduction and sections."""
+    note = "This page is generated from the code."
+    return "\n\n".join([f"# {title}", f"{introduction.strip()} {note}", *map(str.strip, sections)]) + "\n"
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A table, one row a line."""
+    """Return a table with one line for each row."""
     lines = [head, ["---"] * len(head), *rows]
     return "\n".join("| " + " | ".join(cell(text) for text in line) + " |" for line in lines)
 
 
 def cell(text: str) -> str:
-    """Text as it may stand in a table."""
+    """Return text on one line, with the character that separates cells escaped."""
     return " ".join(text.split()).replace("|", "\\|")
 
 
 def code(text: str) -> str:
-    """Text as code. A bar would end a cell of a table, so there it is written in another way."""
+    """Return text as inline code. A bar would end a cell of a table, so text with one becomes HTML."""
     if "|" in text or "`" in text:
         return f"<code>{escaped(text).replace('|', '&#124;')}</code>"
     return f"`{text}`"
 
 
 def escaped(text: str) -> str:
-    """Text that is no HTML, whatever is in it."""
+    """Return text with the characters of HTML escaped."""
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
 def prose(text: str) -> str:
-    """Words of a docstring: angle brackets and stars in them are meant as they are."""
+    """Return the text of a docstring with angle brackets and stars escaped, except in code."""
     pieces = text.split("`")
     return "`".join(
         piece if number % 2 else escaped(piece).replace("*", "\\*").replace("&gt;", ">")
@@ -44,5 +45,11 @@ def prose(text: str) -> str:
 
 
 def block(text: str, language: str = "text") -> str:
-    """A fenced block."""
+    """Return a fenced code block."""
     return f"{FENCE}{language}\n{text.rstrip()}\n{FENCE}"
+
+
+def slug(heading: str) -> str:
+    """Return the anchor of a heading."""
+    words = re.sub(r"[^\w\s-]", "", heading.replace("`", "")).strip().lower()
+    return re.sub(r"\s+", "-", words)

@@ -1,7 +1,7 @@
 """The hook of `mkdocs.yml`: adds the generated reference pages and adapts the other pages to the site.
 
-The other pages can also be read in the repository: they link to files outside of `docs`, choose pictures by
-the colour scheme of the system, and name files and test options after the language of a code block.
+The other pages are also read in the repository. They link to files outside of `docs`, choose pictures by the
+colour scheme of the system, and have file names and test options after the language of a code block.
 """
 
 import posixpath
@@ -17,12 +17,11 @@ from mkdocs.structure.pages import Page
 # MkDocs loads a hook by its path, not as a module of a package.
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from docs.generator.navigation import fill_formats
-from docs.generator.pages import PAGES
+from docs.generator.pages import PAGES, fill_formats
 
 ROOT = Path(__file__).parents[2]
 OUTSIDE = {"CHANGELOG.md": "changes.md", "CONTRIBUTING.md": "contributing.md"}
-"""Files beside `docs` that are pages of the site."""
+"""Files outside of `docs` that are pages of the site."""
 
 HOME = {"README.md": "index.md"}
 
@@ -53,7 +52,7 @@ def on_files(files: Files, *, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, *, page: Page, **_: Any) -> str:
-    """A page as the site shows it."""
+    """Adapt a page to the site."""
     if page.is_homepage:
         page.meta["hide"] = ["navigation"]
     pieces: list[str] = []
@@ -69,14 +68,14 @@ def _prose(text: str, page: Page) -> str:
 
 
 def _fence(found: re.Match[str]) -> str:
-    """The file of a block is its title; marks are for the tests."""
+    """Make the file name of a block its title, and remove the test options."""
     named = dict(_OPTION.findall(found[3]))
     title = named.get("title") or named.get("file")
     return f'{found[1]}{found[2]} title="{title.strip(chr(34))}"' if title else f"{found[1]}{found[2]}"
 
 
 def _picture(found: re.Match[str]) -> str:
-    """Both pictures; the colours of the page choose one."""
+    """Return both pictures. The style sheet of the theme shows one of them."""
     dark, light = _DARK.search(found[1]), _LIGHT.search(found[1])
     if dark is None or light is None:
         return found[0]
@@ -84,12 +83,12 @@ def _picture(found: re.Match[str]) -> str:
 
 
 def _link(found: re.Match[str], page: str) -> str:
-    """A link that leads out of `docs`: to its page here, or to nothing but its words."""
+    """Adapt a link to a file outside of `docs`: link to its page on the site, or keep only the text."""
     text, path, anchor = found[1], found[2], found[3] or ""
     if path is None:
-        return found[0]  # code that looks like a link
-    lies = "" if page in OUTSIDE.values() else "docs"
-    target = posixpath.normpath(posixpath.join(lies, posixpath.dirname(page), path))
+        return found[0]  # inline code that looks like a link
+    folder = "" if page in OUTSIDE.values() else "docs"
+    target = posixpath.normpath(posixpath.join(folder, posixpath.dirname(page), path))
     if target.startswith("docs/"):
         inside = target.removeprefix("docs/")
     elif target in OUTSIDE | HOME:

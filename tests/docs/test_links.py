@@ -5,6 +5,7 @@ import re
 from functools import cache
 from pathlib import Path
 
+from docs.generator.markdown import slug
 from docs.generator.pages import PAGES
 from tests.tables import each_row
 
@@ -33,11 +34,6 @@ def anchors(page: str) -> set[str]:
     """Return the names of a page's headings, as they are in links."""
     text = FENCED.sub("", page_text(page))
     return {slug(heading) for heading in HEADING.findall(text)} | set(re.findall(r'id="([^"]+)"', text))
-
-
-def slug(heading: str) -> str:
-    words = re.sub(r"[^\w\s-]", "", heading.replace("`", "")).strip().lower()
-    return re.sub(r"\s+", "-", words)
 
 
 def broken_links(page: Path, text: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""`reference/python.md`: the public names, by module."""
+"""`reference/python.md`: the public names by module, with signatures, fields, methods and docstrings."""
 
 import ast
 import re
@@ -11,33 +11,34 @@ from typing import Any, TypeGuard
 
 import partita
 
+from . import definitions
 from . import markdown as md
-from . import sources
-from .examples import examples
+from .guide_examples import examples
 
 INTRODUCTION = """\
-The public names of Partita, by the module to import them from. Other modules are internal and may move."""
+The public names of Partita, by the module to import them from. All other modules are internal and may
+change."""
 
 MODULES: Mapping[str, str] = {
     "partita": "Messages, parts and tool outputs, and the functions that most programs start with.",
-    "partita.types": "JSON to values and back, schemas, threads and runs, and older message formats.",
+    "partita.types": "JSON from and to values, schemas, threads and runs, and older message formats.",
     "partita.chunks": "The events of a stream.",
-    "partita.stream": "Chunks to messages, SSE, and JSON that is still incomplete.",
+    "partita.stream": "Messages from chunks, server-sent events, and incomplete JSON.",
     "partita.formats": (
-        "Messages of other libraries and services. [Which ones](formats.md), and what each cannot hold."
+        "Messages of other libraries and services: [the formats](formats.md), and what each keeps."
     ),
     "partita.logs": "Reading and following the logs of coding agents. [The guide](../logs.md).",
     "partita.store": "Threads, messages, runs and their logs. [The guide](../store.md).",
     "partita.importers": "Importing the logs of coding agents into the store. [The guide](../logs.md).",
     "partita.agents": "Models and agents with tools, approvals and networks. [The guide](../agents.md).",
-    "partita.replay": "Recorded runs: played, compared, decoded again.",
+    "partita.replay": "Replaying, comparing and decoding recorded runs.",
     "partita.server": "The HTTP server. [The guide](../server.md).",
     "partita.testing": "Tests of agents, services and formats. [The guide](../testing.md).",
 }
 """The public modules and what each is about. `partita.errors` has [its own page](errors.md)."""
 
 WIDTH = 88
-"""How wide a block may be before it must be scrolled."""
+"""The width of code blocks in characters."""
 
 _CODE = re.compile(
     r"^    |^[\w.]+ = |^[\w.]+\(.*\)$|^(async|from|import|with|def|class) .*[:)]$|^@", re.MULTILINE
@@ -72,40 +73,44 @@ def public_names() -> Mapping[str, Any]:
 
 
 def entry(module: str, name: str) -> str:
-    """One name: how it is written, what it is, what it has, where it is shown."""
-    pieces = [f"### {name}", *_called(module, name), describe(module, name), *_members(name), *_shown(name)]
+    """Return the signature, the description, the fields and methods of a name, and a link to an example."""
+    pieces = [
+        f"### {name}",
+        *_signature(module, name),
+        describe(module, name),
+        *_members(name),
+        *_example(name),
+    ]
     return "\n\n".join(piece for piece in pieces if piece)
 
 
 def describe(module: str, name: str) -> str:
-    """What is said of a name."""
-    said = _paragraphs(sources.words(module, name))
+    """Return the docstring of a name, and the members of a union."""
+    description = _paragraphs(definitions.docstring(module, name))
     if _members_are_public(name):
         listed = ", ".join(_linked(member) for member in _union(name))
-        return f"{said}\n\nOne of {listed}.".strip()
-    return said
+        return f"{description}\n\nOne of {listed}.".strip()
+    return description
 
 
 def _paragraphs(text: str) -> str:
-    """A docstring; what looks like code in it stays so."""
-    blocks = re.split(r"\n\s*\n", text)
-    return "\n\n".join(md.block(textwrap.dedent(one)) if _is_code(one) else md.prose(one) for one in blocks)
+    """Return a docstring, with blocks for the paragraphs that are code."""
+    return "\n\n".join(
+        md.block(textwrap.dedent(one)) if _CODE.search(one) else md.prose(one)
+        for one in re.split(r"\n\s*\n", text)
+    )
 
 
-def _is_code(text: str) -> bool:
-    return bool(_CODE.search(text))
-
-
-def _called(module: str, name: str) -> Iterator[str]:
-    module = sources.home(module, name)
-    node = sources.definition(module, name)
+def _signature(module: str, name: str) -> Iterator[str]:
+    module = definitions.defining_module(module, name)
+    node = definitions.definition(module, name)
     value = public_names()[name]
-    if isinstance(node, sources.Function):
-        yield md.block(sources.signature(node, module))
+    if isinstance(node, definitions.Function):
+        yield md.block(definitions.signature(node, module))
     elif isinstance(node, ast.ClassDef) and isinstance(value, type):
-        if not _is_value(value) and (called := sources.constructor(value)):
-            yield md.block(called)
-    elif not _members_are_public(name) and not (text := sources.assigned(module, name)).isidentifier():
+        if not _has_fields(value) and (constructor := definitions.constructor(value)):
+            yield md.block(constructor)
+    elif not _members_are_public(name) and not (text := definitions.assigned(module, name)).isidentifier():
         yield md.block(f"{name} = {text}")
 
 
@@ -113,20 +118,20 @@ def _members(name: str) -> Iterator[str]:
     value: Any = public_names()[name]
     if not _is_class(value) or issubclass(value, partita.PartitaError):
         return
-    if _is_value(value):
+    if _has_fields(value):
         rows = [
             (
                 md.code(field.name),
                 md.code(field.type.removeprefix("_")),
                 _default(field),
-                md.prose(field.said),
+                md.prose(field.description),
             )
-            for field in sources.fields(value)
+            for field in definitions.fields(value)
             if field.name != "extra"
         ]
         if rows:
             yield _fields_table(rows)
-    methods = [f"{method.signature}\n{_comment(method.said)}" for method in sources.methods(value)]
+    methods = [f"{method.signature}\n{_comment(method.summary)}" for method in definitions.methods(value)]
     if methods:
         yield md.block("\n".join(methods))
 
@@ -136,13 +141,13 @@ def _comment(text: str) -> str:
 
 
 def _fields_table(rows: list[tuple[str, str, str, str]]) -> str:
-    head = ("field", "type", "default", "")
+    head = ("field", "type", "default", "description")
     if not any(row[3] for row in rows):
         return md.table(head[:3], [row[:3] for row in rows])
     return md.table(head, rows)
 
 
-def _default(field: sources.Field) -> str:
+def _default(field: definitions.Field) -> str:
     return (
         (field.default if " " in field.default else md.code(field.default)) if field.default else "required"
     )
@@ -152,10 +157,9 @@ def _is_class(value: object) -> TypeGuard[type[Any]]:
     return isinstance(value, type)
 
 
-def _is_value(value: type) -> bool:
-    """Whether a class is made of fields, not of a constructor."""
-    made = ("__struct_fields__", "__dataclass_fields__", "_fields")
-    return any(hasattr(value, mark) for mark in made)
+def _has_fields(value: type) -> bool:
+    """Whether a class is a struct, a dataclass or a named tuple."""
+    return any(hasattr(value, name) for name in ("__struct_fields__", "__dataclass_fields__", "_fields"))
 
 
 def _union(name: str) -> tuple[object, ...]:
@@ -173,6 +177,6 @@ def _linked(member: object) -> str:
     return f"[{name}](#{name.lower()})"
 
 
-def _shown(name: str) -> Iterator[str]:
-    if place := examples().get(name):
-        yield f"Example: {place.link}."
+def _example(name: str) -> Iterator[str]:
+    if example := examples().get(name):
+        yield f"Example: {example.link}."

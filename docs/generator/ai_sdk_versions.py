@@ -1,4 +1,4 @@
-"""Which version of the AI SDK is read and written how: a part of the page of formats."""
+"""The section of the formats page about AI SDK versions: messages, streams, chunks and fields of each."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -17,14 +17,14 @@ from partita.types.value import Extra
 
 from . import markdown as md
 
-TESTED = Path(__file__).parents[2] / "tests" / "package.json"
+PACKAGES = Path(__file__).parents[2] / "tests" / "package.json"
 MAJORS = (4, 5, 6, 7)
 
 BEFORE: tuple[Chunk, ...] = (
     c.MessageStart("m1"),
     c.ToolInputAvailable("call-1", "look_up", {"tower": "Slettnes"}),
 )
-"""What a client has heard before the chunk that is looked at."""
+"""The chunks before the sample in a stream."""
 
 SAMPLES: Mapping[type[Any], Chunk] = {
     type(one): one
@@ -45,98 +45,99 @@ SAMPLES: Mapping[type[Any], Chunk] = {
         c.UnknownChunk(raw=Extra({"type": "hologram"})),
     )
 }
-"""One of each chunk that not every client knows."""
+"""A sample of each chunk type that some clients do not support."""
+
+INTRODUCTION = """\
+The messages and streams of each major version that are read and written, and the release that the tests
+compare with."""
+
+CHUNKS_INTRODUCTION = """\
+A client fails at a chunk type that it does not know. Chunks are therefore written for a release
+(`SseEncoder`, `partita serve --client`): unchanged if the release supports them, otherwise as other chunks or
+not at all. `SseEncoder.withheld` lists what was not sent. 5, 6 and 7 support all other chunk types."""
+
+FIELDS_INTRODUCTION = """\
+A field is left out for releases that do not support it (–). Clients accept unknown fields from {loose} on."""
 
 
-def releases() -> str:
-    """The section about the AI SDK."""
-    said = (
-        "Which shapes of each major version are read and written, and the release that the tests run side "
-        "by side with ours."
-    )
-    chunks = (
-        "A client stops at a chunk it does not know. So chunks are written for a release (`SseEncoder`, "
-        "`partita serve --client`): as they are from the release that brought them, before it in older "
-        "words, or not at all; `SseEncoder.withheld` lists what was not told. All other chunks are known to "
-        "5, 6 and 7."
-    )
-    loose = ", ".join(_since(LOOSE, major).removeprefix("from ") for major in (5, 6, 7))
+def ai_sdk_versions() -> str:
+    """Return the section."""
+    loose = ", ".join(_supported(LOOSE, major).removeprefix("from ") for major in (5, 6, 7))
     return "\n\n".join(
         [
-            "## Versions of the AI SDK",
-            said,
+            "## AI SDK versions",
+            INTRODUCTION,
             _versions(),
-            "### Chunks that not every client knows",
-            chunks,
+            "### Chunks that some releases do not support",
+            CHUNKS_INTRODUCTION,
             md.table(("chunk", "5", "6", "7"), _chunks()),
-            "### Fields that not every client knows",
-            "To a release before the one that brought it, a field is left out. Those from "
-            f"{loose} on let any field pass.",
+            "### Fields that some releases do not support",
+            FIELDS_INTRODUCTION.format(loose=loose),
             md.table(("field", "5", "6", "7"), _fields()),
         ]
     )
 
 
 def _versions() -> str:
-    tested = json.loads(TESTED.read_text("utf-8"))["dependencies"]
+    installed = json.loads(PACKAGES.read_text("utf-8"))["dependencies"]
     formats = all_formats()
     rows: list[list[str]] = []
     for major in MAJORS:
-        streamed = f"ai-sdk-full-stream-v{major}" in formats
+        has_full_stream = f"ai-sdk-full-stream-v{major}" in formats
         rows.append(
             [
                 f"AI SDK {major}",
-                _can(f"ai-sdk-ui-v{major}"),
-                _can(f"ai-sdk-model-v{major}"),
-                "chunks, `fullStream`" if streamed else "data stream",
+                _directions(f"ai-sdk-ui-v{major}"),
+                _directions(f"ai-sdk-model-v{major}"),
+                "chunks, `fullStream`" if has_full_stream else "data stream",
                 "✓" if major in RULES else "",
-                md.code(tested[f"ai{major}"].removeprefix("npm:")) if f"ai{major}" in tested else "",
+                md.code(installed[f"ai{major}"].removeprefix("npm:")) if f"ai{major}" in installed else "",
             ]
         )
     head = ("", "UI messages", "model messages", "streams read", "streams written", "compared with")
     return md.table(head, rows)
 
 
-def _can(name: str) -> str:
+def _directions(name: str) -> str:
     format_ = all_formats()[name]
-    words = ("read", format_.load), ("written", format_.dump)
-    return ", ".join(word for word, can in words if can)
+    directions = ("read", format_.load), ("written", format_.dump)
+    return ", ".join(direction for direction, can in directions if can)
 
 
 def _chunks() -> Iterator[list[str]]:
     for type_, since in CHUNKS.items():
-        yield [_name(SAMPLES[type_]), *(_told(SAMPLES[type_], since, major) for major in (5, 6, 7))]
+        yield [_name(SAMPLES[type_]), *(_chunk_support(SAMPLES[type_], since, major) for major in (5, 6, 7))]
 
 
 def _name(chunk: Chunk) -> str:
     if isinstance(chunk, c.UnknownChunk):
-        return "a type nobody knows"
+        return "an unknown type"
     return md.code(str(type(chunk).__struct_config__.tag))
 
 
-def _told(chunk: Chunk, since: Since, major: int) -> str:
-    first = since[major - 5]
-    if first is not None:
-        return "always" if first == 0 else f"from {major}.0.{first}"
-    encoder, plain = SseEncoder(major), SseEncoder()
-    begun = [SAMPLES[c.NetworkExecutionStart]] if isinstance(chunk, c.NetworkExecutionEnd) else []
-    for before in (*BEFORE, *begun):
+def _chunk_support(chunk: Chunk, since: Since, major: int) -> str:
+    """Return from which release a chunk is supported, or what is sent instead."""
+    if since[major - 5] is not None:
+        return _supported(since, major)
+    encoder, unchanged = SseEncoder(major), SseEncoder()
+    started = [SAMPLES[c.NetworkExecutionStart]] if isinstance(chunk, c.NetworkExecutionEnd) else []
+    for before in (*BEFORE, *started):
         encoder.encode(before)
-        plain.encode(before)
-    said = encoder.encode(chunk)
-    if said == plain.encode(chunk):
-        return "as it is"
-    return "in other words" if said else "not told"
+        unchanged.encode(before)
+    encoded = encoder.encode(chunk)
+    if encoded == unchanged.encode(chunk):
+        return "unchanged"
+    return "as other chunks" if encoded else "not sent"
 
 
 def _fields() -> Iterator[list[str]]:
     for type_, fields in FIELDS.items():
         tag = str(type_.__struct_config__.tag)
         for name, since in fields.items():
-            yield [md.code(f"{tag}.{_camel(name)}"), *(_since(since, major) for major in (5, 6, 7))]
+            yield [md.code(f"{tag}.{_camel(name)}"), *(_supported(since, major) for major in (5, 6, 7))]
 
 
-def _since(since: Since, major: int) -> str:
+def _supported(since: Since, major: int) -> str:
     first = since[major - 5]
     if first is None:
         return "–"

@@ -1,6 +1,6 @@
-"""What the source of a module says of its names: signatures, fields and words, as they were written.
+"""The signatures, fields, methods and docstrings of public names, read from the source of their modules.
 
-Read from the source and not from the living objects, so that every version of Python tells the same.
+The objects themselves are not inspected, because the results would depend on the version of Python.
 """
 
 import ast
@@ -13,51 +13,50 @@ from typing import NamedTuple, TypeAlias
 
 Function: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
 
-LONG = 88
-"""A signature that is longer is written one argument a line."""
+MAX_WIDTH = 88
+"""A signature that is wider has one argument per line."""
 
 
 class Field(NamedTuple):
-    """A field of a class: its name, its type, and what it is when it is not given."""
+    """A field of a class. A required field has an empty default."""
 
     name: str
     type: str
     default: str
-    said: str
+    description: str
 
 
 class Method(NamedTuple):
-    """A method of a class: how it is called, and what it does in one line."""
+    """A method or property of a class, with the first line of its docstring."""
 
-    name: str
     signature: str
-    said: str
+    summary: str
 
 
 @cache
 def tree(module: str) -> ast.Module:
-    """The source of a module."""
+    """Return the parsed source of a module."""
     return ast.parse(inspect.getsource(import_module(module)))
 
 
 def definition(module: str, name: str) -> ast.stmt | None:
-    """Where a module defines a name."""
+    """Return the statement that defines a name in a module."""
     found = None
     for node in tree(module).body:
         if name in _names(node):
-            found = node  # of overloads, the last one is the function itself
+            found = node  # the last definition: the implementation after its overloads
     return found
 
 
-def home(module: str, name: str) -> str:
-    """The module that defines what another gives under a name."""
-    made_in = getattr(getattr(import_module(module), name), "__module__", "")
-    return made_in if made_in.startswith("partita.") and definition(made_in, name) else module
+def defining_module(module: str, name: str) -> str:
+    """Return the module that defines a name which another may only re-export."""
+    source = getattr(getattr(import_module(module), name), "__module__", "")
+    return source if source.startswith("partita.") and definition(source, name) else module
 
 
-def words(module: str, name: str) -> str:
-    """What is said of a name: the docstring, or the string below an assignment."""
-    module = home(module, name)
+def docstring(module: str, name: str) -> str:
+    """Return the docstring of a name, or the string below its assignment."""
+    module = defining_module(module, name)
     node = definition(module, name)
     if isinstance(node, ast.ClassDef | Function):
         return ast.get_docstring(node) or ""
@@ -66,26 +65,26 @@ def words(module: str, name: str) -> str:
 
 
 def assigned(module: str, name: str) -> str:
-    """What a name stands for, as it is written."""
+    """Return the source of the value that is assigned to a name."""
     node = definition(module, name)
     value = node.value if isinstance(node, ast.Assign | ast.AnnAssign) else None
     return "" if value is None else ast.unparse(value)
 
 
 def signature(function: Function, module: str, name: str | None = None) -> str:
-    """How a function of a module is called, without `self`."""
-    returns = f" -> {_plain(function.returns)}" if function.returns else ""
+    """Return the signature of a function or method, without `self`."""
+    returns = f" -> {_annotation(function.returns)}" if function.returns else ""
     kind = "async " if isinstance(function, ast.AsyncFunctionDef) else ""
     head, each = f"{kind}{name or function.name}", list(_arguments(function.args, module))
     line = f"{head}({', '.join(each)}){returns}"
-    if len(line) <= LONG:
+    if len(line) <= MAX_WIDTH:
         return line
     broken = "".join(f"    {one},\n" for one in each)
     return f"{head}(\n{broken}){returns}"
 
 
 def constructor(cls: type) -> str:
-    """How a class is called, if it says so itself."""
+    """Return the signature of the constructor, if a class defines one."""
     for module, node in classes(cls):
         for inner in node.body:
             if isinstance(inner, ast.FunctionDef) and inner.name == "__init__":
@@ -94,7 +93,7 @@ def constructor(cls: type) -> str:
 
 
 def fields(cls: type) -> list[Field]:
-    """The fields of a value, those of its bases behind its own."""
+    """Return the fields of a class, then those of its bases."""
     found: dict[str, Field] = {}
     for module, node in classes(cls):
         for place, inner in enumerate(node.body):
@@ -102,29 +101,29 @@ def fields(cls: type) -> list[Field]:
                 name = inner.target.id
                 if not name.startswith("_") and "ClassVar" not in ast.unparse(inner.annotation):
                     default = "" if inner.value is None else _default(inner.value, module)
-                    said = _string_below(node.body, place) or _comment(module, inner)
-                    found.setdefault(name, Field(name, _plain(inner.annotation), default, said))
+                    description = _string_below(node.body, place) or _comment(module, inner)
+                    found.setdefault(name, Field(name, _annotation(inner.annotation), default, description))
     return list(found.values())
 
 
 def methods(cls: type) -> Iterator[Method]:
-    """The public methods of a class and of its bases here; a property is one without brackets."""
+    """Yield the public methods and properties of a class and of its bases in this package."""
     seen: set[str] = set()
     for module, node in classes(cls):
         for inner in node.body:
             if not isinstance(inner, Function) or inner.name.startswith("_") or inner.name in seen:
                 continue
             seen.add(inner.name)
-            said = (ast.get_docstring(inner) or "").partition("\n")[0]
+            summary = (ast.get_docstring(inner) or "").partition("\n")[0]
             decorators = {ast.unparse(one) for one in inner.decorator_list}
             if "property" in decorators:
-                yield Method(inner.name, f"{inner.name}: {_plain(inner.returns)}", said)
+                yield Method(f"{inner.name}: {_annotation(inner.returns)}", summary)
             elif "overload" not in decorators:
-                yield Method(inner.name, signature(inner, module), said)
+                yield Method(signature(inner, module), summary)
 
 
 def classes(cls: type) -> Iterator[tuple[str, ast.ClassDef]]:
-    """The definitions of a class and of its bases, as far as they are ours, and where they are."""
+    """Yield the module and the definition of a class and of its bases in this package."""
     for base in cls.__mro__:
         if base.__module__.startswith("partita."):
             node = definition(base.__module__, base.__name__)
@@ -154,37 +153,36 @@ def _string_below(body: list[ast.stmt], place: int) -> str:
 
 
 def _comment(module: str, node: ast.AnnAssign) -> str:
-    """The words behind a field, on its line."""
+    """Return the comment on the line of a field."""
     line = inspect.getsource(import_module(module)).splitlines()[(node.end_lineno or 1) - 1]
     return line.partition("  # ")[2]
 
 
-def _arguments(said: ast.arguments, module: str) -> Iterator[str]:
-    """The arguments one by one, as they are written."""
-    plain = [*said.posonlyargs, *said.args]
-    defaults = [None] * (len(plain) - len(said.defaults)) + list(said.defaults)
-    for place, (one, default) in enumerate(zip(plain, defaults, strict=True)):
+def _arguments(arguments: ast.arguments, module: str) -> Iterator[str]:
+    positional = [*arguments.posonlyargs, *arguments.args]
+    defaults = [None] * (len(positional) - len(arguments.defaults)) + list(arguments.defaults)
+    for place, (one, default) in enumerate(zip(positional, defaults, strict=True)):
         if place or one.arg not in ("self", "cls"):
             yield _argument(one, default, module)
-        if said.posonlyargs and place + 1 == len(said.posonlyargs):
+        if arguments.posonlyargs and place + 1 == len(arguments.posonlyargs):
             yield "/"
-    if said.vararg:
-        yield "*" + _argument(said.vararg, None, module)
-    elif said.kwonlyargs:
+    if arguments.vararg:
+        yield "*" + _argument(arguments.vararg, None, module)
+    elif arguments.kwonlyargs:
         yield "*"
-    for one, default in zip(said.kwonlyargs, said.kw_defaults, strict=True):
+    for one, default in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True):
         yield _argument(one, default, module)
-    if said.kwarg:
-        yield "**" + _argument(said.kwarg, None, module)
+    if arguments.kwarg:
+        yield "**" + _argument(arguments.kwarg, None, module)
 
 
 def _argument(one: ast.arg, default: ast.expr | None, module: str) -> str:
-    written = f"{one.arg}: {_plain(one.annotation)}" if one.annotation else one.arg
+    written = f"{one.arg}: {_annotation(one.annotation)}" if one.annotation else one.arg
     return written if default is None else f"{written} = {_default(default, module)}"
 
 
 class _Unquoted(ast.NodeTransformer):
-    """A type as it is read: without the quotes that only the order of a file asks for."""
+    """Removes the quotes of forward references from an annotation."""
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
         is_literal = isinstance(node.value, ast.Name) and node.value.id == "Literal"
@@ -197,20 +195,20 @@ class _Unquoted(ast.NodeTransformer):
         return node
 
 
-def _plain(annotation: ast.expr | None) -> str:
+def _annotation(annotation: ast.expr | None) -> str:
     if annotation is None:
         return ""
     return ast.unparse(_Unquoted().visit(copy.deepcopy(annotation))).replace("UnsetType", "absent")
 
 
 def _default(value: ast.expr, module: str) -> str:
-    """What stands for an argument that is not given; a constant of the module by its value."""
+    """Return the source of a default. A constant of the module is replaced by its value."""
     text = ast.unparse(value)
     if "default_factory=" in text:
-        return "made new"
+        return "new instance"
     if text == "UNSET":
         return "absent"
     if text.isupper():
-        known = getattr(import_module(module), text, None)
-        return repr(known) if isinstance(known, int | float | str) else text
+        constant = getattr(import_module(module), text, None)
+        return repr(constant) if isinstance(constant, int | float | str) else text
     return text.replace("'", '"')
