@@ -47,7 +47,6 @@ ALSO = (
     "partita.importers.logs.session_reader",
     "partita.logs.sources.opencode_store",
     "partita.server.mcp.stdio",
-    "partita.server.mcp.tools",
     "partita.server.runner",
     "partita.store.backup.backup",
     "partita.store.backup.restore",

@@ -7,7 +7,7 @@ from .material import THREAD
 HOOK = b'{"transcript_path": "logs/5b0f6f0e-2f8e-4b52-9d3b-1a52ad1fb6a1.jsonl"}'
 HELLO = (
     b'{"jsonrpc":"2.0","id":0,"method":"initialize",'
-    b'"params":{"protocolVersion":"2025-11-25","capabilities":{}}}\n'
+    b'"params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"c","version":"1"}}}\n'
     b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"list_sessions","arguments":{}}}\n'
 )
 

@@ -181,9 +181,9 @@ def test_alone_it_serves_and_opens_a_browser_where_one_is_seen(tmp_path: Path, *
 
 
 @pytest.mark.parametrize("key", [CTRL_C, CTRL_D], ids=["Ctrl-C", "Ctrl-D"])
-def test_the_server_for_agents_says_what_it_is(desk: Desk, key: str) -> None:
+def test_mcp_in_a_terminal_explains_itself(desk: Desk, key: str) -> None:
     with desk.terminal("mcp") as terminal:
-        terminal.wait_for("This is for agents to start")
+        terminal.wait_for("Agents start this command")
         terminal.type(HELLO.decode().splitlines()[0] + "\n")
         terminal.wait_for('"serverInfo"')
         terminal.type(key)

@@ -1,4 +1,4 @@
-"""`partita mcp`: the archive for agents, over the Model Context Protocol."""
+"""`partita mcp`: past sessions for agents, over the Model Context Protocol."""
 
 import asyncio
 import contextlib
@@ -6,16 +6,18 @@ import sys
 
 import click
 
+from partita.extras import needs
+
 from .options import MachineZone, agent_option, project_option, resource_option, store_option
 
 
 @click.command(
-    short_help="Let agents look into the archive (MCP).",
+    short_help="Let agents search past sessions (MCP).",
     epilog="""\b
 Examples:
   claude mcp add partita -- partita mcp                     all sessions
-  claude mcp add partita -- partita mcp --project .         only this folder's
-  codex mcp add partita -- partita mcp --agent codex        only Codex's own
+  claude mcp add partita -- partita mcp --project .         only this folder
+  codex mcp add partita -- partita mcp --agent codex        only Codex
 """,
 )
 @store_option
@@ -26,36 +28,38 @@ Examples:
     "--redact/--no-redact",
     default=True,
     show_default=True,
-    help="Replace keys, tokens and passwords by marks.",
+    help="Replace keys, tokens and passwords with marks.",
 )
 def mcp(
     *, url: str | None, agent: str | None, project: str | None, resource: str | None, redact: bool
 ) -> None:
-    """Serve the archive to an agent over stdin and stdout, for the agent to start: it reads, never writes.
+    """Serve past sessions to an agent over stdin and stdout, read-only. The agent starts this command.
 
     Tools: search_sessions, list_sessions, read_session, read_tool_output, tool_statistics,
-    usage_statistics. Sessions are resources too, and `recall` is a prompt. New messages are not brought in:
-    `partita watch` or `partita serve` does that beside it.
+    usage_statistics. Sessions are also resources, and `recall` is a prompt. New messages are not imported:
+    run `partita watch` or `partita serve` for that. It needs the extra `mcp`: pip install 'partita[mcp]'.
     """
     from partita.config.config import Config
-    from partita.server.mcp.archive import Archive
-    from partita.server.mcp.scope import Scope
-    from partita.server.mcp.stdio import serve, unbuffered
 
-    if url is None:  # now: an error in the settings is for the user to read, not for the model
+    with needs("partita[mcp]", "partita mcp"):
+        from partita.server.mcp.archive import Archive, Scope
+        from partita.server.mcp.stdio import serve, unbuffered
+
+    if url is None:  # read now: an error in the settings is for the user, not for the model
         configured = Config().get("store")
         url = None if configured is None else str(configured)
     reader, writer = unbuffered(sys.stdin.buffer), unbuffered(sys.stdout.buffer)
 
-    async def work() -> None:
+    async def run() -> None:
         scope = Scope(agent, project)
         archive = Archive(url, resource=resource, scope=scope, redact=redact, zone=MachineZone())
         await serve(archive, reader, writer)
 
     if sys.stdin.isatty():
-        click.echo("This is for agents to start: partita mcp --help says how. Ctrl-D ends it.", err=True)
-    with contextlib.redirect_stdout(sys.stderr):  # the protocol has stdout to itself
-        asyncio.run(work())
+        hint = "Agents start this command: see partita mcp --help. Press Ctrl-D to end it."
+        click.echo(hint, err=True)
+    with contextlib.redirect_stdout(sys.stderr):  # stdout is for the protocol only
+        asyncio.run(run())
 
 
 COMMAND = mcp

@@ -1,11 +1,12 @@
-"""A store with the examples, a thread of two thousand messages and one with secrets in it; and its server."""
+"""A store with the demo, a thread of two thousand messages and one with secrets; and servers for it."""
 
 import asyncio
+import contextlib
 import sys
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import pytest
 
@@ -15,9 +16,12 @@ from partita.store.store import Store
 from partita.types.messages import AssistantMessage, Message, ToolCallPart, UserMessage
 from partita.types.parts import ReasoningPart, TextOutput, TextPart
 
-if TYPE_CHECKING:
+# `stdio_client` keeps the standard error of the time of its import, and pytest closes its own.
+with contextlib.redirect_stderr(sys.__stderr__):
     from mcp import StdioServerParameters
     from mcp.client._transport import TransportStreams
+
+    from .forked import forked_mcp
 
 LONG = "long-0001"
 SECRET = "secret-0001"
@@ -65,23 +69,20 @@ def store_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def cold_server(store_path: Path) -> "StdioServerParameters":
-    """The command that an agent would start."""
-    from mcp import StdioServerParameters
-
+def cold_server(store_path: Path) -> StdioServerParameters:
+    """The command that an agent starts, in a new interpreter."""
     arguments = ["-m", "partita", "mcp", "--store", str(store_path)]
     return StdioServerParameters(command=sys.executable, args=arguments)
 
 
-Server: TypeAlias = Callable[..., AbstractAsyncContextManager["TransportStreams"]]
+Server: TypeAlias = Callable[..., AbstractAsyncContextManager[TransportStreams]]
 
 
 @pytest.fixture
 def server(store_path: Path) -> Server:
-    """The same server in a forked process, with these options."""
-    from .forked import forked_mcp
+    """Starts the same server in a forked process, with these options."""
 
-    def started(*options: str) -> AbstractAsyncContextManager["TransportStreams"]:
+    def started(*options: str) -> AbstractAsyncContextManager[TransportStreams]:
         return forked_mcp("--store", str(store_path), *options)
 
     return started

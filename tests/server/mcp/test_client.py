@@ -1,21 +1,19 @@
-"""The official client, with the server as a process of its own. It checks every answer against its schema."""
+"""The official client with the server in its own process. The client checks results against their schemas."""
 
 import asyncio
 import sqlite3
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
-
-from partita.server.mcp.versions import HANDSHAKE, STATELESS
+from mcp import Client, MCPError, StdioServerParameters
+from mcp_types import TextContent, TextResourceContents
+from mcp_types.version import LATEST_HANDSHAKE_VERSION, LATEST_MODERN_VERSION
 
 from .conftest import LONG, OUTPUT, SECRET, TOKEN, Server
 
-if TYPE_CHECKING:
-    from mcp import Client, StdioServerParameters
-
-NEWEST = {"auto": STATELESS[-1], "legacy": HANDSHAKE[-1]}
+NEWEST = {"auto": LATEST_MODERN_VERSION, "legacy": LATEST_HANDSHAKE_VERSION}
 
 CALLS: tuple[tuple[str, dict[str, Any], str], ...] = (
     ("search_sessions", {"query": "harbour", "limit": 3}, "Question 999 about the **harbour**"),
@@ -36,39 +34,29 @@ CALLS: tuple[tuple[str, dict[str, Any], str], ...] = (
 
 
 def text_of(result: Any) -> str:
-    from mcp_types import TextContent
-
     (block,) = result.content
     assert isinstance(block, TextContent)
     return block.text
 
 
-def test_the_server_speaks_every_version_that_the_client_does() -> None:
-    from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, MODERN_PROTOCOL_VERSIONS
-
-    assert (HANDSHAKE, STATELESS) == (HANDSHAKE_PROTOCOL_VERSIONS, MODERN_PROTOCOL_VERSIONS)
-
-
 @pytest.mark.parametrize("mode", NEWEST)
-async def test_everything_there_is(
-    cold_server: "StdioServerParameters", server: Server, store_path: Path, mode: str
+async def test_tools_resources_and_prompts_without_writing(
+    cold_server: StdioServerParameters, server: Server, store_path: Path, mode: str
 ) -> None:
-    from mcp import Client
-
-    with closing(sqlite3.connect(store_path)) as beside:
-        before = beside.execute("PRAGMA data_version").fetchone()
+    with closing(sqlite3.connect(store_path)) as database:
+        before = database.execute("PRAGMA data_version").fetchone()
         async with Client(cold_server if mode == "auto" else server(), mode=mode) as client:
             assert client.protocol_version == NEWEST[mode]
             assert "untrusted" in (client.instructions or "")
             await every_tool(client)
             await every_resource(client)
             await the_prompt(client)
-            await mistakes(client)
-        # Another number would mean that somebody has written.
-        assert beside.execute("PRAGMA data_version").fetchone() == before
+            await errors(client)
+        # The number changes when another connection writes.
+        assert database.execute("PRAGMA data_version").fetchone() == before
 
 
-async def every_tool(client: "Client") -> None:
+async def every_tool(client: Client) -> None:
     tools = {tool.name: tool for tool in (await client.list_tools()).tools}
     assert set(tools) == {name for name, _, _ in CALLS}
     for tool in tools.values():
@@ -76,16 +64,13 @@ async def every_tool(client: "Client") -> None:
         assert tool.annotations.read_only_hint
         assert tool.input_schema["additionalProperties"] is False
         assert tool.output_schema is not None
-    results = await asyncio.gather(*(client.call_tool(name, given) for name, given, _ in CALLS))
-    for result, (name, given, wanted) in zip(results, CALLS, strict=True):
-        assert not result.is_error, (name, given, text_of(result))
-        assert wanted in text_of(result), (name, given)
+    results = await asyncio.gather(*(client.call_tool(name, arguments) for name, arguments, _ in CALLS))
+    for result, (name, arguments, expected) in zip(results, CALLS, strict=True):
+        assert not result.is_error, (name, arguments, text_of(result))
+        assert expected in text_of(result), (name, arguments)
 
 
-async def every_resource(client: "Client") -> None:
-    from mcp import MCPError
-    from mcp_types import TextResourceContents
-
+async def every_resource(client: Client) -> None:
     listed = (await client.list_resources()).resources
     assert listed[0].uri == f"partita://thread/{LONG}" or listed[0].uri == f"partita://thread/{SECRET}"
     (template,) = (await client.list_resource_templates()).resource_templates
@@ -97,31 +82,25 @@ async def every_resource(client: "Client") -> None:
         await client.read_resource("partita://thread/nope")
 
 
-async def the_prompt(client: "Client") -> None:
-    from mcp_types import TextContent
-
+async def the_prompt(client: Client) -> None:
     (prompt,) = (await client.list_prompts()).prompts
     (message,) = (await client.get_prompt(prompt.name, {"about": "the lamp"})).messages
     assert isinstance(message.content, TextContent)
     assert message.content.text.startswith("What did we do about this in past sessions: the lamp\n")
 
 
-async def mistakes(client: "Client") -> None:
-    from mcp import MCPError
-
+async def errors(client: Client) -> None:
     unknown = await client.call_tool("read_session", {"session": "nope"})
     assert unknown.is_error
     assert "list_sessions and search_sessions give the ids" in text_of(unknown)
-    misspelt = await client.call_tool("read_session", {"sesion": "last"})
-    assert misspelt.is_error
-    assert "read_session takes session (required), from" in text_of(misspelt)
+    misspelled = await client.call_tool("read_session", {"sesion": "last"})
+    assert misspelled.is_error
+    assert "read_session takes session (required), from" in text_of(misspelled)
     with pytest.raises(MCPError, match="no tool 'write_session'"):
         await client.call_tool("write_session", {})
 
 
-async def test_a_client_that_gives_up_is_answered_later_on(server: Server) -> None:
-    from mcp import Client, MCPError
-
+async def test_a_client_that_timed_out_can_send_further_requests(server: Server) -> None:
     async with Client(server()) as client:
         for _ in range(3):
             with pytest.raises(MCPError, match=r"(?i)timed out"):
@@ -133,9 +112,7 @@ async def test_a_client_that_gives_up_is_answered_later_on(server: Server) -> No
         assert result.structured_content["total_chars"] == len(OUTPUT)
 
 
-async def test_two_clients_at_once_each_with_its_own_view(server: Server) -> None:
-    from mcp import Client
-
+async def test_options_limit_what_a_client_sees(server: Server) -> None:
     narrow = server("--project", "/srv/secret", "--agent", "codex")
     async with Client(narrow) as one, Client(server("--no-redact")) as other:
         mine, all_ = await asyncio.gather(one.call_tool("list_sessions"), other.call_tool("list_sessions"))

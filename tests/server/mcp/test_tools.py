@@ -1,4 +1,4 @@
-"""What the tools answer: all of it in the end, never too much at once, nothing that is not to be seen."""
+"""The results of tools: they are complete, limited in size, and without hidden messages or secrets."""
 
 import sqlite3
 from collections.abc import AsyncIterator
@@ -7,14 +7,14 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from mcp import Client
+from mcp_types import CallToolResult, Resource, TextContent, TextResourceContents
 
 from partita.errors import PartitaError
-from partita.server.mcp.archive import Archive
-from partita.server.mcp.budget import size_of
-from partita.server.mcp.resources import MOST, list_resources, read_resource
-from partita.server.mcp.scope import Scope
-from partita.server.mcp.tools import BY_NAME, TOOLS, call_tool
-from partita.server.mcp.versions import HANDSHAKE, Dialect
+from partita.server.mcp.archive import Archive, Scope
+from partita.server.mcp.resources import MAX_CHARS
+from partita.server.mcp.server import TOOLS, create_server
+from partita.server.mcp.tool import size_of
 from partita.store.connection import open_store
 from partita.store.values import PartFilter
 from partita.types.json import JsonObject
@@ -24,9 +24,8 @@ from tests.tables import each_row
 
 from .conftest import LONG, OUTPUT, SECRET, TOKEN
 
-DIALECT = Dialect(HANDSHAKE[-1])
 OVERHEAD = 1500
-"""What an answer may have besides what it was asked for."""
+"""How many characters a result may have besides the requested text."""
 
 
 @pytest.fixture
@@ -36,22 +35,42 @@ async def archive(store_path: Path) -> AsyncIterator[Archive]:
     await archive.close()
 
 
-async def ask(archive: Archive, tool: str, **given: object) -> JsonObject:
-    result = await call_tool(archive, {"name": tool, "arguments": given}, DIALECT)
-    assert not result["isError"], result
-    answer: JsonObject = result["structuredContent"]
-    return answer
+async def call(archive: Archive, tool: str, arguments: JsonObject) -> CallToolResult:
+    async with Client(create_server(archive)) as client:
+        return await client.call_tool(tool, arguments)
 
 
-async def error_of(archive: Archive, tool: str, **given: object) -> str:
-    result = await call_tool(archive, {"name": tool, "arguments": given}, DIALECT)
-    assert result["isError"], result
-    assert "structuredContent" not in result
-    text: str = result["content"][0]["text"]
-    return text
+async def ask(archive: Archive, tool: str, **arguments: object) -> JsonObject:
+    """The data of the result of a call."""
+    result = await call(archive, tool, arguments)
+    assert not result.is_error, result
+    data: JsonObject = result.structured_content
+    return data
 
 
-async def test_a_long_session_can_be_read_to_its_end(archive: Archive) -> None:
+async def error_of(archive: Archive, tool: str, **arguments: object) -> str:
+    result = await call(archive, tool, arguments)
+    assert result.is_error, result
+    assert result.structured_content is None
+    (content,) = result.content
+    assert isinstance(content, TextContent)
+    return content.text
+
+
+async def listed_resources(archive: Archive) -> list[Resource]:
+    async with Client(create_server(archive)) as client:
+        return (await client.list_resources()).resources
+
+
+async def read_resource(archive: Archive, uri: str) -> str:
+    async with Client(create_server(archive)) as client:
+        (contents,) = (await client.read_resource(uri)).contents
+    assert isinstance(contents, TextResourceContents)
+    assert contents.uri == uri
+    return contents.text
+
+
+async def test_read_session_pages_through_a_long_session(archive: Archive) -> None:
     numbers: list[int] = []
     start: int | None = 1
     while start is not None:
@@ -63,7 +82,7 @@ async def test_a_long_session_can_be_read_to_its_end(archive: Archive) -> None:
     assert numbers == list(range(1, 2001))
 
 
-async def test_and_back_from_its_end(archive: Archive) -> None:
+async def test_read_session_pages_backwards(archive: Archive) -> None:
     answer = await ask(archive, "read_session", session=LONG, last=4)
     assert [one["number"] for one in answer["messages"]] == [1997, 1998, 1999, 2000]
     assert "next_from" not in answer
@@ -74,7 +93,7 @@ async def test_and_back_from_its_end(archive: Archive) -> None:
     assert filled["messages"][-1]["number"] == 999
 
 
-async def test_around_a_message(archive: Archive) -> None:
+async def test_read_session_around_a_message_includes_its_neighbours(archive: Archive) -> None:
     answer = await ask(archive, "read_session", session=LONG, around="a500", max_chars=1000)
     numbers = [one["number"] for one in answer["messages"]]
     assert 1002 in numbers
@@ -83,22 +102,22 @@ async def test_around_a_message(archive: Archive) -> None:
     assert "give the ids of messages" in await error_of(archive, "read_session", session=LONG, around="x")
 
 
-async def test_a_message_larger_than_an_answer_is_cut(archive: Archive) -> None:
+async def test_a_message_larger_than_the_limit_is_cut(archive: Archive) -> None:
     answer = await ask(archive, "read_session", session=LONG, around="a7", full=True, max_chars=1000)
-    (said,) = answer["messages"]
-    assert said["shortened"]
-    assert said["text"].endswith("more characters: a larger max_chars shows more]")
+    (message,) = answer["messages"]
+    assert message["shortened"]
+    assert message["text"].endswith("more characters: a larger max_chars shows more]")
     assert size_of(answer) < 1000 + OVERHEAD
     whole = await ask(archive, "read_session", session=LONG, around="a7", full=True, max_chars=200_000)
     assert OUTPUT.rstrip() in next(one["text"] for one in whole["messages"] if one["id"] == "a7")
 
 
-async def test_what_is_shortened_can_be_had_whole(archive: Archive) -> None:
+async def test_a_shortened_output_can_be_read_completely(archive: Archive) -> None:
     short = await ask(archive, "read_session", session=LONG, around="a7")
-    said = next(one for one in short["messages"] if one["id"] == "a7")
-    assert said["shortened"]
-    rest = f'of {len(OUTPUT):,} characters; read_tool_output with call "c7" gives all of it'
-    assert rest in said["text"]
+    message = next(one for one in short["messages"] if one["id"] == "a7")
+    assert message["shortened"]
+    hint = f'of {len(OUTPUT):,} characters; read_tool_output with call "c7" gives all of it'
+    assert hint in message["text"]
     pieces: list[str] = []
     offset: int | None = 0
     while offset is not None:
@@ -113,7 +132,7 @@ async def test_what_is_shortened_can_be_had_whole(archive: Archive) -> None:
     assert "give" in await error_of(archive, "read_tool_output", session=LONG, call="c-no")
 
 
-async def test_the_output_of_a_sub_agents_tool(archive: Archive) -> None:
+async def test_outputs_of_sub_agents_can_be_read(archive: Archive) -> None:
     store = await archive.store()
     inner = next(
         part
@@ -126,7 +145,7 @@ async def test_the_output_of_a_sub_agents_tool(archive: Archive) -> None:
     assert answer["total_chars"] > 10
 
 
-async def test_cursors_lead_through_everything_also_when_answers_are_small(archive: Archive) -> None:
+async def test_cursors_page_through_all_results_with_a_small_limit(archive: Archive) -> None:
     for tool, name, wanted in (
         ("search_sessions", "found", {"query": "harbour", "session": LONG, "limit": 50}),
         ("list_sessions", "sessions", {"limit": 5}),
@@ -144,24 +163,24 @@ async def test_cursors_lead_through_everything_also_when_answers_are_small(archi
         assert seen == [one.get("message") or one["id"] for one in whole[name]]
 
 
-async def test_secrets_are_replaced_wherever_they_stand(archive: Archive) -> None:
+async def test_secrets_are_redacted_in_every_result(archive: Archive) -> None:
     for answer in (
         await ask(archive, "read_session", session=SECRET),
         await ask(archive, "search_sessions", query="beacon"),
         await ask(archive, "search_sessions", query="word deploys"),
         await ask(archive, "list_sessions", project="/srv/secret"),
-        await list_resources(archive, {}),
-        await read_resource(archive, {"uri": f"partita://thread/{SECRET}"}, DIALECT),
+        await listed_resources(archive),
+        await read_resource(archive, f"partita://thread/{SECRET}"),
     ):
         assert "[redacted: github token 1]" in str(answer)
-        # Not even the beginning of one, where a passage is cut.
+        # Neither the beginning nor the end of a secret is left where a passage is cut.
         assert TOKEN[:10] not in str(answer)
         assert TOKEN[-10:] not in str(answer)
 
 
 @pytest.fixture
 async def keys(tmp_path: Path) -> AsyncIterator[Archive]:
-    """A thread whose outputs hold secrets in awkward places."""
+    """A thread whose outputs contain secrets in places that are hard to redact."""
     path = tmp_path / "store.db"
     outputs: dict[str, ToolOutput] = {
         "border": TextOutput("x" * 790 + f" {TOKEN} " + "y" * 100_000),
@@ -184,7 +203,7 @@ async def keys(tmp_path: Path) -> AsyncIterator[Archive]:
     await archive.close()
 
 
-async def test_a_secret_where_an_answer_is_cut_is_taken_out_whole(keys: Archive) -> None:
+async def test_a_secret_at_a_cut_is_redacted_completely(keys: Archive) -> None:
     for offset, most in ((0, 1000), (800, 1000), (820, 1000), (0, 2000)):
         answer = await ask(
             keys, "read_tool_output", session="t", call="border", offset=offset, max_chars=most
@@ -198,12 +217,12 @@ async def test_a_secret_where_an_answer_is_cut_is_taken_out_whole(keys: Archive)
     assert "ghp_" not in str(full)
 
 
-async def test_a_secret_deep_in_a_long_output_that_is_found(keys: Archive) -> None:
+async def test_a_secret_inside_a_long_found_output_is_redacted(keys: Archive) -> None:
     (found,) = (await ask(keys, "search_sessions", query="lantern buoy"))["found"]
     assert "**lantern** [redacted: github token 1] **buoy**" in found["passage"]
 
 
-async def test_a_secret_that_only_its_name_tells(keys: Archive) -> None:
+async def test_a_secret_known_only_by_its_member_name_is_redacted(keys: Archive) -> None:
     (found,) = (await ask(keys, "search_sessions", query="anchor"))["found"]
     output = await ask(keys, "read_tool_output", session="t", call="named")
     for text in (found["passage"], output["text"]):
@@ -211,34 +230,35 @@ async def test_a_secret_that_only_its_name_tells(keys: Archive) -> None:
         assert "[redacted: password 1]" in text
 
 
-async def test_in_one_answer_a_mark_stands_for_one_secret(tmp_path: Path) -> None:
+async def test_in_one_result_each_secret_has_its_own_mark(tmp_path: Path) -> None:
     other = TOKEN.replace("a1B2", "z9Y8")
     path = tmp_path / "store.db"
     async with open_store(path) as store:
         await store.threads.create("t")
-        said = {0: TOKEN, 14: other, 28: TOKEN}
-        messages = [UserMessage(id=f"m{number}", content=said.get(number, "-")) for number in range(30)]
+        texts = {0: TOKEN, 14: other, 28: TOKEN}
+        messages = [UserMessage(id=f"m{number}", content=texts.get(number, "-")) for number in range(30)]
         await store.messages.save(messages, thread_id="t")
     archive = Archive(str(path))
-    told = [one["text"] for one in (await ask(archive, "read_session", session="t"))["messages"]]
-    assert [told[number] for number in said] == [f"[redacted: github token {number}]" for number in (1, 2, 1)]
+    read = [one["text"] for one in (await ask(archive, "read_session", session="t"))["messages"]]
+    marks = [f"[redacted: github token {number}]" for number in (1, 2, 1)]
+    assert [read[number] for number in texts] == marks
     await archive.close()
 
 
-async def test_unless_they_are_wanted(store_path: Path) -> None:
+async def test_redaction_can_be_turned_off(store_path: Path) -> None:
     archive = Archive(str(store_path), redact=False)
     assert TOKEN in str(await ask(archive, "read_session", session=SECRET))
     await archive.close()
 
 
-async def test_what_is_hidden_stays_hidden(archive: Archive) -> None:
+async def test_hidden_messages_are_never_shown(archive: Archive) -> None:
     assert "hidden" not in str(await ask(archive, "read_session", session=SECRET))
     assert "hidden" not in str(await ask(archive, "search_sessions", query="beacon"))
     assert (await ask(archive, "search_sessions", query="hidden"))["found"] == []
-    assert "hidden" not in str(await read_resource(archive, {"uri": f"partita://thread/{SECRET}"}, DIALECT))
+    assert "hidden" not in await read_resource(archive, f"partita://thread/{SECRET}")
 
 
-async def test_a_message_of_another_branch_can_be_read_where_it_was_found(archive: Archive) -> None:
+async def test_a_found_message_of_another_branch_can_be_read(archive: Archive) -> None:
     (found,) = (await ask(archive, "search_sessions", query="another way", project="/srv/secret"))["found"]
     answer = await ask(archive, "read_session", session=SECRET, around=found["message"])
     assert [one["id"] for one in answer["messages"]] == ["s1", "s2", "s4"]
@@ -251,7 +271,7 @@ async def narrow(store_path: Path) -> AsyncIterator[Archive]:
     await archive.close()
 
 
-async def test_nothing_outside_the_scope_can_be_seen(narrow: Archive) -> None:
+async def test_sessions_outside_the_scope_cannot_be_read(narrow: Archive) -> None:
     assert [one["id"] for one in (await ask(narrow, "list_sessions"))["sessions"]] == [SECRET]
     assert (await ask(narrow, "read_session", session="last"))["session"] == SECRET
     assert (await ask(narrow, "search_sessions", query="harbour"))["found"] == []
@@ -259,14 +279,16 @@ async def test_nothing_outside_the_scope_can_be_seen(narrow: Archive) -> None:
     assert (await ask(narrow, "usage_statistics", by=["project"]))["rows"][0]["key"] == {
         "project": "/srv/secret"
     }
-    for given in (LONG, "long", "demo-picnic"):
-        assert "no session" in await error_of(narrow, "read_session", session=given)
+    for session in (LONG, "long", "demo-picnic"):
+        assert "no session" in await error_of(narrow, "read_session", session=session)
     assert "no session" in await error_of(narrow, "read_tool_output", session=LONG, call="c7")
     other = await error_of(narrow, "list_sessions", project="/srv/long")
     assert "only the project '/srv/secret' can be seen here" in other
 
 
-async def test_a_project_by_the_folder_one_is_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_dot_means_the_project_of_the_current_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = tmp_path / "store.db"
     async with open_store(path) as store:
         await store.threads.create("here", project=str(tmp_path))
@@ -277,7 +299,7 @@ async def test_a_project_by_the_folder_one_is_in(tmp_path: Path, monkeypatch: py
     await archive.close()
 
 
-async def test_an_owner_sees_what_is_theirs(tmp_path: Path) -> None:
+async def test_an_owner_sees_only_their_sessions(tmp_path: Path) -> None:
     path = tmp_path / "store.db"
     async with open_store(path) as store:
         for owner in ("ada", "bob"):
@@ -291,64 +313,64 @@ async def test_an_owner_sees_what_is_theirs(tmp_path: Path) -> None:
     await ada.close()
 
 
-WRONG: dict[str, tuple[str, JsonObject, str]] = {
+INVALID: dict[str, tuple[str, JsonObject, str]] = {
     "an unknown argument": ("list_sessions", {"agnet": "x"}, "list_sessions takes agent, project"),
-    "a text for a number": ("list_sessions", {"limit": "5"}, "$.limit"),
-    "too many": ("list_sessions", {"limit": 1000}, "<= 100"),
-    "too large": ("list_sessions", {"max_chars": 10**9}, "<= 200000"),
-    "no time": ("list_sessions", {"since": "soon"}, "3h or 7d"),
-    "nothing to search": ("search_sessions", {}, "query (required)"),
+    "a string instead of a number": ("list_sessions", {"limit": "5"}, "$.limit"),
+    "a limit that is too large": ("list_sessions", {"limit": 1000}, "<= 100"),
+    "a size that is too large": ("list_sessions", {"max_chars": 10**9}, "<= 200000"),
+    "an invalid time": ("list_sessions", {"since": "soon"}, "3h or 7d"),
+    "a missing argument": ("search_sessions", {}, "query (required)"),
     "an unknown role": ("search_sessions", {"query": "a", "role": "robot"}, "$.role"),
-    "a cursor that was made up": ("search_sessions", {"query": "a", "cursor": "?"}, "cursor"),
-    "two ways to choose": (
+    "an invalid cursor": ("search_sessions", {"query": "a", "cursor": "?"}, "cursor"),
+    "arguments that exclude each other": (
         "read_session",
         {"session": "last", "last": 1, "around": "x"},
         "exclude each other",
     ),
-    "the beginning of several ids": ("read_session", {"session": "demo"}, "give more of it: 'demo-"),
-    "by the same thing twice": ("usage_statistics", {"by": ["day", "day"]}, "two different ones"),
+    "an ambiguous id": ("read_session", {"session": "demo"}, "give more of it: 'demo-"),
+    "the same key twice": ("usage_statistics", {"by": ["day", "day"]}, "two different ones"),
 }
 
 
-@each_row(("tool", "given", "hint"), WRONG.values(), ids=WRONG)
-async def test_what_a_model_does_wrong_is_told_so_that_it_can_do_better(
-    archive: Archive, tool: str, given: JsonObject, hint: str
+@each_row(("tool", "arguments", "hint"), INVALID.values(), ids=INVALID)
+async def test_invalid_arguments_are_results_with_a_hint(
+    archive: Archive, tool: str, arguments: JsonObject, hint: str
 ) -> None:
-    assert hint in await error_of(archive, tool, **given)
+    assert hint in await error_of(archive, tool, **arguments)
 
 
-async def test_no_archive_yet_and_then_there_is_one(tmp_path: Path) -> None:
+async def test_an_archive_is_found_once_it_exists(tmp_path: Path) -> None:
     path = tmp_path / "new" / "store.db"
     archive = Archive(str(path))
-    for tool, given in (("list_sessions", {}), ("search_sessions", {"query": "a"})):
-        assert "`partita import` brings in" in await error_of(archive, tool, **given)
-    assert not path.parent.exists()  # looking makes nothing
+    for tool, arguments in (("list_sessions", {}), ("search_sessions", {"query": "a"})):
+        assert "`partita import` brings in" in await error_of(archive, tool, **arguments)
+    assert not path.parent.exists()  # reading creates nothing
     async with open_store(path) as store:
         await store.threads.create("t", title="The first")
     assert (await ask(archive, "list_sessions"))["sessions"][0]["title"] == "The first"
     await archive.close()
 
 
-def spoil_nothing(path: Path) -> None:
+def write_nothing(path: Path) -> None:
     path.write_bytes(b"")
 
 
-def write_words(path: Path) -> None:
-    path.write_text("These are my notes, and no database at all.")
+def write_text(path: Path) -> None:
+    path.write_text("These are notes, not a database.")
 
 
-async def test_files_that_are_no_archive(tmp_path: Path) -> None:
-    for spoil, told in ((spoil_nothing, "no archive yet"), (write_words, "not a")):
-        path = tmp_path / spoil.__name__
-        spoil(path)
+async def test_a_file_that_is_not_an_archive_is_not_changed(tmp_path: Path) -> None:
+    for write, message in ((write_nothing, "no archive yet"), (write_text, "not a")):
+        path = tmp_path / write.__name__
+        write(path)
         before = path.read_bytes()
         archive = Archive(str(path))
-        assert told in await error_of(archive, "list_sessions")
+        assert message in await error_of(archive, "list_sessions")
         assert path.read_bytes() == before
         await archive.close()
 
 
-async def test_an_archive_of_a_newer_partita_is_left_alone(tmp_path: Path) -> None:
+async def test_an_archive_of_a_newer_version_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "store.db"
     async with open_store(path):
         pass
@@ -359,7 +381,7 @@ async def test_an_archive_of_a_newer_partita_is_left_alone(tmp_path: Path) -> No
     await archive.close()
 
 
-async def test_a_locked_archive_is_told_and_then_read(tmp_path: Path) -> None:
+async def test_a_locked_archive_is_reported_and_read_once_unlocked(tmp_path: Path) -> None:
     path = tmp_path / "store.db"
     async with open_store(path) as store:
         await store.threads.create("t")
@@ -372,7 +394,7 @@ async def test_a_locked_archive_is_told_and_then_read(tmp_path: Path) -> None:
     await archive.close()
 
 
-async def test_what_is_added_meanwhile_is_there(tmp_path: Path) -> None:
+async def test_messages_added_while_the_server_runs_are_read(tmp_path: Path) -> None:
     path = tmp_path / "store.db"
     async with open_store(path) as store:
         await store.threads.create("t")
@@ -385,7 +407,7 @@ async def test_what_is_added_meanwhile_is_there(tmp_path: Path) -> None:
         await archive.close()
 
 
-async def test_days_begin_where_the_archive_is(tmp_path: Path) -> None:
+async def test_days_begin_in_the_time_zone_of_the_archive(tmp_path: Path) -> None:
     from zoneinfo import ZoneInfo
 
     path = tmp_path / "store.db"
@@ -407,30 +429,27 @@ async def test_days_begin_where_the_archive_is(tmp_path: Path) -> None:
         await archive.close()
 
 
-async def test_a_long_session_as_a_resource_says_where_it_is_cut(archive: Archive) -> None:
-    result = await read_resource(archive, {"uri": f"partita://thread/{LONG}"}, DIALECT)
-    text: str = result["contents"][0]["text"]
-    assert MOST / 2 < len(text) < MOST + 600
+async def test_a_long_resource_says_where_it_is_cut(archive: Archive) -> None:
+    text = await read_resource(archive, f"partita://thread/{LONG}")
+    assert MAX_CHARS / 2 < len(text) < MAX_CHARS + 600
     assert text.endswith("read_session reads on from there.*\n")
 
 
-async def test_any_id_has_an_address(tmp_path: Path) -> None:
+async def test_every_session_id_has_a_resource_uri(tmp_path: Path) -> None:
     path = tmp_path / "store.db"
     async with open_store(path) as store:
         await store.threads.create("a b/c%20?é", title="Odd")
     archive = Archive(str(path))
-    (listed,) = (await list_resources(archive, {}))["resources"]
-    assert listed["uri"] == "partita://thread/a%20b%2Fc%2520%3F%C3%A9"
-    (content,) = (await read_resource(archive, {"uri": listed["uri"]}, DIALECT))["contents"]
-    assert "\n# Odd\n" in content["text"]
+    (listed,) = await listed_resources(archive)
+    assert listed.uri == "partita://thread/a%20b%2Fc%2520%3F%C3%A9"
+    assert "\n# Odd\n" in await read_resource(archive, listed.uri)
     await archive.close()
 
 
-def test_every_tool_says_what_it_takes() -> None:
-    for tool in TOOLS:
-        schema = tool.told(DIALECT)["inputSchema"]
+def test_every_argument_has_a_description() -> None:
+    for tool in TOOLS.values():
+        schema = tool.input_schema
         assert schema["type"] == "object"
-        assert BY_NAME[tool.name] is tool
         undescribed = [
             name
             for name, property_ in schema["properties"].items()
@@ -439,7 +458,7 @@ def test_every_tool_says_what_it_takes() -> None:
         assert undescribed == []
 
 
-async def test_an_error_while_opening_is_ours(tmp_path: Path) -> None:
+async def test_an_invalid_store_url_is_an_error_result(tmp_path: Path) -> None:
     archive = Archive("ftp://nowhere")
     with pytest.raises(PartitaError, match="no store has URLs with ftp://"):
         await archive.store()

@@ -1,1 +1,1 @@
-"""The archive for agents: a Model Context Protocol server that reads, over lines of JSON."""
+"""The MCP server: tools, resources and prompts with which agents read past sessions."""

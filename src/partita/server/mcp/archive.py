@@ -1,31 +1,64 @@
-"""The archive as the tools see it: a store that is opened when it is needed, narrowed, without secrets."""
+"""The archive as the tools see it: a store that is opened when needed, limited to a scope, with redaction."""
 
 import asyncio
 import contextlib
 from datetime import UTC, datetime, tzinfo
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from partita.errors import ConflictError, NotFoundError, PartitaError, StoreError, UnavailableError
 from partita.store.values import ThreadFilter
 from partita.types.threads import Thread
 from partita.types.times import parse_time_expression
 
-from .cleaning import Cleaner
-from .scope import Scope
+from .redaction import ResultRedactor
 
-if TYPE_CHECKING:  # it takes longer to load than a client should wait for the first answer
+if TYPE_CHECKING:  # imported when the store is opened: the response to `initialize` does not wait for it
     from partita.store.store import Store
 
 LAST: Final = "last"
 PATIENCE: Final = 5.0
-"""How many seconds a lock is waited for: a model that waits longer has given up."""
+"""How many seconds to wait for a locked database. Clients give up on tools that take much longer."""
 
 CANDIDATES: Final = 8
 
 
+class Scope(NamedTuple):
+    """The agent and the project whose sessions can be read. `None` means all."""
+
+    agent: str | None = None
+    project: str | None = None
+
+    def agent_filter(self, requested: str | None) -> str | None:
+        """The agent to filter by when a call requests this one."""
+        return _narrowed("agent", self.agent, requested)
+
+    def project_filter(self, requested: str | None) -> str | None:
+        """The project to filter by when a call requests this one; `.` is the current folder."""
+        return _narrowed("project", self.project, None if requested is None else project_of(requested))
+
+    def contains(self, thread: Thread) -> bool:
+        """Whether a thread can be read."""
+        return self.agent in (None, thread.agent) and self.project in (None, thread.project)
+
+
+def _narrowed(name: str, fixed: str | None, requested: str | None) -> str | None:
+    if fixed is not None and requested not in (None, fixed):
+        raise NotFoundError(
+            f"only the {name} {fixed!r} can be seen here", where=name, hint=f"leave {name!r} out"
+        )
+    return requested if fixed is None else fixed
+
+
+def project_of(text: str) -> str:
+    """The project as it is stored with threads."""
+    if text.startswith(("~", ".")):
+        return str(Path(text).expanduser().resolve())
+    return text.rstrip("/") or text
+
+
 class Archive:
-    """What may be read. The store need not exist yet: each request looks again until there is one."""
+    """The sessions that can be read. If the store does not exist yet, each request looks for it again."""
 
     def __init__(
         self,
@@ -46,17 +79,17 @@ class Archive:
         self.zone = zone
 
     async def store(self) -> "Store":
-        """The store, opened if it is not yet. Who gives up waiting does not stop it for others."""
+        """The store, which is opened by the first call. A cancelled call does not stop the opening."""
         if self._opening is None:
             self._opening = asyncio.create_task(self._open())
         opening = self._opening
         try:
-            whole = await asyncio.shield(opening)
+            store = await asyncio.shield(opening)
         except Exception:
             if self._opening is opening:
                 self._opening = None
             raise
-        return whole if self._resource is None else whole.scoped(self._resource)
+        return store if self._resource is None else store.scoped(self._resource)
 
     async def _open(self) -> "Store":
         from partita.store.connection import open_store
@@ -72,67 +105,69 @@ class Archive:
         return await open_store(self._url, patience=self._patience)
 
     async def close(self) -> None:
-        """Let go of the store."""
+        """Close the store."""
         if self._opening is not None:
-            with contextlib.suppress(PartitaError):  # nobody asks any more
+            with contextlib.suppress(
+                PartitaError
+            ):  # it could not be opened: the call that waited has the error
                 await (await self._opening).close()
 
-    async def find(self, given: str) -> Thread:
-        """The session that is meant: by its id, by the beginning of its id, or as the last one."""
+    async def find(self, session: str) -> Thread:
+        """The thread of a session: by its id, by the beginning of its id, or the newest for `last`."""
         store = await self.store()
-        if given == LAST:
+        if session == LAST:
             page = await store.threads.list(
                 ThreadFilter(agent=self.scope.agent, project=self.scope.project), limit=1
             )
             if not page.items:
                 raise NotFoundError("there are no sessions yet", hint="`partita import` brings some in")
             return page.items[0]
-        return await self._exact(given) or await self._beginning_with(given)
+        return await self._with_id(session) or await self._with_id_prefix(session)
 
-    async def _exact(self, id: str) -> Thread | None:
+    async def _with_id(self, id: str) -> Thread | None:
         store = await self.store()
         try:
             thread = await store.threads.get(id)
         except ConflictError as error:
             error.hint = "the user can say whose: `partita mcp --resource OWNER`"
             raise
-        return thread if thread is not None and self.scope.holds(thread) else None
+        return thread if thread is not None and self.scope.contains(thread) else None
 
-    async def _beginning_with(self, given: str) -> Thread:
+    async def _with_id_prefix(self, prefix: str) -> Thread:
         store = await self.store()
-        ids = await store.threads.starting_with(given, limit=CANDIDATES + 1) if given else []
-        found = [thread for one in ids if (thread := await self._exact(one.id)) is not None]
+        ids = await store.threads.starting_with(prefix, limit=CANDIDATES + 1) if prefix else []
+        found = [thread for one in ids if (thread := await self._with_id(one.id)) is not None]
         if not found:
             raise NotFoundError(
-                f"no session {given!r}", hint="list_sessions and search_sessions give the ids of sessions"
+                f"no session {prefix!r}", hint="list_sessions and search_sessions give the ids of sessions"
             )
         if len(found) > 1:
             named = ", ".join(repr(thread.id) for thread in found[:CANDIDATES])
             raise StoreError(
-                f"{given!r} begins the ids of several sessions", hint=f"give more of it: {named}"
+                f"{prefix!r} begins the ids of several sessions", hint=f"give more of it: {named}"
             )
         return found[0]
 
-    def cleaner(self) -> Cleaner:
-        """What takes secrets out of an answer, if they are to be taken out."""
-        return Cleaner(redact=self._redact)
+    def redactor(self) -> ResultRedactor:
+        """A redactor for one result. It changes nothing if redaction is off."""
+        return ResultRedactor(enabled=self._redact)
 
-    def moment(self, text: str | None, name: str) -> datetime | None:
-        """The moment that an argument means."""
+    def parse_time(self, text: str | None, name: str) -> datetime | None:
+        """Parse the time argument with this name."""
         if text is None:
             return None
-        moment = parse_time_expression(text, datetime.now(self.zone))
-        if moment is None:
+        time = parse_time_expression(text, datetime.now(self.zone))
+        if time is None:
             raise StoreError(
                 f"{text[:80]!r} is no time",
                 where=name,
                 hint="write 2026-03-01, 2026-03-01T14:00Z, today, 3h or 7d",
             )
-        return moment
+        return time
 
 
 def _is_empty(path: Path) -> bool:
-    """Whether there is nothing to read yet."""
+    """Whether the file of the store is missing or empty."""
     try:
         return not path.exists() or (path.is_file() and not path.stat().st_size)
     except OSError as error:

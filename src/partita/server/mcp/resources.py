@@ -1,4 +1,4 @@
-"""Resources: sessions as Markdown, for clients that let people attach them."""
+"""Resources: sessions as Markdown, for clients in which people attach them."""
 
 import asyncio
 import re
@@ -6,113 +6,121 @@ from collections.abc import Sequence
 from typing import Final
 from urllib.parse import quote, unquote
 
+from mcp.shared.exceptions import MCPError
+from mcp_types import (
+    INTERNAL_ERROR,
+    INVALID_PARAMS,
+    ListResourcesResult,
+    ListResourceTemplatesResult,
+    ReadResourceResult,
+    Resource,
+    ResourceTemplate,
+    TextResourceContents,
+)
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+
 from partita.errors import NotFoundError, PartitaError
 from partita.store.values import MessageFilter, ThreadFilter
-from partita.types.json import JsonObject
 from partita.types.messages import Message
 from partita.types.threads import Thread
 
+from . import untrusted
 from .archive import Archive
-from .cleaning import beginning
-from .rpc import INTERNAL_ERROR, INVALID_PARAMS, NO_RESOURCE, RpcError
-from .untrusted import DESCRIPTION, marked
-from .versions import Dialect
-from .wording import time_of
+from .message_text import format_time
+from .redaction import beginning
+from .tool import MAX_TITLE
 
 PREFIX: Final = "partita://thread/"
-ADDRESS: Final = re.compile(rf"{PREFIX}(?P<id>.+)")
+URI: Final = re.compile(rf"{PREFIX}(?P<id>.+)")
 MARKDOWN: Final = "text/markdown"
-NEWEST: Final = 20
-AT_ONCE: Final = 20
-LONGEST_TITLE: Final = 200
-MOST: Final = 100_000
+PAGE_SIZE: Final = 20
+MAX_CHARS: Final = 100_000
 """How many characters a resource may have."""
 
-TEMPLATES: Final[JsonObject] = {
-    "resourceTemplates": [
-        {
-            "uriTemplate": f"{PREFIX}{{id}}",
-            "name": "session",
-            "title": "A past session",
-            "description": "A session as Markdown; id is that of the session, the beginning of it, or last. "
-            + DESCRIPTION,
-            "mimeType": MARKDOWN,
-        }
-    ]
-}
+RESOURCE_NOT_FOUND: Final = -32002
+"""The error code of an unknown resource until 2025-11-25. Later versions use `INVALID_PARAMS`."""
+
+SESSION: Final = ResourceTemplate(
+    uri_template=f"{PREFIX}{{id}}",
+    name="session",
+    title="A past session",
+    description="A session as Markdown; id is that of the session, the beginning of it, or last. "
+    + untrusted.DESCRIPTION,
+    mime_type=MARKDOWN,
+)
 
 
-async def list_resources(archive: Archive, params: JsonObject) -> JsonObject:
-    """The newest sessions, and a cursor for those before them."""
-    cursor = params.get("cursor")
+def list_templates() -> ListResourceTemplatesResult:
+    """The template of the URIs of sessions."""
+    return ListResourceTemplatesResult(resource_templates=[SESSION])
+
+
+async def list_resources(archive: Archive, cursor: str | None) -> ListResourcesResult:
+    """The newest sessions, and the cursor of the next page. Without an archive, the list is empty."""
     try:
         store = await archive.store()
         page = await store.threads.list(
             ThreadFilter(agent=archive.scope.agent, project=archive.scope.project),
-            limit=NEWEST,
-            cursor=cursor if isinstance(cursor, str) else None,
+            limit=PAGE_SIZE,
+            cursor=cursor,
         )
     except NotFoundError:  # there is no archive yet
-        return {"resources": []}
+        return ListResourcesResult(resources=[])
     except PartitaError as error:
-        raise RpcError(INVALID_PARAMS if cursor else INTERNAL_ERROR, str(error)) from None
-    listed = await store.threads.with_display_titles(page.items)
-    told: JsonObject = {"resources": [_listed(thread) for thread in await archive.cleaner().clean(listed)]}
-    return told if page.next is None else told | {"nextCursor": page.next}
+        raise MCPError(INVALID_PARAMS if cursor else INTERNAL_ERROR, str(error)) from error
+    titled = await store.threads.with_display_titles(page.items)
+    listed = [_resource(thread) for thread in await archive.redactor().redact(titled)]
+    return ListResourcesResult(resources=listed, next_cursor=page.next)
 
 
-def _listed(thread: Thread) -> JsonObject:
-    facts = ["untrusted text of a session", thread.agent, thread.project, time_of(thread.updated_at)]
-    return {
-        "uri": f"{PREFIX}{quote(thread.id, safe='')}",
-        "name": " ".join((thread.title or thread.id)[:LONGEST_TITLE].split()),
-        "description": " · ".join(fact for fact in facts if fact),
-        "mimeType": MARKDOWN,
-    }
+def _resource(thread: Thread) -> Resource:
+    facts = ["untrusted text of a session", thread.agent, thread.project, format_time(thread.updated_at)]
+    return Resource(
+        uri=f"{PREFIX}{quote(thread.id, safe='')}",
+        name=" ".join((thread.title or thread.id)[:MAX_TITLE].split()),
+        description=" · ".join(fact for fact in facts if fact),
+        mime_type=MARKDOWN,
+    )
 
 
-async def read_resource(archive: Archive, params: JsonObject, dialect: Dialect) -> JsonObject:
-    """A session as Markdown, as much of it as there is room for."""
-    address = params.get("uri")
-    found = ADDRESS.fullmatch(address) if isinstance(address, str) else None
-    if found is None:
-        raise _missing(dialect, f"no resource {address!r}: there is {PREFIX}{{id}}", address)
+async def read_resource(archive: Archive, uri: str, protocol_version: str) -> ReadResourceResult:
+    """A session as Markdown, as much of it as fits."""
     try:
-        thread = await archive.find(unquote(found["id"]))
-        text = await _markdown(archive, thread)
+        found = URI.fullmatch(uri)
+        if found is None:
+            raise NotFoundError(f"no resource {uri!r}: there is {SESSION.uri_template}")
+        text = await _markdown(archive, await archive.find(unquote(found["id"])))
     except NotFoundError as error:
-        raise _missing(dialect, str(error), address) from None
+        code = INVALID_PARAMS if protocol_version in MODERN_PROTOCOL_VERSIONS else RESOURCE_NOT_FOUND
+        raise MCPError(code, str(error), {"uri": uri}) from error
     except PartitaError as error:
-        raise RpcError(INTERNAL_ERROR, str(error)) from None
-    return {"contents": [{"uri": address, "mimeType": MARKDOWN, "text": text}]}
-
-
-def _missing(dialect: Dialect, message: str, address: object) -> RpcError:
-    return RpcError(INVALID_PARAMS if dialect.stateless else NO_RESOURCE, message, {"uri": address})
+        raise MCPError(INTERNAL_ERROR, str(error)) from error
+    return ReadResourceResult(contents=[TextResourceContents(uri=uri, mime_type=MARKDOWN, text=text)])
 
 
 async def _markdown(archive: Archive, thread: Thread) -> str:
     from partita.server.sharing.shared_file import markdown
 
-    store, cleaner = await archive.store(), archive.cleaner()
+    store, redactor = await archive.store(), archive.redactor()
     messages: list[Message] = []
-    after, left = 0, True
-    while left and len("".join(markdown(thread, messages))) <= MOST:
-        page = await store.messages.list(thread.id, MessageFilter(after=after), limit=AT_ONCE)
-        messages += await cleaner.clean(page.items, beginning(MOST))
-        after, left = (messages[-1].seq or 0) if messages else 0, page.has_more
-    told = await cleaner.clean(thread)
-    return await asyncio.to_thread(_fitted, told, messages, left=left)
+    after, has_more = 0, True
+    while has_more and len("".join(markdown(thread, messages))) <= MAX_CHARS:
+        page = await store.messages.list(thread.id, MessageFilter(after=after), limit=PAGE_SIZE)
+        messages += await redactor.redact(page.items, beginning(MAX_CHARS))
+        after, has_more = (messages[-1].seq or 0) if messages else 0, page.has_more
+    redacted = await redactor.redact(thread)
+    return await asyncio.to_thread(_fitting, redacted, messages, has_more=has_more)
 
 
-def _fitted(thread: Thread, messages: Sequence[Message], *, left: bool) -> str:
-    """The messages that have room, from the first on; of the first one, as much as has."""
+def _fitting(thread: Thread, messages: Sequence[Message], *, has_more: bool) -> str:
+    """The first messages, as many as fit. If even the first one does not fit, it is cut."""
     from partita.server.sharing.shared_file import markdown
 
     kept = len(messages)
-    while len(text := "".join(markdown(thread, messages[:kept]))) > MOST and kept > 1:
+    while len(text := "".join(markdown(thread, messages[:kept]))) > MAX_CHARS and kept > 1:
         kept -= 1
-    if kept == len(messages) and not left and len(text) <= MOST:
-        return marked(text)
+    if kept == len(messages) and not has_more and len(text) <= MAX_CHARS:
+        return untrusted.marked(text)
     last = messages[kept - 1].seq
-    return f"{marked(text[:MOST])}\n\n*Cut after message {last}: read_session reads on from there.*\n"
+    cut = f"*Cut after message {last}: read_session reads on from there.*\n"
+    return f"{untrusted.marked(text[:MAX_CHARS])}\n\n{cut}"

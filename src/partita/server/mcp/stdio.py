@@ -1,120 +1,206 @@
-"""Lines from a stream, answers to another: each has a thread, so that neither keeps requests waiting."""
+"""Serves an archive over stdin and stdout, with the transport of the `mcp` package.
+
+The package itself reads stdin in a thread that cannot be interrupted, and cancels unfinished requests when
+stdin ends. Here daemon threads read and write, so that a signal ends the server at once. When stdin ends, the
+server finishes its requests first, so that `echo REQUEST | partita mcp` prints a response.
+"""
 
 import asyncio
 import contextlib
+import logging
 import os
 import signal
-from collections.abc import Coroutine, Generator
+from collections.abc import AsyncGenerator, AsyncIterator, Generator
 from queue import SimpleQueue
 from threading import Thread
-from typing import Any, BinaryIO, Final, Protocol, TypeAlias
+from typing import BinaryIO, Final, Protocol, TypeAlias, cast
+
+import anyio
+from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
+from mcp.server.stdio import stdio_server
+from mcp.shared._stream_protocols import ReadStream, WriteStream
+from mcp.shared.message import SessionMessage
+from mcp_types import JSONRPCError, JSONRPCNotification, JSONRPCRequest, JSONRPCResponse
 
 from .archive import Archive
-from .connection import Connection
+from .server import create_server
 
-LONGEST: Final = 4 * 1024 * 1024
+LOG: Final = logging.getLogger("partita.mcp")
+
+MAX_LINE: Final = 4 * 1024 * 1024
 """How many bytes a line may have."""
 
-AT_ONCE: Final = 64 * 1024
-
-Lines: TypeAlias = asyncio.Queue[bytes | None]
+READ_SIZE: Final = 64 * 1024
 
 
-class Stream(Protocol):
-    """Bytes in or out, as many at a time as there are."""
+class RawStream(Protocol):
+    """An unbuffered binary stream."""
 
     def read(self, size: int, /) -> bytes | None:
-        """Some bytes; none at the end."""
+        """Read available bytes; none at the end."""
         ...
 
     def write(self, data: bytes, /) -> int | None:
-        """Write bytes, and tell how many."""
+        """Write bytes, and return how many were written."""
         ...
 
 
-async def serve(archive: Archive, reader: Stream, writer: Stream) -> None:
-    """Answer until the reader ends, somebody asks to stop, or nobody reads the answers any more."""
-    lines: Lines = asyncio.Queue()
-    answers: SimpleQueue[bytes | None] = SimpleQueue()
-    stopped = asyncio.Event()
-    connection = Connection(archive, answers.put)
-    loop = asyncio.get_running_loop()
-    Thread(target=_read, args=(reader, loop, lines), daemon=True, name="partita-mcp-read").start()
-    writing = Thread(
-        target=_write, args=(writer, answers, loop, stopped), daemon=True, name="partita-mcp-write"
-    )
-    writing.start()
-    with _stopped_by_signals(stopped):
-        await _until(stopped, _take_all(connection, lines))
-    await connection.stop()
-    answers.put(None)
-    if not stopped.is_set():
-        await asyncio.to_thread(writing.join)
+async def serve(archive: Archive, reader: RawStream, writer: RawStream) -> None:
+    """Serve until the input ends, a signal stops the process, or the output is closed."""
+    serving = asyncio.ensure_future(_serve(archive, reader, writer))
+    with _cancelled_by_signals(serving), contextlib.suppress(asyncio.CancelledError):
+        await serving
     await archive.close()
 
 
-async def _take_all(connection: Connection, lines: Lines) -> None:
-    while (text := await lines.get()) is not None:
-        if len(text) > LONGEST:
-            connection.too_long(LONGEST)
+async def _serve(archive: Archive, reader: RawStream, writer: RawStream) -> None:
+    serving = asyncio.current_task()
+    assert serving is not None
+    lines = InputLines(reader)
+    output = Output(writer, serving)
+    server = create_server(archive)
+    # `stdio_server` iterates over its input, and calls `write` and `flush` of its output.
+    files = cast("anyio.AsyncFile[str]", lines), cast("anyio.AsyncFile[str]", output)
+    async with stdio_server(*files) as streams, _waiting_for_responses(*streams) as (received, sent):
+        await server.run(received, sent, server.create_initialization_options())
+    await output.close()
+
+
+class InputLines:
+    """The lines of the input. Lines that are too long are skipped."""
+
+    def __init__(self, reader: RawStream) -> None:
+        self._reader = reader
+        self._lines: asyncio.Queue[bytes | None] = asyncio.Queue()
+        self._loop = asyncio.get_running_loop()
+        Thread(target=self._read, daemon=True, name="partita-mcp-read").start()
+
+    async def __aiter__(self) -> AsyncIterator[str]:
+        while (line := await self._lines.get()) is not None:
+            if len(line) > MAX_LINE:
+                LOG.warning("a line with more than %s bytes was skipped", MAX_LINE)
+            elif line.strip():
+                yield line.decode(errors="replace")
+
+    def _read(self) -> None:
+        """Queue every line; of one that is too long, only as much as shows that it is."""
+        begun = b""
+        with contextlib.suppress(OSError, ValueError, RuntimeError):  # the stream or the loop is closed
+            while piece := self._reader.read(READ_SIZE):
+                *lines, begun = (begun[: MAX_LINE + 1] + piece).split(b"\n")
+                for line in lines:
+                    self._queue(line)
+            self._queue(begun)
+        with contextlib.suppress(RuntimeError):
+            self._queue(None)
+
+    def _queue(self, line: bytes | None) -> None:
+        self._loop.call_soon_threadsafe(self._lines.put_nowait, line)
+
+
+class Output:
+    """The output. If it is closed by the client, the serving task is cancelled."""
+
+    def __init__(self, writer: RawStream, serving: asyncio.Task[None]) -> None:
+        self._writer = writer
+        self._serving = serving
+        self._texts: SimpleQueue[bytes | None] = SimpleQueue()
+        self._loop = asyncio.get_running_loop()
+        self._done = asyncio.Event()
+        Thread(target=self._write, daemon=True, name="partita-mcp-write").start()
+
+    async def write(self, text: str) -> None:
+        """Queue a text."""
+        self._texts.put(text.encode())
+
+    async def flush(self) -> None:
+        """Do nothing: the stream is unbuffered."""
+
+    async def close(self) -> None:
+        """Wait until everything is written."""
+        self._texts.put(None)
+        await self._done.wait()
+
+    def _write(self) -> None:
+        try:
+            while (data := self._texts.get()) is not None:
+                while data:
+                    data = data[self._writer.write(data) or 0 :]
+        except (OSError, ValueError):  # the client has closed it
+            then = self._serving.cancel
         else:
-            connection.take(text)
-    await connection.finish()
+            then = self._done.set
+        with contextlib.suppress(RuntimeError):  # the loop is closed
+            self._loop.call_soon_threadsafe(then)
 
 
-async def _until(stopped: asyncio.Event, work: Coroutine[Any, Any, None]) -> None:
-    """Do work, but no longer than until somebody asks to stop."""
-    doing, waiting = asyncio.ensure_future(work), asyncio.ensure_future(stopped.wait())
-    await asyncio.wait([doing, waiting], return_when=asyncio.FIRST_COMPLETED)
-    for task in (doing, waiting):
-        task.cancel()
-    await asyncio.gather(doing, waiting, return_exceptions=True)
+Received: TypeAlias = SessionMessage | Exception
+"""A message, or the error of a line that is not one."""
+
+
+@contextlib.asynccontextmanager
+async def _waiting_for_responses(
+    received: ReadStream[Received], sent: WriteStream[SessionMessage]
+) -> AsyncGenerator[tuple[ReadStream[Received], WriteStream[SessionMessage]], None]:
+    """The same streams, except that the received one ends only when all requests have their responses."""
+    unanswered: set[str] = set()
+    changed = asyncio.Event()
+
+    async def forward_requests(target: MemoryObjectSendStream[Received]) -> None:
+        async with received, target:
+            async for message in received:
+                _track(message, unanswered)
+                await target.send(message)
+            while unanswered:
+                changed.clear()
+                await changed.wait()
+
+    async def forward_responses(source: MemoryObjectReceiveStream[SessionMessage]) -> None:
+        async with sent, source:
+            async for message in source:
+                await sent.send(message)
+                _track(message, unanswered)
+                changed.set()
+
+    requests_in, requests = anyio.create_memory_object_stream[Received](0)
+    responses, responses_out = anyio.create_memory_object_stream[SessionMessage](0)
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(forward_requests, requests_in)
+        tasks.start_soon(forward_responses, responses_out)
+        yield requests, responses
+
+
+def _track(message: Received, unanswered: set[str]) -> None:
+    """Note that a request needs a response, or no longer needs one."""
+    match message:
+        case SessionMessage(message=JSONRPCRequest(id=id_)):
+            unanswered.add(str(id_))
+        case SessionMessage(message=JSONRPCResponse(id=id_) | JSONRPCError(id=id_)):
+            unanswered.discard(str(id_))
+        case SessionMessage(message=JSONRPCNotification(method="notifications/cancelled", params=params)):
+            unanswered.discard(str((params or {}).get("requestId")))
+        case _:
+            pass
 
 
 @contextlib.contextmanager
-def _stopped_by_signals(stopped: asyncio.Event) -> Generator[None, None, None]:
+def _cancelled_by_signals(task: asyncio.Task[None]) -> Generator[None, None, None]:
     loop = asyncio.get_running_loop()
     signals = (signal.SIGINT, signal.SIGTERM)
-    with contextlib.suppress(NotImplementedError, RuntimeError, ValueError):  # not here: Ctrl-C raises
+    with contextlib.suppress(
+        NotImplementedError, RuntimeError, ValueError
+    ):  # no handlers here: Ctrl-C raises
         for each in signals:
-            loop.add_signal_handler(each, stopped.set)
+            loop.add_signal_handler(each, task.cancel)
     yield
     with contextlib.suppress(NotImplementedError, RuntimeError, ValueError):
         for each in signals:
             loop.remove_signal_handler(each)
 
 
-def _read(reader: Stream, loop: asyncio.AbstractEventLoop, lines: Lines) -> None:
-    """Hand on every line; of one that is too long, as much as shows that it is. `None`: there are no more."""
-    begun = b""
-    with contextlib.suppress(OSError, ValueError, RuntimeError):  # the stream, or the loop, is gone
-        while piece := reader.read(AT_ONCE):
-            *whole, begun = (begun[: LONGEST + 1] + piece).split(b"\n")
-            for text in whole:
-                loop.call_soon_threadsafe(lines.put_nowait, text)
-        loop.call_soon_threadsafe(lines.put_nowait, begun)
-    with contextlib.suppress(RuntimeError):
-        loop.call_soon_threadsafe(lines.put_nowait, None)
-
-
-def _write(
-    writer: Stream,
-    answers: "SimpleQueue[bytes | None]",
-    loop: asyncio.AbstractEventLoop,
-    stopped: asyncio.Event,
-) -> None:
-    try:
-        while (text := answers.get()) is not None:
-            while text:
-                text = text[writer.write(text) or 0 :]
-    except (OSError, ValueError):  # nobody reads any more
-        with contextlib.suppress(RuntimeError):
-            loop.call_soon_threadsafe(stopped.set)
-
-
-def unbuffered(stream: BinaryIO) -> Stream:
-    """What is below a standard stream: while a thread waits in the stream itself, no process can end."""
+def unbuffered(stream: BinaryIO) -> RawStream:
+    """The raw stream of a standard stream. A process cannot exit while a thread waits in a buffered one."""
     with contextlib.suppress(OSError, AttributeError):
         os.set_blocking(stream.fileno(), True)
-    raw: Stream = getattr(stream, "raw", stream)
+    raw: RawStream = getattr(stream, "raw", stream)
     return raw

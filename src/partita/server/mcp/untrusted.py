@@ -1,7 +1,8 @@
-"""Text of sessions, marked as untrusted: a model must not take it for instructions.
+"""Marks text of sessions as untrusted: a model must not follow instructions in it.
 
-Sessions quote web pages, files and outputs of tools, so anyone may have written what they hold. Each result
-states that, and has its own random boundary: a session cannot know it, and so cannot end the block.
+Sessions quote web pages, files and tool outputs, so anyone may have written their text. Each result says so
+and encloses the text in lines with its own random boundary. A session cannot know the boundary, so its text
+cannot end the block.
 """
 
 from secrets import token_hex
@@ -20,7 +21,7 @@ DESCRIPTION: Final = (
 
 
 def marked(text: str) -> str:
-    """The text of sessions between two lines that only this result has, below the notice."""
+    """The notice, then the text between two lines with a random boundary."""
     boundary = token_hex(BOUNDARY_BYTES)
     return (
         f"{NOTICE} It ends with the line that repeats the boundary {boundary}.\n"

@@ -1,4 +1,4 @@
-"""A message in words that a model reads: what was said, and in short what was done."""
+"""Renders messages as text for models. Reasoning, tool inputs and outputs are shortened."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
@@ -35,21 +35,21 @@ from partita.types.parts import (
 )
 
 SHORT: Final = 800
-"""How many characters of reasoning, an input or an output are shown unless all is asked for."""
+"""How many characters of reasoning, an input or an output are shown, unless the call asks for all."""
 
-ALL: Final = "full: true shows all"
+HOW_TO_SEE_ALL: Final = "full: true shows all"
 NO_SIZES: Final[Mapping[str, int]] = {}
 
 
-class Words(NamedTuple):
-    """What a message comes to, and whether some of it is left out."""
+class MessageText(NamedTuple):
+    """The text of a message, and whether parts of it were shortened."""
 
     text: str
     shortened: bool
 
 
-class _Wording:
-    """The lines of a message."""
+class _Renderer:
+    """Yields the lines of a message."""
 
     def __init__(self, sizes: Mapping[str, int], *, full: bool) -> None:
         self.sizes = sizes
@@ -68,7 +68,7 @@ class _Wording:
                 yield part.text
             case ReasoningPart():
                 if part.text:
-                    yield f"[reasoning] {self.short(part.text, ALL)}"
+                    yield f"[reasoning] {self.short(part.text)}"
             case ToolCallPart():
                 yield from self.call(part)
             case ToolResultPart():
@@ -79,7 +79,7 @@ class _Wording:
             case SourceUrlPart() | SourceDocumentPart():
                 yield _source(part)
             case DataPart():
-                yield f"[data {part.name}] {self.short(plain_json(part.data), ALL)}"
+                yield f"[data {part.name}] {self.short(plain_json(part.data))}"
             case SteeringMessagePart():
                 yield "[said meanwhile]"
                 for inner in part.parts:
@@ -87,17 +87,17 @@ class _Wording:
             case CustomPart():
                 yield f"[{part.kind}]"
             case ForeignPart():
-                yield f"[part of {part.format}] {self.short(plain_json(part.value), ALL)}"
+                yield f"[part of {part.format}] {self.short(plain_json(part.value))}"
             case UnknownPart():
-                yield f"[part of unknown type] {self.short(plain_json(dict(part.raw)), ALL)}"
+                yield f"[part of unknown type] {self.short(plain_json(dict(part.raw)))}"
             case StepStartPart():
                 return
             case _:
                 assert_never(part)
 
     def call(self, call: ToolCallPart) -> Iterator[str]:
-        given = call.raw_input if call.input is UNSET else call.input
-        yield f"[tool {call.name}, call {call.id}, {call.state}] {self.short(plain_json(given), ALL)}"
+        input_ = call.raw_input if call.input is UNSET else call.input
+        yield f"[tool {call.name}, call {call.id}, {call.state}] {self.short(plain_json(input_))}"
         yield from self.children(call.children)
         if call.output is not None:
             yield self.output(call.id, call.output)
@@ -105,13 +105,13 @@ class _Wording:
     def output(self, call_id: str, output: ToolOutput) -> str:
         text = output_text(output)
         size = max(self.sizes.get(call_id, 0), len(text))
-        rest = f'of {size:,} characters; read_tool_output with call "{call_id}" gives all of it'
-        return f"[output] {self.short(text, rest)}"
+        hint = f'of {size:,} characters; read_tool_output with call "{call_id}" gives all of it'
+        return f"[output] {self.short(text, hint)}"
 
     def children(self, messages: tuple[Message, ...]) -> Iterator[str]:
         if messages and not self.full:
             self.shortened = True
-            yield f"[sub-agent: {len(messages)} messages; {ALL}]"
+            yield f"[sub-agent: {len(messages)} messages; {HOW_TO_SEE_ALL}]"
             return
         for message in messages:
             yield f"[sub-agent, {message.__struct_config__.tag}]"
@@ -129,25 +129,28 @@ class _Wording:
                 yield from self.call(call)
             yield from self.children(result.messages)
 
-    def short(self, text: str, rest: str) -> str:
+    def short(self, text: str, hint: str = HOW_TO_SEE_ALL) -> str:
+        """The text, shortened if it is long. `hint` says how to read all of it."""
         if self.full or len(text) <= SHORT:
             return text
         self.shortened = True
-        return f"{text[:SHORT]}… [shortened: {rest}]"
+        return f"{text[:SHORT]}… [shortened: {hint}]"
 
 
-def words_of(message: Message, *, full: bool = False, sizes: Mapping[str, int] = NO_SIZES) -> Words:
-    """A message as text. Unless `full`, long outputs, inputs, reasoning and sub-agents are shortened.
+def render_message(
+    message: Message, *, full: bool = False, sizes: Mapping[str, int] = NO_SIZES
+) -> MessageText:
+    """Render a message. Unless `full`, long outputs, inputs, reasoning and sub-agents are shortened.
 
-    `sizes` says how long outputs are, by the ids of their calls, where they were cut before.
+    `sizes` are the original lengths of outputs that are already cut, by the ids of their calls.
     """
-    wording = _Wording(sizes, full=full)
-    text = "\n".join(line.rstrip() for line in wording.message(message))
-    return Words(text, wording.shortened)
+    renderer = _Renderer(sizes, full=full)
+    text = "\n".join(line.rstrip() for line in renderer.message(message))
+    return MessageText(text, renderer.shortened)
 
 
 def calls_of(message: Message) -> Iterator[ToolCallPart | ToolResultPart]:
-    """Every call and every result in a message, those of sub-agents too."""
+    """All tool calls and results of a message, including those of sub-agents."""
     for part in message.content.parts:
         if isinstance(part, ToolResultPart):
             yield part
@@ -167,8 +170,8 @@ def _call(call: ToolCallPart) -> Iterator[ToolCallPart | ToolResultPart]:
         yield from calls_of(child)
 
 
-def sizes_of(messages: Sequence[Message]) -> dict[str, int]:
-    """How many characters the outputs of all calls have, by the ids of the calls."""
+def output_sizes(messages: Sequence[Message]) -> dict[str, int]:
+    """The lengths of the outputs of all calls in characters, by the ids of the calls."""
     calls = (call for message in messages for call in calls_of(message))
     return {call.id: len(output_text(call.output)) for call in calls if call.output is not None}
 
@@ -178,6 +181,6 @@ def _source(part: SourceUrlPart | SourceDocumentPart) -> str:
     return f"[source {part.title or part.source_id}]{address}"
 
 
-def time_of(moment: datetime | None) -> str | None:
-    """A moment as answers write it."""
-    return None if moment is None else f"{moment.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}"
+def format_time(time: datetime | None) -> str | None:
+    """A time as results write it: in UTC, to the second."""
+    return None if time is None else f"{time.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}"

@@ -1,4 +1,4 @@
-"""`read_tool_output`: what a tool gave back, whole, page by page."""
+"""`read_tool_output`: the whole output of a tool call, page by page."""
 
 from typing import TYPE_CHECKING, Annotated, Final
 
@@ -12,16 +12,14 @@ from partita.types.parts import ErrorJsonOutput, JsonOutput, ToolResultPart
 from partita.types.threads import Thread
 
 from .archive import Archive
-from .budget import USUAL, MaxChars
-from .cleaning import Cleaner
-from .filters import SessionId
-from .tool import Answer, Arguments, Tool, noted
-from .wording import calls_of
+from .message_text import calls_of
+from .redaction import ResultRedactor
+from .tool import DEFAULT_CHARS, Arguments, MaxChars, Result, SessionId, Tool, result_text
 
 if TYPE_CHECKING:  # loaded with the store
     from partita.store.store import Store
 
-PARTS_AT_ONCE: Final = 1000
+PAGE_SIZE: Final = 1000
 
 
 class OutputArguments(Arguments, kw_only=True):
@@ -30,10 +28,10 @@ class OutputArguments(Arguments, kw_only=True):
     session: SessionId
     call: Annotated[str, Meta(min_length=1, description="The id of the call, as read_session tells it.")]
     offset: Annotated[int, Meta(ge=0, description="How many characters to leave out: next_offset.")] = 0
-    max_chars: MaxChars = USUAL
+    max_chars: MaxChars = DEFAULT_CHARS
 
 
-class OutputAnswer(Answer, kw_only=True):
+class OutputResult(Result, kw_only=True):
     """A stretch of an output."""
 
     session: str
@@ -48,39 +46,43 @@ class OutputAnswer(Answer, kw_only=True):
     note: str | None = None
 
 
-async def read_output(archive: Archive, given: OutputArguments) -> OutputAnswer:
-    """As much of the output of a call as there is room for."""
+async def read_tool_output(archive: Archive, arguments: OutputArguments) -> OutputResult:
+    """Read as much of the output of a call as fits."""
     store = await archive.store()
-    thread = await archive.find(given.session)
-    message, part = await _find(store, thread, given.call)
-    whole, shown = await _stretch(archive.cleaner(), part, given)
-    end = min(given.offset + given.max_chars, len(whole))
-    following = end if end < len(whole) else None
-    return OutputAnswer(
+    thread = await archive.find(arguments.session)
+    message, part = await _find(store, thread, arguments.call)
+    output, shown = await _slice(archive.redactor(), part, arguments)
+    end = min(arguments.offset + arguments.max_chars, len(output))
+    next_offset = end if end < len(output) else None
+    return OutputResult(
         session=thread.id,
         message=message.id,
-        call=given.call,
+        call=arguments.call,
         tool=part.name,
         state=part.state if isinstance(part, ToolCallPart) else None,
         text=shown,
-        offset=given.offset,
-        total_chars=len(whole),
-        next_offset=following,
-        note=_note(part, given.offset, len(whole), following),
+        offset=arguments.offset,
+        total_chars=len(output),
+        next_offset=next_offset,
+        note=_note(part, arguments.offset, len(output), next_offset),
     )
 
 
-async def _stretch(
-    cleaner: Cleaner, part: ToolCallPart | ToolResultPart, given: OutputArguments
+async def _slice(
+    redactor: ResultRedactor, part: ToolCallPart | ToolResultPart, arguments: OutputArguments
 ) -> tuple[str, str]:
-    """The whole output as text, and what of it is asked for. Of JSON, names tell secrets too."""
+    """The whole output as text, and the requested slice without secrets.
+
+    JSON is redacted before it becomes text: the names of its members also reveal secrets.
+    """
     if part.output is None:
         return "", ""
+    end = arguments.offset + arguments.max_chars
     if isinstance(part.output, JsonOutput | ErrorJsonOutput):
-        whole = output_text(await cleaner.clean(part.output))
-        return whole, whole[given.offset : given.offset + given.max_chars]
-    whole = output_text(part.output)
-    return whole, await cleaner.stretch(whole, given.offset, given.offset + given.max_chars)
+        text = output_text(await redactor.redact(part.output))
+        return text, text[arguments.offset : end]
+    text = output_text(part.output)
+    return text, await redactor.redact_slice(text, arguments.offset, end)
 
 
 async def _find(
@@ -90,7 +92,7 @@ async def _find(
     while True:
         page = await store.messages.find_parts(
             PartFilter(thread_id=thread.id, types=["tool-call", "tool-result"]),
-            limit=PARTS_AT_ONCE,
+            limit=PAGE_SIZE,
             cursor=cursor,
         )
         for stored in page:
@@ -107,28 +109,29 @@ async def _find(
             )
 
 
-def _note(part: ToolCallPart | ToolResultPart, offset: int, total: int, following: int | None) -> str | None:
+def _note(
+    part: ToolCallPart | ToolResultPart, offset: int, total: int, next_offset: int | None
+) -> str | None:
     if part.output is None:
         return "the call has no output"
-    if following is not None:
-        return f"{total - following:,} of {total:,} characters are left: offset {following}"
+    if next_offset is not None:
+        return f"{total - next_offset:,} of {total:,} characters are left: offset {next_offset}"
     return f"the output has {total:,} characters" if offset >= total and offset else None
 
 
-def text(answer: OutputAnswer) -> str:
-    """The answer in words."""
-    return noted([f"[{answer.tool}, call {answer.call}, {answer.state}]", answer.text], answer.note)
+def _render(result: OutputResult) -> str:
+    return result_text([f"[{result.tool}, call {result.call}, {result.state}]", result.text], result.note)
 
 
-OUTPUT = Tool(
+READ_TOOL_OUTPUT = Tool(
     name="read_tool_output",
     title="Read the output of a tool",
-    description=(
+    summary=(
         "Read what one tool call of a past session gave back, whole: read_session shortens long outputs. "
         "Takes the id of the session and of the call; with offset, reads on."
     ),
     takes=OutputArguments,
-    gives=OutputAnswer,
-    call=read_output,
-    text=text,
+    gives=OutputResult,
+    function=read_tool_output,
+    render=_render,
 )

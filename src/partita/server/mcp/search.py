@@ -1,4 +1,4 @@
-"""`search_sessions`: where in past sessions certain words stand."""
+"""`search_sessions`: passages of past sessions that contain the words of a query."""
 
 import asyncio
 from collections.abc import Sequence
@@ -9,17 +9,28 @@ from msgspec import Meta
 from partita.types.messages import Message
 
 from .archive import Archive
-from .budget import USUAL, MaxChars, how_many_fit
-from .cleaning import MARGIN, Keep, beginning
-from .filters import Agent, Cursor, Project, SessionId, Since, Until
-from .tool import Answer, Arguments, Tool, noted
-from .wording import time_of
+from .message_text import format_time
+from .redaction import MARGIN, Cut, beginning
+from .tool import (
+    DEFAULT_CHARS,
+    MAX_TITLE,
+    Agent,
+    Arguments,
+    Cursor,
+    MaxChars,
+    Project,
+    Result,
+    SessionId,
+    Since,
+    Tool,
+    Until,
+    count_fitting,
+    result_text,
+)
 
 if TYPE_CHECKING:  # loaded with the store
     from partita.store.store import Store
     from partita.store.values import Page, SearchHit
-
-LONGEST_TITLE = 200
 
 
 class SearchArguments(Arguments, kw_only=True):
@@ -45,10 +56,10 @@ class SearchArguments(Arguments, kw_only=True):
     until: Until = None
     limit: Annotated[int, Meta(ge=1, le=50)] = 10
     cursor: Cursor = None
-    max_chars: MaxChars = USUAL
+    max_chars: MaxChars = DEFAULT_CHARS
 
 
-class Found(Answer, kw_only=True):
+class Found(Result, kw_only=True):
     """A message, or a session by its title."""
 
     session: str
@@ -61,7 +72,7 @@ class Found(Answer, kw_only=True):
     passage: str  # what was found stands between ** and **
 
 
-class SearchAnswer(Answer, kw_only=True):
+class SearchResult(Result, kw_only=True):
     """What was found, the best first."""
 
     found: list[Found]
@@ -69,57 +80,60 @@ class SearchAnswer(Answer, kw_only=True):
     note: str | None = None
 
 
-class Shown(NamedTuple):
-    """A hit, and how it is told; `None` when it is not to be seen."""
+class ShownHit(NamedTuple):
+    """A hit, and how the result shows it; `None` if its message is hidden or gone."""
 
     hit: "SearchHit"
     found: Found | None
 
 
-async def search(archive: Archive, given: SearchArguments) -> SearchAnswer:
-    """Messages and titles that hold all words of a query."""
+async def search_sessions(archive: Archive, arguments: SearchArguments) -> SearchResult:
+    """Find messages and titles that contain all words of a query."""
     store = await archive.store()
-    thread_id = None if given.session is None else (await archive.find(given.session)).id
-    page = await _page(archive, store, given, thread_id, given.limit)
-    shown = await _shown(archive, store, page.items, given.query)
-    fits = how_many_fit([one.found for one in shown], given.max_chars)
-    if fits < len(shown):  # again, so that the cursor goes on where this answer ends
-        page = await _page(archive, store, given, thread_id, fits)
+    thread_id = None if arguments.session is None else (await archive.find(arguments.session)).id
+    page = await _search(archive, store, arguments, thread_id, arguments.limit)
+    shown = await _shown_hits(archive, store, page.items, arguments.query)
+    fits = count_fitting([one.found for one in shown], arguments.max_chars)
+    if fits < len(shown):  # search again, so that the cursor continues where this result ends
+        page = await _search(archive, store, arguments, thread_id, fits)
     found = [one.found for one in shown[:fits] if one.found is not None]
-    return SearchAnswer(found=found, next_cursor=page.next, note=_note(found, page.next))
+    return SearchResult(found=found, next_cursor=page.next, note=_note(found, page.next))
 
 
-async def _page(
-    archive: Archive, store: "Store", given: SearchArguments, thread_id: str | None, limit: int
+async def _search(
+    archive: Archive, store: "Store", arguments: SearchArguments, thread_id: str | None, limit: int
 ) -> "Page[SearchHit]":
     from partita.store.values import SearchFilter
 
     return await store.search(
-        given.query,
+        arguments.query,
         SearchFilter(
             thread_id=thread_id,
-            roles=() if given.role is None else (given.role,),
-            tool=given.tool,
-            agent=archive.scope.agent_for(given.agent),
-            project=archive.scope.project_for(given.project),
-            since=archive.moment(given.since, "since"),
-            until=archive.moment(given.until, "until"),
+            roles=() if arguments.role is None else (arguments.role,),
+            tool=arguments.tool,
+            agent=archive.scope.agent_filter(arguments.agent),
+            project=archive.scope.project_filter(arguments.project),
+            since=archive.parse_time(arguments.since, "since"),
+            until=archive.parse_time(arguments.until, "until"),
         ),
         limit=limit,
-        cursor=given.cursor,
+        cursor=arguments.cursor,
     )
 
 
-async def _shown(archive: Archive, store: "Store", hits: "Sequence[SearchHit]", query: str) -> list[Shown]:
+async def _shown_hits(
+    archive: Archive, store: "Store", hits: "Sequence[SearchHit]", query: str
+) -> list[ShownHit]:
     messages = [
         None if hit.message_id is None else await store.messages.get(hit.thread_id, hit.message_id)
         for hit in hits
     ]
     titles = tuple(hit.title for hit in hits)
-    clean, titles = await archive.cleaner().clean((tuple(messages), titles), _near(query))
-    pairs = zip(hits, clean, titles, strict=True)
+    redactor = archive.redactor()
+    redacted, titles = await redactor.redact((tuple(messages), titles), _around_match(query))
+    rows = zip(hits, redacted, titles, strict=True)
     return await asyncio.to_thread(
-        lambda: [Shown(hit, _found(hit, message, title, query)) for hit, message, title in pairs]
+        lambda: [ShownHit(hit, _found(hit, message, title, query)) for hit, message, title in rows]
     )
 
 
@@ -128,18 +142,18 @@ def _found(hit: "SearchHit", message: Message | None, title: str | None, query: 
         return None
     return Found(
         session=hit.thread_id,
-        title=None if title is None else title[:LONGEST_TITLE],
+        title=None if title is None else title[:MAX_TITLE],
         message=hit.message_id,
         number=hit.seq,
         role=hit.role,
-        time=time_of(hit.created_at),
+        time=format_time(hit.created_at),
         where=hit.field,
         passage=_passage(hit, message, title or "", query),
     )
 
 
 def _passage(hit: "SearchHit", message: Message | None, title: str, query: str) -> str:
-    """The passage, cut from what is left without secrets: one that is cut in two would not be known."""
+    """The passage, cut from the redacted text: a secret that the cut splits would not be recognized."""
     from partita.store.search.fields import texts_by_field
     from partita.store.search.query import parse
     from partita.store.search.snippet import snippet
@@ -151,27 +165,27 @@ def _passage(hit: "SearchHit", message: Message | None, title: str, query: str) 
     return text
 
 
-def _near(query: str) -> Keep:
-    """Keep of each long text what stands around the passage that would be shown."""
+def _around_match(query: str) -> Cut:
+    """Keep the part of each long text around the passage that is shown."""
     from partita.store.search.fields import MAX_FIELD
     from partita.store.search.query import parse
     from partita.store.search.snippet import best_passage, composed
 
     terms = parse(query).required
-    shorten = beginning(0)
+    cut_beginning = beginning(0)
 
-    def keep(text: str) -> str:
+    def cut(text: str) -> str:
         if text.startswith("data:"):
-            return shorten(text)
+            return cut_beginning(text)
         if len(text) <= 2 * MARGIN:
             return text
         searched = composed(text[:MAX_FIELD])
         found = best_passage(searched, terms).occurrences
         if not found:
-            return shorten(text)
+            return cut_beginning(text)
         return searched[max(found[0].start - MARGIN, 0) : found[-1].end + MARGIN]
 
-    return keep
+    return cut
 
 
 def _note(found: Sequence[Found], cursor: str | None) -> str | None:
@@ -182,28 +196,27 @@ def _note(found: Sequence[Found], cursor: str | None) -> str | None:
     return None
 
 
-def text(answer: SearchAnswer) -> str:
-    """The answer in words."""
+def _render(result: SearchResult) -> str:
     lines: list[str] = []
-    for one in answer.found:
+    for one in result.found:
         place = f"message {one.message} (#{one.number}, {one.role}, {one.where})" if one.message else "title"
         lines.append(f"- {one.title or 'without a title'} · {one.time}\n  session {one.session}, {place}")
         lines.append(f"  {one.passage}")
-    cursor = f'; cursor: "{answer.next_cursor}"' if answer.next_cursor else ""
-    return noted(lines, f"{answer.note}{cursor}" if answer.note else None)
+    cursor = f'; cursor: "{result.next_cursor}"' if result.next_cursor else ""
+    return result_text(lines, f"{result.note}{cursor}" if result.note else None)
 
 
-SEARCH = Tool(
+SEARCH_SESSIONS = Tool(
     name="search_sessions",
     title="Search past sessions",
-    description=(
+    summary=(
         "Search everything that was said and done in past sessions of coding agents and chats on this "
         "machine: prompts, answers, reasoning, tool calls and their outputs. Use it to find out what was "
         "done about something before, why, and how an error was solved. Gives passages with the ids of "
         "session and message; read_session with `around` shows what stands beside one."
     ),
     takes=SearchArguments,
-    gives=SearchAnswer,
-    call=search,
-    text=text,
+    gives=SearchResult,
+    function=search_sessions,
+    render=_render,
 )

@@ -1,6 +1,7 @@
-"""Messages in words: what was said as it is, what was done in short."""
+"""Messages as text for models: text as it is, reasoning, tool inputs and outputs shortened."""
 
-from partita.server.mcp.wording import SHORT, output_text, words_of
+from partita.runtime.tools.outputs import output_text
+from partita.server.mcp.message_text import SHORT, render_message
 from partita.types.messages import (
     AssistantContent,
     AssistantMessage,
@@ -43,7 +44,7 @@ CALL = ToolCallPart("c1", "Bash", "output-available", {"command": "ls"}, output=
 PARTS: dict[str, tuple[Part, str]] = {
     "text": (TextPart("Two\nlines"), "Two\nlines"),
     "reasoning": (ReasoningPart("Hm."), "[reasoning] Hm."),
-    "reasoning that nobody may read": (ReasoningPart(""), ""),
+    "reasoning without text": (ReasoningPart(""), ""),
     "call": (CALL, '[tool Bash, call c1, output-available] {"command":"ls"}\n[output] a.txt'),
     "call without input": (
         ToolCallPart("c", "Look", "input-streaming"), "[tool Look, call c, input-streaming]"),
@@ -52,50 +53,50 @@ PARTS: dict[str, tuple[Part, str]] = {
         "[tool Look, call c, output-error] {a\n[output] error: no JSON",
     ),
     "file": (FilePart(url="data:,x", media_type="text/csv", filename="t.csv"), "[file t.csv, text/csv]"),
-    "picture": (ImagePart(url="data:,x"), "[file without a name, of unknown type]"),
-    "file of reasoning": (
+    "image": (ImagePart(url="data:,x"), "[file without a name, of unknown type]"),
+    "reasoning file": (
         ReasoningFilePart(url="data:,x", media_type="a/b"), "[file without a name, a/b]"),
-    "page": (SourceUrlPart("s", "https://a.example", "A"), "[source A] https://a.example"),
-    "document": (SourceDocumentPart("s", "a/b", "Tides"), "[source Tides]"),
+    "URL source": (SourceUrlPart("s", "https://a.example", "A"), "[source A] https://a.example"),
+    "document source": (SourceDocumentPart("s", "a/b", "Tides"), "[source Tides]"),
     "data": (DataPart("weather", {"wind": 3}), '[data weather] {"wind":3}'),
     "custom": (CustomPart("openai.compaction"), "[openai.compaction]"),
-    "said meanwhile": (SteeringMessagePart("s", (TextPart("Stop."),)), "[said meanwhile]\nStop."),
+    "steering message": (SteeringMessagePart("s", (TextPart("Stop."),)), "[said meanwhile]\nStop."),
     "foreign": (ForeignPart("mastra", {"a": 1}), '[part of mastra] {"a":1}'),
     "unknown": (UnknownPart(Extra({"type": "hologram"})), '[part of unknown type] {"type":"hologram"}'),
-    "step": (StepStartPart(), ""),
+    "step start": (StepStartPart(), ""),
 }  # fmt: skip
 
 
-@each_row(("part", "words"), PARTS.values(), ids=PARTS)
-def test_parts(part: Part, words: str) -> None:
+@each_row(("part", "text"), PARTS.values(), ids=PARTS)
+def test_render_part(part: Part, text: str) -> None:
     message = AssistantMessage(id="m", content=AssistantContent(parts=(part,)))  # type: ignore[arg-type] # an assistant may hold all of these
-    assert words_of(message) == (words, False)
+    assert render_message(message) == (text, False)
 
 
-def test_a_result_that_stands_alone() -> None:
+def test_render_a_tool_message() -> None:
     message = ToolMessage(id="m", content=[ToolResultPart("c1", "Bash", TextOutput("a.txt"))])
-    assert words_of(message).text == "[result of Bash, call c1]\n[output] a.txt"
+    assert render_message(message).text == "[result of Bash, call c1]\n[output] a.txt"
 
 
-def test_a_network() -> None:
+def test_render_a_network_execution() -> None:
     asked = UserMessage(id="u", content="Who?")
     result = NetworkResult("At Easter, Kari.", (CALL,), (asked,))
     execution = NetworkExecution("agent", "keeper", final_result=result)
     message = AssistantMessage(id="m", content=AssistantContent(parts=(), network_execution=execution))
-    assert words_of(message).text.startswith("[agent keeper]\nAt Easter, Kari.\n[tool Bash, call c1")
-    assert words_of(message).text.endswith("[sub-agent: 1 messages; full: true shows all]")
-    assert words_of(message, full=True).text.endswith("[sub-agent, user]\nWho?")
+    assert render_message(message).text.startswith("[agent keeper]\nAt Easter, Kari.\n[tool Bash, call c1")
+    assert render_message(message).text.endswith("[sub-agent: 1 messages; full: true shows all]")
+    assert render_message(message, full=True).text.endswith("[sub-agent, user]\nWho?")
 
 
-def test_what_is_long_is_shortened_unless_all_is_wanted() -> None:
+def test_long_reasoning_inputs_and_outputs_are_shortened_unless_full() -> None:
     long = "x" * (SHORT + 5)
     call = ToolCallPart("c1", "Bash", "output-available", long, output=TextOutput(long))
     message = AssistantMessage(id="m", content=[ReasoningPart(long), call, TextPart(long)])
-    words = words_of(message)
-    assert words.shortened
-    assert words.text.count("… [shortened: ") == 3
-    assert words.text.endswith(f"\n{long}")  # what was said is never shortened
-    full = words_of(message, full=True)
+    short = render_message(message)
+    assert short.shortened
+    assert short.text.count("… [shortened: ") == 3
+    assert short.text.endswith(f"\n{long}")  # text parts are never shortened
+    full = render_message(message, full=True)
     assert not full.shortened
     assert full.text.count(long) == 4
 
@@ -103,12 +104,12 @@ def test_what_is_long_is_shortened_unless_all_is_wanted() -> None:
 OUTPUTS: dict[str, tuple[ToolOutput, str]] = {
     "text": (TextOutput("a\n"), "a\n"),
     "JSON": (JsonOutput({"a": [1]}), '{"a":[1]}'),
-    "JSON that is a text": (JsonOutput("plain"), "plain"),
+    "JSON string": (JsonOutput("plain"), "plain"),
     "error": (ErrorTextOutput("gone"), "error: gone"),
-    "error in JSON": (ErrorJsonOutput({"code": 2}), 'error: {"code":2}'),
-    "refusal": (ExecutionDeniedOutput("too dear"), "not allowed: too dear"),
-    "refusal without a word": (ExecutionDeniedOutput(), "not allowed"),
-    "interruption": (InterruptedOutput("timeout", "after 2 s"), "interrupted (timeout): after 2 s"),
+    "JSON error": (ErrorJsonOutput({"code": 2}), 'error: {"code":2}'),
+    "denied": (ExecutionDeniedOutput("too dear"), "not allowed: too dear"),
+    "denied without a reason": (ExecutionDeniedOutput(), "not allowed"),
+    "interrupted": (InterruptedOutput("timeout", "after 2 s"), "interrupted (timeout): after 2 s"),
     "content": (
         ContentOutput(
             (
