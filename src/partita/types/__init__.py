@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from partita.lazy import lazy_exports
 
 if TYPE_CHECKING:
+    from .codec import Codec as Codec
     from .codec import decode as decode
     from .codec import decode_chunk as decode_chunk
     from .codec import decode_message as decode_message
@@ -12,6 +13,9 @@ if TYPE_CHECKING:
     from .codec import read_chunk as read_chunk
     from .codec import read_message as read_message
     from .codec import to_json as to_json
+    from .json import Json as Json
+    from .json import JsonObject as JsonObject
+    from .json import is_object as is_object
     from .legacy import LegacyFile as LegacyFile
     from .legacy import LegacyImage as LegacyImage
     from .legacy import LegacyMessage as LegacyMessage
@@ -40,12 +44,15 @@ if TYPE_CHECKING:
     from .threads import Thread as Thread
     from .tool_results import expand as expand
     from .tool_results import fold as fold
+    from .usage import UsageNames as UsageNames
     from .value import Extra as Extra
+    from .value import UnknownVariant as UnknownVariant
 
 
 # The same names at run time, by the module that defines them: each module is imported on first use.
 EXPORTS: dict[str, tuple[str, ...]] = {
     "partita.types.codec": (
+        "Codec",
         "decode",
         "decode_chunk",
         "decode_message",
@@ -53,6 +60,11 @@ EXPORTS: dict[str, tuple[str, ...]] = {
         "read_chunk",
         "read_message",
         "to_json",
+    ),
+    "partita.types.json": (
+        "Json",
+        "JsonObject",
+        "is_object",
     ),
     "partita.types.legacy": (
         "LegacyFile",
@@ -94,7 +106,11 @@ EXPORTS: dict[str, tuple[str, ...]] = {
         "expand",
         "fold",
     ),
-    "partita.types.value": ("Extra",),
+    "partita.types.usage": ("UsageNames",),
+    "partita.types.value": (
+        "Extra",
+        "UnknownVariant",
+    ),
 }
 
 if not TYPE_CHECKING:  # type checkers would accept every name of a module with `__getattr__`

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from partita.errors import AgentError
-from partita.formats.core.tool_text import DENIED, tool_text
+from partita.formats.core.tool_text import DENIED, write_tool_text
 from partita.runtime.adapters.as_agent import as_agent
 from partita.runtime.service import InvokeOptions
 from partita.runtime.session.session import Session
@@ -114,7 +114,7 @@ def test_refused_and_interrupted_calls_have_the_texts_of_all_formats() -> None:
         {"type": "text", "text": "I dig."},
     ]
     assert [call["args"] for call in response.tool_calls] == [{"depth": 0}, {"depth": 1}, {"depth": 2}]
-    expected = [tool_text(output).value for output in outputs]
+    expected = [write_tool_text(output).value for output in outputs]
     assert [one.content for one in results] == expected == [DENIED, "not today", expected[2]]
     assert {one.status for one in results if isinstance(one, ToolMessage)} == {"error"}
 

@@ -11,7 +11,7 @@ from partita.formats.core.codec import PartCodec, PartCodecs
 from partita.formats.core.files import is_image
 from partita.formats.core.metadata import RAW_INPUT, add_notes, notes
 from partita.formats.core.report import Report
-from partita.formats.core.tool_text import as_text, read_arguments, tool_text
+from partita.formats.core.tool_text import as_text, read_arguments, write_tool_text
 from partita.formats.core.wire import Wire, residue
 from partita.formats.losses import NO_PLACE
 from partita.types.data_url import OCTETS, data_url, inline_data, media_kind
@@ -268,7 +268,7 @@ def read_result(block: wire.Tool, name: str) -> ToolResultPart:
 
 
 def write_result(part: ToolResultPart) -> Wire:
-    outcome, value, items = tool_text(part.output)
+    outcome, value, items = write_tool_text(part.output)
     text = as_text(value)
     return wire.Tool(
         id="",

@@ -11,7 +11,7 @@ from partita.formats.core.codec import MessageBlocks, PartCodec, PartCodecs
 from partita.formats.core.metadata import notes
 from partita.formats.core.rules import Alphabet
 from partita.formats.core.sources import source_position
-from partita.formats.core.tool_text import as_text, object_input, read_tool_text, tool_text
+from partita.formats.core.tool_text import as_text, object_input, read_tool_text, write_tool_text
 from partita.formats.core.turns import LocatedPart, Position, ReadPart
 from partita.formats.core.wire import Wire, to_json
 from partita.types.json import Json, JsonObject, is_array, is_object
@@ -151,7 +151,7 @@ def read_result(block: wire.ToolResult, names: Mapping[str, str]) -> ToolResultP
 
 
 def write_result(part: ToolResultPart) -> Wire:
-    outcome, value, items = tool_text(part.output)
+    outcome, value, items = write_tool_text(part.output)
     content: Any = UNSET
     if items is not None:
         # The API refuses an empty text, also in a result (seen in its error messages)

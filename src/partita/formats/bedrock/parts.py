@@ -20,7 +20,7 @@ from partita.formats.core.members import items_in, objects_in, text_in
 from partita.formats.core.metadata import FIELDS, add_notes, notes, part_notes, with_part_notes
 from partita.formats.core.rules import Alphabet
 from partita.formats.core.sources import citation
-from partita.formats.core.tool_text import Outcome, as_text, object_input, read_tool_text, tool_text
+from partita.formats.core.tool_text import Outcome, as_text, object_input, read_tool_text, write_tool_text
 from partita.formats.core.turns import ReadPart
 from partita.formats.core.wire import Wire, kind_of, to_json
 from partita.types.data_url import OCTETS, PDF, PLAIN, data_url, media_kind, parse_data_url, text_url
@@ -185,7 +185,7 @@ def read_result(block: wire.ToolResultBlock, names: Mapping[str, str]) -> ToolRe
 
 
 def write_result(part: ToolResultPart) -> Wire:
-    outcome, value, items = tool_text(part.output)
+    outcome, value, items = write_tool_text(part.output)
     if items is not None:
         blocks: list[JsonObject] = to_json(RESULT_BLOCKS.write_all(items, skips_blank=True))
     elif _is_json(value):

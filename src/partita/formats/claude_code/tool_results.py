@@ -17,7 +17,7 @@ from typing import Any, Final, Literal
 from msgspec import UNSET, UnsetType
 
 from partita.formats.core.metadata import add_notes, notes
-from partita.formats.core.tool_text import as_text, tool_text
+from partita.formats.core.tool_text import as_text, write_tool_text
 from partita.types.chunks import ToolOutputChunk
 from partita.types.json import Json, JsonObject, is_array, is_object
 from partita.types.messages import ToolCallPart
@@ -231,7 +231,7 @@ def new_result(call: ToolCallPart, call_id: str) -> tuple[JsonObject, JsonObject
     more: JsonObject = {}
     if output is None or call.preliminary:
         output = InterruptedOutput("aborted")
-    outcome, value, items = tool_text(output)
+    outcome, value, items = write_tool_text(output)
     if isinstance(output, ExecutionDeniedOutput):
         content = f"{DENIED[0][0]}."
         content += f" Instead,{REASONS[0]}{output.reason}" if output.reason else ""

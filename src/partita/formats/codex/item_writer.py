@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from partita.formats.core.metadata import notes
 from partita.formats.core.report import COMMON_REASONS
-from partita.formats.core.tool_text import as_text, read_tool_text, tool_text
+from partita.formats.core.tool_text import as_text, read_tool_text, write_tool_text
 from partita.formats.log.session_file import Losses, content_blocks
 from partita.formats.losses import NO_PLACE, OTHER_FORM, RENAMED, Loss, Severity
 from partita.types.codec import to_json
@@ -229,7 +229,7 @@ def write_output(output: ToolOutput, path: str, losses: Losses) -> Json:
     losses.add_members(output, path, "value", "reason", "message")
     if isinstance(output, JsonOutput | ErrorJsonOutput):
         losses.add(f"{path}.type", output.type, AS_JSON)
-        output = read_tool_text(tool_text(output).outcome, as_text(output.value))
+        output = read_tool_text(write_tool_text(output).outcome, as_text(output.value))
     expected = replace(output, provider_metadata=None)
     forms = _forms(expected, path, losses)
     for one in forms:

@@ -14,7 +14,7 @@ from partita.formats.core.metadata import FIELDS, notes, part_notes, with_part_n
 from partita.formats.core.role_messages import FORM, STRING
 from partita.formats.core.rules import Alphabet
 from partita.formats.core.sources import citation
-from partita.formats.core.tool_text import as_text, object_input, read_arguments, tool_text
+from partita.formats.core.tool_text import as_text, object_input, read_arguments, write_tool_text
 from partita.formats.core.turns import LocatedPart, Position, ReadPart
 from partita.formats.core.wire import Wire, residue
 from partita.types.data_url import parse_data_url
@@ -109,7 +109,7 @@ def read_result(message: wire.Tool, names: Mapping[str, str]) -> ToolResultPart:
 
 
 def write_result(part: ToolResultPart) -> Wire:
-    _, value, items = tool_text(part.output)
+    _, value, items = write_tool_text(part.output)
     if items is not None:
         content: Any = tuple(RESULT_BLOCKS.write_all(items))
     else:

@@ -1,7 +1,7 @@
 """Inputs and outputs of calls in the form in which a model receives them, and outputs for unfinished calls.
 
-Canonical outputs have seven types. APIs have fewer: `tool_text` reduces an output to its outcome and a value
-or content, `read_tool_text` is the inverse. `rules` uses `missing_output` for calls that have no result.
+Canonical outputs have seven types. APIs have fewer: `write_tool_text` reduces an output to its outcome and a
+value or content, `read_tool_text` is the inverse. `rules` uses `missing_output` for calls that have no result.
 """
 
 from typing import Final, Literal, NamedTuple, TypeAlias
@@ -39,7 +39,7 @@ class ToolText(NamedTuple):
     items: tuple[ContentItem, ...] | None = None
 
 
-def tool_text(output: ToolOutput) -> ToolText:
+def write_tool_text(output: ToolOutput) -> ToolText:
     """Return an output as a model receives it."""
     match output:
         case TextOutput() | JsonOutput():
@@ -89,7 +89,7 @@ def as_text(value: Json) -> str:
 
 
 def read_tool_text(outcome: Outcome, value: Json) -> ToolOutput:
-    """Return the output for an outcome and a value: the inverse of `tool_text`."""
+    """Return the output for an outcome and a value: the inverse of `write_tool_text`."""
     text = value if isinstance(value, str) else None
     match outcome:
         case "success":

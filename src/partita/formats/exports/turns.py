@@ -15,7 +15,7 @@ from partita.errors import DecodeError
 from partita.formats.core.metadata import NO_NOTES, notes
 from partita.formats.core.report import Record, Report
 from partita.formats.core.rules import Rules, arrange
-from partita.formats.core.tool_text import UNANSWERED, as_text, missing_output, tool_text
+from partita.formats.core.tool_text import UNANSWERED, as_text, missing_output, write_tool_text
 from partita.formats.core.turns import Instructions, LocatedPart, Position, Prompt, Results, Step, Turn, split
 from partita.formats.losses import JOINED, NO_PLACE, Loss
 from partita.types.codec import encode
@@ -330,7 +330,7 @@ class TurnWriter:
 
 def result_text(output: ToolOutput) -> str:
     """Return an output as text. Of content with files, only the texts."""
-    found = tool_text(output)
+    found = write_tool_text(output)
     if found.items is None:
         return as_text(found.value)
     return "\n".join([item.text for item in found.items if isinstance(item, TextPart)])

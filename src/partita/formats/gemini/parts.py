@@ -25,7 +25,7 @@ from partita.formats.core.files import FILES, AnyFile
 from partita.formats.core.members import nonempty_text
 from partita.formats.core.metadata import FIELDS, INDEX, RAW_INPUT, notes, with_part_notes
 from partita.formats.core.rules import Alphabet
-from partita.formats.core.tool_text import as_text, object_input, read_tool_text, tool_text
+from partita.formats.core.tool_text import as_text, object_input, read_tool_text, write_tool_text
 from partita.formats.core.turns import ReadPart
 from partita.formats.core.wire import residue, restore, to_json
 from partita.types.data_url import OCTETS, data_url, parse_data_url
@@ -410,7 +410,7 @@ def write_result(part: ToolResultPart, call: OpenCall) -> wire.Result:
 
 def _result(part: ToolResultPart, call: OpenCall) -> wire.Result:
     own = notes(part.provider_metadata, NAME)
-    outcome, value, items = tool_text(part.output)
+    outcome, value, items = write_tool_text(part.output)
     files: list[Json] = []
     if items is not None:
         response, files = _content(items)

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from partita.formats.core.codec import PartCodec, PartCodecs
 from partita.formats.core.files import is_image
 from partita.formats.core.metadata import notes
-from partita.formats.core.tool_text import as_text, read_tool_text, tool_text
+from partita.formats.core.tool_text import as_text, read_tool_text, write_tool_text
 from partita.formats.core.wire import Wire, to_json
 from partita.types.data_url import OCTETS, PLAIN, data_url, inline_data, media_kind, text_of_base64, text_url
 from partita.types.json import Json, JsonObject, dumps, is_array, is_object
@@ -289,7 +289,7 @@ def read_server_result(block: wire.ServerToolResult, call: ToolCallPart) -> Tool
 def write_server_result(call: ToolCallPart) -> Wire | None:
     if call.output is None or not call.provider_executed:
         return None
-    outcome, value, items = tool_text(call.output)
+    outcome, value, items = write_tool_text(call.output)
     if items is not None:
         value = "\n".join(item.text for item in items if isinstance(item, TextPart))
     status = "success" if outcome == "success" else "error"
@@ -322,7 +322,7 @@ def read_output(message: wire.Tool, items: Sequence[ContentItem]) -> ToolOutput:
 
 def write_tool(result: ToolResultPart, content: Any = None, id_: str | None = None) -> wire.Tool:
     """A tool message. `content` is that of an output with files."""
-    outcome, value, _ = tool_text(result.output)
+    outcome, value, _ = write_tool_text(result.output)
     status = "success" if outcome == "success" else "error"
     artifact = None
     if content is None:

@@ -9,7 +9,7 @@ from msgspec import UNSET
 from partita.formats.core.codec import PartCodec, PartCodecs
 from partita.formats.core.files import FILES, AnyFile, file_name
 from partita.formats.core.metadata import notes
-from partita.formats.core.tool_text import as_text, object_input, tool_text
+from partita.formats.core.tool_text import as_text, object_input, write_tool_text
 from partita.formats.core.wire import Wire
 from partita.types.data_url import OCTETS, data_url, parse_data_url
 from partita.types.json import JsonObject
@@ -169,7 +169,7 @@ def write_result(part: ToolResultPart) -> Wire:
 
     Source: https://modelcontextprotocol.io/specification/2025-11-25/server/tools#structured-content
     """
-    outcome, value, items = tool_text(part.output)
+    outcome, value, items = write_tool_text(part.output)
     content: Any = () if value == "" else (wire.Text(text=as_text(value)),)
     if items is not None:
         content = tuple(block for item in items if (block := CONTENT.write(item)) is not None)

@@ -19,7 +19,7 @@ from partita.formats.core.files import is_image, read_sound, write_sound
 from partita.formats.core.members import count_in, is_empty, text_in
 from partita.formats.core.metadata import FIELDS, RAW_INPUT, notes
 from partita.formats.core.rules import Alphabet
-from partita.formats.core.tool_text import as_text, parse_input, read_tool_text, tool_text
+from partita.formats.core.tool_text import as_text, parse_input, read_tool_text, write_tool_text
 from partita.formats.core.wire import Wire
 from partita.types.codec import encode
 from partita.types.data_url import OCTETS, PLAIN, data_url, parse_data_url
@@ -285,7 +285,7 @@ class Codecs:
         return wire.FunctionResult(name=name, content=self._result_content(part))
 
     def _result_content(self, part: ToolResultPart) -> wire.Content:
-        _, value, items = tool_text(part.output)
+        _, value, items = write_tool_text(part.output)
         if items is None:
             return as_text(value)
         is_list = notes(part.provider_metadata, self.namespace).get(CONTENT) == LIST

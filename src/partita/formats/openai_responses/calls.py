@@ -23,7 +23,7 @@ from partita.formats.core.tool_text import (
     bad_input_text,
     parse_input,
     read_tool_text,
-    tool_text,
+    write_tool_text,
 )
 from partita.formats.core.wire import Wire, to_json
 from partita.stream.partial_json import parse_partial_json
@@ -533,7 +533,7 @@ def _read_output(item: Any) -> ToolOutput:
 
 def write_result(result: ToolResultPart, kind: str) -> Wire | None:
     """The item with the output of a call of a kind; `None` if such a call cannot have this output."""
-    outcome, value, items = tool_text(result.output)
+    outcome, value, items = write_tool_text(result.output)
     is_failed = outcome != "success"
     about: JsonObject = {"call_id": CALL_ID.fit(result.id)}
     match kind:

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from partita.errors import DecodeError
 from partita.formats.core.codec import PartCodec, PartCodecs
 from partita.formats.core.metadata import KIND, add_notes, notes
-from partita.formats.core.tool_text import read_arguments, read_tool_text, tool_text
+from partita.formats.core.tool_text import read_arguments, read_tool_text, write_tool_text
 from partita.formats.core.wire import Wire, to_json
 from partita.types.data_url import OCTETS, data_url, inline_data, media_kind
 from partita.types.json import Json, JsonObject, dumps, is_array, is_object
@@ -155,7 +155,7 @@ def read_output(value: Json) -> ToolOutput:
 
 def write_output(output: ToolOutput) -> Json:
     """The value of an output, as a model receives it."""
-    text = tool_text(output)
+    text = write_tool_text(output)
     if text.items is None:
         return text.value
     return to_json([block for item in text.items if (block := PARTS.write(item)) is not None])

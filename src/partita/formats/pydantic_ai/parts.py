@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from partita.formats.core.codec import PartCodec, PartCodecs
 from partita.formats.core.files import file_part, is_image
 from partita.formats.core.metadata import KIND, notes
-from partita.formats.core.tool_text import Outcome, read_arguments, read_tool_text, tool_text
+from partita.formats.core.tool_text import Outcome, read_arguments, read_tool_text, write_tool_text
 from partita.formats.core.wire import Wire, to_json
 from partita.types.data_url import OCTETS, data_url, inline_data, is_base64, media_kind
 from partita.types.json import Json, JsonObject, dumps, is_array, is_object
@@ -230,7 +230,7 @@ def read_output(block: wire.ToolReturn | wire.BuiltinToolReturn) -> ToolOutput |
 
 
 def write_output(output: ToolOutput) -> JsonObject:
-    outcome, value, items = tool_text(output)
+    outcome, value, items = write_tool_text(output)
     if items is not None:
         value = to_json([item for part in items if (item := write_item(part)) is not None])
     digests: Any = UNSET if isinstance(value, str) else []

@@ -16,7 +16,7 @@ from partita.errors import ConversionError
 from partita.formats.ai_sdk.convert import DENIED, OMITTED, UNKNOWN_ERROR, Rules, convert_to_model_messages
 from partita.formats.ai_sdk.convert import RULES as SDK_RULES
 from partita.formats.core.metadata import add_notes, notes
-from partita.formats.core.tool_text import tool_text
+from partita.formats.core.tool_text import write_tool_text
 from partita.formats.core.wire import Wire, residue, restore
 from partita.types.json import Json, JsonObject, is_object
 from partita.types.messages import ToolCallPart
@@ -351,7 +351,7 @@ def write_result(
         written = write_output(output, version)
         return wire.Result(tool_call_id=id_, tool_name=name, output=written, provider_options=given)
     block = wire.ResultV4(toolCallId=id_, toolName=name, providerOptions=given)
-    text = tool_text(output)
+    text = write_tool_text(output)
     if text.items is not None:
         items = write_items(text.items, 4)
         return replace(block, result=items, experimental_content=items)
