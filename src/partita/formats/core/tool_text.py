@@ -1,7 +1,7 @@
 """Inputs and outputs of calls in the form in which a model receives them, and outputs for unfinished calls.
 
 Canonical outputs have seven types. APIs have fewer: `write_tool_text` reduces an output to its outcome and a
-value or content, `read_tool_text` is the inverse. `rules` uses `missing_output` for calls that have no result.
+value or content, `read_tool_text` is the inverse. `rules` uses `missing_output` for calls without a result.
 """
 
 from typing import Final, Literal, NamedTuple, TypeAlias
