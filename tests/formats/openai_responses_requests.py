@@ -1,4 +1,4 @@
-"""Requests of our own, in which every kind of item stands at least once."""
+"""Samples of Responses API requests, with every kind of item."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -16,7 +16,7 @@ def build_request(
     tools: Sequence[ToolSpec] = (),
     settings: JsonObject | None = None,
 ) -> Dumped:
-    """A request as the runtime sends it."""
+    """Return a request as the runtime sends it."""
     return OpenAIResponsesService(model).build_request(view, model, tools, settings or {})
 
 
@@ -46,7 +46,7 @@ USER: Final[list[JsonObject]] = [
     },
 ]
 
-WORDS: Final[list[JsonObject]] = [
+ASSISTANT: Final[list[JsonObject]] = [
     {
         "type": "reasoning",
         "id": "rs_1",
@@ -300,7 +300,7 @@ HOSTED: Final[list[JsonObject]] = [
     {"type": "message", "id": "msg_9", "role": "assistant", "content": [], "status": "completed"},
 ]
 
-ITEMS: Final[list[JsonObject]] = [*USER, *WORDS, *CALLS, *OUTPUTS, *HOSTED]
+ITEMS: Final[list[JsonObject]] = [*USER, *ASSISTANT, *CALLS, *OUTPUTS, *HOSTED]
 
 REQUEST: Final[JsonObject] = {
     "model": "tide-1",
@@ -333,7 +333,7 @@ RESPONSE: Final[JsonObject] = {
     "incomplete_details": None,
     "instructions": "You keep the tide tables.",
     "model": "tide-1-2026",
-    "output": [*WORDS[:2], *CALLS[:1], *CALLS[3:], *HOSTED[:-3]],
+    "output": [*ASSISTANT[:2], *CALLS[:1], *CALLS[3:], *HOSTED[:-3]],
     "parallel_tool_calls": True,
     "previous_response_id": "resp_0",
     "tool_choice": "auto",

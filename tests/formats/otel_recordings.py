@@ -1,4 +1,4 @@
-"""Recordings of messages as instrumentations leave them, in every wrapping."""
+"""Recorded messages of instrumentations, in every wrapping."""
 
 from partita.types.json import Json, dumps
 
@@ -143,7 +143,7 @@ UNNAMED: Json = [
         ],
     },
 ]
-"""Calls and results without ids, which find each other by their order."""
+"""Calls and results without ids, which are matched by their order."""
 
 RECORDINGS: dict[str, Json] = {
     "attributes": ATTRIBUTES,

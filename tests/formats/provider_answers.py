@@ -1,4 +1,4 @@
-"""What tests of recorded answers have in common: the comparison with what is known about them."""
+"""Comparison of recorded provider responses with known facts."""
 
 from collections.abc import Mapping
 
@@ -9,21 +9,21 @@ from tests.recordings import answers, name_of, sdk_chunks, truth_about
 
 
 def wrong_fields(family: str) -> Mapping[str, Json]:
-    """What we read in recorded answers, and what is known about them, where the two differ."""
+    """Return the fields in which our reading differs from the known facts."""
     wrong: dict[str, Json] = {}
     for path in answers(family):
         found, truth = truth_of(family, path), truth_about(path)
         for field in truth.keys() - {"ambiguous"}:
             ours, expected = _compared(field, found.get(field), truth[field])
             if field == "tool_calls" and path.name.endswith(".response.json"):
-                ours, expected = _inputs(ours), _inputs(expected)  # of a body, the text is residue
+                ours, expected = _inputs(ours), _inputs(expected)  # bodies do not have the original text
             if ours != expected and "ambiguous" not in truth:
                 wrong[f"{name_of(path)}.{field}"] = (ours, expected)
     return wrong
 
 
 def _compared(field: str, ours: Json, truth: Json) -> tuple[Json, Json]:
-    """Both in one shape."""
+    """Return both values in one shape."""
     match field:
         case "finish":
             reason = "other" if ours["unified"] == "interrupted" else ours["unified"]
@@ -45,42 +45,42 @@ def _inputs(calls: list[JsonObject]) -> Json:
 
 
 def _billed(units: Json) -> Json:
-    """What is billed, under our names."""
+    """Return the billed units under our names."""
     if not is_object(units) or "input_tokens" not in units:
         return units
     return {"input": units["input_tokens"], "output": units["output_tokens"]}
 
 
 def _known_texts(ours: list[JsonObject], truth: list[JsonObject]) -> list[JsonObject]:
-    """Calls without the text of their inputs where the truth has none."""
+    """Return the calls, without input text where the truth has none."""
     unknown = [not call["raw"] for call in truth] + [False] * len(ours)
     return [
         {**call, "raw": truth[place]["raw"]} if unknown[place] else call for place, call in enumerate(ours)
     ]
 
 
-def unlike_sdk(family: str, left_out: frozenset[str]) -> Mapping[str, Json]:
-    """Streams whose chunks, without metadata, are not those of the AI SDK, with the first that differ."""
+def differences_from_sdk(family: str, excluded: frozenset[str]) -> Mapping[str, Json]:
+    """Return the first different chunks, without metadata, of streams that the AI SDK reads differently."""
     wrong: dict[str, Json] = {}
     for path in answers(family, ".jsonl"):
-        if path.stem in left_out:
+        if path.stem in excluded:
             continue
-        theirs = [_plain(chunk) for chunk in sdk_chunks(path) if not _is_left_out(chunk)]
+        theirs = [_plain(chunk) for chunk in sdk_chunks(path) if not _is_excluded(chunk)]
         found = [to_json(chunk) for chunk in chunks_of(family, path)[0]]
-        ours = [_plain(chunk) for chunk in found if not _is_left_out(chunk)]
+        ours = [_plain(chunk) for chunk in found if not _is_excluded(chunk)]
         if ours != theirs:
             pairs = zip(ours, theirs, strict=False)
             wrong[path.stem] = next((pair for pair in pairs if pair[0] != pair[1]), (len(ours), len(theirs)))
     return wrong
 
 
-def _is_left_out(chunk: JsonObject) -> bool:
-    """Chunks that only one of us has: each says why."""
+def _is_excluded(chunk: JsonObject) -> bool:
+    """Return whether only one side has this chunk; each comment gives the reason."""
     return (
-        chunk["type"] in ("text-end", "reasoning-end")  # theirs are missing where a stream was cut
-        or chunk.get("inputTextDelta") == ""  # theirs have empty deltas
-        or chunk.get("id") == "toolPlan"  # they drop tool plans
-        or (chunk["type"] == "error" and "generation" in chunk["errorText"])  # they drop errors of Cohere
+        chunk["type"] in ("text-end", "reasoning-end")  # missing in the SDK when a stream is interrupted
+        or chunk.get("inputTextDelta") == ""  # the SDK sends empty deltas
+        or chunk.get("id") == "toolPlan"  # the SDK drops tool plans
+        or (chunk["type"] == "error" and "generation" in chunk["errorText"])  # the SDK drops errors of Cohere
     )
 
 

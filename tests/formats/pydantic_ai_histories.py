@@ -1,4 +1,4 @@
-"""Histories made with Pydantic AI's own classes."""
+"""Histories built with Pydantic AI's own classes."""
 
 from datetime import UTC, datetime
 
@@ -42,8 +42,8 @@ LATER = datetime(2026, 3, 1, 9, 0, 1, 250000, tzinfo=UTC)
 PIXEL = BinaryContent(b"\x89PNG\r\n", media_type="image/png")
 
 
-def asked() -> ModelRequest:
-    """A first request, with everything a prompt can hold."""
+def first_request() -> ModelRequest:
+    """Return a request with every kind of prompt content."""
     prompt = [
         "How tall is this tower?",
         TextContent("From the register.", metadata={"page": 3}),
@@ -69,8 +69,8 @@ def asked() -> ModelRequest:
     )
 
 
-def answered() -> ModelResponse:
-    """A response with everything one can hold."""
+def first_response() -> ModelResponse:
+    """Return a response with every kind of part."""
     web = WebCitationSource(url="https://example.com/a", title="A", excerpts=["39 metres"])
     paper = DocumentCitationSource(document_id="d1", title="Register", excerpts=["39"])
     return ModelResponse(
@@ -126,8 +126,8 @@ def answered() -> ModelResponse:
     )
 
 
-def returned() -> ModelRequest:
-    """What came of the calls, and what the user says next."""
+def results_and_prompt() -> ModelRequest:
+    """Return the results of the calls, and the next prompt."""
     return ModelRequest(
         parts=[
             ToolReturnPart("look_up", "39 metres", tool_call_id="t1", timestamp=LATER, metadata={"ms": 12}),
@@ -146,11 +146,11 @@ def returned() -> ModelRequest:
 
 
 def history() -> list[ModelMessage]:
-    """A history of several turns."""
+    """Return a history of several turns."""
     return [
-        asked(),
-        answered(),
-        returned(),
+        first_request(),
+        first_response(),
+        results_and_prompt(),
         ModelResponse(parts=[TextPart("128 feet.")], timestamp=LATER, finish_reason="stop"),
         ModelRequest(
             parts=[
@@ -165,7 +165,7 @@ def history() -> list[ModelMessage]:
 
 
 def payload() -> Json:
-    """The history as JSON, as Pydantic AI writes it."""
+    """Return the history as JSON, as written by Pydantic AI."""
     return loads(ModelMessagesTypeAdapter.dump_json(history()))
 
 
@@ -197,4 +197,4 @@ LEGACY: Json = [
         ],
     },
 ]
-"""As older versions wrote it."""
+"""A history as older versions wrote it."""

@@ -28,7 +28,7 @@ from partita.types.parts import (
     ToolOutput,
 )
 from tests.converting import read_payload
-from tests.formats.provider_answers import unlike_sdk, wrong_fields
+from tests.formats.provider_answers import differences_from_sdk, wrong_fields
 from tests.recordings import answers, name_of
 from tests.rules import problems
 from tests.tables import each_row
@@ -53,7 +53,7 @@ def test_requests_and_bodies_round_trip(path: Path) -> None:
     payload = read_payload(path)
     loaded = read(payload, get_format(NAME))
     is_body = "output" in payload or "message" in payload or "Message" in payload
-    dumped = write(loaded, get_format(f"{NAME}-answer" if is_body else NAME))
+    dumped = write(loaded, get_format(f"{NAME}-response" if is_body else NAME))
     assert dumped.payload == payload
     assert not [*loaded.losses, *dumped.losses]
 
@@ -78,7 +78,7 @@ LEFT_OUT: Final = frozenset(
 
 
 def test_chunks_equal_those_of_the_ai_sdk() -> None:
-    assert unlike_sdk("bedrock", LEFT_OUT) == {}
+    assert differences_from_sdk("bedrock", LEFT_OUT) == {}
 
 
 SAME: Final = ("parallel-calls", "reasoning-and-calls", "server-tool", "guardrail")

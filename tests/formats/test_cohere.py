@@ -24,7 +24,7 @@ from partita.types.parts import (
     ToolOutput,
 )
 from tests.converting import read_payload
-from tests.formats.provider_answers import unlike_sdk, wrong_fields
+from tests.formats.provider_answers import differences_from_sdk, wrong_fields
 from tests.recordings import answers, name_of
 from tests.rules import problems
 from tests.tables import each_row
@@ -48,7 +48,7 @@ def test_requests_and_bodies_round_trip(path: Path) -> None:
         return  # it has text next to calls, which is moved
     payload = read_payload(path)
     loaded = read(payload, get_format(NAME))
-    dumped = write(loaded, get_format(NAME if "messages" in payload else f"{NAME}-answer"))
+    dumped = write(loaded, get_format(NAME if "messages" in payload else f"{NAME}-response"))
     assert dumped.payload == payload
     assert not [*loaded.losses, *dumped.losses]
 
@@ -79,7 +79,7 @@ LEFT_OUT: Final = frozenset(
 
 
 def test_chunks_equal_those_of_the_ai_sdk() -> None:
-    assert unlike_sdk(NAME, LEFT_OUT) == {}
+    assert differences_from_sdk(NAME, LEFT_OUT) == {}
 
 
 @each_row("name", ["plain-text", "thinking", "thinking-and-calls"])

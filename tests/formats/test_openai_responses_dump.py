@@ -1,4 +1,4 @@
-"""Messages → requests and answers of the Responses API, with every loss and every repair."""
+"""Messages → requests and responses of the Responses API, with every loss and repair."""
 
 from functools import cache
 from typing import Any, Final
@@ -31,7 +31,7 @@ from partita.types.parts import (
 )
 from partita.types.tool_results import expand
 from partita.types.value import Extra
-from tests.formats.openai_responses_requests import CALLS, HOSTED, ITEMS, OUTPUTS, WORDS
+from tests.formats.openai_responses_requests import ASSISTANT, CALLS, HOSTED, ITEMS, OUTPUTS
 from tests.leaves import changed, leaves
 from tests.sampling import picked
 from tests.tables import each_row
@@ -48,8 +48,8 @@ def item_adapter() -> Any:
     return TypeAdapter[Any](ResponseInputItemParam)
 
 
-def said(*parts: AssistantPart) -> tuple[list[JsonObject], list[tuple[str, str]]]:
-    """The items behind a question, and the losses: where and how bad."""
+def dump_step(*parts: AssistantPart) -> tuple[list[JsonObject], list[tuple[str, str]]]:
+    """Return the items of a step and the losses by path and severity."""
     dumped = dump([HELLO, AssistantMessage(id="message-2", content=parts)])
     return dumped.payload["input"][1:], [(loss.path, loss.severity) for loss in dumped.losses]
 
@@ -58,14 +58,14 @@ def at(place: int, inside: str = "") -> str:
     return f"$[1].content.parts[{place}]{inside}"
 
 
-def test_a_plain_conversation_loses_nothing() -> None:
-    items, losses = said(TextPart("I look.", state="done"), TIDE, StepStartPart(), TextPart("3 metres"))
+def test_a_plain_conversation_has_no_losses() -> None:
+    items, losses = dump_step(TextPart("I look.", state="done"), TIDE, StepStartPart(), TextPart("3 metres"))
     assert [item["type"] for item in items] == ["message", "function_call", "function_call_output", "message"]
     assert losses == []
 
 
 def valid(item: JsonObject) -> JsonObject:
-    """An item with what the types of the vendor insist on and the API does not."""
+    """Return the item with members that the official types require and the API does not."""
     if item.get("type") == "message" and item["role"] == "assistant":
         return {"id": "msg_0", "status": "completed", **item}
     content = item.get("content")
@@ -77,7 +77,7 @@ def valid(item: JsonObject) -> JsonObject:
     }
 
 
-def test_everything_becomes_items_that_the_vendor_knows() -> None:
+def test_a_full_conversation_becomes_valid_items() -> None:
     for item in dump(full_conversation()).payload["input"]:
         item_adapter().validate_python(valid(item), strict=False)
 
@@ -86,7 +86,7 @@ def test_every_view_becomes_the_same_request() -> None:
     assert dump(expand(full_conversation())).payload == dump(full_conversation()).payload
 
 
-def test_no_leaf_of_the_last_answer_is_lost_in_silence() -> None:
+def test_every_leaf_of_the_last_response_is_written_or_reported() -> None:
     plain = to_json(full_conversation())
     before = dump_response(load_canonical(plain).messages)
     lost = [
@@ -113,19 +113,19 @@ REPAIRS: Final[dict[str, tuple[AssistantPart, list[tuple[str, str]]]]] = {
         ToolCallPart("call_1", "sea.tide", "output-available", {}, output=TextOutput("3")),
         [(at(0, ".name"), "repaired")],
     ),
-    "a call that nobody answered": (
+    "a call without a result": (
         ToolCallPart("call_1", "tide", "input-available", {}),
         [(at(0, ".output"), "repaired")],
     ),
-    "a call that was cut": (
+    "an interrupted call": (
         ToolCallPart("call_1", "tide", "input-streaming", raw_input='{"a'),
         [(at(0), "lost")],
     ),
-    "an output that is JSON": (
+    "a JSON output": (
         ToolCallPart("call_1", "tide", "output-available", {}, output=JsonOutput({"metres": 3})),
         [(at(0, ".output"), "changed")],
     ),
-    "a call that failed": (
+    "a failed call": (
         ToolCallPart("call_1", "tide", "output-error", {}, output=ErrorTextOutput("down")),
         [(at(0, ".output"), "changed")],
     ),
@@ -137,48 +137,48 @@ REPAIRS: Final[dict[str, tuple[AssistantPart, list[tuple[str, str]]]]] = {
         TextPart("High", provider_metadata={"openai": {"itemId": "abc"}}),
         [(at(0, ".providerMetadata.openai.itemId"), "lost")],
     ),
-    "a text that is not whole": (TextPart("Hi", state="streaming"), [(at(0, ".state"), "changed")]),
+    "a streaming text": (TextPart("Hi", state="streaming"), [(at(0, ".state"), "changed")]),
     "reasoning of another provider": (
         ReasoningPart("Moon", provider_metadata={"anthropic": {"signature": "s"}}),
         [(at(0), "lost")],
     ),
-    "a source that no text cites": (SourceUrlPart("s", "https://sea.example"), [(at(0), "lost")]),
-    "a thing of another provider": (CustomPart("moon.phase"), [(at(0), "lost")]),
+    "an uncited source": (SourceUrlPart("s", "https://sea.example"), [(at(0), "lost")]),
+    "a custom part of another provider": (CustomPart("moon.phase"), [(at(0), "lost")]),
 }
 
 
 @each_row(("part", "losses"), REPAIRS.values(), ids=REPAIRS)
-def test_every_repair_is_told(part: AssistantPart, losses: list[tuple[str, str]]) -> None:
-    items, told = said(part, StepStartPart(), TextPart("High"))
-    assert [one for one in told if one[0].startswith(at(0))] == losses
+def test_every_repair_is_reported(part: AssistantPart, losses: list[tuple[str, str]]) -> None:
+    items, reported = dump_step(part, StepStartPart(), TextPart("High"))
+    assert [one for one in reported if one[0].startswith(at(0))] == losses
     for item in items:
         item_adapter().validate_python(valid(item))
 
 
-def test_calls_and_outputs_are_renamed_alike() -> None:
-    items, _ = said(ToolCallPart("c" * 99, "a.b", "output-available", {}, output=TextOutput("3")))
+def test_calls_and_outputs_get_the_same_id() -> None:
+    items, _ = dump_step(ToolCallPart("c" * 99, "a.b", "output-available", {}, output=TextOutput("3")))
     assert items[0]["call_id"] == items[1]["call_id"]
     assert len(items[0]["call_id"]) <= 64
     assert items[0]["name"].startswith("a_b_")
 
 
-def test_reasoning_goes_right_before_what_it_led_to_or_not_at_all() -> None:
-    thought = ReasoningPart(
+def test_reasoning_is_written_before_the_item_that_follows_it_or_dropped() -> None:
+    reasoning = ReasoningPart(
         "Moon", provider_metadata={"openai": {"itemId": "rs_1", "reasoningEncryptedContent": "e"}}
     )
-    items, losses = said(thought, TextPart("High"))
+    items, losses = dump_step(reasoning, TextPart("High"))
     assert [item["type"] for item in items] == ["reasoning", "message"]
     assert losses == []
-    assert said(TextPart("High"), thought)[1] == [(at(1), "lost")]
+    assert dump_step(TextPart("High"), reasoning)[1] == [(at(1), "lost")]
 
 
-def test_notices_and_internal_turns_are_not_sent() -> None:
+def test_events_are_not_sent() -> None:
     dumped = dump([HELLO, UserMessage(id="n", type="event", content="compacted")])
     assert len(dumped.payload["input"]) == 1
     assert [loss.path for loss in dumped.losses] == ["$[1]"]
 
 
-def test_two_answers_in_a_row_are_one_turn_and_that_is_told() -> None:
+def test_two_consecutive_responses_are_merged_which_is_reported() -> None:
     twice = [AssistantMessage(id=f"message-{place}", content="High") for place in (1, 2)]
     dumped = dump(twice)
     assert len(load(dumped.payload).messages) == 1
@@ -189,7 +189,7 @@ def test_an_empty_conversation_is_an_empty_input() -> None:
     assert dump([]) == Dumped({"input": []})
 
 
-def test_a_whole_request_has_tools_and_settings() -> None:
+def test_a_request_has_its_tools_and_settings() -> None:
     tools = (
         ToolSpec(name="tide", description="Height", input_schema={"type": "object"}),
         ToolSpec(name="sea.moon", extra=Extra({"cache_control": {"type": "ephemeral"}})),
@@ -198,9 +198,9 @@ def test_a_whole_request_has_tools_and_settings() -> None:
     assert dumped.payload["model"] == "tide-1"
     assert [tool["strict"] for tool in dumped.payload["tools"]] == [False, False]
     assert [tool["name"][:8] for tool in dumped.payload["tools"]] == ["tide", "sea_moon"]
-    told = {loss.path: loss.severity for loss in dumped.losses}
-    assert told["$.tools[1].name"] == "repaired"
-    assert told["$.tools[1].cache_control"] == "lost"
+    reported = {loss.path: loss.severity for loss in dumped.losses}
+    assert reported["$.tools[1].name"] == "repaired"
+    assert reported["$.tools[1].cache_control"] == "lost"
 
 
 def test_tools_keep_their_positions() -> None:
@@ -213,17 +213,17 @@ def test_tools_keep_their_positions() -> None:
     assert dump(loaded.messages, loaded.request).payload == body
 
 
-def test_reasoning_that_is_stored_needs_nothing_unless_nothing_is_stored() -> None:
-    thought: JsonObject = {"type": "reasoning", "id": "rs_1", "summary": []}
-    body: JsonObject = {"model": "m", "input": [thought, WORDS[3]]}
+def test_stored_reasoning_is_sent_without_content_unless_store_is_false() -> None:
+    reasoning: JsonObject = {"type": "reasoning", "id": "rs_1", "summary": []}
+    body: JsonObject = {"model": "m", "input": [reasoning, ASSISTANT[3]]}
     loaded = load(body)
     assert dump(loaded.messages, Request(settings={"model": "m"})).payload == body
     unstored = dump(loaded.messages, Request(settings={"model": "m", "store": False}))
-    assert unstored.payload["input"] == [WORDS[3]]
+    assert unstored.payload["input"] == [ASSISTANT[3]]
     assert [loss.severity for loss in unstored.losses] == ["lost"]
 
 
-def test_the_last_answer_is_a_response_that_the_vendor_knows() -> None:
+def test_the_last_response_is_valid() -> None:
     from openai.types.responses import Response
 
     dumped = dump_response(full_conversation())
@@ -233,7 +233,7 @@ def test_the_last_answer_is_a_response_that_the_vendor_knows() -> None:
     assert [loss.path for loss in dumped.losses if loss.severity == "repaired"][-1] == "$.tools"
 
 
-def test_an_answer_of_another_provider_says_how_it_ended() -> None:
+def test_a_response_of_another_provider_has_its_finish_reason() -> None:
     metadata = {"finishReason": "length", "model": "claude", "responseId": "msg_1"}
     content = AssistantContent(parts=(TextPart("Hi"),), metadata=metadata)
     dumped = dump_response([HELLO, AssistantMessage(id="a", content=content)])
@@ -243,7 +243,7 @@ def test_an_answer_of_another_provider_says_how_it_ended() -> None:
     assert dumped.losses[0].path == "$[0]"
 
 
-def test_only_the_last_step_is_the_answer() -> None:
+def test_only_the_last_step_is_written_as_the_response() -> None:
     message = AssistantMessage(id="a", content=[TIDE, StepStartPart(), TextPart("3 metres")])
     dumped = dump_response([message])
     assert [item["type"] for item in dumped.payload["output"]] == ["message"]
@@ -251,6 +251,6 @@ def test_only_the_last_step_is_the_answer() -> None:
 
 
 @each_row("items", [ITEMS, [*CALLS, *OUTPUTS], HOSTED], ids=["all", "calls", "hosted"])
-def test_what_is_written_is_read_as_it_was(items: list[JsonObject]) -> None:
+def test_written_items_are_read_as_the_same_messages(items: list[JsonObject]) -> None:
     messages = load(items).messages
     assert load(dump(messages).payload).messages == messages

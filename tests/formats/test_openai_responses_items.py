@@ -1,20 +1,20 @@
-"""Items of a response → parts of a message: one item a rule, whole and streamed alike."""
+"""Items of a response → parts of a message, from bodies and from streams."""
 
 from typing import Final
 
 from partita.formats.openai_responses.stream import ResponsesDecoder
 from partita.types.chunks import type_of
 from partita.types.json import Json, JsonObject
-from tests.formats.openai_responses_answers import (
+from tests.formats.openai_responses_samples import (
     decode,
+    finish_metadata,
     function,
     message,
+    output_text,
     parts,
     reasoning,
     response,
-    streamed,
-    told,
-    words,
+    stream_of,
 )
 from tests.tables import each_row
 
@@ -26,7 +26,7 @@ PAGE: Final[JsonObject] = {
     "end_index": 4,
 }
 FILE: Final[JsonObject] = {"type": "file_citation", "file_id": "file_1", "filename": "tides.pdf", "index": 3}
-MADE: Final[JsonObject] = {
+CREATED_FILE: Final[JsonObject] = {
     "type": "container_file_citation",
     "file_id": "cfile_1",
     "container_id": "cntr_1",
@@ -37,19 +37,19 @@ MADE: Final[JsonObject] = {
 PATH: Final[JsonObject] = {"type": "file_path", "file_id": "file_2", "index": 1}
 
 
-def text(said: str, **metadata: Json) -> JsonObject:
+def text(content: str, **metadata: Json) -> JsonObject:
     return {
         "type": "text",
-        "text": said,
+        "text": content,
         "state": "done",
         "providerMetadata": {"openai": {"itemId": "msg_1", **metadata}},
     }
 
 
-def thought(said: str, place: int = 0, **metadata: Json) -> JsonObject:
+def reasoning_part(content: str, place: int = 0, **metadata: Json) -> JsonObject:
     return {
         "type": "reasoning",
-        "text": said,
+        "text": content,
         "id": f"rs_1:{place}",
         "state": "done",
         "providerMetadata": {"openai": {"itemId": "rs_1", **metadata}},
@@ -60,8 +60,8 @@ def call(id: str, name: str, **fields: Json) -> JsonObject:
     return {"type": "tool-call", "id": id, "name": name, "state": "input-available", **fields}
 
 
-def ran(id: str, name: str, output: Json, item: JsonObject, **fields: Json) -> JsonObject:
-    """A call that the provider ran, and the rest of its item."""
+def provider_call(id: str, name: str, output: Json, item: JsonObject, **fields: Json) -> JsonObject:
+    """Return a provider-executed call with the other members of its item."""
     kept = {"itemId": id, **item}
     return {
         **call(id, name, **{"input": {}, **fields}),
@@ -77,26 +77,26 @@ RENAMED: Final[JsonObject] = {"fileId": "file_1", "filename": "tides.pdf", "scor
 CONTAINER: Final[JsonObject] = {"type": "container_reference", "container_id": "cntr_1"}
 
 ITEMS: Final[dict[str, tuple[list[JsonObject], list[JsonObject]]]] = {
-    "words": ([message(words("High tide"))], [text("High tide")]),
-    "an empty message is a message": ([message(words(""))], [text("")]),
+    "words": ([message(output_text("High tide"))], [text("High tide")]),
+    "an empty message is an empty text": ([message(output_text(""))], [text("")]),
     "the phase is kept": (
-        [message(words("High"), phase="commentary")],
+        [message(output_text("High"), phase="commentary")],
         [text("High", phase="commentary")],
     ),
-    "fields that nobody knows are kept": (
-        [message(words("High"), mood="calm")],
+    "unknown members are kept": (
+        [message(output_text("High"), mood="calm")],
         [text("High", item={"mood": "calm"})],
     ),
-    "each content part is a text of its own": (
-        [message(words("High"), words("Low"))],
+    "each content part is a separate text": (
+        [message(output_text("High"), output_text("Low"))],
         [text("High"), text("Low")],
     ),
-    "a refusal is a text that says so": (
+    "a refusal is a text with a mark": (
         [message({"type": "refusal", "refusal": "No."})],
         [text("No.", refusal=True)],
     ),
-    "a page cited is a citation and a source": (
-        [message(words("High tide", PAGE))],
+    "a cited page is a citation and a source": (
+        [message(output_text("High tide", PAGE))],
         [
             text("High tide", annotations=[PAGE])
             | {
@@ -117,17 +117,17 @@ ITEMS: Final[dict[str, tuple[list[JsonObject], list[JsonObject]]]] = {
             {"type": "source-url", "sourceId": "source-1", "url": PAGE["url"], "title": "Tides"},
         ],
     ),
-    "an empty reasoning is one": (
+    "empty reasoning is kept": (
         [reasoning(encrypted_content="Zg==")],
-        [thought("", reasoningEncryptedContent="Zg==")],
+        [reasoning_part("", reasoningEncryptedContent="Zg==")],
     ),
-    "several summaries are several reasonings, and the last has the encrypted content": (
+    "each summary is a reasoning part, and the last one has the encrypted content": (
         [reasoning("Moon", "Sun", encrypted_content="Zg==")],
-        [thought("Moon"), thought("Sun", 1, reasoningEncryptedContent="Zg==")],
+        [reasoning_part("Moon"), reasoning_part("Sun", 1, reasoningEncryptedContent="Zg==")],
     ),
-    "raw reasoning says that it is raw": (
+    "raw reasoning has a mark": (
         [reasoning(content=[{"type": "reasoning_text", "text": "Moon"}])],
-        [thought("Moon", type="reasoning_text", reasoningEncryptedContent=None)],
+        [reasoning_part("Moon", type="reasoning_text", reasoningEncryptedContent=None)],
     ),
     "a function call": (
         [function('{"port":"Brest"}')],
@@ -136,7 +136,7 @@ ITEMS: Final[dict[str, tuple[list[JsonObject], list[JsonObject]]]] = {
             | {"callProviderMetadata": {"openai": {"itemId": "fc_1"}}}
         ],
     ),
-    "the words of an input are kept when they say more than its value": (
+    "an unusual spelling of an input is kept": (
         [function('{"port": "Brest"}')],
         [
             call("call_1", "tide", input={"port": "Brest"})
@@ -150,7 +150,7 @@ ITEMS: Final[dict[str, tuple[list[JsonObject], list[JsonObject]]]] = {
             | {"callProviderMetadata": {"openai": {"itemId": "fc_1", "rawInput": ""}}}
         ],
     ),
-    "who called a function, and in which namespace": (
+    "the caller and the namespace of a function": (
         [function("{}", namespace="sea", caller={"type": "program", "caller_id": "call_9"})],
         [
             call("call_1", "tide", input={})
@@ -201,17 +201,17 @@ ITEMS: Final[dict[str, tuple[list[JsonObject], list[JsonObject]]]] = {
             | {"callProviderMetadata": {"openai": {"itemId": "apc_1", "type": "apply_patch_call"}}}
         ],
     ),
-    "a local shell is the client's": (
+    "a local shell is a client tool": (
         [{"type": "local_shell_call", "id": "lsh_1", "call_id": "call_1", "action": {"command": ["ls"]}}],
         [
             call("call_1", "local_shell", input={"command": ["ls"]})
             | {"callProviderMetadata": {"openai": {"itemId": "lsh_1", "type": "local_shell_call"}}}
         ],
     ),
-    "a search on the web": (
+    "a web search": (
         [{"type": "web_search_call", "id": "ws_1", "status": "completed", "action": {"type": "open_page"}}],
         [
-            ran(
+            provider_call(
                 "ws_1",
                 "web_search",
                 {"action": {"type": "openPage"}},
@@ -219,7 +219,7 @@ ITEMS: Final[dict[str, tuple[list[JsonObject], list[JsonObject]]]] = {
             )
         ],
     ),
-    "what a search found stands beside its action": (
+    "results of a search are next to its action": (
         [
             {
                 "type": "web_search_call",
@@ -228,7 +228,7 @@ ITEMS: Final[dict[str, tuple[list[JsonObject], list[JsonObject]]]] = {
             }
         ],
         [
-            ran(
+            provider_call(
                 "ws_1",
                 "web_search",
                 {"action": {"type": "search", "query": "tide"}, "sources": [{"url": "https://a.example/"}]},
@@ -246,7 +246,7 @@ ITEMS: Final[dict[str, tuple[list[JsonObject], list[JsonObject]]]] = {
             {"type": "source-url", "sourceId": "source-1", "url": "https://a.example/"},
         ],
     ),
-    "a search in files": (
+    "a file search": (
         [
             {
                 "type": "file_search_call",
@@ -256,7 +256,7 @@ ITEMS: Final[dict[str, tuple[list[JsonObject], list[JsonObject]]]] = {
             }
         ],
         [
-            ran(
+            provider_call(
                 "fs_1",
                 "file_search",
                 {"queries": ["tide"], "results": [RENAMED]},
@@ -272,7 +272,7 @@ ITEMS: Final[dict[str, tuple[list[JsonObject], list[JsonObject]]]] = {
             },
         ],
     ),
-    "code and what it printed": (
+    "code and its logs": (
         [
             {
                 "type": "code_interpreter_call",
@@ -283,7 +283,7 @@ ITEMS: Final[dict[str, tuple[list[JsonObject], list[JsonObject]]]] = {
             }
         ],
         [
-            ran(
+            provider_call(
                 "ci_1",
                 "code_interpreter",
                 {"outputs": [{"type": "logs", "logs": "a"}]},
@@ -292,10 +292,10 @@ ITEMS: Final[dict[str, tuple[list[JsonObject], list[JsonObject]]]] = {
             )
         ],
     ),
-    "a picture is the output of its call, and a file": (
+    "an image is the output of its call, and a file": (
         [{"type": "image_generation_call", "id": "ig_1", "result": "iVBO", "output_format": "webp"}],
         [
-            ran(
+            provider_call(
                 "ig_1",
                 "image_generation",
                 {"result": "iVBO"},
@@ -309,10 +309,10 @@ ITEMS: Final[dict[str, tuple[list[JsonObject], list[JsonObject]]]] = {
             },
         ],
     ),
-    "a picture whose status was left behind is a picture": (
+    "an image without a final status": (
         [{"type": "image_generation_call", "id": "ig_1", "result": "iVBO", "status": "generating"}],
         [
-            ran(
+            provider_call(
                 "ig_1",
                 "image_generation",
                 {"result": "iVBO"},
@@ -326,7 +326,7 @@ ITEMS: Final[dict[str, tuple[list[JsonObject], list[JsonObject]]]] = {
             },
         ],
     ),
-    "a tool that failed": (
+    "a failed tool": (
         [{"type": "file_search_call", "id": "fs_1", "queries": ["tide"], "status": "failed"}],
         [
             {
@@ -357,7 +357,7 @@ ITEMS: Final[dict[str, tuple[list[JsonObject], list[JsonObject]]]] = {
             }
         ],
         [
-            ran(
+            provider_call(
                 "mcp_1",
                 "tide",
                 {
@@ -373,7 +373,7 @@ ITEMS: Final[dict[str, tuple[list[JsonObject], list[JsonObject]]]] = {
             )
         ],
     ),
-    "a tool of an MCP server that failed": (
+    "a failed tool of an MCP server": (
         [
             {
                 "type": "mcp_call",
@@ -399,7 +399,7 @@ ITEMS: Final[dict[str, tuple[list[JsonObject], list[JsonObject]]]] = {
             }
         ],
     ),
-    "a call that someone has to allow": (
+    "a call that needs approval": (
         [
             {
                 "type": "mcp_approval_request",
@@ -425,7 +425,7 @@ ITEMS: Final[dict[str, tuple[list[JsonObject], list[JsonObject]]]] = {
             }
         ],
     ),
-    "a search for tools has its output in the next item": (
+    "a tool search has its output in the next item": (
         [
             {
                 "type": "tool_search_call",
@@ -436,7 +436,7 @@ ITEMS: Final[dict[str, tuple[list[JsonObject], list[JsonObject]]]] = {
             {"type": "tool_search_output", "id": "tso_1", "execution": "server", "tools": [{"name": "tide"}]},
         ],
         [
-            ran(
+            provider_call(
                 "tsc_1",
                 "tool_search",
                 {"tools": [{"name": "tide"}]},
@@ -454,7 +454,7 @@ ITEMS: Final[dict[str, tuple[list[JsonObject], list[JsonObject]]]] = {
             }
         ],
     ),
-    "a shell in a container is the provider's": (
+    "a shell in a container is provider-executed": (
         [
             {
                 "type": "shell_call",
@@ -471,7 +471,7 @@ ITEMS: Final[dict[str, tuple[list[JsonObject], list[JsonObject]]]] = {
             },
         ],
         [
-            ran(
+            provider_call(
                 "call_1",
                 "shell",
                 {"output": [{"stdout": "a", "stderr": "", "outcome": {"type": "exit", "exitCode": 0}}]},
@@ -513,7 +513,7 @@ ITEMS: Final[dict[str, tuple[list[JsonObject], list[JsonObject]]]] = {
             }
         ],
     ),
-    "an item that nobody knows is kept": (
+    "an unknown item is kept": (
         [{"type": "moon_call", "id": "mo_1", "phase": "full"}],
         [
             {
@@ -529,18 +529,18 @@ ITEMS: Final[dict[str, tuple[list[JsonObject], list[JsonObject]]]] = {
 
 
 @each_row(("items", "expected"), ITEMS.values(), ids=ITEMS)
-def test_an_item_of_a_body(items: list[JsonObject], expected: list[JsonObject]) -> None:
+def test_items_of_a_body_become_parts(items: list[JsonObject], expected: list[JsonObject]) -> None:
     assert parts(ResponsesDecoder().read_body(response(*items))) == expected
 
 
 @each_row(("items", "expected"), ITEMS.values(), ids=ITEMS)
-def test_the_same_item_of_a_stream(items: list[JsonObject], expected: list[JsonObject]) -> None:
-    assert parts(decode(streamed(response(*items)))) == expected
+def test_streamed_items_become_the_same_parts(items: list[JsonObject], expected: list[JsonObject]) -> None:
+    assert parts(decode(stream_of(response(*items)))) == expected
 
 
-def test_log_probabilities_count_once() -> None:
-    part = words("High", logprobs=[LOGPROB])
-    events = streamed(response(message(part)))
+def test_log_probabilities_are_read_once() -> None:
+    part = output_text("High", logprobs=[LOGPROB])
+    events = stream_of(response(message(part)))
     delta = next(event for event in events if event["type"] == "response.output_text.delta")
     delta["logprobs"] = [LOGPROB]
     assert parts(decode(events)) == [text("High", logprobs=[LOGPROB])]
@@ -548,27 +548,27 @@ def test_log_probabilities_count_once() -> None:
 
 
 SOURCES: Final[dict[str, tuple[JsonObject, list[str]]]] = {
-    "a page, behind the text": (PAGE, ["text-end", "source-url"]),
-    "a file that was searched, behind the text": (FILE, ["text-end", "source-document"]),
-    "a file that was made, at once": (MADE, ["source-document", "text-end"]),
+    "a page, after the text": (PAGE, ["text-end", "source-url"]),
+    "a searched file, after the text": (FILE, ["text-end", "source-document"]),
+    "a created file, at once": (CREATED_FILE, ["source-document", "text-end"]),
     "a path, at once": (PATH, ["source-document", "text-end"]),
-    "a page without an address is none": ({"type": "url_citation"}, ["text-end"]),
-    "something new is none": ({"type": "moon"}, ["text-end"]),
+    "a page without a URL is not a source": ({"type": "url_citation"}, ["text-end"]),
+    "an unknown annotation is not a source": ({"type": "moon"}, ["text-end"]),
 }
 
 
 @each_row(("annotation", "expected"), SOURCES.values(), ids=SOURCES)
-def test_where_a_source_is_told(annotation: JsonObject, expected: list[str]) -> None:
-    chunks = decode(streamed(response(message(words("High", annotation)))))
+def test_sources_are_sent_at_once_or_after_the_text(annotation: JsonObject, expected: list[str]) -> None:
+    chunks = decode(stream_of(response(message(output_text("High", annotation)))))
     kinds = [type_of(chunk) for chunk in chunks]
     assert [kind for kind in kinds if kind.startswith(("source", "text-end"))] == expected
     assert parts(chunks)[0]["providerMetadata"]["openai"]["annotations"] == [annotation]
 
 
 FINISHES: Final[dict[str, tuple[JsonObject, str, str | None]]] = {
-    "said": (response(message(words("High"))), "stop", "completed"),
+    "said": (response(message(output_text("High"))), "stop", "completed"),
     "asked": (response(function("{}")), "tool-calls", "completed"),
-    "asked the provider": (response({"type": "web_search_call", "id": "ws_1"}), "stop", "completed"),
+    "a call of a server tool": (response({"type": "web_search_call", "id": "ws_1"}), "stop", "completed"),
     "refused": (response(message({"type": "refusal", "refusal": "No."})), "content-filter", "completed"),
     "too long": (
         response(status="incomplete", incomplete_details={"reason": "max_output_tokens"}),
@@ -580,28 +580,28 @@ FINISHES: Final[dict[str, tuple[JsonObject, str, str | None]]] = {
         "content-filter",
         "incomplete:content_filter",
     ),
-    "stopped for a reason that is new": (
+    "stopped for an unknown reason": (
         response(status="incomplete", incomplete_details={"reason": "steered"}),
         "other",
         "incomplete:steered",
     ),
     "failed": (response(status="failed", error={"message": "No sea"}), "error", "failed"),
     "cancelled": (response(status="cancelled"), "other", "cancelled"),
-    "still waiting": (response(status="queued"), "other", "queued"),
+    "queued": (response(status="queued"), "other", "queued"),
 }
 
 
 @each_row(("whole", "reason", "raw"), FINISHES.values(), ids=FINISHES)
-def test_why_an_answer_ended(whole: JsonObject, reason: str, raw: str | None) -> None:
-    said = told(ResponsesDecoder().read_body(whole))
-    assert (said["finishReason"], said["rawFinishReason"]) == (reason, raw)
-    assert "complete" not in said
+def test_finish_reasons(whole: JsonObject, reason: str, raw: str | None) -> None:
+    metadata = finish_metadata(ResponsesDecoder().read_body(whole))
+    assert (metadata["finishReason"], metadata["rawFinishReason"]) == (reason, raw)
+    assert "complete" not in metadata
 
 
-def test_what_an_answer_consumed_and_what_else_is_worth_keeping() -> None:
+def test_usage_and_other_members_become_metadata() -> None:
     whole = response(service_tier="flex", moderation={"flagged": False}, tools=[{"type": "web_search"}])
-    said = told(ResponsesDecoder().read_body(whole))
-    assert said == {
+    metadata = finish_metadata(ResponsesDecoder().read_body(whole))
+    assert metadata == {
         "finishReason": "stop",
         "rawFinishReason": "completed",
         "usage": {
@@ -626,11 +626,11 @@ ERRORS: Final[dict[str, tuple[Json, str]]] = {
     "details": ({"detail": [{"message": "No sea"}]}, "No sea"),
     "only a code": ({"error": {"code": "dry"}}, "dry"),
     "nothing": ({}, "{}"),
-    "no object": ([1], "the body is not a response: array"),
+    "not an object": ([1], "the body is not a response: array"),
 }
 
 
 @each_row(("body", "expected"), ERRORS.values(), ids=ERRORS)
-def test_an_error_instead_of_an_answer(body: Json, expected: str) -> None:
-    said = told(ResponsesDecoder().read_body(body))
-    assert said == {"finishReason": "error", "errors": [expected]}
+def test_an_error_body_becomes_an_error(body: Json, expected: str) -> None:
+    metadata = finish_metadata(ResponsesDecoder().read_body(body))
+    assert metadata == {"finishReason": "error", "errors": [expected]}

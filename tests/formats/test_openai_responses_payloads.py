@@ -1,11 +1,9 @@
-"""Recorded requests, answers and streams of Responses servers; and whatever else a payload may be."""
+"""Recorded requests, responses and streams of Responses servers, and damaged items."""
 
-import copy
-from typing import Any, Final
+from typing import Final
 
 from hypothesis import given
 from hypothesis import strategies as st
-from hypothesis.strategies import DrawFn
 
 from partita.errors import PartitaError
 from partita.formats.conversion import read, write
@@ -13,29 +11,30 @@ from partita.formats.format import Dumped, Loaded, Request
 from partita.formats.openai_agents import format as agents
 from partita.formats.openai_responses.format import dump, dump_response, load
 from partita.formats.registry import get_format
-from partita.types.json import Json, JsonObject, is_array, is_object, loads
+from partita.types.json import JsonObject, loads
 from partita.types.messages import Message
 from tests import canonical
+from tests.damage import damaged
 from tests.formats.openai_responses_requests import ITEMS
 from tests.recordings import answers, cases_in, chosen
 
 FAMILY: Final = "openai-responses"
 
 REPAIRED: Final = {"the format requires it"}
-"""The only reasons for which a recording does not come back as it was."""
+"""The only reasons for which a recording does not round-trip."""
 
 
 def written(loaded: Loaded) -> Dumped:
     return dump(loaded.messages) if loaded.request is None else dump(loaded.messages, loaded.request)
 
 
-def answered(loaded: Loaded) -> Dumped:
+def written_response(loaded: Loaded) -> Dumped:
     if loaded.request is None:
         return dump_response(loaded.messages)
     return dump_response(loaded.messages, loaded.request)
 
 
-def test_every_recorded_request_comes_back_as_it_was() -> None:
+def test_every_recorded_request_round_trips() -> None:
     for path in chosen(answers(FAMILY, ".request.json"), 3):
         payload = loads(path.read_bytes())
         loaded = load(payload)
@@ -45,11 +44,11 @@ def test_every_recorded_request_comes_back_as_it_was() -> None:
         assert why or dumped.payload == payload, path.name
 
 
-def test_every_recorded_answer_comes_back_as_it_was() -> None:
+def test_every_recorded_response_round_trips() -> None:
     for path in chosen(answers(FAMILY, ".response.json"), 3):
         payload = loads(path.read_bytes())
         loaded = load(payload)
-        dumped = answered(loaded)
+        dumped = written_response(loaded)
         why = {loss.why for loss in (*loaded.losses, *dumped.losses)}
         assert why <= REPAIRED, path.name
         assert why or dumped.payload == payload, path.name
@@ -67,63 +66,29 @@ def test_a_response_repeats_only_some_settings_of_its_request() -> None:
     assert ("$.stream", "it follows from other values") in [(loss.path, loss.why) for loss in dumped.losses]
 
 
-def test_every_recorded_stream_can_be_asked_again() -> None:
+def test_every_recorded_stream_can_be_sent_as_a_request() -> None:
     for path in chosen(answers(FAMILY, ".jsonl"), 3):
         loaded = load(cases_in(path))
         assert len(loaded.messages) == 1
         items = dump(loaded.messages).payload["input"]
         again = dump(load(items).messages).payload["input"]
         assert again == items, path.name
-        body = answered(loaded).payload
+        body = written_response(loaded).payload
         assert load(body).messages[0].parts, path.name
 
 
 @given(messages=st.lists(canonical.messages(canonical.BROKEN_STRINGS), max_size=4))
-def test_any_messages_can_be_written_and_read_again(messages: list[Message]) -> None:
+def test_any_messages_are_written_and_read(messages: list[Message]) -> None:
     load(dump(messages).payload)
     load(dump_response(messages).payload)
     agents.load(agents.dump(messages).payload)
 
 
-WRONG: Final[tuple[Json, ...]] = (
-    None,
-    True,
-    0,
-    "",
-    "x",
-    [],
-    ["x"],
-    {},
-    [{"type": "input_text", "text": "q"}],
-    "message",
-)
+ITEM_LISTS: Final = st.lists(st.sampled_from(ITEMS), min_size=1, max_size=5)
 
 
-@st.composite
-def damaged_items(draw: DrawFn) -> list[JsonObject]:
-    """Items, some of their members missing or wrong."""
-    items = copy.deepcopy(draw(st.lists(st.sampled_from(ITEMS), min_size=1, max_size=5)))
-    for _ in range(draw(st.integers(0, 3))):
-        damage(draw, draw(st.sampled_from(items)))
-    return items
-
-
-def damage(draw: DrawFn, place: Any) -> None:
-    keys: list[Any] = list(place) if is_object(place) else list(range(len(place)))
-    if not keys:
-        return
-    key = draw(st.sampled_from(keys))
-    inner = place[key]
-    if (is_object(inner) or is_array(inner)) and inner and draw(st.booleans()):
-        damage(draw, inner)
-    elif draw(st.booleans()):
-        del place[key]
-    else:
-        place[key] = copy.deepcopy(draw(st.sampled_from(WRONG)))
-
-
-@given(items=damaged_items())
-def test_odd_items_come_back_as_they_were_or_are_told(items: list[JsonObject]) -> None:
+@given(items=ITEM_LISTS.flatmap(lambda items: damaged(items) | st.just(items)))
+def test_damaged_items_round_trip_or_are_reported(items: list[JsonObject]) -> None:
     try:
         loaded = load(items)
     except PartitaError:

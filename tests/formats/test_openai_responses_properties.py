@@ -1,4 +1,4 @@
-"""Whatever a Responses stream brings, and wherever it stops: it folds, and goes back as it came."""
+"""Properties of Responses streams: any stream accumulates and can be sent back."""
 
 from typing import Final
 
@@ -10,28 +10,28 @@ from partita.formats.openai_responses.stream import ResponsesDecoder
 from partita.types.json import JsonObject
 from partita.types.messages import UserMessage
 from tests.decoding import accumulated
-from tests.formats.openai_responses_answers import (
+from tests.formats.openai_responses_requests import build_request
+from tests.formats.openai_responses_samples import (
     decode,
     function,
     message,
+    output_text,
     parts,
     reasoning,
     refusal,
     response,
-    streamed,
-    words,
+    stream_of,
 )
-from tests.formats.openai_responses_requests import build_request
 from tests.formats.test_openai_responses_items import ITEMS
-from tests.formats.test_openai_responses_request import ANSWER
+from tests.formats.test_openai_responses_request import RESPONSE_ITEMS
 
-EXAMPLES: Final = [*ANSWER, *(item for items, _ in ITEMS.values() for item in items)]
+EXAMPLES: Final = [*RESPONSE_ITEMS, *(item for items, _ in ITEMS.values() for item in items)]
 TEXTS: Final = st.text(max_size=12)
 
 
 @st.composite
 def messages(draw: st.DrawFn) -> JsonObject:
-    contents = st.lists(st.builds(words, TEXTS) | st.builds(refusal, TEXTS), min_size=1, max_size=3)
+    contents = st.lists(st.builds(output_text, TEXTS) | st.builds(refusal, TEXTS), min_size=1, max_size=3)
     return message(*draw(contents))
 
 
@@ -46,7 +46,7 @@ CALLS: Final = st.builds(function, st.sampled_from(("", "{}", '{"a": 1}', '{"a":
 
 @st.composite
 def responses(draw: st.DrawFn) -> JsonObject:
-    """Responses whose items have ids of their own."""
+    """Responses whose items have distinct ids."""
     items = draw(st.lists(messages() | reasonings() | CALLS | st.sampled_from(EXAMPLES), max_size=5))
     named = [
         {**item, "id": f"{item['id']}_{place}"}
@@ -57,14 +57,14 @@ def responses(draw: st.DrawFn) -> JsonObject:
 
 
 @given(responses())
-def test_a_body_says_what_its_stream_says(whole: JsonObject) -> None:
-    assert accumulated(ResponsesDecoder().read_body(whole)) == accumulated(decode(streamed(whole)))
+def test_a_body_and_its_stream_give_the_same_message(whole: JsonObject) -> None:
+    assert accumulated(ResponsesDecoder().read_body(whole)) == accumulated(decode(stream_of(whole)))
 
 
 @given(responses())
-def test_every_answer_can_be_sent_back(whole: JsonObject) -> None:
-    """Calls and their outputs are pairs, and reasoning that can be read there goes back byte for byte."""
-    answer = accumulated(decode(streamed(whole)))
+def test_every_response_can_be_sent_back(whole: JsonObject) -> None:
+    """Calls and outputs are pairs, and encrypted reasoning is unchanged."""
+    answer = accumulated(decode(stream_of(whole)))
     view = model_view([UserMessage(id="u", content="Tide?"), answer]).messages
     items = build_request(view, model="tide-1").payload["input"]
     calls = [item["call_id"] for item in items if item.get("type") == "function_call"]
@@ -76,9 +76,9 @@ def test_every_answer_can_be_sent_back(whole: JsonObject) -> None:
             assert item.get("encrypted_content") == (given_[item["id"]].get("encrypted_content") or None)
 
 
-def test_parts_of_a_long_stream_cost_what_they_are() -> None:
-    """Many summaries in one item: each part is begun and ended once."""
+def test_a_long_stream_gives_a_linear_number_of_chunks() -> None:
+    """Many summaries in one item: each part starts and ends once."""
     count = 400
-    chunks = decode(streamed(response(reasoning(*["Moon"] * count))))
+    chunks = decode(stream_of(response(reasoning(*["Moon"] * count))))
     assert len(parts(chunks)) == count
     assert len(chunks) < 6 * count

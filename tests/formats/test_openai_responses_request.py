@@ -1,4 +1,4 @@
-"""Messages → the body of a Responses request."""
+"""Messages → a Responses request."""
 
 import re
 from typing import Final
@@ -43,8 +43,8 @@ from partita.types.parts import (
     UrlCitationSource,
 )
 from tests.decoding import accumulated
-from tests.formats.openai_responses_answers import function, message, reasoning, response, words
 from tests.formats.openai_responses_requests import build_request
+from tests.formats.openai_responses_samples import function, message, output_text, reasoning, response
 from tests.tables import each_row
 
 HELLO: Final = UserMessage(id="u", content="Tide?")
@@ -57,23 +57,23 @@ def openai(**fields: Json) -> JsonObject:
 PART: Final = re.compile(r"\$\[\d+\]\.content\.parts\[\d+\]")
 
 
-def left_out(dumped: Dumped) -> list[str]:
-    """The paths of parts that are not sent."""
+def dropped_parts(dumped: Dumped) -> list[str]:
+    """Return the paths of parts that are not sent."""
     return [loss.path for loss in dumped.losses if PART.fullmatch(loss.path)]
 
 
-def said(*parts: AssistantPart, **settings: Json) -> tuple[list[Json], list[str]]:
-    """The items that a step becomes, without added outputs, and the parts that are not sent."""
+def send_step(*parts: AssistantPart, **settings: Json) -> tuple[list[Json], list[str]]:
+    """Return the items of a step without added outputs, and the parts that are not sent."""
     view: list[Message] = [HELLO, AssistantMessage(id="a", content=parts)]
     dumped = build_request(view, model="tide-1", settings=settings or None)
-    return without_outputs(dumped.payload.get("input", [])[1:]), left_out(dumped)
+    return without_outputs(dumped.payload.get("input", [])[1:]), dropped_parts(dumped)
 
 
 def without_outputs(items: list[JsonObject]) -> list[Json]:
     return [item for item in items if item.get("type") != "function_call_output"]
 
 
-def test_a_request_streams_and_leaves_nothing_behind() -> None:
+def test_a_request_streams_and_is_not_stored() -> None:
     tool = ToolSpec(name="tide", description="Height of the sea", input_schema={"type": "object"})
     view: list[Message] = [SystemMessage(id="s", content="Be brief."), HELLO]
     assert build_request(view, model="tide-1", tools=[tool, ToolSpec(name="moon")]).payload == {
@@ -103,7 +103,7 @@ def test_a_request_streams_and_leaves_nothing_behind() -> None:
     }
 
 
-def test_settings_have_the_last_word() -> None:
+def test_settings_override_members() -> None:
     settings = {"store": True, "include": None, "temperature": 0, "tools": [{"type": "web_search"}]}
     payload = build_request([HELLO], model="tide-1", tools=[ToolSpec(name="tide")], settings=settings).payload
     assert payload["store"] is True
@@ -112,32 +112,32 @@ def test_settings_have_the_last_word() -> None:
     assert [tool["type"] for tool in payload["tools"]] == ["function", "web_search"]
 
 
-def test_an_empty_input_is_refused_here_and_not_by_the_provider() -> None:
+def test_an_empty_input_is_refused() -> None:
     with pytest.raises(ConversionError, match="no message to send"):
         build_request([], model="tide-1")
     stored = build_request([], model="tide-1", settings={"previous_response_id": "resp_1"}).payload
     assert "input" not in stored
 
 
-SHOWN: Final[dict[str, tuple[UserPart, JsonObject | None]]] = {
+USER_PARTS: Final[dict[str, tuple[UserPart, JsonObject | None]]] = {
     "text": (TextPart("Tide?"), {"type": "input_text", "text": "Tide?"}),
-    "an image by address": (
+    "an image URL": (
         ImagePart("https://sea.example/a.png"),
         {"type": "input_image", "image_url": "https://sea.example/a.png"},
     ),
-    "an image as data, and how closely to look": (
+    "an inline image with a detail": (
         FilePart("data:image/png;base64,iVBO", "image/png", provider_metadata=openai(imageDetail="low")),
         {"type": "input_image", "image_url": "data:image/png;base64,iVBO", "detail": "low"},
     ),
-    "an image the provider has": (
+    "an uploaded image": (
         FilePart("", "image/png", provider_reference={"openai": "file_1"}),
         {"type": "input_image", "file_id": "file_1"},
     ),
-    "a file by address": (
+    "a file URL": (
         FilePart("https://sea.example/a.pdf", "application/pdf"),
         {"type": "input_file", "file_url": "https://sea.example/a.pdf"},
     ),
-    "a file as data": (
+    "an inline file": (
         FilePart("data:application/pdf;base64,JVBE", "application/pdf"),
         {"type": "input_file", "filename": "file.pdf", "file_data": "data:application/pdf;base64,JVBE"},
     ),
@@ -145,7 +145,7 @@ SHOWN: Final[dict[str, tuple[UserPart, JsonObject | None]]] = {
         FilePart("data:text/csv;base64,YQ==", "text/csv", "a.csv"),
         {"type": "input_file", "filename": "a.csv", "file_data": "data:text/csv;base64,YQ=="},
     ),
-    "a file the provider has": (
+    "an uploaded file": (
         FilePart("", "text/csv", provider_reference={"openai": "file_1"}),
         {"type": "input_file", "file_id": "file_1"},
     ),
@@ -153,25 +153,25 @@ SHOWN: Final[dict[str, tuple[UserPart, JsonObject | None]]] = {
         FilePart("data:audio/mpeg;base64,SUQz", "audio/mpeg"),
         {"type": "input_audio", "input_audio": {"data": "SUQz", "format": "mp3"}},
     ),
-    "sound in another form": (FilePart("data:audio/ogg;base64,T2dn", "audio/ogg"), None),
-    "a film": (FilePart("https://sea.example/a.mp4", "video/mp4"), None),
-    "a file that only we have": (FilePart("blob:sha256:00", "application/pdf"), None),
-    "an image that only we have": (ImagePart("blob:sha256:00"), None),
+    "unsupported audio": (FilePart("data:audio/ogg;base64,T2dn", "audio/ogg"), None),
+    "a video": (FilePart("https://sea.example/a.mp4", "video/mp4"), None),
+    "a stored file": (FilePart("blob:sha256:00", "application/pdf"), None),
+    "a stored image": (ImagePart("blob:sha256:00"), None),
     "data": (DataPart("weather", {"wind": 3}), None),
     "a part of another format": (ForeignPart("moon", {"phase": "full"}), None),
 }
 
 
-@each_row(("part", "expected"), SHOWN.values(), ids=SHOWN)
-def test_what_a_user_shows(part: UserPart, expected: JsonObject | None) -> None:
+@each_row(("part", "expected"), USER_PARTS.values(), ids=USER_PARTS)
+def test_user_parts_become_content(part: UserPart, expected: JsonObject | None) -> None:
     view = [UserMessage(id="u", content=[TextPart("Look:"), part])]
     dumped = build_request(view, model="tide-1")
     (item,) = dumped.payload["input"]
     assert item["content"][1:] == ([] if expected is None else [expected])
-    assert left_out(dumped) == (["$[0].content.parts[1]"] if expected is None else [])
+    assert dropped_parts(dumped) == (["$[0].content.parts[1]"] if expected is None else [])
 
 
-def test_a_message_with_nothing_to_show_is_left_out() -> None:
+def test_an_empty_message_is_dropped() -> None:
     view = [HELLO, UserMessage(id="v", content=[DataPart("weather")])]
     assert len(build_request(view, model="tide-1").payload["input"]) == 1
 
@@ -179,8 +179,8 @@ def test_a_message_with_nothing_to_show_is_left_out() -> None:
 CITED: Final = Citation(UrlCitationSource("s", "https://sea.example/"), 0, 4)
 AT: Final = "$[1].content.parts[0]"
 
-SAID: Final[dict[str, tuple[AssistantPart, list[JsonObject], list[str]]]] = {
-    "words of another": (
+ASSISTANT_PARTS: Final[dict[str, tuple[AssistantPart, list[JsonObject], list[str]]]] = {
+    "a text of another provider": (
         TextPart("High", provider_metadata={"anthropic": {"x": 1}}),
         [
             {
@@ -191,7 +191,7 @@ SAID: Final[dict[str, tuple[AssistantPart, list[JsonObject], list[str]]]] = {
         ],
         [],
     ),
-    "citations of another": (
+    "citations of another provider": (
         TextPart("High", citations=(CITED,)),
         [
             {
@@ -202,7 +202,7 @@ SAID: Final[dict[str, tuple[AssistantPart, list[JsonObject], list[str]]]] = {
         ],
         [],
     ),
-    "an id that no message has": (
+    "an invalid message id": (
         TextPart("High", provider_metadata=openai(itemId="0d-3f")),
         [
             {
@@ -213,43 +213,43 @@ SAID: Final[dict[str, tuple[AssistantPart, list[JsonObject], list[str]]]] = {
         ],
         [],
     ),
-    "reasoning of another": (
+    "reasoning of another provider": (
         ReasoningPart("Moon", provider_metadata={"anthropic": {"signature": "Zg=="}}),
         [],
         [AT],
     ),
-    "reasoning that led to nothing": (
+    "reasoning without a following item": (
         ReasoningPart("", provider_metadata=openai(itemId="rs_1", reasoningEncryptedContent="Zg==")),
         [],
         [AT],
     ),
-    "a call of a function": (
+    "a function call": (
         ToolCallPart("c", "tide", "input-available", {"port": "Brest"}),
         [{"type": "function_call", "call_id": "c", "name": "tide", "arguments": '{"port":"Brest"}'}],
         [],
     ),
-    "a call whose input is no JSON": (
+    "a call whose input is not JSON": (
         ToolCallPart(
             "c", "tide", "output-error", raw_input="{a", result_provider_metadata=openai(itemId="fc_1")
         ),
         [{"type": "function_call", "id": "fc_1", "call_id": "c", "name": "tide", "arguments": "{a"}],
         [],
     ),
-    "a call whose input was changed": (
+    "a call with an edited input": (
         ToolCallPart(
             "c", "tide", "input-available", {"a": 2}, call_provider_metadata=openai(rawInput='{"a": 1}')
         ),
         [{"type": "function_call", "call_id": "c", "name": "tide", "arguments": '{"a":2}'}],
         [],
     ),
-    "a call that another provider ran": (
+    "a call executed by another provider": (
         ToolCallPart(
             "c", "web_search", "output-available", {}, output=JsonOutput([]), provider_executed=True
         ),
         [],
         [AT],
     ),
-    "a call that waits for someone": (
+    "a call that waits for approval": (
         ToolCallPart(
             "mcpr_1",
             "tide",
@@ -262,7 +262,7 @@ SAID: Final[dict[str, tuple[AssistantPart, list[JsonObject], list[str]]]] = {
         [],
         [AT],
     ),
-    "a call that someone allowed": (
+    "an approved call": (
         ToolCallPart(
             "mcpr_1",
             "tide",
@@ -291,20 +291,26 @@ SAID: Final[dict[str, tuple[AssistantPart, list[JsonObject], list[str]]]] = {
         ],
         [],
     ),
-    "content of another": (CustomPart("moon.phase", provider_metadata={"moon": {"phase": "full"}}), [], [AT]),
-    "a picture": (ImagePart("https://sea.example/a.png"), [], [AT]),
+    "a custom part of another provider": (
+        CustomPart("moon.phase", provider_metadata={"moon": {"phase": "full"}}),
+        [],
+        [AT],
+    ),
+    "an image": (ImagePart("https://sea.example/a.png"), [], [AT]),
     "a source": (SourceUrlPart("s", "https://sea.example/"), [], [AT]),
     "data": (DataPart("weather"), [], [AT]),
 }
 
 
-@each_row(("part", "expected", "losses"), SAID.values(), ids=SAID)
-def test_what_a_model_said(part: AssistantPart, expected: list[JsonObject], losses: list[str]) -> None:
-    assert said(part) == (expected, losses)
+@each_row(("part", "expected", "losses"), ASSISTANT_PARTS.values(), ids=ASSISTANT_PARTS)
+def test_assistant_parts_become_items(
+    part: AssistantPart, expected: list[JsonObject], losses: list[str]
+) -> None:
+    assert send_step(part) == (expected, losses)
 
 
-def test_summaries_of_one_item_are_one_item_again() -> None:
-    items, losses = said(
+def test_summaries_of_one_item_are_merged() -> None:
+    items, losses = send_step(
         ReasoningPart("Moon", provider_metadata=openai(itemId="rs_1")),
         ReasoningPart("Sun", provider_metadata=openai(itemId="rs_1", reasoningEncryptedContent="Zg==")),
         TextPart("High", provider_metadata=openai(itemId="msg_1")),
@@ -318,15 +324,15 @@ def test_summaries_of_one_item_are_one_item_again() -> None:
     assert not losses
 
 
-def test_reasoning_without_its_encrypted_content_goes_and_takes_the_id_along_of_what_it_led_to() -> None:
+def test_reasoning_without_encrypted_content_is_dropped_and_so_is_the_id_of_the_next_item() -> None:
     parts = (
         ReasoningPart("Moon", provider_metadata=openai(itemId="rs_1", reasoningEncryptedContent=None)),
         TextPart("High", provider_metadata=openai(itemId="msg_1")),
     )
-    items, losses = said(*parts)
+    items, losses = send_step(*parts)
     assert losses == [AT]
     assert [(item["type"], item.get("id")) for item in items] == [("message", None)]
-    items, losses = said(*parts, store=True)
+    items, losses = send_step(*parts, store=True)
     assert items[0] == {
         "type": "reasoning",
         "id": "rs_1",
@@ -337,10 +343,10 @@ def test_reasoning_without_its_encrypted_content_goes_and_takes_the_id_along_of_
 
 OUTPUTS: Final[dict[str, tuple[ToolOutput, Json, bool]]] = {
     "text": (TextOutput("4 m"), "4 m", False),
-    "no text": (TextOutput(""), "", False),
+    "an empty text": (TextOutput(""), "", False),
     "json": (JsonOutput({"m": 4}), '{"m":4}', True),
-    "an error in words": (ErrorTextOutput("no sea"), "no sea", True),
-    "an error in JSON": (ErrorJsonOutput({"code": 5}), '{"code":5}', True),
+    "a text error": (ErrorTextOutput("no sea"), "no sea", True),
+    "a JSON error": (ErrorJsonOutput({"code": 5}), '{"code":5}', True),
     "denied": (ExecutionDeniedOutput(), "Tool execution denied.", True),
     "denied with a reason": (ExecutionDeniedOutput("too deep"), "too deep", True),
     "interrupted": (
@@ -356,13 +362,13 @@ OUTPUTS: Final[dict[str, tuple[ToolOutput, Json, bool]]] = {
         ],
         False,
     ),
-    "no content": (ContentOutput(()), "", True),
-    "content that cannot be shown": (ContentOutput((ImagePart("blob:sha256:00"),)), "", True),
+    "empty content": (ContentOutput(()), "", True),
+    "unsupported content": (ContentOutput((ImagePart("blob:sha256:00"),)), "", True),
 }
 
 
-def answered(call: ToolCallPart, output: ToolOutput) -> tuple[list[Json], list[str]]:
-    """The items that answer a call, and what was lost of its output."""
+def send_output(call: ToolCallPart, output: ToolOutput) -> tuple[list[Json], list[str]]:
+    """Return the items of an output, and what is lost of it."""
     view: list[Message] = [
         HELLO,
         AssistantMessage(id="a", content=[call]),
@@ -374,8 +380,8 @@ def answered(call: ToolCallPart, output: ToolOutput) -> tuple[list[Json], list[s
 
 
 @each_row(("output", "expected", "lossy"), OUTPUTS.values(), ids=OUTPUTS)
-def test_what_came_of_a_function(output: ToolOutput, expected: Json, lossy: bool) -> None:
-    items, losses = answered(ToolCallPart("c", "tide", "input-available", {}), output)
+def test_outputs_of_functions_become_items(output: ToolOutput, expected: Json, lossy: bool) -> None:
+    items, losses = send_output(ToolCallPart("c", "tide", "input-available", {}), output)
     assert items == [{"type": "function_call_output", "call_id": "c", "output": expected}]
     assert bool(losses) == lossy
 
@@ -393,7 +399,7 @@ BUILT_IN: Final[dict[str, tuple[str, ToolOutput, list[JsonObject]]]] = {
         TextOutput("done"),
         [{"type": "apply_patch_call_output", "call_id": "c", "status": "completed", "output": "done"}],
     ),
-    "a patch that failed": (
+    "a failed patch": (
         "apply_patch_call",
         ErrorTextOutput("no file"),
         [{"type": "apply_patch_call_output", "call_id": "c", "status": "failed", "output": "no file"}],
@@ -414,7 +420,7 @@ BUILT_IN: Final[dict[str, tuple[str, ToolOutput, list[JsonObject]]]] = {
             }
         ],
     ),
-    "a shell that failed": (
+    "a failed shell": (
         "shell_call",
         ErrorTextOutput("no shell"),
         [
@@ -425,7 +431,7 @@ BUILT_IN: Final[dict[str, tuple[str, ToolOutput, list[JsonObject]]]] = {
             }
         ],
     ),
-    "tools that were found": (
+    "found tools": (
         "tool_search_call",
         JsonOutput({"tools": [{"name": "tide"}]}),
         [
@@ -438,7 +444,7 @@ BUILT_IN: Final[dict[str, tuple[str, ToolOutput, list[JsonObject]]]] = {
             }
         ],
     ),
-    "a screen": (
+    "a screenshot": (
         "computer_call",
         ContentOutput((ImagePart(SCREEN),)),
         [
@@ -449,39 +455,41 @@ BUILT_IN: Final[dict[str, tuple[str, ToolOutput, list[JsonObject]]]] = {
             }
         ],
     ),
-    "no screen": ("computer_call", TextOutput("dark"), []),
+    "no screenshot": ("computer_call", TextOutput("dark"), []),
 }
 
 
 @each_row(("kind", "output", "expected"), BUILT_IN.values(), ids=BUILT_IN)
-def test_what_came_of_a_built_in_tool(kind: str, output: ToolOutput, expected: list[JsonObject]) -> None:
+def test_outputs_of_built_in_tools_become_items(
+    kind: str, output: ToolOutput, expected: list[JsonObject]
+) -> None:
     metadata = openai(itemId="item_1", type=kind)
     call = ToolCallPart("c", "tool", "input-available", {}, call_provider_metadata=metadata)
-    items, losses = answered(call, output)
+    items, losses = send_output(call, output)
     assert items == expected
     assert expected or losses
 
 
-def test_an_id_that_is_too_long_is_the_same_shorter_one_for_call_and_output() -> None:
+def test_a_long_id_is_shortened_the_same_in_call_and_output() -> None:
     call = ToolCallPart("c" * 65, "tide", "input-available", {})
     view: list[Message] = [
         HELLO,
         AssistantMessage(id="a", content=[call]),
         ToolMessage(id="t", content=[ToolResultPart(call.id, "tide", TextOutput("4"))]),
     ]
-    _, asked, answer = build_request(view, model="tide-1").payload["input"]
-    assert asked["call_id"] == answer["call_id"]
-    assert len(asked["call_id"]) <= 64
+    _, call_item, answer = build_request(view, model="tide-1").payload["input"]
+    assert call_item["call_id"] == answer["call_id"]
+    assert len(call_item["call_id"]) <= 64
 
 
-def test_an_output_without_its_call_is_left_out() -> None:
+def test_an_output_without_its_call_is_dropped() -> None:
     view: list[Message] = [HELLO, ToolMessage(id="t", content=[ToolResultPart("c", "tide", TextOutput("4"))])]
     dumped = build_request(view, model="tide-1")
     assert len(dumped.payload["input"]) == 1
-    assert left_out(dumped) == ["$[1].content.parts[0]"]
+    assert dropped_parts(dumped) == ["$[1].content.parts[0]"]
 
 
-ANSWER: Final[list[JsonObject]] = [
+RESPONSE_ITEMS: Final[list[JsonObject]] = [
     {"type": "mcp_list_tools", "id": "mcpl_1", "server_label": "sea", "tools": [{"name": "tide"}]},
     reasoning("Moon", "Sun", encrypted_content="gAAA/+=="),
     {
@@ -534,7 +542,7 @@ ANSWER: Final[list[JsonObject]] = [
     {"type": "compaction", "id": "cmp_1", "encrypted_content": "gAAAC=="},
     {"type": "moon_call", "id": "mo_1", "phase": "full"},
     message(
-        words(
+        output_text(
             "High", {"type": "url_citation", "url": "https://sea.example/", "start_index": 0, "end_index": 4}
         ),
         {"type": "refusal", "refusal": "No."},
@@ -570,29 +578,29 @@ ANSWER: Final[list[JsonObject]] = [
 ]
 
 
-def test_an_answer_goes_back_as_it_came() -> None:
-    answer = accumulated(ResponsesDecoder().read_body(response(*ANSWER)))
+def test_a_response_round_trips() -> None:
+    answer = accumulated(ResponsesDecoder().read_body(response(*RESPONSE_ITEMS)))
     view = model_view([HELLO, answer]).messages
     dumped = build_request(view[:2], model="tide-1")
-    sent = [item for item in dumped.payload["input"][1:] if "id" in item]  # outputs that are added have none
-    assert without_nulls(sent) == ANSWER
-    assert not left_out(dumped)
+    sent = [item for item in dumped.payload["input"][1:] if "id" in item]  # added outputs have no id
+    assert without_nulls(sent) == RESPONSE_ITEMS
+    assert not dropped_parts(dumped)
 
 
 def without_nulls(items: list[JsonObject]) -> list[Json]:
-    """Items without fields that say nothing."""
+    """Return the items without members that are null."""
     return [{name: value for name, value in item.items() if value is not None} for item in items]
 
 
-def test_arguments_that_no_json_says_go_back_as_they_came() -> None:
+def test_arguments_that_are_not_json_are_sent_back_unchanged() -> None:
     answer = accumulated(ResponsesDecoder().read_body(response(function("{a"))))
     view = model_view([HELLO, answer]).messages
-    _, asked, answered_by = build_request(view, model="tide-1").payload["input"]
-    assert (asked["id"], asked["arguments"]) == ("fc_1", "{a")
-    assert answered_by["call_id"] == asked["call_id"]
+    _, call_item, output_item = build_request(view, model="tide-1").payload["input"]
+    assert (call_item["id"], call_item["arguments"]) == ("fc_1", "{a")
+    assert output_item["call_id"] == call_item["call_id"]
 
 
-def test_the_runtime_sends_names_that_the_api_accepts() -> None:
+def test_the_runtime_sends_valid_names() -> None:
     call = ToolCallPart("c", "sea.tide", "output-available", {}, output=TextOutput("4"))
     view: list[Message] = [HELLO, AssistantMessage(id="a", content=[call])]
     payload = build_request(view, model="tide-1", tools=[ToolSpec(name="sea.tide")]).payload
@@ -600,7 +608,7 @@ def test_the_runtime_sends_names_that_the_api_accepts() -> None:
     assert re.fullmatch("[A-Za-z0-9_-]{1,64}", payload["tools"][0]["name"])
 
 
-def test_an_answer_of_stored_messages_is_sent_like_their_view() -> None:
+def test_a_request_of_stored_messages_equals_that_of_their_model_view() -> None:
     call = ToolCallPart("c", "tide", "output-available", {}, output=TextOutput("4"))
     messages: list[Message] = [HELLO, AssistantMessage(id="a", content=[call, TextPart("4 m")])]
     built = build_request(messages, model="tide-1").payload

@@ -1,4 +1,4 @@
-"""Messages as OpenTelemetry's conventions record them, both ways."""
+"""Messages in the format of the OpenTelemetry conventions, in both directions."""
 
 import json
 from typing import Any, Final
@@ -74,10 +74,10 @@ SCHEMA: Final = Draft202012Validator(
         "additionalProperties": {"type": "integer"},
     }
 )
-"""What the conventions say of the parts that they know."""
+"""The parts that the conventions define."""
 
 
-def test_the_attributes_have_the_names_that_the_conventions_give_them() -> None:
+def test_attribute_names_equal_those_of_the_conventions() -> None:
     from opentelemetry.semconv._incubating.attributes import gen_ai_attributes as names  # pyright: ignore[reportMissingTypeStubs] # it has none
 
     ours = {INPUT, OUTPUT, SYSTEM, TOOLS, CONVERSATION}
@@ -94,7 +94,7 @@ def test_the_attributes_have_the_names_that_the_conventions_give_them() -> None:
 
 
 @each_row("name", RECORDINGS)
-def test_a_recording_comes_back_the_same(name: str) -> None:
+def test_a_recording_round_trips(name: str) -> None:
     payload = RECORDINGS[name]
     loaded = load(payload)
     dumped = dump(loaded.messages, loaded.request)
@@ -119,7 +119,7 @@ def _values(payload: Json) -> list[Json]:
     return payload if is_array(payload) else [payload[key] for key in sorted(payload)]
 
 
-def test_every_wrapping_holds_the_same_messages() -> None:
+def test_every_wrapping_gives_the_same_messages() -> None:
     plain = load(ATTRIBUTES)
     assert [text_of(one) for one in load(STRINGS).messages] == [text_of(one) for one in plain.messages]
     assert [text_of(one) for one in load(MESSAGES).messages] == [text_of(one) for one in plain.messages[1:]]
@@ -129,7 +129,7 @@ def test_every_wrapping_holds_the_same_messages() -> None:
     assert span.messages == load(STRINGS).messages
 
 
-def test_calls_and_results_are_one() -> None:
+def test_calls_are_merged_with_their_results() -> None:
     loaded = load(ATTRIBUTES)
     answer = loaded.messages[3]
     assert isinstance(answer, AssistantMessage)
@@ -158,14 +158,14 @@ def test_calls_and_results_are_one() -> None:
     )
 
 
-def test_json_in_texts_is_compared_by_its_values() -> None:
+def test_json_in_texts_is_compared_by_value() -> None:
     spaced = {**STRINGS, INPUT: json.dumps(MESSAGES[:-1], indent=1)}
     assert convert(spaced, "otel-genai", "otel-genai").lossless
     lost = {**STRINGS, INPUT: json.dumps([*MESSAGES[1:-1], {"role": "tool", "parts": [], "made": 3}])}
     assert convert(lost, "otel-genai", "otel-genai").losses[0].path == f"$.{INPUT}"
 
 
-def test_messages_that_are_added_to_events_are_events() -> None:
+def test_messages_that_are_added_to_events_are_written_as_events() -> None:
     more = UserMessage(id="u", content="And in feet?")
     *_, last = dump([*load(EVENTS).messages, more]).payload
     assert last == {"name": "gen_ai.user.message", "body": {"content": "And in feet?"}}
@@ -189,7 +189,7 @@ def test_results_without_ids_are_matched_by_their_order() -> None:
     assert outputs == [TextOutput("of a"), TextOutput("of b")]
 
 
-def test_events_are_messages() -> None:
+def test_events_become_messages() -> None:
     loaded = load(EVENTS)
     assert [type(one).__name__ for one in loaded.messages] == [
         "SystemMessage",
@@ -204,13 +204,13 @@ def test_events_are_messages() -> None:
     assert text_of(loaded.messages[3]) == "39 metres."
 
 
-def test_what_is_written_obeys_the_conventions() -> None:
+def test_written_messages_fit_the_conventions() -> None:
     dumped = dump(full_conversation())
     assert [str(error) for error in SCHEMA.iter_errors(dumped.payload)] == []
     assert dump(load(dumped.payload).messages).payload == dumped.payload
 
 
-def test_spans_carry_what_is_written() -> None:
+def test_written_attributes_are_read_from_spans() -> None:
     from opentelemetry.sdk.trace import TracerProvider
     from opentelemetry.sdk.trace.export import SimpleSpanProcessor
     from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
@@ -231,7 +231,7 @@ def test_spans_carry_what_is_written() -> None:
 
 @pytest.mark.filterwarnings("ignore:Instrumentation format versions")
 @pytest.mark.parametrize("version", [3, 4, 5])
-def test_what_pydantic_ai_records_can_be_read(version: Any) -> None:
+def test_recordings_of_pydantic_ai_round_trip(version: Any) -> None:
     from pydantic_ai.models.instrumented import InstrumentationSettings
 
     from tests.formats.pydantic_ai_histories import history
@@ -249,13 +249,13 @@ def test_what_pydantic_ai_records_can_be_read(version: Any) -> None:
 
 
 @each_row("payload", [ATTRIBUTES, MESSAGES])
-def test_what_has_no_place_can_be_carried_along(payload: Json) -> None:
+def test_the_sidecar_is_in_the_payload(payload: Json) -> None:
     filled = put(payload, {"version": 1})
     assert take(filled) == (payload, {"version": 1})
     assert take(payload) == (payload, None)
 
 
-def test_carrying_everything_loses_nothing() -> None:
+def test_a_full_conversation_round_trips_with_a_sidecar() -> None:
     plain = [to_json(one) for one in full_conversation()]
     carried = convert(plain, "canonical", "otel-genai", carry=True)
     assert carried.lossless
@@ -277,14 +277,14 @@ def test_carrying_everything_loses_nothing() -> None:
         [{"name": "gen_ai.choice", "body": {}}, {"name": "else"}],
     ],
 )
-def test_what_is_no_recording_is_refused(payload: Json) -> None:
+def test_invalid_recordings_are_refused(payload: Json) -> None:
     with pytest.raises(ConversionError) as refused:
         load(payload)
     assert refused.value.hint
 
 
 @given(data=st.data())
-def test_any_conversation_can_be_written_and_read_again(data: st.DataObject) -> None:
+def test_any_conversation_round_trips(data: st.DataObject) -> None:
     try:
         messages = ui.load(data.draw(ui_messages(7))).messages
     except ConversionError:
@@ -295,7 +295,7 @@ def test_any_conversation_can_be_written_and_read_again(data: st.DataObject) -> 
     assert dump(again.messages).payload == dumped.payload
 
 
-def test_nothing_is_nothing() -> None:
+def test_empty_payloads() -> None:
     assert dump([]).payload == {INPUT: []}
     assert load([]).messages == ()
     assert isinstance(load([{"role": "tool", "parts": []}]).messages[0], ToolMessage)

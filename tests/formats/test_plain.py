@@ -21,7 +21,7 @@ from partita.types.usage import Usage
 from tests import strategies
 from tests.tables import each_row
 
-MOMENT = datetime(2026, 3, 4, 12, tzinfo=UTC)
+NOON = datetime(2026, 3, 4, 12, tzinfo=UTC)
 
 
 def marked(**more: Json) -> JsonObject:
@@ -41,13 +41,13 @@ ROW: JsonObject = {
 }
 
 
-def test_a_row() -> None:
+def test_a_row_becomes_a_message() -> None:
     assert load_plain(ROW).messages == (
         UserMessage(
             id="7",
             thread_id="t",
             parent_id="6",
-            created_at=MOMENT,
+            created_at=NOON,
             content=UserContent(
                 parts=(TextPart("Hello"),),
                 metadata=marked(created_at=ROW["created_at"], tokens=3) | {"foreign:from": "a colleague"},
@@ -60,25 +60,25 @@ ROLES: dict[str, tuple[str, type[Message], JsonObject]] = {
     "system": ("system", SystemMessage, {}),
     "user": ("user", UserMessage, {}),
     "assistant": ("assistant", AssistantMessage, {}),
-    "another name": ("agent", AssistantMessage, {"role": "agent"}),
-    "a name nobody knows": ("oracle", AssistantMessage, {"role": "oracle"}),
+    "another role name": ("agent", AssistantMessage, {"role": "agent"}),
+    "an unknown role name": ("oracle", AssistantMessage, {"role": "oracle"}),
 }
 
 
 @each_row(("name", "type_", "kept"), ROLES.values(), ids=ROLES)
-def test_roles(name: str, type_: type[Message], kept: JsonObject) -> None:
+def test_role_names_are_mapped(name: str, type_: type[Message], kept: JsonObject) -> None:
     (message,) = load_plain([{"role": name, "text": "x"}]).messages
     assert isinstance(message, type_)
     assert message.id == "message-1"
     assert message.content.metadata == marked(**kept)
 
 
-def test_content_that_is_no_text_is_kept() -> None:
+def test_invalid_content_is_kept() -> None:
     (message,) = load_plain({"role": "user", "content": [1]}).messages
     assert message.parts == (ForeignPart("plain", [1]),)
 
 
-def test_a_message_can_be_made_by_hand() -> None:
+def test_a_message_can_be_reconstructed_from_values() -> None:
     message = reconstructed(
         "done",
         role="assistant",
@@ -87,11 +87,11 @@ def test_a_message_can_be_made_by_hand() -> None:
         more=[DataPart("result", {"ok": True})],
         usage=Usage(1, 2),
         id="a",
-        created_at=MOMENT,
+        created_at=NOON,
     )
     assert message == AssistantMessage(
         id="a",
-        created_at=MOMENT,
+        created_at=NOON,
         content=AssistantContent(
             parts=(TextPart("done"), DataPart("result", {"ok": True})),
             metadata={"reconstructed": True, "from": "agents.result", "model": "sonnet"},
@@ -101,7 +101,7 @@ def test_a_message_can_be_made_by_hand() -> None:
 
 
 @each_row("row", [5, {"role": "user"}, {"content": "x"}, {"role": 1, "content": "x"}])
-def test_what_is_no_row_of_text_is_refused(row: Json) -> None:
+def test_invalid_rows_are_refused(row: Json) -> None:
     with pytest.raises(ConversionError):
         load_plain([row])
 

@@ -1,4 +1,4 @@
-"""Pydantic AI's message history, both ways, made and read back with its own classes."""
+"""Pydantic AI's message history in both directions, built and read with its own classes."""
 
 import copy
 from typing import Any
@@ -39,7 +39,7 @@ def validated(value: Json) -> list[Any]:
     return messages
 
 
-def test_a_history_comes_back_the_same() -> None:
+def test_a_history_round_trips() -> None:
     loaded = load(HISTORY)
     dumped = dump(loaded.messages)
     assert loaded.losses == ()
@@ -48,7 +48,7 @@ def test_a_history_comes_back_the_same() -> None:
     assert validated(dumped.payload) == validated(HISTORY)
 
 
-def test_an_older_history_is_read_as_pydantic_ai_reads_it() -> None:
+def test_an_older_history_is_read_as_by_pydantic_ai() -> None:
     loaded = load(LEGACY)
     dumped = dump(loaded.messages)
     assert loaded.losses == dumped.losses == ()
@@ -75,7 +75,7 @@ def test_results_are_merged_into_their_calls() -> None:
     assert answer.content.usage.reasoning_tokens == 4
 
 
-def test_signatures_stand_where_requests_look_for_them() -> None:
+def test_signatures_are_in_the_metadata_of_their_provider() -> None:
     answer = load(HISTORY).messages[3]
     found = [part.provider_metadata for part in answer.parts if isinstance(part, ReasoningPart)]
     assert found == [
@@ -85,7 +85,7 @@ def test_signatures_stand_where_requests_look_for_them() -> None:
     ]
 
 
-def test_instructions_are_a_system_message_where_they_change() -> None:
+def test_changed_instructions_become_a_system_message() -> None:
     messages = load(HISTORY).messages
     texts = [one.parts[0] for one in messages if isinstance(one, SystemMessage)]
     assert [getattr(one, "text", None) for one in texts] == [
@@ -97,7 +97,7 @@ def test_instructions_are_a_system_message_where_they_change() -> None:
     assert all(one["instructions"] is None for one in dump(without).payload if one["kind"] == "request")
 
 
-def test_pydantic_ai_reads_a_conversation_that_has_everything() -> None:
+def test_pydantic_ai_reads_a_full_conversation() -> None:
     dumped = dump(full_conversation())
     messages = validated(dumped.payload)
     assert {type(one) for one in messages} == {ModelRequest, ModelResponse}
@@ -116,29 +116,29 @@ def _parts(messages: Json, kind: str) -> list[Json]:
     return [part for one in messages for part in one["parts"] if part["part_kind"] == kind]
 
 
-def test_what_the_adapter_for_the_ai_sdk_makes_of_a_history_can_be_read() -> None:
-    """Both ways to UI messages say the same words and make the same calls."""
+def test_ui_messages_of_the_vercel_adapter_have_the_same_texts_and_calls() -> None:
+    """Both conversions give the same texts and calls."""
     theirs = [
         one.model_dump(by_alias=True, exclude_none=True)
         for one in VercelAIAdapter.dump_messages(history()[:4])
     ]
     ours = convert(loads(dumps(HISTORY))[:4], "pydantic-ai", "ai-sdk-ui-v6").payload
     read = loads(dumps(theirs))
-    assert _said(read) == _said(ours)
-    assert _called(read) == _called(ours)
+    assert _texts_of(read) == _texts_of(ours)
+    assert _call_ids_of(read) == _call_ids_of(ours)
 
 
-def _said(messages: Json) -> list[str]:
+def _texts_of(messages: Json) -> list[str]:
     texts = [part["text"] for one in messages for part in one["parts"] if part["type"] == "text"]
     return [text for text in texts if text != "Answer in metres."]
 
 
-def _called(messages: Json) -> set[str]:
+def _call_ids_of(messages: Json) -> set[str]:
     parts = (part for one in messages for part in one["parts"])
     return {part["toolCallId"] for part in parts if "toolCallId" in part}
 
 
-def test_what_has_no_place_can_be_carried_along() -> None:
+def test_the_sidecar_is_in_the_metadata_of_the_first_message() -> None:
     assert FORMAT.slot is not None
     filled = FORMAT.slot.put(HISTORY, {"version": 1})
     without, carried = FORMAT.slot.take(filled)
@@ -153,7 +153,7 @@ def test_what_has_no_place_can_be_carried_along() -> None:
     assert back.payload == convert(plain, "canonical", "canonical").payload
 
 
-def test_results_elsewhere_are_told_and_kept() -> None:
+def test_misplaced_results_are_reported_and_kept() -> None:
     moved = copy.deepcopy(HISTORY)
     moved[2]["parts"][0], moved[4]["parts"][0] = moved[4]["parts"][0], moved[2]["parts"][0]
     loaded = load(moved)
@@ -175,26 +175,26 @@ def test_results_elsewhere_are_told_and_kept() -> None:
         [{"kind": "reply", "parts": []}],
     ],
 )
-def test_what_is_no_history_is_refused(value: Json) -> None:
+def test_invalid_histories_are_refused(value: Json) -> None:
     with pytest.raises(ConversionError) as refused:
         load(value)
     assert refused.value.hint
 
 
 @given(data=st.data())
-def test_any_conversation_can_be_written_and_read_again(data: st.DataObject) -> None:
+def test_any_conversation_round_trips(data: st.DataObject) -> None:
     try:
         messages = ui.load(data.draw(ui_messages(7))).messages
     except ConversionError:
         return
     dumped = dump(messages)
-    if b"\\ud" not in dumps(dumped.payload).lower():  # halves of surrogate pairs, which pydantic refuses
+    if b"\\ud" not in dumps(dumped.payload).lower():  # lone surrogates, which Pydantic refusess
         assert len(validated(dumped.payload)) == len(dumped.payload)
     again = load(dumped.payload)
     assert dump(again.messages).payload == dumped.payload
 
 
-def test_nothing_is_nothing() -> None:
+def test_empty_and_single_messages() -> None:
     assert dump([]).payload == []
     assert load([]).messages == ()
     one = load({"kind": "request", "parts": [{"part_kind": "user-prompt", "content": "hi"}]}).messages[0]

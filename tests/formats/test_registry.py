@@ -1,4 +1,4 @@
-"""The formats there are, and what holds for every one of them."""
+"""The registered formats, and laws of all of them."""
 
 import subprocess
 import sys
@@ -59,7 +59,7 @@ def test_an_unknown_format_is_refused_with_a_suggestion() -> None:
     assert "did you mean 'ai-sdk-ui-v" in raised.value.hint
 
 
-def test_what_reads_answers_of_providers_is_imported_only_when_it_is_needed() -> None:
+def test_provider_formats_are_imported_lazily() -> None:
     look = "import sys; from partita.formats.registry import all_formats; all_formats(); print(*sys.modules)"
     shown = subprocess.run([sys.executable, "-c", look], capture_output=True, text=True, check=True)
     lazy = {f"partita.formats.{name}" for name in ("anthropic", "gemini", "openai_chat", "openai_responses")}
@@ -67,13 +67,13 @@ def test_what_reads_answers_of_providers_is_imported_only_when_it_is_needed() ->
 
 
 MORSE = Format("morse", "dots and dashes")
-OURS = Format("plain", "a name that is taken")
-NO_FORMAT = "dots and dashes"
+TAKEN = Format("plain", "a registered name")
+NOT_A_FORMAT = "dots and dashes"
 
 
 @pytest.fixture
 def installed(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., None]]:
-    """Lets entry points be found as if packages with them were installed."""
+    """Return a function that installs entry points as packages do."""
 
     def install(**values: str) -> None:
         entries = [EntryPoint(name, value, registry.ENTRY_POINTS) for name, value in values.items()]
@@ -97,13 +97,13 @@ BROKEN = {
         "ModuleNotFoundError: No module named 'no_such_module'",
     ),
     "its attribute is missing": (f"{__name__}:NOTHING", "AttributeError: "),
-    "it is not a format": (f"{__name__}:NO_FORMAT", "it is not a Format but str"),
-    "its name is taken": (f"{__name__}:OURS", "there is a format 'plain' already"),
+    "it is not a format": (f"{__name__}:NOT_A_FORMAT", "it is not a Format but str"),
+    "its name is taken": (f"{__name__}:TAKEN", "there is a format 'plain' already"),
 }
 
 
 @pytest.mark.parametrize(("value", "why"), BROKEN.values(), ids=BROKEN)
-def test_a_broken_format_is_told_and_keeps_no_other_from_working(
+def test_a_broken_format_is_reported_and_does_not_affect_others(
     value: str, why: str, installed: Callable[..., None]
 ) -> None:
     installed(broken=value, morse=f"{__name__}:MORSE")
@@ -119,19 +119,19 @@ def test_a_broken_format_is_told_and_keeps_no_other_from_working(
     assert why in shown.stderr
 
 
-CANNOT = {
-    "a format may be for reading alone": ("ui", "legacy", "choose another"),
+IMPOSSIBLE = {
+    "a read-only format": ("ui", "legacy", "choose another"),
 }
 
 
-@each_row(("source", "target", "hint"), CANNOT.values(), ids=CANNOT)
-def test_what_cannot_be_converted_is_refused(source: str, target: str, hint: str) -> None:
+@each_row(("source", "target", "hint"), IMPOSSIBLE.values(), ids=IMPOSSIBLE)
+def test_impossible_conversions_are_refused(source: str, target: str, hint: str) -> None:
     with pytest.raises(FormatError) as raised:
         convert([], source, target)
     assert hint in raised.value.hint
 
 
-def without_convenience(message: Message) -> Json:
+def without_repeated_text(message: Message) -> Json:
     plain = to_json(message)
     if plain["content"].get("content") == text_of(message):
         del plain["content"]["content"]
@@ -139,7 +139,7 @@ def without_convenience(message: Message) -> Json:
 
 
 @given(messages=st.lists(canonical.messages(), max_size=2))
-def test_what_is_written_is_read_back_and_written_again(messages: list[Message]) -> None:
+def test_written_messages_are_read_and_written_again(messages: list[Message]) -> None:
     failures = Failures(len(BOTH_WAYS))
     for name in BOTH_WAYS:
         with failures.of(name):
@@ -148,7 +148,7 @@ def test_what_is_written_is_read_back_and_written_again(messages: list[Message])
 
 
 def write_twice(name: str, messages: list[Message]) -> None:
-    """Equal if nothing was lost; writing twice changes nothing more, and never what was given."""
+    """Write, read and write messages: lossless messages are equal, the second payload is the first one."""
     format_ = get_format(name)
     assert format_.load is not None
     assert format_.dump is not None
@@ -166,7 +166,7 @@ def write_twice(name: str, messages: list[Message]) -> None:
         assert not once.lossless
         return
     if once.lossless:
-        assert list(map(without_convenience, loaded.messages)) == list(map(without_convenience, messages))
+        assert list(map(without_repeated_text, loaded.messages)) == list(map(without_repeated_text, messages))
     assert again.payload == once.payload or loaded.losses or may_change(name, messages)
 
 
@@ -174,54 +174,56 @@ OPEN = ToolCallPart("c", "dig", "input-available")
 BROKEN_CALL = ToolCallPart("c", "dig", "output-error", raw_input="{", output=ErrorJsonOutput(None))
 PICTURE = FilePart("https://example.com/a.png", "image/png", provider_reference={"openai": "file-1"})
 INLINE = FilePart("data:text/plain;base64,aGk=", "text/plain", provider_reference={"openai": "file-1"})
-UNHEARD = ReasoningFilePart("https://example.com/a.png", "image/png")
-SAID_NOTHING = ToolResultPart("c", "", TextOutput(""))
+UNSUPPORTED = ReasoningFilePart("https://example.com/a.png", "image/png")
+EMPTY_RESULT = ToolResultPart("c", "", TextOutput(""))
 
 RARE: dict[str, Message] = {
     "an empty text": AssistantMessage(id="a", content=""),
-    "an empty thought": AssistantMessage(id="a", content=[ReasoningPart(""), OPEN]),
-    "metadata without anything in it": SystemMessage(
-        id="a", content=SystemContent(parts=(), provider_metadata={})
-    ),
+    "empty reasoning": AssistantMessage(id="a", content=[ReasoningPart(""), OPEN]),
+    "empty metadata": SystemMessage(id="a", content=SystemContent(parts=(), provider_metadata={})),
     "a content without parts": SystemMessage(id="a", content=SystemContent(parts=(), content="0")),
     "a call without input": AssistantMessage(id="a", content=[OPEN]),
     "a call with broken input": AssistantMessage(id="a", content=[BROKEN_CALL]),
-    "two results without a call": ToolMessage(id="a", content=[SAID_NOTHING, SAID_NOTHING]),
-    "a picture that a provider has": UserMessage(id="a", content=[PICTURE]),
-    "a picture": UserMessage(id="a", content=[ImagePart("https://example.com/a.png")]),
-    "a text that a provider has": UserMessage(id="a", content=[INLINE]),
-    "thoughts alone are counted": AssistantMessage(
+    "two results without a call": ToolMessage(id="a", content=[EMPTY_RESULT, EMPTY_RESULT]),
+    "an uploaded image": UserMessage(id="a", content=[PICTURE]),
+    "an image": UserMessage(id="a", content=[ImagePart("https://example.com/a.png")]),
+    "an uploaded text": UserMessage(id="a", content=[INLINE]),
+    "only reasoning tokens": AssistantMessage(
         id="a", content=AssistantContent(parts=(), usage=Usage(reasoning_tokens=0))
     ),
-    "a step of which little is told": AssistantMessage(
-        id="a", content=[UNHEARD, StepStartPart(), TextPart("lit")]
+    "a step with unsupported parts": AssistantMessage(
+        id="a", content=[UNSUPPORTED, StepStartPart(), TextPart("lit")]
     ),
 }
 
 
 @each_row("name", BOTH_WAYS)
 @each_row("rare", RARE)
-def test_what_is_rare_is_written_and_read_back_too(name: str, rare: str) -> None:
+def test_rare_messages_are_written_and_read_again(name: str, rare: str) -> None:
     write_twice(name, [RARE[rare]])
 
 
 def may_change(name: str, messages: list[Message]) -> bool:
-    """Whether what was written once may be written otherwise when it has been read.
+    """Return whether a payload may differ after it was read.
 
-    Two calls of one id cannot be told apart by their results. Version 4 tells steps by what follows a call,
-    so reading one adds boundaries that were not written. A call that contradicts itself does so no longer.
+    Results do not distinguish two calls of one id. Version 4 has no steps but what follows a call,
+    so that reading adds step starts that were not written. Reading makes contradictory calls consistent.
     """
     calls = [part for message in messages for part in message.parts if isinstance(part, ToolCallPart)]
     is_ambiguous = len(calls) != len({call.id for call in calls})
-    return is_ambiguous or name == "ai-sdk-ui-v4" or (name in LOGICAL and any(map(is_contrary, calls)))
+    return (
+        is_ambiguous
+        or name == "ai-sdk-ui-v4"
+        or (name in CONSISTENT_STATES and any(map(is_contradictory, calls)))
+    )
 
 
-LOGICAL = ("ag-ui", "ai-sdk-model-v5", "ai-sdk-model-v6", "ai-sdk-model-v7")
-"""Formats in which a call cannot contradict itself."""
+CONSISTENT_STATES = ("ag-ui", "ai-sdk-model-v5", "ai-sdk-model-v6", "ai-sdk-model-v7")
+"""Formats in which the state of a call cannot contradict its other members."""
 
 
-def is_contrary(call: ToolCallPart) -> bool:
-    """Whether a call has the message of a result and no result, or asks for leave it does not wait for."""
+def is_contradictory(call: ToolCallPart) -> bool:
+    """Return whether a call has a result message without an output, or a pending approval in a wrong state."""
     is_asking = call.approval is not None and call.approval.approved is None
     has_message_alone = call.result_message is not None and call.output is None
     return has_message_alone or (is_asking and call.state != "approval-requested")

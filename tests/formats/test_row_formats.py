@@ -1,4 +1,4 @@
-"""Formats of rows and of old messages among all others: what they carry along, and what they imply."""
+"""Formats of rows and legacy messages: their sidecar and their implied values."""
 
 import pytest
 
@@ -22,7 +22,7 @@ ROWS: dict[str, list[JsonObject]] = {
         {"id": "m", "role": "user", "content": {"format": 2, "parts": [], "metadata": {"mode": "stream"}}},
         {"id": "n", "role": "user", "content": {"format": 2, "parts": []}},
     ],
-    "the first has no room": [
+    "the first one cannot have metadata": [
         {"id": "m", "role": "user", "content": {"format": 2, "parts": [], "metadata": [1]}},
         {"id": "n", "role": "user", "content": {"format": 2, "parts": []}},
     ],
@@ -30,7 +30,7 @@ ROWS: dict[str, list[JsonObject]] = {
 
 
 @each_row("rows", ROWS.values(), ids=ROWS)
-def test_metadata_of_a_row_has_room_for_more(rows: list[JsonObject]) -> None:
+def test_the_sidecar_is_in_the_metadata_of_a_row(rows: list[JsonObject]) -> None:
     slot = get_format("mastra-v2").slot
     assert slot is not None
     filled = slot.put(rows, REST)
@@ -40,7 +40,7 @@ def test_metadata_of_a_row_has_room_for_more(rows: list[JsonObject]) -> None:
 
 
 MOMENT = "2026-03-04T12:00:00.000Z"
-OLD: list[JsonObject] = [
+LEGACY: list[JsonObject] = [
     {"id": "1", "role": "user", "content": "How tall?", "timestamp": MOMENT, "parentId": "0"},
     {
         "id": "2",
@@ -70,10 +70,10 @@ OLD: list[JsonObject] = [
 
 
 @pytest.mark.filterwarnings("ignore:LegacyMessage is deprecated:DeprecationWarning")
-def test_old_messages_are_read_whole_and_results_find_their_calls() -> None:
+def test_legacy_messages_are_read_and_results_are_merged_into_their_calls() -> None:
     load = get_format("legacy").load
     assert load is not None
-    loaded = load(OLD)
+    loaded = load(LEGACY)
     assert loaded.lossless
     assert [message.id for message in loaded.messages] == ["1", "2", "3", "4"]
     answer = fold(loaded.messages)[1]
@@ -81,10 +81,10 @@ def test_old_messages_are_read_whole_and_results_find_their_calls() -> None:
     (call,) = answer.parts
     assert isinstance(call, ToolCallPart)
     assert (call.state, call.output) == ("output-available", TextOutput("39"))
-    assert [path for path in leaves(OLD) if _told(changed(OLD, path)) == _told(OLD)] == []
+    assert [path for path in leaves(LEGACY) if _result_of(changed(LEGACY, path)) == _result_of(LEGACY)] == []
 
 
-def _told(payload: Json) -> str:
+def _result_of(payload: Json) -> str:
     load = get_format("legacy").load
     assert load is not None
     try:
@@ -94,7 +94,7 @@ def _told(payload: Json) -> str:
     return repr((to_json(loaded.messages), loaded.losses))
 
 
-QUIET: dict[str, tuple[str, Json]] = {
+LOSSLESS: dict[str, tuple[str, Json]] = {
     "a workflow": ("mastra-stream", WORKFLOW),
     "an agent": (
         "mastra-stream",
@@ -135,7 +135,7 @@ QUIET: dict[str, tuple[str, Json]] = {
 }
 
 
-@each_row(("name", "payload"), QUIET.values(), ids=QUIET)
-def test_what_is_understood_is_not_told_as_lost(name: str, payload: Json) -> None:
+@each_row(("name", "payload"), LOSSLESS.values(), ids=LOSSLESS)
+def test_known_payloads_have_no_losses(name: str, payload: Json) -> None:
     converted = convert(payload, name, "canonical")
     assert {loss.severity for loss in converted.losses} <= {"minor"}

@@ -40,7 +40,7 @@ from tests.leaves import leaves
 from tests.tables import each_row
 
 NOON = "2026-03-04T12:00:00.000Z"
-MOMENT = datetime(2026, 3, 4, 12, tzinfo=UTC)
+NOON_TIME = datetime(2026, 3, 4, 12, tzinfo=UTC)
 
 AGENT: JsonObject = {
     "id": "agent-a",
@@ -65,11 +65,11 @@ AGENT: JsonObject = {
 }
 
 
-def made(**more: Json) -> JsonObject:
+def reconstructed(**more: Json) -> JsonObject:
     return {"reconstructed": True, "from": "smithers.agents", **more}
 
 
-def answer(payload: Json) -> AssistantMessage:
+def response_of(payload: Json) -> AssistantMessage:
     message = load(payload).messages[-1]
     assert isinstance(message, AssistantMessage)
     return message
@@ -78,47 +78,47 @@ def answer(payload: Json) -> AssistantMessage:
 # --- agents ----------------------------------------------------------------------------------------------
 
 
-def test_an_agent_becomes_what_it_was_told_and_its_answer() -> None:
+def test_an_agent_becomes_its_instructions_its_prompt_and_its_response() -> None:
     loaded = load([AGENT])
     assert loaded.lossless
-    system, prompt, said = loaded.messages
+    system, prompt, response = loaded.messages
     assert isinstance(system, SystemMessage)
     assert isinstance(prompt, UserMessage)
-    assert isinstance(said, AssistantMessage)
+    assert isinstance(response, AssistantMessage)
     assert [message.id for message in loaded.messages] == ["agent-a:system", "agent-a:prompt", "agent-a"]
     assert {(message.thread_id, message.run_id, message.created_at) for message in loaded.messages} == {
-        ("agent-a", "run-1", MOMENT)
+        ("agent-a", "run-1", NOON_TIME)
     }
-    assert (system.parts, system.content.metadata) == ((TextPart("Be brief."),), made())
-    assert (prompt.parts, prompt.content.metadata) == ((TextPart("Name the capital."),), made())
-    assert said.parts == (TextPart("Paris."), DataPart("result", {"city": "Paris"}))
-    assert said.content.usage == Usage(12, 3)
+    assert (system.parts, system.content.metadata) == ((TextPart("Be brief."),), reconstructed())
+    assert (prompt.parts, prompt.content.metadata) == ((TextPart("Name the capital."),), reconstructed())
+    assert response.parts == (TextPart("Paris."), DataPart("result", {"city": "Paris"}))
+    assert response.content.usage == Usage(12, 3)
     kept = ("model", "status", "log_path", "stream_summary", "started_at", "completed_at", "duration_ms")
     counts = ("tokens_input", "tokens_output", "tool_calls_count")
-    assert said.content.metadata == made(**{name: AGENT[name] for name in (*kept, *counts)})
+    assert response.content.metadata == reconstructed(**{name: AGENT[name] for name in (*kept, *counts)})
 
 
-ANSWERS: dict[str, tuple[JsonObject, list[Part]]] = {
-    "an agent that failed": ({"error": "no network"}, [DataPart("error", {"message": "no network"})]),
-    "an agent that said something and failed": (
+RESPONSES: dict[str, tuple[JsonObject, list[Part]]] = {
+    "an agent with an error": ({"error": "no network"}, [DataPart("error", {"message": "no network"})]),
+    "an agent with a response and an error": (
         {"result": "I", "error": "cut"},
         [TextPart("I"), DataPart("error", {"message": "cut"})],
     ),
-    "an agent at work": ({"status": "running"}, []),
-    "an empty answer": ({"result": ""}, [TextPart("")]),
-    "a structured answer alone": ({"result_structured": "[1]"}, [DataPart("result", [1])]),
+    "a running agent": ({"status": "running"}, []),
+    "an empty response": ({"result": ""}, [TextPart("")]),
+    "only a structured response": ({"result_structured": "[1]"}, [DataPart("result", [1])]),
 }
 
 
-@each_row(("row", "parts"), ANSWERS.values(), ids=ANSWERS)
-def test_answers(row: JsonObject, parts: list[Part]) -> None:
-    message = answer({"id": "a", "prompt": "p", **row})
+@each_row(("row", "parts"), RESPONSES.values(), ids=RESPONSES)
+def test_rows_of_agents_become_responses(row: JsonObject, parts: list[Part]) -> None:
+    message = response_of({"id": "a", "prompt": "p", **row})
     assert message.parts == tuple(parts)
     assert is_object(message.content.metadata)
     assert message.content.metadata["reconstructed"] is True
 
 
-def test_a_structured_answer_that_is_no_json_is_kept_and_told() -> None:
+def test_a_structured_response_that_is_not_json_is_kept_and_reported() -> None:
     loaded = load([{"id": "a", "prompt": "p", "result_structured": "{cut"}])
     assert loaded.messages[-1].parts == (ForeignPart("smithers", "{cut"),)
     assert [loss.path for loss in loaded.losses] == ["$[0].result_structured"]
@@ -141,10 +141,10 @@ def events(*contents: JsonObject) -> list[JsonObject]:
     return [event(content, stamp) for stamp, content in enumerate(contents)]
 
 
-def text(words: str, id_: str = "t") -> list[JsonObject]:
+def text(content: str, id_: str = "t") -> list[JsonObject]:
     return [
         {"type": "text-start", "id": id_},
-        {"type": "text-delta", "id": id_, "delta": words},
+        {"type": "text-delta", "id": id_, "delta": content},
         {"type": "text-end", "id": id_},
     ]
 
@@ -152,7 +152,7 @@ def text(words: str, id_: str = "t") -> list[JsonObject]:
 CALL: JsonObject = {"type": "tool-call", "toolCallId": "c", "toolName": "Read", "input": '{"path":"a"}'}
 RESULT: JsonObject = {"type": "tool-result", "toolCallId": "c", "toolName": "Read", "result": "x"}
 START: JsonObject = {"type": "tool-input-start", "id": "c", "toolName": "Read"}
-PIECE: JsonObject = {"type": "tool-input-delta", "id": "c", "delta": '{"path":"a"}'}
+DELTA: JsonObject = {"type": "tool-input-delta", "id": "c", "delta": '{"path":"a"}'}
 STOP: JsonObject = {"type": "tool-input-end", "id": "c"}
 
 
@@ -162,28 +162,28 @@ def read(state: Json = "input-available", output: Json = None, **members: Json) 
 
 STREAMS: dict[str, tuple[list[JsonObject], list[AssistantPart]]] = {
     "text": (text("hi"), [TextPart("hi", "done")]),
-    "text that never began": ([{"type": "text-delta", "id": "t", "delta": "hi"}], [TextPart("hi", "done")]),
+    "a text without a start": ([{"type": "text-delta", "id": "t", "delta": "hi"}], [TextPart("hi", "done")]),
     "reasoning": (
         [{"type": "reasoning-start", "id": "r"}, {"type": "reasoning-delta", "id": "r", "delta": "hm"}],
         [ReasoningPart("hm", id="r", state="done")],
     ),
     "a call": ([CALL], [read()]),
     "a call and its result": ([CALL, RESULT], [read("output-available", TextOutput("x"))]),
-    "an input in pieces, and the call": ([START, PIECE, STOP, CALL], [read()]),
-    "an input in pieces, and no call": ([START, PIECE, STOP], [read()]),
-    "a result with structure": (
+    "a streamed input, and the call": ([START, DELTA, STOP, CALL], [read()]),
+    "a streamed input without a call": ([START, DELTA, STOP], [read()]),
+    "a structured result": (
         [CALL, RESULT | {"result": [1]}],
         [read("output-available", JsonOutput([1]))],
     ),
-    "a result whose tool has no name": (
+    "a result without a tool name": (
         [CALL, RESULT | {"toolName": "unknown"}],
         [read("output-available", TextOutput("x"))],
     ),
-    "the result has no call right before it": (
+    "a result without a call": (
         [RESULT],
         [ToolCallPart("c", "Read", "output-available", output=TextOutput("x"), dynamic=True)],
     ),
-    "an input that is no JSON": (
+    "an input that is not JSON": (
         [CALL | {"input": "ls"}],
         [ToolCallPart("c", "Read", "input-available", "ls", dynamic=True)],
     ),
@@ -207,7 +207,7 @@ STREAMS: dict[str, tuple[list[JsonObject], list[AssistantPart]]] = {
         [{"type": "error", "error": "ouch"}, {"type": "error", "error": {"code": 1}}],
         [DataPart("error", {"message": "ouch"}), DataPart("error", {"code": 1})],
     ),
-    "output of the program": (
+    "terminal output": (
         [{"type": "cli-output", "stream": "stdout", "raw": "x"}],
         [DataPart("cli-output", {"stream": "stdout", "raw": "x"})],
     ),
@@ -215,7 +215,7 @@ STREAMS: dict[str, tuple[list[JsonObject], list[AssistantPart]]] = {
 
 
 @each_row(("contents", "parts"), STREAMS.values(), ids=STREAMS)
-def test_streams(contents: list[JsonObject], parts: list[AssistantPart]) -> None:
+def test_stream_events_become_parts(contents: list[JsonObject], parts: list[AssistantPart]) -> None:
     loaded = load({"events": events(*contents)})
     (message,) = loaded.messages
     assert (message.id, message.parts) == ("agent-a", tuple(parts))
@@ -229,74 +229,77 @@ KEPT: dict[str, JsonObject] = {
     "warnings": {"type": "stream-start", "warnings": [{"type": "x"}]},
     "the finish": {"type": "finish", "finishReason": {"unified": "stop"}},
     "an unknown part": {"type": "hologram", "x": 1},
-    "a member too many": {"type": "text-start", "id": "t", "x": 1},
-    "a member too few": {"type": "tool-call", "toolCallId": "c"},
+    "an unknown member": {"type": "text-start", "id": "t", "x": 1},
+    "a missing member": {"type": "tool-call", "toolCallId": "c"},
     "bytes": {"type": "file", "mediaType": "image/png", "data": {"0": 1}},
 }
 
 
 @each_row("content", KEPT.values(), ids=KEPT)
-def test_what_parts_cannot_hold_is_kept(content: JsonObject) -> None:
-    metadata = answer({"events": events(content)}).content.metadata
+def test_other_events_are_kept_in_the_metadata(content: JsonObject) -> None:
+    metadata = response_of({"events": events(content)}).content.metadata
     assert metadata == {"from": "smithers.agents", "events": [content]}
 
 
-def test_an_answer_with_its_events_is_not_reconstructed() -> None:
+def test_a_response_with_events_is_not_reconstructed() -> None:
     loaded = load({"agents": [AGENT], "events": events(*text("Let me see. Paris."))})
-    prompt, said = loaded.messages[1:]
+    prompt, response = loaded.messages[1:]
     assert is_object(prompt.content.metadata)
     assert prompt.content.metadata["reconstructed"] is True
-    assert is_object(said.content.metadata)
-    assert "reconstructed" not in said.content.metadata
-    assert said.parts == (TextPart("Let me see. Paris.", "done"), DataPart("result", {"city": "Paris"}))
-    assert said.content.content == "Paris."
+    assert is_object(response.content.metadata)
+    assert "reconstructed" not in response.content.metadata
+    assert response.parts == (TextPart("Let me see. Paris.", "done"), DataPart("result", {"city": "Paris"}))
+    assert response.content.content == "Paris."
 
 
-def test_a_result_that_the_events_do_not_tell_stands_behind_them() -> None:
-    message = answer(
+def test_a_result_that_is_not_in_the_events_is_added() -> None:
+    message = response_of(
         {"agents": [AGENT], "events": events({"type": "cli-output", "stream": "stdout", "raw": "x"})}
     )
     assert message.parts[1:] == (TextPart("Paris."), DataPart("result", {"city": "Paris"}))
 
 
-def test_an_error_is_told_once() -> None:
+def test_an_error_is_reported_once() -> None:
     failed = {"id": "agent-a", "prompt": "p", "error": "ouch"}
-    message = answer({"agents": [failed], "events": events({"type": "error", "error": "ouch"})})
+    message = response_of({"agents": [failed], "events": events({"type": "error", "error": "ouch"})})
     assert message.parts == (DataPart("error", {"message": "ouch"}),)
 
 
-def finish(given: int, taken: int) -> JsonObject:
-    return {"type": "finish", "usage": {"inputTokens": {"total": given}, "outputTokens": {"total": taken}}}
+def finish(input_tokens: int, output_tokens: int) -> JsonObject:
+    return {
+        "type": "finish",
+        "usage": {"inputTokens": {"total": input_tokens}, "outputTokens": {"total": output_tokens}},
+    }
 
 
-def test_counts_of_model_calls_add_up_where_the_row_has_none() -> None:
-    message = answer({"events": events(finish(3, 1), finish(4, 2))})
+def test_usage_of_model_calls_is_added_if_the_row_has_none() -> None:
+    message = response_of({"events": events(finish(3, 1), finish(4, 2))})
     assert message.content.usage == Usage(7, 3, raw=[finish(3, 1)["usage"], finish(4, 2)["usage"]])
-    assert answer({"agents": [AGENT], "events": events(finish(3, 1))}).content.usage == Usage(12, 3)
+    assert response_of({"agents": [AGENT], "events": events(finish(3, 1))}).content.usage == Usage(12, 3)
 
 
-def stamped(words: str, stamp: int) -> JsonObject:
-    return event({"type": "text-delta", "id": "t", "delta": words}, stamp)
+def delta_at(content: str, stamp: int) -> JsonObject:
+    return event({"type": "text-delta", "id": "t", "delta": content}, stamp)
 
 
 ORDERS: dict[str, tuple[list[JsonObject], str]] = {
-    "as they happened": ([stamped("a", 1), stamped("b", 2)], "ab"),
-    "newest first": ([stamped("b", 2), stamped("a", 1)], "ab"),
-    "newest first, some at once": ([stamped("c", 2), stamped("b", 1), stamped("a", 1)], "abc"),
-    "all at once": ([stamped("a", 1), stamped("b", 1)], "ab"),
-    "mixed": ([stamped("b", 2), stamped("a", 1), stamped("c", 3)], "abc"),
-    "without stamps": ([stamped("a", 2) | {"timestamp": None}, stamped("b", 1)], "ab"),
+    "in order": ([delta_at("a", 1), delta_at("b", 2)], "ab"),
+    "newest first": ([delta_at("b", 2), delta_at("a", 1)], "ab"),
+    "newest first, some at the same time": ([delta_at("c", 2), delta_at("b", 1), delta_at("a", 1)], "abc"),
+    "all at the same time": ([delta_at("a", 1), delta_at("b", 1)], "ab"),
+    "mixed": ([delta_at("b", 2), delta_at("a", 1), delta_at("c", 3)], "abc"),
+    "without timestamps": ([delta_at("a", 2) | {"timestamp": None}, delta_at("b", 1)], "ab"),
 }
 
 
-@each_row(("rows", "words"), ORDERS.values(), ids=ORDERS)
-def test_events_are_read_as_they_happened(rows: list[JsonObject], words: str) -> None:
-    (part,) = answer({"events": rows}).parts
+@each_row(("rows", "expected"), ORDERS.values(), ids=ORDERS)
+def test_events_are_sorted_by_time(rows: list[JsonObject], expected: str) -> None:
+    (part,) = response_of({"events": rows}).parts
     assert isinstance(part, TextPart)
-    assert part.text == words
+    assert part.text == expected
 
 
-def test_events_go_to_their_agents() -> None:
+def test_events_belong_to_their_agents() -> None:
     others = [event(content, agent_id="agent-b") for content in text("b")]
     loaded = load({"agents": [AGENT], "events": [*others, *events(*text("Paris. a"))]})
     texts = {
@@ -305,7 +308,7 @@ def test_events_go_to_their_agents() -> None:
     assert texts == {"agent-a": TextPart("Paris. a", "done"), "agent-b": TextPart("b", "done")}
 
 
-def test_agents_may_be_numbered() -> None:
+def test_agents_may_have_numeric_ids() -> None:
     loaded = load({"agents": [{"id": 1, "prompt": "p"}], "events": [event(text("x")[1], agent_id=1)]})
     assert [(message.id, message.parts) for message in loaded.messages] == [
         ("1:prompt", (TextPart("p"),)),
@@ -313,7 +316,7 @@ def test_agents_may_be_numbered() -> None:
     ]
 
 
-def test_events_of_nobody_are_not_given_to_an_agent_without_an_id() -> None:
+def test_events_without_an_agent_belong_to_a_separate_agent() -> None:
     rows = [event(text("x")[1], agent_id=owner) for owner in (None, [1])]
     loaded = load({"agents": [{"prompt": "p"}], "events": rows})
     assert [message.id for message in loaded.messages] == ["agent-1:prompt", "agent-1", "agent-2"]
@@ -341,18 +344,20 @@ CALLS: dict[str, tuple[JsonObject, Json, Json, JsonObject]] = {
         rest(output_path="/o", output_size_bytes=9),
     ),
     "no output": (tool_row(), "output-available", None, rest()),
-    "a failure": (
+    "an error": (
         tool_row(status="failed", error="no"),
         "output-error",
         ErrorTextOutput("no"),
         rest(status="failed"),
     ),
-    "at work": (tool_row(status="running"), "input-available", None, rest(status="running")),
+    "running": (tool_row(status="running"), "input-available", None, rest(status="running")),
 }
 
 
 @each_row(("row", "state", "output", "kept"), CALLS.values(), ids=CALLS)
-def test_tool_calls(row: JsonObject, state: Json, output: Json, kept: JsonObject) -> None:
+def test_rows_of_tool_calls_become_calls(
+    row: JsonObject, state: Json, output: Json, kept: JsonObject
+) -> None:
     loaded = load({"agents": [AGENT], "tool_calls": [row]})
     assert loaded.lossless
     call, *others = loaded.messages[-1].parts
@@ -363,7 +368,7 @@ def test_tool_calls(row: JsonObject, state: Json, output: Json, kept: JsonObject
 
 
 MATCHES: dict[str, tuple[list[JsonObject], JsonObject, list[ToolCallPart]]] = {
-    "the same call gets the output of the row": (
+    "a call of the stream gets the output of its row": (
         [CALL],
         tool_row(output_inline="x"),
         [
@@ -374,7 +379,7 @@ MATCHES: dict[str, tuple[list[JsonObject], JsonObject, list[ToolCallPart]]] = {
             )
         ],
     ),
-    "the output of the stream stays": (
+    "the output of the stream takes precedence": (
         [CALL, RESULT],
         tool_row(output_inline="y"),
         [
@@ -391,7 +396,7 @@ MATCHES: dict[str, tuple[list[JsonObject], JsonObject, list[ToolCallPart]]] = {
             )
         ],
     ),
-    "another call is another": (
+    "another call is a separate call": (
         [CALL],
         tool_row(input={"path": "b"}),
         [
@@ -405,10 +410,10 @@ MATCHES: dict[str, tuple[list[JsonObject], JsonObject, list[ToolCallPart]]] = {
 
 
 @each_row(("contents", "row", "calls"), MATCHES.values(), ids=MATCHES)
-def test_rows_of_calls_find_the_calls_of_the_stream(
+def test_rows_of_tool_calls_are_matched_with_calls_of_the_stream(
     contents: list[JsonObject], row: JsonObject, calls: list[ToolCallPart]
 ) -> None:
-    assert answer({"events": events(*contents), "toolCalls": [row]}).parts == tuple(calls)
+    assert response_of({"events": events(*contents), "toolCalls": [row]}).parts == tuple(calls)
 
 
 # --- memory ----------------------------------------------------------------------------------------------
@@ -423,17 +428,17 @@ STAMP: JsonObject = {"smithers": {"createdAtMs": 1772625600000}}
 CONTENTS: dict[str, tuple[JsonObject, type[Message], list[Part]]] = {
     "text": (memory("hi"), UserMessage, [TextPart("hi")]),
     "text in an object": (memory({"text": "hi"}), UserMessage, [TextPart("hi")]),
-    "parts of the model's view": (
+    "parts of model messages": (
         memory([{"type": "text", "text": "hi"}], "assistant"),
         AssistantMessage,
         [TextPart("hi")],
     ),
-    "parts of the page's view": (
+    "parts of UI messages": (
         memory({"parts": [{"type": "text", "text": "hi"}]}, "assistant"),
         AssistantMessage,
         [TextPart("hi")],
     ),
-    "a message of the model's view": (
+    "a model message": (
         memory({"role": "system", "content": "hi"}, "system"),
         SystemMessage,
         [TextPart("hi")],
@@ -458,16 +463,16 @@ CONTENTS: dict[str, tuple[JsonObject, type[Message], list[Part]]] = {
 
 
 @each_row(("row", "type_", "parts"), CONTENTS.values(), ids=CONTENTS)
-def test_memory_messages(row: JsonObject, type_: type[Message], parts: list[Part]) -> None:
+def test_memory_rows_become_messages(row: JsonObject, type_: type[Message], parts: list[Part]) -> None:
     loaded = load([row | {"runId": "r"}])
     assert loaded.lossless
     (message,) = loaded.messages
     assert isinstance(message, type_)
-    assert (message.id, message.thread_id, message.run_id, message.created_at) == ("m", "t", "r", MOMENT)
+    assert (message.id, message.thread_id, message.run_id, message.created_at) == ("m", "t", "r", NOON_TIME)
     assert (message.parts, message.content.metadata) == (tuple(parts), STAMP)
 
 
-def test_memory_that_is_no_json_spoils_nothing_but_its_row() -> None:
+def test_memory_that_is_not_json_affects_only_its_row() -> None:
     loaded = load({"messages": [memory("x") | {"contentJson": "{cut"}, memory("hi")]})
     assert [message.parts for message in loaded.messages] == [
         (ForeignPart("smithers", "{cut"),),
@@ -478,14 +483,14 @@ def test_memory_that_is_no_json_spoils_nothing_but_its_row() -> None:
 
 # --- payloads --------------------------------------------------------------------------------------------
 
-WHOLE: JsonObject = {
+ALL_TABLES: JsonObject = {
     "agents": [AGENT, AGENT | {"id": "agent-c", "error": "no"}],
     "events": events(
         {"type": "stream-start", "warnings": []},
         {"type": "session-info", "sessionId": "s", "model": "m"},
         *text("Let me see."),
         START,
-        PIECE,
+        DELTA,
         STOP,
         CALL,
         RESULT,
@@ -505,17 +510,17 @@ WHOLE: JsonObject = {
 }
 
 
-def packed(value: JsonObject) -> JsonObject:
-    """The payload as a database has it: objects and arrays as text."""
-    return {table: [_packed_row(row) for row in rows] for table, rows in value.items()}
+def with_json_text(value: JsonObject) -> JsonObject:
+    """Return the payload as in a database: objects and arrays as JSON text."""
+    return {table: [_row_with_json_text(row) for row in rows] for table, rows in value.items()}
 
 
-def _packed_row(row: JsonObject) -> JsonObject:
+def _row_with_json_text(row: JsonObject) -> JsonObject:
     columns = {key for key, item in row.items() if is_object(item) or is_array(item) or key == "contentJson"}
     return {key: dumps(item).decode() if key in columns else item for key, item in row.items()}
 
 
-def told(payload: Json) -> bytes | None:
+def result_of(payload: Json) -> bytes | None:
     try:
         loaded = load(payload)
     except PartitaError:
@@ -524,31 +529,31 @@ def told(payload: Json) -> bytes | None:
 
 
 def test_json_columns_may_be_text() -> None:
-    whole = {name: rows for name, rows in WHOLE.items() if name not in ("messages", "executions")}
-    assert load(packed(whole)) == load(whole)
+    whole = {name: rows for name, rows in ALL_TABLES.items() if name not in ("messages", "executions")}
+    assert load(with_json_text(whole)) == load(whole)
 
 
-def test_rows_of_all_tables_may_come_in_one_list() -> None:
-    tables = {name: WHOLE[name] for name in ("agents", "events", "toolCalls", "messages")}
+def test_rows_of_all_tables_may_be_in_one_list() -> None:
+    tables = {name: ALL_TABLES[name] for name in ("agents", "events", "toolCalls", "messages")}
     mixed = load([row for rows in tables.values() for row in rows])
     assert mixed.messages == load(tables).messages
 
 
-def test_tables_that_hold_no_messages_are_told() -> None:
+def test_tables_without_messages_are_reported() -> None:
     loaded = load({"agents": [AGENT], "executions": [{"id": "run-1"}]})
     assert [(loss.path, loss.what) for loss in loaded.losses] == [("$.executions", '[{"id":"run-1"}]')]
 
 
 REFUSED: dict[str, tuple[Json, str]] = {
-    "no row": ([5], "$[0]"),
-    "a row of no known table": ([AGENT, {"id": 1}], "$[1]"),
-    "a table of no rows": ({"agents": 5}, "$.agents"),
+    "not a row": ([5], "$[0]"),
+    "a row of an unknown table": ([AGENT, {"id": 1}], "$[1]"),
+    "a table that is not a list": ({"agents": 5}, "$.agents"),
     "a memory message without a role": ({"messages": [{"contentJson": "1"}]}, "$.messages[0].role"),
 }
 
 
 @each_row(("payload", "where"), REFUSED.values(), ids=REFUSED)
-def test_what_is_no_row_is_refused(payload: Json, where: str) -> None:
+def test_invalid_rows_are_refused_with_their_path(payload: Json, where: str) -> None:
     with pytest.raises(ConversionError) as raised:
         load(payload)
     assert raised.value.where == where
@@ -556,11 +561,11 @@ def test_what_is_no_row_is_refused(payload: Json, where: str) -> None:
 
 @given(data=st.data())
 def test_any_json_is_loaded_or_refused(data: st.DataObject) -> None:
-    payload = deepcopy(WHOLE)
+    payload = deepcopy(ALL_TABLES)
     path = data.draw(st.sampled_from(list(leaves(payload))))
     cut = data.draw(st.integers(1, len(path)))
     place: Json = payload
     for step in path[: cut - 1]:
         place = place[step]
     place[path[cut - 1]] = data.draw(strategies.json_values())
-    told(payload)
+    result_of(payload)

@@ -1,4 +1,4 @@
-"""Which format is this?"""
+"""Detection of the format of a payload."""
 
 import pytest
 from hypothesis import given
@@ -17,7 +17,7 @@ from tests.tables import each_row
 CALL: JsonObject = {"type": "tool-w", "toolCallId": "c", "state": "input-available", "input": {}}
 
 GUESSES: dict[str, tuple[Json, str]] = {
-    "ours": (to_json(UserMessage(id="u", content="hi")), "canonical"),
+    "a canonical message": (to_json(UserMessage(id="u", content="hi")), "canonical"),
     "one content and a timestamp": (
         {
             "id": "1",
@@ -38,11 +38,11 @@ GUESSES: dict[str, tuple[Json, str]] = {
     ),
     "a custom part": ([{"role": "assistant", "parts": [{"type": "custom", "kind": "a.b"}]}], "ai-sdk-ui-v7"),
     "a tool invocation": ([{"role": "assistant", "parts": [{"type": "tool-invocation"}]}], "ai-sdk-ui-v4"),
-    "invocations beside the content": (
+    "invocations next to the content": (
         [{"role": "assistant", "content": "", "toolInvocations": []}],
         "ai-sdk-ui-v4",
     ),
-    "a bare file": (
+    "a file part": (
         [{"role": "user", "parts": [{"type": "file", "mimeType": "a/b", "data": ""}]}],
         "ai-sdk-ui-v4",
     ),
@@ -85,7 +85,7 @@ GUESSES: dict[str, tuple[Json, str]] = {
         [{"type": "summary"}, {"type": "user", "parentUuid": None, "isSidechain": False, "message": {}}],
         "claude-code-log",
     ),
-    "a session that was written": (dump([UserMessage(id="u", content="hi")]).payload, "claude-code-log"),
+    "a written session": (dump([UserMessage(id="u", content="hi")]).payload, "claude-code-log"),
     "messages with a session": (
         [{"type": "system", "subtype": "init", "session_id": "s", "tools": []}],
         "claude-code-stream",
@@ -110,7 +110,7 @@ GUESSES: dict[str, tuple[Json, str]] = {
         ],
         "openai-chat",
     ),
-    "a chat with a picture": (
+    "a chat with an image": (
         [
             {
                 "role": "user",
@@ -131,7 +131,7 @@ GUESSES: dict[str, tuple[Json, str]] = {
         {"object": "chat.completion", "choices": [{"message": {"role": "assistant", "content": "06:12"}}]},
         "openai-chat",
     ),
-    "a piece of a completion of OpenRouter": (
+    "a chunk of a completion of OpenRouter": (
         [{"object": "chat.completion.chunk", "choices": [{"delta": {}, "native_finish_reason": None}]}],
         "openai-chat-openrouter",
     ),
@@ -173,14 +173,14 @@ GUESSES: dict[str, tuple[Json, str]] = {
         {"model": "m", "input": [{"role": "user", "content": [{"type": "input_text", "text": "tides?"}]}]},
         "openai-responses",
     ),
-    "a request in words": ({"model": "m", "input": "tides?"}, "openai-responses"),
+    "a request with a text": ({"model": "m", "input": "tides?"}, "openai-responses"),
     "a response": ({"object": "response", "output": []}, "openai-responses"),
     "events of a response": ([{"type": "response.created", "response": {}}], "openai-responses"),
     "items of a run": (
         [{"type": "message_output_item", "agent": {"name": "keeper"}, "raw_item": {"type": "message"}}],
         "openai-agents",
     ),
-    "a hand-off": (
+    "a handoff": (
         [{"type": "function_call", "call_id": "c", "name": "transfer_to_keeper", "arguments": "{}"}],
         "openai-agents",
     ),
@@ -212,17 +212,20 @@ GUESSES: dict[str, tuple[Json, str]] = {
         {"kind": "message", "messageId": "m", "role": "user", "parts": [{"kind": "text", "text": "tides?"}]},
         "a2a",
     ),
-    "news of a task": ({"statusUpdate": {"taskId": "t", "status": {"state": "TASK_STATE_WORKING"}}}, "a2a"),
+    "a status update of a task": (
+        {"statusUpdate": {"taskId": "t", "status": {"state": "TASK_STATE_WORKING"}}},
+        "a2a",
+    ),
     "chunks with a payload": (
         [{"type": "text-delta", "runId": "r", "from": "AGENT", "payload": {"id": "t", "text": "x"}}],
         "mastra-stream",
     ),
     "a message and its data": ([{"type": "human", "data": {"content": "tides?"}}], "langchain"),
-    "how a message is made": (
+    "a constructor of a message": (
         [{"lc": 1, "type": "constructor", "id": ["langchain", "AIMessage"], "kwargs": {"content": "x"}}],
         "langchain",
     ),
-    "a message that was dumped": (
+    "a dumped message": (
         {"messages": [{"type": "ai", "content": "x", "additional_kwargs": {}, "response_metadata": {}}]},
         "langchain",
     ),
@@ -247,7 +250,7 @@ GUESSES: dict[str, tuple[Json, str]] = {
         ],
         "ag-ui",
     ),
-    "turns of people and models": (
+    "turns of humans and models": (
         {"conversations": [{"from": "human", "value": "tides?"}]},
         "sharegpt",
     ),
@@ -261,7 +264,7 @@ GUESSES: dict[str, tuple[Json, str]] = {
 
 
 @each_row(("payload", "name"), GUESSES.values(), ids=GUESSES)
-def test_a_payload_gives_itself_away(payload: Json, name: str) -> None:
+def test_the_format_of_a_payload_is_detected(payload: Json, name: str) -> None:
     guess = guess_format(payload)
     assert guess.format == name
     assert 0 < guess.confidence <= 1
@@ -269,13 +272,13 @@ def test_a_payload_gives_itself_away(payload: Json, name: str) -> None:
 
 
 @each_row("payload", [None, 5, "x", [], {}, [5], [{"a": 1}], [{"role": 5}]])
-def test_what_says_nothing_is_not_guessed(payload: Json) -> None:
+def test_unspecific_payloads_are_not_detected(payload: Json) -> None:
     assert sniff(payload) == []
     with pytest.raises(FormatError, match="cannot detect"):
         guess_format(payload)
 
 
-def test_a_plain_content_is_a_weak_sign() -> None:
+def test_plain_content_is_a_weak_sign() -> None:
     guess = guess_format([{"role": "user", "content": "hi"}])
     assert guess.confidence <= 0.5
     assert {"openai-chat", "anthropic", "chatml"} <= {one.format for one in guess.rivals}
@@ -288,7 +291,7 @@ def test_a_clear_sign_has_no_rivals() -> None:
     assert guess.explained() == "openai-chat: a chat completion, or a chunk of one (96% sure)"
 
 
-def test_rivals_come_behind_and_have_their_own_reasons() -> None:
+def test_rivals_are_sorted_and_have_reasons() -> None:
     guess = guess_format({"messages": [{"role": "user", "content": "hi"}]})
     assert guess.format == "openai-chat"
     confidences = [guess.confidence, *(one.confidence for one in guess.rivals)]
@@ -296,18 +299,18 @@ def test_rivals_come_behind_and_have_their_own_reasons() -> None:
     assert all(one.why and not one.rivals for one in guess.rivals)
 
 
-def test_only_the_beginning_is_looked_at() -> None:
+def test_only_the_first_items_are_examined() -> None:
     silent: Json = {"note": "nothing"}
     assert sniff([silent] * SAMPLE_SIZE + [{"type": "RUN_STARTED"}]) == []
     assert sniff([silent] * (SAMPLE_SIZE - 1) + [{"type": "RUN_STARTED"}]) != []
 
 
-def test_signs_are_of_formats_that_can_be_read() -> None:
+def test_signs_belong_to_readable_formats() -> None:
     known = all_formats()
     unread = {sign.format for sign in SIGNS if sign.format not in known}
     assert unread == set()
     assert all(known[sign.format].load or known[sign.format].decoder for sign in SIGNS)
-    assert not any(sign.format.endswith("-response") for sign in SIGNS), "the plain name reads answers too"
+    assert not any(sign.format.endswith("-response") for sign in SIGNS), "the plain name also reads responses"
     assert all(0 < sign.confidence <= 1 and sign.why for sign in SIGNS)
 
 
@@ -325,7 +328,7 @@ FAMILIES = (
 
 
 def family(name: str) -> str:
-    """Formats of one family are read alike: versions, servers, answers."""
+    """Return the family of formats that are read alike: versions, servers, responses."""
     return next((start for start in FAMILIES if name.startswith(start)), name)
 
 
@@ -333,13 +336,13 @@ BOTH_WAYS = [name for name, one in all_formats().items() if one.dump and one.loa
 
 
 @each_row("name", BOTH_WAYS)
-def test_what_a_format_writes_is_known_again(name: str) -> None:
+def test_written_payloads_are_detected(name: str) -> None:
     dump_ = all_formats()[name].dump
     assert dump_ is not None
     assert family(guess_format(dump_(full_conversation()).payload).format) == family(name)
 
 
 @given(payload=strategies.json_values(10))
-def test_any_json_may_be_sniffed(payload: Json) -> None:
+def test_any_json_can_be_examined(payload: Json) -> None:
     confidences = [guess.confidence for guess in sniff(payload)]
     assert confidences == sorted(confidences, reverse=True)

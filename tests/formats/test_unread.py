@@ -1,4 +1,4 @@
-"""What of records is not in the messages that were read from them."""
+"""Values of records that are not in the messages read from them."""
 
 from partita.formats.core.unread import KNOWN, Fact, message_facts, read_completely, read_events
 from partita.formats.format import Loaded
@@ -19,7 +19,7 @@ from partita.types.parts import DataPart, TextOutput, TextPart
 
 
 def read(*records: Json) -> list[Message]:
-    """Records of a small log: texts, calls that may be old, and unknown ones."""
+    """Return the message of a small log: texts, calls and unknown records."""
     parts: list[TextPart | ToolCallPart | DataPart] = []
     for record in records:
         match record:
@@ -51,7 +51,7 @@ def losses(records: list[Json], messages: list[Message] | None = None, *, pieces
     return list(found.losses)
 
 
-def test_what_is_read_is_not_lost() -> None:
+def test_read_records_have_no_losses() -> None:
     records: list[Json] = [
         {"text": "hello"},
         {"call": "c1", "input": {"path": ["a", 1, True]}},
@@ -61,25 +61,25 @@ def test_what_is_read_is_not_lost() -> None:
     assert losses(records) == []
 
 
-def test_a_member_that_is_not_read_is_minor_beside_one_that_is() -> None:
+def test_an_unread_member_next_to_a_read_one_is_minor() -> None:
     (loss,) = losses([{"text": "hello", "line": 7, "empty": []}])
     assert (loss.path, loss.what, loss.severity) == ("$[0]", '{"line":7}', "minor")
 
 
-def test_a_record_that_messages_do_not_hold_is_lost() -> None:
+def test_a_record_that_is_not_in_the_messages_is_lost() -> None:
     record: JsonObject = {"text": "hello", "line": 7}
     (loss,) = losses([record], read({"text": "goodbye"}))
     assert (loss.what, loss.severity) == ('{"text":"hello","line":7}', "lost")
 
 
-def test_content_is_never_minor() -> None:
+def test_unread_content_is_never_minor() -> None:
     records: list[Json] = [{"call": "c1", "input": {}, "text": 5}]
     (loss,) = losses(records)
     assert (loss.what, loss.severity) == ('{"text":5}', "lost")
 
 
 class ToyDecoder:
-    """Reads texts, calls and their results, which have no effect without their calls."""
+    """Reads texts, calls and results; a result without its call has no effect."""
 
     def __init__(self) -> None:
         self._calls: set[Json] = set()
@@ -104,7 +104,7 @@ class ToyDecoder:
         return []
 
 
-def test_an_event_is_read_with_those_of_its_ids() -> None:
+def test_an_event_is_read_together_with_events_of_the_same_id() -> None:
     events: list[Json] = [
         {"type": "begin"},
         {"text": "hello", "line": 1},
@@ -126,7 +126,7 @@ def test_an_event_without_effect_is_lost() -> None:
     ]
 
 
-def test_a_piece_of_a_text_is_read() -> None:
+def test_a_delta_of_a_text_is_read() -> None:
     messages = read({"text": "hello"})
     assert losses([{"text": "hel"}, {"text": "lo"}], messages, pieces=True) == []
     assert len(losses([{"text": "hel"}, {"text": "lo"}], messages)) == 2

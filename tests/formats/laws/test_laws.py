@@ -293,7 +293,7 @@ def one_damaged(events: list[Json]) -> st.SearchStrategy[Json]:
 @of_each([name for name in STREAMED if isinstance(decoder_of(name), BodyDecoder)])
 @given(data=st.data())
 def test_damaged_bodies_fold(subject: Subject, data: st.DataObject) -> None:
-    answers = SUBJECTS.get(f"{subject.name}-answer", subject).payloads(48)
+    answers = SUBJECTS.get(f"{subject.name}-response", subject).payloads(48)
     payload = data.draw(st.sampled_from(list(answers.values())))
     body = data.draw(damaged(payload) | json_values(4))
     decoder, accumulator = decoder_of(subject.name), Accumulator(id="message")

@@ -1,4 +1,4 @@
-"""Responses of our own: whole, and as the stream that they would have come in."""
+"""Samples of Responses API responses, and the streams that equal them."""
 
 from collections.abc import Iterator, Sequence
 from typing import Final
@@ -19,7 +19,7 @@ USAGE: Final[JsonObject] = {
 
 
 def response(*items: JsonObject, **fields: Json) -> JsonObject:
-    """A whole response."""
+    """Return a complete response."""
     return {
         "id": "resp_1",
         "object": "response",
@@ -35,7 +35,7 @@ def message(*content: JsonObject, id: str = "msg_1", **fields: Json) -> JsonObje
     return {"type": "message", "id": id, "role": "assistant", "content": list(content), **fields}
 
 
-def words(text: str, *annotations: JsonObject, **fields: Json) -> JsonObject:
+def output_text(text: str, *annotations: JsonObject, **fields: Json) -> JsonObject:
     return {"type": "output_text", "text": text, "annotations": list(annotations), **fields}
 
 
@@ -44,8 +44,8 @@ def refusal(text: str) -> JsonObject:
 
 
 def reasoning(*summary: str, id: str = "rs_1", **fields: Json) -> JsonObject:
-    said = [{"type": "summary_text", "text": text} for text in summary]
-    return {"type": "reasoning", "id": id, "summary": said, **fields}
+    parts_ = [{"type": "summary_text", "text": text} for text in summary]
+    return {"type": "reasoning", "id": id, "summary": parts_, **fields}
 
 
 def function(arguments: str, *, id: str = "fc_1", call_id: str = "call_1", **fields: Json) -> JsonObject:
@@ -75,12 +75,12 @@ def event(kind: str, place: int = 0, **fields: Json) -> JsonObject:
     return {"type": f"response.{kind}", "output_index": place, **fields}
 
 
-def ended(*items: JsonObject, **fields: Json) -> JsonObject:
-    whole = response(*items, **fields)
-    return {"type": f"response.{whole['status']}", "response": whole}
+def finished(*items: JsonObject, **fields: Json) -> JsonObject:
+    body = response(*items, **fields)
+    return {"type": f"response.{body['status']}", "response": body}
 
 
-EMPTIED: Final[JsonObject] = {
+EMPTY_MEMBERS: Final[JsonObject] = {
     "content": [],
     "summary": [],
     "arguments": "",
@@ -88,51 +88,51 @@ EMPTIED: Final[JsonObject] = {
     "code": "",
     "encrypted_content": None,
 }
-"""Fields that are empty when an item begins."""
+"""Members that are empty when an item starts."""
 
 
-def streamed(whole: JsonObject) -> list[JsonObject]:
-    """The events that a whole response would have come in."""
+def stream_of(body: JsonObject) -> list[JsonObject]:
+    """Return the events of the stream that equals a complete response."""
     events = [created()]
-    for place, item in enumerate(whole["output"]):
-        begun: JsonObject = {name: EMPTIED.get(name, value) for name, value in item.items()}
-        events += [added(begun, place), *_pieces(item, place), done(item, place)]
-    return [*events, {"type": f"response.{whole['status']}", "response": whole}]
+    for place, item in enumerate(body["output"]):
+        started: JsonObject = {name: EMPTY_MEMBERS.get(name, value) for name, value in item.items()}
+        events += [added(started, place), *_deltas(item, place), done(item, place)]
+    return [*events, {"type": f"response.{body['status']}", "response": body}]
 
 
-def _pieces(item: JsonObject, place: int) -> Iterator[JsonObject]:
+def _deltas(item: JsonObject, place: int) -> Iterator[JsonObject]:
     match item:
         case {"type": "message", "content": content}:
             for index, part in enumerate(content):
-                yield from _passage(part, place, index)
+                yield from _content_deltas(part, place, index)
         case {"type": "reasoning", "summary": summary}:
             for index, part in enumerate(summary):
                 where = {"summary_index": index}
                 yield event("reasoning_summary_part.added", place, part={"type": "summary_text"}, **where)
-                for piece in _cut(part["text"]):
-                    yield event("reasoning_summary_text.delta", place, delta=piece, **where)
+                for delta in _cut(part["text"]):
+                    yield event("reasoning_summary_text.delta", place, delta=delta, **where)
             for index, part in enumerate(item.get("content", [])):
-                for piece in _cut(part["text"]):
-                    yield event("reasoning_text.delta", place, delta=piece, content_index=index)
+                for delta in _cut(part["text"]):
+                    yield event("reasoning_text.delta", place, delta=delta, content_index=index)
         case {"type": "function_call", "arguments": text}:
-            for piece in _cut(text):
-                yield event("function_call_arguments.delta", place, delta=piece)
+            for delta in _cut(text):
+                yield event("function_call_arguments.delta", place, delta=delta)
         case {"type": "custom_tool_call", "input": text}:
-            for piece in _cut(text):
-                yield event("custom_tool_call_input.delta", place, delta=piece)
+            for delta in _cut(text):
+                yield event("custom_tool_call_input.delta", place, delta=delta)
         case {"type": "code_interpreter_call", "code": text}:
-            for piece in _cut(text):
-                yield event("code_interpreter_call_code.delta", place, delta=piece)
+            for delta in _cut(text):
+                yield event("code_interpreter_call_code.delta", place, delta=delta)
             yield event("code_interpreter_call_code.done", place, code=text)
         case _:
             pass
 
 
-def _passage(part: JsonObject, place: int, index: int) -> Iterator[JsonObject]:
+def _content_deltas(part: JsonObject, place: int, index: int) -> Iterator[JsonObject]:
     kind = "refusal" if part["type"] == "refusal" else "output_text"
     yield event("content_part.added", place, part={"type": kind}, content_index=index)
-    for piece in _cut(part["refusal"] if kind == "refusal" else part["text"]):
-        yield event(f"{kind}.delta", place, delta=piece, content_index=index)
+    for delta in _cut(part["refusal"] if kind == "refusal" else part["text"]):
+        yield event(f"{kind}.delta", place, delta=delta, content_index=index)
     for annotation in part.get("annotations", []):
         yield event("output_text.annotation.added", place, annotation=annotation, content_index=index)
 
@@ -146,11 +146,11 @@ def decode(events: Sequence[Json]) -> list[Chunk]:
 
 
 def parts(chunks: Sequence[Chunk]) -> list[Json]:
-    """The parts behind the beginning of the step."""
+    """Return the parts after the step start."""
     return [to_json(part) for part in accumulated(chunks).parts[1:]]
 
 
-def told(chunks: Sequence[Chunk]) -> JsonObject:
-    """What the last chunk says of the answer."""
+def finish_metadata(chunks: Sequence[Chunk]) -> JsonObject:
+    """Return the metadata of the last chunk."""
     metadata: JsonObject = to_json(chunks[-1])["messageMetadata"]
     return metadata
