@@ -223,7 +223,7 @@ CONSISTENT_STATES = ("ag-ui", "ai-sdk-model-v5", "ai-sdk-model-v6", "ai-sdk-mode
 
 
 def is_contradictory(call: ToolCallPart) -> bool:
-    """Return whether a call has a result message without an output, or a pending approval in a wrong state."""
+    """Return whether a call has a result message but no output, or a pending approval in another state."""
     is_asking = call.approval is not None and call.approval.approved is None
     has_message_alone = call.result_message is not None and call.output is None
     return has_message_alone or (is_asking and call.state != "approval-requested")

@@ -1,4 +1,4 @@
-"""APIs of models: one history in the form of each, and what each demands of a request."""
+"""APIs of models: a conversation in the form of each API, and a response that continues it."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -10,8 +10,8 @@ from .subjects import SUBJECTS
 HISTORIES: Final[Mapping[str, JsonObject]] = {
     name: one.data["history"] for name, one in SUBJECTS.items() if "history" in one.data
 }
-ANSWERS: Final[Mapping[str, JsonObject]] = {
-    name: one.data["answer"] for name, one in SUBJECTS.items() if "answer" in one.data
+RESPONSES: Final[Mapping[str, JsonObject]] = {
+    name: one.data["response"] for name, one in SUBJECTS.items() if "response" in one.data
 }
 
 TEXTS: Final = (
@@ -25,9 +25,9 @@ TEXTS: Final = (
     "no answer from the lamp",
     "height",
 )
-"""What every history contains: instructions, questions, answers, a picture, results, the name of a tool."""
+"""Contents of every history: instructions, questions, responses, an image, results and a tool name."""
 
 OPAQUE: Final = (
     *("EqQB-signed", "hidden-words", "gAAAAB-opaque", "c2lnbmVk", "opaque-page", "YmVkcm9jay", "aGlkZGVu"),
 )
-"""What only the provider that made it can read: signatures and encrypted reasoning of the histories."""
+"""Signatures and encrypted reasoning of the histories, which only their provider can read."""

@@ -1,4 +1,4 @@
-"""Strategies for payloads of formats: with data files, what the law suite is tried with."""
+"""Strategies for payloads of formats, in addition to the data files."""
 
 from collections.abc import Mapping
 from typing import Final

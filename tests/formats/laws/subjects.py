@@ -1,19 +1,19 @@
-"""All registered formats with what the laws are tried with: a data file for each, and recordings.
+"""All registered formats with their test data: a data file for each, and recordings.
 
 A data file `data/NAME.json` may have these members:
 
-- `payloads`: payloads by name. They are read and written back; what is lost is listed in `losses`.
+- `payloads`: payloads by name. They are read and written back; possible losses are listed in `losses`.
 - `streams`: lists of events by name.
-- `other_forms`: payloads in a form that `dump` does not write; `written_otherwise`: how the names of
-  recordings begin that are in such a form.
+- `other_forms`: payloads in a form that `dump` does not write; `written_otherwise`: the starts
+  of names of recordings in such a form.
 - `adds`: members that `dump` writes where a payload had none, as paths with `*` for numbers.
-- `keeps_steps`: a step shows in a payload even if none of its parts can be written.
-- `text`: paths in events at which a piece of a text is; `not_split_beside`: members that belong to the whole
-  event, so that the text beside them cannot be cut; `closes`: see `check_stream`.
+- `keeps_steps`: a step is written even if none of its parts can be written.
+- `text`: paths in events of text deltas; `not_split_beside`: members that belong to the whole
+  event, so that its text cannot be split; `closes`: see `check_stream`.
 - `cut_calls`: streams that end inside the input `{"place": "Slet…` of a call.
-- `refused`: payloads that must be refused, and `damage`: odd payloads that must be read.
-- `losses`: what reading payloads and streams may lose, as paths with `*` for numbers.
-- `history` and `answer`: for APIs of models, a request, and a response that continues it. What the API
+- `refused`: payloads that must be refused, and `damage`: unusual payloads that must be read.
+- `losses`: possible losses of payloads and streams, as paths with `*` for numbers.
+- `history` and `response`: for APIs of models, a request, and a response that continues it. What the API
   accepts is in `tests/rules`.
 - `reads_streams_of`: the name of a format whose streams this format reads too.
 """
@@ -31,20 +31,20 @@ from tests.recordings import ROOTS, Recording, recordings
 from tests.sampling import picked, sampled
 
 FEW: Final = 3
-"""How many streams of another format a format is tried with."""
+"""How many streams of another format are tested."""
 
 DATA: Final = Path(__file__).parent / "data"
 
 
 @dataclass(frozen=True)
 class Subject:
-    """A format, and what it is tried with."""
+    """A format with its test data."""
 
     name: str
 
     @property
     def format(self) -> Format:
-        """The format itself."""
+        """The format."""
         return all_formats()[self.name]
 
     @cached_property
@@ -54,7 +54,7 @@ class Subject:
         return found
 
     def payloads(self, one_in: int = 12) -> dict[str, Json]:
-        """Payloads that `load` reads: of the data file, recordings, and what the format itself writes."""
+        """Return payloads that `load` reads: of the data file, recordings, and a written conversation."""
         found: dict[str, Json] = dict(self.data.get("payloads", {}))
         if "history" in self.data:
             found["history"] = self.data["history"]
@@ -68,7 +68,7 @@ class Subject:
         return found
 
     def streams(self, one_in: int = 12) -> dict[str, list[Json]]:
-        """Lists of events that the decoder reads."""
+        """Return lists of events that the decoder reads."""
         if self.format.decoder is None:
             return {}
         if "reads_streams_of" in self.data:
@@ -82,7 +82,7 @@ class Subject:
         return found
 
     def _recordings(self, one_in: int) -> list[Recording]:
-        """Our own recordings of the format, and about one in so many of the shared ones."""
+        """Return all of our own recordings of the format, and one in `one_in` of the shared ones."""
         family, is_response = self.name.removesuffix("-response"), self.name.endswith("-response")
         own, *others = (
             [
@@ -97,13 +97,13 @@ class Subject:
 
 @cache
 def payload_of(recording: Recording) -> Json:
-    """What was recorded."""
+    """Return the content of a recording."""
     return recording.payload()
 
 
 @cache
 def written(name: str) -> Json:
-    """The conversation that has everything, in a format."""
+    """Return the full conversation in a format."""
     dump = all_formats()[name].dump
     assert dump is not None
     return dump(full_conversation()).payload

@@ -1,4 +1,4 @@
-"""What holds for every API of a model: its rules are kept, and a conversation continues on any other."""
+"""Laws of all APIs of models: requests are valid, and a conversation continues on any other API."""
 
 from collections.abc import Sequence
 from copy import deepcopy
@@ -21,13 +21,13 @@ from tests import canonical
 from tests.rules import APIS, REFUSED, problems
 from tests.tables import Failures, each_row
 
-from .apis import ANSWERS, HISTORIES, OPAQUE, TEXTS
+from .apis import HISTORIES, OPAQUE, RESPONSES, TEXTS
 
 PAIRS = list(product(HISTORIES, APIS))
 
 
 @each_row("name", HISTORIES)
-def test_a_history_keeps_the_rules_and_comes_back_as_it_was(name: str) -> None:
+def test_a_history_is_valid_and_round_trips(name: str) -> None:
     assert problems(name, HISTORIES[name]) == []
     result = convert(HISTORIES[name], name, name)
     assert result.payload == HISTORIES[name]
@@ -56,10 +56,12 @@ def test_a_history_continues_on_another_api(source: str, target: str) -> None:
 
 
 @each_row(("source", "target"), PAIRS)
-def test_it_continues_with_a_response_of_that_api_and_comes_back(source: str, target: str) -> None:
+def test_a_conversation_continues_with_a_response_of_another_api_and_returns(
+    source: str, target: str
+) -> None:
     began = read(HISTORIES[source], get_format(source))
     family = "openai-chat" if target.startswith("openai-chat") else target
-    answered = read(ANSWERS[family], get_format(family))
+    answered = read(RESPONSES[family], get_format(family))
     renamed = [replace(message, id=f"answer-{message.id}") for message in answered.messages]
     result = ToolResultPart("call_age", "age", JsonOutput({"built": 1905}))
     more = [ToolMessage(id="m-1", content=[result]), UserMessage(id="m-2", content="And the oldest?")]
@@ -75,7 +77,7 @@ def test_it_continues_with_a_response_of_that_api_and_comes_back(source: str, ta
     view=st.sampled_from(["stored", "expanded", "sent"]),
     asks_first=st.booleans(),
 )
-def test_any_conversation_is_written_as_each_api_demands(
+def test_any_conversation_becomes_a_valid_request(
     messages: list[Message], view: str, asks_first: bool
 ) -> None:
     question, others = UserMessage(id="?", content="?"), list(map(_with_objects, messages))
@@ -90,7 +92,7 @@ def test_any_conversation_is_written_as_each_api_demands(
 
 
 def _with_objects(message: Message) -> Message:
-    """A message whose calls have objects as inputs, as the tools of all APIs have."""
+    """Return the message with objects as inputs of calls, as all tool schemas require."""
     value = to_json(message)
     for part in value["content"]["parts"]:
         if part["type"] == "tool-call":

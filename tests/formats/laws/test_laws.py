@@ -1,4 +1,4 @@
-"""What holds for every registered format. `subjects.py` says what a format is tried with."""
+"""Laws of all registered formats. `subjects.py` describes their test data."""
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -35,13 +35,13 @@ from .subjects import BOTH_WAYS, DATA, READ, STREAMED, SUBJECTS, WRITTEN, Subjec
 pytestmark = pytest.mark.filterwarnings("ignore:LegacyMessage is deprecated:DeprecationWarning")
 
 LEAVES, FEW_LEAVES = 8, 3
-"""How many leaves are changed of each payload in a data file, and of each recording."""
+"""How many leaves are changed in each payload of a data file, and in each recording."""
 CUTS = 6
-"""At how many places each stream is cut."""
+"""At how many positions each stream is cut."""
 
 
 def each(cases: Mapping[str, Json], law: Callable[[Json], object]) -> None:
-    """Try a law with every case, and report all that break it."""
+    """Check a law with every case, and report all failures."""
     failures = Failures(len(cases))
     for name, case in cases.items():
         with failures.of(name):
@@ -51,7 +51,7 @@ def each(cases: Mapping[str, Json], law: Callable[[Json], object]) -> None:
 
 
 def some(cases: list[Path], count: int, name: str) -> list[Path]:
-    """So many of the cases, others for every name: together the formats try them all."""
+    """Return `count` of the cases, different ones for every name, so that all formats together cover all."""
     if FULL or len(cases) <= count:
         return cases
     start = crc32(name.encode()) % len(cases)
@@ -59,12 +59,12 @@ def some(cases: list[Path], count: int, name: str) -> list[Path]:
 
 
 def smallest(cases: Mapping[str, Json]) -> list[Json]:
-    """The smaller cases: larger ones take longer and show no more."""
+    """Return the smallest cases; larger ones are slower without more coverage."""
     return sorted(cases.values(), key=lambda one: len(dumps(one)))[:20]
 
 
 def subjects(names: list[str], *members: str) -> list[str]:
-    """The formats whose data has one of the members."""
+    """Return the formats whose data has one of the members."""
     return [name for name in names if not members or any(one in SUBJECTS[name].data for one in members)]
 
 
@@ -78,7 +78,7 @@ def decoder_of(name: str) -> Decoder:
     return make()
 
 
-def test_every_format_has_data_and_all_data_is_of_a_format() -> None:
+def test_every_format_has_data_and_every_data_file_has_a_format() -> None:
     assert {path.stem for path in DATA.iterdir()} == {*SUBJECTS}
     assert [name for name in READ if not SUBJECTS[name].payloads() and not SUBJECTS[name].streams()] == []
     assert [name for name in STREAMED if not SUBJECTS[name].streams()] == []
@@ -88,7 +88,7 @@ def test_every_format_has_data_and_all_data_is_of_a_format() -> None:
 
 
 @of_each([name for name in READ if SUBJECTS[name].format.load])
-def test_a_payload_is_written_back_as_it_was_or_a_loss_is_reported(subject: Subject) -> None:
+def test_a_payload_round_trips_or_a_loss_is_reported(subject: Subject) -> None:
     format_, adds = subject.format, subject.data.get("adds", [])
     others = tuple(subject.data.get("written_otherwise", []))
     payloads = {name: one for name, one in subject.payloads().items() if not name.startswith(others)}
@@ -96,7 +96,7 @@ def test_a_payload_is_written_back_as_it_was_or_a_loss_is_reported(subject: Subj
 
 
 @of_each(subjects(READ, "losses"))
-def test_what_is_lost_of_a_payload_is_known(subject: Subject) -> None:
+def test_losses_of_a_payload_are_the_known_ones(subject: Subject) -> None:
     known = {*subject.data["losses"]}
 
     def law(payload: Json) -> None:
@@ -108,7 +108,7 @@ def test_what_is_lost_of_a_payload_is_known(subject: Subject) -> None:
 
 
 @of_each(READ)
-def test_no_leaf_of_a_payload_is_lost_in_silence(subject: Subject) -> None:
+def test_every_leaf_of_a_payload_is_read_or_reported(subject: Subject) -> None:
     cases = {**subject.payloads(48), **subject.streams(48), **subject.data.get("other_forms", {})}
     own = {name for member in ("payloads", "streams", "other_forms") for name in subject.data.get(member, {})}
     failures = Failures(len(cases))
@@ -120,13 +120,13 @@ def test_no_leaf_of_a_payload_is_lost_in_silence(subject: Subject) -> None:
 
 
 @of_each(READ)
-def test_no_unknown_member_is_lost_in_silence(subject: Subject) -> None:
+def test_every_unknown_member_is_read_or_reported(subject: Subject) -> None:
     cases = {**subject.data.get("payloads", {}), **subject.data.get("streams", {})}
     each(cases, lambda one: laws.check_unknown_members(subject.format, one, picked(list(extended(one)), 12)))
 
 
 @of_each(READ)
-def test_a_payload_converts_to_anything_and_no_leaf_is_lost_on_the_way(subject: Subject) -> None:
+def test_a_payload_converts_to_any_format_and_every_leaf_is_kept_or_reported(subject: Subject) -> None:
     def law(payload: Json) -> None:
         loaded = read(payload, subject.format)
         if loaded.request is not None and not loaded.messages:
@@ -145,7 +145,7 @@ def test_a_payload_converts_to_anything_and_no_leaf_is_lost_on_the_way(subject: 
 
 
 @of_each(WRITTEN)
-def test_a_conversation_that_has_everything_is_written_with_nothing_lost_in_silence(subject: Subject) -> None:
+def test_a_full_conversation_is_written_and_every_leaf_is_kept_or_reported(subject: Subject) -> None:
     laws.check_conversation(subject.format, full_conversation())
     laws.check_values(subject.format, full_conversation())
     paths = some(list(leaves(to_json(full_conversation()))), 6, subject.name)
@@ -158,7 +158,7 @@ def test_a_conversation_that_has_everything_is_written_with_nothing_lost_in_sile
     turn=st.integers(0, 5),
     data=st.data(),
 )
-def test_any_conversation_is_written_with_nothing_lost_in_silence(
+def test_any_conversation_is_written_and_every_leaf_is_kept_or_reported(
     messages: list[Message], turn: int, data: st.DataObject
 ) -> None:
     messages = [UserMessage(id="?", content="?"), *messages]  # APIs refuse a request without messages
@@ -175,8 +175,8 @@ def test_any_conversation_is_written_with_nothing_lost_in_silence(
 @of_each([name for name in BOTH_WAYS if SUBJECTS[name].payloads()])
 @settings(max_examples=settings().max_examples // (1 if FULL else 2))
 @given(data=st.data())
-def test_messages_with_anything_in_them_are_written_or_refused(subject: Subject, data: st.DataObject) -> None:
-    """Messages that were read have notes of the format: damaged ones must not break the writer."""
+def test_damaged_messages_are_written_or_refused(subject: Subject, data: st.DataObject) -> None:
+    """Messages contain notes of the format they were read from; damaged notes must not break `dump`."""
     payload = data.draw(
         st.sampled_from(sorted(subject.payloads(48).values(), key=lambda one: len(dumps(one)))[:20])
     )
@@ -186,7 +186,7 @@ def test_messages_with_anything_in_them_are_written_or_refused(subject: Subject,
 
 
 @of_each([name for name in WRITTEN if not SUBJECTS[name].data.get("keeps_steps")])
-def test_a_step_of_which_nothing_is_written_leaves_nothing_empty(subject: Subject) -> None:
+def test_a_step_without_written_parts_leaves_no_empty_message(subject: Subject) -> None:
     shown, text = DataPart("lamp", {"lit": True}), TextPart("The lamp is lit.")
     asked = UserMessage(id="u", content="Is it lit?")
     parts: list[AssistantPart] = [StepStartPart(), shown, StepStartPart(), text]
@@ -201,7 +201,7 @@ def test_a_step_of_which_nothing_is_written_leaves_nothing_empty(subject: Subjec
 
 @of_each(list(PAYLOADS))
 @given(data=st.data())
-def test_a_generated_payload_is_written_back_and_no_leaf_is_lost(
+def test_a_generated_payload_round_trips_and_every_leaf_is_read_or_reported(
     subject: Subject, data: st.DataObject
 ) -> None:
     payload = data.draw(PAYLOADS[subject.name])
@@ -214,7 +214,7 @@ def test_a_generated_payload_is_written_back_and_no_leaf_is_lost(
 
 
 @of_each(STREAMED)
-def test_a_stream_folds_wherever_it_ends(subject: Subject) -> None:
+def test_every_prefix_of_a_stream_accumulates(subject: Subject) -> None:
     closes = subject.data.get("closes", "texts")
 
     def law(events: Json) -> None:
@@ -227,7 +227,7 @@ def test_a_stream_folds_wherever_it_ends(subject: Subject) -> None:
 
 
 @of_each(subjects(STREAMED, "text"))
-def test_the_pieces_of_a_text_do_not_matter(subject: Subject) -> None:
+def test_splitting_a_text_delta_does_not_change_the_message(subject: Subject) -> None:
     beside = {*subject.data.get("not_split_beside", [])}
     streams = subject.streams(24)
     failures = Failures(len(streams))
@@ -243,7 +243,7 @@ def test_the_pieces_of_a_text_do_not_matter(subject: Subject) -> None:
 
 
 def names_in(value: Json) -> set[str]:
-    """The names of all members that have a value, at any depth."""
+    """Return the names of all members that have a value, at any depth."""
     if is_object(value):
         named = {name for name, item in value.items() if item is not None}
         return named.union(*(names_in(item) for item in value.values()))
@@ -251,7 +251,7 @@ def names_in(value: Json) -> set[str]:
 
 
 @of_each(STREAMED)
-def test_the_pieces_that_bytes_come_in_do_not_matter(subject: Subject) -> None:
+def test_splitting_the_bytes_of_a_stream_does_not_change_the_chunks(subject: Subject) -> None:
     name, events = min(subject.streams().items(), key=lambda item: abs(len(item[1]) - 6))
     data = b"".join(b"data: " + dumps(event) + b"\n\n" for event in events)
     found = []
@@ -264,7 +264,7 @@ def test_the_pieces_that_bytes_come_in_do_not_matter(subject: Subject) -> None:
 
 
 @of_each(subjects(STREAMED, "cut_calls"))
-def test_a_stream_that_ends_inside_the_input_of_a_call_leaves_what_can_be_read(subject: Subject) -> None:
+def test_an_interrupted_call_keeps_its_readable_input(subject: Subject) -> None:
     def law(events: Json) -> None:
         assert subject.format.decoder is not None
         decoder, accumulator = subject.format.decoder(), Accumulator()
@@ -280,7 +280,7 @@ def test_a_stream_that_ends_inside_the_input_of_a_call_leaves_what_can_be_read(s
 
 @of_each([name for name in STREAMED if SUBJECTS[name].data.get("closes") != "nothing"])
 @given(data=st.data())
-def test_damaged_events_in_any_order_fold(subject: Subject, data: st.DataObject) -> None:
+def test_damaged_events_in_any_order_accumulate(subject: Subject, data: st.DataObject) -> None:
     events = data.draw(st.sampled_from(list(subject.streams(48).values())))
     chosen = data.draw(st.lists(st.sampled_from(events) | one_damaged(events) | json_values(3), max_size=8))
     laws.check_events(subject.format, chosen)
@@ -292,9 +292,9 @@ def one_damaged(events: list[Json]) -> st.SearchStrategy[Json]:
 
 @of_each([name for name in STREAMED if isinstance(decoder_of(name), BodyDecoder)])
 @given(data=st.data())
-def test_damaged_bodies_fold(subject: Subject, data: st.DataObject) -> None:
-    answers = SUBJECTS.get(f"{subject.name}-response", subject).payloads(48)
-    payload = data.draw(st.sampled_from(list(answers.values())))
+def test_damaged_bodies_accumulate(subject: Subject, data: st.DataObject) -> None:
+    responses = SUBJECTS.get(f"{subject.name}-response", subject).payloads(48)
+    payload = data.draw(st.sampled_from(list(responses.values())))
     body = data.draw(damaged(payload) | json_values(4))
     decoder, accumulator = decoder_of(subject.name), Accumulator(id="message")
     assert isinstance(decoder, BodyDecoder)
@@ -307,7 +307,7 @@ def test_damaged_bodies_fold(subject: Subject, data: st.DataObject) -> None:
 
 
 @of_each(subjects(READ, "refused"))
-def test_what_cannot_be_read_is_refused_with_a_place_and_advice(subject: Subject) -> None:
+def test_invalid_payloads_are_refused_with_a_path_and_a_hint(subject: Subject) -> None:
     each(subject.data["refused"], lambda payload: laws.check_refused(subject.format, payload))
 
 
@@ -332,7 +332,7 @@ def test_a_damaged_payload_converts_or_is_refused(subject: Subject, data: st.Dat
 
 
 @of_each(subjects(READ, "damage"))
-def test_odd_values_are_read(subject: Subject) -> None:
+def test_unusual_values_are_read(subject: Subject) -> None:
     def law(payload: Json) -> None:
         for target in WRITTEN:
             outcome(payload, subject.name, target)

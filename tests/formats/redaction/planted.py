@@ -1,4 +1,4 @@
-"""Generated secrets: of every format and name, in many contexts, and disguised in many ways."""
+"""Generated secrets of every format and name, in many contexts and encodings."""
 
 import base64
 import random
@@ -30,21 +30,21 @@ class Planted(NamedTuple):
 
 
 def from_pattern(expression: str, rng: random.Random) -> str:
-    """A random string that an expression matches as a whole."""
+    """Return a random string that the expression matches completely."""
     pattern = re.compile(expression)
     tree = parser.parse(expression)
     for _ in range(200):
-        text = _drawn(tree, rng)
+        text = _draw(tree, rng)
         if pattern.fullmatch(text):
             return text
     raise AssertionError(f"no string was found for {expression}")
 
 
-def _drawn(tree: Any, rng: random.Random) -> str:
-    return "".join(_one(operation, argument, rng) for operation, argument in tree)
+def _draw(tree: Any, rng: random.Random) -> str:
+    return "".join(_draw_one(operation, argument, rng) for operation, argument in tree)
 
 
-def _one(operation: Any, argument: Any, rng: random.Random) -> str:
+def _draw_one(operation: Any, argument: Any, rng: random.Random) -> str:
     match operation:
         case sre.LITERAL:
             return chr(argument)
@@ -53,14 +53,14 @@ def _one(operation: Any, argument: Any, rng: random.Random) -> str:
         case sre.MAX_REPEAT | sre.POSSESSIVE_REPEAT | sre.MIN_REPEAT:
             low, high, inner = argument
             count = rng.randint(low, min(high, max(low, 40))) if low != high else low
-            return "".join(_drawn(inner, rng) for _ in range(max(count, min(high, 24) if low < 24 else low)))
+            return "".join(_draw(inner, rng) for _ in range(max(count, min(high, 24) if low < 24 else low)))
         case sre.SUBPATTERN:
-            return _drawn(argument[3], rng)
+            return _draw(argument[3], rng)
         case sre.ATOMIC_GROUP:
-            return _drawn(argument, rng)
+            return _draw(argument, rng)
         case sre.BRANCH:
-            return _drawn(rng.choice(argument[1]), rng)
-        case _:  # what is only looked at
+            return _draw(rng.choice(argument[1]), rng)
+        case _:  # lookarounds
             return ""
 
 
@@ -80,11 +80,11 @@ def _members(items: Any) -> str:
 
 
 def word(rng: random.Random, length: int = 24) -> str:
-    """Random letters and digits, both of them."""
+    """Return random letters and digits, at least one of each."""
     return "".join(rng.choices(ALPHABET, k=length - 3)) + rng.choice("ghkmw") + rng.choice("23456789") + "Z"
 
 
-# Contexts: a secret that its format gives away
+# Contexts of secrets with a known format
 
 CONTEXTS: Mapping[str, Callable[[str], str]] = {
     "environment": lambda secret: f"export RESULT={secret}\nexport OTHER=1",
@@ -97,7 +97,7 @@ CONTEXTS: Mapping[str, Callable[[str], str]] = {
     "nested JSON": lambda secret: dumps({"a": dumps({"b": [secret]}).decode()}).decode(),
 }
 
-# Secrets that a name gives away
+# Secrets that follow a telling name
 
 _NAMES = """
     password PASSWORD DB_PASSWORD dbPassword db-password user_passwd POSTGRES_PASSWORD
@@ -155,7 +155,7 @@ def _given(rng: random.Random) -> _Given:
 
 
 def _structures(rng: random.Random) -> Iterator[tuple[str, str, str, str]]:
-    """Kind, description, text and secret of what neither a format nor a simple name gives away."""
+    """Return kind, description, text and secret of structures without a token format or a simple name."""
     secret, basic, key, amazon, signature, account, body = _given(rng)
     sas = f"https://x.blob.core.windows.net/c/b?sv=2023-11-03&sp=r&sig={quote(signature, safe='')}"
     bcrypt = "$2b$12$" + "".join(rng.choices(ALPHABET + "./", k=53))
@@ -252,8 +252,8 @@ def _structures(rng: random.Random) -> Iterator[tuple[str, str, str, str]]:
         yield "private-key", f"PEM {label}in JSON", dumps({"private_key": pem}).decode(), pem
 
 
-def planted(seed: int = 1) -> Iterator[Planted]:
-    """Every secret in every context."""
+def plant_secrets(seed: int = 1) -> Iterator[Planted]:
+    """Return every secret in every context."""
     rng = random.Random(seed)
     for token in TOKEN_FORMATS:
         for prefix in token.prefixes:
@@ -268,10 +268,10 @@ def planted(seed: int = 1) -> Iterator[Planted]:
             secret = word(rng)
             yield Planted("password", name, context, write_named(name, secret), secret)
     for kind, source, text, secret in _structures(rng):
-        yield Planted(kind, source, "as it is", text, secret)
+        yield Planted(kind, source, "plain", text, secret)
 
 
-# Disguises
+# Encodings
 
 
 def _middle(text: str, secret: str, between: str) -> str:

@@ -1,4 +1,4 @@
-"""How much is searched at once, and that a search can take place in another process."""
+"""The limit of text that is searched at once, and redaction in another process."""
 
 import pickle
 from concurrent.futures import ProcessPoolExecutor
@@ -16,7 +16,7 @@ from partita.formats.redaction.values import redact
 PRIVACY = Path(__file__).parents[3] / "docs" / "sessions" / "privacy.md"
 
 
-def test_more_text_than_the_limit_is_refused_with_how_to_change_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_more_text_than_the_limit_is_refused_with_a_hint(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(LIMIT_VARIABLE, "1000")
     assert redact("x " * 500).value == "x " * 500
     with pytest.raises(RedactionLimitError, match="more than 1,000 characters") as caught:
@@ -29,7 +29,7 @@ def test_more_text_than_the_limit_is_refused_with_how_to_change_it(monkeypatch: 
     assert (again.what, again.hint) == (caught.value.what, caught.value.hint)
 
 
-def test_a_limit_that_is_no_number_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_invalid_limit_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(LIMIT_VARIABLE, "a lot")
     with pytest.raises(ConfigError, match="'a lot' is not a number"):
         redact("x")

@@ -1,4 +1,4 @@
-"""What is no secret stays as it is: ids, hashes, pictures, signatures, code, and public recordings."""
+"""Values that are not secrets stay: ids, hashes, images, signatures, code, and public recordings."""
 
 import base64
 import random
@@ -90,12 +90,12 @@ def test_ids_hashes_and_code_stay(text: str) -> None:
         {"required": ["password", "token"], "name": "token", "value": "yes"},
     ],
 )
-def test_members_that_are_no_secrets_stay(value: Json) -> None:
+def test_members_that_are_not_secrets_stay(value: Json) -> None:
     assert redact(value).value == value
 
 
 def picture(size: int, media_type: str) -> str:
-    """A data URL whose content looks like secrets here and there."""
+    """Return a data URL whose content contains lookalikes of secrets."""
     data = (
         RNG.randbytes(size)
         + base64.b64decode("/AKIAIOSFODNN7EXAMPLE/password/token/AAA")
@@ -107,7 +107,7 @@ def picture(size: int, media_type: str) -> str:
 @each_row(
     "media_type", ["image/png", "image/jpeg", "audio/wav", "video/mp4", "application/pdf", "font/woff2"]
 )
-def test_pictures_and_other_binary_files_stay(media_type: str) -> None:
+def test_images_and_other_binary_files_stay(media_type: str) -> None:
     url = picture(3000, media_type)
     secret = "hunter2x9Z"
     body = url.partition(",")[2]
@@ -118,7 +118,7 @@ def test_pictures_and_other_binary_files_stay(media_type: str) -> None:
         assert now == f"{text} password=[redacted: password 1]"
 
 
-def test_a_page_in_a_data_url_is_searched_also_inside_a_text() -> None:
+def test_text_in_a_data_url_is_searched() -> None:
     body = base64.b64encode(b"api_key = 'x9Zq77endK'").decode()
     now = redact(f"see data:text/plain;base64,{body} there").value
     decoded = base64.b64decode(now.split(",")[1].split(" ")[0]).decode()
@@ -133,18 +133,18 @@ HOMES = {
     "spaces": (r"C:\Users\Ada Lovelace\x", r"C:\Users\USER\x"),
     "escaped": (r'"C:\\Users\\ada\\x"', r'"C:\\Users\\USER\\x"'),
     "other letters": ("/Users/zoë/Music", "/Users/USER/Music"),
-    "a folder of a project": (
+    "a project folder": (
         "/home/ada-lovelace/g -home-ada-lovelace-garden",
         "/home/USER/g -home-USER-garden",
     ),
-    "a folder of a project alone": ("-Users-ada-garden", "-Users-USER-garden"),
-    "an address": ("file:///home/ada/x?p=%2Fhome%2Fada%2Fy", "file:///home/USER/x?p=%2Fhome%2FUSER%2Fy"),
+    "a single project folder": ("-Users-ada-garden", "-Users-USER-garden"),
+    "a URL": ("file:///home/ada/x?p=%2Fhome%2Fada%2Fy", "file:///home/USER/x?p=%2Fhome%2FUSER%2Fy"),
     "the end of a sentence": ("It is in /home/ada.", "It is in /home/USER."),
     "shared folders": ("/Users/Shared/x /home/runner/work", "/Users/Shared/x /home/runner/work"),
 }
 
 
 @each_row(("text", "plain"), HOMES.values(), ids=HOMES)
-def test_names_of_users_are_replaced_in_paths_when_asked_for(text: str, plain: str) -> None:
+def test_user_names_in_paths_are_replaced_on_request(text: str, plain: str) -> None:
     assert redact(text, Rules(WANTED | {"home"})).value == plain.replace("USER", "[redacted: user 1]")
     assert redact(text).value == text

@@ -1,4 +1,4 @@
-"""Secrets of every published format and telling name are found, wherever and however they are written."""
+"""Secrets of every published format and telling name are found in every context and encoding."""
 
 import random
 import re
@@ -20,15 +20,15 @@ from partita.types.parts import TextPart
 from tests.sampling import FULL, sampled
 from tests.tables import each_row
 
-from .planted import DISGUISES, Planted, from_pattern, planted
+from .planted import DISGUISES, Planted, from_pattern, plant_secrets
 
-ALL = list(planted())
+ALL = list(plant_secrets())
 TWICE = ("every character percent-encoded", "query")
-"""A query is percent-encoded already, and encoding all of its characters again hides every escape."""
+"""A query is already percent-encoded; encoding all characters again hides every escape."""
 
 
 class Case(NamedTuple):
-    """A secret in a disguise."""
+    """A secret in an encoding."""
 
     planted: Planted
     disguise: str
@@ -45,15 +45,15 @@ def cases() -> Iterator[Case]:
                 yield Case(one, disguise)
 
 
-def seen(text: str) -> str:
+def decoded_view(text: str) -> str:
     return view_of(text, text.encode("ascii", "replace")).text
 
 
 def leaks(secret: str, text: str) -> bool:
-    """Whether eight characters of a secret are left, as they are or as they are seen."""
-    pieces = [secret[start : start + 8] for start in range(0, max(1, len(secret) - 7), 3)]
-    shown = seen(text)
-    return any(piece in text or piece in shown for piece in pieces)
+    """Return whether eight characters of a secret are left in the text or in its decoded view."""
+    fragments = [secret[start : start + 8] for start in range(0, max(1, len(secret) - 7), 3)]
+    shown = decoded_view(text)
+    return any(fragment in text or fragment in shown for fragment in fragments)
 
 
 def test_every_planted_secret_is_found() -> None:
@@ -75,7 +75,7 @@ PLAIN = [one for one in ALL if one.text.count(one.secret) == 1]
 
 
 def halves(one: Planted) -> list[str]:
-    """The text, cut in the middle of the secret."""
+    """Return the text, cut inside the secret."""
     rng = random.Random(one.text)
     start = one.text.index(one.secret)
     place = rng.randint(start, start + len(one.secret) - 1)
@@ -114,7 +114,7 @@ def test_a_secret_in_two_blocks_of_a_stream_is_found() -> None:
         assert not leaks(one.secret, joined), one
 
 
-def test_parts_that_only_follow_each_other_are_not_joined() -> None:
+def test_adjacent_parts_without_a_secret_are_not_joined() -> None:
     message = AssistantMessage(id="m", content=[TextPart("Set the token:"), TextPart("Then restart it.")])
     assert redact(message).value is message
     token = from_pattern(TOKEN_FORMATS[0].expression, random.Random(2))
@@ -123,7 +123,7 @@ def test_parts_that_only_follow_each_other_are_not_joined() -> None:
     assert second == TextPart("[redacted: api key 1] is it")
 
 
-def test_the_same_secret_in_a_disguise_has_the_same_mark() -> None:
+def test_the_same_secret_in_another_encoding_has_the_same_mark() -> None:
     secret = "p@ss/w0rd+x9"
     text = (
         f'PASSWORD="{secret}" https://x/?password=p%40ss%2Fw0rd%2Bx9&y {dumps({"password": secret}).decode()}'
@@ -149,7 +149,7 @@ def test_a_secret_ends_where_a_string_in_json_ends() -> None:
         assert loads(redact(text).value).keys() == {"a", "b"}
 
 
-def test_every_planted_json_stays_json_and_a_second_time_changes_nothing() -> None:
+def test_redacted_json_stays_json_and_redaction_is_idempotent() -> None:
     for case in sampled(list(cases()), 211, lambda case: (case.planted[:3], case.disguise)):
         once = redact(case.text).value
         assert redact(once).value == once, case
@@ -183,7 +183,7 @@ def test_a_private_key_without_its_end_is_found() -> None:
     ],
     ids=["a pair", "an option", "a list", "a key in JSON", "a cookie"],
 )
-def test_secrets_in_json_that_names_announce(value: object, plain: object) -> None:
+def test_secrets_in_json_are_found_by_their_names(value: object, plain: object) -> None:
     assert redact(value).value == plain
 
 
@@ -224,7 +224,7 @@ FRAGMENTS = [
 
 @settings(max_examples=400 if FULL else 40, deadline=None)
 @given(st.lists(st.one_of(st.sampled_from(FRAGMENTS), st.text(max_size=6)), max_size=8))
-def test_any_text_is_the_same_after_a_second_time_and_json_stays_json(fragments: list[str]) -> None:
+def test_redaction_of_any_text_is_idempotent_and_json_stays_json(fragments: list[str]) -> None:
     text = "".join(fragments)
     once = redact(text).value
     assert redact(once).value == once

@@ -1,4 +1,4 @@
-"""What is a secret is replaced, wherever it stands; what only looks like one stays."""
+"""Secrets are replaced everywhere; values that only look like secrets stay."""
 
 import base64
 from collections.abc import Sequence
@@ -30,7 +30,7 @@ SECRETS: dict[str, str] = {
     "anthropic": "sk-ant-api03-Zx9-Yw8_Vu7Ts6Rq5Po4Nm3Lk2",
     "aws": "AKIAQ3EGR7XM2NWJ5KLP",
     "github": "ghp_a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8",
-    "github, fine": "github_pat_11ABCDEFG0abcdefghijkl_mnopqrstuv",
+    "github, fine-grained": "github_pat_11ABCDEFG0abcdefghijkl_mnopqrstuv",
     "gitlab": "glpat-x1Y2z3A4b5C6d7E8f9G0",
     "slack": "xoxb-2048-4096-abcdefABCDEF1234",
     "google": "AIzaSyA1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q",
@@ -43,15 +43,15 @@ SECRETS: dict[str, str] = {
 }
 
 
-def cleaned(messages: Sequence[Message], rules: Rules) -> tuple[tuple[Message, ...], list[Finding]]:
+def redact_messages(messages: Sequence[Message], rules: Rules) -> tuple[tuple[Message, ...], list[Finding]]:
     redactor = Redactor(rules)
     redacted(tuple(messages), redactor)
     redactor.start_replacing()
     return redacted(tuple(messages), redactor), redactor.findings
 
 
-def said(text: str, rules: Rules | None = None) -> str:
-    (message,), _ = cleaned([UserMessage(id="m", content=text)], rules or Rules())
+def redact_text(text: str, rules: Rules | None = None) -> str:
+    (message,), _ = redact_messages([UserMessage(id="m", content=text)], rules or Rules())
     part = message.parts[0]
     assert isinstance(part, TextPart)
     return part.text
@@ -59,9 +59,11 @@ def said(text: str, rules: Rules | None = None) -> str:
 
 @each_row("secret", SECRETS.values(), ids=SECRETS)
 def test_a_secret_is_replaced_by_a_mark(secret: str) -> None:
-    assert said(f"It is {secret}, keep it.") == (said("It is X, keep it.").replace("X", said(secret)))
-    assert said(secret).startswith("[redacted: ")
-    assert secret not in said(f"It is {secret}, keep it.")
+    assert redact_text(f"It is {secret}, keep it.") == (
+        redact_text("It is X, keep it.").replace("X", redact_text(secret))
+    )
+    assert redact_text(secret).startswith("[redacted: ")
+    assert secret not in redact_text(f"It is {secret}, keep it.")
 
 
 NAMED: dict[str, tuple[str, str]] = {
@@ -72,13 +74,13 @@ NAMED: dict[str, tuple[str, str]] = {
         "Authorization: Bearer abcdef0123456789xyz",
         "Authorization: Bearer [redacted: credential 1]",
     ),
-    "an address": ("postgres://me:s3cr3tpw@db/x", "postgres://me:[redacted: password 1]@db/x"),
+    "a URL": ("postgres://me:s3cr3tpw@db/x", "postgres://me:[redacted: password 1]@db/x"),
 }
 
 
 @each_row(("text", "plain"), NAMED.values(), ids=NAMED)
-def test_what_stands_behind_a_name_is_a_secret(text: str, plain: str) -> None:
-    assert said(text) == plain
+def test_a_value_with_a_telling_name_is_replaced(text: str, plain: str) -> None:
+    assert redact_text(text) == plain
 
 
 ORDINARY = [
@@ -96,24 +98,24 @@ ORDINARY = [
 
 
 @each_row("text", ORDINARY)
-def test_ordinary_words_stay(text: str) -> None:
-    assert said(text) == text
+def test_ordinary_text_stays(text: str) -> None:
+    assert redact_text(text) == text
 
 
-def test_addresses_and_names_in_paths_are_replaced_when_asked_for() -> None:
+def test_e_mail_addresses_and_user_names_are_replaced_on_request() -> None:
     text = "me@example.org in /home/alice/x and C:\\Users\\alice, /Users/bob"
-    assert said(text, Rules(ALL)) == (
+    assert redact_text(text, Rules(ALL)) == (
         "[redacted: e-mail address 1] in /home/[redacted: user 1]/x and C:\\Users\\[redacted: user 1],"
         " /Users/[redacted: user 2]"
     )
 
 
-def test_the_same_secret_bears_the_same_number_everywhere_even_without_its_name() -> None:
+def test_the_same_secret_has_the_same_number_everywhere() -> None:
     messages = [
         UserMessage(id="a", content="password=correct7horse and password=other8pony"),
         UserMessage(id="b", content="It was correct7horse."),
     ]
-    (_, second), findings = cleaned(messages, Rules())
+    (_, second), findings = redact_messages(messages, Rules())
     assert encode(second).decode().count("It was [redacted: password 1].") == 1
     assert [(one.mark, one.times) for one in findings] == [
         ("[redacted: password 1]", 2),
@@ -123,11 +125,11 @@ def test_the_same_secret_bears_the_same_number_everywhere_even_without_its_name(
     assert "correct7horse" not in findings[0].preview
 
 
-def test_a_finding_that_is_kept_stays() -> None:
+def test_a_kept_finding_is_not_replaced() -> None:
     message = UserMessage(id="a", content=f"{SECRETS['aws']} {SECRETS['github']}")
-    _, findings = cleaned([message], Rules())
+    _, findings = redact_messages([message], Rules())
     aws = next(one for one in findings if one.kind == "aws-key")
-    (kept,), again = cleaned([message], Rules(keep=frozenset({aws.id})))
+    (kept,), again = redact_messages([message], Rules(keep=frozenset({aws.id})))
     assert SECRETS["aws"] in encode(kept).decode()
     assert SECRETS["github"] not in encode(kept).decode()
     assert [one.kept for one in again if one.kind == "aws-key"] == [True]
@@ -135,7 +137,7 @@ def test_a_finding_that_is_kept_stays() -> None:
 
 CUSTOM: dict[str, tuple[Custom, str, str]] = {
     "a string": (Custom("Project Heron"), "on Project Heron now", "on [redacted: custom 1] now"),
-    "a string of signs": (Custom("a.b*c"), "a.b*c axbc", "[redacted: custom 1] axbc"),
+    "a string of special characters": (Custom("a.b*c"), "a.b*c axbc", "[redacted: custom 1] axbc"),
     "a pattern": (
         Custom(r"CUST-\d+", True),
         "CUST-12 CUST-7 CUST-12",
@@ -147,19 +149,19 @@ CUSTOM: dict[str, tuple[Custom, str, str]] = {
 
 
 @each_row(("custom", "text", "plain"), CUSTOM.values(), ids=CUSTOM)
-def test_what_somebody_names_is_replaced(custom: Custom, text: str, plain: str) -> None:
-    assert said(text, Rules(custom=(custom,))) == plain
+def test_custom_strings_and_patterns_are_replaced(custom: Custom, text: str, plain: str) -> None:
+    assert redact_text(text, Rules(custom=(custom,))) == plain
 
 
 @each_row("pattern", ["(a+)+$", "(a|a)*b", "", "a*", "[a-", "(?=x)", "\\1", "x" * 501])
-def test_a_pattern_that_could_run_away_is_refused(pattern: str) -> None:
+def test_a_pattern_with_superlinear_time_is_refused(pattern: str) -> None:
     with pytest.raises(DecodeError):
         Redactor(Rules(custom=(Custom(pattern, True),)))
 
 
 @settings(max_examples=200)
 @given(st.text(alphabet="ab\\d.+*?{}[]|1,2^$-", max_size=12), st.integers(1, 3))
-def test_a_pattern_is_taken_or_refused_and_never_runs_away(pattern: str, times: int) -> None:
+def test_any_accepted_pattern_takes_linear_time(pattern: str, times: int) -> None:
     try:
         redactor = Redactor(Rules(frozenset(), (Custom(pattern, True),)))
     except DecodeError:
@@ -167,17 +169,19 @@ def test_a_pattern_is_taken_or_refused_and_never_runs_away(pattern: str, times: 
     redactor.text("ab1" * 500 * times, "$")
 
 
-def test_numbers_that_somebody_names_are_replaced() -> None:
+def test_custom_strings_are_replaced_in_numbers() -> None:
     call = ToolCallPart(id="c", name="n", state="input-available", input={"account": 4711000})
-    (message,), _ = cleaned([AssistantMessage(id="m", content=[call])], Rules(custom=(Custom("4711000"),)))
+    (message,), _ = redact_messages(
+        [AssistantMessage(id="m", content=[call])], Rules(custom=(Custom("4711000"),))
+    )
     assert b"4711000" not in encode(message)
 
 
 @each_row("secret", SECRETS.values(), ids=SECRETS)
-def test_a_data_url_of_a_text_is_opened(secret: str) -> None:
+def test_text_in_a_data_url_is_redacted(secret: str) -> None:
     packed = base64.b64encode(f"key: {secret}!".encode()).decode()
     for url in (f"data:text/plain;base64,{packed}", f"data:text/plain,{quote(secret)}"):
-        (message,), _ = cleaned(
+        (message,), _ = redact_messages(
             [UserMessage(id="m", content=[FilePart(url=url, media_type="text/plain")])], Rules()
         )
         part = message.parts[0]
@@ -188,7 +192,7 @@ def test_a_data_url_of_a_text_is_opened(secret: str) -> None:
             assert base64.b64decode(body).decode().startswith("key: [redacted: ")
 
 
-def test_members_named_like_secrets_are_replaced_and_names_of_members_too() -> None:
+def test_members_with_telling_names_and_names_of_members_are_replaced() -> None:
     github = SECRETS["github"]
     call = ToolCallPart(
         id="c",
@@ -198,7 +202,7 @@ def test_members_named_like_secrets_are_replaced_and_names_of_members_too() -> N
         output=JsonOutput(value=[{"deep": {"x": github}}]),
         children=(AssistantMessage(id="k", content=[ReasoningPart(github)]),),
     )
-    (message,), _ = cleaned([AssistantMessage(id="m", content=[call])], Rules())
+    (message,), _ = redact_messages([AssistantMessage(id="m", content=[call])], Rules())
     text = encode(message).decode()
     assert github not in text
     part = to_json(message)["content"]["parts"][0]
@@ -208,15 +212,15 @@ def test_members_named_like_secrets_are_replaced_and_names_of_members_too() -> N
 
 
 @given(st.lists(st.integers(1, 9), max_size=12), st.sampled_from(sorted(SECRETS)))
-def test_a_secret_that_comes_in_pieces_is_found(sizes: list[int], name: str) -> None:
-    text, pieces = f"It is {SECRETS[name]} now.", list[str]()
+def test_a_secret_in_several_deltas_is_found(sizes: list[int], name: str) -> None:
+    text, deltas = f"It is {SECRETS[name]} now.", list[str]()
     for size in sizes:
-        pieces.append(text[:size])
+        deltas.append(text[:size])
         text = text[size:]
-    pieces.append(text)
+    deltas.append(text)
     chunks: list[Chunk] = [
         TextStart("t"),
-        *(TextDelta(id="t", delta=piece) for piece in pieces),
+        *(TextDelta(id="t", delta=delta) for delta in deltas),
         TextEnd("t"),
     ]
     redactor = Redactor(Rules())
@@ -229,7 +233,7 @@ def test_a_secret_that_comes_in_pieces_is_found(sizes: list[int], name: str) -> 
     assert result.torn
 
 
-def test_pieces_of_several_texts_are_not_mixed() -> None:
+def test_deltas_of_different_texts_are_not_joined() -> None:
     half = SECRETS["aws"]
     chunks: list[Chunk] = [
         TextDelta(id="t", delta=half[:10]),
@@ -245,7 +249,7 @@ def test_pieces_of_several_texts_are_not_mixed() -> None:
     assert result.chunks[1] == chunks[1]
 
 
-# Nothing survives
+# Written bytes
 
 
 FIXED = frozenset({"type", "role", "state", "format", "sourceType", "createdAt", "primitiveType"})
@@ -259,11 +263,11 @@ def leaves(value: Json, path: tuple[str | int, ...] = ()) -> list[tuple[str | in
     return [path] if isinstance(value, str) and path[-1] not in FIXED else []
 
 
-def planted(value: Any, path: tuple[str | int, ...], secret: str) -> Any:
+def plant(value: Any, path: tuple[str | int, ...], secret: str) -> Any:
     if not path:
         return f"{value} {secret} "
     copy: Any = dict(value) if is_object(value) else list(value)
-    copy[path[0]] = planted(copy[path[0]], path[1:], secret)
+    copy[path[0]] = plant(copy[path[0]], path[1:], secret)
     return copy
 
 
@@ -277,7 +281,7 @@ WRITABLE = [name for name, format_ in all_formats().items() if format_.dump]
     st.data(),
     st.sampled_from(["plain", "kept strings", "all kinds"]),
 )
-def test_no_secret_survives_in_the_bytes_of_any_format(
+def test_no_secret_is_in_the_bytes_of_any_format(
     drawn: list[Message], name: str, data: st.DataObject, how: str
 ) -> None:
     secret = SECRETS[name]
@@ -285,7 +289,7 @@ def test_no_secret_survives_in_the_bytes_of_any_format(
     places = leaves(plain)
     assume(places)
     for place in data.draw(st.lists(st.sampled_from(places), min_size=1, max_size=3, unique=True)):
-        plain = planted(plain, place, secret)
+        plain = plant(plain, place, secret)
     try:
         messages = MESSAGES.read(plain)
     except PartitaError:
@@ -296,7 +300,7 @@ def test_no_secret_survives_in_the_bytes_of_any_format(
         "all kinds": Rules(ALL),
         "kept strings": Rules(frozenset(), (Custom(secret),)),
     }[how]
-    clean, findings = cleaned(messages, rules)
+    clean, findings = redact_messages(messages, rules)
     assert findings
     for target in WRITABLE:
         dump = get_format(target).dump
@@ -309,7 +313,7 @@ def test_no_secret_survives_in_the_bytes_of_any_format(
         assert dumps(secret)[1:-1] not in written
 
 
-def test_values_in_a_list_are_redacted_too() -> None:
+def test_values_in_a_list_are_redacted() -> None:
     message = UserMessage(id="m", content=f"Deploy with {SECRETS['github']}")
     for values in ([message], (message,)):
         result = redact(values)
@@ -318,7 +322,7 @@ def test_values_in_a_list_are_redacted_too() -> None:
         assert len(result.findings) == 1
 
 
-def test_what_bears_no_secret_is_the_same_value() -> None:
+def test_values_without_a_secret_are_returned_unchanged() -> None:
     call = ToolCallPart(
         id="c",
         name="n",
@@ -327,7 +331,7 @@ def test_what_bears_no_secret_is_the_same_value() -> None:
         output=TextOutput(value="fine"),
     )
     messages = (UserMessage(id="a", content="Hi."), AssistantMessage(id="b", content=[call]))
-    clean, findings = cleaned(messages, Rules(ALL))
+    clean, findings = redact_messages(messages, Rules(ALL))
     assert clean == messages
     assert clean[0] is messages[0]
     assert not findings

@@ -1,4 +1,4 @@
-"""What is chosen to stay is gone from every corner of a message, and a mark says so."""
+"""Removed content is nowhere in a message, and a mark is left in its place."""
 
 from partita.formats.redaction.removal import Choice, Leaving, Remover, is_left_out
 from partita.types.chunks import (
@@ -81,7 +81,7 @@ MESSAGES: tuple[Message, ...] = (
     ),
 )
 
-GONE: dict[Leaving, tuple[str, str]] = {
+REMOVED: dict[Leaving, tuple[str, str]] = {
     "reasoning": ("REASON-WORDS", "[left out: reasoning]"),
     "tool-outputs": ("OUTPUT-WORDS", "[left out: the output of a tool]"),
     "tool-calls": ("CALL-WORDS", "[left out: a tool call]"),
@@ -91,22 +91,22 @@ GONE: dict[Leaving, tuple[str, str]] = {
 }
 
 
-def left(choice: Choice) -> str:
+def remaining(choice: Choice) -> str:
     return encode(Remover(choice).messages(MESSAGES)).decode()
 
 
-@each_row("kind", GONE)
-def test_a_kind_is_gone_and_marked_and_the_others_stay(kind: Leaving) -> None:
-    words, mark = GONE[kind]
-    text = left(Choice(frozenset({kind})))
-    assert words in encode(MESSAGES).decode()
-    assert words not in text
+@each_row("kind", REMOVED)
+def test_a_removed_kind_is_marked_and_other_kinds_stay(kind: Leaving) -> None:
+    content, mark = REMOVED[kind]
+    text = remaining(Choice(frozenset({kind})))
+    assert content in encode(MESSAGES).decode()
+    assert content not in text
     assert mark in text
     assert "It is done." in text
 
 
-def test_a_message_is_gone_and_marked() -> None:
-    text = left(Choice(messages=frozenset({"a", "t"})))
+def test_a_removed_message_is_marked() -> None:
+    text = remaining(Choice(messages=frozenset({"a", "t"})))
     assert "It is done." not in text
     assert "REASON-WORDS" not in text
     assert "OUTPUT-WORDS" not in text
@@ -114,24 +114,24 @@ def test_a_message_is_gone_and_marked() -> None:
     assert "SYSTEM-WORDS" in text
 
 
-@each_row(("path", "words"), [("0", "REASON-WORDS"), ("1.children.1.1", "PART-WORDS"), ("1", "CALL-WORDS")])
-def test_a_part_is_gone_and_marked(path: str, words: str) -> None:
-    text = left(Choice(parts=frozenset({("a", path)})))
-    assert words not in text
+@each_row(("path", "content"), [("0", "REASON-WORDS"), ("1.children.1.1", "PART-WORDS"), ("1", "CALL-WORDS")])
+def test_a_removed_part_is_marked(path: str, content: str) -> None:
+    text = remaining(Choice(parts=frozenset({("a", path)})))
+    assert content not in text
     assert text.count("[left out: a part]") == 1
     assert "It is done." in text
 
 
-def test_nothing_chosen_changes_nothing_and_everything_is_counted() -> None:
+def test_an_empty_choice_changes_nothing_and_removals_are_counted() -> None:
     assert Remover(Choice()).messages(MESSAGES) == MESSAGES
-    remover = Remover(Choice(frozenset(GONE)))
+    remover = Remover(Choice(frozenset(REMOVED)))
     remover.messages(MESSAGES)
     assert remover.counts["a file"] == 1
     assert remover.counts["a tool call"] == 2
 
 
 def test_the_messages_stay_readable() -> None:
-    for kind in GONE:
+    for kind in REMOVED:
         messages = Remover(Choice(frozenset({kind}))).messages(MESSAGES)
         assert [message["id"] for message in to_json(messages)] == ["s", "u", "a", "n", "t"]
 
@@ -164,19 +164,19 @@ LISTED = NetworkExecution(
 
 
 @each_row("kind", ["reasoning", "tool-outputs", "tool-calls"])
-def test_a_kind_is_gone_from_network_executions(kind: Leaving) -> None:
+def test_a_kind_is_removed_from_network_executions(kind: Leaving) -> None:
     messages = [
         AssistantMessage(id=str(number), content=AssistantContent(parts=(), network_execution=execution))
         for number, execution in enumerate((AGENT, TOOL, LISTED))
     ]
-    words, mark = GONE[kind]
+    content, mark = REMOVED[kind]
     text = encode(Remover(Choice(frozenset({kind}))).messages(messages)).decode()
-    assert words not in text
+    assert content not in text
     assert mark in text
     assert "Looked." in text
 
 
-TOLD: list[tuple[Chunk, Leaving]] = [
+CHUNK_KINDS: list[tuple[Chunk, Leaving]] = [
     (ReasoningDelta(id="r", delta="x"), "reasoning"),
     (FileChunk(url="data:,x", media_type="text/plain"), "files"),
     (ToolInputStart(tool_call_id="c", tool_name="n"), "tool-calls"),
@@ -190,8 +190,8 @@ TOLD: list[tuple[Chunk, Leaving]] = [
 ]
 
 
-@each_row(("chunk", "kind"), TOLD)
-def test_a_chunk_tells_of_its_kind(chunk: Chunk, kind: Leaving) -> None:
+@each_row(("chunk", "kind"), CHUNK_KINDS)
+def test_chunks_are_excluded_by_kind(chunk: Chunk, kind: Leaving) -> None:
     assert is_left_out(chunk, frozenset({kind}))
     assert not is_left_out(chunk, frozenset({"system"}))
-    assert not is_left_out(TextDelta(id="t", delta="x"), frozenset(GONE))
+    assert not is_left_out(TextDelta(id="t", delta="x"), frozenset(REMOVED))
