@@ -17,7 +17,7 @@ CLIENTS := tests/server/third_party
 PAGE := src/partita/server/page/built/index.html
 PAGE_SOURCES := $(shell find web/src web/public -type f) web/index.html web/build.mjs $(wildcard web/vite*.ts)
 
-# Hundreds of processes are started, so compiled code is kept whatever the environment says.
+# Hundreds of processes are started, so compiled code is kept even if the environment disables it.
 export PYTHONDONTWRITEBYTECODE :=
 # A step that is run as `time COMMAND` prints how long it took.
 export TIMEFORMAT = %R s, CPU %U + %S s

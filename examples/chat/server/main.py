@@ -1,4 +1,4 @@
-"""A harbour office that answers in a chat: FastAPI in front, Partita behind it."""
+"""The chat of a harbour office: FastAPI with Partita mounted in it."""
 
 import os
 from http.cookies import SimpleCookie

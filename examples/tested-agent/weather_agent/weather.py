@@ -1,4 +1,4 @@
-"""The one tool there is."""
+"""The only tool."""
 
 from typing import Any
 
@@ -14,4 +14,4 @@ SCHEMA: dict[str, Any] = {
 
 def weather(city: str) -> str:
     """The weather in a city, as it was measured last."""
-    return MEASURED.get(city, "nobody has measured it")
+    return MEASURED.get(city, "no data")

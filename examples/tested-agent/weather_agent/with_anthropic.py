@@ -11,19 +11,19 @@ TOOLS: Any = [{"name": "weather", "description": DESCRIPTION, "input_schema": SC
 
 
 def ask(client: Anthropic, question: str, *, streamed: bool) -> str:
-    """The answer, tools and all; read from a stream if that is wanted."""
+    """Call the model and the tool until the answer is complete, and return it. `streamed`: with streaming requests."""
     messages: Any = [{"role": "user", "content": question}]
-    asked: Any = {"model": MODEL, "max_tokens": 1000, "tools": TOOLS, "messages": messages}
+    request: Any = {"model": MODEL, "max_tokens": 1000, "tools": TOOLS, "messages": messages}
     while True:
         if streamed:
-            with client.messages.stream(**asked) as events:
-                said = events.get_final_message()
+            with client.messages.stream(**request) as events:
+                response = events.get_final_message()
         else:
-            said = client.messages.create(**asked)
-        messages.append({"role": "assistant", "content": [_plain(block) for block in said.content]})
-        calls = [block for block in said.content if block.type == "tool_use"]
+            response = client.messages.create(**request)
+        messages.append({"role": "assistant", "content": [_plain(block) for block in response.content]})
+        calls = [block for block in response.content if block.type == "tool_use"]
         if not calls:
-            return "".join(block.text for block in said.content if block.type == "text")
+            return "".join(block.text for block in response.content if block.type == "text")
         results = [
             {"type": "tool_result", "tool_use_id": call.id, "content": weather(**dict(call.input))}
             for call in calls

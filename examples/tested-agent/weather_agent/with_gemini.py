@@ -12,14 +12,14 @@ TOOL = FunctionDeclaration(name="weather", description=DESCRIPTION, parameters_j
 
 
 def ask(client: Client, question: str) -> str:
-    """The answer, in one piece, tools and all."""
+    """Call the model and the tool until the answer is complete, and return it."""
     contents = [Content(role="user", parts=[Part(text=question)])]
     config = GenerateContentConfig(tools=[Tool(function_declarations=[TOOL])])
     while True:
-        said = client.models.generate_content(model=MODEL, contents=contents, config=config)
-        calls = said.function_calls or []
+        response = client.models.generate_content(model=MODEL, contents=contents, config=config)
+        calls = response.function_calls or []
         if not calls:
-            return said.text or ""
+            return response.text or ""
         contents.append(Content(role="model", parts=[Part(function_call=call) for call in calls]))
         results = [
             Part.from_function_response(
@@ -31,7 +31,7 @@ def ask(client: Client, question: str) -> str:
 
 
 def stream(client: Client, question: str) -> Iterator[str]:
-    """The answer, as it comes. It calls no tools."""
+    """Yield the text of the answer as it is streamed, without tools."""
     for piece in client.models.generate_content_stream(model=MODEL, contents=question):
         if piece.text:
             yield piece.text

@@ -15,22 +15,23 @@ TOOLS: Any = [
 
 
 def ask(client: OpenAI, question: str) -> str:
-    """The answer, in one piece."""
+    """Call the model and the tool until the answer is complete, and return it."""
     messages: Any = [{"role": "user", "content": question}]
     while True:
-        said = client.chat.completions.create(model=MODEL, messages=messages, tools=TOOLS).choices[0].message
-        if not said.tool_calls:
-            return said.content or ""
-        messages.append(said.model_dump(exclude_none=True))
-        for call in said.tool_calls:
+        completion = client.chat.completions.create(model=MODEL, messages=messages, tools=TOOLS)
+        response = completion.choices[0].message
+        if not response.tool_calls:
+            return response.content or ""
+        messages.append(response.model_dump(exclude_none=True))
+        for call in response.tool_calls:
             if call.type != "function":
-                raise ValueError(f"a call of another kind: {call.type}")
+                raise ValueError(f"unknown type of call: {call.type}")
             output = weather(**json.loads(call.function.arguments))
             messages.append({"role": "tool", "tool_call_id": call.id, "content": output})
 
 
 def stream(client: OpenAI, question: str) -> Iterator[str]:
-    """The answer, as it comes. It calls no tools."""
+    """Yield the text of the answer as it is streamed, without tools."""
     messages: Any = [{"role": "user", "content": question}]
     for chunk in client.chat.completions.create(model=MODEL, messages=messages, stream=True):
         if chunk.choices and chunk.choices[0].delta.content:

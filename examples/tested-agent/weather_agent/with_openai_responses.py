@@ -14,7 +14,7 @@ TOOLS: Any = [
 
 
 def ask(client: OpenAI, question: str) -> str:
-    """The answer, read from a stream, tools and all."""
+    """Call the model (streaming) and the tool until the answer is complete, and return it."""
     items: Any = [{"role": "user", "content": question}]
     while True:
         with client.responses.stream(model=MODEL, input=items, tools=TOOLS, store=False) as events:

@@ -1,4 +1,4 @@
-"""Partita's agent, with whatever model it is given."""
+"""Partita's agent, with any model."""
 
 from partita import Agent
 from partita.agents import AgentService
@@ -9,7 +9,7 @@ from .weather import weather
 
 
 async def ask(model: str | AgentService, store: Store, question: str) -> str:
-    """The answer; the run is stored, tools and all."""
+    """Run the agent in the thread "weather" of a store, and return its answer."""
     agent = Agent(model, tools=[weather], store=store, instructions="Answer in one sentence.")
     try:
         return text_of(await agent.run("weather", question))

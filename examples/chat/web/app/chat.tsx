@@ -11,7 +11,7 @@ export function Chat({ id, before }: { id: string; before: UIMessage[] }) {
   const { messages, status, error, sendMessage, addToolApprovalResponse } = useChat({
     id,
     messages: before,
-    resume: true, // an answer that is at work goes on after a reload
+    resume: true, // a response that is still streaming continues after a reload
     sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithApprovalResponses,
   });
   const busy = status === "submitted" || status === "streaming";
