@@ -9,17 +9,18 @@ import re
 from rich.console import Console
 
 from partita import Accumulator
-from partita.cli.draw import draw_message
+from partita.cli.tour import draw
+from partita.cli.view.context import THEME
 from partita.demo import recorded_stream
 
 
 def picture() -> str:
     """The drawing, without fonts from elsewhere."""
-    console = Console(record=True, width=92, file=io.StringIO(), force_terminal=True)
+    console = Console(record=True, width=92, file=io.StringIO(), force_terminal=True, theme=THEME)
     accumulator = Accumulator()
     for chunk in recorded_stream():
         accumulator.feed(chunk)
-    console.print(draw_message(accumulator.finish()))
+    console.print(draw(accumulator.finish()))
     svg = console.export_svg(title="partita tour", unique_id="tour")
     return re.sub(r"@font-face \{.*?\}", "", svg, flags=re.DOTALL)
 

@@ -33,7 +33,7 @@ from rich.cells import cell_len
 
 import partita.cli
 from partita.__main__ import main as run_partita
-from partita.cli.serve_setup import agents_of
+from partita.cli.serve_setup import find_agents
 from partita.server.app import asgi
 
 ALSO = (
@@ -131,7 +131,7 @@ def _load() -> None:
         import_module(module.name)
     for name in ALSO:
         import_module(name)
-    asgi(agents_of([]), store="memory:")  # the first application loads more,
+    asgi(find_agents([]), store="memory:")  # the first application loads more,
     cell_len("ø")  # and so does the first text
     gc.collect()
     gc.freeze()

@@ -1,4 +1,4 @@
-"""`partita`, and `python -m partita`."""
+"""The entry point of `partita` and `python -m partita`."""
 
 import os
 import sys
@@ -12,7 +12,7 @@ INTERRUPTED = 130
 
 def main() -> None:
     """Run the command line. Ctrl-C ends it without a traceback, also during imports."""
-    sys.unraisablehook = _unheard
+    sys.unraisablehook = _exit_on_interrupt
     try:
         from partita.cli.main import main as run
 
@@ -21,8 +21,8 @@ def main() -> None:
         sys.exit(INTERRUPTED)
 
 
-def _unheard(raised: "UnraisableHookArgs") -> None:
-    """Exit at a Ctrl-C where no exception is propagated, such as in an import lock."""
+def _exit_on_interrupt(raised: "UnraisableHookArgs") -> None:
+    """Exit on a Ctrl-C where exceptions are not propagated, such as in an import lock."""
     if issubclass(raised.exc_type, KeyboardInterrupt):
         os._exit(INTERRUPTED)
     sys.__unraisablehook__(raised)

@@ -8,7 +8,7 @@
     ├── FormatError      an unknown format, or one that cannot be detected
     ├── AgentError       an unknown agent, or one that cannot be started or failed
     ├── BudgetError      an exhausted budget
-    ├── ApprovalError    a response to an approval request that does not exist or was responded to
+    ├── ApprovalError    a response to an approval request that does not exist or has a response
     └── StoreError       a store operation that failed
         ├── NotFoundError     a row that does not exist or belongs to another owner
         ├── ConflictError     an id that exists, a run that has ended, a lease of another process
@@ -20,7 +20,7 @@ Each error has what went wrong, where, and how to fix it, as its text and as att
 
 
 class PartitaError(Exception):
-    """The base class: what went wrong, where, and a hint how to fix it."""
+    """The base class of all errors."""
 
     def __init__(self, what: str, *, where: str = "", hint: str = "") -> None:
         super().__init__(what)

@@ -1,4 +1,4 @@
-"""Packages that only some features need. They are not part of the plain install but of its extras."""
+"""Optional packages, which extras such as `partita[mcp]` install."""
 
 import shlex
 from collections.abc import Generator
@@ -8,7 +8,7 @@ from partita.errors import MissingPackageError, PartitaError
 
 
 def install_command(requirement: str) -> str:
-    """The command that installs a package, or an extra such as `partita[mcp]`."""
+    """Return the command that installs a package or an extra."""
     return f"pip install {shlex.quote(requirement)}"
 
 

@@ -25,7 +25,7 @@ def lazy_exports(
 
 
 def lazy_function(path: str) -> Callable[..., Any]:
-    """The function or class at a dotted path, whose module is imported when it is called."""
+    """Return a function that imports and calls the function or class at a dotted path."""
     module, _, name = path.rpartition(".")
 
     def call(*arguments: Any, **options: Any) -> Any:

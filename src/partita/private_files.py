@@ -1,7 +1,7 @@
-"""Files that contain messages or secrets, which only their owner can read.
+"""Files with messages or secrets that only their owner can read.
 
-The mode is set when a file or folder is created. Changing it afterwards would let other users open the file
-in between.
+The mode is set when a file or folder is created. If it were changed afterwards, other users could open the
+file in between.
 """
 
 import os
@@ -64,26 +64,26 @@ def whole_file(path: Path, *, force: bool = False) -> Generator[BinaryIO, None, 
     if path.is_dir():
         raise ConflictError("this is a folder", where=str(path), hint="name a file in it")
     if not force and os.path.lexists(path):
-        raise _taken(path)
+        raise _exists(path)
     unfinished = path.with_name(f".{path.name[:LONGEST]}.{uuid4().hex[:8]}.part")
     try:
-        with told(path):
+        with convert_write_errors(path):
             create_folder(path.parent)
             number = os.open(unfinished, os.O_RDWR | os.O_CREAT | os.O_EXCL, FILE_MODE)
         with os.fdopen(number, "w+b") as file:
             yield file
-            with told(path):
+            with convert_write_errors(path):
                 file.flush()
                 os.fsync(file.fileno())
-        with told(path):
-            _name(unfinished, path, force=force)
-    finally:  # also if Ctrl-C arrives directly after it was created
+        with convert_write_errors(path):
+            _rename(unfinished, path, force=force)
+    finally:  # also if Ctrl-C arrives right after the file was created
         with suppress(FileNotFoundError, NotADirectoryError):
             unfinished.unlink()
 
 
 @contextmanager
-def told(path: Path) -> Generator[None, None, None]:
+def convert_write_errors(path: Path) -> Generator[None, None, None]:
     """Convert an `OSError` of writing a file into a `PartitaError`."""
     try:
         yield
@@ -92,24 +92,24 @@ def told(path: Path) -> Generator[None, None, None]:
         raise UnavailableError(
             f"the file cannot be written: {reason}",
             where=str(path),
-            hint="is there room, and may you write there?",
+            hint="check the free disk space and the permissions",
         ) from error
 
 
-def _name(unfinished: Path, path: Path, *, force: bool) -> None:
-    """Rename a file; without `force` only if the name is still free."""
+def _rename(unfinished: Path, path: Path, *, force: bool) -> None:
+    """Rename a file; without `force` only if no file has that name."""
     if force:
         unfinished.replace(path)
         return
     try:
         path.hardlink_to(unfinished)
     except FileExistsError:
-        raise _taken(path) from None
+        raise _exists(path) from None
     except OSError:  # a file system without hard links
         if os.path.lexists(path):
-            raise _taken(path) from None
+            raise _exists(path) from None
         unfinished.rename(path)
 
 
-def _taken(path: Path) -> ConflictError:
-    return ConflictError("the file is there already", where=str(path), hint="--force writes over it")
+def _exists(path: Path) -> ConflictError:
+    return ConflictError("the file already exists", where=str(path), hint="--force overwrites it")

@@ -1,4 +1,4 @@
-"""`partita agents`: who could be asked here, and whose sessions there are."""
+"""`partita agents`: the agents that can run here, and their sessions."""
 
 from pathlib import Path
 
@@ -6,7 +6,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from partita.cli.main import cli
-from partita.cli.serve_setup import agent_of
+from partita.cli.serve_setup import find_agent
 from partita.logs.sources.registry import AGENTS
 from partita.runtime.registry import KNOWN_AGENTS
 from partita.types.json import Json, loads
@@ -15,7 +15,7 @@ from tests.cli.test_serve import with_session
 
 @pytest.fixture(autouse=True)
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A machine with one session, one program, and no keys."""
+    """A home directory with one session and one program, and no API keys."""
     keys = [key for known in KNOWN_AGENTS for key in known.keys]
     for name in (*keys, "CLAUDE_CONFIG_DIR", "CODEX_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME"):
         monkeypatch.delenv(name, raising=False)
@@ -41,7 +41,7 @@ def listed() -> dict[str, Json]:
     return {row["name"]: row for row in rows}
 
 
-def test_every_agent_is_listed_with_what_it_lacks(home: Path) -> None:
+def test_agents_are_listed_with_what_they_need(home: Path) -> None:
     rows = listed()
     assert rows.keys() >= {"demo", *(known.name for known in KNOWN_AGENTS), *AGENTS}
     assert rows["anthropic"]["missing"] == "set ANTHROPIC_API_KEY"
@@ -60,28 +60,28 @@ def test_every_agent_is_listed_with_what_it_lacks(home: Path) -> None:
     assert rows["claude-code"]["places"] == [str(home / ".claude")]
 
 
-def test_a_key_makes_an_agent_usable(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_agent_is_usable_when_its_key_is_set(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ANTHROPIC_API_KEY", "k")
     row = listed()["anthropic"]
     assert row["usable"] is True
-    assert "k" not in {str(value) for value in row.values()}  # what it is stays untold
+    assert "k" not in {str(value) for value in row.values()}  # the key is not printed
 
 
-def test_a_person_sees_those_that_can_be_asked_first() -> None:
+def test_usable_agents_are_listed_first() -> None:
     result = partita("agents")
     lines = [line.split() for line in result.stdout.splitlines()]
-    assert lines[0] == ["agent", "can", "be", "asked", "sessions", "where", "they", "are"]
+    assert lines[0] == ["agent", "usable", "sessions", "location"]
     assert lines[1:3] == [["demo", "yes"], ["claude-code", "yes", "1", "~/.claude"]]
     assert ["codex", "install", "codex", "0", "~/.codex"] in lines
 
 
-def test_what_is_listed_can_be_served_by_that_name() -> None:
+def test_listed_agents_can_be_served_by_name() -> None:
     for known in KNOWN_AGENTS:
         if known.program is not None:
-            assert agent_of(known.name).name == known.name
+            assert find_agent(known.name).name == known.name
 
 
-def test_a_folder_elsewhere_is_shown(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_folder_from_the_environment_is_shown(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (home / ".claude").rename(home / "elsewhere")
     monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(home / "elsewhere"))
     row = listed()["claude-code"]

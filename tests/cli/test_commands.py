@@ -1,4 +1,4 @@
-"""The commands, as a person or a pipe meets them."""
+"""`partita fold`, `convert`, `formats` and `tour`."""
 
 import re
 import subprocess
@@ -56,7 +56,7 @@ SHAPES = {
 
 
 @each_row("stream", SHAPES.values(), ids=SHAPES)
-def test_fold_reads_every_shape(stream: bytes) -> None:
+def test_fold_reads_every_input_shape(stream: bytes) -> None:
     result = partita("fold", stdin=stream)
     assert result.exit_code == 0, result.stderr
     message = loads(result.stdout_bytes)
@@ -74,7 +74,7 @@ def test_fold_reads_a_file_and_prints_other_views(tmp_path: Path) -> None:
     assert canonical["content"]["parts"] == FOLDED["parts"]
 
 
-def test_fold_says_where_a_stream_breaks() -> None:
+def test_fold_reports_the_position_of_an_invalid_chunk() -> None:
     result = partita("fold", stdin=lines([*HELLO, {"type": "text-delta", "id": "t", "delta": "!"}]))
     assert result.exit_code == 1
     assert result.stdout == ""
@@ -82,7 +82,7 @@ def test_fold_says_where_a_stream_breaks() -> None:
     assert "hint:" in result.stderr
 
 
-def test_fold_can_be_lenient() -> None:
+def test_fold_skips_invalid_chunks_if_lenient() -> None:
     result = partita(
         "fold", "--lenient", stdin=lines([*HELLO, {"type": "text-delta", "id": "t", "delta": "!"}])
     )
@@ -91,7 +91,7 @@ def test_fold_can_be_lenient() -> None:
     assert "chunk 5" in result.stderr
 
 
-def test_fold_tells_errors_of_the_stream() -> None:
+def test_fold_reports_errors_in_the_stream() -> None:
     result = partita("fold", stdin=lines([*HELLO, {"type": "error", "errorText": "overloaded"}]))
     assert "overloaded" in result.stderr
     assert loads(result.stdout_bytes) == FOLDED
@@ -137,14 +137,14 @@ def test_fold_keeps_sources_and_errors_and_reports_the_rest(version: str) -> Non
     assert "nothing was lost" not in result.stderr
 
 
-def test_fold_writes_for_a_version() -> None:
+def test_fold_writes_for_an_ai_sdk_version() -> None:
     stream = b"".join(encode(chunk) + b"\n" for chunk in recorded_stream())
     result = partita("fold", "--target-version", "5", "--losses", stdin=stream)
     assert "approval" not in loads(result.stdout_bytes)["parts"][8]
     assert "the format has no place for it" in result.stderr
 
 
-def test_convert_guesses_the_source_and_says_so() -> None:
+def test_convert_detects_and_reports_the_source_format() -> None:
     result = partita("convert", "--to", "model", stdin=dumps(CHAT))
     assert loads(result.stdout_bytes) == [
         {"role": "user", "content": [{"type": "text", "text": "hi"}]},
@@ -154,13 +154,13 @@ def test_convert_guesses_the_source_and_says_so() -> None:
     assert re.search(r"partita: \d+ lost.* in the conversion; --losses lists them", result.stderr)
 
 
-def test_convert_gives_lines_for_lines() -> None:
+def test_convert_writes_json_lines_for_json_lines() -> None:
     result = partita("convert", "--from", "ui", "--to", "canonical", stdin=lines(CHAT))
     written: list[Json] = [loads(line) for line in result.stdout_bytes.splitlines()]
     assert [message["id"] for message in written] == ["u", "a"]
 
 
-def test_fold_writes_losses_for_programs(tmp_path: Path) -> None:
+def test_fold_writes_losses_as_json(tmp_path: Path) -> None:
     path = tmp_path / "losses.jsonl"
     stream = lines([*FULL_STREAM, {"type": "unknown", "value": "x" * 600}])
     partita("fold", "--from", "ai-sdk-full-stream-v6", "--losses-json", str(path), stdin=stream)
@@ -173,24 +173,24 @@ def test_convert_lists_losses() -> None:
     assert 'lost $[1].content.metadata: {"n":1}' in result.stderr
 
 
-def test_convert_writes_losses_for_programs(tmp_path: Path) -> None:
+def test_convert_writes_losses_as_json(tmp_path: Path) -> None:
     path = tmp_path / "losses.jsonl"
     partita("convert", "--from", "ui", "--to", "model", "--losses-json", str(path), stdin=dumps(CHAT))
-    told: list[JsonObject] = [loads(line) for line in path.read_bytes().splitlines()]
+    written: list[JsonObject] = [loads(line) for line in path.read_bytes().splitlines()]
     expected = convert(CHAT, "ui", "model").losses
-    assert told == [loss._asdict() for loss in expected]
-    assert {"path", "what", "why", "severity"} == told[0].keys()
+    assert written == [loss._asdict() for loss in expected]
+    assert {"path", "what", "why", "severity"} == written[0].keys()
 
 
-def test_every_lost_value_has_its_own_path_and_programs_get_all_of_it(tmp_path: Path) -> None:
+def test_each_loss_has_its_own_path_and_json_has_the_whole_value(tmp_path: Path) -> None:
     path = tmp_path / "losses.jsonl"
     notes = [f"{place} {'lamp ' * 200}" for place in range(5)]
     texts = [{"type": "text", "text": f"line {place}", "note": note} for place, note in enumerate(notes)]
     chat = [{"id": "u", "role": "user", "content": texts}]
     arguments = ("convert", "--from", "canonical", "--to", "openai-chat", "--losses")
     result = partita(*arguments, "--losses-json", str(path), stdin=dumps(chat))
-    told = [loads(line) for line in path.read_bytes().splitlines()]
-    found = {one["path"]: loads(one["what"]) for one in told if one["path"].endswith(".note")}
+    written = [loads(line) for line in path.read_bytes().splitlines()]
+    found = {one["path"]: loads(one["what"]) for one in written if one["path"].endswith(".note")}
     assert found == {f"$[0].content.parts[{place}].note": note for place, note in enumerate(notes)}
     for where, note in found.items():
         (line,) = [line for line in result.stderr.splitlines() if f" {where}: " in line]
@@ -198,7 +198,7 @@ def test_every_lost_value_has_its_own_path_and_programs_get_all_of_it(tmp_path: 
         assert len(line) < 600
 
 
-def test_what_comes_back_is_not_reported_lost() -> None:
+def test_conversion_to_the_same_format_reports_no_losses() -> None:
     messages = [
         {"role": "user", "content": "Look"},
         {
@@ -222,7 +222,7 @@ def test_what_comes_back_is_not_reported_lost() -> None:
     assert result.stderr == "partita: nothing was lost\n"
 
 
-def test_losses_name_the_places_of_the_given_messages() -> None:
+def test_paths_of_losses_refer_to_the_source_messages() -> None:
     chat = [
         {"id": "a", "role": "assistant", "content": [{"type": "tool-call", "id": "c", "name": "look"}]},
         {
@@ -264,21 +264,21 @@ def test_convert_folds_a_stream() -> None:
     assert [loads(line) for line in result.stdout_bytes.splitlines()] == [FOLDED]
 
 
-def test_convert_tells_what_else_it_could_be() -> None:
+def test_convert_reports_other_possible_formats() -> None:
     result = partita("convert", "--to", "ui", stdin=dumps([{"role": "user", "content": "hi"}]))
     assert "read as ai-sdk-model-v7" in result.stderr
     assert "it could be openai-chat" in result.stderr
     assert "nothing in it distinguishes them" in result.stderr
 
 
-def test_convert_says_when_nothing_is_lost() -> None:
+def test_convert_reports_that_nothing_was_lost() -> None:
     result = partita("convert", "--from", "ui", "--to", "ai-sdk-ui-v6", "--losses", stdin=dumps(CHAT))
     assert "nothing was lost" in result.stderr
     assert loads(result.stdout_bytes) == CHAT
 
 
 BAD: dict[str, tuple[list[str], bytes, str]] = {
-    "nothing at all": (["fold"], b"", "empty"),
+    "empty input": (["fold"], b"", "empty"),
     "truncated JSON": (["fold"], lines(HELLO) + b'{"type":', "at: line 6, column 9"),
     "truncated JSON in an event": (["fold"], b'data: {"type":\n\n', "event 0"),
     "a forbidden key in an event": (["fold"], b'data: {"type":"start","__proto__":{}}\n\n', "event 0"),
@@ -287,7 +287,7 @@ BAD: dict[str, tuple[list[str], bytes, str]] = {
     "invalid UTF-8 in an event": (["fold"], b'data: {"type":"\xff"}\n\n', "byte"),
     "no chunks": (["fold"], b'[{"a":1}]', "format"),
     "messages instead of a stream": (["fold", "--from", "ui"], dumps(CHAT), "partita convert"),
-    "no such format": (["convert", "--to", "ui8"], dumps(CHAT), "did you mean"),
+    "an unknown format": (["convert", "--to", "ui8"], dumps(CHAT), "did you mean"),
     "a format that cannot be written": (["convert", "--to", "legacy"], dumps(CHAT), "not written"),
     "a broken message": (
         ["convert", "--from", "ui", "--to", "model"],
@@ -295,47 +295,47 @@ BAD: dict[str, tuple[list[str], bytes, str]] = {
         "$[0].role",
     ),
     "depth 10,000": (["convert", "--to", "ui"], b"[" * 10_000 + b"]" * 10_000, "at: the JSON document"),
-    "numbers no double can hold": (["fold"], b'{"type":"data-x","data":1e999}', "range"),
+    "a number out of range": (["fold"], b'{"type":"data-x","data":1e999}', "range"),
 }
 
 
-@each_row(("arguments", "stdin", "told"), BAD.values(), ids=BAD)
-def test_bad_input_gets_a_clear_error(arguments: list[str], stdin: bytes, told: str) -> None:
+@each_row(("arguments", "stdin", "message"), BAD.values(), ids=BAD)
+def test_invalid_input_is_an_error_with_a_hint(arguments: list[str], stdin: bytes, message: str) -> None:
     result = partita(*arguments, stdin=stdin)
     assert result.exit_code == 1
     assert result.stdout == ""
-    assert told in result.stderr
+    assert message in result.stderr
     assert "hint:" in result.stderr
     assert "Traceback" not in result.stderr
 
 
-def test_formats_lists_what_there_is() -> None:
+def test_formats_lists_names_and_aliases() -> None:
     output = partita("formats").stdout
     assert "ai-sdk-ui-v7" in output
     assert "or: ui" in output
 
 
-def test_the_tour_shows_every_part_and_every_loss() -> None:
+def test_tour_shows_parts_and_losses() -> None:
     result = partita("tour", "--fast")
     assert result.exit_code == 0
     for shown in (
         "forecast",
         "Park scout",
         "fig tree",
-        "approval approved",
+        "approved by the user",
         "ai-sdk-model-v7",
-        "nothing lost",
+        "no losses",
     ):
         assert shown in result.stdout
 
 
 @each_row("command", ["fold", "convert", "formats", "tour"])
-def test_every_command_explains_itself(command: str) -> None:
+def test_command_has_help(command: str) -> None:
     assert partita(command, "--help").exit_code == 0
     assert command in partita("--help").stdout
 
 
-def test_the_program_runs_and_a_closed_pipe_is_no_error() -> None:
+def test_closed_pipe_is_not_an_error() -> None:
     command = [sys.executable, "-c", "from partita.cli.main import main; main()", "formats"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdout is not None
@@ -344,7 +344,7 @@ def test_the_program_runs_and_a_closed_pipe_is_no_error() -> None:
         assert b"Traceback" not in process.stderr.read()
 
 
-def test_a_huge_line_is_folded() -> None:
+def test_huge_line_is_folded() -> None:
     text = "x" * HUGE
     stream = lines([{"type": "text-start", "id": "t"}, {"type": "text-delta", "id": "t", "delta": text}])
     message = loads(partita("fold", stdin=stream).stdout_bytes)

@@ -1,4 +1,4 @@
-"""What a shell completes, and the scripts that let it."""
+"""Shell completion."""
 
 import os
 import shutil
@@ -12,19 +12,19 @@ from click.testing import CliRunner
 from partita.cli.completion import NEWEST
 from partita.cli.main import COMMANDS, cli
 from partita.store.store import Store
-from tests.cli.view_store import BUILD, CLOCK, OTHER, fill, threads
+from tests.cli.sample_store import BUILD, CLOCK, OTHER, add_threads, fill
 from tests.tables import each_row
 
 
 @pytest.fixture(scope="module")
 def store(tmp_path_factory: pytest.TempPathFactory) -> str:
     path = str(tmp_path_factory.mktemp("completion") / "store.db")
-    fill(path, threads)
+    fill(path, add_threads)
     return path
 
 
 def completed(*words: str, store: str = "memory:") -> dict[str, str]:
-    """What zsh would offer in the place of the last word, with what it says of each."""
+    """Return the candidates for the last word and their descriptions, as for zsh."""
     environment = {
         "_PARTITA_COMPLETE": "zsh_complete",
         "COMP_WORDS": " ".join(["partita", *words]),
@@ -36,9 +36,9 @@ def completed(*words: str, store: str = "memory:") -> dict[str, str]:
     assert result.stderr == ""
     lines = result.stdout.splitlines()
     items: dict[str, str] = {}
-    for kind, value, about in zip(lines[::3], lines[1::3], lines[2::3], strict=True):
+    for kind, value, description in zip(lines[::3], lines[1::3], lines[2::3], strict=True):
         assert kind in ("plain", "file", "dir")
-        items[value] = about
+        items[value] = description
     return items
 
 
@@ -46,49 +46,49 @@ CASES = {
     "commands": (("thr",), {"threads"}),
     "options": (("threads", "--li"), {"--limit"}),
     "formats": (("convert", "--to", "ai-sdk-ui-v"), {f"ai-sdk-ui-v{n}" for n in (4, 5, 6, 7)}),
-    "short names of formats": (("show", "last", "--format", "canon"), {"canonical"}),
+    "aliases of formats": (("show", "last", "--format", "canon"), {"canonical"}),
     "agents to import": (("import", "--agent", ""), {"claude-code", "codex", "gemini-cli", "opencode"}),
-    "agents to ask": (("serve", "--agent", "cla"), {"claude-code"}),
+    "agents to serve": (("serve", "--agent", "cla"), {"claude-code"}),
     "settings": (("config", "get", "serve.p"), {"serve.port"}),
     "shells": (("completion", ""), {"bash", "zsh", "fish"}),
     "systems": (("import", "--from", "mastr"), {"mastra", "mastra-v1", "mastra-v2", "mastra-stream"}),
 }
 
 
-@each_row(("words", "meant"), CASES.values(), ids=CASES)
-def test_words_are_completed(words: tuple[str, ...], meant: set[str]) -> None:
-    assert completed(*words).keys() == meant
+@each_row(("words", "expected"), CASES.values(), ids=CASES)
+def test_arguments_are_completed(words: tuple[str, ...], expected: set[str]) -> None:
+    assert completed(*words).keys() == expected
 
 
-def test_every_command_is_offered_with_what_it_does() -> None:
-    offered = completed("")
-    assert offered.keys() == COMMANDS.keys()
-    assert offered["threads"].startswith("List the threads")
+def test_commands_are_completed_with_descriptions() -> None:
+    candidates = completed("")
+    assert candidates.keys() == COMMANDS.keys()
+    assert candidates["threads"].startswith("List the threads")
 
 
-def test_threads_are_offered_newest_first_with_their_titles(store: str) -> None:
-    offered = completed("show", "", store=store)
-    assert list(offered) == ["last", CLOCK, BUILD, OTHER]
-    assert offered[CLOCK] == "Fix the flaky clock test"
+def test_threads_are_completed_newest_first_with_titles(store: str) -> None:
+    candidates = completed("show", "", store=store)
+    assert list(candidates) == ["last", CLOCK, BUILD, OTHER]
+    assert candidates[CLOCK] == "Fix the flaky clock test"
     assert completed("fork", BUILD[:12], store=store).keys() == {BUILD}
     assert completed("search", "--thread", "77", store=store).keys() == {OTHER}
 
 
-def test_the_store_of_the_command_line_is_asked(store: str) -> None:
+def test_store_option_selects_the_store_for_completion(store: str) -> None:
     assert CLOCK in completed("show", "--store", store, "01")
 
 
-def test_a_title_says_nothing_to_the_terminal(tmp_path: Path) -> None:
+def test_control_characters_in_titles_are_removed(tmp_path: Path) -> None:
     async def work(store: Store) -> None:
         await store.threads.create("t", title="red \x1b[31m\nlamp" + "x" * 200)
 
     fill(str(tmp_path / "s.db"), work)
-    about = completed("show", "t", store=str(tmp_path / "s.db"))["t"]
-    assert about.startswith("red [31m lampx")
-    assert len(about) == 80
+    description = completed("show", "t", store=str(tmp_path / "s.db"))["t"]
+    assert description.startswith("red [31m lampx")
+    assert len(description) == 80
 
 
-def test_runs_are_offered(tmp_path: Path) -> None:
+def test_newest_runs_are_completed(tmp_path: Path) -> None:
     async def work(store: Store) -> None:
         await store.threads.create("t", title="The lamp")
         for number in range(NEWEST + 5):
@@ -97,40 +97,40 @@ def test_runs_are_offered(tmp_path: Path) -> None:
 
     path = str(tmp_path / "s.db")
     fill(path, work)
-    offered = completed("replay", "", store=path)
-    assert len(offered) == NEWEST + 1
-    assert offered["run-34"] == "The lamp"
-    assert "run-00" not in offered
+    candidates = completed("replay", "", store=path)
+    assert len(candidates) == NEWEST + 1
+    assert candidates["run-34"] == "The lamp"
+    assert "run-00" not in candidates
 
 
-TROUBLE = {
+UNUSABLE_STORES = {
     "no store": "nowhere.db",
     "a server": "postgresql://nobody@127.0.0.1:1/none",
-    "no URL": "http://lamp",
-    "no database": "broken.db",
+    "an invalid URL": "http://lamp",
+    "not a database": "broken.db",
     "another database": "empty.db",
 }
 
 
-@pytest.mark.parametrize("store", TROUBLE.values(), ids=TROUBLE)
-def test_trouble_with_the_store_is_silent(
+@pytest.mark.parametrize("store", UNUSABLE_STORES.values(), ids=UNUSABLE_STORES)
+def test_unusable_store_gives_no_candidates(
     store: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("broken.db").write_text("no database at all" * 100)
     Path("empty.db").touch()
     assert completed("show", "", store=store).keys() == {"last"}
-    assert not Path("nowhere.db").exists()  # nothing is made by pressing a key
+    assert not Path("nowhere.db").exists()  # completion must not create a store
 
 
 @each_row("shell", ["bash", "zsh", "fish"])
-def test_the_script_calls_the_program(shell: str) -> None:
+def test_script_calls_the_program(shell: str) -> None:
     script = CliRunner().invoke(cli, ["completion", shell], prog_name="partita").stdout
     assert f"_PARTITA_COMPLETE={shell}_complete" in script
     assert "partita" in script
 
 
-def test_a_real_bash_completes(tmp_path: Path, store: str) -> None:
+def test_script_works_in_bash(tmp_path: Path, store: str) -> None:
     bash = shutil.which("bash")
     if bash is None:
         pytest.skip("there is no bash")

@@ -1,4 +1,4 @@
-"""Settings: which count, where they come from, and what may not be said."""
+"""Settings: precedence, sources, validation and trust."""
 
 import os
 import subprocess
@@ -23,7 +23,7 @@ ROOT = Path(__file__).parent.parent.parent
 
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A home with a project in it, in which we are; nothing is set."""
+    """A home directory with an empty project, which is the working directory. Nothing is set."""
     for name in list(os.environ):
         if name.startswith("PARTITA_") or name == "XDG_CONFIG_HOME":
             monkeypatch.delenv(name)
@@ -49,7 +49,7 @@ def value_of(key: str) -> object:
     return Config().get(key)
 
 
-def test_what_counts_is_the_environment_then_the_project_then_the_users_file(
+def test_environment_precedes_project_file_precedes_user_file(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert value_of("serve.port") == 7272
@@ -63,7 +63,7 @@ def test_what_counts_is_the_environment_then_the_project_then_the_users_file(
 
 
 def parameters(name: str, *arguments: str) -> dict[str, object]:
-    """What a command is called with."""
+    """Return the parameters that a command is called with."""
     above = click.Context(cli, info_name="partita")
     above.default_map = SettingDefaults()
     command = cli.get_command(above, name)
@@ -71,7 +71,7 @@ def parameters(name: str, *arguments: str) -> dict[str, object]:
     return command.make_context(name, list(arguments), parent=above).params
 
 
-def test_a_flag_counts_most_and_a_setting_is_the_default_of_its_option(home: Path) -> None:
+def test_setting_is_the_default_of_its_option(home: Path) -> None:
     write(
         home / "lamp" / "partita.toml",
         'pager = false\n[replay]\nlongest_pause = 0\n[import]\nagents = ["codex"]\nworkers = 3',
@@ -87,26 +87,26 @@ def test_a_flag_counts_most_and_a_setting_is_the_default_of_its_option(home: Pat
     )
 
 
-def test_a_command_obeys_a_setting_and_names_the_file_that_is_wrong(home: Path) -> None:
+def test_command_uses_settings_and_names_the_file_of_an_invalid_one(home: Path) -> None:
     write(home / "mine.toml", 'trusted = ["~"]')
     write(home / "lamp" / "partita.toml", '[import]\nagents = ["kodex"]')
-    assert "no agent 'kodex'" in partita("import").stderr
+    assert "unknown agent 'kodex'" in partita("import").stderr
     write(home / "lamp" / "partita.toml", "[import]\nworkers = 0")
     result = partita("import")
     assert result.exit_code == 1
     assert f"{home}/lamp/partita.toml:2" in result.stderr
 
 
-def test_settings_of_logs_are_not_about_rows(home: Path) -> None:
+def test_settings_for_logs_are_ignored_for_rows(home: Path) -> None:
     write(home / "mine.toml", 'trusted = ["~"]')
     write(home / "lamp" / "partita.toml", 'store = "a.db"\n[import]\nagents = ["codex"]\nworkers = 2')
     (home / "lamp" / "rows.json").write_text("[]")
-    assert "neither --agent" not in partita("import", "rows.json", "--from", "cherry").stderr
-    told = partita("import", "rows.json", "--from", "cherry", "--agent", "codex")
-    assert (told.exit_code, "neither --agent" in told.stderr) == (2, True)
+    assert "without --agent" not in partita("import", "rows.json", "--from", "cherry").stderr
+    result = partita("import", "rows.json", "--from", "cherry", "--agent", "codex")
+    assert (result.exit_code, "without --agent" in result.stderr) == (2, True)
 
 
-def test_the_nearest_file_counts_up_to_the_root_of_a_repository(
+def test_nearest_project_file_is_used_up_to_the_repository_root(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     inner = home / "lamp" / "src" / "deep"
@@ -121,12 +121,10 @@ def test_the_nearest_file_counts_up_to_the_root_of_a_repository(
     write(home.parent / "partita.toml", "[serve]\nport = 4")
     (home / "partita.toml").unlink()
     monkeypatch.chdir(home)
-    assert value_of("serve.port") == 7272  # above the home nothing is looked for
+    assert value_of("serve.port") == 7272  # parents of the home directory are not searched
 
 
-def test_the_users_own_file_is_in_the_folder_for_settings(
-    home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_user_file_is_in_the_config_folder(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("PARTITA_CONFIG")
     monkeypatch.setenv("XDG_CONFIG_HOME", str(home / "settings"))
     own = Environment(None, home, os.environ).user_file
@@ -135,7 +133,7 @@ def test_the_users_own_file_is_in_the_folder_for_settings(
     write(own, "[serve]\nport = 5\nagents = ['demo']")
     assert value_of("serve.port") == 5
     monkeypatch.chdir(own.parent)
-    assert value_of("serve.agents") == ("demo",)  # it is the user's own, also from here
+    assert value_of("serve.agents") == ("demo",)  # also in this folder it is not a project file
 
 
 STORES = {
@@ -150,9 +148,9 @@ STORES = {
 }
 
 
-@pytest.mark.parametrize(("given", "meant"), STORES.items(), ids=STORES)
-def test_a_store_is_meant_from_where_the_file_is(
-    home: Path, monkeypatch: pytest.MonkeyPatch, given: str, meant: str | None
+@pytest.mark.parametrize(("given", "expected"), STORES.items(), ids=STORES)
+def test_store_path_is_relative_to_the_settings_file(
+    home: Path, monkeypatch: pytest.MonkeyPatch, given: str, expected: str | None
 ) -> None:
     folder = home / "a lamp%20"
     folder.mkdir()
@@ -161,17 +159,17 @@ def test_a_store_is_meant_from_where_the_file_is(
     (folder / "inner").mkdir()
     monkeypatch.chdir(folder / "inner")
     path = locate().path
-    assert (None if path is None else str(path)) == (meant and meant.format(folder=folder, home=home))
+    assert (None if path is None else str(path)) == (expected and expected.format(folder=folder, home=home))
 
 
-def test_the_library_and_the_command_open_the_same_store(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_library_and_command_open_the_same_store(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write(home / "lamp" / "partita.toml", 'store = "ours.db"')
     write(home / "mine.toml", 'trusted = ["~"]')
     assert str(locate().path) == partita("config", "get", "store").stdout.strip() == f"{home}/lamp/ours.db"
     assert partita("threads").exit_code == 0
     assert (home / "lamp" / "ours.db").exists()
     monkeypatch.setenv("PARTITA_STORE", "other.db")
-    assert str(locate().path) == "other.db"  # as anywhere on a command line
+    assert str(locate().path) == "other.db"  # relative to the working directory
 
 
 WRONG = {
@@ -199,21 +197,21 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize(("text", "told"), WRONG.items(), ids=WRONG)
-def test_what_is_wrong_in_a_file_is_told_with_its_place(
-    home: Path, text: str, told: tuple[str, str, str]
+@pytest.mark.parametrize(("text", "expected"), WRONG.items(), ids=WRONG)
+def test_invalid_setting_in_a_file_is_reported_with_its_location(
+    home: Path, text: str, expected: tuple[str, str, str]
 ) -> None:
     file = write(home / "lamp" / "partita.toml", text)
     result = partita("config")
     assert result.exit_code == 1
     assert result.stdout == ""
-    what, place, hint = told
+    what, place, hint = expected
     assert what in result.stderr
     assert f"at: {file}{place}" in result.stderr
     assert hint in result.stderr.partition("hint:")[2]
 
 
-def test_a_file_that_cannot_be_read_is_told(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unreadable_settings_file_is_reported(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (home / "lamp" / "partita.toml").write_bytes(b"store = '\xff'")
     assert "this is not UTF-8" in partita("config").stderr
     (home / "lamp" / "partita.toml").unlink()
@@ -224,12 +222,12 @@ def test_a_file_that_cannot_be_read_is_told(home: Path, monkeypatch: pytest.Monk
     assert "no such file" in partita("config").stderr
 
 
-def test_a_byte_order_mark_is_no_mistake(home: Path) -> None:
+def test_byte_order_mark_is_accepted(home: Path) -> None:
     (home / "lamp" / "partita.toml").write_bytes(b"\xef\xbb\xbf[serve]\r\nport = 9\r\n")
     assert value_of("serve.port") == 9
 
 
-VARIABLES_WRONG = {
+INVALID_VARIABLES = {
     "PARTITA_PORT": "http",
     "PARTITA_SERVE_KEYS": "maybe",
     "PARTITA_REPLAY_LONGEST_PAUSE": "-1",
@@ -237,8 +235,8 @@ VARIABLES_WRONG = {
 }
 
 
-@pytest.mark.parametrize(("name", "text"), VARIABLES_WRONG.items(), ids=VARIABLES_WRONG)
-def test_what_is_wrong_in_the_environment_is_told(
+@pytest.mark.parametrize(("name", "text"), INVALID_VARIABLES.items(), ids=INVALID_VARIABLES)
+def test_invalid_environment_variable_is_reported(
     home: Path, monkeypatch: pytest.MonkeyPatch, name: str, text: str
 ) -> None:
     monkeypatch.setenv(name, text)
@@ -247,7 +245,7 @@ def test_what_is_wrong_in_the_environment_is_told(
     assert f"at: {name}" in result.stderr
 
 
-def test_the_environment_says_lists_and_switches(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_environment_variables_can_be_lists_and_booleans(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PARTITA_SERVE_ORIGINS", "https://a.example, https://b.example,")
     monkeypatch.setenv("PARTITA_SERVE_DEMO", "off")
     monkeypatch.setenv("PARTITA_HOST", "")  # empty is not set
@@ -256,12 +254,12 @@ def test_the_environment_says_lists_and_switches(home: Path, monkeypatch: pytest
     assert value_of("serve.host") == "127.0.0.1"
 
 
-GUARDED = {
+SENSITIVE = {
     "a file in the project": 'store = "messages.db"',
     "a URL of a file in the project": 'store = "sqlite:///messages.db"',
-    "no file": 'store = "memory:"',
-    "which sessions": '[import]\nagents = ["codex"]',
-    "whose sessions": '[import]\nresource = "mallory"',
+    "memory": 'store = "memory:"',
+    "imported agents": '[import]\nagents = ["codex"]',
+    "the owner": '[import]\nresource = "mallory"',
     "importing": "[serve]\nimport = true",
     "names": '[serve]\nallow_hosts = ["evil.example"]',
     "folders": '[serve]\ncwds = ["/"]',
@@ -277,8 +275,8 @@ GUARDED = {
 }
 
 
-@pytest.mark.parametrize("text", GUARDED.values(), ids=GUARDED)
-def test_the_file_of_a_project_opens_no_doors_until_its_folder_is_trusted(home: Path, text: str) -> None:
+@pytest.mark.parametrize("text", SENSITIVE.values(), ids=SENSITIVE)
+def test_project_file_cannot_set_sensitive_settings_until_trusted(home: Path, text: str) -> None:
     (home / "lamp" / "link").symlink_to(home.parent)
     write(home / "lamp" / "partita.toml", text)
     section, _, rest = text.rpartition("]\n")
@@ -294,7 +292,7 @@ def test_the_file_of_a_project_opens_no_doors_until_its_folder_is_trusted(home: 
     assert partita("config", "get", key).exit_code == 0
 
 
-def test_a_project_that_is_not_trusted_stops_only_what_needs_it(home: Path) -> None:
+def test_untrusted_setting_only_affects_commands_that_use_it(home: Path) -> None:
     write(home / "lamp" / "partita.toml", '[serve]\nagents = ["evil:agent"]')
     assert partita("threads").exit_code == 0
     result = partita("serve", "--port", "0")
@@ -302,7 +300,7 @@ def test_a_project_that_is_not_trusted_stops_only_what_needs_it(home: Path) -> N
     assert "sets serve.agents" in result.stderr
 
 
-NEEDS_A_STORE = (
+STORE_COMMANDS = (
     "mcp",
     "threads",
     "stats",
@@ -323,16 +321,16 @@ NEEDS_A_STORE = (
 )
 
 
-def test_every_command_with_a_store_is_tried_in_a_project_that_is_not_trusted() -> None:
+def test_every_command_with_a_store_is_in_the_table() -> None:
     context = click.Context(cli)
     commands = {name: cli.get_command(context, name) for name in cli.list_commands(context)}
     with_store = {name for name, one in commands.items() if one and any(p.name == "url" for p in one.params)}
-    tried = {one.split()[0] for one in NEEDS_A_STORE}
-    assert with_store - tried == {"hook", "serve", "watch"}  # see below: they do not fail, or do not end
+    listed = {one.split()[0] for one in STORE_COMMANDS}
+    assert with_store - listed == {"hook", "serve", "watch"}  # tested separately
 
 
-@each_row("command", NEEDS_A_STORE, ids=NEEDS_A_STORE)
-def test_no_command_opens_the_store_of_a_project_that_is_not_trusted(command: str, home: Path) -> None:
+@each_row("command", STORE_COMMANDS, ids=STORE_COMMANDS)
+def test_command_does_not_open_the_store_of_an_untrusted_project(command: str, home: Path) -> None:
     write(home / "lamp" / "partita.toml", 'store = "planted.db"')
     result = partita(*command.split())
     assert result.exit_code == 1, result.output
@@ -340,7 +338,7 @@ def test_no_command_opens_the_store_of_a_project_that_is_not_trusted(command: st
     assert not list((home / "lamp").glob("planted.db*"))
 
 
-def test_no_server_opens_the_store_of_a_project_that_is_not_trusted(home: Path) -> None:
+def test_server_does_not_open_the_store_of_an_untrusted_project(home: Path) -> None:
     write(home / "lamp" / "partita.toml", 'store = "planted.db"')
     command = [sys.executable, "-P", "-m", "partita", "serve", "--port", "0", "--no-import"]
     result = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
@@ -349,7 +347,7 @@ def test_no_server_opens_the_store_of_a_project_that_is_not_trusted(home: Path) 
     assert not list((home / "lamp").glob("planted.db*"))
 
 
-def test_a_hook_says_that_a_store_is_not_trusted_and_stops_no_agent(home: Path) -> None:
+def test_hook_reports_an_untrusted_store_and_exits_with_0(home: Path) -> None:
     write(home / "lamp" / "partita.toml", 'store = "planted.db"')
     log = write(home / "lamp" / "log.jsonl", "{}")
     notice = f'{{"transcript_path": "{log}"}}'
@@ -357,7 +355,7 @@ def test_a_hook_says_that_a_store_is_not_trusted_and_stops_no_agent(home: Path) 
     assert (result.exit_code, "sets store, but is not trusted" in result.stderr) == (0, True)
 
 
-def test_a_store_that_the_user_names_counts_in_any_project(
+def test_store_from_option_or_environment_is_used_in_any_project(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write(home / "lamp" / "partita.toml", 'store = "planted.db"')
@@ -366,7 +364,7 @@ def test_a_store_that_the_user_names_counts_in_any_project(
     assert partita("threads").exit_code == 0
 
 
-def test_a_file_is_trusted_until_it_changes_or_the_user_revokes_it(home: Path) -> None:
+def test_file_is_trusted_until_it_changes_or_trust_is_revoked(home: Path) -> None:
     file = write(home / "lamp" / "partita.toml", 'store = "ours.db"\n[serve]\nport = 9')
     trusted = partita("config", "trust")
     assert (trusted.exit_code, trusted.stdout) == (0, "")
@@ -386,7 +384,7 @@ def test_a_file_is_trusted_until_it_changes_or_the_user_revokes_it(home: Path) -
     assert "was not trusted" in partita("config", "trust", "--revoke").stderr
 
 
-def test_trusting_a_file_trusts_no_copy_of_it(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_copy_of_a_trusted_file_is_not_trusted(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write(home / "lamp" / "partita.toml", 'store = "ours.db"')
     assert partita("config", "trust").exit_code == 0
     (home / "copy").mkdir()
@@ -396,17 +394,17 @@ def test_trusting_a_file_trusts_no_copy_of_it(home: Path, monkeypatch: pytest.Mo
         value_of("store")
 
 
-def test_there_must_be_a_file_to_trust(home: Path) -> None:
+def test_trust_requires_a_settings_file(home: Path) -> None:
     result = partita("config", "trust")
     assert (result.exit_code, "there is no partita.toml" in result.stderr) == (1, True)
 
 
-def test_a_file_without_an_end_is_refused(home: Path) -> None:
+def test_endless_file_is_refused(home: Path) -> None:
     (home / "lamp" / "partita.toml").symlink_to("/dev/zero")
     assert "more than 1048576 bytes" in partita("config").stderr
 
 
-def test_a_file_of_another_user_decides_nothing(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_file_of_another_user_is_not_trusted(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = write(home / "lamp" / "partita.toml", 'store = "a.db"')
     monkeypatch.setattr(os, "geteuid", lambda: file.stat().st_uid + 1)
     if file.stat().st_uid == 0:
@@ -415,7 +413,7 @@ def test_a_file_of_another_user_decides_nothing(home: Path, monkeypatch: pytest.
         value_of("store")
 
 
-def test_every_setting_is_shown_with_where_it_comes_from(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_setting_is_shown_with_its_source(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PARTITA_STORE", "postgresql://ada:hush@db.example/all")
     monkeypatch.setenv("PARTITA_PROT", "1")
     write(home / "lamp" / "partita.toml", "\n[serve]\nport = 2")
@@ -427,15 +425,15 @@ def test_every_setting_is_shown_with_where_it_comes_from(home: Path, monkeypatch
     assert lines["serve.port"].split()[1:] == ["2", f"{home}/lamp/partita.toml:3"]
     assert lines["serve.demo"].endswith("default")
     assert "unknown environment variable PARTITA_PROT; did you mean PARTITA_PORT?" in result.stderr
-    told: Json = loads(partita("config", "--json").stdout_bytes)
-    by_key = {one["key"]: one for one in told["settings"]}
+    report: Json = loads(partita("config", "--json").stdout_bytes)
+    by_key = {one["key"]: one for one in report["settings"]}
     assert by_key["serve.port"]["source"] == {"kind": "project", "name": f"{home}/lamp/partita.toml:3"}
     assert by_key["store"]["value"] == "postgresql://ada@db.example/all"
-    assert told["unknownVariables"] == ["PARTITA_PROT"]
+    assert report["unknownVariables"] == ["PARTITA_PROT"]
     assert partita("config", "get", "store").stdout == "postgresql://ada:hush@db.example/all\n"
 
 
-def test_one_value_is_printed_for_a_script(home: Path) -> None:
+def test_single_value_is_printed_plainly(home: Path) -> None:
     write(home / "mine.toml", '[serve]\norigins = ["https://a", "https://b"]\nkeys = true')
     assert partita("config", "get", "serve.origins").stdout == "https://a\nhttps://b\n"
     assert partita("config", "get", "serve.keys").stdout == "true\n"
@@ -450,7 +448,7 @@ def test_one_value_is_printed_for_a_script(home: Path) -> None:
     assert "did you mean serve.port?" in unknown.stderr
 
 
-def test_the_files_that_are_looked_for_are_listed(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_possible_settings_files_are_listed(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (home / "lamp" / "inner").mkdir()
     monkeypatch.chdir(home / "lamp" / "inner")
     write(home / "lamp" / "partita.toml", "broken")
@@ -465,31 +463,31 @@ def test_the_files_that_are_looked_for_are_listed(home: Path, monkeypatch: pytes
     assert states[:2] == ["does not exist", "read"]
 
 
-def test_a_broken_file_does_not_hide_the_help(home: Path) -> None:
+def test_help_works_with_an_invalid_settings_file(home: Path) -> None:
     write(home / "lamp" / "partita.toml", "broken")
     for arguments in (["--version"], ["--help"], ["serve", "--help"], ["formats"], ["completion", "fish"]):
         assert partita(*arguments).exit_code == 0, arguments
     assert partita("threads").exit_code == 1
 
 
-def test_a_hook_with_broken_settings_stops_no_agent(home: Path) -> None:
+def test_hook_with_invalid_settings_exits_with_0(home: Path) -> None:
     write(home / "lamp" / "partita.toml", "broken")
     result = CliRunner().invoke(cli, ["hook", "claude-code"], input=b'{"transcript_path": "x.jsonl"}')
     assert result.exit_code == 0
     assert "invalid TOML" in result.stderr
 
 
-def test_help_shows_the_defaults_of_everybody(home: Path) -> None:
+def test_help_shows_defaults_without_settings(home: Path) -> None:
     write(home / "mine.toml", "[serve]\nport = 9999")
     assert "default: 7272" in partita("serve", "--help").stdout
 
 
-def test_where_one_is_may_be_gone(home: Path) -> None:
+def test_deleted_working_directory_has_no_project_files(home: Path) -> None:
     assert list(Environment(None, home, {}).project_files()) == []
 
 
 @each_row("setting", [one for one in SETTINGS if one.options], ids=lambda one: one.key)
-def test_each_option_that_a_setting_names_is_there_with_the_same_default(setting: Setting) -> None:
+def test_options_of_a_setting_exist_with_its_default(setting: Setting) -> None:
     for option in setting.options:
         name, _, parameter = option.partition(".")
         command = cli.get_command(click.Context(cli), name)
@@ -498,13 +496,13 @@ def test_each_option_that_a_setting_names_is_there_with_the_same_default(setting
             assert ctx.params[parameter] == setting.default
 
 
-def test_no_two_settings_share_a_variable() -> None:
+def test_environment_variables_are_unique() -> None:
     names = [*VARIABLES, *(setting.environment for setting in SETTINGS)]
     assert len(set(names)) == len(names)
     assert {setting.key.partition(".")[0] for setting in SETTINGS if "." in setting.key} <= COMMANDS.keys()
 
 
-def test_the_page_lists_every_setting() -> None:
+def test_configuration_page_lists_every_setting() -> None:
     page = (ROOT / "docs" / "configuration.md").read_text("utf-8")
     for setting in SETTINGS:
         default = setting.default_text or (

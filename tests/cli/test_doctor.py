@@ -1,4 +1,4 @@
-"""The output of `partita doctor`."""
+"""`partita doctor`."""
 
 import asyncio
 import subprocess
@@ -42,7 +42,7 @@ def run(*arguments: str) -> Result:
     return CliRunner().invoke(doctor, list(arguments))
 
 
-def test_a_healthy_store(store: str) -> None:
+def test_healthy_store_has_no_findings(store: str) -> None:
     result = run("--store", store)
     assert result.exit_code == 0, result.output
     assert "The store is healthy" in result.stdout
@@ -61,7 +61,7 @@ def test_findings_have_ids_and_hints(store: str) -> None:
     assert "2 problems" in result.stdout
 
 
-def test_the_audit_counts_json_in_strings_and_names_the_migration(store: str) -> None:
+def test_audit_counts_json_in_strings_and_names_the_migration(store: str) -> None:
     content = second({"type": "text", "text": network()}).replace("'", "''")
     damage(store, f"UPDATE messages SET content = '{content}' WHERE id = 'm2'")
     result = run("--store", store, "--audit")
@@ -83,12 +83,12 @@ def test_damage_is_repaired(store: str) -> None:
     assert run("--store", store, "--full").exit_code == 0
 
 
-def test_what_cannot_be_repaired_is_still_wrong(store: str) -> None:
+def test_exit_code_is_1_if_damage_remains(store: str) -> None:
     damage(store, "UPDATE messages SET role = 'ghost' WHERE id = 'm1'")
     assert run("--store", store, "--repair").exit_code == 1
 
 
-def test_no_more_than_ten_findings_are_shown(store: str) -> None:
+def test_at_most_ten_findings_are_shown(store: str) -> None:
     async def more() -> None:
         async with open_store(store) as opened:
             await opened.messages.save([ask(f"x{number}") for number in range(30)], thread_id="t1")
@@ -100,7 +100,7 @@ def test_no_more_than_ten_findings_are_shown(store: str) -> None:
     assert "… and 22 more" in result.stdout
 
 
-def test_json_for_programs(store: str) -> None:
+def test_report_is_json_on_request(store: str) -> None:
     damage(store, "UPDATE threads SET message_count = 7")
     result = run("--store", store, "--json")
     health = loads(result.stdout_bytes)
@@ -113,7 +113,7 @@ def test_help_has_examples() -> None:
     assert "partita doctor --repair" in run("--help").stdout
 
 
-def test_the_commands_load_no_database_before_they_run() -> None:
+def test_commands_import_no_database_at_start() -> None:
     code = "import sys, partita.cli.doctor, partita.cli.migrate; print('sqlalchemy' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "False\n"

@@ -1,4 +1,4 @@
-"""How commands end: with a code that scripts can rely on, and never with a traceback."""
+"""Exit codes, error messages, and Ctrl-C."""
 
 import asyncio
 import errno
@@ -21,8 +21,8 @@ from partita.cli.blocking import run_async
 from partita.cli.exit_codes import exit_code_of
 from partita.cli.main import cli
 from partita.errors import AgentError, NotFoundError
+from tests.cli.sample_store import fill
 from tests.cli.test_serve import with_session
-from tests.cli.view_store import fill
 
 MAIN = "from partita.__main__ import main; main()"
 
@@ -34,7 +34,7 @@ def partita(*arguments: str, **environment: str) -> Result:
 def started(
     home: Path, program: str, *arguments: str, stdout: int = subprocess.PIPE
 ) -> "subprocess.Popen[str]":
-    """The command in a process, in an otherwise empty home."""
+    """Start the command in a process, in an otherwise empty home directory."""
     return subprocess.Popen(
         [sys.executable, "-c", program, *arguments],
         stdout=stdout,
@@ -50,51 +50,51 @@ CODES: dict[str, tuple[Sequence[str], int]] = {
     "help": (["--help"], 0),
     "the version": (["--version"], 0),
     "nothing found": (["show", "nothing-like-this"], 1),
-    "no such command": (["frobnicate"], 2),
-    "no such option": (["threads", "--frobnicate"], 2),
+    "an unknown command": (["frobnicate"], 2),
+    "an unknown option": (["threads", "--frobnicate"], 2),
     "an option without its value": (["threads", "--limit"], 2),
     "a value of the wrong kind": (["threads", "--limit", "few"], 2),
-    "no such file": (["fold", "no-such-file.jsonl"], 2),
-    "alone, in a pipe": ([], 2),
+    "a missing file": (["fold", "no-such-file.jsonl"], 2),
+    "no command, in a pipe": ([], 2),
 }
 
 
 @pytest.mark.parametrize(("arguments", "code"), CODES.values(), ids=CODES)
-def test_codes(arguments: Sequence[str], code: int, tmp_path: Path) -> None:
+def test_exit_code(arguments: Sequence[str], code: int, tmp_path: Path) -> None:
     result = partita(*arguments, PARTITA_STORE=str(tmp_path / "s.db"))
     assert result.exit_code == code, result.output
     assert (result.stderr == "") == (code == 0)
     assert "Traceback" not in result.output
 
 
-def test_the_codes_are_in_the_help() -> None:
-    told = partita("--help").stdout
-    assert "0 done, 1 failed or nothing found, 2 usage error, 130 stopped by Ctrl-C" in told
+def test_help_lists_the_exit_codes() -> None:
+    text = partita("--help").stdout
+    assert "0 done, 1 failed or nothing found, 2 usage error, 130 stopped by Ctrl-C" in text
 
 
-def test_alone_in_a_pipe_nothing_is_started(tmp_path: Path) -> None:
+def test_no_command_in_a_pipe_prints_the_help(tmp_path: Path) -> None:
     result = partita(PARTITA_STORE=str(tmp_path / "s.db"))
     assert "Usage: " in result.stdout
     assert "Run `partita serve` to start the server" in result.stderr
     assert not (tmp_path / "s.db").exists()
 
 
-ENDS: dict[str, tuple[BaseException, int, str]] = {
-    "an error of ours": (NotFoundError("no lamp", where="the shelf", hint="buy one"), 1, "error: no lamp"),
+ERRORS: dict[str, tuple[BaseException, int, str]] = {
+    "a PartitaError": (NotFoundError("no lamp", where="the shelf", hint="buy one"), 1, "error: no lamp"),
     "Ctrl-C": (KeyboardInterrupt(), 130, "partita: interrupted"),
-    "Ctrl-C while a task begins": (asyncio.CancelledError(), 130, "partita: interrupted"),
-    "no room": (OSError(errno.ENOSPC, "No space left on device", "out.db"), 1, "hint: make room"),
-    "no right": (PermissionError(errno.EACCES, "Permission denied", "/root/x"), 1, "at: /root/x"),
+    "Ctrl-C while a task starts": (asyncio.CancelledError(), 130, "partita: interrupted"),
+    "a full disk": (OSError(errno.ENOSPC, "No space left on device", "out.db"), 1, "hint: free disk space"),
+    "a missing permission": (PermissionError(errno.EACCES, "Permission denied", "/root/x"), 1, "at: /root/x"),
     "a bug": (ZeroDivisionError("division\nby zero"), 70, "ZeroDivisionError: division by zero"),
-    "a bug without words": (AssertionError(), 70, "internal error: AssertionError\n"),
+    "a bug without a message": (AssertionError(), 70, "internal error: AssertionError\n"),
 }
 
 
-@pytest.mark.parametrize(("error", "code", "told"), ENDS.values(), ids=ENDS)
-def test_what_goes_wrong_is_told_in_lines(
+@pytest.mark.parametrize(("error", "code", "message"), ERRORS.values(), ids=ERRORS)
+def test_error_is_printed_without_traceback(
     error: BaseException,
     code: int,
-    told: str,
+    message: str,
     capfd: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -105,12 +105,12 @@ def test_what_goes_wrong_is_told_in_lines(
 
     assert exit_code_of(work) == code
     shown = capfd.readouterr().err
-    assert told in shown
+    assert message in shown
     assert "Traceback" not in shown
     assert shown.count("\n") <= 3
 
 
-def test_what_fails_because_of_a_ctrl_c_is_told_as_one(capfd: pytest.CaptureFixture[str]) -> None:
+def test_error_caused_by_ctrl_c_is_reported_as_interruption(capfd: pytest.CaptureFixture[str]) -> None:
     def work() -> None:
         try:
             raise KeyboardInterrupt
@@ -121,11 +121,11 @@ def test_what_fails_because_of_a_ctrl_c_is_told_as_one(capfd: pytest.CaptureFixt
     assert capfd.readouterr().err == "partita: interrupted\n"
 
 
-def test_what_never_began_is_let_go_without_a_word(
+def test_coroutine_that_never_started_causes_no_warning(
     monkeypatch: pytest.MonkeyPatch, recwarn: pytest.WarningsRecorder
 ) -> None:
     async def work() -> None:
-        raise AssertionError("it never begins")
+        raise AssertionError("it never starts")
 
     def stopped(main: Coroutine[Any, Any, None]) -> None:
         main.close()
@@ -138,7 +138,7 @@ def test_what_never_began_is_let_go_without_a_word(
     assert [str(warning.message) for warning in recwarn] == []
 
 
-def test_a_traceback_is_shown_when_it_is_wanted(
+def test_traceback_is_shown_on_request(
     capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PARTITA_TRACEBACK", "1")
@@ -150,7 +150,7 @@ def test_a_traceback_is_shown_when_it_is_wanted(
     assert "in work" in capfd.readouterr().err
 
 
-def test_what_cannot_be_written_is_told(tmp_path: Path) -> None:
+def test_write_error_is_reported(tmp_path: Path) -> None:
     full = Path("/dev/full")
     if not full.exists():
         pytest.skip("this system has no device that is always full")
@@ -163,7 +163,7 @@ def test_what_cannot_be_written_is_told(tmp_path: Path) -> None:
     assert "Exception ignored" not in talk
 
 
-def test_a_reader_that_goes_away_is_no_error(tmp_path: Path) -> None:
+def test_closed_pipe_is_not_an_error(tmp_path: Path) -> None:
     process = started(tmp_path, MAIN, "formats")
     assert process.stdout is not None
     process.stdout.close()
@@ -173,7 +173,7 @@ def test_a_reader_that_goes_away_is_no_error(tmp_path: Path) -> None:
     assert process.returncode == 0
 
 
-WHILE_LOADING = """
+INTERRUPTED_IMPORT = """
 import sys
 class Interrupting:
     def find_spec(self, name, path=None, target=None):
@@ -186,15 +186,15 @@ main()
 
 
 @pytest.mark.parametrize("module", ["click", "partita.cli.threads", "sqlalchemy"])
-def test_an_interruption_while_modules_are_loaded_is_quiet(tmp_path: Path, module: str) -> None:
-    process = started(tmp_path, WHILE_LOADING.format(module=module), "threads")
+def test_ctrl_c_during_imports_prints_no_traceback(tmp_path: Path, module: str) -> None:
+    process = started(tmp_path, INTERRUPTED_IMPORT.format(module=module), "threads")
     output, talk = process.communicate(timeout=60)
     assert process.returncode == 130
     assert output == ""
     assert talk in ("", "partita: interrupted\n")
 
 
-UNHEARD = """
+INTERRUPTED_DESTRUCTOR = """
 import partita.__main__, partita.cli.main as it
 class Lamp:
     def __del__(self):
@@ -206,14 +206,14 @@ partita.__main__.main()
 """
 
 
-def test_an_interruption_where_no_error_is_passed_on_ends_it_too(tmp_path: Path) -> None:
-    process = started(tmp_path, UNHEARD, "threads")
+def test_ctrl_c_in_a_destructor_ends_the_process(tmp_path: Path) -> None:
+    process = started(tmp_path, INTERRUPTED_DESTRUCTOR, "threads")
     output, talk = process.communicate(timeout=60)
     assert (process.returncode, output, talk) == (130, "", "")
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="it is looked up in /proc what the process does")
-def test_an_import_that_waits_for_a_store_is_interrupted_and_leaves_no_process(tmp_path: Path) -> None:
+@pytest.mark.skipif(sys.platform != "linux", reason="requires /proc")
+def test_import_that_waits_for_a_lock_can_be_interrupted(tmp_path: Path) -> None:
     with_session(tmp_path)
     fill(str(tmp_path / "s.db"), lambda store: store.threads.count())
     with closing(sqlite3.connect(tmp_path / "s.db", isolation_level=None)) as other:
@@ -230,30 +230,30 @@ def test_an_import_that_waits_for_a_store_is_interrupted_and_leaves_no_process(t
                 process.kill()
             seconds = time.monotonic() - began
     assert (process.returncode, output, talk) == (130, "", "partita: interrupted\n")
-    assert seconds < 20  # the lock would have been waited for longer
+    assert seconds < 20  # the timeout for the lock is longer
     assert readers
-    while any(is_alive(int(reader)) for reader in readers):  # until they are gone, or the test takes too long
+    while any(is_alive(int(reader)) for reader in readers):  # until the timeout of the test
         time.sleep(0.02)
 
 
 def is_open(pid: int, path: Path) -> bool:
     """Whether a process has a file open."""
     for link in Path(f"/proc/{pid}/fd").iterdir():
-        with suppress(FileNotFoundError):  # it was closed just now
+        with suppress(FileNotFoundError):  # it was closed in between
             if link.readlink() == path:
                 return True
     return False
 
 
 def is_alive(pid: int) -> bool:
-    """Whether there is a process that has not ended."""
+    """Whether a process exists and has not ended."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except FileNotFoundError:
         return False
 
 
-def test_a_module_of_the_user_that_cannot_be_loaded_is_told_with_its_line(
+def test_error_in_a_user_module_is_reported_with_its_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)

@@ -1,4 +1,4 @@
-"""`partita export`: the files that the page shares, from the command line."""
+"""`partita export`."""
 
 import asyncio
 from collections.abc import Iterator
@@ -9,7 +9,7 @@ import httpx
 import pytest
 from click.testing import Result
 
-from partita.cli.export_files import Made, Wanted, file_name
+from partita.cli.export_files import ExportedFile, FileOptions, file_name
 from partita.formats.registry import all_formats
 from partita.server.app import asgi
 from partita.server.page.files import web_files
@@ -21,8 +21,8 @@ from partita.types.json import loads
 from partita.types.messages import AssistantMessage, ToolCallPart, UserMessage
 from partita.types.parts import ReasoningPart, TextOutput, TextPart
 from partita.types.threads import Thread
-from tests.cli.view_store import BUILD, CLOCK, OTHER, fill, on_terminal, partita, threads
-from tests.cli.view_threads import BEGAN
+from tests.cli.sample_store import BUILD, CLOCK, OTHER, add_threads, fill, on_terminal, partita
+from tests.cli.sample_threads import START
 from tests.converting import read_lines
 from tests.tables import each_row
 
@@ -31,9 +31,9 @@ DEPLOY = "deploy-1"
 RAW = b'{"line":1}\n\xff\x00 no text'
 
 
-async def more(store: Store) -> None:
-    """The threads of the other commands, one that tells a secret, and one id that two owners have."""
-    await threads(store)
+async def add_all(store: Store) -> None:
+    """Add the sample threads, a thread with secrets, and a thread id of two owners."""
+    await add_threads(store)
     await store.threads.create(DEPLOY, title=f"Deploy with {TOKEN}", agent="deployer")
     call = ToolCallPart(
         id="c1",
@@ -54,7 +54,7 @@ async def more(store: Store) -> None:
         thread_id=DEPLOY,
     )
     await store.runs.open(DEPLOY, id="r1", agent="deployer")
-    await store.logs.append("r1", [LogEntry(BEGAN, raw=RAW), LogEntry(BEGAN, raw=b"last\n")])
+    await store.logs.append("r1", [LogEntry(START, raw=RAW), LogEntry(START, raw=b"last\n")])
     await store.runs.finish("r1")
     for owner in ("ada", "bo"):
         await store.scoped(owner).threads.create("Shared/Id", title="Whose?", agent="twin")
@@ -64,13 +64,13 @@ async def more(store: Store) -> None:
 @pytest.fixture(scope="module")
 def store(tmp_path_factory: pytest.TempPathFactory) -> str:
     path = str(tmp_path_factory.mktemp("store") / "store.db")
-    fill(path, more)
+    fill(path, add_all)
     return path
 
 
 @pytest.fixture
 def reader(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """A reader of shared files, as a build leaves it."""
+    """A build of the web UI with a reader for shared files."""
     page = tmp_path_factory.mktemp("page")
     (page / "reader").mkdir()
     (page / "reader" / "reader.js").write_text("read();")
@@ -95,7 +95,7 @@ def refused(store: str, *arguments: str | Path) -> Result:
     return result
 
 
-# What is in a file
+# Content
 
 
 @pytest.mark.usefixtures("reader")
@@ -109,7 +109,7 @@ def refused(store: str, *arguments: str | Path) -> Result:
         "ui": {"format": "jsonl", "as": "ui"},
     }.items(),
 )
-def test_it_is_the_file_that_the_page_shares(store: str, name: str, body: dict[str, str]) -> None:
+def test_file_equals_the_file_that_the_server_shares(store: str, name: str, body: dict[str, str]) -> None:
     async def shared() -> bytes:
         async with open_store(store) as opened:
             app = asgi(store=opened)
@@ -119,9 +119,9 @@ def test_it_is_the_file_that_the_page_shares(store: str, name: str, body: dict[s
                     transport=httpx.ASGITransport(app=app), base_url="http://localhost"
                 ) as client,
             ):
-                answer = await client.post(f"/api/threads/{DEPLOY}/share", json=body)
-                assert answer.status_code == 200, answer.text
-                return answer.content
+                response = await client.post(f"/api/threads/{DEPLOY}/share", json=body)
+                assert response.status_code == 200, response.text
+                return response.content
 
     result = export(store, DEPLOY, "--format", name)
     assert result.stdout_bytes == asyncio.run(shared())
@@ -130,7 +130,7 @@ def test_it_is_the_file_that_the_page_shares(store: str, name: str, body: dict[s
     assert TOKEN not in result.stderr
 
 
-def test_what_is_left_out_and_replaced_is_told(store: str) -> None:
+def test_left_out_and_replaced_content_is_reported(store: str) -> None:
     result = export(
         store, DEPLOY, "--format", "jsonl", "--leave-out", "reasoning", "--leave-out", "tool-outputs",
         "--also", "Lighthouse",
@@ -140,24 +140,24 @@ def test_what_is_left_out_and_replaced_is_told(store: str) -> None:
     assert "Lighthouse" not in result.stdout
     assert "partita: left out reasoning, once\n" in result.stderr
     assert "partita: left out the output of a tool, once\n" in result.stderr
-    assert "by [redacted: custom 1], once, first at $[0].content.parts[0].text\n" in result.stderr
+    assert "with [redacted: custom 1], once, first at $[0].content.parts[0].text\n" in result.stderr
 
 
-def test_secrets_stay_when_that_is_wanted(store: str) -> None:
+def test_secrets_are_kept_with_no_redact(store: str) -> None:
     result = export(store, DEPLOY, "--no-redact", "--format", "jsonl")
     assert result.stdout.count(TOKEN) == 2
     assert result.stderr == ""
 
 
-def test_a_kind_that_is_named_is_found_besides_the_others(store: str) -> None:
-    usual = export(store, DEPLOY, "--format", "jsonl")
+def test_additional_kind_of_secret_is_replaced(store: str) -> None:
+    default = export(store, DEPLOY, "--format", "jsonl")
     more = export(store, DEPLOY, "--secret", "home", "--secret", "email", "--format", "jsonl")
     assert TOKEN not in more.stdout
-    assert more.stdout == usual.stdout.replace("/home/kari/", "/home/[redacted: user 1]/")
-    assert more.stdout != usual.stdout
+    assert more.stdout == default.stdout.replace("/home/kari/", "/home/[redacted: user 1]/")
+    assert more.stdout != default.stdout
 
 
-def test_a_branch_and_what_is_hidden(store: str) -> None:
+def test_branch_and_internal_messages_are_selected(store: str) -> None:
     def ids(*arguments: str) -> list[str]:
         lines = export(store, *arguments, "--format", "jsonl").stdout.splitlines()
         return [message.id for message in MESSAGES.read([loads(line) for line in lines])]
@@ -168,13 +168,13 @@ def test_a_branch_and_what_is_hidden(store: str) -> None:
     assert ids(DEPLOY, "--internal") == ["m1", "m2", "hidden"]
 
 
-def test_every_format_that_can_be_written(store: str, tmp_path: Path) -> None:
+def test_every_writable_format_is_exported(store: str, tmp_path: Path) -> None:
     for name in [name for name, one in all_formats().items() if one.dump is not None]:
         export(store, DEPLOY, "--format", name, "-o", tmp_path / name)
         assert read_lines((tmp_path / name).read_text(), name)
 
 
-def test_a_session_written_back_is_read_again(store: str, tmp_path: Path) -> None:
+def test_exported_session_can_be_read(store: str, tmp_path: Path) -> None:
     export(store, BUILD, "--format", "claude-code-log", "-o", tmp_path / "session.jsonl")
     result = partita(store, "convert", str(tmp_path / "session.jsonl"), "--to", "canonical")
     assert result.exit_code == 0, result.stderr
@@ -185,7 +185,7 @@ SESSION_FILES = {"claude-code": "~/.claude/projects/-srv-build/", "codex": "~/.c
 
 
 @each_row(("name", "place"), SESSION_FILES.items(), ids=SESSION_FILES)
-def test_a_session_file_has_the_known_folder_and_says_where_it_is_resumed(
+def test_session_file_has_the_project_folder_and_a_notice_how_to_resume_it(
     store: str, tmp_path: Path, name: str, place: str
 ) -> None:
     path = tmp_path / f"{name}.jsonl"
@@ -203,58 +203,58 @@ def test_a_session_file_has_the_known_folder_and_says_where_it_is_resumed(
     assert "The linker." in texts
 
 
-def test_losses_are_told_ten_and_how_many_more(store: str, tmp_path: Path) -> None:
+def test_at_most_ten_losses_are_printed(store: str, tmp_path: Path) -> None:
     result = export(store, CLOCK, "--format", "ui", "-o", tmp_path / "a.jsonl")
     lines = result.stderr.splitlines()
     assert all(line.startswith("partita: lost $[") for line in lines[:10])
-    told = loads(export(store, CLOCK, "--format", "ui", "-o", tmp_path / "b.jsonl", "--json").stdout)
-    assert lines[10] == f"partita: … and {len(told['losses']) - 10} more; -o FILE --json tells all"
-    assert told["file"] == str(tmp_path / "b.jsonl")
-    assert (told["thread"], told["messages"], told["format"]) == (CLOCK, 5, "ui")
-    assert told["bytes"] == (tmp_path / "b.jsonl").stat().st_size
+    report = loads(export(store, CLOCK, "--format", "ui", "-o", tmp_path / "b.jsonl", "--json").stdout)
+    assert lines[10] == f"partita: … and {len(report['losses']) - 10} more; -o FILE --json lists all"
+    assert report["file"] == str(tmp_path / "b.jsonl")
+    assert (report["thread"], report["messages"], report["format"]) == (CLOCK, 5, "ui")
+    assert report["bytes"] == (tmp_path / "b.jsonl").stat().st_size
 
 
-def test_raw_logs_byte_for_byte(store: str, tmp_path: Path) -> None:
+def test_raw_logs_are_exported_byte_for_byte(store: str, tmp_path: Path) -> None:
     result = export(store, DEPLOY, "--format", "raw")
     assert result.stdout_bytes == RAW + b"\nlast\n"
-    assert "secrets are not taken out" in result.stderr
+    assert "raw logs contain secrets" in result.stderr
     assert result.stdout_bytes == partita(store, "show", DEPLOY, "--raw").stdout_bytes
     assert "the store has no log of this thread" in export(store, BUILD, "--format", "raw").stderr
 
 
-def test_a_terminal_is_not_told_what_it_would_obey(store: str) -> None:
-    drawn = on_terminal(store, "export", DEPLOY)
-    assert "\\x1b[31mDone\\x1b[0m." in drawn
-    assert "\x1b[31m" not in drawn
+def test_output_on_a_terminal_is_escaped(store: str) -> None:
+    shown = on_terminal(store, "export", DEPLOY)
+    assert "\\x1b[31mDone\\x1b[0m." in shown
+    assert "\x1b[31m" not in shown
 
 
-# Where it goes
+# Files
 
 
 @pytest.mark.usefixtures("reader")
 @pytest.mark.parametrize(
-    ("ending", "start"),
+    ("suffix", "start"),
     [("html", "<!doctype html>"), ("md", "# The build"), ("jsonl", '{"role":'), ("json", "{")],
 )
-def test_the_ending_says_the_format(store: str, tmp_path: Path, ending: str, start: str) -> None:
-    path = tmp_path / "deep" / f"a.{ending}"
+def test_suffix_selects_the_format(store: str, tmp_path: Path, suffix: str, start: str) -> None:
+    path = tmp_path / "deep" / f"a.{suffix}"
     result = export(store, BUILD, "-o", path)
     assert path.read_text().startswith(start)
-    assert ending != "json" or "partita" in loads(path.read_text())
+    assert suffix != "json" or "partita" in loads(path.read_text())
     assert (result.stdout, result.stderr.splitlines()[-1][:16]) == ("", "partita: wrote /")
 
 
-def test_a_file_that_is_there_stays(store: str, tmp_path: Path) -> None:
+def test_existing_file_is_not_overwritten(store: str, tmp_path: Path) -> None:
     path = tmp_path / "a.md"
     path.write_text("mine")
-    assert "the file is there already" in refused(store, BUILD, "-o", path).stderr
+    assert "the file already exists" in refused(store, BUILD, "-o", path).stderr
     assert path.read_text() == "mine"
     export(store, BUILD, "-o", path, "--force")
     assert path.read_text().startswith("# The build is slow")
     assert [one.name for one in tmp_path.iterdir()] == ["a.md"]
 
 
-def test_many_threads_get_a_file_each_and_the_same_name_each_time(store: str, tmp_path: Path) -> None:
+def test_each_thread_has_a_file_with_a_stable_name(store: str, tmp_path: Path) -> None:
     result = export(store, "--all", "--format", "jsonl", "-o", tmp_path / "out")
     names = sorted(path.name for path in (tmp_path / "out").iterdir())
     assert len(names) == 6
@@ -272,7 +272,7 @@ def test_many_threads_get_a_file_each_and_the_same_name_each_time(store: str, tm
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == names
 
 
-def test_threads_by_what_they_are_or_by_name(store: str, tmp_path: Path) -> None:
+def test_threads_are_selected_by_filter_or_id(store: str, tmp_path: Path) -> None:
     def written(*arguments: str | Path) -> list[Any]:
         result = export(store, *arguments, "--json", "-o", tmp_path / str(len(list(tmp_path.iterdir()))))
         return sorted(loads(line)["thread"] for line in result.stdout.splitlines())
@@ -285,12 +285,12 @@ def test_threads_by_what_they_are_or_by_name(store: str, tmp_path: Path) -> None
     assert "no threads" in export(store, "--agent", "nobody", "-o", tmp_path / "none").stderr
 
 
-def test_one_of_many_that_fails_stops_no_other(store: str, tmp_path: Path) -> None:
+def test_failure_of_one_file_does_not_stop_the_others(store: str, tmp_path: Path) -> None:
     export(store, BUILD, "-o", f"{tmp_path}/")
     result = refused(store, "--agent", "codex", "-o", tmp_path, "--json")
-    told = {loads(line)["thread"]: loads(line) for line in result.stdout.splitlines()}
-    assert told[BUILD]["error"] == "the file is there already"
-    assert Path(told[OTHER]["file"]).exists()
+    reports = {loads(line)["thread"]: loads(line) for line in result.stdout.splitlines()}
+    assert reports[BUILD]["error"] == "the file already exists"
+    assert Path(reports[OTHER]["file"]).exists()
 
 
 @each_row(
@@ -304,39 +304,39 @@ def test_one_of_many_that_fails_stops_no_other(store: str, tmp_path: Path) -> No
         (Thread(id="x" * 300), "x" * 24 + "-"),
     ],
 )
-def test_names_hold_the_id_and_nothing_that_a_disk_would_mind(thread: Thread, end: str) -> None:
-    name = file_name(thread, Made(thread, Wanted("markdown", None, None, False), "title", "md", ()))
+def test_file_name_contains_the_id_and_only_safe_characters(thread: Thread, end: str) -> None:
+    name = file_name(ExportedFile(thread, FileOptions("markdown", None, None, False), "title", "md", ()))
     assert name.startswith(f"title-{end}" if end != "-" else "title-")
     assert len(name) < 120
     assert name.isascii()
     assert not set(name) & set("/\\:\0 ")
 
 
-def test_two_ids_never_share_a_name() -> None:
-    wanted = Wanted("markdown", None, None, False)
+def test_file_names_are_unique() -> None:
+    options = FileOptions("markdown", None, None, False)
     ids = ["a", "A", "a ", "a/", "a-", "a_", "ä", "", " ", "x" * 64, "x" * 65, "X" * 64]
     every = [Thread(id=one, resource_id=owner) for one in ids for owner in (None, "a", "A")]
-    names = {file_name(one, Made(one, wanted, "t", "md", ())).lower() for one in every}
+    names = {file_name(ExportedFile(one, options, "t", "md", ())).lower() for one in every}
     assert len(names) == len(every)
 
 
-# What is wrong
+# Errors
 
 
 @pytest.mark.parametrize(
-    ("arguments", "words"),
+    ("arguments", "message"),
     [
-        ([], "name threads, or choose them"),
-        ([BUILD, "--all"], "name threads, or choose them"),
-        (["--all"], "-o says where files go"),
-        ([BUILD, OTHER], "-o says where files go"),
-        ([BUILD, "--json"], "--json needs -o FILE"),
-        (["--all", "--branch", "m1", "-o", "x"], "--branch is of one thread"),
-        ([BUILD, "--leave-out", "nonsense"], "say one of reasoning, tool-outputs"),
-        ([BUILD, "--secret", "nonsense"], "say one of private-key"),
-        ([BUILD, "--no-redact", "--also", "x"], "--no-redact replaces nothing"),
-        ([BUILD, "--format", "raw", "--redact"], "nothing of it is replaced"),
-        ([BUILD, "--format", "raw", "--leave-out", "files"], "nothing of it is replaced"),
+        ([], "name threads, or select them"),
+        ([BUILD, "--all"], "name threads, or select them"),
+        (["--all"], "several threads require -o FOLDER"),
+        ([BUILD, OTHER], "several threads require -o FOLDER"),
+        ([BUILD, "--json"], "--json requires -o FILE"),
+        (["--all", "--branch", "m1", "-o", "x"], "--branch requires exactly one thread"),
+        ([BUILD, "--leave-out", "nonsense"], "use one of reasoning, tool-outputs"),
+        ([BUILD, "--secret", "nonsense"], "use one of private-key"),
+        ([BUILD, "--no-redact", "--also", "x"], "--no-redact cannot be used with"),
+        ([BUILD, "--format", "raw", "--redact"], "nothing can be replaced or left out"),
+        ([BUILD, "--format", "raw", "--leave-out", "files"], "nothing can be replaced or left out"),
         ([BUILD, "--format", "nonsense"], "no format 'nonsense'"),
         ([BUILD, "--format", "cherry"], "can be read but not written"),
         ([BUILD, "--branch", "nonsense"], "no message 'nonsense'"),
@@ -344,13 +344,13 @@ def test_two_ids_never_share_a_name() -> None:
         (["Shared/Id"], "name the owner with --resource"),
     ],
 )
-def test_what_cannot_be_done_is_told(store: str, arguments: list[str], words: str) -> None:
+def test_invalid_arguments_are_refused(store: str, arguments: list[str], message: str) -> None:
     result = refused(store, *arguments)
-    assert words in result.stderr
+    assert message in result.stderr
     assert result.stdout == ""
 
 
-def test_places_that_cannot_be_written_to(store: str, tmp_path: Path) -> None:
+def test_unwritable_target_is_reported(store: str, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("mine")
-    assert "this is no folder" in refused(store, "--all", "-o", tmp_path / "file").stderr
+    assert "not a folder" in refused(store, "--all", "-o", tmp_path / "file").stderr
     assert "cannot be written" in refused(store, BUILD, "-o", tmp_path / "file" / "a.md").stderr

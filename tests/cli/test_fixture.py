@@ -1,4 +1,4 @@
-"""`partita fixture`: a stored run becomes a file that tests replay, as a model and as an API."""
+"""`partita fixture`: recordings of stored runs, replayed as a model and as an API."""
 
 import asyncio
 from collections.abc import Callable
@@ -19,7 +19,7 @@ from partita.store.store import Store
 from partita.testing import RecordingError, Replay
 from partita.types.json import JsonObject, dumps, is_object, loads
 from partita.types.messages import AssistantMessage, text_of
-from tests.cli.view_store import fill, partita
+from tests.cli.sample_store import fill, partita
 from tests.runtime.replay.example_runs import SCRIPT, weather
 from tests.testing.fake_provider import fake_provider
 
@@ -38,19 +38,19 @@ def look(city: str) -> str:
 look.__name__ = "weather"
 
 
-def agent_of(model: AgentService, store: Store) -> Agent:
+def make_agent(model: AgentService, store: Store) -> Agent:
     return Agent(model, tools=[look], store=store, instructions="Be brief.")
 
 
 @pytest.fixture(scope="module")
 def store(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """One run with each model, each in a thread of its own."""
+    """A store with a run of each model, each in its own thread."""
 
     async def work(opened: Store) -> None:
         with fake_provider() as address:
             for name, make in MAKERS.items():
                 service = make(address)
-                agent = agent_of(service, opened)
+                agent = make_agent(service, opened)
                 await agent.run(name, QUESTION)
                 await service.aclose()
                 await agent.session.close()
@@ -68,7 +68,7 @@ def run_in(store: str, thread: str) -> str:
     return str(loads(line)["id"])
 
 
-def made(store: str, thread: str, folder: Path, *options: str) -> Recording:
+def record(store: str, thread: str, folder: Path, *options: str) -> Recording:
     path = folder / f"{thread}.json"
     result = partita(store, "fixture", run_in(store, thread), "-o", str(path), *options)
     assert result.exit_code == 0, result.stderr
@@ -76,8 +76,8 @@ def made(store: str, thread: str, folder: Path, *options: str) -> Recording:
 
 
 @pytest.mark.parametrize("name", MAKERS)
-def test_a_run_is_written_whole_and_without_its_secrets(store: str, tmp_path: Path, name: str) -> None:
-    recording = made(store, name, tmp_path)
+def test_recording_contains_the_run_without_secrets(store: str, tmp_path: Path, name: str) -> None:
+    recording = record(store, name, tmp_path)
     text = (tmp_path / f"{name}.json").read_text()
     assert "sk-test" not in text
     assert "[redacted: api key 1]" in text
@@ -92,13 +92,13 @@ def test_a_run_is_written_whole_and_without_its_secrets(store: str, tmp_path: Pa
 
 
 @pytest.mark.parametrize("name", MAKERS)
-def test_it_is_a_model_for_an_agent(store: str, tmp_path: Path, name: str) -> None:
-    made(store, name, tmp_path)
+def test_recording_serves_as_a_model(store: str, tmp_path: Path, name: str) -> None:
+    record(store, name, tmp_path)
 
     async def ask(question: str) -> AssistantMessage:
         with Replay(tmp_path) as replay:
             async with open_store("memory:") as opened:
-                agent = agent_of(replay.model(name), opened)
+                agent = make_agent(replay.model(name), opened)
                 try:
                     return await agent.run("t", question)
                 finally:
@@ -111,8 +111,8 @@ def test_it_is_a_model_for_an_agent(store: str, tmp_path: Path, name: str) -> No
 
 
 @pytest.mark.parametrize("name", MAKERS)
-def test_it_is_an_api(store: str, tmp_path: Path, name: str) -> None:
-    recording = made(store, name, tmp_path)
+def test_recording_serves_as_an_api(store: str, tmp_path: Path, name: str) -> None:
+    recording = record(store, name, tmp_path)
     with Replay(tmp_path) as replay:
         endpoint = replay.endpoint(name)
         for exchange in recording.exchanges:
@@ -123,10 +123,10 @@ def test_it_is_an_api(store: str, tmp_path: Path, name: str) -> None:
                 assert response.read() == b"".join(exchange.response.pieces)
 
 
-def test_a_run_without_an_api_serves_as_a_model_only(store: str, tmp_path: Path) -> None:
+def test_recording_of_a_run_without_an_api_serves_as_a_model_only(store: str, tmp_path: Path) -> None:
     path = tmp_path / "scripted.json"
     result = partita(store, "fixture", run_in(store, "scripted"), "-o", str(path))
-    assert "serves as a model only" in result.stderr
+    assert "usable as a model only" in result.stderr
     with Replay(tmp_path) as replay:
         with pytest.raises(RecordingError, match="as a model only"):
             replay.endpoint("scripted")
@@ -145,27 +145,27 @@ def test_a_run_without_an_api_serves_as_a_model_only(store: str, tmp_path: Path)
     assert text_of(asyncio.run(ask())) == "It is sunny in Oslo, and it will stay so."
 
 
-def test_to_stdout_and_what_was_done(store: str, tmp_path: Path) -> None:
+def test_recording_is_written_to_stdout_or_reported_as_json(store: str, tmp_path: Path) -> None:
     run = run_in(store, "openai")
     result = partita(store, "fixture", run, "--hide", "Bergen")
     assert result.exit_code == 0, result.output
     assert loads(result.stdout_bytes)["partita"] == "recording/1"
     assert "Bergen" not in result.stdout
-    assert "partita: 2 answers of run" in result.stderr
+    assert "partita: 2 responses of run" in result.stderr
     path = tmp_path / "new" / "one.json"
-    told: JsonObject = loads(partita(store, "fixture", run, "-o", str(path), "--json").stdout_bytes)
-    assert told["answers"] == 2
-    assert told["endpoint"] is True
-    assert told["file"] == str(path)
-    assert [one["mark"] for one in told["replaced"]] == ["[redacted: api key 1]"]
+    report: JsonObject = loads(partita(store, "fixture", run, "-o", str(path), "--json").stdout_bytes)
+    assert report["answers"] == 2
+    assert report["endpoint"] is True
+    assert report["file"] == str(path)
+    assert [one["mark"] for one in report["replaced"]] == ["[redacted: api key 1]"]
     assert partita(store, "fixture", run, "--json").exit_code == 2
 
 
-def test_another_file_is_left_alone(store: str, tmp_path: Path) -> None:
+def test_other_file_is_not_overwritten(store: str, tmp_path: Path) -> None:
     path = tmp_path / "notes.json"
     path.write_text("{}")
     result = partita(store, "fixture", "last", "-o", str(path))
     assert result.exit_code == 1
-    assert "is no recording" in result.stderr
+    assert "is not a recording" in result.stderr
     assert path.read_text() == "{}"
     assert partita(store, "fixture", "nonesuch").exit_code == 1

@@ -1,4 +1,4 @@
-"""`partita import`, as a person meets it."""
+"""`partita import` of rows, messages and demo data."""
 
 import asyncio
 from pathlib import Path
@@ -29,11 +29,11 @@ def run(*arguments: str) -> Result:
     return CliRunner().invoke(import_anything, list(arguments))
 
 
-def test_the_systems_are_those_that_the_store_knows() -> None:
+def test_systems_are_those_of_the_registry() -> None:
     assert set(NAMES) == set(SYSTEMS)
 
 
-def kept(store: str, thread: str, owner: str | None = None) -> int:
+def count_messages(store: str, thread: str, owner: str | None = None) -> int:
     async def count() -> int:
         async with open_store(store) as opened:
             return len(await said(opened, thread, owner))
@@ -41,7 +41,7 @@ def kept(store: str, thread: str, owner: str | None = None) -> int:
     return asyncio.run(count())
 
 
-def test_an_import_tells_what_it_did(store: str, hive: str) -> None:
+def test_import_prints_a_report(store: str, hive: str) -> None:
     result = run(hive, "--from", "mastra", "--store", store)
     assert result.exit_code == 0, result.output
     assert result.stdout.splitlines() == [
@@ -50,24 +50,24 @@ def test_an_import_tells_what_it_did(store: str, hive: str) -> None:
         "  messages          5  5 new, 0 changed, 0 unchanged",
     ]
     assert result.stderr == ""
-    assert kept(store, "t1") == 4
+    assert count_messages(store, "t1") == 4
     assert "0 new, 0 changed, 5 unchanged" in run(hive, "--from", "mastra", "--store", store).stdout
 
 
-def test_a_dry_run_says_so(store: str, hive: str) -> None:
+def test_dry_run_writes_nothing(store: str, hive: str) -> None:
     result = run(hive, "--from", "mastra", "--store", store, "--dry-run")
     assert result.exit_code == 0, result.output
     assert "5 new" in result.stdout
-    assert result.stdout.endswith("\nNothing was written: this was a dry run.\n")
+    assert result.stdout.endswith("\nDry run: nothing was written.\n")
     assert "5 new" in run(hive, "--from", "mastra", "--store", store).stdout
 
 
-def test_everything_goes_to_a_resource(store: str, hive: str) -> None:
+def test_owner_of_all_threads_can_be_set(store: str, hive: str) -> None:
     assert run(hive, "--from", "mastra", "--store", store, "--resource", "eve").exit_code == 0
-    assert kept(store, "t1", "eve") == 4
+    assert count_messages(store, "t1", "eve") == 4
 
 
-def test_failed_rows_and_losses_are_told(store: str, tmp_path: Path) -> None:
+def test_failed_rows_and_losses_are_reported(store: str, tmp_path: Path) -> None:
     rows = [
         mastra_message("good", 1),
         mastra_message("cut", 2, content='{"format":2,"parts":[{"type'),
@@ -76,22 +76,22 @@ def test_failed_rows_and_losses_are_told(store: str, tmp_path: Path) -> None:
     source = str(make_sqlite(tmp_path / "m.db", {"mastra_messages": rows}))
     result = run(source, "--from", "mastra", "--store", store)
     assert result.exit_code == 1
-    assert "1 threads without a row of their own, made from their messages:\n    t1\n" in result.stdout
-    assert "1 things could not be carried:\n    1 × " in result.stdout
+    assert "1 threads without a thread row, created from their messages:\n    t1\n" in result.stdout
+    assert "1 loss:\n    1 × " in result.stdout
     assert "12 rows failed:\n    mastra_messages bad-00: unknown role 'weather'" in result.stdout
     assert "bad-09" in result.stdout
     assert "bad-10" not in result.stdout
     assert "… and 2 more" in result.stdout
 
 
-def test_the_report_as_json(store: str, hive: str) -> None:
+def test_report_is_json_on_request(store: str, hive: str) -> None:
     result = run(hive, "--from", "mastra", "--store", store, "--json")
     report = loads(result.stdout_bytes)
     assert (report["system"], report["source"], report["rows"], report["new"]) == ("mastra", hive, 5, 5)
     assert (report["failures"], report["losses"], report["dryRun"]) == ([], [], False)
 
 
-def test_failures_as_json(store: str, tmp_path: Path) -> None:
+def test_json_report_lists_failures(store: str, tmp_path: Path) -> None:
     path = tmp_path / "rows.json"
     path.write_bytes(dumps([mastra_message("a", 1), mastra_message("b", 2, role="weather")]))
     result = run(str(path), "--from", "mastra", "--store", store, "--json")
@@ -100,35 +100,35 @@ def test_failures_as_json(store: str, tmp_path: Path) -> None:
     assert [(one["table"], one["id"]) for one in report["failures"]] == [("mastra_messages", "b")]
 
 
-def test_what_is_no_source_is_an_error(store: str, tmp_path: Path) -> None:
+def test_missing_source_is_an_error(store: str, tmp_path: Path) -> None:
     result = run(str(tmp_path / "gone.db"), "--from", "mastra", "--store", store)
     assert isinstance(result.exception, PartitaError)
     assert "No such file" in result.exception.what
 
 
-def test_a_system_nobody_knows_is_refused(hive: str) -> None:
+def test_unknown_system_is_refused(hive: str) -> None:
     result = run(hive, "--from", "elsewhere")
     assert result.exit_code == 2
     for name in SYSTEMS:
         assert name in result.stderr
 
 
-def test_the_help_has_examples() -> None:
+def test_help_has_examples() -> None:
     assert "partita import mastra.db --from mastra --dry-run" in run("--help").stdout
 
 
-def test_the_examples_are_brought_in_once(store: str) -> None:
+def test_demo_data_is_imported_once(store: str) -> None:
     first = run("--demo", "--store", store)
     assert (first.exit_code, first.stdout.split()[:2]) == (0, ["threads", "7"]), first.output
     again = run("--demo", "--store", store, "--json")
     assert loads(again.stdout) == {"threads": 7}
     lamp = "7c1f4c5e-2f0a-4d0b-9a52-6b1d2f7c9e10"
-    assert kept(store, lamp) == 12
+    assert count_messages(store, lamp) == 12
 
 
-def test_the_examples_come_alone(store: str, hive: str) -> None:
+def test_demo_cannot_be_combined_with_a_source(store: str, hive: str) -> None:
     result = run(hive, "--demo", "--store", store)
-    assert (result.exit_code, "only --store and --json fit" in result.output) == (2, True)
+    assert (result.exit_code, "only be combined with --store and --json" in result.output) == (2, True)
 
 
 ROWS: list[JsonObject] = [
@@ -173,23 +173,23 @@ def lines(path: Path, rows: list[JsonObject]) -> str:
     return str(path)
 
 
-def test_messages_of_any_format_go_to_the_threads_that_a_column_names(store: str, tmp_path: Path) -> None:
-    asked = (lines(tmp_path / "chats.jsonl", ROWS), "--from", "ai-sdk-ui-v5", "--store", store)
-    planned = run(*asked, "--thread-by", "chatId", "--dry-run", "--json")
+def test_messages_are_imported_into_the_threads_that_a_field_names(store: str, tmp_path: Path) -> None:
+    arguments = (lines(tmp_path / "chats.jsonl", ROWS), "--from", "ai-sdk-ui-v5", "--store", store)
+    planned = run(*arguments, "--thread-by", "chatId", "--dry-run", "--json")
     assert loads(planned.stdout)["new"] == 3
     with pytest.raises(PartitaError, match="no thread '7'"):
-        kept(store, "7")
-    told = run(*asked, "--thread-by", "chatId").stdout.splitlines()
-    assert told[1:] == [
+        count_messages(store, "7")
+    report = run(*arguments, "--thread-by", "chatId").stdout.splitlines()
+    assert report[1:] == [
         "  threads           2  2 new",
         "  messages          3  3 new, 0 changed, 0 unchanged",
     ]
-    assert (kept(store, "7"), kept(store, "8")) == (2, 1)
-    again = run(*asked, "--thread-by", "chatId")
+    assert (count_messages(store, "7"), count_messages(store, "8")) == (2, 1)
+    again = run(*arguments, "--thread-by", "chatId")
     assert "0 new, 0 changed, 3 unchanged" in again.stdout
 
 
-def test_a_result_goes_to_its_call_and_what_followed_it_follows_the_call(store: str, tmp_path: Path) -> None:
+def test_tool_result_is_merged_into_its_call(store: str, tmp_path: Path) -> None:
     source = lines(tmp_path / "old.jsonl", LEGACY)
     with pytest.warns(DeprecationWarning, match="LegacyMessage"):
         assert run(source, "--from", "legacy", "--thread", "t1", "--store", store).exit_code == 0
@@ -201,24 +201,28 @@ def test_a_result_goes_to_its_call_and_what_followed_it_follows_the_call(store: 
     assert asyncio.run(read()) == [("m1", None), ("m2", "m1"), ("m4", "m2")]
 
 
-UNFIT = {
+INVALID = {
     "no thread": (ROWS[:2], ["--from", "ui"], "does not name its thread"),
-    "no such column": (ROWS[:2], ["--from", "ui", "--thread-by", "room"], "there is no 'room' in it"),
-    "an id twice": (ROWS, ["--from", "ui", "--thread", "t"], "have the id 'm1'"),
-    "a stream": (ROWS, ["--from", "ai-sdk-data-stream-v4", "--thread", "t"], "is a stream, not messages"),
+    "a missing field": (ROWS[:2], ["--from", "ui", "--thread-by", "room"], "there is no 'room' in it"),
+    "a duplicate id": (ROWS, ["--from", "ui", "--thread", "t"], "have the id 'm1'"),
+    "a stream": (
+        ROWS,
+        ["--from", "ai-sdk-data-stream-v4", "--thread", "t"],
+        "is a format of streams, not of messages",
+    ),
 }
 
 
-@pytest.mark.parametrize(("rows", "arguments", "words"), UNFIT.values(), ids=UNFIT)
-def test_messages_that_do_not_fit_are_refused(
-    store: str, tmp_path: Path, rows: list[JsonObject], arguments: list[str], words: str
+@pytest.mark.parametrize(("rows", "arguments", "message"), INVALID.values(), ids=INVALID)
+def test_invalid_messages_are_refused(
+    store: str, tmp_path: Path, rows: list[JsonObject], arguments: list[str], message: str
 ) -> None:
     result = run(lines(tmp_path / "rows.jsonl", rows), *arguments, "--store", store)
     assert result.exit_code == 1
-    assert words in str(result.exception)
+    assert message in str(result.exception)
 
 
-def test_a_file_that_is_not_there_is_told(store: str, tmp_path: Path) -> None:
+def test_missing_file_is_reported(store: str, tmp_path: Path) -> None:
     result = run(str(tmp_path / "nowhere.jsonl"), "--from", "ui", "--thread", "t", "--store", store)
     assert "No such file" in str(result.exception)
 
@@ -228,28 +232,28 @@ def owned(name: str, owner: str, *, thread: str = "threadId", resource: str = "r
     return {"id": name, "role": "user", thread: "t1", resource: owner, "content": content}
 
 
-ANOTHER_CASE = {"thread": "thread_id", "resource": "resource_id"}
+SNAKE_CASE = {"thread": "thread_id", "resource": "resource_id"}
 
 
 @pytest.mark.parametrize("format", ["canonical", "mastra-v2"])
 def test_messages_belong_to_the_owner_that_they_name(tmp_path: Path, store: str, format: str) -> None:
-    rows = [owned("m1", "ada"), owned("m2", "ada", **ANOTHER_CASE), owned("m1", "bo"), owned("m2", "bo")]
+    rows = [owned("m1", "ada"), owned("m2", "ada", **SNAKE_CASE), owned("m1", "bo"), owned("m2", "bo")]
     path = tmp_path / "owned.jsonl"
     path.write_bytes(b"\n".join(map(dumps, rows)))
     result = run(str(path), "--from", format, "--store", store)
     assert result.exit_code == 0, result.output
     assert "threads           2  2 new" in result.stdout
-    assert (kept(store, "t1", "ada"), kept(store, "t1", "bo")) == (2, 2)
+    assert (count_messages(store, "t1", "ada"), count_messages(store, "t1", "bo")) == (2, 2)
     assert "0 new, 0 changed, 4 unchanged" in run(str(path), "--from", format, "--store", store).stdout
 
 
 @pytest.mark.parametrize("format", ["canonical", "mastra-v2"])
-def test_another_owner_can_be_given_to_all(tmp_path: Path, store: str, format: str) -> None:
+def test_owner_of_messages_can_be_overridden(tmp_path: Path, store: str, format: str) -> None:
     path = tmp_path / "owned.jsonl"
     path.write_bytes(b"\n".join(map(dumps, [owned("m1", "ada"), owned("m2", "bo")])))
     result = run(str(path), "--from", format, "--store", store, "--resource", "cy")
     assert result.exit_code == 0, result.output
-    assert kept(store, "t1", "cy") == 2
+    assert count_messages(store, "t1", "cy") == 2
 
     async def threads() -> list[str | None]:
         async with open_store(store) as opened:

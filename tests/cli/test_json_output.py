@@ -1,4 +1,4 @@
-"""`--json` wherever a program might read what is printed."""
+"""The option `--json`."""
 
 import click
 import pytest
@@ -6,7 +6,7 @@ from click.testing import CliRunner, Result
 
 from partita.cli.main import COMMANDS, cli
 from partita.types.json import Json, loads
-from tests.cli.view_store import CLOCK, fill, threads
+from tests.cli.sample_store import CLOCK, add_threads, fill
 
 WITHOUT = {
     "completion": "it prints a script",
@@ -15,8 +15,8 @@ WITHOUT = {
     "config trust": "it prints one sentence",
     "hook": "it prints nothing",
     "keys revoke": "it prints nothing",
-    "mcp": "it speaks JSON already",
-    "serve": "it serves",
+    "mcp": "its protocol is JSON",
+    "serve": "it is a server",
     "tour": "it is for people",
 }
 
@@ -37,7 +37,7 @@ def commands() -> dict[str, click.Command]:
 @pytest.fixture(scope="module")
 def store(tmp_path_factory: pytest.TempPathFactory) -> str:
     path = str(tmp_path_factory.mktemp("json") / "store.db")
-    fill(path, threads)
+    fill(path, add_threads)
     return path
 
 
@@ -45,14 +45,14 @@ def partita(*arguments: str) -> Result:
     return CliRunner().invoke(cli, list(arguments))
 
 
-def test_every_command_has_it_or_a_reason_not_to() -> None:
+def test_commands_have_a_json_option_or_are_listed() -> None:
     having = {
         name for name, command in commands().items() if any("--json" in one.opts for one in command.params)
     }
     assert commands().keys() - having == WITHOUT.keys()
 
 
-def test_formats_say_what_can_be_done_with_them() -> None:
+def test_formats_list_their_abilities() -> None:
     rows: list[Json] = [loads(line) for line in partita("formats", "--json").stdout_bytes.splitlines()]
     by_name = {row["name"]: row for row in rows}
     assert by_name["ai-sdk-ui-v7"] == {
@@ -67,7 +67,7 @@ def test_formats_say_what_can_be_done_with_them() -> None:
     assert by_name["anthropic"]["streamed"] is True
 
 
-def test_a_fork_is_told_whole(store: str) -> None:
+def test_fork_prints_the_new_thread(store: str) -> None:
     result = partita("fork", CLOCK, "1", "--title", "Again", "--json", "--store", store)
     thread: Json = loads(result.stdout_bytes)
     assert thread["title"] == "Again"
@@ -75,10 +75,10 @@ def test_a_fork_is_told_whole(store: str) -> None:
     assert partita("show", thread["id"], "--json", "--store", store).exit_code == 0
 
 
-def test_a_key_is_told_with_what_is_known_of_it(store: str) -> None:
-    made: Json = loads(
+def test_created_key_is_printed_with_its_details(store: str) -> None:
+    created: Json = loads(
         partita("keys", "create", "--resource", "ada", "--json", "--store", store).stdout_bytes
     )
-    assert made["key"].startswith("pk_")
+    assert created["key"].startswith("pk_")
     listed: Json = loads(partita("keys", "list", "--json", "--store", store).stdout_bytes)
-    assert made == {**listed, "key": made["key"]}
+    assert created == {**listed, "key": created["key"]}

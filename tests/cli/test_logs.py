@@ -1,4 +1,4 @@
-"""`partita import` of logs, `partita watch` and `partita hook`, as a person or an agent meets them."""
+"""`partita import` of logs, `partita watch` and `partita hook`."""
 
 import asyncio
 import json
@@ -18,7 +18,7 @@ from partita.store.values import RunFilter
 from partita.types.json import JsonObject, loads
 from tests.importers.log_files import SESSION, gardening
 
-PATIENCE = 40.0  # less than it takes until all is looked at again
+PATIENCE = 40.0  # shorter than the interval in which all files are checked
 
 
 @pytest.fixture
@@ -26,49 +26,49 @@ def store(tmp_path: Path) -> str:
     return str(tmp_path / "store.db")
 
 
-def bring_in(*arguments: str, **environment: str) -> Result:
+def import_logs(*arguments: str, **environment: str) -> Result:
     return CliRunner().invoke(import_anything, [*arguments, "--workers", "1"], env=environment)
 
 
-def test_an_import_tells_what_it_did_and_again_that_nothing_is_new(store: str, tmp_path: Path) -> None:
+def test_import_reports_changes_and_a_repeated_import_none(store: str, tmp_path: Path) -> None:
     path = str(gardening().write(tmp_path / "logs"))
     first = CliRunner().invoke(import_anything, [path, "--store", store])
     assert first.exit_code == 0, first.output
-    assert "1 with news" in first.output
+    assert "1 changed" in first.output
     assert "6 new, 0 changed, 0 unchanged" in first.output
-    again = bring_in(path, "--store", store)
-    assert "0 with news" in again.output
+    again = import_logs(path, "--store", store)
+    assert "0 changed, 0.0 MB" in again.output
 
 
-def test_without_paths_the_places_of_agents_are_searched(store: str, tmp_path: Path) -> None:
+def test_folders_of_agents_are_searched_without_paths(store: str, tmp_path: Path) -> None:
     home = tmp_path / "home"
     gardening().write(home / ".claude" / "projects" / "-work-garden")
     plain = {"HOME": str(home), "CLAUDE_CONFIG_DIR": "", "CODEX_HOME": "", "XDG_DATA_HOME": ""}
-    result = bring_in("--store", store, "--json", **plain)
+    result = import_logs("--store", store, "--json", **plain)
     report = loads(result.output)
     assert (report["files"], report["threads"]["new"], report["messages"]["new"]) == (1, 1, 6)
-    nothing = bring_in("--store", store, "--agent", "codex", **plain)
+    nothing = import_logs("--store", store, "--agent", "codex", **plain)
     assert "No logs of agents were found." in nothing.output
 
 
-def test_what_is_broken_is_listed_with_its_lines(store: str, tmp_path: Path) -> None:
+def test_damaged_lines_and_missing_files_are_reported(store: str, tmp_path: Path) -> None:
     path = gardening().write(tmp_path / "logs")
     lines = path.read_bytes().splitlines(keepends=True)
     path.write_bytes(b"".join([*lines[:3], b"{broken\n", *lines[3:]]))
-    result = bring_in(str(path), str(tmp_path / "nowhere.jsonl"), "--store", store)
+    result = import_logs(str(path), str(tmp_path / "nowhere.jsonl"), "--store", store)
     assert result.exit_code == 1
     assert "line 4" in result.output
     assert "nowhere.jsonl: no such file or folder" in result.output
     assert "6 new" in result.output
 
 
-def test_damage_to_a_session_is_listed_with_its_lines(store: str, tmp_path: Path) -> None:
+def test_damage_to_the_tree_of_a_session_is_reported_with_lines(store: str, tmp_path: Path) -> None:
     path = gardening().write(tmp_path / "logs")
     lines = path.read_bytes().splitlines(keepends=True)
     uuid, parent = (json.loads(lines[1])[name] for name in ("uuid", "parentUuid"))
     lines[1] = lines[1].replace(f'"{parent}"'.encode(), b'"gone"')
     path.write_bytes(b"".join([*lines, lines[2], lines[-1][:-30]]))
-    result = bring_in(str(path), "--store", store)
+    result = import_logs(str(path), "--store", store)
     assert result.exit_code == 0, result.output
     again = json.loads(lines[2])["uuid"]
     assert f"missing parent: gone, the parent of {uuid} (once, line 2)" in result.output
@@ -77,35 +77,35 @@ def test_damage_to_a_session_is_listed_with_its_lines(store: str, tmp_path: Path
 
 
 @pytest.mark.parametrize("name", ["notes.jsonl", "export.json", f"{SESSION}.jsonl"])
-def test_an_empty_file_is_no_failure(store: str, tmp_path: Path, name: str) -> None:
+def test_empty_file_is_not_an_error(store: str, tmp_path: Path, name: str) -> None:
     (tmp_path / name).write_bytes(b"")
-    result = bring_in(str(tmp_path / name), "--store", store)
+    result = import_logs(str(tmp_path / name), "--store", store)
     assert (result.exit_code, "could not" in result.output) == (0, False)
 
 
-MISUSED = {
-    "a dry run of logs": (["--dry-run"], "are for rows"),
-    "two sources of rows": (["a", "b", "--from", "mastra"], "name one source"),
-    "an agent nobody knows": (["--agent", "hal"], "no agent 'hal'"),
+INVALID = {
+    "a dry run of logs": (["--dry-run"], "require --from"),
+    "two sources of rows": (["a", "b", "--from", "mastra"], "exactly one source"),
+    "an unknown agent": (["--agent", "hal"], "unknown agent 'hal'"),
 }
 
 
-@pytest.mark.parametrize(("arguments", "words"), MISUSED.values(), ids=MISUSED)
-def test_misuse_is_told(store: str, arguments: list[str], words: str) -> None:
-    result = bring_in(*arguments, "--store", store)
-    assert (result.exit_code, words in result.output) == (2, True)
+@pytest.mark.parametrize(("arguments", "message"), INVALID.values(), ids=INVALID)
+def test_invalid_arguments_are_refused(store: str, arguments: list[str], message: str) -> None:
+    result = import_logs(*arguments, "--store", store)
+    assert (result.exit_code, message in result.output) == (2, True)
 
 
-def test_a_hook_stores_the_session_that_it_names(store: str, tmp_path: Path) -> None:
+def test_hook_imports_the_session(store: str, tmp_path: Path) -> None:
     path = gardening().write(tmp_path / "logs")
-    told = json.dumps({"session_id": SESSION, "transcript_path": str(path), "hook_event_name": "Stop"})
-    result = CliRunner().invoke(hook, ["claude-code", "--store", store], input=told)
+    notice = json.dumps({"session_id": SESSION, "transcript_path": str(path), "hook_event_name": "Stop"})
+    result = CliRunner().invoke(hook, ["claude-code", "--store", store], input=notice)
     assert (result.exit_code, result.output) == (0, "")
-    assert "0 with news" in bring_in(str(path), "--store", store).output
+    assert "0 changed, 0.0 MB" in import_logs(str(path), "--store", store).output
 
 
 def statuses(store: str, thread_id: str) -> list[str]:
-    """The runs of a thread, the oldest first."""
+    """Return the statuses of the runs of a thread, oldest first."""
 
     async def read() -> list[str]:
         async with partita.open_store(store) as opened:
@@ -124,15 +124,15 @@ EVENTS = {
 
 @pytest.mark.parametrize(("event", "status"), EVENTS.values(), ids=EVENTS)
 @pytest.mark.parametrize("imported", [False, True], ids=["new", "imported before"])
-def test_a_hook_of_an_agent_that_has_finished_completes_its_run(
+def test_hook_completes_the_run_when_a_turn_ends(
     store: str, tmp_path: Path, imported: bool, event: str, status: str
 ) -> None:
     path = gardening().write(tmp_path / "logs")
     if imported:
-        bring_in(str(path), "--store", store)
+        import_logs(str(path), "--store", store)
         assert statuses(store, SESSION) == ["completed", "running"]
-    told = json.dumps({"transcript_path": str(path), "hook_event_name": event})
-    result = CliRunner().invoke(hook, ["claude-code", "--store", store, "--strict"], input=told)
+    notice = json.dumps({"transcript_path": str(path), "hook_event_name": event})
+    result = CliRunner().invoke(hook, ["claude-code", "--store", store, "--strict"], input=notice)
     assert result.exit_code == 0, result.output
     assert statuses(store, SESSION) == ["completed", status]
 
@@ -160,7 +160,7 @@ def codex_session(home: Path) -> Path:
     return path
 
 
-def test_codex_names_its_thread_in_an_argument(store: str, tmp_path: Path) -> None:
+def test_codex_hook_names_its_thread_in_an_argument(store: str, tmp_path: Path) -> None:
     codex_session(tmp_path / "codex")
     notice = {
         "type": "agent-turn-complete",
@@ -170,18 +170,18 @@ def test_codex_names_its_thread_in_an_argument(store: str, tmp_path: Path) -> No
         "input-messages": ["Which beds need water?"],
         "last-assistant-message": "The north bed.",
     }
-    places = {"CODEX_HOME": str(tmp_path / "codex")}
+    environment = {"CODEX_HOME": str(tmp_path / "codex")}
     arguments = ["codex", "--store", store, "--strict", json.dumps(notice)]
-    result = CliRunner().invoke(hook, arguments, env=places)
+    result = CliRunner().invoke(hook, arguments, env=environment)
     assert (result.exit_code, result.output) == (0, "")
     assert set(statuses(store, THREAD)) == {"completed"}
     unknown = json.dumps({**notice, "thread-id": THREAD.replace("0", "1")})
-    failed = CliRunner().invoke(hook, [*arguments[:-1], unknown], env=places)
-    assert (failed.exit_code, "no log of session" in failed.output) == (1, True)
+    failed = CliRunner().invoke(hook, [*arguments[:-1], unknown], env=environment)
+    assert (failed.exit_code, "there is no log of session" in failed.output) == (1, True)
 
 
 @pytest.mark.parametrize("named", ["transcript_path", "session_id"])
-def test_gemini_cli_names_its_session_on_standard_input(store: str, tmp_path: Path, named: str) -> None:
+def test_gemini_cli_hook_names_its_session_on_standard_input(store: str, tmp_path: Path, named: str) -> None:
     session = "7d5a1f0c-0000-4000-8000-000000000001"
     path = tmp_path / ".gemini" / "tmp" / "garden" / "chats" / "session-2026-03-02T09-00-7d5a1f0c.json"
     path.parent.mkdir(parents=True)
@@ -191,13 +191,13 @@ def test_gemini_cli_names_its_session_on_standard_input(store: str, tmp_path: Pa
     ]
     head = {"sessionId": session, "projectHash": "garden", "startTime": "2026-03-02T09:00:00.000Z"}
     path.write_text(json.dumps({**head, "messages": messages}))
-    told = {"session_id": session, "transcript_path": "", "hook_event_name": "AfterAgent", "cwd": "/"}
+    notice = {"session_id": session, "transcript_path": "", "hook_event_name": "AfterAgent", "cwd": "/"}
     if named == "transcript_path":
-        told[named] = str(path)
+        notice[named] = str(path)
     result = CliRunner().invoke(
         hook,
         ["gemini-cli", "--store", store, "--strict"],
-        input=json.dumps(told),
+        input=json.dumps(notice),
         env={"GEMINI_CLI_HOME": str(tmp_path)},
     )
     assert (result.exit_code, result.output) == (0, "")
@@ -205,21 +205,21 @@ def test_gemini_cli_names_its_session_on_standard_input(store: str, tmp_path: Pa
 
 
 @pytest.mark.parametrize(("options", "code"), [((), 0), (("--strict",), 1)], ids=["lenient", "strict"])
-def test_a_hook_that_fails_does_not_stop_the_agent(store: str, options: tuple[str, ...], code: int) -> None:
+def test_failed_hook_exits_with_0_unless_strict(store: str, options: tuple[str, ...], code: int) -> None:
     result = CliRunner().invoke(hook, ["claude-code", "--store", store, *options], input="no JSON")
     assert (result.exit_code, "names no session" in result.output) == (code, True)
 
 
-def test_watching_brings_in_new_lines_until_it_is_stopped(store: str, tmp_path: Path) -> None:
-    talk = gardening()
+def test_watch_imports_new_lines_until_stopped(store: str, tmp_path: Path) -> None:
+    session = gardening()
     path = tmp_path / "logs" / f"{SESSION}.jsonl"
     path.parent.mkdir()
-    path.write_bytes(b"".join(talk.lines().splitlines(keepends=True)[:4]))
+    path.write_bytes(b"".join(session.lines().splitlines(keepends=True)[:4]))
     command = [sys.executable, "-c", "from partita.cli.main import main; main()", "watch", str(path.parent)]
     with subprocess.Popen([*command, "--store", store, "--json"], stdout=subprocess.PIPE) as watching:
         assert watching.stdout is not None
         assert loads(watching.stdout.readline())["messages"]["new"] == 3
-        talk.append(path, 4)
+        session.append(path, 4)
         new, end = 0, time.monotonic() + PATIENCE
         while new < 3 and time.monotonic() < end:
             new += loads(watching.stdout.readline())["messages"]["new"]

@@ -11,7 +11,7 @@ from click.testing import CliRunner, Result
 
 from partita.cli.main import cli
 from partita.types.json import JsonObject, dumps, loads
-from tests.cli.view_store import CLOCK, fill, threads
+from tests.cli.sample_store import CLOCK, add_threads, fill
 
 # `stdio_client` keeps the standard error of the time of its import, and `CliRunner` closes its own.
 with contextlib.redirect_stderr(sys.__stderr__):
@@ -37,7 +37,7 @@ def call(id: int, tool: str, **arguments: object) -> JsonObject:
 @pytest.fixture(scope="module")
 def store(tmp_path_factory: pytest.TempPathFactory) -> str:
     path = str(tmp_path_factory.mktemp("store") / "store.db")
-    fill(path, threads)
+    fill(path, add_threads)
     return path
 
 

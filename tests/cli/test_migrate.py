@@ -1,4 +1,4 @@
-"""`partita migrate`, as a person meets it."""
+"""`partita migrate`."""
 
 import asyncio
 from collections.abc import Mapping
@@ -38,8 +38,8 @@ def run(*arguments: str) -> Result:
     return CliRunner().invoke(migrate, list(arguments))
 
 
-def test_a_dry_run_shows_what_would_be_done(store: str) -> None:
-    for _ in range(2):  # and nothing is done
+def test_dry_run_shows_changes_and_writes_nothing(store: str) -> None:
+    for _ in range(2):  # the second result shows that the first run changed nothing
         result = run("--store", store, "--dry-run")
         assert result.exit_code == 0, result.output
         assert "would change" in result.stdout
@@ -47,7 +47,7 @@ def test_a_dry_run_shows_what_would_be_done(store: str) -> None:
         assert """after   {"parts":[{"type":"text","text":"Is the library open?"}]""" in result.stdout
 
 
-def test_a_run_tells_what_it_did(store: str) -> None:
+def test_migration_prints_a_report(store: str) -> None:
     result = run("--store", store)
     assert result.exit_code == 0, result.output
     lines = {line.split()[0]: line.split()[1:6] for line in result.stdout.splitlines()[1:4]}
@@ -60,7 +60,7 @@ def test_a_run_tells_what_it_did(store: str) -> None:
     assert run("--store", store, "--again").stdout.splitlines()[1].split()[3] == "0"
 
 
-def test_one_alone_and_the_list(store: str) -> None:
+def test_single_migration_is_run_and_listed_as_done(store: str) -> None:
     assert run("--store", store, "--only", "network-strings").exit_code == 0
     listed = run("--store", store, "--list").stdout.splitlines()
     assert [line.split()[:2] for line in listed[1:]] == [
@@ -71,7 +71,7 @@ def test_one_alone_and_the_list(store: str) -> None:
     ]
 
 
-def test_json_for_programs(store: str) -> None:
+def test_report_is_json_on_request(store: str) -> None:
     reports = loads(run("--store", store, "--json").stdout_bytes)
     assert [(report["name"], report["changed"]) for report in reports] == [
         ("plain-text", 1),
@@ -81,20 +81,20 @@ def test_json_for_programs(store: str) -> None:
     ]
 
 
-def test_what_fails_is_named_and_the_exit_code_says_so(tmp_path: Path) -> None:
+def test_exit_code_is_1_if_a_message_fails(tmp_path: Path) -> None:
     store = filled(tmp_path, {"cut": ("assistant", '{"format":2,"parts":[{')})
     result = run("--store", store)
     assert result.exit_code == 1
     assert "t1 / cut: the content is damaged" in result.stdout
 
 
-def test_a_name_that_is_none_is_refused(store: str) -> None:
+def test_unknown_migration_is_refused(store: str) -> None:
     result = run("--store", store, "--only", "nonsense")
     assert "nonsense" in str(result.exception)
 
 
 @pytest.mark.parametrize("option", ["--rate=0", "--batch-size=0"])
-def test_numbers_that_make_no_sense_are_refused(store: str, option: str) -> None:
+def test_invalid_numbers_are_refused(store: str, option: str) -> None:
     assert run("--store", store, option).exit_code == 2
 
 

@@ -1,15 +1,15 @@
-"""`partita search`, as a person or a pipe meets it."""
+"""`partita search`."""
 
 import pytest
 
 from partita.types.json import JsonObject, loads
-from tests.cli.view_store import BUILD, CLOCK, fill, on_terminal, partita, threads
+from tests.cli.sample_store import BUILD, CLOCK, add_threads, fill, on_terminal, partita
 
 
 @pytest.fixture(scope="module")
 def store(tmp_path_factory: pytest.TempPathFactory) -> str:
     path = str(tmp_path_factory.mktemp("store") / "store.db")
-    fill(path, threads)
+    fill(path, add_threads)
     return path
 
 
@@ -19,7 +19,7 @@ def hits(store: str, *arguments: str) -> list[JsonObject]:
     return [loads(line) for line in result.stdout.splitlines()]
 
 
-def test_hits_with_their_passages(store: str) -> None:
+def test_hit_has_thread_message_and_snippet(store: str) -> None:
     assert (
         partita(store, "search", "linker").stdout
         == f"""\
@@ -30,19 +30,19 @@ def test_hits_with_their_passages(store: str) -> None:
     )
 
 
-def test_hits_of_one_thread_stand_together(store: str) -> None:
+def test_hits_of_a_thread_are_grouped(store: str) -> None:
     shown = partita(store, "search", "clock", "test").stdout
     assert shown.count(CLOCK) == 1
     assert "    Fix the flaky **clock** **test**\n  #" in shown
 
 
-def test_colours_and_short_ids_on_a_terminal(store: str) -> None:
+def test_terminal_output_has_colours_and_short_ids(store: str) -> None:
     shown = on_terminal(store, "search", "linker")
     assert "\x1b[33m0198a3c2-9\x1b[0m" in shown
     assert "The \x1b[1;35mlinker\x1b[0m." in shown
 
 
-def test_nothing_found(store: str) -> None:
+def test_exit_code_is_1_if_nothing_is_found(store: str) -> None:
     result = partita(store, "search", "zebra", "crossing")
     assert (result.exit_code, result.stdout) == (1, "")
     assert "nothing found" in result.stderr
@@ -63,31 +63,31 @@ FILTERS: dict[str, tuple[list[str], set[str | None]]] = {
 
 
 @pytest.mark.parametrize(("arguments", "roles"), FILTERS.values(), ids=FILTERS)
-def test_filters(store: str, arguments: list[str], roles: set[str | None]) -> None:
+def test_filters_select_messages(store: str, arguments: list[str], roles: set[str | None]) -> None:
     found = hits(store, *arguments)
     assert {hit["threadId"] for hit in found} == {CLOCK}
     assert {hit.get("role") for hit in found} == roles
 
 
-def test_times(store: str) -> None:
+def test_times_select_messages(store: str) -> None:
     assert hits(store, "linker", "--since", "1h")
     assert partita(store, "search", "linker", "--until", "1h").exit_code == 1
 
 
-def test_a_limit(store: str) -> None:
+def test_limit_is_reported_if_there_are_more_hits(store: str) -> None:
     assert len(hits(store, "clock", "--limit", "1")) == 1
-    assert "there is more" in partita(store, "search", "clock", "--limit", "1").stderr
+    assert "there are more hits" in partita(store, "search", "clock", "--limit", "1").stderr
 
 
-def test_words_that_begin_with_a_dash(store: str) -> None:
+def test_query_may_begin_with_a_dash(store: str) -> None:
     assert hits(store, "--", "--count")[0]["threadId"] == CLOCK
 
 
-def test_json_tells_where_the_words_are(store: str) -> None:
+def test_json_has_the_positions_of_matches(store: str) -> None:
     (hit,) = hits(store, "linker")
     (start, end), *_ = hit["highlights"]
     assert hit["snippet"][start:end] == "linker"
 
 
-def test_no_query_is_an_error(store: str) -> None:
+def test_missing_query_is_an_error(store: str) -> None:
     assert partita(store, "search").exit_code == 2

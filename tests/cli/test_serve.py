@@ -1,4 +1,4 @@
-"""`partita serve`, as a person meets it."""
+"""`partita serve`."""
 
 import os
 import signal
@@ -15,7 +15,7 @@ import pytest
 from click.testing import CliRunner
 
 from partita.cli.main import cli
-from partita.cli.serve_setup import agent_of, agents_of
+from partita.cli.serve_setup import find_agent, find_agents
 from partita.errors import AgentError
 from partita.runtime.scripted import ScriptedService
 from partita.types.json import dumps, loads
@@ -37,41 +37,41 @@ SESSION = [
 
 
 class Server:
-    """The command in a process, in an otherwise empty home."""
+    """The server in a process, in an otherwise empty home directory."""
 
-    def __init__(self, home: Path, *arguments: str, alone: bool = False, **environment: str) -> None:
+    def __init__(self, home: Path, *arguments: str, as_default: bool = False, **environment: str) -> None:
         given = {
             "PATH": os.environ["PATH"],
             "HOME": str(home),
             "PARTITA_STORE": str(home / "store.db"),
             **environment,
         }
-        self._at: Terminal | Piped
-        if alone:
-            self._at = Terminal(*arguments, environment=given, folder=home, columns=200)
-            self._at.wait_for("/api/docs)")
-            self.line = self._at.shown.strip()
+        self._process: Terminal | Piped
+        if as_default:
+            self._process = Terminal(*arguments, environment=given, folder=home, columns=200)
+            self._process.wait_for("/api/docs)")
+            self.line = self._process.shown.strip()
         else:
-            self._at = Piped("serve", *arguments, environment=given, folder=home, given=None)
-            self._at.wait_for(b"/api/docs)\n")
-            self.line = self._at.written.decode().strip()
+            self._process = Piped("serve", *arguments, environment=given, folder=home, given=None)
+            self._process.wait_for(b"/api/docs)\n")
+            self.line = self._process.written.decode().strip()
         self.address = self.line.removeprefix("Partita is at ").partition(" ")[0]
         self.url, _, self.token = self.address.partition("/?token=")
         headers = {"authorization": f"Bearer {self.token}"} if self.token else {}
         self.client = httpx.Client(base_url=self.url, headers=headers, timeout=30, verify=False)
 
     def stop(self) -> tuple[int, str]:
-        self._at.process.send(signal.SIGTERM)
-        ended = self._at.end(30)
+        self._process.process.send(signal.SIGTERM)
+        ended = self._process.end(30)
         return ended.code, ended.talk.decode()
 
     def close(self) -> None:
         self.client.close()
-        if isinstance(self._at, Terminal):
-            self._at.__exit__()
+        if isinstance(self._process, Terminal):
+            self._process.__exit__()
         else:
-            self._at.process.send(signal.SIGKILL)
-            self._at.end(30)
+            self._process.process.send(signal.SIGKILL)
+            self._process.end(30)
 
 
 @pytest.fixture
@@ -93,7 +93,7 @@ def threads(server: Server) -> list[dict[str, Any]]:
     return items
 
 
-def test_an_empty_store_has_examples_and_an_agent_that_answers(tmp_path: Path, running: list[Server]) -> None:
+def test_empty_store_has_demo_data_and_the_demo_agent(tmp_path: Path, running: list[Server]) -> None:
     server = Server(tmp_path, "--port", "0", "--log-level", "info", PARTITA_LOG_FORMAT="json")
     running.append(server)
     assert (
@@ -103,24 +103,24 @@ def test_an_empty_store_has_examples_and_an_agent_that_answers(tmp_path: Path, r
         thread["title"] for thread in threads(server)
     }
     chat = {"id": "c", "messages": [{"id": "u", "role": "user", "parts": [{"type": "text", "text": "fail"}]}]}
-    answer = server.client.post("/api/chat", json=chat, headers={"x-request-id": "req-1"})
-    assert "the script says that this one fails" in answer.text
+    response = server.client.post("/api/chat", json=chat, headers={"x-request-id": "req-1"})
+    assert "the script says that this one fails" in response.text
     code, talk = server.stop()
     assert code == 0
-    assert "examples are in it now" in talk
+    assert "The store was empty: added" in talk
     log = [loads(line.encode()) for line in talk.splitlines() if line.startswith("{")]
     (failed,) = [line for line in log if line["level"] == "error"]
-    assert failed["run_id"] == answer.headers["x-partita-run-id"]
+    assert failed["run_id"] == response.headers["x-partita-run-id"]
     assert (failed["request_id"], failed["thread_id"]) == ("req-1", "c")
     assert [line["message"] for line in log][-2:] == ["closing", "closed"]
     assert any(line["message"].startswith("shutting down") for line in log)
     again = Server(tmp_path, "--port", "0")
     running.append(again)
-    assert "c" in {thread["id"] for thread in threads(again)}  # what was said is still there
+    assert "c" in {thread["id"] for thread in threads(again)}  # the thread is still there
     assert again.stop() == (0, "")
 
 
-def test_without_keys_only_who_has_the_token_is_served(tmp_path: Path, running: list[Server]) -> None:
+def test_token_is_required_and_kept_after_a_restart(tmp_path: Path, running: list[Server]) -> None:
     port = str(free_port())
     first = Server(tmp_path, "--port", port, "--no-import", "--no-demo")
     running.append(first)
@@ -139,7 +139,7 @@ def test_without_keys_only_who_has_the_token_is_served(tmp_path: Path, running: 
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the folder is elsewhere")
-def test_a_token_that_others_may_know_is_replaced(tmp_path: Path, running: list[Server]) -> None:
+def test_token_in_a_readable_file_is_replaced(tmp_path: Path, running: list[Server]) -> None:
     port = str(free_port())
     file = tmp_path / ".local" / "state" / "partita" / f"token-{port}"
     file.parent.mkdir(parents=True)
@@ -151,7 +151,7 @@ def test_a_token_that_others_may_know_is_replaced(tmp_path: Path, running: list[
     assert (file.read_text().strip(), file.stat().st_mode & 0o777) == (server.token, 0o600)
 
 
-def test_the_token_can_be_left_out(tmp_path: Path, running: list[Server]) -> None:
+def test_token_can_be_disabled(tmp_path: Path, running: list[Server]) -> None:
     server = Server(tmp_path, "--port", "0", "--no-import", "--no-demo", "--no-token")
     running.append(server)
     assert server.line == f"Partita is at {server.url} (API docs: {server.url}/api/docs)"
@@ -168,18 +168,18 @@ def with_session(home: Path) -> Path:
     return log
 
 
-def test_sessions_of_agents_are_brought_in_and_no_examples(tmp_path: Path, running: list[Server]) -> None:
+def test_sessions_are_imported_instead_of_demo_data(tmp_path: Path, running: list[Server]) -> None:
     with_session(tmp_path)
     server = Server(tmp_path, "--port", "0")
     running.append(server)
-    while not threads(server):  # until they are, or the test has taken too long
+    while not threads(server):  # until the timeout of the test
         time.sleep(0.05)
     (thread,) = threads(server)
     assert thread["agent"] == "claude-code"
     assert server.stop()[0] == 0
 
 
-def test_sessions_are_followed_while_they_grow(tmp_path: Path, running: list[Server]) -> None:
+def test_new_lines_of_sessions_are_imported(tmp_path: Path, running: list[Server]) -> None:
     log = with_session(tmp_path)
     server = Server(tmp_path, "--port", "0")
     running.append(server)
@@ -193,13 +193,13 @@ def test_sessions_are_followed_while_they_grow(tmp_path: Path, running: list[Ser
     }
     with log.open("ab") as file:
         file.write(dumps(more) + b"\n")
-    while threads(server)[0]["messageCount"] < 2:  # until it is there, or the test has taken too long
+    while threads(server)[0]["messageCount"] < 2:  # until the timeout of the test
         time.sleep(0.05)
 
 
-def test_alone_it_serves_what_there_is(tmp_path: Path, running: list[Server]) -> None:
+def test_server_is_the_default_command_on_a_terminal(tmp_path: Path, running: list[Server]) -> None:
     with_session(tmp_path)
-    server = Server(tmp_path, alone=True, PARTITA_PORT="0")
+    server = Server(tmp_path, as_default=True, PARTITA_PORT="0")
     running.append(server)
     assert server.url.startswith("http://127.0.0.1:")
     assert "<title>Partita" in server.client.get("/").text
@@ -208,30 +208,30 @@ def test_alone_it_serves_what_there_is(tmp_path: Path, running: list[Server]) ->
     assert server.stop()[0] == 0
 
 
-def test_an_approval_waits_among_the_examples(tmp_path: Path, running: list[Server]) -> None:
+def test_demo_data_has_a_pending_approval(tmp_path: Path, running: list[Server]) -> None:
     server = Server(tmp_path, "--port", "0")
     running.append(server)
     url = "/api/parts?thread=demo-postcard&states=approval-requested"
     while not server.client.get(url).json()["items"]:
         time.sleep(0.1)
-    answered = {thread["id"]: thread for thread in threads(server)}
-    assert {"demo-team", "demo-tide", "demo-weather"} <= answered.keys()
+    by_id = {thread["id"]: thread for thread in threads(server)}
+    assert {"demo-team", "demo-tide", "demo-weather"} <= by_id.keys()
 
 
-def test_an_empty_store_stays_empty_when_asked(tmp_path: Path, running: list[Server]) -> None:
+def test_demo_data_can_be_disabled(tmp_path: Path, running: list[Server]) -> None:
     server = Server(tmp_path, "--port", "0", "--no-demo")
     running.append(server)
     assert threads(server) == []
 
 
-def test_sessions_are_left_alone_when_asked(tmp_path: Path, running: list[Server]) -> None:
+def test_import_of_sessions_can_be_disabled(tmp_path: Path, running: list[Server]) -> None:
     with_session(tmp_path)
     server = Server(tmp_path, "--port", "0", "--no-import")
     running.append(server)
     assert all(thread["metadata"].get("demo") for thread in threads(server))
 
 
-def test_a_port_that_is_taken_is_told_when_it_was_chosen(tmp_path: Path) -> None:
+def test_given_port_in_use_is_an_error(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
         store = str(tmp_path / "s.db")
@@ -241,7 +241,7 @@ def test_a_port_that_is_taken_is_told_when_it_was_chosen(tmp_path: Path) -> None
     assert "hint: name another one with --port" in result.stderr
 
 
-def test_the_next_port_is_taken_when_none_was_chosen(
+def test_default_port_in_use_is_replaced_by_the_next(
     tmp_path: Path,
 ) -> None:
     port = free_port()
@@ -263,35 +263,35 @@ def test_the_next_port_is_taken_when_none_was_chosen(
         process.send_signal(signal.SIGTERM)
         _, talk = process.communicate(timeout=30)
     assert f":{port} " not in line
-    assert f"Port {port} is taken" in talk
+    assert f"Port {port} is in use" in talk
 
 
-def test_without_keys_only_loopback_addresses_can_be_used(tmp_path: Path) -> None:
+def test_other_hosts_require_keys(tmp_path: Path) -> None:
     result = CliRunner().invoke(cli, ["serve", "--host", "0.0.0.0", "--store", str(tmp_path / "s.db")])
     assert result.exit_code == 1
     assert "without keys, the server is for this machine only" in result.stderr
     assert "partita keys create" in result.stderr
 
 
-def test_the_environment_says_where(tmp_path: Path, running: list[Server]) -> None:
+def test_environment_sets_the_port(tmp_path: Path, running: list[Server]) -> None:
     port = free_port()
     server = Server(tmp_path, "--no-import", PARTITA_PORT=str(port))
     running.append(server)
     assert server.url == f"http://127.0.0.1:{port}"
 
 
-def test_agents_are_found_by_name_and_in_modules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_agents_are_found_by_name_or_in_modules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     script = tmp_path / "turns.json"
     script.write_bytes(dumps({"scenes": []}))
     (tmp_path / "lamp_app.py").write_text(
-        "async def keeper(ask):\n    yield 'Lit.'\n\nclass Held:\n    one = keeper\n"
+        "async def keeper(ask):\n    yield 'Lit.'\n\nclass Agents:\n    one = keeper\n"
     )
     monkeypatch.chdir(tmp_path)
-    assert isinstance(agent_of(f"scripted:{script}"), ScriptedService)
-    assert agent_of("lamp_app:keeper").name == "keeper"
-    assert agent_of("lamp_app:Held.one").name == "keeper"
-    assert list(agents_of([]))[:2] == ["demo", "demo-network"]
-    assert list(agents_of(["demo", f"scripted:{script}", f"scripted:{script}"])) == [
+    assert isinstance(find_agent(f"scripted:{script}"), ScriptedService)
+    assert find_agent("lamp_app:keeper").name == "keeper"
+    assert find_agent("lamp_app:Agents.one").name == "keeper"
+    assert list(find_agents([]))[:2] == ["demo", "demo-network"]
+    assert list(find_agents(["demo", f"scripted:{script}", f"scripted:{script}"])) == [
         "demo",
         "scripted",
         f"scripted:{script}",
@@ -299,7 +299,7 @@ def test_agents_are_found_by_name_and_in_modules(tmp_path: Path, monkeypatch: py
 
 
 WRONG = {
-    "lamp_app_that_is_not:agent": "no agent and no module",
+    "lamp_app_that_is_not:agent": "there is no agent or module",
     "json:nothing": "has no 'nothing'",
     "json:decoder": "is not an agent",
     "antropic": "did you mean 'anthropic'",
@@ -307,7 +307,7 @@ WRONG = {
 
 
 @each_row(("name", "expected"), WRONG.items(), ids=WRONG)
-def test_a_name_of_something_else_is_an_error(name: str, expected: str) -> None:
+def test_unknown_agent_is_an_error(name: str, expected: str) -> None:
     with pytest.raises(AgentError) as error:
-        agent_of(name)
+        find_agent(name)
     assert expected in str(error.value)

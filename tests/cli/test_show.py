@@ -1,4 +1,4 @@
-"""`partita show`, as a person or a pipe meets it."""
+"""`partita show`."""
 
 import re
 import time
@@ -24,8 +24,8 @@ from partita.types.messages import (
     UserPart,
 )
 from partita.types.parts import DataPart, FilePart, ImagePart, JsonOutput, ReasoningPart, TextOutput, TextPart
-from tests.cli.view_store import BUILD, CLOCK, OTHER, fill, on_terminal, partita, threads
-from tests.cli.view_threads import BEGAN, PICTURE, call
+from tests.cli.sample_store import BUILD, CLOCK, OTHER, add_threads, fill, on_terminal, partita
+from tests.cli.sample_threads import PICTURE, START, call
 
 HOSTILE = "\x1b]0;t\x07\x1b[2J\x1b[31mred\x1b[0m a\rb\u202ec\x9b1n[bold]m[/bold]\ud83d\U000e0041"
 COLOURS = re.compile(r"\x1b\[[0-9;]*m")
@@ -34,7 +34,7 @@ COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 @pytest.fixture(scope="module")
 def store(tmp_path_factory: pytest.TempPathFactory) -> str:
     path = str(tmp_path_factory.mktemp("store") / "store.db")
-    fill(path, threads)
+    fill(path, add_threads)
     return path
 
 
@@ -53,15 +53,15 @@ def show(store: str, *arguments: str) -> str:
     return result.stdout
 
 
-# Which thread
+# Selecting the thread
 
 
 @pytest.mark.parametrize("given", [CLOCK, CLOCK[:10], "last"])
-def test_a_thread_by_its_id_the_beginning_of_it_or_as_the_last(store: str, given: str) -> None:
+def test_thread_is_found_by_id_prefix_or_last(store: str, given: str) -> None:
     assert show(store, given).startswith(f"Fix the flaky clock test\n{CLOCK} · claude-code")
 
 
-def test_a_beginning_that_several_have_lists_them(store: str) -> None:
+def test_ambiguous_prefix_lists_the_threads(store: str) -> None:
     result = partita(store, "show", "0198")
     assert (result.exit_code, result.stdout) == (1, "")
     assert (
@@ -75,28 +75,28 @@ error: '0198' begins the ids of 2 threads
     )
 
 
-def test_an_id_that_is_nearly_right(store: str) -> None:
+def test_similar_id_is_suggested(store: str) -> None:
     result = partita(store, "show", OTHER.replace("4000", "4001"))
     assert result.exit_code == 1
     assert f"did you mean:\n       {OTHER}  (no title)" in result.stderr
 
 
-def test_a_word_that_is_no_id_but_stands_in_a_thread(store: str) -> None:
+def test_thread_with_the_text_is_suggested(store: str) -> None:
     assert f"did you mean:\n       {BUILD}" in partita(store, "show", "linker").stderr
 
 
 @pytest.mark.parametrize("given", ["", "%", "_", "zebra", "0198a3c2%"])
-def test_what_is_no_id(store: str, given: str) -> None:
+def test_unknown_id_is_an_error(store: str, given: str) -> None:
     result = partita(store, "show", given)
     assert result.exit_code == 1
     assert "no thread" in result.stderr
 
 
-def test_the_last_of_none(tmp_path: Path) -> None:
+def test_last_without_threads_is_an_error(tmp_path: Path) -> None:
     assert "there are no threads yet" in partita(str(tmp_path / "new.db"), "show", "last").stderr
 
 
-def test_an_id_that_several_owners_have(tmp_path: Path) -> None:
+def test_id_of_several_owners_requires_the_owner(tmp_path: Path) -> None:
     async def work(opened: Store) -> None:
         for owner in ("ada", "bob"):
             await opened.threads.create("mine", title=f"of {owner}", resource_id=owner)
@@ -109,43 +109,43 @@ def test_an_id_that_several_owners_have(tmp_path: Path) -> None:
     assert show(path, "mine", "--resource", "bob").startswith("of bob\n")
 
 
-# Which messages
+# Selecting messages
 
 
 def numbers(text: str) -> list[int]:
     return [int(number) for number in re.findall(r"^#(\d+) ", text, re.MULTILINE)]
 
 
-def test_the_active_branch_without_what_is_hidden(store: str) -> None:
+def test_active_branch_is_shown_without_internal_messages(store: str) -> None:
     shown = show(store, CLOCK)
     assert numbers(shown) == [1, 2, 3, 5, 6]
     assert "⑂ 1 other branch here\n  --branch b1  Rather wait.\n#5 user" in shown
     assert "turn-duration" not in shown
 
 
-def test_another_branch(store: str) -> None:
+def test_other_branch_is_shown_on_request(store: str) -> None:
     shown = show(store, CLOCK, "--branch", "b")
     assert numbers(shown) == [1, 2, 3, 7]
     assert "--branch u2  Push it." in shown
     assert "no message 'zz'" in partita(store, "show", CLOCK, "--branch", "zz").stderr
 
 
-def test_what_is_hidden(store: str) -> None:
+def test_internal_messages_are_shown_on_request(store: str) -> None:
     assert '  · 14:02:56  ◆ turn-duration  {"durationMs":41000}' in show(store, CLOCK, "--internal")
 
 
-def test_from_a_number_on(store: str) -> None:
+def test_messages_are_shown_from_a_number(store: str) -> None:
     shown = show(store, CLOCK, "--from", "5")
     assert numbers(shown) == [5, 6]
     assert "… 3 earlier messages" in shown
 
 
-def test_the_last_ones(store: str) -> None:
+def test_last_messages_are_shown(store: str) -> None:
     assert numbers(show(store, CLOCK, "--last", "2")) == [5, 6]
     assert numbers(show(store, CLOCK, "--last", "99")) == [1, 2, 3, 5, 6]
 
 
-def test_a_number_that_is_not_on_the_branch(store: str) -> None:
+def test_number_that_is_not_shown_has_a_hint(store: str) -> None:
     assert (
         "message 7 is on another branch: --branch b1" in partita(store, "show", CLOCK, "--from", "7").stderr
     )
@@ -155,7 +155,7 @@ def test_a_number_that_is_not_on_the_branch(store: str) -> None:
     assert "the last one is 6" in result.stderr
 
 
-def test_an_empty_thread(store: str) -> None:
+def test_empty_thread_is_shown(store: str) -> None:
     assert show(store, OTHER).startswith("(no title)\n")
 
 
@@ -167,10 +167,10 @@ def test_full_folds_nothing(store: str) -> None:
     assert "Nothing about clocks." in whole
 
 
-# As data
+# Data
 
 
-def test_json_is_what_is_stored(store: str) -> None:
+def test_json_equals_the_stored_messages(store: str) -> None:
     stored: list[Message] = []
 
     async def read(opened: Store) -> None:
@@ -181,12 +181,12 @@ def test_json_is_what_is_stored(store: str) -> None:
     assert [decode_message(line) for line in lines] == stored
 
 
-def test_json_of_some(store: str) -> None:
+def test_json_is_limited_to_the_selection(store: str) -> None:
     lines = show(store, CLOCK, "--json", "--last", "1").splitlines()
     assert [loads(line)["id"] for line in lines] == ["m2"]
 
 
-def test_json_holds_large_values(tmp_path: Path) -> None:
+def test_json_contains_large_values(tmp_path: Path) -> None:
     path = str(tmp_path / "store.db")
     message = AssistantMessage(id="m", content=[call("look", {}, TextOutput("x" * 50_000))])
 
@@ -199,7 +199,7 @@ def test_json_holds_large_values(tmp_path: Path) -> None:
     assert decode_message(line).content == message.content
 
 
-def test_another_format(store: str) -> None:
+def test_messages_are_printed_in_another_format(store: str) -> None:
     result = partita(store, "show", BUILD, "--format", "model")
     assert loads(result.stdout) == [
         {"role": "user", "content": [{"type": "text", "text": "Why nine minutes?"}]},
@@ -207,22 +207,22 @@ def test_another_format(store: str) -> None:
     ]
 
 
-def test_losses_are_told(store: str) -> None:
+def test_losses_are_reported(store: str) -> None:
     result = partita(store, "show", CLOCK, "--format", "ai-sdk-ui-v5")
     assert result.exit_code == 0
     assert "partita: lost" in result.stderr
 
 
 @pytest.mark.parametrize(
-    ("name", "words"), [("cherry", "can be read but not written"), ("modle", "did you mean 'model'")]
+    ("name", "message"), [("cherry", "can be read but not written"), ("modle", "did you mean 'model'")]
 )
-def test_a_format_that_cannot_be_written(store: str, name: str, words: str) -> None:
+def test_unwritable_format_is_an_error(store: str, name: str, message: str) -> None:
     result = partita(store, "show", BUILD, "--format", name)
     assert (result.exit_code, result.stdout) == (1, "")
-    assert words in result.stderr
+    assert message in result.stderr
 
 
-def test_one_kind_of_data_at_a_time(store: str) -> None:
+def test_json_and_raw_exclude_each_other(store: str) -> None:
     assert partita(store, "show", CLOCK, "--json", "--raw").exit_code == 2
 
 
@@ -236,11 +236,11 @@ def logged(tmp_path: Path) -> str:
         await opened.threads.create("other")
         for run, lines in (("r1", LINES[:3]), ("r2", LINES[3:])):
             await opened.runs.open("t", id=run, model="sonata-3")
-            entries = [LogEntry(BEGAN + timedelta(seconds=at), raw=line) for at, line in enumerate(lines)]
-            await opened.logs.append(run, [*entries, LogEntry(BEGAN)])
+            entries = [LogEntry(START + timedelta(seconds=at), raw=line) for at, line in enumerate(lines)]
+            await opened.logs.append(run, [*entries, LogEntry(START)])
             await opened.runs.finish(run)
         await opened.runs.open("other", id="r3")
-        await opened.logs.append("r3", [LogEntry(BEGAN, raw=b"not this")])
+        await opened.logs.append("r3", [LogEntry(START, raw=b"not this")])
         await opened.messages.save([AssistantMessage(id="m", content="Hi.", run_id="r2")], thread_id="t")
         await opened.logs.seal_ended()
 
@@ -249,35 +249,35 @@ def logged(tmp_path: Path) -> str:
     return path
 
 
-def test_raw_logs_byte_for_byte_in_the_order_of_the_runs(logged: str) -> None:
+def test_raw_logs_are_printed_in_the_order_of_runs(logged: str) -> None:
     assert partita(logged, "show", "t", "--raw").stdout_bytes == b"\n".join([*LINES, b""])
 
 
-def test_raw_logs_of_many_entries(logged: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_raw_logs_are_read_in_pages(logged: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("partita.cli.thread_data.RECORD_PAGE", 2)
     assert partita(logged, "show", "t", "--raw").stdout_bytes == b"\n".join([*LINES, b""])
 
 
-def test_raw_logs_are_harmless_on_a_terminal(logged: str) -> None:
+def test_raw_logs_are_escaped_on_a_terminal(logged: str) -> None:
     shown = on_terminal(logged, "show", "t", "--raw")
     assert shown.startswith('{"a": "\\xff\\x1b[2J"}\n')
 
 
-def test_no_logs(store: str) -> None:
+def test_missing_logs_are_reported(store: str) -> None:
     result = partita(store, "show", BUILD, "--raw")
     assert (result.exit_code, result.stdout) == (0, "")
     assert "the store has no log of this thread" in result.stderr
 
 
-def test_the_model_of_the_run(logged: str) -> None:
+def test_model_of_the_run_is_shown(logged: str) -> None:
     assert " · sonata-3\n" in show(logged, "t")
 
 
-# What must not happen
+# Unsafe and large content
 
 
 @pytest.fixture
-def hostile(tmp_path: Path) -> str:
+def unsafe(tmp_path: Path) -> str:
     parts: list[AssistantPart] = [
         TextPart(HOSTILE),
         ReasoningPart(text=HOSTILE),
@@ -286,7 +286,11 @@ def hostile(tmp_path: Path) -> str:
         call("\x1b[2J", {"\x1b[2J": HOSTILE, "list": [HOSTILE]}, JsonOutput({"\u202e": HOSTILE})),
         call("TodoWrite", {"todos": [{"content": HOSTILE}]}, TextOutput("")),
         call("AskUserQuestion", {"question": HOSTILE, "options": [HOSTILE]}, TextOutput(HOSTILE)),
-        call("WebSearch", {"query": HOSTILE}, JsonOutput({"results": [{"title": HOSTILE, "url": HOSTILE}]})),
+        call(
+            "WebSearch",
+            {"query": HOSTILE},
+            JsonOutput({"results": [{"title": HOSTILE, "url": HOSTILE}]}),
+        ),
         call(
             "Agent",
             {"prompt": HOSTILE},
@@ -311,24 +315,24 @@ def hostile(tmp_path: Path) -> str:
 
 
 @pytest.mark.parametrize("arguments", [[], ["--full"], ["--json"], ["--format", "ui"]], ids=" ".join)
-def test_nothing_hostile_reaches_a_terminal(hostile: str, arguments: list[str]) -> None:
-    shown = COLOURS.sub("", on_terminal(hostile, "show", "t", *arguments))
+def test_terminal_output_is_escaped(unsafe: str, arguments: list[str]) -> None:
+    shown = COLOURS.sub("", on_terminal(unsafe, "show", "t", *arguments))
     assert not UNSAFE.search(shown)
     assert "[bold]m[/bold]" in shown
 
 
-def test_nothing_hostile_reaches_a_pipe_when_it_is_drawn(hostile: str) -> None:
-    assert not UNSAFE.search(show(hostile, "t", "--full"))
+def test_rendered_output_in_a_pipe_is_escaped(unsafe: str) -> None:
+    assert not UNSAFE.search(show(unsafe, "t", "--full"))
 
 
-def test_a_terminal_gets_colours_and_no_pager_is_needed(store: str) -> None:
+def test_pager_can_be_disabled(store: str) -> None:
     shown = on_terminal(store, "show", CLOCK, "--no-pager")
     assert "\x1b[1;36muser\x1b[0m" in shown
     assert "\x1b[1;31mexit 1\x1b[0m" in shown
     assert COLOURS.sub("", shown).rstrip() == COLOURS.sub("", on_terminal(store, "show", CLOCK)).rstrip()
 
 
-def test_large_outputs_are_left_where_they_are(tmp_path: Path) -> None:
+def test_large_outputs_are_loaded_only_with_full(tmp_path: Path) -> None:
     big = "\n".join(f"line {number:<60}." for number in range(20_000))
     middle = "\n".join(f"row {number}" for number in range(5_000))
 
@@ -350,7 +354,7 @@ def test_large_outputs_are_left_where_they_are(tmp_path: Path) -> None:
     assert f"line {10_000:<60}.\n" in show(path, "t", "--full")
 
 
-def test_a_blob_that_is_gone_is_told(tmp_path: Path) -> None:
+def test_deleted_blob_is_reported(tmp_path: Path) -> None:
     gone = "blob:sha256:" + "0" * 64
 
     async def work(opened: Store) -> None:
@@ -364,11 +368,11 @@ def test_a_blob_that_is_gone_is_told(tmp_path: Path) -> None:
     path = str(tmp_path / "store.db")
     fill(path, work)
     shown = show(path, "t")
-    assert "(output: it was kept apart, and is gone)" in shown
+    assert "(output: deleted from the store)" in shown
     assert "▣ image  lost.png\n" in shown
 
 
 @pytest.mark.parametrize("columns", [40, 80, 140])
-def test_it_fits(store: str, columns: int) -> None:
+def test_output_fits_the_width(store: str, columns: int) -> None:
     shown = partita(store, "show", CLOCK, "--full", columns=columns).stdout
     assert max(cell_len(line) for line in shown.splitlines()) <= columns

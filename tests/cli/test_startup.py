@@ -1,4 +1,4 @@
-"""What a command loads: nothing that it does not need. `python -m benchmarks.commands` measures the time."""
+"""The modules that a command imports. `python -m benchmarks.commands` measures the time."""
 
 import subprocess
 import sys
@@ -33,7 +33,7 @@ COMMANDS: dict[str, tuple[list[str], set[str]]] = {
 
 
 @pytest.mark.parametrize(("arguments", "needed"), COMMANDS.values(), ids=COMMANDS)
-def test_a_command_loads_what_it_needs(arguments: list[str], needed: set[str], tmp_path: Path) -> None:
+def test_command_imports_only_what_it_needs(arguments: list[str], needed: set[str], tmp_path: Path) -> None:
     result = subprocess.run(
         [sys.executable, "-S", "-c", f"import sys; sys.path[:] = {sys.path!r}\n{PROGRAM}", *arguments],
         capture_output=True,

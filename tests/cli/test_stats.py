@@ -1,4 +1,4 @@
-"""`partita stats`, as a person or a pipe meets it."""
+"""`partita stats`."""
 
 import re
 import subprocess
@@ -15,14 +15,14 @@ from partita.store.values import ConsumptionRecord
 from partita.types.json import JsonObject, loads
 from partita.types.messages import AssistantMessage, ToolCallPart, UserMessage
 from partita.types.parts import ErrorTextOutput, ExecutionDeniedOutput, InterruptedOutput, TextOutput
-from tests.cli.view_store import fill, on_terminal, partita
+from tests.cli.sample_store import fill, on_terminal, partita
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 LONG = "/srv/a-folder-with-a-long-name/and-another-one-inside/lighthouse"
 
 
 def work(id: str, day: int) -> AssistantMessage:
-    """An answer with four calls, of which one goes well."""
+    """Return a message with four tool calls, of which one succeeds."""
     calls = [
         ToolCallPart(f"{id}-1", "Bash", "output-available", {}, output=TextOutput("41 m")),
         ToolCallPart(f"{id}-2", "Bash", "output-error", {}, output=ErrorTextOutput("no such file")),
@@ -33,7 +33,7 @@ def work(id: str, day: int) -> AssistantMessage:
 
 
 async def history(store: Store) -> None:
-    """Three days of two agents in two projects; one model has no price."""
+    """Add three days of two agents in two projects; one model has no price."""
     await store.threads.create("red", agent="claude-code", project=LONG)
     await store.threads.create("blue", agent="codex", project="/srv/blue")
     await store.messages.save(
@@ -78,7 +78,7 @@ OVERVIEW = """\
 2 threads · 4 messages · 4 responses
 calls   12 (25% failed, 3 denied, 3 interrupted)
 tokens  1.8M in (83% from cache, 1.0% written to it) · 17K out (1.7K reasoning)
-cost    $15.75, estimated by the list prices of the day
+cost    $15.75, estimated by list prices of the day
 
 day         threads    in  cached   out     cost  calls  failed
 2026-03-01        1  1.2M     90%   12K   $10.50      4     25%  ██████████
@@ -102,32 +102,32 @@ tool  threads  calls  failed  errors  denied  interrupted
 Bash        2      6     50%       3       0            0
 Edit        2      6      0%       0       3            3
 
-1 response without a price, not in the cost: homemade (1)
+1 response without a price, not included in the cost: homemade (1)
 """
 
 
-def test_an_overview(store: str) -> None:
+def test_overview_has_totals_and_tables(store: str) -> None:
     result = partita(store, "stats", "--timezone", "UTC")
     assert (result.stdout, result.stderr, result.exit_code) == (OVERVIEW, "", 0)
 
 
 @pytest.mark.parametrize("columns", [80, 100, 200])
-def test_no_line_is_wider_than_the_terminal(store: str, columns: int) -> None:
+def test_lines_fit_the_width(store: str, columns: int) -> None:
     for line in partita(store, "stats", columns=columns).stdout.splitlines():
         assert len(line) <= columns
 
 
 TABLES: dict[str, tuple[list[str], str]] = {
-    "by one thing": (
+    "by one grouping": (
         ["--by", "week"],
         """\
 week        threads    in  cached   out    cost  calls  failed
 2026-02-23        1  1.2M     90%   12K  $10.50      4     25%  ██████████
 2026-03-02        2  581K     69%  5.0K  $5.25+      8     25%  █████
 
-cost: estimated by the list prices of the day
+cost: estimated by list prices of the day
 
-1 response without a price, not in the cost: homemade (1)
+1 response without a price, not included in the cost: homemade (1)
 """,
     ),
     "by two": (
@@ -136,7 +136,7 @@ cost: estimated by the list prices of the day
 agent  model  responses   in  cached  out    cost
 codex  gpt            1  80K      0%  900  <$0.01
 
-cost: estimated by the list prices of the day
+cost: estimated by list prices of the day
 """,
     ),
     "calls of models": (
@@ -154,7 +154,7 @@ day         threads    in  cached   out   cost  calls  failed
 2026-03-02        1  500K     80%  4.0K  $5.25      4     25%  ██████████
 … and 1 more: --limit 2
 
-cost: estimated by the list prices of the day
+cost: estimated by list prices of the day
 """,
     ),
     "the largest of others": (
@@ -163,7 +163,7 @@ cost: estimated by the list prices of the day
 project       threads    in  cached  out    cost  calls  failed
 …/lighthouse        1  1.7M     87%  16K  $15.75      8     25%
 
-cost: estimated by the list prices of the day
+cost: estimated by list prices of the day
 """,
     ),
     "since a day, in a project": (
@@ -172,24 +172,24 @@ cost: estimated by the list prices of the day
 1 thread · 1 message · 1 response
 calls   4 (25% failed, 1 denied, 1 interrupted)
 tokens  500K in (80% from cache, 1.0% written to it) · 4.0K out (400 reasoning)
-cost    $5.25, estimated by the list prices of the day
+cost    $5.25, estimated by list prices of the day
 """,
     ),
 }
 
 
 @pytest.mark.parametrize(("arguments", "expected"), TABLES.values(), ids=TABLES)
-def test_tables(store: str, arguments: list[str], expected: str) -> None:
+def test_table_is_grouped_and_limited(store: str, arguments: list[str], expected: str) -> None:
     result = partita(store, "stats", "--timezone", "UTC", *arguments)
     assert (result.stdout, result.exit_code) == (expected, 0), result.stderr
 
 
-def test_days_begin_where_one_is(store: str) -> None:
+def test_time_zone_of_days_can_be_set(store: str) -> None:
     shown = partita(store, "stats", "--by", "day", "--timezone", "Pacific/Auckland").stdout
     assert re.findall(r"^2026-\S+", shown, re.MULTILINE) == ["2026-03-02", "2026-03-03", "2026-03-04"]
 
 
-def test_colours_on_a_terminal_only(store: str) -> None:
+def test_colours_are_used_on_a_terminal_only(store: str) -> None:
     assert "\x1b" not in partita(store, "stats").stdout
     shown = on_terminal(store, "stats", "--timezone", "UTC")
     assert re.sub(r"\x1b\[[0-9;]*m", "", shown).replace(" \n", "\n").splitlines()[0].startswith("2 threads")
@@ -226,9 +226,9 @@ def test_json_has_exact_numbers(store: str) -> None:
     }
 
 
-def test_json_says_by_what_and_leaves_nothing_out(store: str) -> None:
-    told = rows(store, "--limit", "1")
-    assert [row["by"][0] for row in told] == (
+def test_json_names_the_grouping_and_ignores_the_limit(store: str) -> None:
+    found = rows(store, "--limit", "1")
+    assert [row["by"][0] for row in found] == (
         ["total"] + ["day"] * 3 + ["project"] * 2 + ["model"] * 3 + ["agent"] * 2 + ["tool"] * 2
     )
     assert [(row["day"], row["tool"]) for row in rows(store, "--by", "day,tool")][:2] == [
@@ -238,20 +238,20 @@ def test_json_says_by_what_and_leaves_nothing_out(store: str) -> None:
     assert [row["cost"] for row in rows(store, "--by", "model")] == [15.75, 0.004, None]
 
 
-def test_a_store_with_nothing_in_it(tmp_path: Path) -> None:
+def test_empty_store_has_a_hint(tmp_path: Path) -> None:
     empty = str(tmp_path / "empty.db")
     result = partita(empty, "stats")
     assert (result.stdout, result.exit_code) == ("", 0)
-    assert "nothing to tell yet; partita import" in result.stderr
+    assert "no statistics yet; run `partita import`" in result.stderr
     assert [row["responses"] for row in rows(empty, "--by", "total")] == [0]
 
 
-def test_a_filter_that_leaves_nothing(store: str) -> None:
+def test_filter_without_matches_prints_a_notice(store: str) -> None:
     result = partita(store, "stats", "--agent", "nobody")
-    assert (result.stdout, result.stderr, result.exit_code) == ("", "partita: nothing to tell\n", 0)
+    assert (result.stdout, result.stderr, result.exit_code) == ("", "partita: no statistics\n", 0)
 
 
-def test_an_owner(tmp_path: Path) -> None:
+def test_statistics_are_limited_to_an_owner(tmp_path: Path) -> None:
     path = str(tmp_path / "store.db")
 
     async def of_ada(store: Store) -> None:
@@ -262,25 +262,25 @@ def test_an_owner(tmp_path: Path) -> None:
     assert rows(path, "--resource", "bob", "--by", "total")[0]["responses"] == 0
 
 
-WRONG = {
-    "a thing there is not": (["--by", "colour"], "'colour': say one of total, day,"),
-    "three things": (["--by", "day,model,tool"], "or two as in day,model"),
-    "the same twice": (["--by", "day,day"], "or two as in day,model"),
-    "the total and more": (["--by", "total,day"], "or two as in day,model"),
-    "no zone": (["--timezone", "Mars/Phobos"], "'Mars/Phobos' is not a time zone"),
+INVALID = {
+    "an unknown grouping": (["--by", "colour"], "'colour': use one of total, day,"),
+    "three groupings": (["--by", "day,model,tool"], "or two such as day,model"),
+    "a repeated grouping": (["--by", "day,day"], "or two such as day,model"),
+    "the total and another": (["--by", "total,day"], "or two such as day,model"),
+    "an unknown zone": (["--timezone", "Mars/Phobos"], "'Mars/Phobos' is not a time zone"),
     "a zone that is a path": (["--timezone", "../../etc/passwd"], "is not a time zone"),
-    "no time": (["--since", "sometime"], "is not a time"),
+    "an invalid time": (["--since", "sometime"], "is not a time"),
 }
 
 
-@pytest.mark.parametrize(("arguments", "what"), WRONG.values(), ids=WRONG)
-def test_what_cannot_be_asked(store: str, arguments: list[str], what: str) -> None:
+@pytest.mark.parametrize(("arguments", "message"), INVALID.values(), ids=INVALID)
+def test_invalid_options_are_refused(store: str, arguments: list[str], message: str) -> None:
     result = partita(store, "stats", *arguments)
     assert result.exit_code == 2
-    assert what in " ".join(result.stderr.split())
+    assert message in " ".join(result.stderr.split())
 
 
-def test_names_cannot_speak_to_the_terminal(tmp_path: Path) -> None:
+def test_control_characters_in_names_are_escaped(tmp_path: Path) -> None:
     path = str(tmp_path / "store.db")
 
     async def odd(store: Store) -> None:
@@ -294,7 +294,7 @@ def test_names_cannot_speak_to_the_terminal(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(not hasattr(time, "tzset"), reason="the zone of a process can be changed on Unix alone")
-def test_the_machine_knows_summer_time(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_machine_zone_has_daylight_saving_time(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TZ", "Europe/Berlin")
     time.tzset()
     try:
@@ -315,7 +315,7 @@ def test_help_has_examples(store: str) -> None:
     assert "estimates" in shown
 
 
-def test_the_command_loads_no_database_before_it_runs() -> None:
+def test_command_imports_no_database_at_start() -> None:
     code = "import sys, partita.cli.stats; print([m for m in ('sqlalchemy', 'rich') if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"

@@ -1,4 +1,4 @@
-"""`partita threads`, as a person or a pipe meets it."""
+"""`partita threads`."""
 
 import subprocess
 import sys
@@ -10,13 +10,13 @@ import pytest
 from partita.types.codec import decode
 from partita.types.json import loads
 from partita.types.threads import Thread
-from tests.cli.view_store import BUILD, CLOCK, OTHER, fill, on_terminal, partita, threads
+from tests.cli.sample_store import BUILD, CLOCK, OTHER, add_threads, fill, on_terminal, partita
 
 
 @pytest.fixture(scope="module")
 def store(tmp_path_factory: pytest.TempPathFactory) -> str:
     path = str(tmp_path_factory.mktemp("store") / "store.db")
-    fill(path, threads)
+    fill(path, add_threads)
     return path
 
 
@@ -26,7 +26,7 @@ def listed(store: str, *arguments: str) -> list[str]:
     return [loads(line)["id"] for line in result.stdout.splitlines()]
 
 
-def test_newest_first_with_whole_ids_in_a_pipe(store: str) -> None:
+def test_table_in_a_pipe_has_whole_ids(store: str) -> None:
     result = partita(store, "threads")
     assert (
         result.stdout
@@ -40,7 +40,7 @@ id                                    title                     agent        pro
     assert result.stderr == ""
 
 
-def test_short_ids_and_colours_on_a_terminal(store: str) -> None:
+def test_table_on_a_terminal_has_short_ids_and_colours(store: str) -> None:
     shown = on_terminal(store, "threads")
     assert "\x1b[33m0198a3c2-7\x1b[0m  Fix the flaky clock" in shown
     assert CLOCK not in shown
@@ -61,11 +61,11 @@ FILTERS: dict[str, tuple[list[str], list[str]]] = {
 
 
 @pytest.mark.parametrize(("arguments", "ids"), FILTERS.values(), ids=FILTERS)
-def test_filters(store: str, arguments: list[str], ids: list[str]) -> None:
+def test_filters_select_threads(store: str, arguments: list[str], ids: list[str]) -> None:
     assert listed(store, *arguments) == ids
 
 
-def test_all_follows_the_pages(store: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_all_reads_every_page(store: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("partita.cli.threads.PAGE", 1)
     assert listed(store, "--all") == [CLOCK, BUILD, OTHER]
     assert ["✗" in line for line in partita(store, "threads", "--all").stdout.splitlines()] == [
@@ -82,23 +82,26 @@ def test_json_is_the_whole_thread(store: str) -> None:
     assert (build.id, build.metadata, build.message_count) == (BUILD, {"k": [1]}, 2)
 
 
-def test_there_are_more(store: str) -> None:
-    assert "there are more; --limit or --all lists them" in partita(store, "threads", "--limit", "2").stderr
+def test_limit_is_reported_if_there_are_more_threads(store: str) -> None:
+    assert (
+        "there are more threads; increase --limit, or use --all"
+        in partita(store, "threads", "--limit", "2").stderr
+    )
     assert partita(store, "threads", "--limit", "3").stderr == ""
 
 
-def test_exact_times(store: str) -> None:
+def test_exact_times_are_in_utc(store: str) -> None:
     hour = datetime.now(UTC) - timedelta(hours=3)
     assert f"{hour:%Y-%m-%dT%H:}" in partita(store, "threads", "--iso", "--limit", "1").stdout
 
 
-def test_an_empty_store_says_what_to_do(tmp_path: Path) -> None:
+def test_empty_store_has_a_hint(tmp_path: Path) -> None:
     result = partita(str(tmp_path / "new.db"), "threads")
     assert (result.exit_code, result.stdout) == (0, "")
     assert "partita import" in result.stderr
 
 
-def test_the_folder_you_are_in(store: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_dot_is_the_current_directory(store: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     here = tmp_path / "here"
     here.mkdir()
     monkeypatch.chdir(here)
@@ -107,13 +110,13 @@ def test_the_folder_you_are_in(store: str, tmp_path: Path, monkeypatch: pytest.M
     assert listed(path, "--project", ".") == ["mine"]
 
 
-def test_a_time_that_is_none() -> None:
+def test_invalid_time_is_refused() -> None:
     result = partita("memory:", "threads", "--since", "soon")
     assert result.exit_code == 2
     assert "'soon' is not a time" in result.stderr
 
 
-def test_hostile_titles_are_harmless(tmp_path: Path) -> None:
+def test_control_characters_in_titles_are_escaped(tmp_path: Path) -> None:
     path = str(tmp_path / "store.db")
     fill(
         path,
@@ -126,7 +129,7 @@ def test_hostile_titles_are_harmless(tmp_path: Path) -> None:
     assert "\\u009b" in on_terminal(path, "threads", "--json")
 
 
-def test_the_command_loads_neither_the_store_nor_rich() -> None:
+def test_command_imports_neither_the_store_nor_rich() -> None:
     code = "import sys, partita.cli.threads, partita.cli.show, partita.cli.search\n"
     code += "print([name for name in ('sqlalchemy', 'rich', 'pygments') if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from partita.cli.serve_setup import agents_of
+from partita.cli.serve_setup import find_agents
 from partita.runtime import registry
 from partita.runtime.registry import KNOWN_AGENTS, UnavailableAgent, get_agent
 from partita.types.chunks import ErrorEvent
@@ -97,7 +97,7 @@ def test_a_server_without_agent_names_has_the_demo_and_all_known_agents(
     monkeypatch.setenv("MISTRAL_API_KEY", "k")
     (tmp_path / "codex").touch(mode=0o755)
     monkeypatch.setenv("PATH", str(tmp_path))
-    agents = agents_of([])
+    agents = find_agents([])
     assert list(agents)[:4] == ["demo", "demo-network", "mistral", "codex"]
     assert [name for name, agent in agents.items() if not hasattr(agent, "missing")] == list(agents)[:4]
-    assert list(agents_of(["demo"])) == ["demo"]
+    assert list(find_agents(["demo"])) == ["demo"]

@@ -1,4 +1,4 @@
-"""`partita agents`: who could be asked on this machine, and whose sessions are here."""
+"""`partita agents`: the agents that can run on this machine, and their sessions."""
 
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
@@ -7,14 +7,14 @@ import click
 
 from .options import json_option
 
-if TYPE_CHECKING:  # what finds them is loaded when the command is run
+if TYPE_CHECKING:  # imported when the command runs
     from pathlib import Path
 
     from partita.types.json import JsonObject
 
 
 class Row(NamedTuple):
-    """An agent: its name, what it is made of, what it lacks, and its sessions."""
+    """An agent: its name, its id in the registry, what it needs to run, and its sessions."""
 
     name: str
     agent: str
@@ -22,10 +22,10 @@ class Row(NamedTuple):
     missing: str | None
     places: "tuple[Path, ...]"
     sessions: int | None
-    """How many files of sessions there are; `None` of an agent that keeps none here."""
+    """The number of session files; `None` for an agent that stores none on this machine."""
 
     def to_json(self) -> "JsonObject":
-        """The same for a program."""
+        """Return the JSON object that `--json` prints."""
         return {
             "name": self.name,
             "agent": self.agent,
@@ -38,21 +38,21 @@ class Row(NamedTuple):
 
 
 @click.command(
-    short_help="List agents: who could be asked, and whose sessions are here.",
+    short_help="List the agents that can run here, and their sessions.",
     epilog="""\b
 Examples:
   partita agents                              all of them
   partita agents --json | jq -r 'select(.usable).name'
-  partita serve --agent claude-code           ask one
-  partita import --agent claude-code          bring in its sessions
+  partita serve --agent claude-code           serve one
+  partita import --agent claude-code          import its sessions
 """,
 )
 @json_option
 def agents(as_json: bool) -> None:
-    """List the agents that are known by name: what each lacks to be asked here, and its sessions.
+    """List the agents that have a name: whether each can run here, what it needs, and its sessions.
 
-    Only the environment, the installed packages, the path and the folders of agents are looked at; nobody is
-    asked, and no session is opened. Agents of your own are named module:attribute.
+    This checks environment variables, installed packages, PATH and the agents' folders. It calls no agent and
+    opens no session. Name your own agents as module:attribute.
     """
     rows = _rows()
     if as_json:
@@ -65,7 +65,7 @@ def agents(as_json: bool) -> None:
 
 
 def _rows() -> list[Row]:
-    """The agents, those that can be asked first."""
+    """Return all agents, those that can run first."""
     from partita.logs.files import discover, homes
     from partita.runtime.registry import KNOWN_AGENTS, missing_for
 
@@ -85,13 +85,13 @@ def _rows() -> list[Row]:
             )
             for known in KNOWN_AGENTS
         ),
-        *(Row(name, name, "From another package.", None, (), None) for name in _foreign()),
+        *(Row(name, name, "From another package.", None, (), None) for name in _plugin_agents()),
     ]
     return sorted(rows, key=lambda row: row.missing is not None)
 
 
-def _foreign() -> list[str]:
-    """Agents that other packages bring. They are not loaded for that."""
+def _plugin_agents() -> list[str]:
+    """Return the names of agents from other packages, without loading them."""
     from importlib.metadata import entry_points
 
     from partita.runtime.registry import BUILTIN, ENTRY_POINTS
@@ -104,11 +104,11 @@ def _print(rows: list[Row]) -> None:
     from rich.text import Text
 
     from .view.console import show
-    from .view.look import short_path
+    from .view.context import short_path
     from .view.text import one_line
 
     table = Table(box=None, pad_edge=False, header_style="dim")
-    for name in ("agent", "can be asked", "sessions", "where they are"):
+    for name in ("agent", "usable", "sessions", "location"):
         table.add_column(name, overflow="fold", justify="right" if name == "sessions" else "left")
     for row in rows:
         state = (

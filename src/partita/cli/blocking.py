@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from .exit_codes import exit_soon
 
-if TYPE_CHECKING:  # the store is loaded when a command needs it
+if TYPE_CHECKING:  # imported when the command runs
     from partita.store.store import Store
 
 T = TypeVar("T")
@@ -59,7 +59,7 @@ def run_async(work: Coroutine[Any, Any, T]) -> T:
 
 
 async def _interruptible(work: Coroutine[Any, Any, T]) -> T:
-    """Await a coroutine. When it is cancelled, the process ends soon even if the coroutine does not."""
+    """Await a coroutine. After a cancellation, the process ends soon even if the coroutine does not."""
     task = asyncio.ensure_future(work)
     try:
         return await asyncio.shield(task)

@@ -35,7 +35,7 @@ ORDER BY r.created_at DESC LIMIT ?"""
 @click.command(
     short_help="Print a shell completion script.",
     epilog="""\b
-To have it in every shell, once:
+Run once to enable it in every shell:
   bash   echo 'eval "$(partita completion bash)"' >> ~/.bashrc
   zsh    echo 'eval "$(partita completion zsh)"' >> ~/.zshrc
   fish   partita completion fish > ~/.config/fish/completions/partita.fish
@@ -47,9 +47,9 @@ Examples:
 @click.argument("shell", type=click.Choice(SHELLS))
 @click.pass_context
 def completion(ctx: click.Context, shell: str) -> None:
-    """Print the script for your shell that completes commands, options, formats, agents, settings and ids.
+    """Print a script that completes commands, options, formats, agents, settings and ids in your shell.
 
-    Ids are those of the newest threads and runs of a SQLite store. Bash must be 4.4 or newer.
+    Ids are those of the newest threads and runs of a SQLite store. Requires bash 4.4 or newer.
     """
     from click.shell_completion import get_completion_class
 
@@ -76,7 +76,7 @@ def complete_log_agents(ctx: click.Context, param: click.Parameter, incomplete: 
 
 
 def complete_served_agents(ctx: click.Context, param: click.Parameter, incomplete: str) -> Items:
-    """Return the agents that can be served."""
+    """Return the agents for `partita serve --agent`."""
     from partita.runtime.registry import KNOWN_AGENTS
 
     known = [(one.agent, one.description) for one in KNOWN_AGENTS if ":" not in one.agent or one.module]
@@ -101,14 +101,14 @@ def matching(known: Iterable[tuple[str, str | None]], incomplete: str) -> Items:
 
 
 def _printable(text: str | None) -> str | None:
-    """A text on one line without control characters."""
+    """Return a text on one line without control characters."""
     if text is None:
         return None
     return " ".join("".join(each if each.isprintable() else " " for each in text).split())[:80]
 
 
 def _query(ctx: click.Context, query: str) -> list[tuple[str, str | None]]:
-    """Rows of a SQLite store, which is neither created nor migrated for that."""
+    """Return rows of a SQLite store, without creating or migrating it."""
     import sqlite3
 
     from partita.errors import PartitaError

@@ -58,7 +58,7 @@ In partita.toml:
   port = 8000
 """,
 )
-@click.option("--json", "as_json", is_flag=True, help="The settings as JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print the settings as JSON.")
 @click.pass_context
 def config(ctx: click.Context, as_json: bool) -> None:
     """Show every setting, its value and its source.
@@ -93,7 +93,7 @@ Examples:
 """,
 )
 @click.argument("key", type=SettingType())
-@click.option("--json", "as_json", is_flag=True, help="The value as JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print the value as JSON.")
 @click.pass_context
 def get(ctx: click.Context, key: str, as_json: bool) -> None:
     """Print the complete value of the setting KEY, including passwords. Lists are printed one item per line.
@@ -116,7 +116,7 @@ def get(ctx: click.Context, key: str, as_json: bool) -> None:
 
 
 class SettingsFile(NamedTuple):
-    """A possible settings file: its path, whose it is, and whether it is read."""
+    """A possible settings file: its path, its kind (project or user), and whether it is read."""
 
     path: "Path"
     kind: str
@@ -131,9 +131,9 @@ Examples:
   partita config path --json | jq -r .path
 """,
 )
-@click.option("--json", "as_json", is_flag=True, help="The files as JSON, one object a line.")
+@click.option("--json", "as_json", is_flag=True, help="Print the files as JSON, one object per line.")
 def path(as_json: bool) -> None:
-    """List the files that are read, what counts most first, and which of them are there."""
+    """List the settings files, highest precedence first, and whether each is read."""
     from partita.config.config import Config
 
     for file in _settings_files(Config()):
@@ -196,16 +196,16 @@ def _settings_files(settings: "Config") -> list[SettingsFile]:
     files: list[SettingsFile] = []
     has_nearer = False
     for path in settings.environment.project_files():
-        is_there = exists(path)
-        state = "not read, a nearer file exists" if is_there and has_nearer else _state(is_there)
+        found = exists(path)
+        state = "not read, a nearer file exists" if found and has_nearer else _state(found)
         files.append(SettingsFile(path, "project", state))
-        has_nearer = has_nearer or is_there
+        has_nearer = has_nearer or found
     user_file = settings.environment.user_file
     return [*files, SettingsFile(user_file, "user", _state(exists(user_file)))]
 
 
-def _state(is_there: bool) -> str:
-    return "read" if is_there else "does not exist"
+def _state(found: bool) -> str:
+    return "read" if found else "does not exist"
 
 
 def _object(settings: "Config", found: "list[ResolvedSetting]") -> "JsonObject":

@@ -1,4 +1,4 @@
-"""`partita diff`: two runs side by side."""
+"""`partita diff`: compare two runs."""
 
 import click
 
@@ -11,21 +11,21 @@ from .options import resource_option, store_option
     short_help="Compare two runs.",
     epilog="""\b
 Examples:
-  partita diff 0198a3c2 0198b7d0      what they said, called, took and cost
+  partita diff 0198a3c2 0198b7d0      texts, tool calls, times and costs
   partita diff 0198a3c2 last --json | jq .facts
 """,
 )
 @click.argument("a", metavar="RUN", shell_complete=complete_runs)
 @click.argument("b", metavar="RUN", shell_complete=complete_runs)
 @store_option
-@click.option("--json", "as_json", is_flag=True, help="The comparison as JSON.")
-@click.option("--pager/--no-pager", default=True, help="Stop after each page.")
+@click.option("--json", "as_json", is_flag=True, help="Print the comparison as JSON.")
+@click.option("--pager/--no-pager", default=True, help="Show long output in a pager on a terminal.")
 @resource_option
 def diff(a: str, b: str, url: str | None, as_json: bool, pager: bool, resource: str | None) -> None:
-    """Compare two runs: each an id, the beginning of one, or `last`.
+    """Compare two runs. Each RUN is an id, the beginning of one, or `last`.
 
-    Steps are aligned by what they are: a call of a tool beside a call of the same tool, a text beside a
-    text, and texts word by word. Marks: = alike, ~ differs, - only the first has it, + only the second.
+    Parts are aligned by kind: a tool call with a call of the same tool, a text with a text. Texts are
+    compared word by word. Marks: = equal, ~ different, - only in the first run, + only in the second.
     """
     from partita.runtime.compare.run_diff import diff_runs, to_object
 

@@ -1,4 +1,4 @@
-"""`partita doctor`: what is wrong with a store, and putting it right."""
+"""`partita doctor`: check a store for damage and repair it."""
 
 from typing import TYPE_CHECKING
 
@@ -9,46 +9,46 @@ from partita.cli.blocking import run_async
 from .options import store_option
 from .output import Bar, echo, print_json
 
-if TYPE_CHECKING:  # the store is loaded when a command needs it
+if TYPE_CHECKING:  # imported when the command runs
     from partita.store.doctor.report import AuditEntry, CheckResult, Finding, Health
 
 SHOWN = 10
 
 
 @click.command(
-    short_help="Look for damage in a store, and repair it.",
+    short_help="Check a store for damage and repair it.",
     epilog="""\b
 Examples:
-  partita doctor                 look; nothing is written
-  partita doctor --full          every message and byte, not a sample
-  partita doctor --repair        put right what needs no guessing
-  partita doctor --audit         JSON in strings, and what parses it
+  partita doctor                 check only; nothing is written
+  partita doctor --full          check every message and byte, not a sample
+  partita doctor --repair        repair what can be repaired safely
+  partita doctor --audit         find JSON in strings and its migrations
 """,
 )
 @store_option
-@click.option("--repair", is_flag=True, help="Put right what can be put right without guessing.")
-@click.option("--full", is_flag=True, help="Look into every message, blob and log, however long it takes.")
+@click.option("--repair", is_flag=True, help="Repair what can be repaired without guessing.")
+@click.option("--full", is_flag=True, help="Check every message, blob and log. This may take long.")
 @click.option("--audit", is_flag=True, help="Count structures that are stored as JSON in a string.")
-@click.option("--json", "as_json", is_flag=True, help="The findings as JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print the findings as JSON.")
 @click.pass_context
 def doctor(
     ctx: click.Context, *, url: str | None, repair: bool, full: bool, audit: bool, as_json: bool
 ) -> None:
-    """Look for damage in a store: rows without a home, content that cannot be read, logs with gaps.
+    """Check a store for damage: orphaned rows, content that cannot be decoded, logs with gaps.
 
-    A line a check: ✓ all is well, ! something is wrong, · something to know that may be as it should be.
+    Prints one line per check: ✓ no problem, ! a problem, · a notice (may be harmless).
 
     --audit searches every message for JSON in strings: network results, parts, tool inputs and outputs, data,
     metadata. For each kind it prints how many there are, samples, and the migration that parses them.
 
-    Exit code: 0 when the store is healthy, 1 when something is wrong that was not repaired.
+    Exit code: 0 if the store is healthy, 1 if there are problems that were not repaired.
     """
     from partita.store.connection import open_store
     from partita.store.doctor.doctor import check_store
 
     async def work() -> "Health":
         async with open_store(url) as store:
-            with Bar("examining") as bar:
+            with Bar("checking") as bar:
                 return await check_store(store, repair=repair, full=full, audit=audit, progress=bar)
 
     health = run_async(work())
@@ -64,16 +64,16 @@ def doctor(
 
 
 def _print_check(check: "CheckResult") -> None:
-    told = [
+    counts = [
         f"{count:,} {name if count != 1 else name.removesuffix('s')}"
         for count, name in ((check.problems, "problems"), (check.notices, "notices"))
         if count
     ]
     if check.repaired:
-        told.append(f"{check.repaired:,} repaired")
+        counts.append(f"{check.repaired:,} repaired")
     mark, colour = ("!", "red") if check.problems else ("·", "yellow") if check.notices else ("✓", "green")
-    said = f": {', '.join(told)}" if told else ""
-    echo(f" {check.title}{said}", mark=mark, colour=colour)
+    summary = f": {', '.join(counts)}" if counts else ""
+    echo(f" {check.title}{summary}", mark=mark, colour=colour)
     for finding in check.findings[:SHOWN]:
         _print_finding(finding)
     count = check.problems + check.notices
@@ -105,7 +105,7 @@ def _print_end(health: "Health", *, full: bool) -> None:
     if problems:
         echo(f"\n{problems:,} {'problem' if problems == 1 else 'problems'}{repaired}")
     else:
-        sample = "" if full else "; --full looks at more than a sample"
+        sample = "" if full else "; --full checks everything, not a sample"
         echo(f"\nThe store is healthy{repaired}{sample}.")
 
 

@@ -1,4 +1,4 @@
-"""How a command ends: its exit code, what is printed when it fails, and Ctrl-C.
+"""The exit codes of commands, their error messages, and the handling of Ctrl-C.
 
 This module imports nothing heavy: when Ctrl-C arrives while modules are being imported, others may be
 incomplete.
@@ -32,12 +32,12 @@ GRACE: Final = 2.0
 
 TRACEBACK: Final = "PARTITA_TRACEBACK"
 HINTS: Final = {
-    errno.ENOSPC: "make room, or write to another disk",
-    errno.EDQUOT: "make room, or write to another disk",
+    errno.ENOSPC: "free disk space, or write to another disk",
+    errno.EDQUOT: "free disk space, or write to another disk",
     errno.EACCES: "check its permissions",
     errno.EPERM: "check its permissions",
     errno.EROFS: "write to another disk: this one is read-only",
-    errno.EMFILE: "close something, or raise the limit with ulimit -n",
+    errno.EMFILE: "raise the limit with ulimit -n",
 }
 
 _exit_timers: "list[threading.Timer]" = []
@@ -48,7 +48,7 @@ def exit_code_of(work: Callable[[], object]) -> int:
     """Run a command, print the error if it fails, and return the exit code."""
     try:
         code = _done(work)
-        flush()  # a write error must show here, not when the interpreter exits
+        flush()  # raise write errors here, not when the interpreter exits
         return code
     except BrokenPipeError:
         mute(sys.stdout, sys.stderr)

@@ -1,4 +1,4 @@
-"""`partita export`: threads as files to keep, to read or to hand on, without their secrets."""
+"""`partita export`: write threads to files, with secrets replaced."""
 
 from datetime import datetime
 from pathlib import Path
@@ -17,33 +17,34 @@ from .options import (
     until_option,
 )
 
-if TYPE_CHECKING:  # the store and the server's parts are loaded when a command needs them
-    from partita.cli.export_files import Filter, Talk, Wanted
+if TYPE_CHECKING:  # imported when the command runs
+    from partita.cli.export_files import ExportReporter, FileOptions
     from partita.store.store import Store
+    from partita.store.values import ThreadFilter
 
-BY_ENDING = {".html": "html", ".htm": "html", ".jsonl": "jsonl", ".json": "fixture"}
-OTHERWISE = "markdown"
-SHARED = ("html", "markdown", "jsonl", "fixture", "raw")
+FORMAT_BY_SUFFIX = {".html": "html", ".htm": "html", ".jsonl": "jsonl", ".json": "fixture"}
+DEFAULT_FORMAT = "markdown"
+FILE_FORMATS = ("html", "markdown", "jsonl", "fixture", "raw")
 
 
-def formats(ctx: click.Context, param: click.Parameter, incomplete: str) -> Items:
-    """The names of what can be written."""
+def complete_export_formats(ctx: click.Context, param: click.Parameter, incomplete: str) -> Items:
+    """Return the names of the formats that can be written."""
     from partita.formats.registry import all_formats
 
     writable = [(name, one.title) for name, one in all_formats().items() if one.dump is not None]
-    return matching([*((name, None) for name in SHARED), *writable], incomplete)
+    return matching([*((name, None) for name in FILE_FORMATS), *writable], incomplete)
 
 
 @click.command(
-    short_help="Write threads to files, without their secrets.",
+    short_help="Write threads to files, with secrets replaced.",
     epilog="""\b
 Examples:
-  partita export last -o talk.html            one page that needs nothing else
+  partita export last -o session.html         one self-contained page
   partita export last --format markdown | less
   partita export 0198a3c2 --format jsonl --leave-out tool-outputs > talk.jsonl
   partita export 0198a3c2 --format claude-code-log -o session.jsonl
   partita export --project . --since 7d --format html -o shared/
-  partita export --all --format raw -o logs/  what agents wrote, byte for byte
+  partita export --all --format raw -o logs/  the agents' logs, byte for byte
 """,
 )
 @click.argument("threads", nargs=-1, metavar="[THREAD]…", shell_complete=complete_threads)
@@ -52,15 +53,15 @@ Examples:
     "--format",
     "format_name",
     metavar="NAME",
-    shell_complete=formats,
-    help="html, markdown, jsonl, fixture, raw, or a format that `partita formats` says can be written;"
-    " without it by the ending of FILE, else markdown.",
+    shell_complete=complete_export_formats,
+    help="html, markdown, jsonl, fixture, raw, or a format that `partita formats` lists as written."
+    " Default: by the suffix of FILE, else markdown.",
 )
 @click.option(
     "-o",
     "--output",
     metavar="FILE|FOLDER",
-    help="Where to write; of several threads, a folder that gets one file each.",
+    help="Where to write. For several threads, a folder that receives one file per thread.",
 )
 @click.option("--all", "every", is_flag=True, help="All threads of the store.")
 @agent_option
@@ -68,27 +69,27 @@ Examples:
 @since_option
 @until_option
 @click.option(
-    "--redact/--no-redact", default=None, help="Replace secrets by marks. This is done unless you say no."
+    "--redact/--no-redact", default=None, help="Replace secrets with placeholders. Default: --redact."
 )
 @click.option(
     "--secret",
     "kinds",
     metavar="KIND",
     multiple=True,
-    help="Also look for this kind, such as email or home; may be given again.",
+    help="Also replace this kind of secret, such as email or home. Repeatable.",
 )
-@click.option("--also", metavar="TEXT", multiple=True, help="Replace this text, too; may be given again.")
+@click.option("--also", metavar="TEXT", multiple=True, help="Also replace this text. Repeatable.")
 @click.option(
     "--leave-out",
     metavar="KIND",
     multiple=True,
-    help="reasoning, tool-outputs, tool-calls, files, system or sub-agents; may be given again.",
+    help="Omit reasoning, tool-outputs, tool-calls, files, system or sub-agents. Repeatable.",
 )
-@click.option("--branch", metavar="MESSAGE", help="The branch through this message, not the active one.")
-@click.option("--internal", is_flag=True, help="Also notices and turns that are hidden otherwise.")
-@click.option("--force", is_flag=True, help="Write over files that are there.")
+@click.option("--branch", metavar="MESSAGE", help="The branch with this message. Default: the active branch.")
+@click.option("--internal", is_flag=True, help="Include internal messages, which are hidden by default.")
+@click.option("--force", is_flag=True, help="Overwrite existing files.")
 @click.option(
-    "--json", "as_json", is_flag=True, help="What was done, a JSON object for each thread; needs -o."
+    "--json", "as_json", is_flag=True, help="Print a report, one JSON object per thread. Requires -o."
 )
 @resource_option
 @click.pass_context
@@ -114,48 +115,48 @@ def export(
     as_json: bool,
     resource: str | None,
 ) -> None:
-    """Write each THREAD (an id, the beginning of one, or `last`) as a file, or one of them to stdout.
+    """Write each THREAD (an id, the beginning of one, or `last`) to a file, or a single one to stdout.
 
-    The files are those that the page shares: secrets that are known by how they look are replaced, and what
-    was replaced, left out or lost is told on stderr. Look at a file before you hand it on. The format raw is
-    what agents wrote, byte for byte, secrets and all.
+    The web UI shares the same files: known kinds of secrets are replaced, and stderr lists what was replaced,
+    left out or lost. Read a file before you share it. The format raw is the agents' logs, byte for byte, with
+    all secrets.
 
-    Exit code: 0, or 1 when one of several files could not be written or was there already.
+    Exit code: 0, or 1 if one of several files exists or could not be written.
     """
-    from partita.cli.export_files import Filter, wanted_file
+    from partita.cli.export_files import ExportReporter, file_options
+    from partita.store.values import ThreadFilter
 
-    chosen = Filter(agent, project, since, until, every=every)
-    if bool(threads) == bool(chosen):
-        raise click.UsageError("name threads, or choose them: --all, --project, --agent, --since, --until")
+    is_filtered = every or any(one is not None for one in (agent, project, since, until))
+    if bool(threads) == is_filtered:
+        raise click.UsageError("name threads, or select them: --all, --project, --agent, --since, --until")
     several = len(threads) != 1
     if output is None and (several or as_json):
-        raise click.UsageError("-o says where files go" if several else "--json needs -o FILE")
+        raise click.UsageError("several threads require -o FOLDER" if several else "--json requires -o FILE")
     if several and branch is not None:
-        raise click.UsageError("--branch is of one thread")
-    name = format_name or BY_ENDING.get(Path(output or "").suffix.lower(), OTHERWISE)
-    wanted = wanted_file(
+        raise click.UsageError("--branch requires exactly one thread")
+    name = format_name or FORMAT_BY_SUFFIX.get(Path(output or "").suffix.lower(), DEFAULT_FORMAT)
+    options = file_options(
         name, redact=redact, kinds=kinds, also=also, leave_out=leave_out, branch=branch, internal=internal
     )
     with opened_store(url, resource) as (store, wait):
-        from partita.cli.export_files import Talk
-
-        talk = Talk(as_json=as_json, several=several)
+        reporter = ExportReporter(as_json=as_json, several=several)
         if several:
-            assert output is not None, "asked above"
-            _write_all(store, wait, threads or chosen, wanted, Path(output), talk, force=force)
+            assert output is not None, "checked above"
+            selected = threads or ThreadFilter(agent=agent, project=project, since=since, until=until)
+            _write_all(store, wait, selected, options, Path(output), reporter, force=force)
         else:
-            _write_one(store, wait, threads[0], wanted, output, talk, force=force)
-        talk.end()
-    ctx.exit(1 if talk.failed else 0)
+            _write_one(store, wait, threads[0], options, output, reporter, force=force)
+        reporter.finish()
+    ctx.exit(1 if reporter.failed else 0)
 
 
 def _write_one(
     store: "Store",
     wait: Wait,
     given: str,
-    wanted: "Wanted",
+    options: "FileOptions",
     output: str | None,
-    talk: "Talk",
+    reporter: "ExportReporter",
     *,
     force: bool,
 ) -> None:
@@ -164,52 +165,52 @@ def _write_one(
     from .lookup import find_thread
 
     thread = wait(find_thread(store, given))
-    made = make_file(store, wait, thread, wanted)
+    file = make_file(store, wait, thread, options)
     if output is None:
-        print_file(made)
-        talk.about(made, None)
+        print_file(file)
+        reporter.report(file, None)
         return
     path = Path(output)
     if output.endswith(("/", "\\")) or path.is_dir():
-        path /= file_name(thread, made)
-    save_file(made, path, force=force)
-    talk.about(made, path)
+        path /= file_name(file)
+    save_file(file, path, force=force)
+    reporter.report(file, path)
 
 
 def _write_all(
     store: "Store",
     wait: Wait,
-    chosen: "tuple[str, ...] | Filter",
-    wanted: "Wanted",
+    selected: "tuple[str, ...] | ThreadFilter",
+    options: "FileOptions",
     folder: Path,
-    talk: "Talk",
+    reporter: "ExportReporter",
     *,
     force: bool,
 ) -> None:
-    """A file for each thread; one that cannot be written is told, and the others go on."""
-    from partita.cli.export_files import chosen_threads, file_name, make_file, save_file, threads_named
+    """Write a file for each thread. A failure is reported, and the other files are still written."""
+    from partita.cli.export_files import file_name, find_threads, list_threads, make_file, save_file
     from partita.errors import PartitaError, StoreError
 
     from .output import Bar
 
     if folder.exists() and not folder.is_dir():
-        raise StoreError("this is no folder", where=str(folder), hint="several threads go to a folder")
-    some = (
-        threads_named(store, wait, chosen)
-        if isinstance(chosen, tuple)
-        else chosen_threads(store, wait, chosen)
+        raise StoreError("not a folder", where=str(folder), hint="several threads need a folder")
+    threads = (
+        find_threads(store, wait, selected)
+        if isinstance(selected, tuple)
+        else list_threads(store, wait, selected)
     )
     with Bar("writing threads") as bar:
-        for number, thread in enumerate(some, start=1):
+        for number, thread in enumerate(threads, start=1):
             try:
-                made = make_file(store.scoped(thread.resource_id or ""), wait, thread, wanted)
-                path = folder / file_name(thread, made)
-                save_file(made, path, force=force)
+                file = make_file(store.scoped(thread.resource_id or ""), wait, thread, options)
+                path = folder / file_name(file)
+                save_file(file, path, force=force)
             except PartitaError as error:
-                talk.failure(thread, error)
+                reporter.report_failure(thread, error)
             else:
-                talk.about(made, path)
-            bar(number, len(some))
+                reporter.report(file, path)
+            bar(number, len(threads))
 
 
 COMMAND = export

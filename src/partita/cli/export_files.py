@@ -1,10 +1,8 @@
-"""Which threads are written, and what their files are called."""
+"""The files of `partita export`: selecting threads, making and writing files, and reporting on them."""
 
 import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from datetime import datetime
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final, NamedTuple, get_args
@@ -22,7 +20,7 @@ from partita.formats.redaction.kinds import BY_NAME, WANTED
 from partita.formats.redaction.redactor import Finding
 from partita.formats.redaction.removal import Leaving
 from partita.formats.registry import get_format
-from partita.private_files import told, whole_file
+from partita.private_files import convert_write_errors, whole_file
 from partita.server.sharing.request import (
     CustomSecret,
     LeaveOut,
@@ -44,32 +42,33 @@ from .blocking import Wait
 from .output import print_json_line
 from .thread_data import runs_of
 
-# A thread as a file: as the page shares it, or the logs of its runs as they are.
-
 RAW: Final = "raw"
-KINDS_LEFT_OUT: Final[Sequence[str]] = get_args(Leaving)
-ODD: Final = re.compile(r"[^A-Za-z0-9]+")
+REMOVABLE_KINDS: Final[Sequence[str]] = get_args(Leaving)
+NOT_ALPHANUMERIC: Final = re.compile(r"[^A-Za-z0-9]+")
 
 
-class Wanted(NamedTuple):
-    """What kind of file is wanted. Without a request, the raw logs."""
+class FileOptions(NamedTuple):
+    """The format and content of the files. Without a request, they contain the raw logs."""
 
-    name: str
+    format: str
     request: ShareRequest | None
     branch: str | None
     internal: bool
 
 
-class Made:
-    """A file on its way, and what was done for it. What is known of raw logs is known at their end."""
+class ExportedFile:
+    """The content of a file, and what was replaced, removed and lost in it.
+
+    The notices of raw logs are complete when the content has been read.
+    """
 
     def __init__(
-        self, thread: Thread, wanted: Wanted, title: str, ending: str, pieces: Iterable[bytes]
+        self, thread: Thread, options: FileOptions, title: str, suffix: str, pieces: Iterable[bytes]
     ) -> None:
         self.thread = thread
-        self.format = wanted.name
+        self.format = options.format
         self.title = title
-        self.ending = ending
+        self.suffix = suffix
         self.pieces = pieces
         self.size = 0
         self.messages: int | None = None
@@ -84,8 +83,8 @@ class Made:
             yield piece
 
 
-def wanted_file(
-    name: str,
+def file_options(
+    format: str,
     *,
     redact: bool | None,
     kinds: Sequence[str],
@@ -93,28 +92,30 @@ def wanted_file(
     leave_out: Sequence[str],
     branch: str | None,
     internal: bool,
-) -> Wanted:
-    """What the options say, or an error that says what is wrong with them."""
-    if name == RAW:
+) -> FileOptions:
+    """Return the file options for the command-line options; raises a usage error if they are invalid."""
+    if format == RAW:
         if redact or kinds or also or leave_out or branch or internal:
-            raise click.UsageError("raw is what agents wrote: nothing of it is replaced or left out")
-        return Wanted(name, None, None, False)
+            raise click.UsageError("nothing can be replaced or left out in the format raw")
+        return FileOptions(format, None, None, False)
     if redact is False and (kinds or also):
-        raise click.UsageError("--no-redact replaces nothing: leave out --secret and --also")
+        raise click.UsageError("--no-redact cannot be used with --secret or --also")
     for kind in leave_out:
-        if kind not in KINDS_LEFT_OUT:
-            raise click.UsageError(f"--leave-out {kind}: say one of {', '.join(KINDS_LEFT_OUT)}")
+        if kind not in REMOVABLE_KINDS:
+            raise click.UsageError(f"--leave-out {kind}: use one of {', '.join(REMOVABLE_KINDS)}")
     for kind in kinds:
         if kind not in BY_NAME:
-            raise click.UsageError(f"--secret {kind}: say one of {', '.join(BY_NAME)}")
+            raise click.UsageError(f"--secret {kind}: use one of {', '.join(BY_NAME)}")
     known: dict[str, ShareFormat] = {one: one for one in SUFFIXES}
     target = "canonical"
-    if name not in known:
-        if get_format(name).dump is None:
-            raise FormatError(f"{name} can be read but not written", hint="partita formats tells which can")
-        target = name
+    if format not in known:
+        if get_format(format).dump is None:
+            raise FormatError(
+                f"{format} can be read but not written", hint="`partita formats` lists those that can"
+            )
+        target = format
     request = ShareRequest(
-        format=known.get(name, "jsonl"),
+        format=known.get(format, "jsonl"),
         target=target,
         redact=RedactRequest(
             kinds=[] if redact is False else sorted(WANTED.union(kinds)),
@@ -123,50 +124,51 @@ def wanted_file(
         leave_out=LeaveOut(kinds=[kind for kind in get_args(Leaving) if kind in leave_out]),
         messages=WhichMessages(internal=internal),
     )
-    return Wanted(name, request, branch, internal)
+    return FileOptions(format, request, branch, internal)
 
 
-def make_file(store: Store, wait: Wait, thread: Thread, wanted: Wanted) -> Made:
-    """The file of a thread."""
-    if wanted.request is None:
-        return _raw(store, wait, thread, wanted)
-    file = shared_file(_gathered(store, wait, thread, wanted, wanted.request), wanted.request, __version__)
-    ending = SUFFIXES[wanted.request.format]
-    title = file.name.removesuffix(f".{ending}")
-    if wanted.name not in SUFFIXES:
-        ending = f"{ODD.sub('-', wanted.name)}.{ending}"
-    made = Made(thread, wanted, title, ending, file.pieces)
-    made.messages = len(file.redacted.messages)
-    made.findings = file.redacted.findings
-    made.removed = dict(file.redacted.removed)
-    made.losses = file.losses
-    made.notices = list(file.notices)
-    return made
+def make_file(store: Store, wait: Wait, thread: Thread, options: FileOptions) -> ExportedFile:
+    """Return the file of a thread."""
+    if options.request is None:
+        return _raw_file(store, wait, thread, options)
+    content = _read_content(store, wait, thread, options, options.request)
+    shared = shared_file(content, options.request, __version__)
+    suffix = SUFFIXES[options.request.format]
+    title = shared.name.removesuffix(f".{suffix}")
+    if options.format not in SUFFIXES:
+        suffix = f"{NOT_ALPHANUMERIC.sub('-', options.format)}.{suffix}"
+    file = ExportedFile(thread, options, title, suffix, shared.pieces)
+    file.messages = len(shared.redacted.messages)
+    file.findings = shared.redacted.findings
+    file.removed = dict(shared.redacted.removed)
+    file.losses = shared.losses
+    file.notices = list(shared.notices)
+    return file
 
 
-def _gathered(
-    store: Store, wait: Wait, thread: Thread, wanted: Wanted, request: ShareRequest
+def _read_content(
+    store: Store, wait: Wait, thread: Thread, options: FileOptions, request: ShareRequest
 ) -> ThreadContent:
     logs = request.format == "fixture"
-    if wanted.branch is None:
+    if options.branch is None:
         return wait(read_content(store, thread, request.messages, logs=logs))
-    chosen = select_messages(store, wait, thread, Selection(wanted.branch, wanted.internal))
-    gathered = wait(read_content(store, thread, WhichMessages(only=[]), logs=logs))
-    return gathered._replace(messages=list(read_messages(store, wait, chosen)))
+    selected = select_messages(store, wait, thread, Selection(options.branch, options.internal))
+    content = wait(read_content(store, thread, WhichMessages(only=[]), logs=logs))
+    return content._replace(messages=list(read_messages(store, wait, selected)))
 
 
-def _raw(store: Store, wait: Wait, thread: Thread, wanted: Wanted) -> Made:
-    title = ODD.sub("-", thread.title or "conversation").strip("-").lower()[:60] or "conversation"
-    made = Made(thread, wanted, title, "log", ())
-    made.pieces = _raw_pieces(store, wait, made)
-    return made
+def _raw_file(store: Store, wait: Wait, thread: Thread, options: FileOptions) -> ExportedFile:
+    title = NOT_ALPHANUMERIC.sub("-", thread.title or "conversation").strip("-").lower()[:60]
+    file = ExportedFile(thread, options, title or "conversation", "log", ())
+    file.pieces = _raw_pieces(store, wait, file)
+    return file
 
 
-def _raw_pieces(store: Store, wait: Wait, made: Made) -> Iterator[bytes]:
-    """What agents wrote, each entry on lines of its own."""
+def _raw_pieces(store: Store, wait: Wait, file: ExportedFile) -> Iterator[bytes]:
+    """Yield the raw log entries of all runs, each ended by a line break, and add notices to the file."""
     dropped = 0
     empty = True
-    for run in runs_of(store, wait, made.thread.id):
+    for run in runs_of(store, wait, file.thread.id):
         try:
             for raw in raw_entries(store, wait, run):
                 yield raw if raw.endswith(b"\n") else raw + b"\n"
@@ -174,38 +176,36 @@ def _raw_pieces(store: Store, wait: Wait, made: Made) -> Iterator[bytes]:
         except NotFoundError:
             dropped += 1
     if dropped:
-        made.notices.append(f"{counted(dropped, 'log was', 'logs were')} dropped before")
+        file.notices.append(f"{counted(dropped, 'log was', 'logs were')} deleted earlier")
     if empty:
-        made.notices.append("the store has no log of this thread")
+        file.notices.append("the store has no log of this thread")
     else:
-        made.notices.append("raw logs are as agents wrote them: secrets are not taken out")
+        file.notices.append("raw logs contain secrets: nothing is replaced in them")
 
 
-def print_file(made: Made) -> None:
-    """Write a file to stdout; on a terminal, what it would obey is escaped."""
+def print_file(file: ExportedFile) -> None:
+    """Write a file to stdout. On a terminal, control characters are escaped."""
     stdout: Any = sys.stdout.buffer
     terminal = stdout.isatty()
-    for piece in made:
+    for piece in file:
         stdout.write(escaped(piece.decode("utf-8", "backslashreplace")).encode() if terminal else piece)
     stdout.flush()
 
 
-def save_file(made: Made, path: Path, *, force: bool) -> None:
-    """Write a file under its name, all of it or none."""
+def save_file(exported: ExportedFile, path: Path, *, force: bool) -> None:
+    """Write a file completely or not at all."""
     with whole_file(path, force=force) as file:
-        for piece in made:
-            with told(path):
+        for piece in exported:
+            with convert_write_errors(path):
                 file.write(piece)
 
 
-# What is told of files that were written: what was replaced, left out and lost.
-
 SHOWN = 10
-"""How many things are told one by one."""
+"""How many lines are printed about the files before the rest is only counted."""
 
 
-class Talk:
-    """Words for a person on stderr, or with `as_json` an object a thread on stdout."""
+class ExportReporter:
+    """Reports what was replaced, left out and lost: on stderr, or with `as_json` as JSON lines on stdout."""
 
     def __init__(self, *, as_json: bool, several: bool) -> None:
         self._as_json = as_json
@@ -215,21 +215,21 @@ class Talk:
         self._size = 0
         self.failed = 0
 
-    def about(self, made: Made, path: Path | None) -> None:
-        """Tell what was done for a file: of one thing by thing, of several how many."""
+    def report(self, file: ExportedFile, path: Path | None) -> None:
+        """Report on a file: in detail for a single file, counts for several."""
         if path is not None:
             self._files.append(path)
-            self._size += made.size
+            self._size += file.size
         if self._as_json:
-            print_json_line(_json(made, path))
+            print_json_line(_to_json(file, path))
         elif self._several:
-            counts = _counts(made)
-            self._say([f"thread {made.thread.id}: {', '.join(counts)}"] if counts else [])
+            counts = _counts(file)
+            self._print([f"thread {file.thread.id}: {', '.join(counts)}"] if counts else [])
         else:
-            self._say(list(_lines(made)))
+            self._print(list(_lines(file)))
 
-    def failure(self, thread: Thread, error: PartitaError) -> None:
-        """Tell that a file could not be made."""
+    def report_failure(self, thread: Thread, error: PartitaError) -> None:
+        """Report that a file could not be written."""
         self.failed += 1
         if self._as_json:
             print_json_line(
@@ -240,15 +240,15 @@ class Talk:
             hint = f"; {error.hint}" if error.hint else ""
             print_notice(one_line(f"thread {thread.id} was not written: {error.what}{where}{hint}"))
 
-    def _say(self, lines: Sequence[str]) -> None:
+    def _print(self, lines: Sequence[str]) -> None:
         for line in lines[: max(0, SHOWN - self._lines)]:
             print_notice(one_line(line))
         self._lines += len(lines)
 
-    def end(self) -> None:
-        """Tell what it came to."""
+    def finish(self) -> None:
+        """Print the totals."""
         if self._lines > SHOWN:
-            print_notice(f"… and {self._lines - SHOWN:,} more; -o FILE --json tells all")
+            print_notice(f"… and {self._lines - SHOWN:,} more; -o FILE --json lists all")
         if self._files:
             one = f"wrote {one_line(str(self._files[0]))}"
             many = f"wrote {len(self._files):,} files to {one_line(str(self._files[0].parent))}"
@@ -257,23 +257,23 @@ class Talk:
             print_notice(f"{counted(self.failed, 'thread was', 'threads were')} not written")
 
 
-def _counts(made: Made) -> list[str]:
-    told = [
-        (len(_replaced(made)), "secret replaced", "secrets replaced"),
-        (sum(made.removed.values()), "thing left out", "things left out"),
-        (len(made.losses), "thing lost", "things lost"),
+def _counts(file: ExportedFile) -> list[str]:
+    counts = [
+        (len(_replaced(file)), "secret replaced", "secrets replaced"),
+        (sum(file.removed.values()), "item left out", "items left out"),
+        (len(file.losses), "loss", "losses"),
     ]
-    return [counted(*one) for one in told if one[0]] + made.notices
+    return [counted(*one) for one in counts if one[0]] + file.notices
 
 
-def _lines(made: Made) -> Iterator[str]:
-    yield from made.notices
-    for finding in _replaced(made):
+def _lines(file: ExportedFile) -> Iterator[str]:
+    yield from file.notices
+    for finding in _replaced(file):
         where = f", first at {finding.places[0]}" if finding.places else ""
-        yield f"replaced {finding.kind} {finding.preview} by {finding.mark}, {_times(finding.times)}{where}"
-    for what, count in made.removed.items():
+        yield f"replaced {finding.kind} {finding.preview} with {finding.mark}, {_times(finding.times)}{where}"
+    for what, count in file.removed.items():
         yield f"left out {what}, {_times(count)}"
-    for loss in made.losses:
+    for loss in file.losses:
         yield f"lost {loss}"
 
 
@@ -281,20 +281,20 @@ def _times(count: int) -> str:
     return "once" if count == 1 else f"{count:,} times"
 
 
-def _replaced(made: Made) -> list[Finding]:
-    return [finding for finding in made.findings if not finding.kept]
+def _replaced(file: ExportedFile) -> list[Finding]:
+    return [finding for finding in file.findings if not finding.kept]
 
 
-def _json(made: Made, path: Path | None) -> JsonObject:
-    told: JsonObject = {
-        "thread": made.thread.id,
+def _to_json(file: ExportedFile, path: Path | None) -> JsonObject:
+    result: JsonObject = {
+        "thread": file.thread.id,
         "file": None if path is None else str(path),
-        "format": made.format,
-        "bytes": made.size,
+        "format": file.format,
+        "bytes": file.size,
     }
-    if made.messages is not None:
-        told["messages"] = made.messages
-    return told | {
+    if file.messages is not None:
+        result["messages"] = file.messages
+    return result | {
         "replaced": [
             {
                 "kind": one.kind,
@@ -303,57 +303,35 @@ def _json(made: Made, path: Path | None) -> JsonObject:
                 "times": one.times,
                 "places": list(one.places),
             }
-            for one in _replaced(made)
+            for one in _replaced(file)
         ],
-        "leftOut": dict(made.removed),
-        "losses": [loss._asdict() for loss in made.losses],
-        "notices": list(made.notices),
+        "leftOut": dict(file.removed),
+        "losses": [loss._asdict() for loss in file.losses],
+        "notices": list(file.notices),
     }
 
 
 PAGE = 500
-PLAIN_ID = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
-"""An id that can stand in a name as it is: on some disks, A and a are the same letter."""
+FILE_NAME_ID = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
+"""An id that can be used in a file name. Upper case is excluded: some file systems ignore the case."""
 
-ODD_ID = re.compile(r"[^a-z0-9_-]+")
-ID_SHOWN = 24
-DIGITS = 12
-
-
-@dataclass(frozen=True)
-class Filter:
-    """What threads must be like."""
-
-    agent: str | None = None
-    project: str | None = None
-    since: datetime | None = None
-    until: datetime | None = None
-    every: bool = False
-
-    def __bool__(self) -> bool:
-        return self != Filter()
+INVALID_IN_ID = re.compile(r"[^a-z0-9_-]+")
+ID_LENGTH = 24
+DIGEST_LENGTH = 12
 
 
-def threads_named(store: Store, wait: Wait, given: Sequence[str]) -> list[Thread]:
-    """The threads that are meant, each once."""
+def find_threads(store: Store, wait: Wait, given: Sequence[str]) -> list[Thread]:
+    """Return the threads that arguments name, without duplicates."""
     found = [wait(find_thread(store, one)) for one in given]
     return list({(thread.resource_id, thread.id): thread for thread in found}.values())
 
 
-def chosen_threads(store: Store, wait: Wait, wanted: Filter) -> list[Thread]:
-    """All threads that are like that, newest first."""
+def list_threads(store: Store, wait: Wait, selected: ThreadFilter) -> list[Thread]:
+    """Return all threads that a filter selects, newest first."""
     found: list[Thread] = []
     cursor: str | None = None
     while True:
-        page = wait(
-            store.threads.list(
-                ThreadFilter(
-                    agent=wanted.agent, project=wanted.project, since=wanted.since, until=wanted.until
-                ),
-                limit=PAGE,
-                cursor=cursor,
-            )
-        )
+        page = wait(store.threads.list(selected, limit=PAGE, cursor=cursor))
         found += page.items
         if (cursor := page.next) is None:
             break
@@ -362,14 +340,16 @@ def chosen_threads(store: Store, wait: Wait, wanted: Filter) -> list[Thread]:
     return found
 
 
-def file_name(thread: Thread, made: "Made") -> str:
-    """Day, title and id: the same each time, and of no other thread."""
-    day = f"{thread.created_at:%Y-%m-%d}-" if thread.created_at else ""
-    return f"{day}{made.title}-{_id_of(thread)}.{made.ending}"
+def file_name(file: ExportedFile) -> str:
+    """Return a file name of date, title and id: always the same for a thread, and unique to it."""
+    created = file.thread.created_at
+    date = f"{created:%Y-%m-%d}-" if created else ""
+    return f"{date}{file.title}-{_file_name_id(file.thread)}.{file.suffix}"
 
 
-def _id_of(thread: Thread) -> str:
-    if thread.resource_id is None and PLAIN_ID.fullmatch(thread.id):
+def _file_name_id(thread: Thread) -> str:
+    if thread.resource_id is None and FILE_NAME_ID.fullmatch(thread.id):
         return thread.id
     digest = sha256(f"{thread.resource_id or ''}\0{thread.id}".encode("utf-8", "surrogatepass")).hexdigest()
-    return f"{ODD_ID.sub('-', thread.id.lower())[:ID_SHOWN].strip('-')}-{digest[:DIGITS]}".strip("-")
+    start = INVALID_IN_ID.sub("-", thread.id.lower())[:ID_LENGTH].strip("-")
+    return f"{start}-{digest[:DIGEST_LENGTH]}".strip("-")

@@ -1,4 +1,4 @@
-"""`partita fixture`: a stored run as a recording that tests replay."""
+"""`partita fixture`: write a stored run as a recording that tests replay."""
 
 import sys
 from pathlib import Path
@@ -20,22 +20,25 @@ if TYPE_CHECKING:
 
 
 @click.command(
-    short_help="Make a test recording of a run.",
+    short_help="Write a run as a recording for tests.",
     epilog="""\b
 Examples:
   partita fixture last -o tests/recordings/weather.json
   partita fixture 0198a3c2 --hide "Ada Lovelace"  to stdout, without that name
-  partita fixture last -o weather.json --json     and what was done, as JSON
+  partita fixture last -o weather.json --json     print a JSON report
 """,
 )
 @click.argument("run", shell_complete=complete_runs)
 @click.option(
-    "-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="The file; without it, stdout."
+    "-o",
+    "--output",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="The file to write. Default: stdout.",
 )
-@click.option("--hide", multiple=True, metavar="TEXT", help="Replace this too, wherever it stands.")
+@click.option("--hide", multiple=True, metavar="TEXT", help="Also replace this text everywhere.")
 @store_option
 @resource_option
-@click.option("--json", "as_json", is_flag=True, help="What was written, as JSON; needs -o.")
+@click.option("--json", "as_json", is_flag=True, help="Print a JSON report. Requires -o.")
 def fixture(
     *,
     run: str,
@@ -45,14 +48,14 @@ def fixture(
     resource: str | None,
     as_json: bool,
 ) -> None:
-    """Write what a model was asked in RUN, and what it answered, as a file for tests.
+    """Write the model requests and responses of RUN as a recording for tests.
 
     RUN is an id, the beginning of one, or `last`; `partita runs` lists them. In a test, the fixture
-    `partita_replay` serves the file as a model, or as the API of its provider. Secrets are taken out. A file
-    that holds a recording is written anew; another is left alone.
+    `partita_replay` serves the recording as a model, or as the API of its provider. Secrets are replaced. An
+    existing recording is overwritten; any other existing file is not.
     """
     if as_json and output is None:
-        raise click.UsageError("--json tells of a file: say where it shall be, with -o")
+        raise click.UsageError("--json requires -o FILE")
     from partita.formats.redaction.custom import Custom
     from partita.formats.redaction.redactor import Rules
     from partita.runtime.recordings.recording import to_bytes, write_recording
@@ -62,7 +65,7 @@ def fixture(
     from .lookup import find_run
 
     if output is not None:
-        _check(output)
+        _refuse_other_file(output)
     with opened_store(url, resource) as (store, wait):
         recording = wait(record_run(store, wait(find_run(store, run))))
     cleaned = clean(recording, Rules(custom=tuple(Custom(text) for text in hide)))
@@ -74,11 +77,11 @@ def fixture(
     if as_json:
         print_json(_report(cleaned, output))
     else:
-        _tell(cleaned, output)
+        _print_report(cleaned, output)
 
 
-def _check(path: Path) -> None:
-    """Refuse to write over what is no recording."""
+def _refuse_other_file(path: Path) -> None:
+    """Refuse to overwrite a file that is not a recording."""
     from partita.runtime.recordings.recording import read_recording
 
     if not path.exists():
@@ -87,19 +90,19 @@ def _check(path: Path) -> None:
         read_recording(path)
     except PartitaError:
         raise StoreError(
-            "the file is there, and is no recording", where=str(path), hint="give another name, or delete it"
+            "the file exists and is not a recording", where=str(path), hint="use another name, or delete it"
         ) from None
 
 
-def _tell(cleaned: "CleanedRecording", output: Path | None) -> None:
+def _print_report(cleaned: "CleanedRecording", output: Path | None) -> None:
     recording = cleaned.recording
     count = len(recording.exchanges)
     where = "" if output is None else f"{output}: "
-    print_notice(f"{where}{count} {'answer' if count == 1 else 'answers'} of run {recording.origin.id}")
+    print_notice(f"{where}{count} {'response' if count == 1 else 'responses'} of run {recording.origin.id}")
     for finding in cleaned.findings:
-        print_notice(f"replaced {finding.preview} by {finding.mark}, {finding.times} times")
+        print_notice(f"replaced {finding.preview} with {finding.mark}, {finding.times} times")
     if not recording.is_http:
-        print_notice("it serves as a model only: no API was asked, or what was asked was not kept")
+        print_notice("usable as a model only: the run called no API, or its HTTP requests were not recorded")
 
 
 def _report(cleaned: "CleanedRecording", output: Path | None) -> "JsonObject":

@@ -1,4 +1,4 @@
-"""`partita fold`: a recorded stream becomes its messages."""
+"""`partita fold`: fold a recorded stream into its messages."""
 
 from collections.abc import Iterator
 from itertools import chain, islice
@@ -47,10 +47,10 @@ Examples:
     "source_format",
     metavar="FORMAT",
     shell_complete=complete_formats,
-    help="The stream's format, if the guess is wrong.",
+    help="The format of the stream. Default: detected.",
 )
-@click.option("--lenient", is_flag=True, help="Skip chunks that do not fit, and report them on stderr.")
-@click.option("--losses", is_flag=True, help="Report on stderr what of the stream is not in the output.")
+@click.option("--lenient", is_flag=True, help="Skip invalid chunks and report them on stderr.")
+@click.option("--losses", is_flag=True, help="Report on stderr what the output does not contain.")
 @losses_json_option
 def fold(
     stream: BinaryIO,
@@ -94,7 +94,9 @@ def _decoder_for(source: Source, name: str | None) -> tuple[Decoder, Iterator[Js
         name = guess_format(head).format
     format_ = get_format(name)
     if format_.decoder is None:
-        raise FormatError(f"{format_.name} holds messages, not a stream", hint="use: partita convert")
+        raise FormatError(
+            f"{format_.name} is a format of messages, not of streams", hint="use: partita convert"
+        )
     return format_.decoder(), items
 
 

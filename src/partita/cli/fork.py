@@ -1,4 +1,4 @@
-"""`partita fork`: a new thread with everything up to a message, to go on from there."""
+"""`partita fork`: copy a thread up to a message, to continue it from there."""
 
 from typing import TYPE_CHECKING
 
@@ -23,30 +23,30 @@ if TYPE_CHECKING:
     short_help="Copy a thread up to a message.",
     epilog="""\b
 Examples:
-  partita fork last 3                         up to its message #3
-  partita fork 0198a3c2 last --title "again"  all of it, under another title
+  partita fork last 3                         up to message #3
+  partita fork 0198a3c2 last --title "Retry"  the whole thread, renamed
 """,
 )
 @click.argument("thread", shell_complete=complete_threads)
 @click.argument("message")
-@click.option("--title", metavar="TITLE", help="The title of the new thread; without it, the same.")
+@click.option("--title", metavar="TITLE", help="The title of the new thread. Default: the same title.")
 @store_option
 @resource_option
-@click.option("--json", "as_json", is_flag=True, help="The new thread as JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print the new thread as JSON.")
 def fork(
     *, thread: str, message: str, title: str | None, url: str | None, resource: str | None, as_json: bool
 ) -> None:
-    """Make a new thread of THREAD (an id, the beginning of one, or `last`) up to MESSAGE.
+    """Copy THREAD (an id, the beginning of one, or `last`) up to MESSAGE into a new thread.
 
-    MESSAGE is the number that `partita show` shows, an id, or `last`. The thread stays as it is. The id of
-    the new one is printed.
+    MESSAGE is a message number as `partita show` prints it, an id, or `last`. THREAD does not change. Prints
+    the id of the new thread.
     """
     from .lookup import find_thread
 
     with opened_store(url, resource) as (store, wait):
         found = wait(find_thread(store, thread))
-        named = wait(_find_message(store, found, message))
-        forked = wait(store.threads.fork(found.id, named.id, title=title))
+        last = wait(_find_message(store, found, message))
+        forked = wait(store.threads.fork(found.id, last.id, title=title))
     if as_json:
         from .output import print_json_bytes
 
@@ -55,12 +55,12 @@ def fork(
         click.echo(forked.id)
     count = forked.message_count or 0
     print_notice(
-        f"{count} {'message' if count == 1 else 'messages'}, up to #{named.seq}; partita show {forked.id}"
+        f"{count} {'message' if count == 1 else 'messages'}, up to #{last.seq}; partita show {forked.id}"
     )
 
 
 async def _find_message(store: "Store", thread: "Thread", given: str) -> "Message":
-    """The message that is meant: by its number, its id, or as the last one."""
+    """Return the message with this number or id, or the last one."""
     page = await store.messages.list(
         thread.id, MessageFilter(branch="all", internal=None), limit=None, blobs="reference"
     )

@@ -1,4 +1,4 @@
-"""`partita hook`: an agent calls it when it stops, and its session is stored."""
+"""`partita hook`: imports a session when the hook of its agent calls it."""
 
 import asyncio
 import sys
@@ -22,7 +22,7 @@ FINISHED: Final[Mapping[str, frozenset[str]]] = {
     # https://geminicli.com/docs/hooks/reference
     "gemini-cli": frozenset({"AfterAgent", "SessionEnd"}),
 }
-"""By agent: the events after which it does nothing until the next prompt."""
+"""The events of each agent after which it waits for the next prompt."""
 
 EXAMPLE = """\b
 In Claude Code's settings.json:
@@ -44,26 +44,26 @@ Examples:
 
 
 class Notice(NamedTuple):
-    """What an agent reports: the file of its session, and whether it is done."""
+    """The content of a hook call: the session file, and whether the turn has ended."""
 
     transcript: Path
     finished: bool
 
 
-@click.command(short_help="Store a session when its agent stops (called by the agent).", epilog=EXAMPLE)
+@click.command(short_help="Import a session when its agent stops (called by the agent).", epilog=EXAMPLE)
 @click.argument("agent", type=click.Choice(list(FINISHED)))
 @click.argument("notice", required=False)
 @store_option
-@click.option("--resource", metavar="ID", help="Whose the thread becomes.")
-@click.option("--strict", is_flag=True, help="Exit with 1 when something goes wrong; else the agent goes on.")
+@click.option("--resource", metavar="ID", help="The owner of the thread.")
+@click.option("--strict", is_flag=True, help="Exit with 1 on errors. Some agents then report a failed hook.")
 @click.pass_context
 def hook(
     ctx: click.Context, *, agent: str, notice: str | None, url: str | None, resource: str | None, strict: bool
 ) -> None:
-    """Store the session that an agent names in NOTICE (as Codex does) or on standard input, as JSON.
+    """Import the session that an agent names as JSON, in NOTICE (as Codex does) or on standard input.
 
-    After an event that ends a turn, the session's last run is completed. Errors are printed to standard
-    error. The exit code is then 1 with --strict, else 0: an archive must never stop an agent from working.
+    After an event that ends a turn, the last run of the session becomes completed. Errors are printed on
+    standard error. The exit code is 0 even then, so that the agent is not blocked, unless --strict is given.
     """
     try:
         named = _notice(agent, sys.stdin.buffer.read() if notice is None else notice.encode())
@@ -76,7 +76,7 @@ def hook(
 
 
 def _resource() -> str | None:
-    """Whose threads become, by the settings. They are read here, so that a mistake in them stops no agent."""
+    """Return the owner from the settings. They are read here so that their errors follow `--strict`, too."""
     from partita.config.config import Config
 
     found = Config().get("import.resource")
@@ -84,7 +84,7 @@ def _resource() -> str | None:
 
 
 def _notice(agent: str, data: bytes) -> Notice:
-    """The session file that a hook's input names, by its path or by the id of the session."""
+    """Return the session file that a hook's input names, by its path or by the id of the session."""
     try:
         given: Any = msgspec.json.decode(data)
     except (msgspec.DecodeError, UnicodeDecodeError):
@@ -100,16 +100,16 @@ def _notice(agent: str, data: bytes) -> Notice:
         raise PartitaError(
             "the input names no session",
             where="transcript_path",
-            hint="this command is called by an agent's hook, which gives it JSON",
+            hint="run this command from an agent's hook, which passes JSON",
         )
     return Notice(_log_of(agent, session), finished)
 
 
 def _log_of(agent: str, session: str) -> Path:
-    """The log of a session in the places of its agent; the one that was written to last."""
+    """Return the log of a session in the folders of its agent; of several, the one modified last."""
     from partita.logs.files import discover
 
-    # Gemini CLI names a file by the beginning of the session's id.
+    # Gemini CLI names a file after the beginning of the session's id.
     names = {session, session[:8]} if agent == "gemini-cli" else {session}
     found = [
         file
@@ -119,14 +119,14 @@ def _log_of(agent: str, session: str) -> Path:
     ]
     if not found:
         raise PartitaError(
-            f"no log of session {session!r} was found",
-            hint="`partita import --agent` lists the places; CODEX_HOME and GEMINI_CLI_HOME name others",
+            f"there is no log of session {session!r}",
+            hint="`partita agents` lists the folders; set CODEX_HOME or GEMINI_CLI_HOME to use others",
         )
     return max(found, key=lambda file: file.mtime_ns).path
 
 
 def _store(notice: Notice, url: str | None, resource: str | None) -> list[str]:
-    """Import a session with its sub-agents; returns what went wrong."""
+    """Import a session with its sub-agents and return the errors."""
     from partita.importers.logs.importer import import_logs
     from partita.importers.logs.watch import sessions_of
     from partita.logs.files import find_logs

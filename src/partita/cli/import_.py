@@ -1,4 +1,4 @@
-"""`partita import`: the sessions of coding agents on this machine, rows of another system, or messages."""
+"""`partita import`: import the sessions of coding agents, the rows of another system, or messages."""
 
 import click
 
@@ -6,20 +6,20 @@ from .completion import Items, complete_formats, complete_log_agents, matching
 from .options import is_given, store_option
 
 SYSTEMS = ("mastra", "cherry", "smithers")
-"""Whose rows can be brought in. The store knows them too, but takes a tenth of a second to be asked."""
+"""The systems whose rows can be imported. They are repeated here because the registry is slow to import."""
 
 FOR_LOGS = ("agents", "workers")
 FOR_ROWS = ("tables", "batch_size")
 FOR_MESSAGES = ("thread", "thread_by")
 
-DEMO_ALONE = "--demo brings in the examples: of the others, only --store and --json fit"
-NO_LOGS = "--dry-run, --tables, --batch-size and --thread are for rows: name a system with --from"
-ONE_FILE = "with a format after --from, name one file, and only options that fit messages"
-ONE_SOURCE = "with --from, name one source, and neither --agent, --workers nor --thread"
+DEMO_USAGE = "--demo can only be combined with --store and --json"
+LOGS_USAGE = "--dry-run, --tables, --batch-size, --thread and --thread-by require --from"
+MESSAGES_USAGE = "--from FORMAT requires exactly one file, without options for logs or rows"
+ROWS_USAGE = "--from SYSTEM requires exactly one source, without --agent, --workers, --thread or --thread-by"
 
 
-def _sources(ctx: click.Context, param: click.Parameter, incomplete: str) -> Items:
-    """What may be named with --from."""
+def _complete_sources(ctx: click.Context, param: click.Parameter, incomplete: str) -> Items:
+    """Return the values of `--from`: systems and formats."""
     return [
         *matching(((name, None) for name in SYSTEMS), incomplete),
         *complete_formats(ctx, param, incomplete),
@@ -28,17 +28,17 @@ def _sources(ctx: click.Context, param: click.Parameter, incomplete: str) -> Ite
 
 @click.command(
     "import",
-    short_help="Bring in agents' sessions, or rows of other systems.",
+    short_help="Import agents' sessions, or data of other systems.",
     epilog="""\b
 Examples:
-  partita import                                    every session found here
+  partita import                                    all sessions found here
   partita import ~/.claude/projects/-home-me-app    a folder, or single files
-  partita import --agent codex                      one agent's
-  partita import mastra.db --from mastra --dry-run  what would be done
+  partita import --agent codex                      sessions of one agent
+  partita import mastra.db --from mastra --dry-run  show what would change
   partita import postgresql://me@host/app --from mastra --tables my_schema
   partita import dump/ --from smithers --json       a folder of CSV, JSONL …
   partita import chats.jsonl --from ai-sdk-ui-v5 --thread-by chatId
-  partita import --demo --store examples.db         examples to look at
+  partita import --demo --store examples.db         demo data
 """,
 )
 @click.argument("paths", nargs=-1, metavar="[PATH]…")
@@ -46,14 +46,14 @@ Examples:
     "--from",
     "system",
     metavar="NAME",
-    shell_complete=_sources,
-    help=f"No logs, but rows of {', '.join(SYSTEMS)}, or messages in a format of `partita formats`.",
+    shell_complete=_complete_sources,
+    help=f"The source: {', '.join(SYSTEMS)}, or a format of `partita formats`. Default: agents' logs.",
 )
 @store_option
 @click.option(
     "--resource",
     metavar="ID",
-    help="The owner of what is imported. Without it, messages and rows keep the owner that they name.",
+    help="The owner of the imported threads. Default: the owner that messages and rows name.",
 )
 @click.option(
     "--agent",
@@ -63,7 +63,7 @@ Examples:
     shell_complete=complete_log_agents,
     help="Logs: only of this agent.",
 )
-@click.option("--workers", metavar="N", type=click.IntRange(min=1), help="Logs: how many processes read.")
+@click.option("--workers", metavar="N", type=click.IntRange(min=1), help="Logs: number of processes.")
 @click.option("--tables", metavar="NAME", help="Rows: the schema or prefix of the tables.")
 @click.option(
     "--batch-size",
@@ -71,13 +71,13 @@ Examples:
     type=click.IntRange(min=1),
     default=200,
     show_default=True,
-    help="Rows: messages a transaction.",
+    help="Rows: messages per transaction.",
 )
-@click.option("--thread", metavar="ID", help="Messages: the thread that they go to.")
-@click.option("--thread-by", metavar="NAME", help="Messages: the column that names their thread.")
-@click.option("--dry-run", is_flag=True, help="Rows, messages: write nothing, and tell what would be done.")
-@click.option("--demo", is_flag=True, help="A few conversations that come with Partita, and nothing else.")
-@click.option("--json", "as_json", is_flag=True, help="The report as JSON.")
+@click.option("--thread", metavar="ID", help="Messages: the thread to add them to.")
+@click.option("--thread-by", metavar="NAME", help="Messages: the field with the thread id.")
+@click.option("--dry-run", is_flag=True, help="Rows, messages: only show what would be imported.")
+@click.option("--demo", is_flag=True, help="Import only the demo data that comes with Partita.")
+@click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
 @click.pass_context
 def import_anything(
     ctx: click.Context,
@@ -96,40 +96,42 @@ def import_anything(
     demo: bool,
     as_json: bool,
 ) -> None:
-    """Bring in what agents have said.
+    """Import sessions and messages into the store.
 
-    Without --from: the logs of Claude Code, Codex, Gemini CLI and OpenCode, from where they keep them or from
-    the files and folders that are named. Only what is new is read; what was read once stays, whatever happens
-    to the files. A file that is broken does not stop the others.
+    Without --from: the logs of Claude Code, Codex, Gemini CLI and OpenCode, from their default locations or
+    from the given files and folders. Only new lines are read. Imported threads stay when their files are
+    deleted. A damaged file does not stop the import of the others.
 
-    With --from: the rows of another system. PATH is a SQLite file (its program may be running), a
+    With --from SYSTEM: the rows of another system. PATH is a SQLite file (which may be in use), a
     postgresql:// URL, or a dump: JSON, JSON lines, CSV with a header, or a folder of such files named after
-    their tables. It is never written to. Or --from names a format, and PATH is a file of messages in it, JSON
-    or JSON lines, for threads that they name themselves or that --thread or --thread-by names. Messages that
-    name their owner (resourceId, resource_id) belong to it, unless --resource names another.
+    their tables. PATH is only read.
 
-    Done again it changes nothing, and adds what was added there.
+    With --from FORMAT: PATH is a file of messages, JSON or JSON lines. Their thread is the one that they
+    name, or the one that --thread or --thread-by selects. Messages that name their owner (resourceId,
+    resource_id) belong to it, unless --resource is given.
 
-    Exit code: 0 when all went well, 1 when something could not be brought in.
+    Repeating an import adds only what is new.
+
+    Exit code: 0 on success, 1 if something could not be imported.
     """
     if demo:
         from partita.cli.import_files import import_demo
 
         _refuse(
-            ctx, DEMO_ALONE, "paths", "system", "resource", *FOR_LOGS, *FOR_ROWS, *FOR_MESSAGES, "dry_run"
+            ctx, DEMO_USAGE, "paths", "system", "resource", *FOR_LOGS, *FOR_ROWS, *FOR_MESSAGES, "dry_run"
         )
         code = import_demo(url=url, as_json=as_json)
     elif system is None:
         from partita.cli.import_logs import import_log_files
 
-        _refuse(ctx, NO_LOGS, *FOR_ROWS, *FOR_MESSAGES, "dry_run")
+        _refuse(ctx, LOGS_USAGE, *FOR_ROWS, *FOR_MESSAGES, "dry_run")
         code = import_log_files(
             paths, url=url, resource=resource, agents=agents, workers=workers, as_json=as_json
         )
     elif system not in SYSTEMS:
         from partita.cli.import_files import import_messages_file
 
-        _refuse(ctx, ONE_FILE, *FOR_LOGS, *FOR_ROWS, unless=len(paths) == 1)
+        _refuse(ctx, MESSAGES_USAGE, *FOR_LOGS, *FOR_ROWS, unless=len(paths) == 1)
         code = import_messages_file(
             paths[0],
             system,
@@ -143,7 +145,7 @@ def import_anything(
     else:
         from partita.cli.import_files import import_rows_source
 
-        _refuse(ctx, ONE_SOURCE, *FOR_LOGS, *FOR_MESSAGES, unless=len(paths) == 1)
+        _refuse(ctx, ROWS_USAGE, *FOR_LOGS, *FOR_MESSAGES, unless=len(paths) == 1)
         code = import_rows_source(
             paths[0],
             system,
@@ -157,10 +159,10 @@ def import_anything(
     ctx.exit(code)
 
 
-def _refuse(ctx: click.Context, why: str, *names: str, unless: bool = True) -> None:
-    """Say what is wrong where options stand on the command line that do not fit."""
+def _refuse(ctx: click.Context, usage: str, *names: str, unless: bool = True) -> None:
+    """Raise a usage error if one of these parameters was given on the command line."""
     if not unless or any(is_given(ctx, name) for name in names):
-        raise click.UsageError(why)
+        raise click.UsageError(usage)
 
 
 COMMAND = import_anything

@@ -1,4 +1,4 @@
-"""`partita import --demo`: a few conversations to look at, and nobody's."""
+"""`partita import --from` and `--demo`: import messages of a format, rows of a system, or demo data."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -9,18 +9,19 @@ import click
 
 from partita.cli.output import print_json
 from partita.importers.databases.system import get_system
+from partita.views.text import counted
 
 from .blocking import run_async
 from .output import Bar, echo
 
-# `partita import --from FORMAT`: messages of any format, from a file.
-
-if TYPE_CHECKING:  # the store is loaded when a command needs it
+if TYPE_CHECKING:  # imported when the command runs
     from partita.formats.format import Loaded
+    from partita.importers.databases.report import ImportReport
     from partita.importers.messages import ThreadMessages
     from partita.store.bulk.writer import Counts
 
 SHOWN = 10
+DRY_RUN = "\nDry run: nothing was written."
 
 
 def import_messages_file(
@@ -34,7 +35,7 @@ def import_messages_file(
     dry_run: bool,
     as_json: bool,
 ) -> int:
-    """Bring in the messages of a file; gives the exit code."""
+    """Import the messages of a file and return the exit code."""
     from partita.importers.messages import by_thread, import_messages
     from partita.store.connection import open_store
 
@@ -60,14 +61,17 @@ def _load(path: str, format: str) -> "Loaded":
     from partita.formats.registry import get_format
 
     try:
-        reading = get_format(format).load
+        load = get_format(format).load
     except FormatError as error:
-        raise click.UsageError(f"--from knows no system and {error.what}; {error.hint}") from None
-    if reading is None:
-        raise FormatError(f"{format} is a stream, not messages", hint="partita fold makes a message of it")
+        raise click.UsageError(f"--from: not a system, and {error.what}; {error.hint}") from None
+    if load is None:
+        raise FormatError(
+            f"{format} is a format of streams, not of messages",
+            hint="convert it with `partita fold`",
+        )
     try:
         with Path(path).open("rb") as file:
-            return reading(open_source(file).payload())
+            return load(open_source(file).payload())
     except OSError as error:
         raise FormatError(f"{error.strerror or error}", where=path, hint="name a file of messages") from None
     except PartitaError as error:
@@ -79,22 +83,20 @@ def _print_messages(
     format: str, loaded: "Loaded", threads: "Sequence[ThreadMessages]", counts: "Counts", *, dry_run: bool
 ) -> None:
     echo(f"messages in {format}")
-    echo(f"  threads   {len(threads):>9,}  {counts.new_threads:,} new")
-    counted = f"{counts.new:,} new, {counts.changed:,} changed, {counts.unchanged:,} unchanged"
-    echo(f"  messages  {sum(len(one.messages) for one in threads):>9,}  {counted}")
+    _print_counts(len(threads), sum(len(one.messages) for one in threads), counts)
     if loaded.losses:
-        echo(f"\n{len(loaded.losses):,} things could not be carried:")
+        echo(f"\n{counted(len(loaded.losses), 'loss', 'losses')}:")
         reasons = Counter(loss.why for loss in loaded.losses)
         for why, count in reasons.most_common(SHOWN):
             echo(f"    {count:,} × {why}")
     if dry_run:
-        echo("\nNothing was written: this was a dry run.")
+        echo(DRY_RUN)
 
 
-# `partita import --from`: threads and messages of other systems, from their databases or dumps.
-
-if TYPE_CHECKING:  # the store is loaded when a command needs it
-    from partita.importers.databases.report import ImportReport
+def _print_counts(threads: int, messages: int, counts: "Counts | ImportReport") -> None:
+    echo(f"  threads   {threads:>9,}  {counts.new_threads:,} new")
+    changes = f"{counts.new:,} new, {counts.changed:,} changed, {counts.unchanged:,} unchanged"
+    echo(f"  messages  {messages:>9,}  {changes}")
 
 
 def import_rows_source(
@@ -108,7 +110,7 @@ def import_rows_source(
     dry_run: bool,
     as_json: bool,
 ) -> int:
-    """Bring in the rows of a source; gives the exit code."""
+    """Import the rows of a source and return the exit code."""
     from partita.importers.databases.importer import import_rows
     from partita.store.connection import open_store
 
@@ -136,16 +138,14 @@ def import_rows_source(
 
 def _print_rows(report: "ImportReport") -> None:
     echo(f"{get_system(report.system).title}: {', '.join(report.tables)}")
-    echo(f"  threads   {report.threads:>9,}  {report.new_threads:,} new")
-    counts = f"{report.new:,} new, {report.changed:,} changed, {report.unchanged:,} unchanged"
-    echo(f"  messages  {report.messages:>9,}  {counts}")
-    _print_list("threads without a row of their own, made from their messages", report.orphans)
+    _print_counts(report.threads, report.messages, report)
+    _print_list("threads without a thread row, created from their messages", report.orphans)
     if report.lost:
-        echo(f"\n{report.lost:,} things could not be carried:")
+        echo(f"\n{counted(report.lost, 'loss', 'losses')}:")
         _print_items([f"{count:,} × {why}" for why, count in report.reasons.items()])
     _print_list("rows failed", [str(one) for one in report.failures], report.failed)
     if report.dry_run:
-        echo("\nNothing was written: this was a dry run.")
+        echo(DRY_RUN)
 
 
 def _print_list(title: str, items: Sequence[str], count: int | None = None) -> None:
@@ -159,11 +159,11 @@ def _print_items(items: Sequence[str], count: int | None = None) -> None:
         echo(f"    {item}")
     more = (len(items) if count is None else count) - SHOWN
     if more > 0:
-        echo(f"    … and {more:,} more; --json tells all")
+        echo(f"    … and {more:,} more; --json lists all")
 
 
 def import_demo(*, url: str | None, as_json: bool) -> int:
-    """Bring in the examples; gives the exit code."""
+    """Import the demo data and return the exit code."""
     from partita.demo.archive import load_archive
     from partita.store.connection import open_store
 
@@ -175,5 +175,5 @@ def import_demo(*, url: str | None, as_json: bool) -> int:
     if as_json:
         print_json({"threads": count})
     else:
-        echo(f"threads   {count:>9,}  examples; `partita threads` lists them")
+        echo(f"threads   {count:>9,}  demo threads; `partita threads` lists them")
     return 0

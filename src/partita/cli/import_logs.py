@@ -1,7 +1,7 @@
-"""`partita import` of logs: what is found, how far it is, what came of it."""
+"""`partita import` without `--from`: finds the logs of agents, imports them, and prints the report."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import click
@@ -11,20 +11,22 @@ from partita.cli.output import print_json
 from .blocking import run_async
 from .output import Bar, echo
 
-# The progress bar of an import of logs.
+if TYPE_CHECKING:  # imported when the command runs
+    from partita.errors import PartitaError
+    from partita.importers.logs.plan import LogImportReport, Progress
+    from partita.logs.sources.source import LogFile
 
-if TYPE_CHECKING:
-    from partita.importers.logs.plan import Progress
+SHOWN = 12
 
 
 class LogBar(Bar):
-    """A bar over bytes, with the number of files and messages and the speed."""
+    """A progress bar over bytes, with the number of files and messages and the speed."""
 
     def __init__(self) -> None:
         super().__init__("reading", ("files", "speed", "messages"))
 
     def show(self, done: "Progress") -> None:
-        """Show how far the import is."""
+        """Show the progress of the import."""
         self.update(
             done.bytes,
             max(done.all_bytes, done.bytes),
@@ -34,18 +36,10 @@ class LogBar(Bar):
         )
 
 
-if TYPE_CHECKING:  # what reads is loaded when a command needs it
-    from partita.errors import PartitaError
-    from partita.importers.logs.plan import LogImportReport
-    from partita.logs.sources.source import LogFile
-
-SHOWN = 12
-
-
 def find(
     paths: Sequence[str], agents: Sequence[str]
 ) -> "tuple[tuple[LogFile, ...], tuple[PartitaError, ...]]":
-    """The logs at paths, or all there are on this machine; and what could not be looked at."""
+    """Return the logs at paths, or all logs on this machine, and the errors for paths that cannot be read."""
     if paths:
         from partita.logs.files import find_logs
 
@@ -54,18 +48,18 @@ def find(
     else:
         from partita.logs.files import discover
 
-        noted: list[PartitaError] = []
-        files, problems = discover(report=noted.append), tuple(noted)
+        errors: list[PartitaError] = []
+        files, problems = discover(report=errors.append), tuple(errors)
     return tuple(file for file in files if not agents or file.agent in agents), tuple(problems)
 
 
 def check_agents(agents: Sequence[str]) -> None:
-    """Refuse the names of agents that nobody knows."""
+    """Raise a usage error for the name of an unknown agent."""
     from partita.logs.sources.registry import AGENTS
 
     for name in agents:
         if name not in AGENTS:
-            raise click.UsageError(f"no agent {name!r}; there are {', '.join(AGENTS)}")
+            raise click.UsageError(f"unknown agent {name!r}; use one of {', '.join(AGENTS)}")
 
 
 def import_log_files(
@@ -77,12 +71,12 @@ def import_log_files(
     workers: int | None,
     as_json: bool,
 ) -> int:
-    """Bring in logs; gives the exit code."""
+    """Import logs and return the exit code."""
     began = time.monotonic()
     from partita.importers.logs.workers import Workers
 
     with Workers(workers) as pool:
-        pool.start()  # first of all: they load what they need while we do
+        pool.start()  # as early as possible: they import their modules while this process imports its own
         check_agents(agents)
         from partita.importers.logs.importer import import_logs
         from partita.store.connection import open_store
@@ -111,35 +105,25 @@ def _print(report: "LogImportReport", seconds: float, *, named: bool) -> None:
     if not report.files and not report.failed:
         echo("No logs of agents were found.")
         if not named:
-            echo("hint: name files or folders, or set CLAUDE_CONFIG_DIR, CODEX_HOME … to the right place")
+            echo("hint: name files or folders, or set CLAUDE_CONFIG_DIR, CODEX_HOME … to their folders")
         return
     speed = f", {report.bytes / seconds / 1e6:.0f} MB/s" if report.bytes and seconds > 0 else ""
-    echo(f"files     {report.files:>9,}  {report.read:,} with news, {report.bytes / 1e6:.1f} MB{speed}")
+    echo(f"files     {report.files:>9,}  {report.read:,} changed, {report.bytes / 1e6:.1f} MB{speed}")
     echo(f"threads   {'':>9}  {counts.new_threads:,} new")
-    told = f"{counts.new:,} new, {counts.changed:,} changed, {counts.unchanged:,} unchanged"
-    echo(f"messages  {'':>9}  {told}")
+    changes = f"{counts.new:,} new, {counts.changed:,} changed, {counts.unchanged:,} unchanged"
+    echo(f"messages  {'':>9}  {changes}")
     if report.gone:
-        echo(f"gone      {report.gone:>9,}  files that were read once are no more; their threads stay")
-    _print_findings(report)
-    _print_problems(report)
+        echo(f"deleted   {report.gone:>9,}  files that were imported earlier; their threads stay")
+    _print_by_path("unknown or damaged records:", report.unknown_records)
+    _print_by_path("could not be imported:", report.problems)
 
 
-def _print_findings(report: "LogImportReport") -> None:
-    lines = [f"{path}: {one}" for path, found in sorted(report.unknown_records.items()) for one in found]
-    if lines:
-        echo("\nnot understood or damaged:")
-        _print_lines(lines)
-
-
-def _print_problems(report: "LogImportReport") -> None:
-    lines = [f"{path}: {what}" for path, each in sorted(report.problems.items()) for what in each]
-    if lines:
-        echo("\ncould not be brought in:")
-        _print_lines(lines)
-
-
-def _print_lines(lines: Sequence[str]) -> None:
+def _print_by_path(title: str, found: "Mapping[str, Sequence[object]]") -> None:
+    lines = [f"{path}: {one}" for path, each in sorted(found.items()) for one in each]
+    if not lines:
+        return
+    echo(f"\n{title}")
     for line in lines[:SHOWN]:
         echo(f"  {line}")
     if len(lines) > SHOWN:
-        echo(f"  … and {len(lines) - SHOWN:,} more; --json tells all")
+        echo(f"  … and {len(lines) - SHOWN:,} more; --json lists all")

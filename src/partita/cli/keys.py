@@ -15,10 +15,10 @@ from .blocking import opened_store
 from .options import json_option, store_option
 from .output import print_notice
 
-if TYPE_CHECKING:  # the store is loaded when a command needs it
+if TYPE_CHECKING:  # imported when the command runs
     from partita.store.values import ApiKey, KeyRole
 
-NAMES = ("id", "resource", "role", "name", "made", "until", "")
+COLUMNS = ("id", "resource", "role", "name", "created", "expires", "")
 
 
 class ExpiryType(click.ParamType[datetime]):
@@ -96,14 +96,14 @@ def create(
 ) -> None:
     """Create a key and print it to stdout. It cannot be shown again."""
     with opened_store(url) as (store, wait):
-        made = wait(store.keys.create(resource, role, name, expires))
+        created = wait(store.keys.create(resource, role, name, expires))
     if as_json:
         from .output import print_json_line
 
-        print_json_line({"key": made.text, **loads(encode(made.key))})
+        print_json_line({"key": created.text, **loads(encode(created.key))})
     else:
-        click.echo(made.text)
-    print_notice(f"created key {made.key.id}; it cannot be shown again")
+        click.echo(created.text)
+    print_notice(f"created key {created.key.id}; it cannot be shown again")
 
 
 @keys.command(
@@ -133,7 +133,7 @@ def list_keys(*, url: str | None, as_json: bool) -> None:
 
 
 def _print(found: "Sequence[ApiKey]", now: datetime) -> None:
-    rows = [NAMES, *(_cells(key, now) for key in found)]
+    rows = [COLUMNS, *(_cells(key, now) for key in found)]
     if sys.stdout.isatty():
         _show(rows)
         return

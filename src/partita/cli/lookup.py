@@ -80,7 +80,7 @@ async def _similar_threads(store: "Store", given: str) -> list[NamedThread]:
     similar = [one for one in known if one.id in close]
     try:
         page = await store.threads.list(ThreadFilter(text=given), limit=5)
-    except PartitaError:  # it cannot be searched for; the first error is the one to report
+    except PartitaError:  # the text cannot be searched for
         return similar
     return similar + [NamedThread(one.id, one.title) for one in page if one.id not in close]
 

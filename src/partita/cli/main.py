@@ -16,7 +16,7 @@ from partita.version import __version__
 
 from .exit_codes import INTERRUPTED, exit_code_of, print_interrupted
 
-if TYPE_CHECKING:  # settings are read when an option needs them
+if TYPE_CHECKING:  # imported when an option needs a setting
     from partita.config.config import Config, ResolvedSetting
 
 NO_LOG = logging.NullHandler()
@@ -54,7 +54,7 @@ COMMANDS = {
 """The module of each sub-command. It is imported when the command is used."""
 
 GC_THRESHOLDS = (100_000, 20, 50)
-"""Commands are short and keep most objects: with Python's thresholds a tenth of their time is collection."""
+"""Commands are short-lived: with Python's default thresholds, a tenth of the time is garbage collection."""
 
 
 class Commands(click.Group):
@@ -191,14 +191,14 @@ class _CommandDefaults(dict[str, Any]):
 def main() -> None:
     """Run the command line and end the process."""
     gc.set_threshold(*GC_THRESHOLDS)
-    atexit.register(signal.signal, signal.SIGINT, signal.SIG_IGN)  # runs last: nothing is left to interrupt
-    atexit.register(gc.freeze)  # a last collection would cost a tenth of a second
+    atexit.register(signal.signal, signal.SIGINT, signal.SIG_IGN)  # runs last: all work is done
+    atexit.register(gc.freeze)  # a final collection would take a tenth of a second
     code = _run()
 
     def end(*_: object) -> None:
         os._exit(code)
 
-    signal.signal(signal.SIGINT, end)  # Ctrl-C while threads end: everything is done and printed
+    signal.signal(signal.SIGINT, end)  # Ctrl-C while threads end: all output has been printed
     if code == INTERRUPTED:
         end()  # threads may be blocked by work that was cancelled
     sys.exit(code)

@@ -1,4 +1,4 @@
-"""`partita migrate`: stored messages of an older form, brought to today's."""
+"""`partita migrate`: convert stored messages of older shapes to the current one."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -10,7 +10,7 @@ from partita.cli.blocking import run_async
 from .options import store_option
 from .output import Bar, echo, print_json
 
-if TYPE_CHECKING:  # the store is loaded when a command needs it
+if TYPE_CHECKING:  # imported when the command runs
     from partita.store.data_migrations.report import MessageNote, MigrationReport
 
 SHOWN = 10
@@ -18,33 +18,36 @@ WIDTH = 100
 
 
 @click.command(
-    short_help="Bring stored messages to today's form.",
+    short_help="Convert stored messages to the current shape.",
     epilog="""\b
 Examples:
-  partita migrate --dry-run               what would be done, with examples
-  partita migrate                         do it; it may be stopped at any time
-  partita migrate --only network-strings  one migration alone
-  partita migrate --rate 500              at most 500 messages a second
-  partita migrate --list                  all, and how far they have come
+  partita migrate --dry-run               show what would change
+  partita migrate                         migrate; can be stopped at any time
+  partita migrate --only network-strings  only one migration
+  partita migrate --rate 500              at most 500 messages per second
+  partita migrate --list                  list migrations and their progress
 """,
 )
 @store_option
-@click.option("--dry-run", is_flag=True, help="Write nothing, and tell what would be done.")
-@click.option("--only", metavar="NAME", multiple=True, help="Only this migration; may be given again.")
-@click.option("--again", is_flag=True, help="Look at messages that were looked at before, too.")
+@click.option("--dry-run", is_flag=True, help="Only show what would change.")
+@click.option("--only", metavar="NAME", multiple=True, help="Only this migration. Repeatable.")
+@click.option("--again", is_flag=True, help="Also check messages that were checked before.")
 @click.option(
     "--batch-size",
     metavar="N",
     type=click.IntRange(min=1),
     default=200,
     show_default=True,
-    help="Messages a transaction.",
+    help="Messages per transaction.",
 )
 @click.option(
-    "--rate", metavar="N", type=click.FloatRange(min=0, min_open=True), help="Messages a second, at most."
+    "--rate",
+    metavar="N",
+    type=click.FloatRange(min=0, min_open=True),
+    help="The maximum number of messages per second.",
 )
-@click.option("--json", "as_json", is_flag=True, help="The report as JSON.")
-@click.option("--list", "only_list", is_flag=True, help="List the migrations and how far they have come.")
+@click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
+@click.option("--list", "only_list", is_flag=True, help="List the migrations and their progress.")
 @click.pass_context
 def migrate(
     ctx: click.Context,
@@ -58,13 +61,13 @@ def migrate(
     as_json: bool,
     only_list: bool,
 ) -> None:
-    """Bring stored messages of an older form to today's.
+    """Convert stored messages of older shapes to the current one.
 
-    Plain text in the place of messages, parts of version 4, results of networks in strings, and other JSON in
-    strings: parts, inputs and outputs of tools, data, metadata. Each batch is one transaction, everything is
-    read again afterwards, and a message that cannot be changed stays as it is.
+    This converts plain text instead of parts, AI SDK 4 parts, network results in strings, and other JSON in
+    strings: parts, tool inputs and outputs, data, metadata. Each batch is one transaction and is verified
+    afterwards. A message that cannot be converted is not changed.
 
-    Exit code: 0 when all went well, 1 when some message could not be changed.
+    Exit code: 0 on success, 1 if a message could not be converted.
     """
     from partita.store.connection import open_store
     from partita.store.data_migrations.runner import list_migrations
@@ -74,7 +77,7 @@ def migrate(
         async with open_store(url) as store:
             if only_list:
                 return await list_migrations(store)
-            with Bar("looking at messages") as bar:
+            with Bar("checking messages") as bar:
                 return await run(
                     store,
                     only or None,
@@ -116,9 +119,9 @@ def _print_details(report: "MigrationReport") -> None:
         echo(f"  {example.thread_id} / {example.message_id}")
         echo(f"    before  {_short(example.before)}", indent=8)
         echo(f"    after   {_short(example.after)}", indent=8)
-    _print_places("lost on the way", report.lost, report.losses)
-    _print_places("could not be changed, and are as they were", report.failed, report.failures)
-    _print_places("are wrong after all", report.wrong, report.faults)
+    _print_places("losses", report.lost, report.losses)
+    _print_places("could not be converted and were not changed", report.failed, report.failures)
+    _print_places("failed verification", report.wrong, report.faults)
 
 
 def _print_places(title: str, count: int, places: "Sequence[MessageNote]") -> None:
@@ -128,7 +131,7 @@ def _print_places(title: str, count: int, places: "Sequence[MessageNote]") -> No
     for place in places[:SHOWN]:
         echo(f"    {place.thread_id} / {place.message_id}: {_short(place.what)}")
     if count > SHOWN:
-        echo(f"    … and {count - SHOWN:,} more; --json names more of them")
+        echo(f"    … and {count - SHOWN:,} more; --json lists more of them")
 
 
 def _short(text: str) -> str:

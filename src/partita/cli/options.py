@@ -1,4 +1,4 @@
-"""Options that several commands have, and the types of their values."""
+"""Options that several commands share, and the types of their values."""
 
 from datetime import UTC, datetime, timedelta, tzinfo
 from pathlib import Path
@@ -67,7 +67,7 @@ class MachineZone(tzinfo):
 
 
 class ProjectType(click.ParamType[str]):
-    """The directory of a project. A path relative to here or to the home directory becomes absolute."""
+    """The directory of a project. Paths relative to the current or home directory become absolute."""
 
     name = "path"
 
@@ -89,7 +89,9 @@ agent_option = click.option(
 project_option = click.option(
     "--project", type=ProjectType(), help="Only threads of this project. Use . for the current directory."
 )
-since_option = click.option("--since", type=TimeType(), help="Not before: 2026-03-01, today, 3h, 2d …")
+since_option = click.option(
+    "--since", type=TimeType(), help="Not before this time: 2026-03-01, today, 3h, 2d …"
+)
 until_option = click.option("--until", type=TimeType(), help="Before this time.")
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON, one object per line.")
 losses_json_option = click.option(

@@ -1,7 +1,7 @@
 """Printing: results go to stdout, everything else to stderr.
 
-Nothing is sent to a terminal that it would interpret as a command. Every command loads this module, so it
-imports nothing heavy at the top.
+Control characters are never sent to a terminal. Every command imports this module, so it imports nothing slow
+at the top.
 """
 
 import sys
@@ -113,7 +113,7 @@ def write_losses(file: BinaryIO, losses: "Sequence[Loss]") -> None:
 
 
 class Bar:
-    """A progress bar on stderr: on a terminal only, after `BAR_DELAY` seconds, and removed at the end."""
+    """A progress bar on stderr: only on a terminal, after `BAR_DELAY` seconds, and removed at the end."""
 
     def __init__(self, label: str, fields: Sequence[str] = ()) -> None:
         self._label = label
@@ -136,7 +136,7 @@ class Bar:
 
     @property
     def seconds(self) -> float:
-        """How long ago the bar was made."""
+        """The time since the bar was created."""
         return time.monotonic() - self._began
 
     def update(self, done: int, total: int, **fields: str) -> None:

@@ -1,4 +1,4 @@
-"""`partita replay`: a run as it went, at its own speed, faster, or step by step."""
+"""`partita replay`: play a run at its original speed, faster, or step by step."""
 
 import sys
 from typing import TYPE_CHECKING
@@ -9,44 +9,50 @@ from .blocking import Wait, opened_store
 from .completion import complete_runs
 from .options import resource_option, store_option
 
-if TYPE_CHECKING:  # the store and rich are loaded when a command needs them
+if TYPE_CHECKING:  # imported when the command runs
     from partita.store.store import Store
     from partita.types.threads import Run
 
-    from .view.look import Look
+    from .view.context import ViewContext
 
 LONGEST_PAUSE = 2.0
 
 
 @click.command(
-    short_help="Watch a run again.",
+    short_help="Replay a run.",
     epilog="""\b
 Examples:
-  partita replay last                 the newest run, with its pauses
+  partita replay last                 the newest run, at its original speed
   partita replay 0198a3c2 --speed 10  ten times as fast
-  partita replay last --step          chunk by chunk, back and forth
-  partita replay last --json          its chunks, one a line
+  partita replay last --step          chunk by chunk, forward and back
+  partita replay last --json          its chunks, one per line
 """,
 )
 @click.argument("run", shell_complete=complete_runs)
 @store_option
 @click.option(
-    "--speed", metavar="N", type=click.FloatRange(min=0), help="2 is twice as fast as it was; 0 is at once."
+    "--speed",
+    metavar="N",
+    type=click.FloatRange(min=0),
+    help="The speed factor: 2 is twice the original speed, 0 is without pauses.",
 )
-@click.option("--at-once", is_flag=True, help="Without pauses: what the run came to.")
-@click.option("--step", is_flag=True, help="Chunk by chunk, back and forth, with the keys it shows.")
+@click.option("--at-once", is_flag=True, help="Show only the final messages.")
+@click.option("--step", is_flag=True, help="Step through the chunks, forward and back, with keys.")
 @click.option(
     "--longest-pause",
     metavar="N",
     type=click.FloatRange(min=0),
     default=LONGEST_PAUSE,
     show_default=True,
-    help="No pause is longer, in seconds.",
+    help="The longest pause, in seconds.",
 )
-@click.option("--full", is_flag=True, help="Fold nothing: whole outputs, whole reasoning, sub-agents.")
-@click.option("--internal", is_flag=True, help="Also messages that are hidden, and our own notes.")
+@click.option("--full", is_flag=True, help="Fold nothing: show all output, reasoning and sub-agents.")
+@click.option("--internal", is_flag=True, help="Include internal messages and notes.")
 @click.option(
-    "--json", "as_json", is_flag=True, help="The chunks as JSON, one a line; at --speed if it is given."
+    "--json",
+    "as_json",
+    is_flag=True,
+    help="Print the chunks as JSON, one per line; at --speed if given, else without pauses.",
 )
 @resource_option
 def replay(
@@ -62,13 +68,15 @@ def replay(
     as_json: bool,
     resource: str | None,
 ) -> None:
-    """Play RUN again: an id, the beginning of one, or `last`. `partita runs` lists them.
+    """Replay RUN: an id, the beginning of one, or `last`. `partita runs` lists them.
 
-    A run at work is played up to now, then followed. In a pipe it is drawn as it ended. Of runs that were
-    imported the messages are told again, in pieces: agents' logs do not say when each word came.
+    An active run is played up to now and then followed. In a pipe, the final messages are printed. Imported
+    runs have no recorded chunks, so the text of their messages is replayed in pieces.
     """
-    if sum((at_once, step, speed is not None)) > 1 or (step and as_json):
-        raise click.UsageError("--step excludes --json, and --step, --at-once and --speed each other")
+    if sum((at_once, step, speed is not None)) > 1:
+        raise click.UsageError("--step, --at-once and --speed exclude each other")
+    if step and as_json:
+        raise click.UsageError("--step and --json exclude each other")
     from .lookup import find_run
 
     with opened_store(url, resource) as (store, wait):
@@ -76,22 +84,22 @@ def replay(
         if as_json:
             wait(_print_chunks(store, found, speed, longest_pause, internal=internal))
             return
-        look = wait(_look(store, found, full=full, internal=internal))
+        context = wait(_context(store, found, full=full, internal=internal))
         if step:
-            _step(store, wait, found, look)
+            _step(store, wait, found, context)
             return
         from .view.replay import play_run
 
-        slow = sys.stdout.isatty() and not at_once
-        pace = (1.0 if speed is None else speed) if slow else None
-        wait(play_run(store, found, look, pace, longest_pause))
+        is_played = sys.stdout.isatty() and not at_once
+        factor = (1.0 if speed is None else speed) if is_played else None
+        wait(play_run(store, found, context, factor, longest_pause))
 
 
-async def _look(store: "Store", run: "Run", *, full: bool, internal: bool) -> "Look":
-    from .view.look import Look
+async def _context(store: "Store", run: "Run", *, full: bool, internal: bool) -> "ViewContext":
+    from .view.context import ViewContext
 
     thread = await store.threads.get(run.thread_id)
-    return Look(
+    return ViewContext(
         full=full,
         internal=internal,
         agent=run.agent,
@@ -112,12 +120,12 @@ async def _print_chunks(
         sys.stdout.buffer.flush()
 
 
-def _step(store: "Store", wait: Wait, run: "Run", look: "Look") -> None:
+def _step(store: "Store", wait: Wait, run: "Run", context: "ViewContext") -> None:
     from partita.runtime.replay.stepper import Stepper
 
     from .view.replay import step_through
 
-    step_through(wait(Stepper.open(store, run.id)), look)
+    step_through(wait(Stepper.open(store, run.id)), context)
 
 
 COMMAND = replay

@@ -1,4 +1,4 @@
-"""`partita reproject`: stored messages made again from the raw bytes of their runs."""
+"""`partita reproject`: rebuild stored messages from the raw logs of their runs."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -26,20 +26,20 @@ MARKS: "Mapping[Outcome, tuple[str, str]]" = {
 
 
 @click.command(
-    short_help="Read runs anew, with today's decoders.",
+    short_help="Rebuild messages from raw logs.",
     epilog="""\b
 Examples:
-  partita reproject --all --dry-run     what would come out otherwise
-  partita reproject --all               and write it
-  partita reproject 0198a3c2            one run, with those that went on
+  partita reproject --all --dry-run     show what would change
+  partita reproject --all               write the changes
+  partita reproject 0198a3c2            one run, with those that continue it
 """,
 )
 @click.argument("runs", nargs=-1, metavar="[RUN]…", shell_complete=complete_runs)
 @store_option
 @click.option("--all", "every", is_flag=True, help="All runs of the store.")
-@click.option("--dry-run", is_flag=True, help="Write nothing, and tell what would be changed.")
-@click.option("--force", is_flag=True, help="Write also what loses something.")
-@click.option("--json", "as_json", is_flag=True, help="One run a line, as JSON.")
+@click.option("--dry-run", is_flag=True, help="Only show what would change.")
+@click.option("--force", is_flag=True, help="Also write messages that would lose content.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, one run per line.")
 @resource_option
 @click.pass_context
 def reproject(
@@ -53,18 +53,19 @@ def reproject(
     as_json: bool,
     resource: str | None,
 ) -> None:
-    """Make messages again from the raw bytes of their runs, after a decoder has got better.
+    """Rebuild messages from the raw logs of their runs with the current decoders.
 
-    An imported session is read from the lines that the store keeps, all its runs at once: its files may be
-    gone.
+    All runs of an imported session are rebuilt together, from the lines in the store. Its files are not
+    needed.
 
-    Each RUN is an id, the beginning of one, or `last`. Ids, numbers and times of messages stay, and so do
-    answers to questions. A message that would lose something is left alone, and told; --force writes it.
+    Each RUN is an id, the beginning of one, or `last`. Ids, numbers and times of messages and responses to
+    approvals do not change. A message that would lose content is reported and not written, unless --force is
+    given.
 
-    Exit code: 0, or 1 when something would be lost and was left alone.
+    Exit code: 0, or 1 if a message was not written because it would lose content.
     """
     if every == bool(runs):
-        raise click.UsageError("name the runs, or say --all")
+        raise click.UsageError("name the runs, or use --all")
     from partita.runtime.rebuild.reproject import reproject as rebuild
 
     from .lookup import find_run
@@ -84,55 +85,53 @@ def reproject(
             print_json_line(one.to_json())
     else:
         _print(report, ids, dry_run=dry_run)
-    left = any(one.outcome == "would-lose" and not one.written for one in report.runs)
-    ctx.exit(1 if left and not dry_run else 0)
+    has_refused = any(one.outcome == "would-lose" and not one.written for one in report.runs)
+    ctx.exit(1 if has_refused and not dry_run else 0)
 
 
 def _print(report: "ReprojectReport", named: "Sequence[str] | None", *, dry_run: bool) -> None:
-    """Each run that comes out otherwise; of all others, those that were named."""
+    """Print the runs that change, the unchanged runs that were named, and the totals."""
     for one in report.runs:
-        if one.messages or (named is not None and _is_meant(one, named, report.runs)):
+        if one.messages or (named is not None and _is_listed(one, named, report.runs)):
             _print_run(one, dry_run=dry_run)
     counts = report.counts
-    words: dict[str, str] = {
-        "changed": "would be changed" if dry_run else "changed",
-        "would-lose": "would lose something",
+    labels: dict[str, str] = {
+        "changed": "would change" if dry_run else "changed",
+        "would-lose": "would lose content",
     }
-    told = [f"{counts[name]:,} {words.get(name, name)}" for name in MARKS if counts[name]]
-    echo(f"{_how_many(report)}: {', '.join(told)}" if told else "no runs")
+    outcomes = [f"{counts[name]:,} {labels.get(name, name)}" for name in MARKS if counts[name]]
+    echo(f"{_count_runs(report)}: {', '.join(outcomes)}" if outcomes else "no runs")
     if named is None:
         _print_reasons(report.runs)
 
 
-def _how_many(report: "ReprojectReport") -> str:
-    """How many runs there are, and of which kind when not all are of our own."""
+def _count_runs(report: "ReprojectReport") -> str:
+    """Return the number of runs, and of imported ones if there are any."""
     total, imported = len(report.runs), report.imported
     runs = f"{total:,} {'run' if total == 1 else 'runs'}"
-    return f"{runs} ({total - imported:,} of our own, {imported:,} imported)" if imported else runs
+    return f"{runs} ({total - imported:,} recorded, {imported:,} imported)" if imported else runs
 
 
-def _is_meant(one: "ReprojectedRun", named: "Sequence[str]", runs: "Sequence[ReprojectedRun]") -> bool:
-    """Whether a run is told although nothing comes out otherwise. A session may have hundreds."""
-    return one.run_id in named if one.imported else not _told_with_another(one, runs)
-
-
-def _told_with_another(one: "ReprojectedRun", runs: "Sequence[ReprojectedRun]") -> bool:
-    """Whether what came of a run is told with a later one, which went on with its message."""
-    changed = one.outcome in ("changed", "would-lose") and not one.messages
-    return changed and any(other.messages for other in runs if other.thread_id == one.thread_id)
+def _is_listed(one: "ReprojectedRun", named: "Sequence[str]", runs: "Sequence[ReprojectedRun]") -> bool:
+    """Whether a run without changes is printed. An imported session has many; only named ones are printed."""
+    if one.imported:
+        return one.run_id in named
+    # The changes are listed with a later run, which continues the same message.
+    has_changed = one.outcome in ("changed", "would-lose") and not one.messages
+    return not (has_changed and any(other.messages for other in runs if other.thread_id == one.thread_id))
 
 
 def _print_run(one: "ReprojectedRun", *, dry_run: bool) -> None:
     from .view.text import one_line
 
     mark, colour = MARKS[one.outcome]
-    words = one.outcome.replace("-", " ")
+    outcome: str = one.outcome
     if one.outcome == "changed" and dry_run:
-        words = "would be changed"
+        outcome = "would change"
     if one.outcome == "would-lose":
-        words = "written, with losses" if one.written else "would lose something: left as it is"
+        outcome = "written with losses" if one.written else "not written: it would lose content"
     why = f": {one_line(one.why)}" if one.why else ""
-    echo(f" run {one_line(one.run_id)}  {words}{why}", mark=mark, colour=colour)
+    echo(f" run {one_line(one.run_id)}  {outcome}{why}", mark=mark, colour=colour)
     for changed in one.messages:
         _print_message(changed)
 
@@ -147,14 +146,14 @@ def _print_message(changed: "ChangedMessage") -> None:
         echo(f"      {one_line(str(difference))}")
     more = len(changed.differences) - SHOWN
     if more > 0:
-        echo(f"      … and {more:,} more; --json tells all")
+        echo(f"      … and {more:,} more; --json lists all")
 
 
 def _print_reasons(runs: "Sequence[ReprojectedRun]") -> None:
     from .view.text import one_line
 
-    why = Counter(one.why or "" for one in runs if one.outcome == "skipped")
-    for reason, count in why.most_common(SHOWN):
+    reasons = Counter(one.why or "" for one in runs if one.outcome == "skipped")
+    for reason, count in reasons.most_common(SHOWN):
         echo(f"  {count:>6,} skipped: {one_line(reason, 160)}")
 
 

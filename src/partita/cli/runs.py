@@ -1,4 +1,4 @@
-"""`partita runs`: what agents did, newest first."""
+"""`partita runs`: list the runs of agents, newest first."""
 
 import sys
 from collections.abc import Mapping, Sequence
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     short_help="List the runs of agents, newest first.",
     epilog="""\b
 Examples:
-  partita runs                     the newest
-  partita runs --thread last       of the newest thread
-  partita runs --status failed     those that failed
+  partita runs                     the newest runs
+  partita runs --thread last       the runs of the newest thread
+  partita runs --status failed     failed runs
 """,
 )
 @store_option
@@ -35,11 +35,11 @@ Examples:
     "--thread",
     metavar="THREAD",
     shell_complete=complete_threads,
-    help="Only of this thread: its id, the beginning of it, or last.",
+    help="Only runs of this thread: its id, the beginning of it, or last.",
 )
-@click.option("--agent", metavar="NAME", help="Only of this agent.")
+@click.option("--agent", metavar="NAME", help="Only runs of this agent.")
 @click.option(
-    "--status", type=click.Choice(get_args(RunStatus)), multiple=True, help="Only runs that stand so."
+    "--status", type=click.Choice(get_args(RunStatus)), multiple=True, help="Only runs with this status."
 )
 @click.option(
     "--limit",
@@ -47,7 +47,7 @@ Examples:
     type=click.IntRange(min=1),
     default=30,
     show_default=True,
-    help="How many to list.",
+    help="How many runs to list.",
 )
 @resource_option
 @json_option
@@ -61,9 +61,9 @@ def runs(
     resource: str | None,
     as_json: bool,
 ) -> None:
-    """List runs, newest first: who worked, how it ended, what it took.
+    """List runs, newest first: agent, status, duration, tokens and cost.
 
-    The first column is as much of the id as `partita replay` needs; in a pipe it is the whole id.
+    On a terminal, the first column is the shortest id that `partita replay` accepts; in a pipe, the whole id.
     """
     from .lookup import find_thread, short_run_ids
 
@@ -83,14 +83,14 @@ def runs(
     else:
         print_notice("no runs")
     if page.has_more:
-        print_notice("there are more; --limit lists them")
+        print_notice("there are more runs; increase --limit")
 
 
 def _print(runs: "Sequence[Run]", ids: Mapping[str, str], *, terminal: bool) -> None:
     from .view.console import console, show
-    from .view.listing import WIDEST, draw_runs
+    from .view.listing import UNLIMITED, draw_runs
 
-    width = console().width if terminal else WIDEST
+    width = console().width if terminal else UNLIMITED
     show([draw_runs(runs, ids, now=datetime.now(UTC), width=width)], width=width)
 
 

@@ -1,4 +1,4 @@
-"""`partita search`: messages and titles that hold all words of a query."""
+"""`partita search`: find messages and titles that contain all words of a query."""
 
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -23,7 +23,7 @@ from .options import (
 )
 from .output import print_notice
 
-if TYPE_CHECKING:  # the store is loaded when a command needs it
+if TYPE_CHECKING:  # imported when the command runs
     from rich.console import RenderableType
 
     from partita.store.store import Store
@@ -33,20 +33,20 @@ ROLES = ("system", "user", "assistant", "tool")
 
 
 @click.command(
-    short_help="Find messages by their words.",
+    short_help="Search messages and titles.",
     epilog="""\b
 Examples:
   partita search flaky clock   both words, anywhere in a message
   partita search '"connection refused"' --field tool-output --since 1w
   partita search 'migrate -dry*' --agent claude-code --tool Bash
-  partita search -- --dry-run  words that begin with a dash, after --
+  partita search -- --dry-run  after --, words may begin with a dash
 """,
 )
 @click.argument("query", nargs=-1, required=True)
 @store_option
 @agent_option
 @project_option
-@click.option("--role", "roles", type=click.Choice(ROLES), multiple=True, help="Only what this role said.")
+@click.option("--role", "roles", type=click.Choice(ROLES), multiple=True, help="Only messages of this role.")
 @click.option("--tool", metavar="NAME", help="Only messages that call this tool.")
 @since_option
 @until_option
@@ -61,7 +61,7 @@ Examples:
     "fields",
     type=click.Choice(SEARCH_FIELDS),
     multiple=True,
-    help="Only in this part of a message.",
+    help="Only in this field of a message.",
 )
 @click.option(
     "--limit",
@@ -69,7 +69,7 @@ Examples:
     type=click.IntRange(min=1),
     default=20,
     show_default=True,
-    help="How many to show.",
+    help="How many hits to show.",
 )
 @resource_option
 @json_option
@@ -86,11 +86,12 @@ def search(
     as_json: bool,
     **wanted: Any,
 ) -> None:
-    """Find messages and titles that hold all words of QUERY, the best first.
+    """Find messages and titles that contain all words of QUERY, best matches first.
 
-    "a phrase", -without, begin*. What was found is marked: by colour, or **so** where there is none.
+    Syntax: "a phrase", -excluded, prefix*. Matches are highlighted: in colour, or with **asterisks** without
+    colours.
 
-    Exit code: 0 when something was found, 1 when nothing was.
+    Exit code: 0 if something was found, 1 if not.
     """
     with opened_store(url, resource) as (store, wait):
         if thread is not None:
@@ -99,14 +100,14 @@ def search(
             wanted["thread_id"] = wait(find_thread(store, thread)).id
         page = wait(store.search(" ".join(query), SearchFilter(**wanted), limit=limit))
         if not page.items:
-            print_notice("nothing found" + (": try fewer words, or begin*" if len(query) > 1 else ""))
+            print_notice("nothing found" + ("; try fewer words, or prefix*" if len(query) > 1 else ""))
             ctx.exit(1)
         if as_json:
             _print_json(page.items)
         else:
             _print(store, wait, page.items)
         if page.has_more:
-            print_notice("there is more; --limit shows it")
+            print_notice("there are more hits; increase --limit")
 
 
 def _print_json(hits: Sequence["SearchHit"]) -> None:
@@ -123,10 +124,10 @@ def _print(store: "Store", wait: Wait, hits: Sequence["SearchHit"]) -> None:
     ids = list(dict.fromkeys(hit.thread_id for hit in hits))
     shown = wait(short_thread_ids(store, ids)) if sys.stdout.isatty() else dict(zip(ids, ids, strict=True))
     coloured = console().color_system is not None and not console().no_color
-    show(_drawn(hits, shown, coloured=coloured))
+    show(_drawings(hits, shown, coloured=coloured))
 
 
-def _drawn(
+def _drawings(
     hits: Sequence["SearchHit"], ids: Mapping[str, str], *, coloured: bool
 ) -> "Iterator[RenderableType]":
     from .view.listing import draw_hit

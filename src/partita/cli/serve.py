@@ -1,4 +1,4 @@
-"""`partita serve`: the store and its agents over HTTP."""
+"""`partita serve`: serve the store and agents over HTTP."""
 
 import os
 import sys
@@ -11,7 +11,7 @@ from .completion import complete_served_agents
 from .options import store_option
 from .output import echo
 
-if TYPE_CHECKING:  # the server is loaded when the command is run
+if TYPE_CHECKING:  # imported when the command runs
     import socket
 
     from partita.server.app import PartitaApp
@@ -22,17 +22,17 @@ DISPLAYS = ("DISPLAY", "WAYLAND_DISPLAY")
 
 
 @click.command(
-    short_help="Serve the store, and agents, over HTTP.",
+    short_help="Serve the store and agents over HTTP.",
     epilog="""\b
 Examples:
   partita serve                                  the demo agent, on port 7272
   partita serve --agent anthropic:claude-sonnet-4-5
   partita serve --agent claude-code --agent my_app:agent
-  partita serve --host 0.0.0.0 --keys            for others too, with keys
+  partita serve --host 0.0.0.0 --keys            all interfaces, with keys
 """,
 )
 @click.option(
-    "--host", default="127.0.0.1", show_default=True, help="Whom to listen to: 0.0.0.0 is everybody."
+    "--host", default="127.0.0.1", show_default=True, help="Address to bind; 0.0.0.0 = all interfaces."
 )
 @click.option(
     "--port",
@@ -40,7 +40,7 @@ Examples:
     type=click.IntRange(0, 65535),
     default=PORT,
     show_default=True,
-    help="Where to listen; 0 is any port. Without it, the next that is free.",
+    help="Port to bind; 0 = any free port. If the default port is in use, the next free one is used.",
 )
 @store_option
 @click.option(
@@ -49,45 +49,59 @@ Examples:
     multiple=True,
     metavar="NAME",
     shell_complete=complete_served_agents,
-    help="Who answers: anthropic:MODEL, module:attribute …",
+    help="An agent to serve: anthropic:MODEL, module:attribute … Default: all. Repeatable.",
 )
-@click.option("--keys/--no-keys", default=False, help="Only those may ask who have a key.")
+@click.option("--keys/--no-keys", default=False, help="Require an API key.")
 @click.option(
-    "--token/--no-token", default=True, help="Without keys: serve only who has the token of the address."
+    "--token/--no-token", default=True, help="Without --keys: require the token in the printed address."
 )
-@click.option("--origin", "origins", multiple=True, metavar="URL", help="A site whose pages may ask.")
-@click.option("--allow-host", "hosts", multiple=True, metavar="NAME", help="A name the server may have.")
+@click.option(
+    "--origin",
+    "origins",
+    multiple=True,
+    metavar="URL",
+    help="The origin of another site that may call the server. Repeatable.",
+)
+@click.option(
+    "--allow-host",
+    "hosts",
+    multiple=True,
+    metavar="NAME",
+    help="An additional host name that the server accepts. Repeatable.",
+)
 @click.option(
     "--cwd",
     "cwds",
     multiple=True,
     metavar="FOLDER",
-    help="A folder in which clients may let an agent work, and in those below it.",
+    help="A folder in which clients may run an agent, including subfolders. Repeatable.",
 )
-@click.option("--client", default="7", show_default=True, metavar="N", help="The AI SDK that clients have.")
 @click.option(
-    "--import/--no-import", "imports", default=True, help="Bring in the sessions of agents on this machine."
+    "--client", default="7", show_default=True, metavar="N", help="The AI SDK version of the clients."
 )
-@click.option("--demo/--no-demo", "demo", default=True, help="Put examples into an empty store.")
+@click.option(
+    "--import/--no-import", "imports", default=True, help="Import the sessions of agents on this machine."
+)
+@click.option("--demo/--no-demo", "demo", default=True, help="Add demo data to an empty store.")
 @click.option(
     "--lease",
     type=click.FloatRange(min=0, min_open=True),
     hidden=True,
-    help="After so many seconds, the runs of a server that died are ended.",
+    help="Seconds after which the runs of a server that crashed are ended.",
 )
 @click.option(
     "--log-format",
     type=click.Choice(["text", "json"]),
     default="text",
     show_default=True,
-    help="How log lines are written to standard error.",
+    help="The format of log lines on standard error.",
 )
 @click.option(
     "--log-level",
     type=click.Choice(["debug", "info", "warning", "error"]),
     default="warning",
     show_default=True,
-    help="The least important log lines to write.",
+    help="The lowest level of log lines.",
 )
 @click.option(
     "--cpu-seconds",
@@ -95,7 +109,7 @@ Examples:
     default=10.0,
     show_default=True,
     metavar="N",
-    help="CPU time for a request that converts, inspects, imports or shares.",
+    help="CPU time limit for a request that converts, inspects, imports or shares.",
 )
 @click.option(
     "--memory-mb",
@@ -103,7 +117,7 @@ Examples:
     default=512,
     show_default=True,
     metavar="N",
-    help="Memory for such a request, in megabytes.",
+    help="Memory limit for such a request, in megabytes.",
 )
 @click.option(
     "--expansion",
@@ -111,7 +125,7 @@ Examples:
     default=50,
     show_default=True,
     metavar="N",
-    help="How many times as large as its body the content of a request may become.",
+    help="Limit for the size of decompressed content, as a multiple of the request body.",
 )
 @click.option("--open/--no-open", "opens", default=None, help="Open the browser.")
 @click.pass_context
@@ -138,21 +152,21 @@ def serve(
     expansion: int,
     opens: bool | None,
 ) -> None:
-    """Serve the store and agents over HTTP, until Ctrl-C; a second Ctrl-C waits for nobody.
+    """Serve the store and agents over HTTP until Ctrl-C. A second Ctrl-C stops without waiting for requests.
 
-    What `useChat` of the AI SDK calls is there, and an API for all else: see /api/docs. Without --keys, only
-    you can use it, on this machine: the printed address has a token that other users do not know. Sessions
-    of agents that are found here are brought in while the server runs; where there are none, and the store is
-    empty, a few examples are put in it.
+    The server has the web UI, the endpoints for `useChat` of the AI SDK, and a REST API: see /api/docs.
+    Without --keys, only you can use it on this machine: the printed address contains a token that other users
+    do not know. While it runs, it imports the sessions of the agents on this machine. If there are none and
+    the store is empty, it adds demo data.
     """
-    from partita.cli.serve_setup import Examples, agents_of, following, sessions_here, together
+    from partita.cli.serve_setup import DemoData, find_agents, find_sessions, import_sessions, run_all
     from partita.server.app import asgi
     from partita.server.log_output import logging_to_stderr
     from partita.server.runner import serve_on
     from partita.server.settings import MEBIBYTE, Limits, Settings
 
     app = asgi(
-        agents_of(names),
+        find_agents(names),
         store=url,
         keys=keys,
         client=client,
@@ -163,25 +177,25 @@ def serve(
         limits=Limits(cpu_seconds=cpu_seconds, memory_bytes=memory_mb * MEBIBYTE, expansion=expansion),
         settings=None if lease is None else Settings(lease=lease),
     )
-    chosen = ctx.get_parameter_source("port") is not ParameterSource.DEFAULT
-    sockets = _sockets(app, host, port, chosen=chosen)
-    query = f"/?token={_require_token(app, sockets, kept=port != 0)}" if token and not keys else ""
-    examples = Examples() if demo and not (imports and sessions_here()) else None
+    is_fixed = ctx.get_parameter_source("port") is not ParameterSource.DEFAULT
+    sockets = _sockets(app, host, port, is_fixed=is_fixed)
+    query = f"/?token={_require_token(app, sockets, is_stored=port != 0)}" if token and not keys else ""
+    data = DemoData() if demo and not (imports and find_sessions()) else None
     with logging_to_stderr(log_format, log_level):
         serve_on(
             app,
             sockets,
-            on_listening=lambda address: _tell(address, query, opens=bool(opens)),
-            before=None if examples is None else examples.put_in,
-            background=together(
-                *(() if examples is None else (examples.act,)),
-                *((following,) if imports else ()),
+            on_listening=lambda address: _print_address(address, query, opens=bool(opens)),
+            before=None if data is None else data.add_threads,
+            background=run_all(
+                *(() if data is None else (data.run_agents,)),
+                *((import_sessions,) if imports else ()),
             ),
         )
 
 
-def _sockets(app: "PartitaApp", host: str, port: int, *, chosen: bool) -> "list[socket.socket]":
-    """Sockets at the port; at the next that is free, unless somebody chose it."""
+def _sockets(app: "PartitaApp", host: str, port: int, *, is_fixed: bool) -> "list[socket.socket]":
+    """Return sockets at the port, or at the next free one if it is the default port."""
     from partita.server.runner import open_sockets
     from partita.server.sockets import PortTakenError, port_of
 
@@ -189,28 +203,28 @@ def _sockets(app: "PartitaApp", host: str, port: int, *, chosen: bool) -> "list[
         try:
             sockets = open_sockets(app, host, number)
         except PortTakenError:
-            if chosen or number == port + TRIES - 1:
+            if is_fixed or number == port + TRIES - 1:
                 raise
         else:
             if number != port:
-                click.echo(f"Port {port} is taken: this is {port_of(sockets[0])}.", err=True)
+                click.echo(f"Port {port} is in use; using {port_of(sockets[0])}.", err=True)
             return sockets
-    raise AssertionError("the last one either opens or raises")
+    raise AssertionError("the last attempt returns or raises")
 
 
-def _require_token(app: "PartitaApp", sockets: "list[socket.socket]", *, kept: bool) -> str:
-    """The token that the application asks for from now on. That of a port which was chosen is kept."""
+def _require_token(app: "PartitaApp", sockets: "list[socket.socket]", *, is_stored: bool) -> str:
+    """Make the application require a token, and return it. A stored token is the same after a restart."""
     import secrets
 
     from partita.cli.serve_setup import token_for
     from partita.server.sockets import port_of
 
-    token = token_for(port_of(sockets[0])) if kept else secrets.token_urlsafe(32)
+    token = token_for(port_of(sockets[0])) if is_stored else secrets.token_urlsafe(32)
     app.require_token(token)
     return token
 
 
-def _tell(address: str, query: str, *, opens: bool) -> None:
+def _print_address(address: str, query: str, *, opens: bool) -> None:
     echo(f"Partita is at {address}{query} (API docs: {address}/api/docs)")
     if opens and _has_desktop():
         import webbrowser
@@ -219,7 +233,7 @@ def _tell(address: str, query: str, *, opens: bool) -> None:
 
 
 def _has_desktop() -> bool:
-    """Whether a browser would be seen: elsewhere one may open that takes over the terminal."""
+    """Whether there is a desktop to open a browser on. Without one, a text browser may block the terminal."""
     if "SSH_CONNECTION" in os.environ or "CI" in os.environ:
         return False
     return sys.platform in ("darwin", "win32") or any(name in os.environ for name in DISPLAYS)

@@ -1,4 +1,4 @@
-"""Agents as `partita serve --agent` names them."""
+"""What `partita serve` sets up: the agents, the import of sessions, the demo data, and the token."""
 
 import asyncio
 import os
@@ -6,7 +6,7 @@ import re
 import secrets
 import stat
 import sys
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 from difflib import get_close_matches
 from importlib import import_module
@@ -17,24 +17,25 @@ import click
 
 from partita.errors import AgentError
 
-# The sessions of agents, brought in and followed beside a server.
-
-if TYPE_CHECKING:  # the server is loaded when the command is run
+if TYPE_CHECKING:  # imported when the command runs
     from partita.importers.logs.plan import LogImportReport, Progress
     from partita.logs.sources.source import LogFile
+    from partita.runtime.service import AgentService
     from partita.server.app_state import AppState
     from partita.server.runner import Work
 
+DEMO = "demo"
 
-def sessions_here() -> "tuple[LogFile, ...]":
-    """The logs that agents left on this machine."""
+
+def find_sessions() -> "tuple[LogFile, ...]":
+    """Return the logs of agents on this machine."""
     from .import_logs import find
 
     return find((), ())[0]
 
 
-async def following(state: "AppState") -> None:
-    """Bring in what is there, then every new line within a second."""
+async def import_sessions(state: "AppState") -> None:
+    """Import all sessions of this machine, then every new line within a second."""
     from partita.errors import PartitaError
     from partita.importers.logs.watch import watch_logs
     from partita.importers.logs.workers import Workers
@@ -42,30 +43,30 @@ async def following(state: "AppState") -> None:
 
     from .import_logs import LogBar
 
-    telling = _Telling(state)
+    reporter = _ImportReporter(state)
     try:
         with Workers() as pool, LogBar() as bar:
 
             def show(done: "Progress") -> None:
-                telling.progress(done)
-                if not telling.told:
+                reporter.report_progress(done)
+                if not reporter.has_reported:
                     bar.show(done)
 
             await watch_logs(
                 state.store,
-                sessions_here,
+                find_sessions,
                 list(roots()),
                 workers=pool,
-                on_import=telling.report,
+                on_import=reporter.report,
                 on_progress=show,
             )
-    except PartitaError as error:  # the server goes on without them
+    except PartitaError as error:  # the server continues without the import
         state.progress.update("failed")
-        click.echo(f"The sessions of agents could not be brought in: {error}", err=True)
+        click.echo(f"The sessions of agents could not be imported: {error}", err=True)
 
 
-def together(*works: "Work") -> "Work | None":
-    """Works side by side, as one."""
+def run_all(*works: "Work") -> "Work | None":
+    """Return one background task that runs these concurrently; `None` if there are none."""
     if not works:
         return None
 
@@ -75,21 +76,21 @@ def together(*works: "Work") -> "Work | None":
     return work
 
 
-class _Telling:
-    """Says on the terminal what the first look brought, and on the page how far each one is."""
+class _ImportReporter:
+    """Reports the first import on the terminal, and the progress of every import in the web UI."""
 
     def __init__(self, state: "AppState") -> None:
         self._state = state
-        self.told = False
+        self.has_reported = False
 
-    def progress(self, done: "Progress") -> None:
-        """So far."""
+    def report_progress(self, done: "Progress") -> None:
+        """Show how far an import is."""
         self._state.progress.update(
             "reading", files=done.files, all_files=done.all_files, messages=done.messages
         )
 
     def report(self, report: "LogImportReport") -> None:
-        """It is done."""
+        """Show the result of an import."""
         counts = report.counts
         self._state.progress.update(
             "done",
@@ -98,72 +99,65 @@ class _Telling:
             sessions=counts.new_threads,
             messages=counts.new,
         )
-        if self.told:
+        if self.has_reported:
             return
-        self.told = True
-        brought = f"{counts.new_threads:,} new sessions, {counts.new:,} new messages"
-        click.echo(f"{report.files:,} logs of agents were looked at: {brought}.", err=True)
+        self.has_reported = True
+        imported = f"{counts.new_threads:,} new sessions, {counts.new:,} new messages"
+        click.echo(f"Imported {report.files:,} logs of agents: {imported}.", err=True)
 
 
-# Something to look at, for a store that has nothing.
-
-if TYPE_CHECKING:  # the server is loaded when the command is run
-    from partita.server.app_state import AppState
-
-
-class Examples:
-    """A few conversations, and a few turns of the demo agents that are taken while one looks on."""
+class DemoData:
+    """Adds demo threads to an empty store, then runs the demo agents for a few more."""
 
     def __init__(self) -> None:
-        self._wanted = False
+        self._was_added = False
 
-    async def put_in(self, state: "AppState") -> None:
-        """The conversations, if there are none."""
+    async def add_threads(self, state: "AppState") -> None:
+        """Add the demo threads if the store is empty."""
         if await state.store.threads.count():
             return
         from partita.demo.archive import load_archive
 
-        self._wanted = True
+        self._was_added = True
         count = await load_archive(state.store)
-        click.echo(f"The store was empty: {count} examples are in it now.", err=True)
+        click.echo(f"The store was empty: added {count} demo threads.", err=True)
 
-    async def act(self, state: "AppState") -> None:
-        """The turns, if the conversations were put in just now."""
-        if self._wanted:
-            from partita.demo.turns import take_turns
+    async def run_agents(self, state: "AppState") -> None:
+        """Run the demo agents if demo threads were added."""
+        if self._was_added:
+            from partita.demo.turns import run_turns
 
-            await take_turns(state.session, state.agents.by_name)
+            await run_turns(state.session, state.agents.by_name)
 
 
-# The token of a server without keys: other users of this machine can connect to it, but do not know it.
+# The token of a server without keys. Other users of this machine can connect, but do not know the token.
 #
-# It is kept in a file that only its owner can read, one for each port: so an open tab of a browser still
-# works after a restart, and programs of the same user can read it.
+# It is stored in a file per port that only its owner can read. So an open browser tab still works after a
+# restart, and programs of the same user can read it.
 
 TOKEN: Final = re.compile(r"[A-Za-z0-9_-]{43}")
 
 
 def token_for(port: int) -> str:
-    """The token of the server at a port: the one in its file, or a new one, which is then written there."""
-    path = token_file(port)
-    known = _read(path)
+    """Return the token for a port from its file; if there is none, create and store it."""
+    path = _token_file(port)
+    known = _read_token(path)
     if known is not None:
         return known
     token = secrets.token_urlsafe(32)
-    with suppress(OSError):  # without the file, the address that is printed has it
-        _write(path, token)
+    with suppress(OSError):  # the printed address contains it, too
+        _write_token(path, token)
     return token
 
 
-def token_file(port: int) -> Path:
-    """The file that holds the token of the server at a port."""
+def _token_file(port: int) -> Path:
     from platformdirs import user_state_path
 
     return user_state_path("partita", appauthor=False) / f"token-{port}"
 
 
-def _read(path: Path) -> str | None:
-    """The token in a file that only this user can read; `None` for any other file."""
+def _read_token(path: Path) -> str | None:
+    """Return the token in a file; `None` if the file does not exist or other users can read it."""
     try:
         with path.open("rb") as file:
             found = os.fstat(file.fileno())
@@ -175,8 +169,8 @@ def _read(path: Path) -> str | None:
     return text if TOKEN.fullmatch(text) else None
 
 
-def _write(path: Path, token: str) -> None:
-    """Write a token, never into a file that is there already and that others may have open."""
+def _write_token(path: Path, token: str) -> None:
+    """Write a token to a new file: others may have an existing one open."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     new = path.with_name(f"{path.name}.{secrets.token_hex(8)}")
     handle = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
@@ -185,35 +179,26 @@ def _write(path: Path, token: str) -> None:
     new.replace(path)
 
 
-if TYPE_CHECKING:  # the runtime is loaded when a command needs it
-    from partita.runtime.service import AgentService
+def find_agents(names: Sequence[str]) -> "dict[str, AgentService]":
+    """Return the agents that `--agent` names, by name.
 
-DEMO = "demo"
-
-
-def agents_of(names: Sequence[str]) -> "dict[str, AgentService]":
-    """The agents of these names, by what they are called; all that are known when none is named."""
+    Without names: the demo agents, then the agents that can run here, then the others.
+    """
     if not names:
-        return all_agents()
+        from partita.demo.agent import demo_agent
+        from partita.demo.network import demo_network
+        from partita.runtime.registry import known_agents
+
+        return {agent.name: agent for agent in (demo_agent(), demo_network())} | known_agents()
     found: dict[str, AgentService] = {}
     for name in names:
-        agent = agent_of(name)
+        agent = find_agent(name)
         found[name if agent.name in found else agent.name] = agent
     return found
 
 
-def all_agents() -> "dict[str, AgentService]":
-    """The demo agents, then every agent that can be asked here, then those that lack something."""
-    from partita.demo.agent import demo_agent
-    from partita.demo.network import demo_network
-    from partita.runtime.registry import known_agents
-
-    demos = (demo_agent(), demo_network())
-    return {agent.name: agent for agent in demos} | known_agents()
-
-
-def agent_of(name: str) -> "AgentService":
-    """The agent of one name: one that `partita agents` lists, of another package, or `module:attribute`."""
+def find_agent(name: str) -> "AgentService":
+    """Return an agent by its name: one of `partita agents`, of another package, or `module:attribute`."""
     from partita.runtime.registry import KNOWN_AGENTS, NamedAgent, agent_names, get_agent
 
     kind, colon, rest = name.partition(":")
@@ -228,24 +213,24 @@ def agent_of(name: str) -> "AgentService":
         return get_agent(name)
     from partita.runtime.adapters.as_agent import as_agent
 
-    return as_agent(_attribute(name, kind, rest))
+    return as_agent(_load_attribute(name, kind, rest))
 
 
-def _attribute(name: str, module_name: str, path: str) -> Any:
-    """What stands in a module: of this folder, too."""
+def _load_attribute(name: str, module_name: str, path: str) -> Any:
+    """Return an attribute of a module, which may be in the current folder."""
     if "" not in sys.path:
         sys.path.insert(0, "")
     try:
         found: Any = import_module(module_name)
     except Exception as error:
         if not _is_missing(error, module_name):
-            raise _broken(name, error) from error
+            raise _import_error(name, error) from error
         from partita.runtime.registry import agent_names
 
         raise AgentError(
-            f"no agent and no module {module_name!r}",
+            f"there is no agent or module {module_name!r}",
             where=name,
-            hint=f"name a module that Python finds from here, or one of {_near(module_name, agent_names())}",
+            hint=f"use a module on the Python path, or one of {_similar(module_name, agent_names())}",
         ) from None
     for step in path.split("."):
         if not hasattr(found, step):
@@ -260,8 +245,8 @@ def _is_missing(error: Exception, module_name: str) -> bool:
     return missing is not None and f"{module_name}.".startswith(f"{missing}.")
 
 
-def _broken(name: str, error: Exception) -> AgentError:
-    """What went wrong in a module of the user's, and on which line."""
+def _import_error(name: str, error: Exception) -> AgentError:
+    """Return the error for a module that raised an exception, with the line."""
     from traceback import extract_tb
 
     place = extract_tb(error.__traceback__)[-1]
@@ -275,5 +260,5 @@ def _broken(name: str, error: Exception) -> AgentError:
     )
 
 
-def _near(word: str, known: Sequence[str]) -> str:
-    return ", ".join(get_close_matches(word, known) or known)
+def _similar(name: str, known: Collection[str]) -> str:
+    return ", ".join(get_close_matches(name, known) or known)

@@ -1,4 +1,4 @@
-"""`partita show`: a thread as a conversation, or as data."""
+"""`partita show`: print a thread as a conversation or as data."""
 
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
@@ -11,43 +11,43 @@ from .blocking import Wait, opened_store
 from .completion import complete_formats, complete_threads
 from .options import resource_option, store_option
 
-if TYPE_CHECKING:  # the store and rich are loaded when a command needs them
+if TYPE_CHECKING:  # imported when the command runs
     from partita.store.store import Store
 
     from .selection import SelectedMessages
 
 
-PARTS_AT_ONCE = 1000
+PART_PAGE = 1000
 
 
 @click.command(
-    short_help="Read a thread.",
+    short_help="Print a thread.",
     epilog="""\b
 Examples:
   partita show last                   the newest thread
-  partita show 0198a3c2 --full        by how its id begins; nothing folded
+  partita show 0198a3c2 --full        the beginning of an id; nothing folded
   partita show last --last 5          its last five messages
   partita show 0198a3c2 --format ui > chat.json
-  partita show 0198a3c2 --raw | head  what the agent wrote, byte for byte
+  partita show 0198a3c2 --raw | head  the agent's log, byte for byte
 """,
 )
 @click.argument("thread", shell_complete=complete_threads)
 @store_option
-@click.option("--full", is_flag=True, help="Fold nothing: whole outputs, whole reasoning, sub-agents.")
-@click.option("--branch", metavar="MESSAGE", help="The branch through this message, not the active one.")
-@click.option("--internal", is_flag=True, help="Also notices and turns that are hidden otherwise.")
+@click.option("--full", is_flag=True, help="Fold nothing: show all output, reasoning and sub-agents.")
+@click.option("--branch", metavar="MESSAGE", help="The branch with this message. Default: the active branch.")
+@click.option("--internal", is_flag=True, help="Include internal messages, which are hidden by default.")
 @click.option("--from", "first", metavar="N", type=int, help="Begin with message number N.")
 @click.option("--last", metavar="N", type=click.IntRange(min=1), help="Only the last N messages.")
-@click.option("--json", "as_json", is_flag=True, help="Canonical messages as JSON, one a line.")
+@click.option("--json", "as_json", is_flag=True, help="Print canonical messages as JSON, one per line.")
 @click.option(
     "--format",
     "format_name",
     metavar="NAME",
     shell_complete=complete_formats,
-    help="The messages in another format, as JSON.",
+    help="Print the messages in another format, as JSON.",
 )
-@click.option("--raw", is_flag=True, help="The logs of its runs, byte for byte.")
-@click.option("--pager/--no-pager", default=True, help="Stop after each page.")
+@click.option("--raw", is_flag=True, help="Print the logs of its runs, byte for byte.")
+@click.option("--pager/--no-pager", default=True, help="Show long output in a pager on a terminal.")
 @resource_option
 def show(
     *,
@@ -64,10 +64,10 @@ def show(
     pager: bool,
     resource: str | None,
 ) -> None:
-    """Show THREAD: an id, the beginning of one, or `last`.
+    """Print THREAD: an id, the beginning of one, or `last`.
 
-    Long outputs, reasoning and sub-agents are folded; --full shows all. What a terminal would obey (colour
-    codes, control characters, turned text) is never sent to it, whatever is asked for.
+    Long outputs, reasoning and sub-agents are folded; --full shows everything. Escape sequences, control
+    characters and characters that change the text direction are never sent to a terminal.
     """
     if sum((as_json, format_name is not None, raw)) > 1:
         raise click.UsageError("--json, --format and --raw exclude each other")
@@ -81,29 +81,29 @@ def show(
 
             print_raw(store, wait, found)
             return
-        chosen = select_messages(store, wait, found, Selection(branch, internal, first, last))
+        selected = select_messages(store, wait, found, Selection(branch, internal, first, last))
         if as_json:
             from .thread_data import print_messages
 
-            print_messages(store, wait, chosen)
+            print_messages(store, wait, selected)
         elif format_name is not None:
             from .thread_data import print_format
 
-            print_format(store, wait, chosen, format_name)
+            print_format(store, wait, selected, format_name)
         else:
-            _print(store, wait, chosen, full=full, internal=internal, pager=pager)
+            _print(store, wait, selected, full=full, internal=internal, pager=pager)
 
 
 def _print(
-    store: "Store", wait: Wait, chosen: "SelectedMessages", *, full: bool, internal: bool, pager: bool
+    store: "Store", wait: Wait, selected: "SelectedMessages", *, full: bool, internal: bool, pager: bool
 ) -> None:
     from .thread_data import StoredBlobs, runs_of
     from .view.console import show as show_drawings
-    from .view.look import Look
+    from .view.context import ViewContext
     from .view.message import draw_conversation
 
-    thread = chosen.thread
-    look = Look(
+    thread = selected.thread
+    context = ViewContext(
         full=full,
         internal=internal,
         agent=thread.agent,
@@ -113,20 +113,25 @@ def _print(
         durations=_durations(store, wait, thread.id),
     )
     drawings = draw_conversation(
-        thread, chosen.messages, chosen.others, look, now=datetime.now(UTC), left_out=chosen.left_out
+        thread,
+        selected.messages,
+        selected.others,
+        context,
+        now=datetime.now(UTC),
+        left_out=selected.left_out,
     )
     show_drawings(drawings, pager=pager)
 
 
 def _durations(store: "Store", wait: Wait, thread_id: str) -> dict[str, timedelta]:
-    """How long the calls of a thread took, by their ids, as far as logs tell."""
+    """Return the durations of the tool calls of a thread by call id, as far as they are recorded."""
     found: dict[str, timedelta] = {}
     cursor: str | None = None
     while True:
         page = wait(
             store.messages.find_parts(
                 PartFilter(thread_id=thread_id, types=["tool-call"], longer_than=timedelta(seconds=1)),
-                limit=PARTS_AT_ONCE,
+                limit=PART_PAGE,
                 cursor=cursor,
             )
         )

@@ -1,4 +1,4 @@
-"""What a file or a pipe holds: JSON, JSON lines, server-sent events, lines of a v4 stream, or ChatML."""
+"""Reading a file or pipe: JSON, JSON lines, server-sent events, lines of a v4 data stream, or ChatML."""
 
 import re
 from collections.abc import Iterator
@@ -21,22 +21,22 @@ _EVENT_LINE = re.compile(rb"(data|event|id|retry)?:")
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """The items of an input, read as they are asked for, and the shape they came in."""
+    """The items of an input, which are read on demand, and its shape."""
 
     shape: Shape
     items: Iterator[Json]
     is_one: bool = False
-    """Whether it is one value, and not a list of some."""
+    """Whether the input is a single value rather than a list."""
 
     def payload(self) -> Json:
-        """All of it: one value by itself, several as a list."""
+        """Return the whole input: a single value as it is, several as a list."""
         items = list(self.items)
         is_one = self.is_one or (self.shape == "lines" and len(items) == 1)
         return items[0] if is_one else items
 
 
 def open_source(file: BinaryIO) -> Source:
-    """Look at the first line, and read the rest accordingly."""
+    """Detect the shape of an input by its first line."""
     first = _first_line(file)
     if not first:
         raise DecodeError("the input is empty", hint="give a file, or pipe something in")
@@ -58,10 +58,10 @@ def open_source(file: BinaryIO) -> Source:
 
 
 def _first_line(file: BinaryIO) -> bytes:
-    """The first line that is not blank, without a byte order mark."""
+    """Return the first line that is not blank, without a byte order mark."""
     first = True
     for line in file:
-        line = line.removeprefix(b"\xef\xbb\xbf") if first else line  # noqa: PLW2901 # only its mark goes
+        line = line.removeprefix(b"\xef\xbb\xbf") if first else line  # noqa: PLW2901 # only the mark is removed
         first = False
         if line.strip():
             return line
@@ -109,7 +109,7 @@ def _parsed(text: str | bytes, where: str) -> Json:
     try:
         return secure_loads(text) if isinstance(text, str) else loads(text)
     except DecodeError as error:
-        inside = error.where.removeprefix("line 1, ")  # of a text that is one line of many
+        inside = error.where.removeprefix("line 1, ")  # the item is a single line; `where` names its line
         error.where = f"{where}, {inside}" if inside else where
         raise
 

@@ -1,4 +1,4 @@
-"""`partita stats`: tokens, costs and calls, by day, project, model, agent and tool."""
+"""`partita stats`: token, cost and tool statistics by day, project, model, agent and tool."""
 
 from collections.abc import Sequence
 from datetime import datetime, tzinfo
@@ -24,49 +24,52 @@ from .options import (
 )
 from .output import print_notice
 
-if TYPE_CHECKING:  # it is loaded when something is drawn
+if TYPE_CHECKING:  # imported when the command runs
     from rich.console import RenderableType
 
-Told: TypeAlias = dict[tuple[GroupBy, ...], tuple[UsageStat, ...]]
+Groups: TypeAlias = dict[tuple[GroupBy, ...], tuple[UsageStat, ...]]
+"""The rows of each grouping."""
 
-NAMES: tuple[GroupBy, ...] = ("total", "day", "week", "month", "project", "model", "agent", "tool")
+GROUPINGS: tuple[GroupBy, ...] = ("total", "day", "week", "month", "project", "model", "agent", "tool")
 PERIODS = ("day", "week", "month")
 TOTAL: tuple[GroupBy, ...] = ("total",)
 OVERVIEW: tuple[tuple[GroupBy, ...], ...] = (TOTAL, ("day",), ("project",), ("model",), ("agent",), ("tool",))
-MOST = 2
+MAX_GROUPINGS = 2
 
 
-class ByType(click.ParamType[tuple[GroupBy, ...]]):
-    """`day`, `model`, `day,model`."""
+class GroupingType(click.ParamType[tuple[GroupBy, ...]]):
+    """One or two groupings: `day`, `model`, `day,model`."""
 
     name = "what"
 
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
     ) -> tuple[GroupBy, ...]:
-        """One thing or two to tell statistics by."""
-        words = [word.strip() for word in str(value).split(",")]
-        by: tuple[GroupBy, ...] = tuple(name for word in words for name in NAMES if name == word)
-        alone = len(by) == 1
-        if len(set(by)) != len(words) or len(by) > MOST or ("total" in by and not alone):
-            self.fail(f"{value!r}: say one of {', '.join(NAMES)}, or two as in day,model", param, ctx)
+        """Return the groupings."""
+        names = [name.strip() for name in str(value).split(",")]
+        by: tuple[GroupBy, ...] = tuple(known for name in names for known in GROUPINGS if known == name)
+        is_valid = len(set(by)) == len(names) and len(by) <= MAX_GROUPINGS
+        if not is_valid or ("total" in by and len(by) > 1):
+            self.fail(f"{value!r}: use one of {', '.join(GROUPINGS)}, or two such as day,model", param, ctx)
         return by
 
 
 @click.command(
-    short_help="Tell tokens, costs and calls.",
+    short_help="Show token, cost and tool statistics.",
     epilog="""\b
 Examples:
   partita stats                          an overview
-  partita stats --since 7d --project .   of this folder, the last week
-  partita stats --by week                a line a week
-  partita stats --by day,model           a line for each model on each day
-  partita stats --by tool --json         for programs
+  partita stats --since 7d --project .   this folder, the last 7 days
+  partita stats --by week                one line per week
+  partita stats --by day,model           one line per day and model
+  partita stats --by tool --json         as JSON lines
 """,
 )
 @store_option
 @click.option(
-    "--by", type=ByType(), help="total, day, week, month, project, model, agent, tool; or two: day,model."
+    "--by",
+    type=GroupingType(),
+    help="Group by total, day, week, month, project, model, agent or tool, or by two: day,model.",
 )
 @since_option
 @until_option
@@ -79,10 +82,13 @@ Examples:
     type=click.IntRange(min=1),
     default=14,
     show_default=True,
-    help="How many lines a table has.",
+    help="The maximum number of lines per table.",
 )
 @click.option(
-    "--timezone", "zone", type=ZoneType(), help="Where days begin, such as Europe/Berlin; without it, here."
+    "--timezone",
+    "zone",
+    type=ZoneType(),
+    help="The time zone of days, such as Europe/Berlin. Default: local time.",
 )
 @resource_option
 @json_option
@@ -96,75 +102,75 @@ def stats(
     as_json: bool,
     since: datetime | None,
     until: datetime | None,
-    **wanted: str | None,
+    **filters: str | None,
 ) -> None:
-    """Tell what was consumed and what was called. A response that several threads tell of is counted once.
+    """Show token, cost and tool statistics. A response that is in several threads is counted once.
 
-    Costs are estimates, by the list prices of the day: what you pay may be less. A + stands behind a cost
-    that leaves out responses without a known price. Of periods the last are shown, of others the largest.
+    Costs are estimates by the list prices of the day; you may pay less. A + after a cost means that it does
+    not include responses without a known price. Tables of periods show the latest, other tables the largest.
     """
     from partita.store.values import StatFilter
 
-    wanted_filter = StatFilter(since=since, until=until, **wanted)
-    here = zone or MachineZone()
+    selected = StatFilter(since=since, until=until, **filters)
+    zone = zone or MachineZone()
     with opened_store(url, resource) as (store, wait):
-        groups = [by] if by else OVERVIEW
-        told = {one: wait(store.stats.totals(wanted_filter, by=one, zone=here)) for one in groups}
+        groups = {
+            one: wait(store.stats.totals(selected, by=one, zone=zone)) for one in ([by] if by else OVERVIEW)
+        }
+        stats = [stat for rows in groups.values() for stat in rows]
         if as_json:
-            _print_json(told)
-        elif not any(_says_something(stat) for rows in told.values() for stat in rows):
-            print_notice(
-                "nothing to tell"
-                + ("" if wait(store.threads.count()) else " yet; partita import brings some in")
-            )
+            _print_json(groups)
+        elif not any(stat.threads or stat.responses or stat.tool_calls for stat in stats):
+            is_empty = not wait(store.threads.count())
+            print_notice("no statistics" + (" yet; run `partita import`" if is_empty else ""))
         else:
-            models = told.get(("model",))
-            if models is None and any(stat.unpriced for rows in told.values() for stat in rows):
-                models = wait(store.stats.totals(wanted_filter, by="model", zone=here))
-            _print_tables(told, models or (), limit)
+            models = groups.get(("model",))
+            if models is None and any(stat.unpriced for stat in stats):
+                models = wait(store.stats.totals(selected, by="model", zone=zone))
+            _print_tables(groups, models or (), limit)
 
 
-def _says_something(stat: UsageStat) -> bool:
-    return bool(stat.threads or stat.responses or stat.tool_calls)
-
-
-def _print_json(told: Told) -> None:
+def _print_json(groups: Groups) -> None:
     from .output import print_json_line
 
-    for by, rows in told.items():
+    for by, rows in groups.items():
         for stat in rows:
             fields: JsonObject = {"cost": None, **to_json(stat)}
             key = fields.pop("key")
             print_json_line({"by": list(by), **dict(zip(by, key, strict=False)), **fields})
 
 
-def _print_tables(told: Told, models: Sequence[UsageStat], limit: int) -> None:
+def _print_tables(groups: Groups, models: Sequence[UsageStat], limit: int) -> None:
+    from rich.text import Text
+
     from .view.console import show
-    from .view.statistics import ESTIMATED, draw_note, draw_table, draw_totals, draw_unpriced
+    from .view.statistics import ESTIMATED, draw_table, draw_totals, draw_unpriced
 
     drawings: list[RenderableType] = []
-    for by, rows in told.items():
+    for by, rows in groups.items():
         if by == TOTAL:
             drawings.extend(("", *map(draw_totals, rows)))
             continue
-        shown, left_out = _some(rows, by, limit)
+        shown, left_out = _first_rows(rows, by, limit)
         if any(name is not None for stat in shown for name in stat.key):
             drawings.extend(("", draw_table(shown, by)))
             if left_out:
-                drawings.append(draw_note(f"… and {left_out:,} more: --limit {limit + left_out}"))
-    if TOTAL not in told and any(stat.cost is not None for rows in told.values() for stat in rows):
-        drawings.extend(("", draw_note(f"cost: {ESTIMATED}")))
+                drawings.append(Text(f"… and {left_out:,} more: --limit {limit + left_out}", "dim"))
+    if TOTAL not in groups and any(stat.cost is not None for rows in groups.values() for stat in rows):
+        drawings.extend(("", Text(f"cost: {ESTIMATED}", "dim")))
     unpriced = draw_unpriced(models)
     if unpriced is not None:
         drawings.extend(("", unpriced))
     show(drawings[1:])
 
 
-def _some(rows: Sequence[UsageStat], by: Sequence[GroupBy], limit: int) -> tuple[Sequence[UsageStat], int]:
-    """The last of periods, the first of others; and how many are left out."""
-    told = [stat for stat in rows if stat.responses] if "model" in by and "tool" not in by else rows
-    shown = told[-limit:] if any(name in PERIODS for name in by) else told[:limit]
-    return shown, len(told) - len(shown)
+def _first_rows(
+    rows: Sequence[UsageStat], by: Sequence[GroupBy], limit: int
+) -> tuple[Sequence[UsageStat], int]:
+    """Return the latest periods, or the largest of other groups, and how many rows are left out."""
+    used = [stat for stat in rows if stat.responses] if "model" in by and "tool" not in by else rows
+    shown = used[-limit:] if any(name in PERIODS for name in by) else used[:limit]
+    return shown, len(used) - len(shown)
 
 
 COMMAND = stats

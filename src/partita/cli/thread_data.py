@@ -1,4 +1,4 @@
-"""Reading a thread: its messages, runs, raw logs and blobs, and printing them as data."""
+"""Reading the messages, runs, raw logs and blobs of a thread, and printing them as data."""
 
 import sys
 from collections.abc import Iterator
@@ -30,7 +30,7 @@ def print_messages(store: Store, wait: Wait, selected: SelectedMessages) -> None
 
 
 def print_format(store: Store, wait: Wait, selected: SelectedMessages, name: str) -> None:
-    """Print the messages in another format, and on stderr what that format cannot hold."""
+    """Print the messages in another format, and the losses on stderr."""
     format_ = get_format(name)
     if format_.dump is None:
         raise FormatError(
@@ -99,7 +99,7 @@ def runs_of(store: Store, wait: Wait, thread_id: str) -> list[Run]:
 
 
 class StoredBlobs:
-    """The blobs of a store, which are read when they are drawn."""
+    """The blobs of a store, which are read on demand."""
 
     def __init__(self, store: Store, wait: Wait) -> None:
         self._store = store

@@ -1,7 +1,7 @@
-"""`partita threads`: the conversations in a store, newest first."""
+"""`partita threads`: list the threads of a store, newest first."""
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -22,27 +22,28 @@ from .options import (
 )
 from .output import print_notice
 
-if TYPE_CHECKING:  # the store is loaded when a command needs it
+if TYPE_CHECKING:  # imported when the command runs
     from partita.store.store import Store
+    from partita.store.values import ThreadFilter
     from partita.types.threads import Thread
 
 PAGE = 500
-"""How many threads are asked for at once when all are wanted."""
 
 
-class Listed(NamedTuple):
-    """A thread, and whether something went wrong in it."""
+class ThreadPage(NamedTuple):
+    """Some of the threads, the ids of those with errors, and whether there are more threads."""
 
-    thread: "Thread"
-    errors: bool
+    threads: "Sequence[Thread]"
+    failed: frozenset[str]
+    has_more: bool
 
 
 @click.command(
     short_help="List the threads of a store, newest first.",
     epilog="""\b
 Examples:
-  partita threads                            the newest
-  partita threads --project . --since 2d     of this folder, of two days
+  partita threads                            the newest threads
+  partita threads --project . --since 2d     this folder, the last two days
   partita threads --text "flaky test" --errors
   partita threads --all --json | wc -l
 """,
@@ -52,18 +53,18 @@ Examples:
 @project_option
 @since_option
 @until_option
-@click.option("--text", metavar="WORDS", help="Only threads with these words, in the title or in a message.")
-@click.option("--errors", is_flag=True, help="Only threads in which something went wrong.")
+@click.option("--text", metavar="WORDS", help="Only threads with these words in the title or a message.")
+@click.option("--errors", is_flag=True, help="Only threads with errors.")
 @click.option(
     "--limit",
     metavar="N",
     type=click.IntRange(min=1),
     default=30,
     show_default=True,
-    help="How many to list.",
+    help="How many threads to list.",
 )
-@click.option("--all", "every", is_flag=True, help="List all, however many there are.")
-@click.option("--iso", is_flag=True, help="Exact times, in UTC.")
+@click.option("--all", "every", is_flag=True, help="List all threads.")
+@click.option("--iso", is_flag=True, help="Print exact times, in UTC.")
 @resource_option
 @json_option
 def threads(
@@ -75,77 +76,79 @@ def threads(
     iso: bool,
     resource: str | None,
     as_json: bool,
-    **wanted: Any,
+    **filters: Any,
 ) -> None:
-    """List threads by what was said last, newest first.
+    """List threads by the time of their last message, newest first.
 
-    The first column is as much of the id as `partita show` needs; in a pipe it is the whole id. ✗ marks
-    threads in which something went wrong.
+    On a terminal, the first column is the shortest id that `partita show` accepts; in a pipe, the whole id. ✗
+    marks threads with errors.
     """
-    wanted["has_errors"] = True if errors else None
+    from partita.store.values import ThreadFilter
+
+    selected = ThreadFilter(has_errors=True if errors else None, **filters)
     with opened_store(url, resource) as (store, wait):
-        pages = _pages(store, wait, wanted, limit=None if every else limit, with_errors=not as_json)
-        more = _print_json(pages) if as_json else _print_table(store, wait, pages, iso=iso)
-    if more:
-        print_notice("there are more; --limit or --all lists them")
+        pages = _pages(store, wait, selected, limit=None if every else limit, with_errors=not as_json)
+        has_more = _print_json(pages) if as_json else _print_table(store, wait, pages, iso=iso)
+    if has_more:
+        print_notice("there are more threads; increase --limit, or use --all")
 
 
 def _pages(
-    store: "Store", wait: Wait, wanted: Mapping[str, Any], *, limit: int | None, with_errors: bool
-) -> "Iterator[tuple[Sequence[Listed], bool]]":
-    """Threads as they are asked for, and whether there are more after them."""
-    from partita.store.values import ThreadFilter
-
-    every = ThreadFilter(**wanted)
+    store: "Store", wait: Wait, selected: "ThreadFilter", *, limit: int | None, with_errors: bool
+) -> Iterator[ThreadPage]:
+    """Yield a page of `limit` threads, or all pages."""
     cursor: str | None = None
     size = PAGE if limit is None else limit
     while True:
-        page = wait(store.threads.list(every, limit=size, cursor=cursor))
-        failed: set[str] = set()
+        page = wait(store.threads.list(selected, limit=size, cursor=cursor))
+        failed: frozenset[str] = frozenset()
         if with_errors and page.items:
-            # In the same order: as many of those with errors cover all that are on this page.
-            with_errors_only = replace(every, has_errors=True)
+            # The order is the same, so a page of threads with errors contains all of them on this page.
+            with_errors_only = replace(selected, has_errors=True)
             listed = wait(store.threads.list(with_errors_only, limit=size, cursor=cursor))
-            failed = {one.id for one in listed}
-        shown = wait(store.threads.with_display_titles(page.items))
-        yield [Listed(thread, thread.id in failed) for thread in shown], page.has_more
+            failed = frozenset(one.id for one in listed)
+        yield ThreadPage(wait(store.threads.with_display_titles(page.items)), failed, page.has_more)
         cursor = page.next
         if cursor is None or limit is not None:
             return
 
 
-def _print_json(pages: "Iterator[tuple[Sequence[Listed], bool]]") -> bool:
+def _print_json(pages: Iterator[ThreadPage]) -> bool:
+    """Print all threads; return whether there are more."""
     from .output import print_json_bytes
 
-    more = False
-    for listed, more in pages:  # noqa: B007 # the last one counts
-        for one in listed:
-            print_json_bytes(encode(one.thread))
-    return more
+    has_more = False
+    for page in pages:
+        has_more = page.has_more
+        for thread in page.threads:
+            print_json_bytes(encode(thread))
+    return has_more
 
 
-def _print_table(
-    store: "Store", wait: Wait, pages: "Iterator[tuple[Sequence[Listed], bool]]", *, iso: bool
-) -> bool:
+def _print_table(store: "Store", wait: Wait, pages: Iterator[ThreadPage], *, iso: bool) -> bool:
+    """Print a table of all threads; return whether there are more."""
     from .lookup import short_thread_ids
     from .view.console import console, show
-    from .view.listing import WIDEST, draw_threads
+    from .view.listing import UNLIMITED, draw_threads
 
-    listed: list[Listed] = []
-    more = False
-    for some, more in pages:  # noqa: B007 # the last one counts
-        listed += some
+    listed: list[Thread] = []
+    failed: set[str] = set()
+    has_more = False
+    for page in pages:
+        listed += page.threads
+        failed |= page.failed
+        has_more = page.has_more
     if not listed:
-        print_notice(
-            "no threads" + ("" if wait(store.threads.count()) else " yet; partita import brings some in")
-        )
+        is_empty = not wait(store.threads.count())
+        print_notice("no threads" + (" yet; run `partita import`" if is_empty else ""))
         return False
     terminal = sys.stdout.isatty()
-    ids = [one.thread.id for one in listed]
+    ids = [one.id for one in listed]
     shown = wait(short_thread_ids(store, ids)) if terminal else dict(zip(ids, ids, strict=True))
-    width = console().width if terminal else WIDEST
-    show([draw_threads(listed, shown, now=datetime.now(UTC), width=width, exact=iso)], width=width)
-    return more
+    width = console().width if terminal else UNLIMITED
+    table = draw_threads(listed, shown, failed=failed, now=datetime.now(UTC), width=width, exact=iso)
+    show([table], width=width)
+    return has_more
 
 
 COMMAND = threads

@@ -1,4 +1,4 @@
-"""`partita tour`: a recorded stream, folded before your eyes, drawn part by part, and converted."""
+"""`partita tour`: shows how a recorded stream is folded into a message, and converts the message."""
 
 import time
 from typing import TYPE_CHECKING
@@ -14,33 +14,33 @@ from partita.types.codec import encode
 from partita.types.json import indented
 from partita.types.messages import AssistantMessage
 
-if TYPE_CHECKING:  # rich is loaded when something is drawn
-    from rich.console import Console
+if TYPE_CHECKING:  # imported when the command runs
+    from rich.console import Console, RenderableType
 
 TARGETS = ("ai-sdk-ui-v7", "ai-sdk-ui-v5", "ai-sdk-model-v7")
 LOSSES_SHOWN = 3
 PAUSE = 0.03
 NEXT_STEPS = """\
-  partita import                   your coding agents' sessions, into the store
-  partita show last                the newest of them, as it went
-  partita fold STREAM              a recorded stream as a message
-  partita convert FILE --to model  messages in another format, losses told
-  partita import DB --from mastra  another system's rows, into the store
-  partita formats                  everything that can be read and written
+  partita import                   import your coding agents' sessions
+  partita show last                print the newest of them
+  partita fold STREAM              fold a recorded stream into a message
+  partita convert FILE --to model  convert messages to another format
+  partita import DB --from mastra  import another system's database
+  partita formats                  list all formats
 """
 
 
 @click.command(
-    short_help="Watch a stream become a message.",
+    short_help="Show a stream becoming a message.",
     epilog="""\b
 Examples:
-  partita tour           in a terminal, at the speed of a model
-  partita tour --fast    the same without pauses
+  partita tour           at the speed of a model
+  partita tour --fast    without pauses
 """,
 )
 @click.option("--fast", is_flag=True, help="Do not wait between chunks.")
 def tour(fast: bool) -> None:
-    """Watch a recorded stream become a message, and the message become other formats."""
+    """Show how a recorded stream becomes a message, and the message in other formats."""
     console = _console()
     chunks = list(recorded_stream())
     console.rule("[bold]1. A stream becomes a message")
@@ -49,27 +49,38 @@ def tour(fast: bool) -> None:
     for name in TARGETS:
         _show_conversion(console, name, message)
     _show_sample(console, message)
-    console.rule("[bold]3. Now with your own")
+    console.rule("[bold]3. Next steps")
     console.print(NEXT_STEPS)
 
 
 def _console() -> "Console":
     from rich.console import Console
 
-    class Quiet(Console):
-        """One whose reader may go away: that is no failure."""
+    from .view.context import THEME
+
+    class PipeConsole(Console):
+        """A console that leaves a closed pipe to `exit_code_of`, instead of exiting with 1."""
 
         def on_broken_pipe(self) -> None:
             raise BrokenPipeError
 
-    return Quiet(highlight=False)
+    return PipeConsole(highlight=False, theme=THEME)
+
+
+def draw(message: AssistantMessage) -> "RenderableType":
+    """Return the parts of a message."""
+    from rich.console import Group
+
+    from .view.console import indent_blocks
+    from .view.context import ViewContext
+    from .view.message import blocks_of
+
+    return Group(*indent_blocks(blocks_of(message, ViewContext(full=True))))
 
 
 def _fold(console: "Console", chunks: list[Chunk], watch: bool) -> AssistantMessage:
-    from .draw import draw_message
-
     message = _watch(console, chunks) if watch else _accumulate(chunks)
-    console.print(draw_message(message))
+    console.print(draw(message))
     before, after = sum(len(encode(chunk)) for chunk in chunks), len(encode(message))
     console.print(
         f"{len(chunks)} chunks, {before:,} bytes → {len(message.parts)} parts, {after:,} bytes", style="dim"
@@ -85,16 +96,14 @@ def _accumulate(chunks: list[Chunk]) -> AssistantMessage:
 
 
 def _watch(console: "Console", chunks: list[Chunk]) -> AssistantMessage:
-    """Draw the message anew after every chunk that changes it."""
+    """Redraw the message after every chunk that changes it."""
     from rich.live import Live
-
-    from .draw import draw_message
 
     accumulator = Accumulator()
     with Live(console=console, auto_refresh=False, transient=True) as live:
         for chunk in chunks:
             if accumulator.feed(chunk):
-                live.update(draw_message(accumulator.snapshot()), refresh=True)
+                live.update(draw(accumulator.snapshot()), refresh=True)
                 time.sleep(PAUSE)
     return accumulator.finish()
 
@@ -108,12 +117,8 @@ def _dump(name: str, message: AssistantMessage) -> Dumped:
 def _show_conversion(console: "Console", name: str, message: AssistantMessage) -> None:
     dumped = _dump(name, message)
     count = len(dumped.losses)
-    told = (
-        "nothing lost"
-        if dumped.lossless
-        else f"{count} {'loss' if count == 1 else 'losses'}, told one by one"
-    )
-    console.print(f"[bold cyan]{name}[/]  {len(encode(dumped.payload)):,} bytes, {told}")
+    losses = "no losses" if dumped.lossless else f"{count} {'loss' if count == 1 else 'losses'}:"
+    console.print(f"[bold cyan]{name}[/]  {len(encode(dumped.payload)):,} bytes, {losses}")
     for loss in dumped.losses[:LOSSES_SHOWN]:
         console.print(f"    {loss.path}: {loss.why}", style="yellow", markup=False)
     if count > LOSSES_SHOWN:
@@ -121,7 +126,7 @@ def _show_conversion(console: "Console", name: str, message: AssistantMessage) -
 
 
 def _show_sample(console: "Console", message: AssistantMessage) -> None:
-    """The last model message, as it would go to a model."""
+    """Print the last model message, as it would be sent to a model."""
     from rich.syntax import Syntax
 
     sample = indented(_dump("ai-sdk-model-v7", message).payload[-1]).decode()

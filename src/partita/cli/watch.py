@@ -1,4 +1,4 @@
-"""`partita watch`: the store follows the agents while they work."""
+"""`partita watch`: import the sessions of agents while they are written."""
 
 import asyncio
 import contextlib
@@ -16,24 +16,24 @@ from .completion import complete_log_agents
 from .options import store_option
 from .output import echo, print_json
 
-if TYPE_CHECKING:  # what reads is loaded when a command needs it
+if TYPE_CHECKING:  # imported when the command runs
     from partita.importers.logs.plan import LogImportReport
     from partita.logs.sources.source import LogFile
     from partita.logs.watching.watcher import WatchMethod
 
 
 @click.command(
-    short_help="Follow the sessions of agents while they work.",
+    short_help="Import agents' sessions continuously.",
     epilog="""\b
 Examples:
   partita watch                     all agents on this machine, until Ctrl-C
   partita watch ~/.claude/projects  one folder
-  partita watch --json              one JSON object for all that came in
+  partita watch --json              one JSON object per import
 """,
 )
 @click.argument("paths", nargs=-1, type=click.Path(exists=True), metavar="[PATH]…")
 @store_option
-@click.option("--resource", metavar="ID", help="Whose the threads become.")
+@click.option("--resource", metavar="ID", help="The owner of the imported threads.")
 @click.option(
     "--agent",
     "agents",
@@ -42,8 +42,8 @@ Examples:
     shell_complete=complete_log_agents,
     help="Only logs of this agent.",
 )
-@click.option("--poll", is_flag=True, help="Look at the files again and again; do not wait for events.")
-@click.option("--json", "as_json", is_flag=True, help="What comes in as JSON, one object a line.")
+@click.option("--poll", is_flag=True, help="Poll the files instead of waiting for file system events.")
+@click.option("--json", "as_json", is_flag=True, help="Print each import as JSON, one object per line.")
 def watch(
     *,
     paths: tuple[str, ...],
@@ -53,9 +53,9 @@ def watch(
     poll: bool,
     as_json: bool,
 ) -> None:
-    """Bring in what is there, then every new line within a second, until Ctrl-C.
+    """Import all sessions, then every new line within a second, until Ctrl-C.
 
-    A last line that is only half written is waited for. Folders and files may come later.
+    An incomplete last line is imported when it is complete. Files and folders may be created later.
     """
     from partita.importers.logs.watch import watch_logs
     from partita.importers.logs.workers import Workers
@@ -77,7 +77,7 @@ def watch(
                     watched,
                     resource_id=resource,
                     workers=pool,
-                    on_import=lambda report: _tell(report, as_json=as_json),
+                    on_import=lambda report: _print_report(report, as_json=as_json),
                     on_method=_print_method,
                     force_polling=poll,
                     stop=stop,
@@ -89,11 +89,11 @@ def watch(
 
 @contextlib.contextmanager
 def _until_stopped() -> Generator[asyncio.Event, None, None]:
-    """Set when somebody presses Ctrl-C or asks the process to end."""
+    """Yield an event that is set on SIGINT (Ctrl-C) or SIGTERM."""
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     signals = (signal.SIGINT, signal.SIGTERM)
-    with contextlib.suppress(NotImplementedError):  # where there are no signals, Ctrl-C raises
+    with contextlib.suppress(NotImplementedError):  # on Windows, where Ctrl-C raises KeyboardInterrupt
         for each in signals:
             loop.add_signal_handler(each, stop.set)
     yield stop
@@ -102,7 +102,7 @@ def _until_stopped() -> Generator[asyncio.Event, None, None]:
             loop.remove_signal_handler(each)
 
 
-def _tell(report: "LogImportReport", *, as_json: bool) -> None:
+def _print_report(report: "LogImportReport", *, as_json: bool) -> None:
     if as_json:
         print_json(report.to_json())
         return

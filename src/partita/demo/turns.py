@@ -1,4 +1,4 @@
-"""Turns that the demo agents take when the archive is put in: real runs, to be replayed and answered."""
+"""Runs of the demo agents for an empty store: they can be replayed, and one waits for an approval."""
 
 from collections.abc import Mapping
 from typing import Final, NamedTuple
@@ -8,12 +8,12 @@ from partita.runtime.session.session import Session
 
 
 class Turn(NamedTuple):
-    """Somebody asks an agent something, in a thread."""
+    """A prompt for an agent in a new thread."""
 
     thread_id: str
     title: str
     agent: str
-    words: str
+    prompt: str
 
 
 TURNS: Final = (
@@ -25,9 +25,12 @@ TURNS: Final = (
 )
 
 
-async def take_turns(session: Session, agents: Mapping[str, AgentService]) -> int:
-    """One after the other, each to its end or to the question it asks; how many were taken."""
-    taken = 0
+async def run_turns(session: Session, agents: Mapping[str, AgentService]) -> int:
+    """Run the turns one after the other, each to its end or to its approval request; return their number.
+
+    Turns of unknown agents and turns whose thread exists are skipped.
+    """
+    count = 0
     for turn in TURNS:
         agent = agents.get(turn.agent)
         if agent is None or await session.store.threads.get(turn.thread_id) is not None:
@@ -35,7 +38,7 @@ async def take_turns(session: Session, agents: Mapping[str, AgentService]) -> in
         await session.store.threads.create(
             turn.thread_id, title=turn.title, agent=turn.agent, metadata={"demo": True}
         )
-        run = await session.start(agent, turn.thread_id, turn.words)
+        run = await session.start(agent, turn.thread_id, turn.prompt)
         await session.wait(run.id)
-        taken += 1
-    return taken
+        count += 1
+    return count

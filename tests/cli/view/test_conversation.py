@@ -1,29 +1,29 @@
-"""A whole thread, as a reader meets it."""
+"""Rendering of a whole thread."""
 
 from datetime import timedelta
 
 from partita.cli.view.message import draw_conversation
 from partita.types.messages import Message, UserMessage
 from partita.types.threads import Thread
-from tests.cli.view_drawing import LOOK, drawn
-from tests.cli.view_threads import BEGAN, CODING
+from tests.cli.rendering import DEFAULT, render
+from tests.cli.sample_threads import CODING, START
 
 THREAD = Thread(
     id="0198a3c2-7d10",
     title="Fix the flaky [bold]clock[/] test",
     agent="claude-code",
     project="/home/ada/clock",
-    updated_at=BEGAN,
+    updated_at=START,
 )
 SHOWN: list[Message] = [message for message in CODING if not message.internal]
 
 
 def show(messages: list[Message], others: dict[str, list[Message]], left_out: int = 0) -> str:
-    now = BEGAN + timedelta(hours=2)
-    return drawn(*draw_conversation(THREAD, messages, others, LOOK, now=now, left_out=left_out))
+    now = START + timedelta(hours=2)
+    return render(*draw_conversation(THREAD, messages, others, DEFAULT, now=now, left_out=left_out))
 
 
-def test_the_beginning_and_the_end() -> None:
+def test_thread_starts_with_its_title_and_ends_with_totals() -> None:
     lines = show(SHOWN, {}).split("\n")
     assert lines[:8] == [
         "Fix the flaky [bold]clock[/] test",
@@ -52,7 +52,7 @@ claude-code · 2026-03-02 14:03:13 · sonata-2 · 15.9k in, 410 out
   ⊘ $ git push --force  denied
   │ not on a Friday
 
-  ■ $ pytest --count 1000  interrupted: someone stopped it
+  ■ $ pytest --count 1000  interrupted
 
   ? write  NOTES.md  +3  waiting for approval
   │ a new file
@@ -84,15 +84,15 @@ claude-code · 2026-03-02 14:03:13 · sonata-2 · 15.9k in, 410 out
 """
 
 
-def test_what_the_agent_did() -> None:
+def test_message_is_rendered_part_by_part() -> None:
     assert WORK in show(SHOWN[-1:], {}, left_out=4)
 
 
-def test_branches_are_told_where_they_leave() -> None:
-    beside: list[Message] = [
+def test_other_branches_are_listed_where_they_start() -> None:
+    others: list[Message] = [
         UserMessage(id=f"b{number}", content=f"Or else {number}.") for number in range(5)
     ]
-    shown = show([UserMessage(id="u", content="Push it.", seq=5)], {"u": beside})
+    shown = show([UserMessage(id="u", content="Push it.", seq=5)], {"u": others})
     assert (
         """\
 ⑂ 5 other branches here

@@ -1,10 +1,10 @@
-"""Changes of files, drawn."""
+"""Rendering of file changes."""
 
 from partita.types.json import Json
 from partita.types.messages import ToolCallPart
 from partita.types.parts import TextOutput
-from tests.cli.view_drawing import FULL, drawn_part
-from tests.cli.view_threads import EDIT, call
+from tests.cli.rendering import FULL, render_part
+from tests.cli.sample_threads import EDIT, call
 
 PATCH = """\
 *** Begin Patch
@@ -22,13 +22,13 @@ PATCH = """\
 """
 
 
-def plain(name: str, given: Json) -> ToolCallPart:
+def completed(name: str, given: Json) -> ToolCallPart:
     return ToolCallPart(id="c", name=name, state="output-available", input=given, output=TextOutput("ok"))
 
 
-def test_hunks_with_their_numbers() -> None:
+def test_hunk_has_line_numbers() -> None:
     assert (
-        drawn_part(EDIT)
+        render_part(EDIT)
         == """\
   ✓ edit  src/clock.py  +2 -1
   │ 10       def tick(self) -> int:
@@ -41,9 +41,9 @@ def test_hunks_with_their_numbers() -> None:
     )
 
 
-def test_several_files() -> None:
+def test_each_changed_file_has_a_title() -> None:
     assert (
-        drawn_part(plain("shell", {"command": ["apply_patch", PATCH]}))
+        render_part(completed("shell", {"command": ["apply_patch", PATCH]}))
         == """\
   ✓ edit  3 files
   │ src/a.py → src/b.py  +1 -1
@@ -58,7 +58,7 @@ def test_several_files() -> None:
     )
 
 
-def test_a_long_change_is_folded_and_whole_on_request() -> None:
+def test_long_change_is_folded_unless_full() -> None:
     part = call("Write", {"file_path": "/home/ada/clock/n", "content": "\n".join(map(str, range(100)))}, None)
-    assert drawn_part(part).endswith("  │  24 + 23\n  │ … 76 more lines\n")
-    assert drawn_part(part, FULL).endswith("  │ 100 + 99\n")
+    assert render_part(part).endswith("  │  24 + 23\n  │ … 76 more lines\n")
+    assert render_part(part, FULL).endswith("  │ 100 + 99\n")

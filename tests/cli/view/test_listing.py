@@ -1,41 +1,36 @@
-"""Threads in columns."""
+"""Tables of threads."""
 
 from datetime import timedelta
-from typing import NamedTuple
 
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from partita.cli.view.listing import TITLE, WIDEST, draw_threads, fitted
+from partita.cli.view.listing import TITLE, UNLIMITED, draw_threads, fit_columns
 from partita.types.threads import Thread
-from tests.cli.view_drawing import drawn
-from tests.cli.view_threads import BEGAN
+from tests.cli.rendering import render
+from tests.cli.sample_threads import START
 from tests.tables import each_row
 
 
-class Listed(NamedTuple):
-    thread: Thread
-    errors: bool = False
-
-
 def thread(id: str, title: str | None, agent: str, project: str | None, hours: int, count: int = 4) -> Thread:
-    then = BEGAN - timedelta(hours=hours)
+    then = START - timedelta(hours=hours)
     return Thread(id=id, title=title, agent=agent, project=project, message_count=count, updated_at=then)
 
 
 LONG = "Why does the build take nine minutes on the small machine"
 LIST = [
-    Listed(thread("0198a3c2", "Fix the flaky clock test", "claude-code", "/home/ada/clock", 3), errors=True),
-    Listed(thread("0197ffe0", LONG, "codex", "/srv/build/tools/app", 30, 1204)),
-    Listed(thread("77aa", "時計のテスト\x1b[2J", "gemini-cli", None, 400)),
-    Listed(thread("88bb", None, "opencode", "/home/ada/a/very/long/way/to/the/project", 0)),
-]  # fmt: skip
+    thread("0198a3c2", "Fix the flaky clock test", "claude-code", "/home/ada/clock", 3),
+    thread("0197ffe0", LONG, "codex", "/srv/build/tools/app", 30, 1204),
+    thread("77aa", "時計のテスト\x1b[2J", "gemini-cli", None, 400),
+    thread("88bb", None, "opencode", "/home/ada/a/very/long/way/to/the/project", 0),
+]
 
 
 def table(width: int, *, exact: bool = False) -> str:
-    ids = {one.thread.id: one.thread.id for one in LIST}
-    return drawn(draw_threads(LIST, ids, now=BEGAN, width=width, exact=exact), width=width)
+    ids = {one.id: one.id for one in LIST}
+    threads = draw_threads(LIST, ids, failed={"0198a3c2"}, now=START, width=width, exact=exact)
+    return render(threads, width=width)
 
 
 TABLES = {
@@ -59,17 +54,17 @@ id        title                                                      agent      
 0197ffe0  Why does the build take nine minutes on the small machine  codex        /srv/build/tools/app  1,204     1 d ago
 77aa      時計のテスト\\x1b[2J                                        gemini-cli                             4     2026-02-13
 88bb      (no title)                                                 opencode     …/way/to/the/project      4     just now
-""",  # noqa: E501 # as wide as it is
+""",  # noqa: E501 # a wide table
 }
 
 
 @each_row(("width", "shown"), TABLES.items())
-def test_a_table_of_some_width(width: int, shown: str) -> None:
+def test_table_fits_the_width(width: int, shown: str) -> None:
     assert table(width) == shown
     assert all(cell_len(line) <= width for line in shown.split("\n"))
 
 
-def test_exact_times() -> None:
+def test_exact_times_are_in_utc() -> None:
     assert "2026-03-02T11:02:11Z" in table(120, exact=True)
 
 
@@ -77,16 +72,17 @@ WIDTHS = st.tuples(*[st.integers(0, 60)] * 7).filter(lambda widths: widths[0] > 
 
 
 @given(WIDTHS, st.integers(20, 200))
-def test_columns_fit_whenever_they_can(natural: tuple[int, ...], width: int) -> None:
-    widths = fitted(natural, width)
+def test_columns_fit_the_width_if_possible(natural: tuple[int, ...], width: int) -> None:
+    widths = fit_columns(natural, width)
     shown = [each for each in widths if each]
-    kept = sum(natural[place] for place in (0, 4, 5, 6))
+    fixed = (0, 4, 5, 6)
+    kept = sum(natural[column] for column in fixed)
     assert all(each <= whole for each, whole in zip(widths, natural, strict=True))
-    assert [widths[place] for place in (0, 4, 5, 6)] == [natural[place] for place in (0, 4, 5, 6)]
+    assert [widths[column] for column in fixed] == [natural[column] for column in fixed]
     if kept + 2 * 6 + 1 <= width:
         assert sum(shown) + 2 * (len(shown) - 1) <= width
 
 
 def test_nothing_is_cut_in_a_pipe() -> None:
-    assert "on the small machine" in table(WIDEST)
-    assert "/home/ada/a/very/long/way/to/the/project" in table(WIDEST)
+    assert "on the small machine" in table(UNLIMITED)
+    assert "/home/ada/a/very/long/way/to/the/project" in table(UNLIMITED)

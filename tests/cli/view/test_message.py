@@ -1,9 +1,9 @@
-"""Messages part by part, and sub-agents below their calls."""
+"""Rendering of messages: headers, parts, sub-agents, networks."""
 
 from dataclasses import replace
 from datetime import UTC, timedelta
 
-from partita.cli.view.look import Look
+from partita.cli.view.context import ViewContext
 from partita.cli.view.message import blocks_of, draw_message, header, model_of
 from partita.types.messages import (
     AssistantContent,
@@ -36,8 +36,8 @@ from partita.types.parts import (
 )
 from partita.types.usage import Usage
 from partita.types.value import Extra
-from tests.cli.view_drawing import FULL, LOOK, drawn, drawn_blocks, drawn_part
-from tests.cli.view_threads import AGENT, BEGAN, REASON, at, call
+from tests.cli.rendering import DEFAULT, FULL, render, render_blocks, render_part
+from tests.cli.sample_threads import AGENT, REASON, START, at, call
 from tests.tables import each_row
 
 PARTS: dict[str, tuple[AssistantPart, str]] = {
@@ -52,9 +52,9 @@ PARTS: dict[str, tuple[AssistantPart, str]] = {
     … 2 more lines
 """,
     ),
-    "reasoning that was kept back": (
+    "reasoning without text": (
         ReasoningPart(text="", token_count=420),
-        "  (reasoning without words, 420 tokens)\n",
+        "  (reasoning without text, 420 tokens)\n",
     ),
     "a source": (SourceUrlPart(source_id="s", url="https://a.example", title="A"), "  ↗ A  https://a.example\n"),
     "a document": (
@@ -69,37 +69,37 @@ PARTS: dict[str, tuple[AssistantPart, str]] = {
         FilePart(url="data:text/plain,hello", media_type="text/plain", filename="a.txt"),
         "  ▣ file  a.txt · text/plain · 5 B\n",
     ),
-    "a file of the reasoning": (
+    "a reasoning file": (
         ReasoningFilePart(url="https://a.example/f", media_type="image/png"),
-        "  ▣ file of the reasoning  image/png · https://a.example/f\n",
+        "  ▣ reasoning file  image/png · https://a.example/f\n",
     ),
     "data": (DataPart(name="weather", data={"sun": True}), '  ◆ weather  {"sun":true}\n'),
     "custom": (CustomPart(kind="acme.thing"), "  ◇ acme.thing\n"),
     "unknown": (UnknownPart(raw=Extra({"type": "new", "a": 1})), '  ? new  {"type":"new","a":1}\n'),
-    "said in between": (
+    "a steering message": (
         SteeringMessagePart(id="s", parts=(TextPart("Faster!"),)),
-        "  user, in between\n  ▌ Faster!\n",
+        "  user, during the run\n  ▌ Faster!\n",
     ),
 }  # fmt: skip
 
 
 @each_row(("part", "shown"), PARTS.values(), ids=PARTS)
-def test_a_part(part: AssistantPart, shown: str) -> None:
-    assert drawn_part(part) == shown
+def test_part_is_rendered(part: AssistantPart, shown: str) -> None:
+    assert render_part(part) == shown
 
 
-def test_a_sub_agent_is_counted_or_drawn_below_its_call() -> None:
+def test_sub_agent_is_summarized_or_rendered_below_its_call() -> None:
     assert (
-        drawn_part(AGENT)
+        render_part(AGENT)
         == """\
   ✓ agent explorer  Who reads the wall clock?
   │ Find every caller.
-  │ ⤷ 2 messages, 3 calls, 1 sub-agent of its own; --full shows them
+  │ ⤷ 2 messages, 3 calls, 1 sub-agent; --full shows them
   │ → Two callers: `clock.py` and `timer.py`.
 """
     )
     assert (
-        drawn_part(AGENT, FULL)
+        render_part(AGENT, FULL)
         == """\
   ✓ agent explorer  Who reads the wall clock?
   │ user · 14:02:41
@@ -125,18 +125,18 @@ def test_a_sub_agent_is_counted_or_drawn_below_its_call() -> None:
     )
 
 
-def test_sub_agents_nest_to_any_depth() -> None:
+def test_sub_agents_are_rendered_at_any_depth() -> None:
     message: Message = AssistantMessage(id="m", content="the bottom")
     for level in range(500):
         part = call("Agent", {"description": f"level {level}"}, TextOutput("ok"), children=(message,))
         message = AssistantMessage(id=f"m{level}", content=[part])
-    whole = drawn_blocks(blocks_of(message, FULL))
+    whole = render_blocks(blocks_of(message, FULL))
     assert "the bottom" in whole
     assert "sub-agent (level 500)" in whole
-    assert "499 sub-agents of its own" in drawn_blocks(blocks_of(message, LOOK))
+    assert "499 sub-agents;" in render_blocks(blocks_of(message, DEFAULT))
 
 
-def test_a_network_shows_what_it_chose_and_why() -> None:
+def test_network_shows_its_selection_and_the_reason() -> None:
     network = NetworkExecution(
         primitive_type="agent",
         primitive_id="researcher",
@@ -147,7 +147,7 @@ def test_a_network_shows_what_it_chose_and_why() -> None:
     )
     content = AssistantContent(parts=(), network_execution=network)
     assert (
-        drawn_blocks(blocks_of(AssistantMessage(id="m", content=content), LOOK))
+        render_blocks(blocks_of(AssistantMessage(id="m", content=content), DEFAULT))
         == """\
   ⇢ agent researcher  (turn 2)
   │ It knows clocks.
@@ -159,13 +159,13 @@ def test_a_network_shows_what_it_chose_and_why() -> None:
     )
 
 
-def test_results_apart_from_their_calls() -> None:
+def test_result_in_a_tool_message_names_its_tool() -> None:
     parts = [
         ToolResultPart(id="c", name="measure", output=TextOutput("41 m")),
         ToolResultPart(id="d", name="measure", output=ErrorTextOutput("too dark")),
     ]
     assert (
-        drawn(*draw_message(ToolMessage(id="t", content=parts, seq=3), LOOK, None))
+        render(*draw_message(ToolMessage(id="t", content=parts, seq=3), DEFAULT, None))
         == """\
 #3 tool
   ✓ result of measure
@@ -177,11 +177,11 @@ def test_results_apart_from_their_calls() -> None:
     )
 
 
-def test_a_notice_is_a_dim_line_with_its_time() -> None:
+def test_event_is_rendered_as_lines_with_its_time() -> None:
     content: list[SystemPart] = [DataPart(name="compaction", data={"before": 9}), TextPart("Summary of it.")]
     message = SystemMessage(id="e", type="event", content=content, created_at=at(5))
     assert (
-        drawn(*draw_message(message, LOOK, BEGAN))
+        render(*draw_message(message, DEFAULT, START))
         == """\
   · 14:02:16  ◆ compaction  {"before":9}
   · Summary of it.
@@ -189,36 +189,36 @@ def test_a_notice_is_a_dim_line_with_its_time() -> None:
     )
 
 
-def test_the_header_tells_who_when_what_and_how_much() -> None:
+def test_header_contains_agent_time_model_and_tokens() -> None:
     content = AssistantContent(
         parts=(),
         usage=Usage(input_tokens=12_480, output_tokens=860),
         metadata={"acme": {"model": "sonata-2"}},
     )
     message = AssistantMessage(id="m", content=content, created_at=at(4), seq=7, internal=True)
-    assert str(header(message, LOOK, BEGAN)) == (
+    assert str(header(message, DEFAULT, START)) == (
         "#7 claude-code · 14:02:15 · sonata-2 · 12.5k in, 860 out · internal"
     )
 
 
-def test_the_model_of_the_run_counts_when_the_message_names_none() -> None:
-    look = Look(models={"r1": "sonata-1"}, zone=UTC)
-    assert model_of(AssistantMessage(id="m", content="x", run_id="r1"), look) == "sonata-1"
-    assert model_of(UserMessage(id="m", content="x", run_id="r1"), look) == ""
+def test_model_is_that_of_the_run_if_the_message_has_none() -> None:
+    context = ViewContext(models={"r1": "sonata-1"}, zone=UTC)
+    assert model_of(AssistantMessage(id="m", content="x", run_id="r1"), context) == "sonata-1"
+    assert model_of(UserMessage(id="m", content="x", run_id="r1"), context) == ""
 
 
-def test_how_long_a_call_took() -> None:
+def test_call_shows_its_duration() -> None:
     part = call("look", {}, TextOutput("ok"), id="slow")
-    shown = drawn_part(part, Look(durations={"slow": timedelta(seconds=75)}))
+    shown = render_part(part, ViewContext(durations={"slow": timedelta(seconds=75)}))
     assert shown.startswith("  ✓ look  1 min 15 s\n")
 
 
-def test_what_is_hidden_in_a_sub_agent_is_shown_when_asked_for() -> None:
+def test_internal_messages_of_a_sub_agent_are_shown_on_request() -> None:
     children = (
         UserMessage(id="n", content="Rules.", type="event", internal=True),
         UserMessage(id="u", content="Count the pears."),
     )
     part = call("Agent", {"description": "count"}, TextOutput("Seven."), children=children)
-    assert "Rules." not in drawn_part(part, FULL)
-    assert "Count the pears." in drawn_part(part, FULL)
-    assert "Rules." in drawn_part(part, replace(FULL, internal=True))
+    assert "Rules." not in render_part(part, FULL)
+    assert "Count the pears." in render_part(part, FULL)
+    assert "Rules." in render_part(part, replace(FULL, internal=True))

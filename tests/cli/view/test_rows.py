@@ -1,4 +1,4 @@
-"""Lines that fit, and the last door before the terminal."""
+"""Wrapping of rows, and escaping of all output."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -6,7 +6,7 @@ from rich.cells import cell_len
 from rich.text import Text
 
 from partita.cli.view.console import Beside, Row, Rows
-from tests.cli.view_drawing import drawn
+from tests.cli.rendering import render
 from tests.tables import each_row
 
 WORDS = st.text(st.characters(categories=["L", "N", "P", "Zs"]), max_size=200)
@@ -14,39 +14,43 @@ WORDS = st.text(st.characters(categories=["L", "N", "P", "Zs"]), max_size=200)
 
 @given(WORDS, st.integers(20, 60), st.booleans(), st.sampled_from(["", "12 + ", "│ "]))
 def test_no_line_is_wider_than_the_terminal(text: str, width: int, prose: bool, prefix: str) -> None:
-    shown = drawn(Rows([Row(text, prefix=prefix, prose=prose)]), width=width)
+    shown = render(Rows([Row(text, prefix=prefix, prose=prose)]), width=width)
     assert all(cell_len(line) <= width for line in shown.split("\n"))
 
 
 @given(
     st.text(st.characters(min_codepoint=33, max_codepoint=126), min_size=1, max_size=200), st.integers(20, 60)
 )
-def test_broken_lines_hold_all_of_the_text(text: str, width: int) -> None:
-    assert drawn(Rows([Row(text)]), width=width).replace("\n", "") == text
+def test_wrapped_lines_contain_the_whole_text(text: str, width: int) -> None:
+    assert render(Rows([Row(text)]), width=width).replace("\n", "") == text
 
 
-def test_what_stands_before_a_line_stands_once() -> None:
-    assert drawn(Rows([Row("x" * 30, prefix="12 + ")]), width=25) == f"12 + {'x' * 20}\n     {'x' * 10}\n"
+def test_prefix_is_on_the_first_line_only() -> None:
+    assert render(Rows([Row("x" * 30, prefix="12 + ")]), width=25) == f"12 + {'x' * 20}\n     {'x' * 10}\n"
 
 
-def test_prose_is_broken_between_words() -> None:
-    assert drawn(Rows([Row("one two three four five", prose=True)]), width=20) == "one two three four\nfive\n"
+def test_prose_is_wrapped_between_words() -> None:
+    assert (
+        render(Rows([Row("one two three four five", prose=True)]), width=20) == "one two three four\nfive\n"
+    )
 
 
-def test_a_line_may_end_at_the_edge() -> None:
-    assert drawn(Rows([Row("x" * 30, cut=True), Row("short", cut=True)]), width=20) == f"{'x' * 19}…\nshort\n"
+def test_row_can_be_cut_at_the_width() -> None:
+    assert (
+        render(Rows([Row("x" * 30, cut=True), Row("short", cut=True)]), width=20) == f"{'x' * 19}…\nshort\n"
+    )
 
 
 @each_row(("once", "shown"), [(False, "> a\n> b\n"), (True, "> a\n  b\n")])
-def test_a_mark_beside(once: bool, shown: str) -> None:
-    assert drawn(Beside("> ", Text("a\nb"), once=once)) == shown
+def test_mark_is_on_each_line_or_the_first(once: bool, shown: str) -> None:
+    assert render(Beside("> ", Text("a\nb"), once=once)) == shown
 
 
-def test_what_came_another_way_is_stopped_at_the_door() -> None:
+def test_output_is_escaped_whatever_is_rendered() -> None:
     text = Text("a\x1b[2Jb\u202e", "link https://bad.example/\x1b")
-    assert drawn(text) == "a\\x1b[2Jb\\u202e\n"
+    assert render(text) == "a\\x1b[2Jb\\u202e\n"
 
 
-def test_megabytes_are_drawn_line_by_line() -> None:
-    lines = drawn(Rows([Row("0123456789" * 8)] * 20_000), width=80).split("\n")
+def test_megabytes_are_rendered_completely() -> None:
+    lines = render(Rows([Row("0123456789" * 8)] * 20_000), width=80).split("\n")
     assert len(lines) == 20_001

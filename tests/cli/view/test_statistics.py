@@ -1,4 +1,4 @@
-"""Numbers as they stand in columns."""
+"""Formatting of numbers in tables of statistics."""
 
 from partita.cli.view.statistics import bars_of, money, percent, short
 from partita.store.values import UsageStat
@@ -19,7 +19,7 @@ SHORT = {
 
 
 @each_row("number", SHORT)
-def test_short_numbers(number: int) -> None:
+def test_number_is_shortened(number: int) -> None:
     assert short(number) == SHORT[number]
 
 
@@ -36,7 +36,7 @@ PERCENT = {
 
 
 @each_row("part", PERCENT)
-def test_parts_in_per_cent(part: tuple[int, int]) -> None:
+def test_percentage_is_rounded_but_never_to_zero(part: tuple[int, int]) -> None:
     assert percent(*part) == PERCENT[part]
 
 
@@ -51,7 +51,7 @@ MONEY = {
 
 
 @each_row("dollars", MONEY)
-def test_money(dollars: float | None) -> None:
+def test_money_is_rounded_to_cents(dollars: float | None) -> None:
     assert money(dollars) == MONEY[dollars]
 
 
@@ -79,11 +79,11 @@ def stat(cost: float | None, tokens: int = 0) -> UsageStat:
 BARS: dict[str, tuple[list[UsageStat], list[str]]] = {
     "none": ([], []),
     "by cost": ([stat(10.0), stat(5.0), stat(0.625), stat(None, 99)], ["██████████", "█████", "▋", ""]),
-    "by tokens when nothing has a price": ([stat(None, 80), stat(None, 8)], ["██████████", "█"]),
-    "of nothing": ([stat(None), stat(0.0)], ["", ""]),
+    "by tokens without prices": ([stat(None, 80), stat(None, 8)], ["██████████", "█"]),
+    "without tokens": ([stat(None), stat(0.0)], ["", ""]),
 }
 
 
 @each_row(("stats", "expected"), BARS.values(), ids=BARS)
-def test_bars(stats: list[UsageStat], expected: list[str]) -> None:
+def test_bars_are_relative_to_the_highest(stats: list[UsageStat], expected: list[str]) -> None:
     assert bars_of(stats) == expected

@@ -1,8 +1,8 @@
-"""Moments and durations in words."""
+"""Formatting of times and durations."""
 
 from datetime import UTC, datetime, timedelta
 
-from partita.cli.view.text import ago, clock, iso, took
+from partita.cli.view.text import ago, clock, format_duration, iso
 from tests.tables import each_row
 
 NOW = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)
@@ -19,12 +19,12 @@ AGO = {
 }
 
 
-@each_row(("words", "seconds"), AGO.items())
-def test_how_long_ago(words: str, seconds: int) -> None:
-    assert ago(NOW - timedelta(seconds=seconds), NOW, UTC) == words
+@each_row(("text", "seconds"), AGO.items())
+def test_relative_time(text: str, seconds: int) -> None:
+    assert ago(NOW - timedelta(seconds=seconds), NOW, UTC) == text
 
 
-TOOK = {
+DURATIONS = {
     0.04: "0.0 s",
     9.94: "9.9 s",
     12.3: "12 s",
@@ -35,16 +35,16 @@ TOOK = {
 }
 
 
-@each_row(("seconds", "words"), TOOK.items())
-def test_how_long_it_took(seconds: float, words: str) -> None:
-    assert took(timedelta(seconds=seconds)) == words
+@each_row(("seconds", "text"), DURATIONS.items())
+def test_duration(seconds: float, text: str) -> None:
+    assert format_duration(timedelta(seconds=seconds)) == text
 
 
-def test_a_clock_that_went_back_is_no_negative_time() -> None:
-    assert took(timedelta(seconds=-5)) == "0.0 s"
+def test_negative_duration_is_zero() -> None:
+    assert format_duration(timedelta(seconds=-5)) == "0.0 s"
 
 
-def test_the_date_is_told_when_it_changes() -> None:
+def test_date_is_shown_when_it_changes() -> None:
     assert clock(NOW, None, UTC) == "2026-03-02 12:00:00"
     assert clock(NOW, NOW - timedelta(hours=1), UTC) == "12:00:00"
     assert clock(NOW, NOW - timedelta(hours=13), UTC) == "2026-03-02 12:00:00"

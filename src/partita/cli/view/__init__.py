@@ -1,1 +1,1 @@
-"""Threads and messages drawn in the terminal. Loaded with the commands that draw: it brings rich."""
+"""Rendering of threads, messages and runs in the terminal. Imported on demand, because it imports rich."""

@@ -1,4 +1,4 @@
-"""Drawings on their way out: to the terminal, through a pager, or into a pipe."""
+"""Output of renderables to the terminal, a pager or a pipe; rows, blocks, and the escaping of all output."""
 
 import os
 import re
@@ -14,28 +14,26 @@ from rich.style import Style
 
 from partita.types.messages import Message
 
-from .look import THEME
+from .context import THEME
 from .text import UNSAFE, escaped
 
-# Lines that are broken at the edge and nowhere else, and the rule that runs down beside them.
-
 NARROWEST = 16
-"""How many columns are left for text, however deep it stands."""
+"""The minimum width of text, at any depth."""
 
 
 class Row(NamedTuple):
-    """A line: what stands before it, and the text, each in its style."""
+    """A line of text with a prefix, each with its style. It is wrapped at the width."""
 
     text: str
     style: str = ""
     prefix: str = ""
     prefix_style: str = "dim"
-    prose: bool = False  # broken between words
-    cut: bool = False  # ended at the edge, with `…`
+    prose: bool = False  # wrap between words
+    cut: bool = False  # cut with `…` instead of wrapping
 
 
 class Rows:
-    """Lines as they are. Unlike rich's own text this takes megabytes without a pause."""
+    """Lines. Unlike `rich.text.Text`, this is fast for megabytes of text."""
 
     def __init__(self, rows: Sequence[Row]) -> None:
         self.rows = rows
@@ -57,7 +55,7 @@ def _pieces(text: str, room: int, *, prose: bool) -> Sequence[str]:
     if len(text) <= room and (text.isascii() or cell_len(text) <= room):
         return (text,)
     if prose:
-        return _between_words(text, room)
+        return _wrap_words(text, room)
     if text.isascii():
         return [text[start : start + room] for start in range(0, len(text), room)]
     return chop_cells(text, room) or ("",)
@@ -67,7 +65,7 @@ def _cut(pieces: Sequence[str]) -> str:
     return pieces[0] if len(pieces) == 1 else f"{pieces[0][:-1]}…"
 
 
-def _between_words(text: str, room: int) -> list[str]:
+def _wrap_words(text: str, room: int) -> list[str]:
     lines: list[str] = []
     for word in text.split(" "):
         if lines and cell_len(lines[-1]) + 1 + cell_len(word) <= room:
@@ -78,13 +76,13 @@ def _between_words(text: str, room: int) -> list[str]:
 
 
 class Beside:
-    """Something drawn to the right of a mark: on each of its lines, or on the first one alone."""
+    """A renderable to the right of a mark, which is on each line or with `once` on the first line only."""
 
     def __init__(
         self, mark: str, renderable: RenderableType, style: str = "dim", *, once: bool = False
     ) -> None:
         self.mark = mark
-        self.later = " " * cell_len(mark) if once else mark
+        self.next_mark = " " * cell_len(mark) if once else mark
         self.renderable = renderable
         self.style = style
 
@@ -93,13 +91,13 @@ class Beside:
         style = console.get_style(self.style)
         lines = console.render_lines(self.renderable, options.update_width(room), pad=False)
         for number, line in enumerate(lines):
-            yield Segment(self.later if number else self.mark, style)
+            yield Segment(self.next_mark if number else self.mark, style)
             yield from line
             yield Segment.line()
 
 
-class Guarded:
-    """The last door: whatever way a text came, what must not reach a terminal is escaped here."""
+class Escaped:
+    """A renderable whose output is escaped. Everything that is printed passes through here."""
 
     def __init__(self, renderable: RenderableType) -> None:
         self.renderable = renderable
@@ -116,33 +114,31 @@ def _unlinked(style: Style | None) -> Style | None:
     return None if style is None else style.update_link(None)
 
 
-# A drawing is a list of blocks, each at its depth: sub-agents stand deeper, to any depth.
-
 DEEPEST = 8
-"""How many levels are drawn as levels; what is deeper stands at this one."""
+"""The maximum level of indentation. Deeper blocks are drawn at this level."""
 
 INDENT = "  "
 LEVEL = "│ "
 
 
 class Block(NamedTuple):
-    """Something drawn, how deep it stands, and whether a line is left free before it."""
+    """A renderable, its level of indentation, and whether it has a blank line above."""
 
     drawn: RenderableType
     depth: int = 0
     gap: bool = True
 
 
-class Descend(NamedTuple):
-    """Messages of a sub-agent, to be drawn here."""
+class SubAgentMessages(NamedTuple):
+    """The messages of a sub-agent, at their place among blocks."""
 
     messages: tuple[Message, ...]
     depth: int
     name: str
 
 
-def laid_out(blocks: Iterable[Block]) -> Iterator[RenderableType]:
-    """Blocks with the rule of their depth beside them, and free lines between."""
+def indent_blocks(blocks: Iterable[Block]) -> Iterator[RenderableType]:
+    """Yield blocks with vertical rules for their depth, and blank lines between them."""
     first = True
     for block in blocks:
         mark = INDENT + LEVEL * min(block.depth, DEEPEST)
@@ -153,15 +149,15 @@ def laid_out(blocks: Iterable[Block]) -> Iterator[RenderableType]:
 
 
 PIPE_WIDTH = 100
-"""How wide prose is in a pipe, where nobody says how wide it should be."""
+"""The width of text in a pipe without `COLUMNS`."""
 
 TRAILING = re.compile(r"[ \t]+$", re.MULTILINE)
 PAGER_OPTIONS = "-FRX"
-"""For `less`, when the user has none: end at once if it fits on a screen, keep colours, leave it there."""
+"""Default options of `less`: exit if the output fits on a screen, keep colours, do not clear the screen."""
 
 
 def console(width: int | None = None) -> Console:
-    """A console on stdout. Content is never taken for markup."""
+    """Return a console on stdout that does not interpret markup in content."""
     plain = not sys.stdout.isatty() and "COLUMNS" not in os.environ
     return Console(
         width=width or (PIPE_WIDTH if plain else None),
@@ -173,15 +169,15 @@ def console(width: int | None = None) -> Console:
 
 
 def rendered(target: Console, drawings: Iterable[RenderableType]) -> Iterator[str]:
-    """What each drawing looks like, made safe."""
+    """Yield the escaped text of each renderable."""
     for drawing in drawings:
         with target.capture() as capture:
-            target.print(Guarded(drawing), end="")
+            target.print(Escaped(drawing), end="")
         yield TRAILING.sub("", capture.get())
 
 
 def show(drawings: Iterable[RenderableType], *, pager: bool = False, width: int | None = None) -> None:
-    """Print drawings, through a pager if that is wanted and there is someone to turn the pages."""
+    """Print renderables, on a terminal through a pager if requested."""
     target = console(width)
     texts = map(_encodable, rendered(target, drawings))
     if pager and sys.stdout.isatty():
@@ -193,6 +189,6 @@ def show(drawings: Iterable[RenderableType], *, pager: bool = False, width: int 
 
 
 def _encodable(text: str) -> str:
-    """The text as far as stdout can say it; the rest as escapes."""
+    """Return the text with escapes for characters that the encoding of stdout does not have."""
     encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
     return text if encoding.lower() == "utf-8" else text.encode(encoding, "backslashreplace").decode(encoding)

@@ -1,10 +1,10 @@
-"""A run chunk by chunk, back and forth, as keys say."""
+"""Playing a run in the terminal, and stepping through its chunks with keys."""
 
 import os
 import re
 import sys
 import time
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing
 from datetime import datetime, timedelta
 from types import TracebackType
@@ -21,104 +21,105 @@ from partita.runtime.replay.recorded_run import get_run
 from partita.runtime.replay.stepper import Stepper
 from partita.store.store import Store
 from partita.store.values import MessageFilter
-from partita.types.chunks import Chunk, type_of
+from partita.types.chunks import type_of
 from partita.types.codec import encode
 from partita.types.messages import AssistantMessage, Message
 from partita.types.threads import Run
 from partita.views.text import counted
 
-from .console import Guarded, Row, Rows, console, show
-from .listing import MARKS, draw_run
-from .look import Look
+from .console import Escaped, Row, Rows, console, show
+from .context import ViewContext
+from .listing import STATUS_MARKS, draw_run
 from .message import draw_message
-from .text import one_line, tokens_of, took
+from .text import format_duration, one_line, tokens_of
 
-# A run while it is played: its messages as far as they have come, the end of them in sight.
-
-BESIDE = 3
-"""How many lines of a screen are left free."""
+FREE_LINES = 3
+"""How many lines of the screen stay free."""
 
 LONGEST_CHUNK = 300
 
 
 class Tail:
-    """As much of the end of something as fits on the screen."""
+    """The end of a renderable, as much as fits on the screen."""
 
-    def __init__(self, drawing: RenderableType, below: int = BESIDE) -> None:
-        self._drawing = drawing
-        self._below = below
+    def __init__(self, renderable: RenderableType, free_lines: int = FREE_LINES) -> None:
+        self._renderable = renderable
+        self._free_lines = free_lines
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        lines = console.render_lines(Guarded(self._drawing), options, pad=False)
-        for line in lines[-max(console.size.height - self._below, 1) :]:
+        lines = console.render_lines(Escaped(self._renderable), options, pad=False)
+        for line in lines[-max(console.size.height - self._free_lines, 1) :]:
             yield from line
             yield Segment.line()
 
 
-def draw_messages(messages: Iterable[Message], look: Look) -> Iterator[RenderableType]:
-    """Messages below each other; internal ones if the look says so."""
-    for number, message in enumerate(one for one in messages if look.internal or not one.internal):
+def draw_messages(messages: Iterable[Message], context: ViewContext) -> Iterator[RenderableType]:
+    """Yield messages; internal ones only if the context includes them."""
+    for number, message in enumerate(one for one in messages if context.internal or not one.internal):
         if number:
             yield Text("")
-        yield from draw_message(message, look, message.created_at)
+        yield from draw_message(message, context, message.created_at)
 
 
-def draw_step(
-    place: int, count: int, chunk: Chunk | None, since: timedelta, messages: Sequence[Message], look: Look
-) -> Group:
-    """Where a stepper stands: the chunk behind it, and the messages there."""
-    name = "the beginning" if chunk is None else one_line(type_of(chunk), 60)
-    line = Text().append(f"{place:>{len(str(count))}}/{count}", "bold").append(f"  +{took(since)}  ", "dim")
-    line.append(name, "cyan")
-    said = "" if chunk is None else one_line(encode(chunk).decode(), LONGEST_CHUNK)
-    return Group(line, Rows([Row(said, "dim", cut=True)]), Text(""), *draw_messages(messages, look))
+def draw_position(stepper: Stepper, context: ViewContext) -> Group:
+    """Return the position of a stepper, the chunk before it, and the messages so far."""
+    last, count = stepper.last, len(stepper)
+    elapsed = timedelta() if last is None or stepper.started_at is None else last.time - stepper.started_at
+    position = f"{stepper.position:>{len(str(count))}}/{count}"
+    line = Text().append(position, "bold").append(f"  +{format_duration(elapsed)}  ", "dim")
+    line.append("start" if last is None else one_line(type_of(last.chunk), 60), "cyan")
+    chunk = "" if last is None else one_line(encode(last.chunk).decode(), LONGEST_CHUNK)
+    messages = draw_messages(stepper.snapshot(), context)
+    return Group(line, Rows([Row(chunk, "dim", cut=True)]), Text(""), *messages)
 
 
 def draw_end(count: int, duration: timedelta, run: Run) -> Text:
-    """What was played, and how it ended."""
-    mark, style = MARKS[run.status]
-    about = [counted(count, "chunk"), took(duration)]
+    """Return the status of a run, the number of its chunks, its duration and its tokens."""
+    mark, style = STATUS_MARKS[run.status]
+    details = [counted(count, "chunk"), format_duration(duration)]
     if run.usage is not None:
-        words = [(run.usage.input_tokens, "in"), (run.usage.output_tokens, "out")]
-        about.append(", ".join(f"{tokens_of(number)} {word}" for number, word in words if number is not None))
+        tokens = [(run.usage.input_tokens, "in"), (run.usage.output_tokens, "out")]
+        details.append(
+            ", ".join(f"{tokens_of(number)} {name}" for number, name in tokens if number is not None)
+        )
     line = Text().append(f"{mark} {run.status}", style)
     if run.error:
         line.append(f": {one_line(run.error, 200)}", style)
-    return line.append("".join(f" · {word}" for word in about if word), "dim")
+    return line.append("".join(f" · {detail}" for detail in details if detail), "dim")
 
 
-# A run played in the terminal: drawn while it goes, and in full when it is over.
-
-REDRAWN = 0.08
-"""After how many seconds the screen is drawn again."""
+REDRAW_INTERVAL = 0.08
+"""The minimum number of seconds between two drawings of the screen."""
 
 
-async def play_run(store: Store, run: Run, look: Look, speed: float | None, longest_pause: float) -> None:
-    """Play a run; without a speed, what it came to."""
+async def play_run(
+    store: Store, run: Run, context: ViewContext, speed: float | None, longest_pause: float
+) -> None:
+    """Play a run and then print its final messages; without a speed, only print them."""
     ids = await short_run_ids(store, [run.id])
     show([draw_run(run, ids[run.id]), ""])
-    asked = await _question(store, run)
-    if asked is not None:
-        show([*draw_messages([asked], look), ""])
+    prompt = await _find_prompt(store, run)
+    if prompt is not None:
+        show([*draw_messages([prompt], context), ""])
     stepper = await Stepper.open(store, run.id)
     times: list[datetime] = []
     shown = 0
     with Screen(console(), speed) as screen:
-        async for seen in play(store, run.id, speed=speed, longest_pause=longest_pause, notes=True):
-            stepper.add(seen)
-            stepper.seek(seen.seq)
-            times.append(seen.time)
-            if not seen.is_note:
+        async for played in play(store, run.id, speed=speed, longest_pause=longest_pause, notes=True):
+            stepper.add(played)
+            stepper.seek(played.seq)
+            times.append(played.time)
+            if not played.is_note:
                 shown += 1
-                screen.draw(lambda: Group(*draw_messages(stepper.snapshot(), look)))
+                screen.draw(lambda: Group(*draw_messages(stepper.snapshot(), context)))
     stepper.run = await get_run(store, run.id)
-    show([*draw_messages(stepper.finish(), look), ""])
+    show([*draw_messages(stepper.finish(), context), ""])
     if times:
         show([draw_end(shown, times[-1] - times[0], stepper.run)])
 
 
-async def _question(store: Store, run: Run) -> Message | None:
-    """What a run answers, if it is said."""
+async def _find_prompt(store: Store, run: Run) -> Message | None:
+    """Return the message that a run responds to, if there is one."""
     page = await store.messages.list(
         run.thread_id, MessageFilter(branch="all", internal=None), limit=None, blobs="reference"
     )
@@ -128,7 +129,7 @@ async def _question(store: Store, run: Run) -> Message | None:
 
 
 class Screen:
-    """What is drawn while a run plays, and gone when it has. Without a speed nothing is."""
+    """Draws the messages of a run that is played and removes them at the end; nothing without a speed."""
 
     def __init__(self, target: Console, speed: float | None) -> None:
         self._live = Live(console=target, auto_refresh=False, transient=True) if speed else None
@@ -146,9 +147,9 @@ class Screen:
             self._live.stop()
 
     def draw(self, make: Callable[[], RenderableType]) -> None:
-        """Draw, unless that was done a moment ago."""
+        """Draw, at most once per `REDRAW_INTERVAL`."""
         now = time.monotonic()
-        if self._live is not None and now - self._drawn >= REDRAWN:
+        if self._live is not None and now - self._drawn >= REDRAW_INTERVAL:
             self._drawn = now
             self._live.update(Tail(make()), refresh=True)
 
@@ -159,60 +160,57 @@ KEYS = {
     **dict.fromkeys(("f", "\x1b[6~"), 10),
     **dict.fromkeys(("u", "\x1b[5~"), -10),
 }
-"""How many chunks a key goes on."""
+"""The number of chunks that a key moves forward."""
 
 FIRST = frozenset({"g", "\x1b[H"})
 LAST = frozenset({"G", "\x1b[F"})
-LEAVE = frozenset({"q", "\x1b", "\x03", "\x04", ""})
+QUIT = frozenset({"q", "\x1b", "\x03", "\x04", ""})
 KEY = re.compile(r"\x1b[\[O][0-9;]*[A-Za-z~]|.", re.DOTALL)
-"""A key as a terminal sends it: an escape sequence, or a character."""
+"""The input for one key press: an escape sequence or a character."""
 
-HELP = "enter next · b back · f u ten on, ten back · g G first, last · q leave"
+HELP = "enter next · b back · f u ten forward, back · g G first, last · q quit"
 
 
-def step_through(stepper: Stepper, look: Look) -> None:
-    """Show where the stepper stands, and go where a key says, until one says to leave."""
-    _show(stepper, look)
+def step_through(stepper: Stepper, context: ViewContext) -> None:
+    """Show the position of a stepper and move it by keys until the user quits."""
+    _show(stepper, context)
     with closing(_keys()) as keys:
         for key in keys:
-            if key in LEAVE:
+            if key in QUIT:
                 return
             if key in FIRST:
                 stepper.go_to(0)
             elif key in LAST:
                 stepper.go_to(len(stepper))
             else:
-                _go(stepper, KEYS.get(key, 0), notes=look.internal)
-            _show(stepper, look)
+                _move(stepper, KEYS.get(key, 0), notes=context.internal)
+            _show(stepper, context)
 
 
-def _show(stepper: Stepper, look: Look) -> None:
-    last = stepper.last
-    since = timedelta() if last is None or stepper.started_at is None else last.time - stepper.started_at
-    chunk = None if last is None else last.chunk
-    drawn = draw_step(stepper.position, len(stepper), chunk, since, stepper.snapshot(), look)
+def _show(stepper: Stepper, context: ViewContext) -> None:
+    drawn = draw_position(stepper, context)
     if sys.stdout.isatty():
         click.clear()
-        show([Tail(drawn, below=5), "", HELP])
+        show([Tail(drawn, free_lines=5), "", HELP])
     else:
         show([drawn, ""])
 
 
 def _keys() -> Generator[str, None, None]:
-    """The keys that are pressed; Ctrl-C and the end of the input end them."""
+    """Yield pressed keys until Ctrl-C or the end of the input."""
     try:
         if sys.platform == "win32" or not sys.stdin.isatty():
             while True:
                 yield click.getchar()
-        yield from _typed(sys.stdin.fileno())
+        yield from _terminal_keys(sys.stdin.fileno())
     except (KeyboardInterrupt, EOFError):
         return
 
 
-def _typed(terminal: int) -> Generator[str, None, None]:
-    """The keys of a terminal, also those that are pressed while the screen is drawn.
+def _terminal_keys(terminal: int) -> Generator[str, None, None]:
+    """Yield the keys of a terminal, including those pressed while the screen is drawn.
 
-    `click.getchar` changes the mode of the terminal for each key, and what is typed in between is lost.
+    `click.getchar` changes the mode of the terminal for each key, and loses keys that are pressed in between.
     """
     import termios
     import tty
@@ -226,13 +224,13 @@ def _typed(terminal: int) -> Generator[str, None, None]:
         termios.tcsetattr(terminal, termios.TCSADRAIN, before)
 
 
-def _go(stepper: Stepper, count: int, *, notes: bool) -> None:
-    """So many chunks on, or back. Our own notes are no steps, unless they are asked for."""
+def _move(stepper: Stepper, count: int, *, notes: bool) -> None:
+    """Move a number of chunks forward or back. Notes do not count as steps unless `notes` is set."""
     forward = count > 0
-    left = abs(count)
-    while left:
-        seen = stepper.next() if forward else stepper.back()
-        if seen is None:
+    remaining = abs(count)
+    while remaining:
+        moved = stepper.next() if forward else stepper.back()
+        if moved is None:
             return
-        behind = seen if forward else stepper.last
-        left -= notes or behind is None or not behind.is_note
+        last = moved if forward else stepper.last
+        remaining -= notes or last is None or not last.is_note

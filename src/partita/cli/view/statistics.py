@@ -1,4 +1,4 @@
-"""Statistics in columns that fit on 80, and what is to be said about their costs."""
+"""Tables of statistics that fit in 80 columns, their totals, and notes about costs."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -10,14 +10,14 @@ from partita.store.values import UsageStat
 from partita.views.text import counted
 
 from .console import Row, Rows
-from .look import short_path
+from .context import short_path
 from .text import one_line
 
 LONGEST_NAME = 40
 LONGEST_PROJECT = 24
 NO_NAME = "(unknown)"
 NO_COST = "–"
-ESTIMATED = "estimated by the list prices of the day"
+ESTIMATED = "estimated by list prices of the day"
 BAR = 10
 EIGHTHS = " ▏▎▍▌▋▊▉█"
 UNITS = ("", "K", "M", "G", "T")
@@ -25,8 +25,8 @@ PERIODS = ("day", "week", "month")
 
 
 def draw_totals(stat: UsageStat) -> Rows:
-    """Everything in a few lines."""
-    troubles = [
+    """Return the totals in a few lines."""
+    failures = [
         *([f"{percent(stat.tool_errors, stat.tool_calls)} failed"] if stat.tool_errors else []),
         *([f"{stat.denied:,} denied"] if stat.denied else []),
         *([f"{stat.interrupted:,} interrupted"] if stat.interrupted else []),
@@ -38,40 +38,35 @@ def draw_totals(stat: UsageStat) -> Rows:
     ]
     lines = [Row(" · ".join(work), "bold")]
     if stat.tool_calls:
-        how = f" ({', '.join(troubles)})" if troubles else ""
-        lines.append(Row(f"{stat.tool_calls:,}{how}", prefix="calls   ", prose=True))
+        details = f" ({', '.join(failures)})" if failures else ""
+        lines.append(Row(f"{stat.tool_calls:,}{details}", prefix="calls   ", prose=True))
     if stat.responses:
-        told = [f"{percent(stat.cached_input_tokens, stat.input_tokens)} from cache"]
+        cache = [f"{percent(stat.cached_input_tokens, stat.input_tokens)} from cache"]
         if stat.cache_write_tokens:
-            told.append(f"{percent(stat.cache_write_tokens, stat.input_tokens)} written to it")
+            cache.append(f"{percent(stat.cache_write_tokens, stat.input_tokens)} written to it")
         reasoning = f" ({short(stat.reasoning_tokens)} reasoning)" if stat.reasoning_tokens else ""
         tokens = (
-            f"{short(stat.input_tokens)} in ({', '.join(told)}) · {short(stat.output_tokens)} out{reasoning}"
+            f"{short(stat.input_tokens)} in ({', '.join(cache)}) · {short(stat.output_tokens)} out{reasoning}"
         )
         lines.append(Row(tokens, prefix="tokens  ", prose=True))
         lines.append(Row(f"{money(stat.cost)}, {ESTIMATED}", prefix="cost    ", prose=True))
     return Rows(lines)
 
 
-def draw_note(words: str) -> Text:
-    """A word about a table."""
-    return Text(words, "dim")
-
-
 def draw_unpriced(models: Sequence[UsageStat]) -> Rows | None:
-    """Which models have no price, if any."""
-    without = [stat for stat in models if stat.unpriced]
-    if not without:
+    """Return a note about the models without a price, or `None` if all have one."""
+    unpriced = [stat for stat in models if stat.unpriced]
+    if not unpriced:
         return None
-    names = ", ".join(f"{_name('model', stat.key[0])} ({short(stat.unpriced)})" for stat in without)
-    many = sum(stat.unpriced for stat in without)
-    said = f"{counted(many, 'response')} without a price, not in the cost: {names}"
-    return Rows([Row(said, "yellow", prose=True)])
+    names = ", ".join(f"{_name('model', stat.key[0])} ({short(stat.unpriced)})" for stat in unpriced)
+    responses = counted(sum(stat.unpriced for stat in unpriced), "response")
+    text = f"{responses} without a price, not included in the cost: {names}"
+    return Rows([Row(text, "yellow", prose=True)])
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column of numbers: what stands above it, and how a row fills it."""
+    """A column of numbers: its title, and the text and style of a row in it."""
 
     title: str
     text: Callable[[UsageStat], str]
@@ -94,7 +89,7 @@ CALLS = (
         lambda stat: "red" if stat.tool_errors else "dim",
     ),
 )
-HOW_IT_WENT = (
+OUTCOMES = (
     Column("errors", lambda stat: short(stat.tool_errors)),
     Column("denied", lambda stat: short(stat.denied)),
     Column("interrupted", lambda stat: short(stat.interrupted)),
@@ -102,16 +97,16 @@ HOW_IT_WENT = (
 
 
 def columns(by: Sequence[str]) -> tuple[Column, ...]:
-    """What there is to tell by something: a tool has no tokens, and a model is not alone in a thread."""
+    """Return the columns of a table: tools have no tokens, and threads are not counted by model."""
     if "tool" in by:
-        return (THREADS, *CALLS, *HOW_IT_WENT)
+        return (THREADS, *CALLS, *OUTCOMES)
     if "model" in by:
         return (RESPONSES, *TOKENS)
     return (THREADS, *TOKENS, *CALLS)
 
 
 def draw_table(stats: Sequence[UsageStat], by: Sequence[str]) -> Table:
-    """Statistics, a row a line; periods alone have a bar each."""
+    """Return a table with a row per group. Groups by period only have a bar each."""
     table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
     for name in by:
         table.add_column(name, no_wrap=True, overflow="ellipsis")
@@ -135,7 +130,7 @@ def _name(by: str, key: str | None) -> str:
 
 
 def bars_of(stats: Sequence[UsageStat]) -> list[str]:
-    """Each row's part of the highest, by cost; where nothing has a price, by tokens."""
+    """Return a bar for each row relative to the highest, by cost, or by tokens if no row has a cost."""
     priced = any(stat.cost for stat in stats)
     sizes = [stat.cost or 0 if priced else stat.input_tokens + stat.output_tokens for stat in stats]
     highest = max(sizes, default=0) or 1
@@ -148,7 +143,7 @@ def _bar(eighths: int) -> str:
 
 
 def short(number: int) -> str:
-    """A number in four characters or so: `999`, `1.2K`, `34M`."""
+    """Return a number in about four characters: `999`, `1.2K`, `34M`."""
     size = float(number)
     for unit in UNITS[:-1]:
         if size < 999.5:
@@ -158,7 +153,7 @@ def short(number: int) -> str:
 
 
 def percent(part: int, whole: int) -> str:
-    """A part in per cent; nothing of nothing. What is there is never said to be 0."""
+    """Return a percentage, or an empty text if the whole is 0. A small part is `<0.1%`, never 0."""
     if not whole:
         return ""
     share = 100 * part / whole
@@ -168,7 +163,7 @@ def percent(part: int, whole: int) -> str:
 
 
 def money(dollars: float | None) -> str:
-    """US dollars; a dash when nobody knows."""
+    """Return an amount of US dollars, or a dash if it is not known."""
     if dollars is None:
         return NO_COST
     if 0 < dollars < 0.01:

@@ -1,4 +1,4 @@
-"""Changes of files, drawn with the numbers of their lines."""
+"""Tool calls: loading their outputs, their states, and the parts that their cards share."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -34,26 +34,24 @@ from partita.views.text import counted, size_of, split_lines
 from partita.views.tool_text import read_text
 from partita.views.tool_view import tool_view
 
-from .bodies import folded, tree
 from .console import Row, Rows
-from .look import LONGEST_LINE, Look
+from .content import folded, tree
+from .context import LONGEST_LINE, ViewContext
 from .text import clipped, lines_of, one_line, safe
 
-# A tool call ready to be drawn: what it is, and its output with large values fetched.
-
 LARGEST = 1_000_000
-"""How many bytes are fetched for an output of which a few lines are shown."""
+"""How many bytes of a stored output are loaded without `full`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A call, as the functions that draw it receive it."""
+    """A tool call with its view, and its output with large values loaded."""
 
     part: ToolCallPart
-    look: Look
+    context: ViewContext
     view: ToolView
     data: CallData
-    withheld: str = ""  # why the output, or a part of it, is not shown
+    withheld: str = ""  # why the output or a part of it is not shown
 
     @property
     def files(self) -> tuple[ImagePart | FilePart, ...]:
@@ -62,7 +60,7 @@ class Call:
 
     @property
     def others(self) -> tuple[ForeignPart | UnknownPart, ...]:
-        """Everything else in the output that the view does not contain."""
+        """Other items of the output that the view does not contain."""
         items = [item for at, item in enumerate(self._items()) if at not in self.view.shown_items]
         return tuple(item for item in items if isinstance(item, ForeignPart | UnknownPart))
 
@@ -70,27 +68,27 @@ class Call:
         return self.part.output.value if isinstance(self.part.output, ContentOutput) else ()
 
     def text(self, located: ToolText | None) -> str:
-        """A text of the view."""
+        """Return a text of the view."""
         return read_text(self.part, located)
 
 
-def ready(part: ToolCallPart, look: Look) -> Call:
-    """A call with its view."""
-    output, withheld = _load(part.output, look)
+def prepare_call(part: ToolCallPart, context: ViewContext) -> Call:
+    """Return a call with its view and its output loaded."""
+    output, withheld = _load(part.output, context)
     loaded = part if output is part.output else replace(part, output=output)
-    return Call(loaded, look, tool_view(loaded, look.project), CallData(loaded), "; ".join(withheld))
+    return Call(loaded, context, tool_view(loaded, context.project), CallData(loaded), "; ".join(withheld))
 
 
-def _load(output: ToolOutput | None, look: Look) -> tuple[ToolOutput | None, list[str]]:
-    """An output with the large values that are fetched, and why others are not."""
+def _load(output: ToolOutput | None, context: ViewContext) -> tuple[ToolOutput | None, list[str]]:
+    """Return an output with large values loaded, and the reasons why others are not."""
     match output:
         case None | ExecutionDeniedOutput() | InterruptedOutput():
             return output, []
         case TextOutput() | JsonOutput() | ErrorTextOutput() | ErrorJsonOutput():
-            value, withheld = _fetch(output.value, look)
+            value, withheld = _fetch(output.value, context)
             return _with_value(output, value), withheld
         case ContentOutput(value=items):
-            fetched = [(item, *_fetch(item.text, look)) for item in items if isinstance(item, TextPart)]
+            fetched = [(item, *_fetch(item.text, context)) for item in items if isinstance(item, TextPart)]
             texts = {id(item): replace(item, text=text) for item, text, _ in fetched if text != item.text}
             reasons = [reason for _, _, withheld in fetched for reason in withheld]
             return replace(output, value=tuple(texts.get(id(item), item) for item in items)), reasons
@@ -110,40 +108,38 @@ def _with_value(
     return replace(output, value=value)
 
 
-def _fetch(value: Json, look: Look) -> tuple[Json, list[str]]:
-    """The value that a reference refers to; any other value is returned as it is."""
+def _fetch(value: Json, context: ViewContext) -> tuple[Json, list[str]]:
+    """Return the value that a reference refers to; any other value is returned unchanged."""
     match = REFERENCE.fullmatch(value) if isinstance(value, str) and value.startswith("blob:") else None
     if match is None or match["rest"] not in ("text", "json"):
         return value, []
-    size = look.blobs.size(value)
-    if size is not None and size > LARGEST and not look.full:
+    size = context.blobs.size(value)
+    if size is not None and size > LARGEST and not context.full:
         return value, [f"{size_of(size)}; --full shows it"]
-    data = None if size is None else look.blobs.read(value)
+    data = None if size is None else context.blobs.read(value)
     if data is None:
-        return value, ["it was kept apart, and is gone"]
+        return value, ["deleted from the store"]
     return (data.decode("utf-8", "surrogatepass") if match["rest"] == "text" else loads(data)), []
 
 
-# How far a call has come, in a mark and a few words that need no colour.
-
 INTERRUPTIONS = {
-    "aborted": "interrupted: someone stopped it",
-    "timeout": "interrupted: it took too long",
-    "lost": "no result: the agent went away",
+    "aborted": "interrupted",
+    "timeout": "interrupted: timeout",
+    "lost": "no result: the agent stopped unexpectedly",
 }
 
 
 class State(NamedTuple):
-    """A mark, its colour, what is to be said beside it, and the reason that was given."""
+    """The state of a call: a mark, its colour, a label, and the given reason."""
 
     mark: str
     style: str
-    words: str = ""
+    label: str = ""
     reason: str = ""
 
 
 def state_of(call: ToolCallPart) -> State:
-    """The state of a call. What came of it counts for more than what its state says."""
+    """Return the state of a call. Its output takes precedence over its `state`."""
     match call.output:
         case InterruptedOutput(reason=reason, message=message):
             return State("■", "yellow", INTERRUPTIONS[reason], message or "")
@@ -159,7 +155,7 @@ def _by_name(call: ToolCallPart, state: ToolState) -> State:
     approval = call.approval
     match state:
         case "input-streaming":
-            return State("…", "yellow", "its input is not whole")
+            return State("…", "yellow", "incomplete input")
         case "input-available":
             return State("…", "yellow", "no result")
         case "approval-requested":
@@ -171,7 +167,7 @@ def _by_name(call: ToolCallPart, state: ToolState) -> State:
         case "approval-responded":
             return State("…", "yellow", "approved, no result")
         case "output-available":
-            return State("…", "yellow", "still at work") if call.preliminary else State("✓", "green")
+            return State("…", "yellow", "still running") if call.preliminary else State("✓", "green")
         case "output-error":
             return State("✗", "red", "failed")
         case "output-denied":
@@ -181,67 +177,66 @@ def _by_name(call: ToolCallPart, state: ToolState) -> State:
 
 
 def _denied(call: ToolCallPart, reason: str | None) -> State:
-    by = call.approval.reason if call.approval is not None else None
-    return State("⊘", "red", "denied", reason or by or "")
-
-
-# What the drawing of one call is made of.
+    approval_reason = call.approval.reason if call.approval is not None else None
+    return State("⊘", "red", "denied", reason or approval_reason or "")
 
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """A title, what came of the call, and what it was given where the title does not say it."""
+    """The rendering of a call: title, output, and the input unless the title contains it."""
 
     title: Text
     output: Sequence[RenderableType] = ()
     input: Sequence[RenderableType] = ()
-    ending: str = ""  # how it ended, in better words than those of its state
-    notes: Sequence[str] = ()  # for the end of the title; empty ones say nothing
-    failed: bool = False  # although the tool does not say so
+    outcome: str = ""  # replaces the label of the state
+    notes: Sequence[str] = ()  # after the title; empty ones are left out
+    failed: bool = False  # although its state is not a failure, as with an exit code
 
 
-def named(name: str, about: str = "", limit: int | None = None) -> Text:
-    """The title of a call: its name, and what it is about."""
+def card_title(name: str, subject: str = "", limit: int | None = None) -> Text:
+    """Return the title of a card: the name of the tool, and the subject of the call."""
     title = Text().append(one_line(name, 80), "bold")
-    return title.append(f"  {one_line(about, limit)}") if about else title
+    return title.append(f"  {one_line(subject, limit)}") if subject else title
 
-
-# What came of a call, when there is no better way to draw it.
 
 HEAD, TAIL = 6, 2
 LONGEST_JSON = 200_000
-"""Longer texts are not parsed to find out whether they are JSON, as tools of MCP servers write it."""
+"""Longer texts are not parsed as JSON. Tools of MCP servers often return JSON as text."""
 
 
 def errors(call: Call) -> list[RenderableType]:
-    """The error of a call that failed; nothing when it did not fail."""
+    """Return the error of a failed call; empty if it did not fail."""
     if not call.view.failed:
         return []
     value = call.data.value
     if is_object(value) or is_array(value):
-        return [Rows([row._replace(style="red") for row in tree(value, call.look)])]
-    return [Rows(folded(lines_of(call.data.text), call.look, HEAD, TAIL, "red"))]
+        return [Rows([row._replace(style="red") for row in tree(value, call.context)])]
+    return [Rows(folded(lines_of(call.data.text), call.context, HEAD, TAIL, "red"))]
 
 
 def value_rows(call: Call) -> list[Row]:
-    """A value that a tool returned where a text is expected."""
+    """Return the rows of an output that is a value instead of the expected text."""
     if call.view.failed or call.data.text or call.data.value is None:
         return []
-    return tree(call.data.value, call.look)
+    return tree(call.data.value, call.context)
 
 
 def result_rows(call: Call) -> list[Row]:
-    """What came back, a text or a value, the first and last lines of it."""
+    """Return the first and last lines of an output, a text or a value."""
     text, value = call.data.text, call.data.value
     if text[:1] in ("{", "[") and len(text) <= LONGEST_JSON:
         value = _parsed(text)
     if is_object(value) or is_array(value):
-        return tree(value, call.look)
-    return folded(lines_of(text), call.look, HEAD, TAIL) if text or value is None else tree(value, call.look)
+        return tree(value, call.context)
+    return (
+        folded(lines_of(text), call.context, HEAD, TAIL)
+        if text or value is None
+        else tree(value, call.context)
+    )
 
 
 def _parsed(text: str) -> Json:
-    """The value of a text that is JSON; nothing when it is not."""
+    """Return the value of JSON text; `None` for any other text."""
     try:
         return loads(text)
     except DecodeError:
@@ -249,17 +244,17 @@ def _parsed(text: str) -> Json:
 
 
 STYLES = {" ": "dim", "+": "green", "-": "red"}
-NOTES = {"add": " new", "update": "", "delete": " deleted"}
+CHANGE_LABELS = {"add": " new", "update": "", "delete": " deleted"}
 SHOWN = 24
-"""How many lines of a change are shown when not all is asked for."""
+"""How many lines of a change are shown without `full`."""
 
 
-def stat(change: FileChange, look: Look) -> Text:
-    """`path  +3 -1`, and whether the file is new, gone or moved."""
-    text = Text(look.path(change.path))
+def change_title(change: FileChange, context: ViewContext) -> Text:
+    """Return `path  +3 -1`, and whether the file is new, deleted or moved."""
+    text = Text(context.path(change.path))
     if change.moved_to:
-        text.append(f" → {look.path(change.moved_to)}")
-    text.append(NOTES[change.change], "bold")
+        text.append(f" → {context.path(change.moved_to)}")
+    text.append(CHANGE_LABELS[change.change], "bold")
     if change.added:
         text.append(f"  +{change.added:,}", "green")
     if change.removed:
@@ -268,7 +263,7 @@ def stat(change: FileChange, look: Look) -> Text:
 
 
 def draw_change(change: FileChange, call: Call) -> list[Row]:
-    """The lines of a change, numbered where numbers are known; the first of them unless all is asked for."""
+    """Return the lines of a change with their numbers if known; without `full`, the first of them."""
     hunks = [
         (
             hunk.lines if hunk.text is None else [f"+{line}" for line in split_lines(call.text(hunk.text))],
@@ -281,23 +276,23 @@ def draw_change(change: FileChange, call: Call) -> list[Row]:
     is_numbered = any(old is not None or new is not None for _, old, new in hunks)
     width = len(str(highest)) + 1 if is_numbered else 0
     rows: list[Row] = []
-    for place, (lines, old, new) in enumerate(hunks):
-        if place:
+    for index, (lines, old, new) in enumerate(hunks):
+        if index:
             rows.append(Row("⋯", "dim", " " * width))
-        rows.extend(_numbered(lines, old, new, width, call.look))
-    hidden = 0 if call.look.full or len(rows) <= SHOWN + 1 else len(rows) - SHOWN
+        rows.extend(_hunk_rows(lines, old, new, width, call.context))
+    hidden = 0 if call.context.full or len(rows) <= SHOWN + 1 else len(rows) - SHOWN
     return [*rows[: len(rows) - hidden], Row(f"… {counted(hidden, 'more line')}", "dim")] if hidden else rows
 
 
-def _numbered(
-    lines: list[str] | tuple[str, ...], old: int | None, new: int | None, width: int, look: Look
+def _hunk_rows(
+    lines: list[str] | tuple[str, ...], old: int | None, new: int | None, width: int, context: ViewContext
 ) -> Iterator[Row]:
     for line in lines:
         mark, text = line[:1], line[1:]
         number = old if mark == "-" else new
         prefix = f"{number if number is not None else '':>{width - 1}} " if width else ""
         shown = safe(text.rstrip("\r").replace("\r", "\\r"), tabs=4)
-        shown = shown if look.full else clipped(shown, LONGEST_LINE)
+        shown = shown if context.full else clipped(shown, LONGEST_LINE)
         yield Row(shown, STYLES[mark], f"{prefix}{mark} ", STYLES[mark])
         old = old + 1 if old is not None and mark != "+" else old
         new = new + 1 if new is not None and mark != "-" else new

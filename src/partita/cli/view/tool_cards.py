@@ -1,4 +1,4 @@
-"""The card of each kind of tool call."""
+"""Rendering of tool calls: a card for each kind of view, with state, input, sub-agent and output."""
 
 from collections.abc import Iterator
 from datetime import timedelta
@@ -32,20 +32,20 @@ from partita.types.tool_views import (
 from partita.views.tool_names import tool_title
 from partita.views.tool_view import call_of_result
 
-from .bodies import Prose, compact, describe, folded, tree
-from .console import Beside, Block, Descend, Row, Rows
-from .look import Look
-from .text import lines_of, one_line, safe, took
+from .console import Beside, Block, Row, Rows, SubAgentMessages
+from .content import Prose, compact, describe, folded, tree
+from .context import ViewContext
+from .text import format_duration, lines_of, one_line, safe
 from .tool_calls import (
     Call,
     Card,
     State,
+    card_title,
+    change_title,
     draw_change,
     errors,
-    named,
-    ready,
+    prepare_call,
     result_rows,
-    stat,
     state_of,
     value_rows,
 )
@@ -57,7 +57,7 @@ PLAN_ROWS = 12
 PAGE_ROWS = 6
 LINKS = 8
 PROMPT_ROWS = 3
-ANSWER_ROWS = 6
+RESULT_ROWS = 6
 SHORT_INPUT = 72
 
 BOXES: dict[TodoStatus, tuple[str, str]] = {
@@ -70,7 +70,7 @@ BOXES: dict[TodoStatus, tuple[str, str]] = {
 
 
 def draw_card(call: Call) -> Card:
-    """The card of a call."""
+    """Return the card of a call."""
     match call.view:
         case CommandView() as view:
             return _command(call, view)
@@ -83,11 +83,11 @@ def draw_card(call: Call) -> Card:
         case TodoView() as view:
             return _todos(call, view)
         case PlanView(plan=plan):
-            body = [Prose(call.text(plan), call.look, PLAN_ROWS)] if plan else []
-            return Card(named("plan"), [*body, *errors(call)])
+            body = [Prose(call.text(plan), call.context, PLAN_ROWS)] if plan else []
+            return Card(card_title("plan"), [*body, *errors(call)])
         case QuestionView() as view:
             rows = [row for question in view.questions for row in _question(question)]
-            return Card(named(view.title.lower()), [Rows(rows), *errors(call)])
+            return Card(card_title(view.title.lower()), [Rows(rows), *errors(call)])
         case FetchView() as view:
             return _fetch(call, view)
         case WebSearchView() as view:
@@ -103,18 +103,18 @@ def draw_card(call: Call) -> Card:
 
 
 def _command(call: Call, view: CommandView) -> Card:
-    """`$ command`, the first and last lines it printed, and its exit code when it is not 0."""
+    """`$ command`, its output, and its exit code if it is not 0."""
     first, *others = safe(view.command).strip("\n").split("\n")
-    printed = folded(lines_of(call.text(view.output)), call.look, COMMAND_HEAD, COMMAND_TAIL)
-    complaints = folded(lines_of(call.text(view.errors)), call.look, COMMAND_HEAD, COMMAND_TAIL, "red")
-    if not printed and not complaints and view.exit_code is None:
+    printed = folded(lines_of(call.text(view.output)), call.context, COMMAND_HEAD, COMMAND_TAIL)
+    error_lines = folded(lines_of(call.text(view.errors)), call.context, COMMAND_HEAD, COMMAND_TAIL, "red")
+    if not printed and not error_lines and view.exit_code is None:
         printed = value_rows(call)
     return Card(
         Text.assemble(("$ ", "bold green"), (first, "bold")),
-        [Rows([*(Row(line, "bold", "> ") for line in others), *printed, *complaints])],
-        ending=view.failure.lower() if view.failure else "",
+        [Rows([*(Row(line, "bold", "> ") for line in others), *printed, *error_lines])],
+        outcome=view.failure.lower() if view.failure else "",
         notes=[
-            f"in {call.look.path(view.directory)}" if view.directory else "",
+            f"in {call.context.path(view.directory)}" if view.directory else "",
             *view.notes,
             one_line(view.status, 80),
         ],
@@ -123,82 +123,82 @@ def _command(call: Call, view: CommandView) -> Card:
 
 
 def _edit(call: Call, view: EditView) -> Card:
-    """The files that were changed, each with its lines."""
+    """The changed files with their lines."""
     verb = view.title.lower()
     if not view.changes:
-        title = named(verb, call.look.path(view.subject))
+        title = card_title(verb, call.context.path(view.subject))
         return Card(title, errors(call) or [Rows(result_rows(call))])
     body: list[RenderableType] = []
     if len(view.changes) == 1:
-        title = Text().append(f"{verb}  ", "bold").append_text(stat(view.changes[0], call.look))
+        title = Text().append(f"{verb}  ", "bold").append_text(change_title(view.changes[0], call.context))
         body.append(Rows(draw_change(view.changes[0], call)))
     else:
-        title = named(verb, view.subject)
+        title = card_title(verb, view.subject)
         for change in view.changes:
-            body += [stat(change, call.look), Rows(draw_change(change, call))]
+            body += [change_title(change, call.context), Rows(draw_change(change, call))]
     return Card(title, [*body, *errors(call)])
 
 
 def _read(call: Call, view: ReadView) -> Card:
-    """Which lines of which file were read, and the first of them."""
+    """The file and the lines that were read, and the first of them."""
     notes = "".join(f" ({note})" for note in view.notes)
     body: list[RenderableType] = [] if view.failed else [Rows(_numbered(call, view) or value_rows(call))]
     if view.remark:
-        body.append(Prose(view.remark, call.look, 1, "dim"))
-    return Card(named("read", f"{call.look.path(view.path)}{notes}".strip()), [*body, *errors(call)])
+        body.append(Prose(view.remark, call.context, 1, "dim"))
+    return Card(card_title("read", f"{call.context.path(view.path)}{notes}".strip()), [*body, *errors(call)])
 
 
 def _numbered(call: Call, view: ReadView) -> list[Row]:
-    """The first lines of what was read, with their numbers."""
+    """The first lines of a file with their numbers."""
     text = call.text(view.text)
     if not text.strip():
         return []
     lines = safe(text, tabs=4).removesuffix("\n").split("\n")
     width = len(str(view.first_line + len(lines)))
-    rows = folded(lines, call.look, READ_LINES)
+    rows = folded(lines, call.context, READ_LINES)
     count = len(lines) if len(rows) == len(lines) else READ_LINES
-    numbers = [f"{view.first_line + place:>{width}}  " if place < count else "" for place in range(len(rows))]
+    numbers = [f"{view.first_line + index:>{width}}  " if index < count else "" for index in range(len(rows))]
     return [row._replace(prefix=number) for row, number in zip(rows, numbers, strict=True)]
 
 
 def _search(call: Call, view: SearchView) -> Card:
-    """What was searched for and where, how much was found, and the first of it."""
+    """The pattern and the folder of a search, the number of matches, and the first of them."""
     lines = (
         []
         if view.failed
-        else [*view.remarks, *(line for file in view.files for line in _found(file, call.look))]
+        else [*view.remarks, *(line for file in view.files for line in _found(file, call.context))]
     )
     if not lines and not view.failed and view.total != 0:
         lines = lines_of(call.data.text)
-    body = [Rows(folded([safe(line) for line in lines], call.look, FOUND_LINES) or value_rows(call))]
+    body = [Rows(folded([safe(line) for line in lines], call.context, FOUND_LINES) or value_rows(call))]
     has_pattern = bool(view.pattern) and view.subject.startswith(view.pattern)
-    about = f"“{view.pattern}”{view.subject[len(view.pattern) :]}" if has_pattern else view.subject
-    return Card(named(view.title.lower(), about), [*body, *errors(call)], notes=view.notes)
+    subject = f"“{view.pattern}”{view.subject[len(view.pattern) :]}" if has_pattern else view.subject
+    return Card(card_title(view.title.lower(), subject), [*body, *errors(call)], notes=view.notes)
 
 
-def _found(file: FoundFile, look: Look) -> list[str]:
-    """A file with its matches, in the form of ripgrep."""
-    path = look.path(file.path, limit=None)
+def _found(file: FoundFile, context: ViewContext) -> list[str]:
+    """A file with its matches, as ripgrep prints them."""
+    path = context.path(file.path, limit=None)
     if file.count is not None:
         return [f"{path}:{file.count}"]
-    return [f"{path}{_place(match, path)}{match.text}" for match in file.matches] or [path]
+    return [f"{path}{_line_number(match, path)}{match.text}" for match in file.matches] or [path]
 
 
-def _place(match: Match, path: str) -> str:
+def _line_number(match: Match, path: str) -> str:
     mark = "-" if match.context else ":"
     start = mark if path else ""
     return f"{start}{match.line}{mark}" if match.line is not None else start
 
 
 def _todos(call: Call, view: TodoView) -> Card:
-    """A list of things to do, with boxes; how many are done."""
+    """A to-do list with check boxes, and how many are done."""
     rows = [
         Row(one_line(todo.text), style, f"{box} ", style, prose=True)
         for todo in view.todos
         for box, style in [BOXES[todo.status]]
     ]
-    about = view.explanation or ("" if view.todos else view.subject)
-    return Card(named("to do", about, 100), [Rows(rows), *errors(call)], notes=view.notes)
+    subject = view.explanation or ("" if view.todos else view.subject)
+    return Card(card_title("to do", subject, 100), [Rows(rows), *errors(call)], notes=view.notes)
 
 
 def _question(question: Question) -> list[Row]:
@@ -216,10 +216,10 @@ def _question(question: Question) -> list[Row]:
 
 
 def _fetch(call: Call, view: FetchView) -> Card:
-    """Which page was fetched, what for, and the beginning of what came."""
-    body = [] if view.failed or not call.data.text else [Prose(call.data.text, call.look, PAGE_ROWS)]
+    """The URL of a page, the prompt about it, and the beginning of the result."""
+    body = [] if view.failed or not call.data.text else [Prose(call.data.text, call.context, PAGE_ROWS)]
     return Card(
-        named("fetch", view.url),
+        card_title("fetch", view.url),
         [
             *([Rows([Row(one_line(view.prompt, 300), "dim", prose=True)])] if view.prompt else []),
             *body,
@@ -231,8 +231,8 @@ def _fetch(call: Call, view: FetchView) -> Card:
 
 
 def _web_search(call: Call, view: WebSearchView) -> Card:
-    """What was searched for on the web, and the pages that were found."""
-    shown = view.links if call.look.full else view.links[:LINKS]
+    """The query of a web search, and the pages that were found."""
+    shown = view.links if call.context.full else view.links[:LINKS]
     rows = [
         row
         for link in shown
@@ -244,48 +244,48 @@ def _web_search(call: Call, view: WebSearchView) -> Card:
     if len(view.links) > len(shown):
         rows.append(Row(f"… {len(view.links) - len(shown)} more", "dim"))
     has_text = bool(call.data.text) and not view.links and not view.failed
-    text = [Prose(call.data.text, call.look, PAGE_ROWS)] if has_text else []
+    text = [Prose(call.data.text, call.context, PAGE_ROWS)] if has_text else []
     return Card(
-        named("web search", f"“{view.subject}”" if view.subject else ""),
+        card_title("web search", f"“{view.subject}”" if view.subject else ""),
         [Rows(rows or value_rows(call)), *text, *errors(call)],
     )
 
 
 def _agent(call: Call, view: AgentView) -> Card:
-    """Which agent was started with what, and what it answered; what it did is drawn below, or counted."""
+    """The agent that was started, its prompt and its result. Its messages are drawn or counted separately."""
     prompt = call.text(view.prompt)
     title = Text().append("agent", "bold")
     if view.title != "sub-agent":
         title.append(f" {one_line(view.title, 60)}", "bold cyan")
-    about = view.description or ("" if prompt else view.subject)
-    if about:
-        title.append(f"  {one_line(about)}")
-    # When all is shown, the prompt is the first of the sub-agent's own messages.
-    is_below = call.look.full and bool(call.part.children)
-    asked = [Prose(prompt, call.look, PROMPT_ROWS, "dim")] if prompt and not is_below else []
-    answer = call.data.text
-    said = Beside("→ ", Prose(answer, call.look, ANSWER_ROWS), "bold", once=True)
-    shown: list[RenderableType] = [said] if answer and not _is_last_message(call) else []
-    return Card(title, errors(call) or shown or [Rows(value_rows(call))], input=asked)
+    subject = view.description or ("" if prompt else view.subject)
+    if subject:
+        title.append(f"  {one_line(subject)}")
+    # With `full`, the prompt is drawn as the first message of the sub-agent.
+    has_messages = call.context.full and bool(call.part.children)
+    shown_prompt = [Prose(prompt, call.context, PROMPT_ROWS, "dim")] if prompt and not has_messages else []
+    text = call.data.text
+    result = Beside("→ ", Prose(text, call.context, RESULT_ROWS), "bold", once=True)
+    output: list[RenderableType] = [result] if text and not _is_last_message(call) else []
+    return Card(title, errors(call) or output or [Rows(value_rows(call))], input=shown_prompt)
 
 
 def _is_last_message(call: Call) -> bool:
-    """Whether the answer is also the last message of the sub-agent, which is drawn right above."""
+    """Whether the output is also the last message of the sub-agent, which is drawn right above."""
     children = call.part.children
-    return call.look.full and bool(children) and text_of(children[-1]).strip() == call.data.text.strip()
+    return call.context.full and bool(children) and text_of(children[-1]).strip() == call.data.text.strip()
 
 
 def _network(call: Call, view: NetworkView) -> Card:
-    """What a network chose, with what, and what came of it."""
+    """What a network selected, with its input and its result."""
     network: Json = (call.part.tool_metadata or {}).get("networkExecution")
     result: Json = network.get("finalResult") if is_object(network) else None
     text: Json = result.get("text") if is_object(result) else None
-    body = [Prose(text, call.look, ANSWER_ROWS)] if isinstance(text, str) and text else []
-    return Card(named(view.title, view.subject), [*body, *errors(call)], notes=view.notes)
+    body = [Prose(text, call.context, RESULT_ROWS)] if isinstance(text, str) and text else []
+    return Card(card_title(view.title, view.subject), [*body, *errors(call)], notes=view.notes)
 
 
 def _other(call: Call) -> Card:
-    """The name, the input and the output as they are."""
+    """Any other tool: its name, input and output."""
     given = call.data.input or call.data.input_text or _raw_input(call)
     flat = compact(given or {}, SHORT_INPUT + 1)
     members = given if is_object(given) else {}
@@ -293,41 +293,39 @@ def _other(call: Call) -> Card:
         isinstance(value, (dict, list)) for value in members.values()
     )
     pairs = ", ".join(f"{key}: {compact(value)}" for key, value in members.items()) if short else ""
-    shown = [] if short and is_object(given or {}) else [Rows(tree(given, call.look))]
+    shown = [] if short and is_object(given or {}) else [Rows(tree(given, call.context))]
     result = Beside("→ ", Rows(result_rows(call)), "bold", once=True)
-    return Card(named(call.view.title, pairs), errors(call) or [result], input=shown)
+    return Card(card_title(call.view.title, pairs), errors(call) or [result], input=shown)
 
 
 def _raw_input(call: Call) -> Json:
-    """An input that is neither an object nor text, or the first characters of one."""
+    """Return an input that is neither an object nor text, or an incomplete input."""
     given: Json = call.part.raw_input if call.part.input is UNSET else call.part.input
     return None if given is UNSET else given
 
 
-# Tool calls: title, state, input, sub-agent, output.
-
 REASON_ROWS = 3
 
 
-def draw_call(part: ToolCallPart, look: Look, depth: int) -> Iterator[Block | Descend]:
-    """A call: its title and state, what it was given, its sub-agent, what came of it."""
-    call = ready(part, look)
+def draw_call(part: ToolCallPart, context: ViewContext, depth: int) -> Iterator[Block | SubAgentMessages]:
+    """Yield the title and state of a call, its input, its sub-agent and its output."""
+    call = prepare_call(part, context)
     card = draw_card(call)
     state = state_of(part)
     yield Block(_head(call, card, state), depth)
     if state.reason:
-        yield Block(Prose(state.reason, look, REASON_ROWS, state.style), depth + 1, gap=False)
+        yield Block(Prose(state.reason, context, REASON_ROWS, state.style), depth + 1, gap=False)
     for drawn in card.input:
         yield Block(drawn, depth + 1, gap=False)
     if part.children:
-        yield Descend(part.children, depth + 1, agent_name(call))
+        yield SubAgentMessages(part.children, depth + 1, agent_name(call))
     for drawn in card.output:
         yield Block(drawn, depth + 1, gap=False)
-    yield from _beside(call, depth + 1)
+    yield from _attachments(call, depth + 1)
 
 
 def agent_name(call: Call) -> str:
-    """The name of a sub-agent."""
+    """Return the name of the sub-agent of a call."""
     name = call.view.agent if isinstance(call.view, AgentView) else ""
     return one_line(name or "sub-agent", 40)
 
@@ -337,18 +335,18 @@ def _head(call: Call, card: Card, state: State) -> Beside:
     failed = card.failed and state.mark == "✓"
     mark, style = ("✗", "red") if failed else (state.mark, state.style)
     head = card.title.copy()
-    words = card.ending or state.words
-    if words:
-        head.append("  ").append(words, f"bold {style}")
-    duration = call.look.durations.get(part.id)
+    label = card.outcome or state.label
+    if label:
+        head.append("  ").append(label, f"bold {style}")
+    duration = call.context.durations.get(part.id)
     if duration is None and call.view.seconds is not None:
         duration = timedelta(seconds=call.view.seconds)
     notes = [
         *filter(None, card.notes),
-        *([took(duration)] if duration is not None and duration.total_seconds() >= 1 else []),
+        *([format_duration(duration)] if duration is not None and duration.total_seconds() >= 1 else []),
         *(["approved by the user"] if _approved(part) else []),
-        *(["by the provider"] if part.provider_executed else []),
-        *(["the tool is gone"] if part.unavailable else []),
+        *(["run by the provider"] if part.provider_executed else []),
+        *(["tool no longer available"] if part.unavailable else []),
     ]
     if notes:
         head.append(f"  {' · '.join(notes)}", "dim")
@@ -359,20 +357,22 @@ def _approved(part: ToolCallPart) -> bool:
     return part.approval is not None and part.approval.approved is True and not part.approval.is_automatic
 
 
-def _beside(call: Call, depth: int) -> Iterator[Block]:
-    """Files and whatever else came with an output, and what was left where it is."""
+def _attachments(call: Call, depth: int) -> Iterator[Block]:
+    """Yield files and other items of an output, and why a part of it is not shown."""
     for file in call.files:
-        yield Block(Rows([describe(file, call.look)]), depth, gap=False)
+        yield Block(Rows([describe(file, call.context)]), depth, gap=False)
     for other in call.others:
-        yield Block(Rows([describe(other, call.look)]), depth, gap=False)
+        yield Block(Rows([describe(other, call.context)]), depth, gap=False)
     if call.withheld:
         yield Block(Rows([Row(f"(output: {call.withheld})", "dim")]), depth, gap=False)
 
 
-def draw_result(part: ToolResultPart, look: Look, depth: int) -> Iterator[Block | Descend]:
-    """A result apart from its call."""
-    call = ready(call_of_result(part), look)
-    yield Block(_head(call, Card(named(f"result of {tool_title(part.name)}")), state_of(call.part)), depth)
+def draw_result(part: ToolResultPart, context: ViewContext, depth: int) -> Iterator[Block | SubAgentMessages]:
+    """Yield a result that is not in the same message as its call."""
+    call = prepare_call(call_of_result(part), context)
+    yield Block(
+        _head(call, Card(card_title(f"result of {tool_title(part.name)}")), state_of(call.part)), depth
+    )
     for drawn in errors(call) or [Rows(result_rows(call))]:
         yield Block(drawn, depth + 1, gap=False)
-    yield from _beside(call, depth + 1)
+    yield from _attachments(call, depth + 1)

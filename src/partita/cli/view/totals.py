@@ -1,4 +1,4 @@
-"""What stands above and below a conversation: what it is, and what it came to."""
+"""The title of a thread, and its totals: messages, tool calls, sub-agents, tokens and times."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -12,18 +12,17 @@ from partita.types.usage import Usage
 from partita.views.text import counted
 
 from .console import Row, Rows
-from .look import short_path
-from .text import ago, clock, one_line, took
+from .context import short_path
+from .text import ago, clock, format_duration, one_line
 from .tool_calls import state_of
 
-# What a conversation amounts to: messages, calls and how they went, sub-agents, tokens.
-
-WORDS = {"✗": "failed", "⊘": "denied", "■": "interrupted", "…": "without a result", "?": "waiting"}
+FAILURES = {"✗": "failed", "⊘": "denied", "■": "interrupted", "…": "without a result", "?": "waiting"}
+"""By the mark of a state."""
 
 
 @dataclass(slots=True)
 class Tokens:
-    """Sums of usages."""
+    """Sums of token usage."""
 
     input: int = 0
     output: int = 0
@@ -31,7 +30,7 @@ class Tokens:
     reasoning: int = 0
 
     def add(self, usage: Usage) -> None:
-        """Count a usage."""
+        """Add the usage of a message."""
         self.input += usage.input_tokens or 0
         self.output += usage.output_tokens or 0
         self.cached += usage.cached_input_tokens or 0
@@ -41,8 +40,8 @@ class Tokens:
         return bool(self.input or self.output)
 
 
-class Tally:
-    """Counts over messages; those of sub-agents are counted apart."""
+class Totals:
+    """Totals of messages; those of sub-agents are separate."""
 
     def __init__(self, messages: Iterable[Message]) -> None:
         self.messages = 0
@@ -53,12 +52,12 @@ class Tally:
         self.tokens = Tokens()
         self.agent_tokens = Tokens()
         waiting = [(message, False) for message in messages]
-        while waiting:  # no recursion: sub-agents may nest as deep as they like
+        while waiting:  # not recursive: sub-agents may be nested to any depth
             message, inner = waiting.pop()
             waiting.extend((child, True) for child in self._count(message, inner))
 
     def _count(self, message: Message, inner: bool) -> list[Message]:
-        """Count a message; gives those that hang under it."""
+        """Count a message and return the messages of its sub-agents."""
         if message.type != "event":
             self.messages += not inner
             self.agent_messages += inner
@@ -67,16 +66,16 @@ class Tally:
         if message.content.usage is not None:
             (self.agent_tokens if inner else self.tokens).add(message.content.usage)
         parts: list[Part] = list(message.content.parts)
-        below: list[Message] = []
+        nested: list[Message] = []
         network = message.content.network_execution
         if network is not None and network.final_result is not None:
             parts += unlisted_calls(network.final_result)
-            below += network.final_result.messages
+            nested += network.final_result.messages
         for part in parts:
             if isinstance(part, ToolCallPart):
                 self._count_call(part)
-                below += part.children
-        return below
+                nested += part.children
+        return nested
 
     def _count_call(self, call: ToolCallPart) -> None:
         self.calls += 1
@@ -84,52 +83,48 @@ class Tally:
         mark = state_of(call).mark
         self.states[mark] = self.states.get(mark, 0) + 1
 
-    def troubles(self) -> str:
-        """`2 failed, 1 denied`, or nothing."""
-        return ", ".join(
-            f"{self.states[mark]:,} {word}" for mark, word in WORDS.items() if mark in self.states
+    def describe_calls(self) -> str:
+        """Return the number of calls: `5 calls (2 failed, 1 denied)`."""
+        failures = ", ".join(
+            f"{self.states[mark]:,} {label}" for mark, label in FAILURES.items() if mark in self.states
         )
+        return counted(self.calls, "call") + (f" ({failures})" if failures else "")
 
 
-def summary(messages: tuple[Message, ...]) -> Row:
-    """The work of a sub-agent in one line."""
-    tally = Tally(messages)
-    words = [
-        counted(tally.messages, "message"),
-        counted(tally.calls, "call") + (f" ({troubles})" if (troubles := tally.troubles()) else ""),
-        *([counted(tally.agents, "sub-agent") + " of its own"] if tally.agents else []),
+def summarize_sub_agent(messages: tuple[Message, ...]) -> Row:
+    """Return the totals of a sub-agent in one line."""
+    totals = Totals(messages)
+    details = [
+        counted(totals.messages, "message"),
+        totals.describe_calls(),
+        *([counted(totals.agents, "sub-agent")] if totals.agents else []),
     ]
-    return Row(f"{', '.join(words)}; --full shows them", "dim", "⤷ ")
+    return Row(f"{', '.join(details)}; --full shows them", "dim", "⤷ ")
 
 
 def draw_title(thread: Thread, now: datetime, zone: tzinfo | None = None) -> Text:
-    """The title of a thread, and a line on where it is from."""
-    about = [
+    """Return the title of a thread, and a line with its id, agent, project and time."""
+    details = [
         one_line(thread.id),
         one_line(thread.agent or ""),
         short_path(thread.project or ""),
         ago(thread.updated_at, now, zone) if thread.updated_at else "",
     ]
     title = Text(one_line(thread.title or "(no title)"), "bold")
-    return title.append("\n" + " · ".join(word for word in about if word), "not bold dim")
+    return title.append("\n" + " · ".join(detail for detail in details if detail), "not bold dim")
 
 
 def draw_totals(messages: Sequence[Message], zone: tzinfo | None = None) -> Rows:
-    """Messages, calls, errors, tokens and times of what was shown."""
-    tally = Tally(messages)
+    """Return the totals of the shown messages."""
+    totals = Totals(messages)
+    counts = [counted(totals.messages, "message"), *([totals.describe_calls()] if totals.calls else [])]
     lines = [
-        ("", _work(tally)),
-        ("tokens  ", _tokens(tally.tokens)),
-        ("sub-agents  ", _agents(tally)),
+        ("", " · ".join(counts)),
+        ("tokens  ", _tokens(totals.tokens)),
+        ("sub-agents  ", _agents(totals)),
         ("", _times(messages, zone)),
     ]
-    return Rows([Row(f"{name}{words}", "dim") for name, words in lines if words])
-
-
-def _work(tally: Tally) -> str:
-    troubles = tally.troubles()
-    calls = counted(tally.calls, "call") + (f" ({troubles})" if troubles else "")
-    return " · ".join([counted(tally.messages, "message"), *([calls] if tally.calls else [])])
+    return Rows([Row(f"{name}{text}", "dim") for name, text in lines if text])
 
 
 def _tokens(tokens: Tokens) -> str:
@@ -140,22 +135,24 @@ def _tokens(tokens: Tokens) -> str:
     return f"{tokens.input:,} in{cached} · {tokens.output:,} out{reasoning}"
 
 
-def _agents(tally: Tally) -> str:
-    if not tally.agents and not tally.agent_messages:
+def _agents(totals: Totals) -> str:
+    if not totals.agents and not totals.agent_messages:
         return ""
-    used = _tokens(tally.agent_tokens)
-    return f"{tally.agents:,} with {counted(tally.agent_messages, 'message')}" + (
-        f" · {used}" if used else ""
-    )
+    used = _tokens(totals.agent_tokens)
+    messages = counted(totals.agent_messages, "message")
+    return f"{totals.agents:,} with {messages}" + (f" · {used}" if used else "")
 
 
 def _times(messages: Sequence[Message], zone: tzinfo | None) -> str:
-    # A notice may be without a time of its own, and then has that of its storing.
-    spoken = [message.created_at for message in messages if message.type != "event"]
-    moments = [moment for moment in spoken if moment is not None]
-    if not moments:
+    # Events without a time in the log have the time when they were stored.
+    times = [
+        message.created_at
+        for message in messages
+        if message.type != "event" and message.created_at is not None
+    ]
+    if not times:
         return ""
-    first, last = min(moments), max(moments)
+    first, last = min(times), max(times)
     if first == last:
         return clock(first, None, zone)
-    return f"{clock(first, None, zone)} → {clock(last, first, zone)} ({took(last - first)})"
+    return f"{clock(first, None, zone)} → {clock(last, first, zone)} ({format_duration(last - first)})"

@@ -12,7 +12,7 @@ from typing import BinaryIO, Final, TypeAlias
 import msgspec
 
 from partita.errors import StoreError
-from partita.private_files import told
+from partita.private_files import convert_write_errors
 from partita.store.compress import LEVEL, zstd
 
 KIND: Final = b"partita backup "
@@ -65,7 +65,7 @@ class Writer:
         self._file = file
         self._hash = sha256()
         self._zstd = zstd.ZstdCompressor(LEVEL)
-        with told(path):  # it has the records of a first attempt that was repeated
+        with convert_write_errors(path):  # it has the records of a first attempt that was repeated
             file.seek(0)
             file.truncate()
         self._put(MAGIC)
@@ -79,13 +79,13 @@ class Writer:
     def finish(self) -> None:
         """Write the end of the compressed data, and the hash."""
         self._put(self._zstd.flush(zstd.ZstdCompressor.FLUSH_FRAME))
-        with told(self._path):
+        with convert_write_errors(self._path):
             self._file.write(self._hash.digest())
             self._file.flush()
 
     def _put(self, data: bytes) -> None:
         self._hash.update(data)
-        with told(self._path):
+        with convert_write_errors(self._path):
             self._file.write(data)
 
 

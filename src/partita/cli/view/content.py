@@ -1,4 +1,4 @@
-"""What stands under a title: lines of output, words, JSON values; folded unless all is asked for."""
+"""Rendering of content: lines, prose, JSON values, Markdown and files; folded unless `full` is set."""
 
 from collections.abc import Sequence
 from typing import ClassVar, TypeAlias, assert_never
@@ -31,23 +31,25 @@ from partita.types.parts import (
 from partita.views.text import counted, size_of
 
 from .console import Row
-from .look import LONGEST_LINE, Look
+from .context import LONGEST_LINE, ViewContext
 from .text import clipped, fold, lines_of, one_line, safe
 
 DEEPEST = 3
-"""How many levels of a value are drawn as a tree when not all is asked for."""
+"""How many levels of a value are drawn as a tree without `full`."""
 
 WIDEST_INDENT = 40
-BROKEN = 20_000
-"""How many characters are broken into rows although only some of these are shown: to count the others."""
+WRAPPED = 20_000
+"""How many characters are wrapped to count the hidden rows. The rest is estimated."""
 
 INLINE = 100
-"""How long a value may be to stand on one line."""
+"""The maximum length of a value on one line."""
 
 
-def folded(lines: Sequence[str], look: Look, head: int, tail: int = 0, style: str = "") -> list[Row]:
-    """Lines, or the first and last of them with a word on what is left out."""
-    if look.full:
+def folded(
+    lines: Sequence[str], context: ViewContext, head: int, tail: int = 0, style: str = ""
+) -> list[Row]:
+    """Return all lines, or the first and last with the number of hidden ones between them."""
+    if context.full:
         return [Row(line, style) for line in lines]
     first, hidden, last = fold(lines, head, tail)
     return [
@@ -58,39 +60,39 @@ def folded(lines: Sequence[str], look: Look, head: int, tail: int = 0, style: st
 
 
 class Prose:
-    """Words broken between words, the first rows of them unless all is asked for."""
+    """Text wrapped between words; without `full`, its first rows."""
 
-    def __init__(self, text: str, look: Look, rows: int, style: str = "") -> None:
+    def __init__(self, text: str, context: ViewContext, rows: int, style: str = "") -> None:
         self.text = "\n".join(lines_of(text))
-        self.most = None if look.full else rows
+        self.limit = None if context.full else rows
         self.style = style
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         text = self.text
         rest = ""
-        if self.most is not None:  # no need to break megabytes to show six rows
-            room = max((self.most + 2) * options.max_width, BROKEN)
+        if self.limit is not None:  # the text may have megabytes
+            room = max((self.limit + 2) * options.max_width, WRAPPED)
             text, rest = text[:room], text[room:]
         lines = [line.plain.rstrip() for line in Text(text).wrap(console, options.max_width)]
-        folds = self.most is not None and (len(lines) > self.most + 1 or bool(rest))
+        folds = self.limit is not None and (len(lines) > self.limit + 1 or bool(rest))
         style = console.get_style(self.style)
-        for line in lines[: self.most] if folds else lines:
+        for line in lines[: self.limit] if folds else lines:
             yield Segment(line, style)
             yield Segment.line()
-        if folds and self.most is not None:
-            hidden = len(lines) - self.most + (len(rest) // options.max_width if rest else 0)
+        if folds and self.limit is not None:
+            hidden = len(lines) - self.limit + (len(rest) // options.max_width if rest else 0)
             about = "about " if rest else ""
             yield Segment(f"… {about}{counted(hidden, 'more line')}", console.get_style("dim"))
             yield Segment.line()
 
 
-def tree(value: Json, look: Look, most: int = 14) -> list[Row]:
-    """A JSON value, a member a line, members of members indented."""
+def tree(value: Json, context: ViewContext, limit: int = 14) -> list[Row]:
+    """Return a JSON value as rows, one per member, with nested members indented."""
     rows: list[Row] = []
     waiting: list[tuple[int, str, Json]] = [(0, "", value)]
-    while waiting:  # no recursion: values may nest as deep as they like
+    while waiting:  # not recursive: values may be nested to any depth
         depth, name, item = waiting.pop()
-        if (is_object(item) or is_array(item)) and item and (look.full or depth < DEEPEST or not name):
+        if (is_object(item) or is_array(item)) and item and (context.full or depth < DEEPEST or not name):
             inline = _inline(item) if name else ""
             if inline:
                 rows.append(_row(depth, name, inline))
@@ -99,10 +101,10 @@ def tree(value: Json, look: Look, most: int = 14) -> list[Row]:
                 rows.append(_row(depth, name, ""))
             waiting.extend(reversed([(depth + bool(name), key, inner) for key, inner in _members(item)]))
         else:
-            rows.extend(_leaf(depth, name, item, look))
-    if look.full or len(rows) <= most + 1:
+            rows.extend(_leaf(depth, name, item, context))
+    if context.full or len(rows) <= limit + 1:
         return rows
-    return [*rows[:most], Row(f"… {counted(len(rows) - most, 'more line')}", "dim")]
+    return [*rows[:limit], Row(f"… {counted(len(rows) - limit, 'more line')}", "dim")]
 
 
 def _members(value: Json) -> list[tuple[str, Json]]:
@@ -112,7 +114,7 @@ def _members(value: Json) -> list[tuple[str, Json]]:
 
 
 def _inline(value: Json) -> str:
-    """An array or object of short scalars as one line; nothing when it is more than that."""
+    """Return an array or object of short scalars on one line, or an empty text for any other value."""
     items: list[Json] = list(value.values()) if is_object(value) else value
     if len(items) > INLINE or any(is_object(item) or is_array(item) for item in items):
         return ""
@@ -121,15 +123,15 @@ def _inline(value: Json) -> str:
     return line if len(line) <= INLINE and "\n" not in line else ""
 
 
-def _leaf(depth: int, name: str, value: Json, look: Look) -> list[Row]:
+def _leaf(depth: int, name: str, value: Json, context: ViewContext) -> list[Row]:
     if is_object(value) or is_array(value):
         return [_row(depth, name, compact(value, INLINE))]
     text = _scalar(value)
     if "\n" in text:
         indent = _indent(depth + bool(name))
-        lines = [row._replace(prefix=indent) for row in folded(text.split("\n"), look, head=6, tail=2)]
+        lines = [row._replace(prefix=indent) for row in folded(text.split("\n"), context, head=6, tail=2)]
         return [_row(depth, name, ""), *lines] if name else lines
-    return [_row(depth, name, text if look.full else clipped(text, LONGEST_LINE))]
+    return [_row(depth, name, text if context.full else clipped(text, LONGEST_LINE))]
 
 
 def _row(depth: int, name: str, text: str) -> Row:
@@ -145,7 +147,7 @@ def _scalar(value: Json) -> str:
 
 
 def compact(value: Json, limit: int | None = None) -> str:
-    """A value as JSON on one line."""
+    """Return a value as JSON on one line."""
     try:
         text = dumps(value).decode()
     except DecodeError:
@@ -153,20 +155,20 @@ def compact(value: Json, limit: int | None = None) -> str:
     return one_line(text, limit)
 
 
-# Markdown for a terminal that may have no colours: marks that carry meaning stay, and nothing vanishes.
+# Markdown for terminals that may have no colours: meaningful marks, such as `#` and backquotes, are kept.
 
 LONGEST_MARKDOWN = 200_000
 DEEPEST_MARKDOWN = 30
-"""Beyond this, text is drawn as it is: no one writes such markdown, but someone may send it."""
+"""More deeply nested Markdown is shown as plain text: rendering it could exhaust the stack."""
 
 PARSER = MarkdownIt("commonmark", {"html": False, "maxNesting": DEEPEST_MARKDOWN + 10}).enable(
     ["strikethrough", "table"]
 )
-"""HTML is text here: `<div>` in an answer is something the reader should see."""
+"""HTML is treated as text: `<div>` in a response must stay visible."""
 
 
 def draw_markdown(text: str) -> RenderableType:
-    """Markdown, or the text as it is when it is too much of it."""
+    """Render Markdown. Text that is too long or too deeply nested is returned as plain text."""
     clean = safe(text, tabs=4).strip("\n")
     if len(clean) > LONGEST_MARKDOWN:
         return Text(clean)
@@ -175,7 +177,7 @@ def draw_markdown(text: str) -> RenderableType:
 
 
 class _Heading(Heading):
-    """A heading with its marks, on the left."""
+    """A left-aligned heading with its `#` marks."""
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         text = Text(f"{'#' * int(self.tag[1:])} ", "bold").append_text(self.text)
@@ -184,7 +186,7 @@ class _Heading(Heading):
 
 
 class _Code(CodeBlock):
-    """A block of code between its fences."""
+    """A block of code with its fences."""
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         code = str(self.text).rstrip()
@@ -194,7 +196,7 @@ class _Code(CodeBlock):
 
 
 class _Table(TableElement):
-    """A table in lines that every terminal has."""
+    """A table with ASCII lines."""
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         for drawn in super().__rich_console__(console, options):
@@ -226,10 +228,10 @@ class _Markdown(Markdown):
 
 
 def _plain(tokens: Sequence[Token]) -> list[Token]:
-    """Inline tokens with what colours alone would tell: code keeps its quotes, pictures their addresses."""
+    """Return inline tokens that are readable without colours: code in backquotes, images with their URLs."""
     result: list[Token] = []
     skipped = 0
-    for place, token in enumerate(tokens):
+    for index, token in enumerate(tokens):
         match token.type:
             case "code_inline":
                 token.content = f"`{token.content}`"
@@ -237,7 +239,7 @@ def _plain(tokens: Sequence[Token]) -> list[Token]:
                 name = f"{token.content} " if token.content else ""
                 result.append(Token("text", "", 0, content=f"[image {name}{token.attrs.get('src', '')}]"))
                 continue
-            case "link_open" if _says_its_address(tokens, place):
+            case "link_open" if _is_bare_url(tokens, index):
                 skipped += 1
                 continue
             case "link_close" if skipped:
@@ -249,15 +251,15 @@ def _plain(tokens: Sequence[Token]) -> list[Token]:
     return result
 
 
-def _says_its_address(tokens: Sequence[Token], place: int) -> bool:
-    """Whether the words of a link are where it leads."""
-    words = tokens[place + 1] if place + 1 < len(tokens) else None
-    return words is not None and words.type == "text" and words.content == tokens[place].attrs.get("href")
+def _is_bare_url(tokens: Sequence[Token], index: int) -> bool:
+    """Whether the text of a link is its URL."""
+    text = tokens[index + 1] if index + 1 < len(tokens) else None
+    return text is not None and text.type == "text" and text.content == tokens[index].attrs.get("href")
 
 
-# Pictures, files and other things that a terminal names in one line.
+# Images, files and other parts, which are described in one line.
 
-Thing: TypeAlias = (
+OneLinePart: TypeAlias = (
     ImagePart
     | FilePart
     | ReasoningFilePart
@@ -271,49 +273,47 @@ Thing: TypeAlias = (
 LONGEST_DATA = 300
 
 
-def describe(part: Thing, look: Look) -> Row:
-    """The line that names a thing: what it is, its name, its type, its size."""
+def describe(part: OneLinePart, context: ViewContext) -> Row:
+    """Return a line with the kind, name, media type and size of a part."""
     match part:
         case ImagePart(url=url, media_type=kind, name=name):
-            return _file("image", name, kind, url, look)
+            return _file("image", name, kind, url, context)
         case FilePart(url=url, media_type=kind, filename=name):
-            return _file("file", name, kind, url, look)
+            return _file("file", name, kind, url, context)
         case ReasoningFilePart(url=url, media_type=kind, filename=name):
-            return _file("file of the reasoning", name, kind, url, look)
+            return _file("reasoning file", name, kind, url, context)
         case SourceUrlPart(url=url, title=title):
-            return Row("  ".join(one_line(word) for word in (title, url) if word), "blue", "↗ ")
+            return Row("  ".join(one_line(text) for text in (title, url) if text), "blue", "↗ ")
         case SourceDocumentPart(title=title, filename=name, media_type=kind):
-            return Row(" · ".join(one_line(word) for word in (title, name, kind) if word), "blue", "↗ ")
+            return Row(" · ".join(one_line(text) for text in (title, name, kind) if text), "blue", "↗ ")
         case DataPart(name=name, data=data):
-            said = "" if data is UNSET else compact(data, None if look.full else LONGEST_DATA)
-            return Row(f"{one_line(name, 80)}  {said}".rstrip(), "dim", "◆ ", cut=not look.full)
+            return _data(name, data, "◆ ", context)
         case CustomPart(kind=kind):
             return Row(one_line(kind), "dim", "◇ ")
         case ForeignPart(format=format_, value=value):
-            said = compact(value, None if look.full else LONGEST_DATA)
-            return Row(f"{one_line(format_, 80)}  {said}", "dim", "? ", cut=not look.full)
+            return _data(format_, value, "? ", context)
         case UnknownPart():
-            said = compact(to_json(part), None if look.full else LONGEST_DATA)
-            return Row(f"{one_line(part.type, 80)}  {said}", "dim", "? ", cut=not look.full)
+            return _data(part.type, to_json(part), "? ", context)
         case _:
             assert_never(part)
 
 
-def _file(what: str, name: str | None, kind: str | None, url: str, look: Look) -> Row:
-    size = url_size(url, look)
-    words = [name, kind, None if size is None else size_of(size), None if _is_content(url) else url]
-    return Row(" · ".join(one_line(word) for word in words if word), "cyan", f"▣ {what}  ", "cyan")
+def _data(name: str, value: Json, mark: str, context: ViewContext) -> Row:
+    text = "" if value is UNSET else compact(value, None if context.full else LONGEST_DATA)
+    return Row(f"{one_line(name, 80)}  {text}".rstrip(), "dim", mark, cut=not context.full)
 
 
-def _is_content(url: str) -> bool:
-    """Whether a url holds or names content and would tell the reader nothing."""
-    return url.startswith(("data:", "blob:"))
+def _file(what: str, name: str | None, kind: str | None, url: str, context: ViewContext) -> Row:
+    size = url_size(url, context)
+    shown_url = None if url.startswith(("data:", "blob:")) else url
+    details = [name, kind, None if size is None else size_of(size), shown_url]
+    return Row(" · ".join(one_line(text) for text in details if text), "cyan", f"▣ {what}  ", "cyan")
 
 
-def url_size(url: str, look: Look) -> int | None:
-    """How many bytes a url stands for, if it can be known without asking anyone."""
+def url_size(url: str, context: ViewContext) -> int | None:
+    """Return the number of bytes that a `data:` or `blob:` URL refers to; `None` for other URLs."""
     if url.startswith("blob:"):
-        return look.blobs.size(url)
+        return context.blobs.size(url)
     head, comma, data = url.partition(",")
     if not url.startswith("data:") or not comma:
         return None

@@ -1,4 +1,4 @@
-"""A store with threads of our own, for the commands that read one."""
+"""A store with sample threads, and functions that run a command on it."""
 
 import asyncio
 import os
@@ -13,7 +13,7 @@ from partita.store.connection import open_store
 from partita.store.store import Store
 from partita.types.messages import AssistantMessage, UserMessage
 from partita.types.threads import Thread
-from tests.cli.view_threads import CODING
+from tests.cli.sample_threads import CODING
 from tests.processes import Terminal
 
 CLOCK = "0198a3c2-7d10-7e11-8a00-5b1f00c0ffee"
@@ -22,7 +22,7 @@ OTHER = "77aa0000-0000-4000-8000-000000000000"
 
 
 def fill(path: str, work: Callable[[Store], Awaitable[object]]) -> None:
-    """Do something to a store."""
+    """Open a store and call a function with it."""
 
     async def run() -> None:
         async with open_store(path) as store:
@@ -31,8 +31,8 @@ def fill(path: str, work: Callable[[Store], Awaitable[object]]) -> None:
     asyncio.run(run())
 
 
-async def threads(store: Store) -> None:
-    """Three threads: one with all that may happen and two branches, two plain ones."""
+async def add_threads(store: Store) -> None:
+    """Add three threads: a long one with two branches, a short one, and an empty one."""
     await store.threads.create(
         CLOCK, title="Fix the flaky clock test", agent="claude-code", project="/home/ada/clock"
     )
@@ -50,7 +50,7 @@ async def threads(store: Store) -> None:
     now = datetime.now(UTC)
     for number, thread_id in enumerate((CLOCK, BUILD, OTHER)):
         thread = await store.threads.get(thread_id)
-        assert isinstance(thread, Thread), "made just now"
+        assert isinstance(thread, Thread), "created above"
         await store.threads.save(_at(thread, now - timedelta(hours=3 * (number + 1))))
 
 
@@ -62,13 +62,13 @@ def _at(thread: Thread, moment: datetime) -> Thread:
 
 
 def partita(store: str, *arguments: str, columns: int = 80) -> Result:
-    """Run a command, its output going into a pipe."""
+    """Run a command with its output in a pipe."""
     environment = {"PARTITA_STORE": store, "COLUMNS": str(columns)}
     return CliRunner().invoke(cli, list(arguments), env=environment)
 
 
 def on_terminal(store: str, *arguments: str, columns: int = 80) -> str:
-    """What a command writes to a terminal, through a pager that does not wait."""
+    """Return what a command writes to a terminal, through a pager that does not wait."""
     settings = {"PARTITA_STORE": store, "COLUMNS": str(columns), "TERM": "xterm-256color", "PAGER": "cat"}
     environment = {name: value for name, value in os.environ.items() if name != "NO_COLOR"} | settings
     with Terminal(*arguments, environment=environment, folder=Path.cwd(), columns=columns) as terminal:

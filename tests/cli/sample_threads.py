@@ -1,4 +1,4 @@
-"""Threads of our own to look at: a day of a coding agent, with all that may happen to it."""
+"""The messages of a coding session with every kind of tool call and outcome."""
 
 import base64
 from datetime import UTC, datetime, timedelta
@@ -32,13 +32,13 @@ from partita.types.parts import (
 )
 from partita.types.usage import Usage
 
-BEGAN = datetime(2026, 3, 2, 14, 2, 11, tzinfo=UTC)
+START = datetime(2026, 3, 2, 14, 2, 11, tzinfo=UTC)
 PICTURE = "data:image/png;base64," + base64.b64encode(bytes(3400)).decode()
 
 
 def at(seconds: int) -> datetime:
-    """So many seconds after the beginning."""
-    return BEGAN + timedelta(seconds=seconds)
+    """Return the time a number of seconds after the start."""
+    return START + timedelta(seconds=seconds)
 
 
 def call(
@@ -48,19 +48,21 @@ def call(
     *,
     id: str = "",
     state: ToolState = "output-available",
-    told: Json = None,
+    result: Json = None,
     **fields: object,
 ) -> ToolCallPart:
-    """A call; `told` is what Claude Code keeps about its result."""
-    metadata: JsonObject | None = None if told is None else {"claudeCode": {"toolUseResult": told}}
+    """Return a tool call. `result` is what Claude Code stores as `toolUseResult`."""
+    metadata: JsonObject | None = None if result is None else {"claudeCode": {"toolUseResult": result}}
     return ToolCallPart(
         id=id or f"call-{name}", name=name, state=state, input=input, output=output,
-        tool_metadata=metadata, **fields,  # type: ignore[arg-type] # whatever a call may have
+        tool_metadata=metadata, **fields,  # type: ignore[arg-type] # any other fields of a call
     )  # fmt: skip
 
 
-def says(id: str, parts: list[AssistantPart], seconds: int, *, tokens: tuple[int, int] = (0, 0)) -> Message:
-    """A message of the agent."""
+def assistant_message(
+    id: str, parts: list[AssistantPart], seconds: int, *, tokens: tuple[int, int] = (0, 0)
+) -> Message:
+    """Return a message of the agent."""
     usage = Usage(input_tokens=tokens[0], output_tokens=tokens[1]) if any(tokens) else None
     content = AssistantContent(parts=tuple(parts), usage=usage, metadata={"model": "sonata-2"})
     return AssistantMessage(id=id, content=content, created_at=at(seconds))
@@ -80,7 +82,7 @@ EDIT = call(
     "Edit",
     {"file_path": "/home/ada/clock/src/clock.py", "old_string": "time.time()", "new_string": "self._now()"},
     TextOutput("The file /home/ada/clock/src/clock.py has been updated."),
-    told={
+    result={
         "filePath": "/home/ada/clock/src/clock.py",
         "structuredPatch": [
             {
@@ -148,7 +150,11 @@ AGENT = call(
                         "Grep",
                         {"pattern": "time\\.time", "path": "/home/ada/clock/src"},
                         TextOutput("src/clock.py:11\nsrc/timer.py:7"),
-                        told={"mode": "content", "numFiles": 2, "content": "src/clock.py:11\nsrc/timer.py:7"},
+                        result={
+                            "mode": "content",
+                            "numFiles": 2,
+                            "content": "src/clock.py:11\nsrc/timer.py:7",
+                        },
                     ),
                     INNER_AGENT,
                     TextPart("Two callers: `clock.py` and `timer.py`."),
@@ -214,7 +220,7 @@ CODING: list[Message] = [
         ],
         created_at=at(0),
     ),
-    says(
+    assistant_message(
         "m1",
         [
             StepStartPart(),
@@ -237,7 +243,7 @@ CODING: list[Message] = [
         created_at=at(45),
     ),
     UserMessage(id="u2", content="Push it.", created_at=at(60)),
-    says(
+    assistant_message(
         "m2",
         [
             DENIED,

@@ -1,4 +1,4 @@
-"""Each kind of tool, drawn for what it is."""
+"""Rendering of each kind of tool call."""
 
 from pathlib import Path
 
@@ -18,8 +18,8 @@ from partita.types.parts import (
     TextOutput,
     TextPart,
 )
-from tests.cli.view_drawing import FULL, LOOK, drawn_part
-from tests.cli.view_threads import DENIED, PICTURE, STOPPED, TICKET, TODO, WAITING, call
+from tests.cli.rendering import DEFAULT, FULL, render_part
+from tests.cli.sample_threads import DENIED, PICTURE, STOPPED, TICKET, TODO, WAITING, call
 from tests.tables import each_row
 
 FILE = {
@@ -47,13 +47,13 @@ DRAWINGS: dict[str, tuple[ToolCallPart, str]] = {
     "a plan of Codex": (
         call(
             "update_plan",
-            {"explanation": "In steps", "plan": [{"step": "Look", "status": "completed"}]},
+            {"explanation": "In steps", "plan": [{"step": "ViewContext", "status": "completed"}]},
             None,
             state="input-available",
         ),
         """\
   … to do  In steps  no result  1 of 1 done
-  │ [x] Look
+  │ [x] ViewContext
 """,
     ),
     "a file that was read": (
@@ -61,7 +61,7 @@ DRAWINGS: dict[str, tuple[ToolCallPart, str]] = {
             "Read",
             {"file_path": "/home/ada/clock/a.py", "offset": 8},
             TextOutput("…"),
-            told={"type": "text", "file": FILE},
+            result={"type": "text", "file": FILE},
         ),
         """\
   ✓ read  a.py (lines 8–9 of 90)
@@ -69,7 +69,7 @@ DRAWINGS: dict[str, tuple[ToolCallPart, str]] = {
   │  9  x = 1
 """,
     ),
-    "a picture that was read": (
+    "an image that was read": (
         call("Read", {"file_path": "/p.png"}, ContentOutput((ImagePart(PICTURE, "image/png"),))),
         """\
   ✓ read  /p.png
@@ -77,14 +77,16 @@ DRAWINGS: dict[str, tuple[ToolCallPart, str]] = {
 """,
     ),
     "a search": (
-        call("Grep", {"pattern": "now", "glob": "*.py"}, TextOutput("a.py:1\nb.py:2"), told={"numFiles": 2}),
+        call(
+            "Grep", {"pattern": "now", "glob": "*.py"}, TextOutput("a.py:1\nb.py:2"), result={"numFiles": 2}
+        ),
         """\
   ✓ search  “now” (*.py)  2 found
   │ a.py:1
   │ b.py:2
 """,
     ),
-    "a search for nothing": (
+    "a search without matches": (
         call("Glob", {"pattern": "*.rs"}, TextOutput("No files found")),
         "  ✓ find files  “*.rs”  nothing found\n",
     ),
@@ -93,7 +95,7 @@ DRAWINGS: dict[str, tuple[ToolCallPart, str]] = {
             "WebFetch",
             {"url": "https://a.example/", "prompt": "What is it?"},
             TextOutput("A clock."),
-            told={"code": 200, "bytes": 85_000},
+            result={"code": 200, "bytes": 85_000},
         ),
         """\
   ✓ fetch  https://a.example/  200 · 85 KB
@@ -101,8 +103,10 @@ DRAWINGS: dict[str, tuple[ToolCallPart, str]] = {
   │ A clock.
 """,
     ),
-    "a search of the web": (
-        call("WebSearch", {"query": "clocks"}, TextOutput("…"), told={"query": "clocks", "results": RESULTS}),
+    "a web search": (
+        call(
+            "WebSearch", {"query": "clocks"}, TextOutput("…"), result={"query": "clocks", "results": RESULTS}
+        ),
         """\
   ✓ web search  “clocks”
   │ Clocks
@@ -121,7 +125,7 @@ DRAWINGS: dict[str, tuple[ToolCallPart, str]] = {
                 ]
             },
             TextOutput("…"),
-            told={"answers": {"Which clock?": "Sand"}},
+            result={"answers": {"Which clock?": "Sand"}},
         ),
         """\
   ✓ question
@@ -131,7 +135,7 @@ DRAWINGS: dict[str, tuple[ToolCallPart, str]] = {
   │ → Sand
 """,
     ),
-    "a tool behind MCP": (
+    "an MCP tool": (
         TICKET,
         """\
   ✓ tracker: create_issue
@@ -141,7 +145,7 @@ DRAWINGS: dict[str, tuple[ToolCallPart, str]] = {
   │   url: /7
 """,
     ),
-    "a short input stands in the title": (
+    "a short input is in the title": (
         call("measure", {"what": "lighthouse", "unit": "m"}, TextOutput("41")),
         """\
   ✓ measure  what: "lighthouse", unit: "m"
@@ -169,21 +173,21 @@ DRAWINGS: dict[str, tuple[ToolCallPart, str]] = {
   │ ? mcp  {"a":1}
 """,
     ),
-    "a value where words are expected": (
+    "a value instead of text": (
         call("Read", {"file_path": "/x"}, JsonOutput({"pages": 2})),
         """\
   ✓ read  /x
   │ pages: 2
 """,
     ),
-    "a command that gave a value": (
+    "a command that returned a value": (
         call("bash", {"command": "x"}, JsonOutput({"pid": 7})),
         """\
   ✓ $ x
   │ pid: 7
 """,
     ),
-    "a sub-agent of a tool nobody knows": (
+    "a sub-agent of an unknown tool": (
         call("delegate", {"to": "bob"}, TextOutput("ok"), children=(UserMessage(id="u", content="Go."),)),
         """\
   ✓ agent delegate  to: bob
@@ -191,11 +195,11 @@ DRAWINGS: dict[str, tuple[ToolCallPart, str]] = {
   │ → ok
 """,
     ),
-    "denied, and why": (DENIED, "  ⊘ $ git push --force  denied\n  │ not on a Friday\n"),
-    "stopped": (STOPPED, "  ■ $ pytest --count 1000  interrupted: someone stopped it\n"),
-    "too slow": (
+    "denied with a reason": (DENIED, "  ⊘ $ git push --force  denied\n  │ not on a Friday\n"),
+    "stopped": (STOPPED, "  ■ $ pytest --count 1000  interrupted\n"),
+    "timed out": (
         call("x", {}, InterruptedOutput("timeout", "after 30 s")),
-        "  ■ x  interrupted: it took too long\n  │ after 30 s\n",
+        "  ■ x  interrupted: timeout\n  │ after 30 s\n",
     ),
     "waiting": (
         WAITING,
@@ -207,11 +211,11 @@ DRAWINGS: dict[str, tuple[ToolCallPart, str]] = {
   │ 3 + The clock is fine.
 """,
     ),
-    "failed in words": (
+    "failed with text": (
         call("look", {}, ErrorTextOutput("too dark"), state="output-error"),
         "  ✗ look  failed\n  │ too dark\n",
     ),
-    "failed in JSON": (
+    "failed with JSON": (
         call("look", {}, ErrorJsonOutput({"code": 7}), state="output-error"),
         "  ✗ look  failed\n  │ code: 7\n",
     ),
@@ -219,7 +223,7 @@ DRAWINGS: dict[str, tuple[ToolCallPart, str]] = {
         call("look", {}, TextOutput("ok"), approval=Approval(id="a", approved=True)),
         "  ✓ look  approved by the user\n  │ → ok\n",
     ),
-    "answered with no": (
+    "not approved": (
         call(
             "look",
             {},
@@ -229,33 +233,33 @@ DRAWINGS: dict[str, tuple[ToolCallPart, str]] = {
         ),
         "  ⊘ look  denied\n  │ no\n",
     ),
-    "no reason given": (
+    "denied without a reason": (
         call("look", {}, ExecutionDeniedOutput(), state="output-denied"),
         "  ⊘ look  denied\n",
     ),
-    "half an input": (
+    "an incomplete input": (
         ToolCallPart(id="c", name="look", state="input-streaming", raw_input='{"whe'),
-        '  … look  its input is not whole\n  │ {"whe\n',
+        '  … look  incomplete input\n  │ {"whe\n',
     ),
-    "an output to come": (
+    "a preliminary output": (
         call("look", {}, TextOutput("12 %"), preliminary=True),
-        "  … look  still at work\n  │ → 12 %\n",
+        "  … look  still running\n  │ → 12 %\n",
     ),
 }
 
 
 @each_row(("part", "shown"), DRAWINGS.values(), ids=DRAWINGS)
-def test_drawing(part: ToolCallPart, shown: str) -> None:
-    assert drawn_part(part) == shown
+def test_call_is_rendered(part: ToolCallPart, shown: str) -> None:
+    assert render_part(part) == shown
 
 
-ODD = ["text", 7, None, True, [], [1], {"a": None}]
+UNEXPECTED = ["text", 7, None, True, [], [1], {"a": None}]
 
 
 @each_row("name", ["Bash", "Edit", "Read", "Grep", "TodoWrite", "WebSearch", "AskUserQuestion", "Agent", "x"])
-@each_row("odd", ODD, ids=repr)
-def test_a_tool_whose_input_and_result_are_not_as_they_should_be(name: str, odd: object) -> None:
-    assert drawn_part(call(name, odd, JsonOutput(odd), told=odd), FULL).startswith("  ✓ ")
+@each_row("value", UNEXPECTED, ids=repr)
+def test_unexpected_input_and_result_are_rendered(name: str, value: object) -> None:
+    assert render_part(call(name, value, JsonOutput(value), result=value), FULL).startswith("  ✓ ")
     members = (
         "command",
         "todos",
@@ -267,32 +271,33 @@ def test_a_tool_whose_input_and_result_are_not_as_they_should_be(name: str, odd:
         "structuredPatch",
         "filenames",
     )
-    whole = dict.fromkeys(members, odd)
-    assert drawn_part(call(name, whole, JsonOutput(whole), told=whole)).startswith("  ")
+    members_with_value = dict.fromkeys(members, value)
+    part = call(name, members_with_value, JsonOutput(members_with_value), result=members_with_value)
+    assert render_part(part).startswith("  ")
 
 
-def test_a_value_that_nests_deeply() -> None:
+def test_deeply_nested_value_is_folded_unless_full() -> None:
     value: object = 1
     for _ in range(400):
         value = {"a": [value]}
     part = call("look", {"where": value}, JsonOutput(value))
-    assert drawn_part(part).count("\n") < 30
-    assert drawn_part(part, FULL).count("a:") > 700
+    assert render_part(part).count("\n") < 30
+    assert render_part(part, FULL).count("a:") > 700
 
 
 CASES: dict[str, JsonObject] = loads((Path(__file__).parents[2] / "views" / "tool_calls.json").read_bytes())
 
 
 @each_row("case", CASES.values(), ids=CASES)
-def test_every_call_of_the_table_is_drawn(case: JsonObject) -> None:
+def test_title_of_every_tool_view_is_rendered(case: JsonObject) -> None:
     part = Codec(ToolCallPart).read(case["call"])
-    for look in (LOOK, FULL):
-        first, *_ = drawn_part(part, look, width=200).split("\n")
+    for context in (DEFAULT, FULL):
+        first, *_ = render_part(part, context, width=200).split("\n")
         subject = str(case["view"].get("subject", ""))
         assert case["view"]["title"].lower() in first.lower() or subject in first
 
 
-MORE: dict[str, str] = {
+CASE_DRAWINGS: dict[str, str] = {
     "Codex: a patch of three files": """\
   ✓ edit  3 files
   │ bakery/oven.py  +1 -1
@@ -369,6 +374,6 @@ MORE: dict[str, str] = {
 }
 
 
-@each_row(("name", "shown"), MORE.items(), ids=MORE)
-def test_drawing_of_a_kind(name: str, shown: str) -> None:
-    assert drawn_part(Codec(ToolCallPart).read(CASES[name]["call"])) == shown
+@each_row(("name", "shown"), CASE_DRAWINGS.items(), ids=CASE_DRAWINGS)
+def test_tool_view_is_rendered(name: str, shown: str) -> None:
+    assert render_part(Codec(ToolCallPart).read(CASES[name]["call"])) == shown

@@ -1,4 +1,4 @@
-"""How a thread is to be shown: what every drawing needs to know besides what it draws."""
+"""Options and data that all functions of this package share, and the colours."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -24,53 +24,53 @@ THEME = Theme(
     inherit=True,
 )
 LONGEST_LINE = 400
-"""How many characters of a line are shown when not all is asked for."""
+"""How many characters of a line are shown without `full`."""
 
 LONGEST_PATH = 60
 
 
 class Blobs(Protocol):
-    """Where large values are, by their `blob:` urls. What is gone has no size and no bytes."""
+    """Reads large values by their `blob:` URLs."""
 
     def size(self, url: str) -> int | None:
-        """How many bytes a blob has."""
+        """Return the number of bytes of a blob; `None` if it does not exist."""
 
     def read(self, url: str) -> bytes | None:
-        """The bytes of a blob."""
+        """Return the bytes of a blob; `None` if it does not exist."""
 
 
 class NoBlobs:
-    """A place without blobs."""
+    """A source without blobs."""
 
     def size(self, url: str) -> int | None:
-        """None has a size."""
+        """Return `None`."""
 
     def read(self, url: str) -> bytes | None:
-        """None has bytes."""
+        """Return `None`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Look:
-    """Whether all is shown, who speaks, and where to find what the messages do not hold themselves."""
+class ViewContext:
+    """What to show of a thread, and data that its messages do not contain."""
 
-    full: bool = False
-    internal: bool = False  # also what is hidden otherwise, of sub-agents
+    full: bool = False  # without folding
+    internal: bool = False  # with internal messages of sub-agents
     agent: str | None = None
     project: str | None = None
-    zone: tzinfo | None = None  # of the times shown; without one, that of the machine
+    zone: tzinfo | None = None  # for times; `None` for local time
     blobs: Blobs = field(default_factory=NoBlobs)
-    models: Mapping[str, str] = field(default_factory=dict[str, str])  # by run
-    durations: Mapping[str, timedelta] = field(default_factory=dict[str, timedelta])  # by call
+    models: Mapping[str, str] = field(default_factory=dict[str, str])  # by run id
+    durations: Mapping[str, timedelta] = field(default_factory=dict[str, timedelta])  # by call id
 
     def path(self, path: str, limit: int | None = LONGEST_PATH) -> str:
-        """A path as short as it can be said: inside the project, or from the home folder."""
+        """Return a path relative to the project if it is inside, else with `~` for the home folder."""
         line = one_line(path)
         inside = self.project.rstrip("/") + "/" if self.project else ""
         return short_path(line.removeprefix(inside) if inside and line != inside else line, limit)
 
 
 def short_path(path: str, limit: int | None = LONGEST_PATH) -> str:
-    """A path with `~` for the home folder; of a long one the last folders."""
+    """Return a path with `~` for the home folder. Of a longer path than `limit`, the last folders."""
     home = str(Path.home())
     line = one_line(path)
     line = f"~{line[len(home) :]}" if line == home or line.startswith(home + "/") else line

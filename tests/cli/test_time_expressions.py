@@ -1,4 +1,4 @@
-"""Times as people give them."""
+"""Time expressions of options."""
 
 from datetime import UTC, datetime, timedelta, timezone
 
@@ -23,10 +23,10 @@ MOMENTS = {
 
 
 @each_row(("text", "utc"), MOMENTS.items())
-def test_a_moment(text: str, utc: str) -> None:
+def test_time_expression_is_parsed(text: str, utc: str) -> None:
     assert parse_time_expression(text, NOW) == datetime.fromisoformat(utc).replace(tzinfo=UTC)
 
 
 @each_row("text", ["", "soon", "3", "3y", "-3h", "2026-13-01", "999999w", "0001-01-01T00:00+14:00"])
-def test_what_is_none(text: str) -> None:
+def test_invalid_time_expression_is_none(text: str) -> None:
     assert parse_time_expression(text, NOW) is None
