@@ -1,4 +1,4 @@
-"""The real `ai` packages, asked from Python: what they answer is what ours has to answer."""
+"""The real `ai` packages, called from Python: their results are the expected ones."""
 
 import subprocess
 import tempfile
@@ -51,12 +51,12 @@ class RealPackage:
             pass  # closes the pipes, which ends the process, and waits for it
 
     def ask(self, request: JsonObject) -> JsonObject:
-        """The answer to one request."""
+        """Return the response to one request."""
         return self.ask_many([request])[0]
 
     def ask_many(self, requests: Sequence[JsonObject]) -> list[JsonObject]:
-        """The answers to `requests`, in their order."""
-        # Node answers while we still write: whoever only wrote, and read later, would wait for ever.
+        """Return the responses to `requests`, in their order."""
+        # Node writes while we still write: writing everything before reading would block forever.
         lines = [dumps(request) + b"\n" for request in requests]
         writer = Thread(target=self._write, args=(lines,), daemon=True)
         writer.start()
@@ -73,7 +73,7 @@ class RealPackage:
             self._process.stdin.writelines(lines)
             self._process.stdin.flush()
         except BrokenPipeError:
-            pass  # the process died: the reader finds out and says why
+            pass  # the process has exited: reading raises the error
 
     def _read(self) -> JsonObject:
         assert self._process.stdout is not None

@@ -1,15 +1,15 @@
-"""When a result of ours equals a result of the real package."""
+"""Equality of our results and results of the real package."""
 
 from partita.types.json import Json, JsonObject, is_array, is_object
 
 
 def same(ours: Json, theirs: Json) -> bool:
-    """Equal as JSON: the order of members does not count, numbers by value, `true` is not `1`."""
+    """Return whether values are equal as JSON: members in any order, numbers by value, `true` is not `1`."""
     return bool(canonical(ours) == canonical(theirs))
 
 
 def canonical(value: Json) -> Json:
-    """A value that compares as JSON does."""
+    """Return a value that compares as in JSON."""
     if isinstance(value, bool) or value is None or isinstance(value, str):
         return value
     if isinstance(value, int | float):
@@ -22,7 +22,7 @@ def canonical(value: Json) -> Json:
 
 
 def difference(ours: JsonObject, theirs: JsonObject) -> str:
-    """What differs between two results, or nothing. Of errors: that there is one, and where in a stream."""
+    """Return the difference of two results, if any. Errors are equal if they are at the same position."""
     for key in sorted((ours.keys() | theirs.keys()) - {"id", "error"}):
         if not same(ours.get(key), theirs.get(key)) or (key in ours) != (key in theirs):
             return f"{key}:\n  ours   {ours.get(key)!r}\n  theirs {theirs.get(key)!r}"

@@ -1,4 +1,4 @@
-"""The parts of a real run give the chunks of the same run: scripted models, releases 5, 6 and 7."""
+"""Parts of real runs give the chunks of the same runs: scripted models, releases 5, 6 and 7."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -20,11 +20,11 @@ OPTIONS: Mapping[str, tuple[str, Any]] = {
     "sendStart": ("send_start", True),
     "sendFinish": ("send_finish", True),
 }
-"""Our names of the SDK's options, and the SDK's defaults."""
+"""The SDK's options under our names, with the SDK's defaults."""
 
 
 class Run(NamedTuple):
-    """What a model streams, the tools it has, the options of the stream, and who can run it."""
+    """The response of a model, its tools, the options of the stream, and the releases that support it."""
 
     parts: list[JsonObject]
     tools: Mapping[str, JsonObject | None] = MappingProxyType({})
@@ -54,10 +54,10 @@ def call(
     return {"type": "tool-call", "toolCallId": id, "toolName": name, "input": input, **fields}
 
 
-def written(
+def streamed_call(
     id: str = "call-1", name: str = "weather", input: str = '{"city":"Oslo"}', **fields: Any
 ) -> list[JsonObject]:
-    """A call whose input arrives in two pieces first."""
+    """Return a call whose input arrives in two deltas."""
     start: JsonObject = {"id": id, "toolName": name, **fields}
     return [
         {"type": "tool-input-start", **start},
@@ -79,7 +79,7 @@ def result(value: Any, id: str = "call-1", name: str = "weather", **fields: Any)
     }
 
 
-THEIRS: JsonObject = {"providerExecuted": True}
+PROVIDER_TOOL: JsonObject = {"providerExecuted": True}
 DYNAMIC: JsonObject = {"providerExecuted": True, "dynamic": True}
 SOURCES: list[JsonObject] = [
     {"type": "source", "sourceType": "url", "id": "s1", "url": "https://example.com", "title": "Example"},
@@ -101,7 +101,7 @@ SOURCES: list[JsonObject] = [
         "providerMetadata": METADATA,
     },
 ]
-THINKS = [*block("reasoning", "Hm", "m.", id="r1", providerMetadata=METADATA), *block("text", "Hi"), STOP]
+REASONS = [*block("reasoning", "Hm", "m.", id="r1", providerMetadata=METADATA), *block("text", "Hi"), STOP]
 
 RUNS: dict[str, Run] = {
     "nothing": Run([STOP]),
@@ -142,12 +142,12 @@ RUNS: dict[str, Run] = {
             STOP,
         ]
     ),
-    "reasoning": Run(THINKS),
-    "reasoning that is not sent": Run(THINKS, options={"sendReasoning": False}),
-    "no start": Run(THINKS, options={"sendStart": False}),
-    "no finish": Run(THINKS, options={"sendFinish": False}),
+    "reasoning": Run(REASONS),
+    "reasoning is not sent": Run(REASONS, options={"sendReasoning": False}),
+    "no start": Run(REASONS, options={"sendStart": False}),
+    "no finish": Run(REASONS, options={"sendFinish": False}),
     "sources": Run([*SOURCES, STOP], options={"sendSources": True}),
-    "sources that are not sent": Run([*SOURCES, STOP]),
+    "sources are not sent": Run([*SOURCES, STOP]),
     "files": Run(
         [
             {"type": "file", "mediaType": "image/png", "data": "iVBORw0KGgo="},
@@ -158,7 +158,7 @@ RUNS: dict[str, Run] = {
     "files of the reasoning": Run(
         [{"type": "reasoning-file", "mediaType": "image/png", "data": "iVBORw0KGgo="}, STOP], since=7
     ),
-    "files of the reasoning that are not sent": Run(
+    "files of the reasoning are not sent": Run(
         [{"type": "reasoning-file", "mediaType": "image/png", "data": "iVBORw0KGgo="}, STOP],
         options={"sendReasoning": False},
         since=7,
@@ -167,63 +167,66 @@ RUNS: dict[str, Run] = {
         [{"type": "custom", "kind": "openai.thing", "providerMetadata": METADATA}, STOP], since=7
     ),
     "a tool": Run(
-        [*written(), CALLS, *block("text", "Sunny"), STOP], {"weather": {"output": {"sky": "blue"}}}
+        [*streamed_call(), CALLS, *block("text", "Sunny"), STOP], {"weather": {"output": {"sky": "blue"}}}
     ),
-    "a tool called in one piece": Run([call(), CALLS, STOP], {"weather": {"output": "sunny"}}),
+    "a tool called without deltas": Run([call(), CALLS, STOP], {"weather": {"output": "sunny"}}),
     "a tool with a title and metadata": Run(
-        [*written(), CALLS, STOP],
+        [*streamed_call(), CALLS, STOP],
         {"weather": {"output": 1, "title": "The weather", "metadata": {"server": "met"}}},
     ),
-    "metadata of a call": Run([*written(providerMetadata=METADATA), CALLS, STOP], {"weather": {"output": 1}}),
-    "input that is text": Run([*written(inputEncoding="text"), CALLS, STOP], {"weather": {"output": 1}}),
-    "a tool of the client": Run([*written(), CALLS], {"weather": None}),
-    "a tool that gives null": Run([call(), CALLS, STOP], {"weather": {"output": None}}),
-    "a tool that gives nothing": Run([call(), CALLS, STOP], {"weather": {"yields": []}}),
-    "a tool that tells how far it is": Run(
+    "metadata of a call": Run(
+        [*streamed_call(providerMetadata=METADATA), CALLS, STOP], {"weather": {"output": 1}}
+    ),
+    "a text input": Run([*streamed_call(inputEncoding="text"), CALLS, STOP], {"weather": {"output": 1}}),
+    "a tool of the client": Run([*streamed_call(), CALLS], {"weather": None}),
+    "a tool that returns null": Run([call(), CALLS, STOP], {"weather": {"output": None}}),
+    "a tool that returns nothing": Run([call(), CALLS, STOP], {"weather": {"yields": []}}),
+    "a tool with preliminary outputs": Run(
         [call(), CALLS, STOP], {"weather": {"yields": [1, {"a": 2}, "done"]}}
     ),
-    "a tool that fails": Run([*written(), CALLS, STOP], {"weather": {"error": "no network"}}),
-    "a tool that fails and says why": Run(
-        [*written(), CALLS, STOP], {"weather": {"error": "no network"}}, {"onError": "message"}
+    "a tool that fails": Run([*streamed_call(), CALLS, STOP], {"weather": {"error": "no network"}}),
+    "a tool that fails, with a shown error": Run(
+        [*streamed_call(), CALLS, STOP], {"weather": {"error": "no network"}}, {"onError": "message"}
     ),
     "two tools at once": Run(
-        [*written(), *written("call-2", "clock", "{}"), CALLS, STOP],
+        [*streamed_call(), *streamed_call("call-2", "clock", "{}"), CALLS, STOP],
         {"weather": {"output": 1}, "clock": {"error": "stopped"}},
     ),
-    "input that does not fit": Run(
-        [*written(input="{}"), CALLS, STOP], {"weather": {"output": 1, **WEATHER}}
-    ),
-    "input that does not fit, told": Run(
+    "invalid input": Run([*streamed_call(input="{}"), CALLS, STOP], {"weather": {"output": 1, **WEATHER}}),
+    "invalid input, with a shown error": Run(
         [call(input="{}"), CALLS, STOP],
         {"weather": {"output": 1, "title": "T", "metadata": {"m": 1}, **WEATHER}},
         {"onError": "message"},
     ),
-    "input that is no JSON": Run([*written(input='{"city":'), CALLS, STOP], {"weather": {"output": 1}}),
-    "input of a dynamic tool that does not fit": Run(
-        [*written(input="{}"), CALLS, STOP], {"weather": {"output": 1, "dynamic": True, **WEATHER}}
+    "input that is not JSON": Run(
+        [*streamed_call(input='{"city":'), CALLS, STOP], {"weather": {"output": 1}}
     ),
-    "a tool that nobody has": Run([*written(name="nope"), CALLS, STOP], {"weather": {"output": 1}}),
-    "a tool where there are none": Run([*written(name="nope"), CALLS, STOP]),
-    "bad input, then good": Run(
+    "invalid input of a dynamic tool": Run(
+        [*streamed_call(input="{}"), CALLS, STOP], {"weather": {"output": 1, "dynamic": True, **WEATHER}}
+    ),
+    "an unknown tool": Run([*streamed_call(name="nope"), CALLS, STOP], {"weather": {"output": 1}}),
+    "a call without tools": Run([*streamed_call(name="nope"), CALLS, STOP]),
+    "invalid input, then valid input": Run(
         [call(input="{}"), CALLS, call(), CALLS, STOP], {"weather": {"output": 1, **WEATHER}}
     ),
     "a dynamic tool": Run(
-        [*written(), CALLS, STOP], {"weather": {"output": 1, "dynamic": True, "title": "The weather"}}
+        [*streamed_call(), CALLS, STOP], {"weather": {"output": 1, "dynamic": True, "title": "The weather"}}
     ),
     "a dynamic tool that fails": Run([call(), CALLS, STOP], {"weather": {"error": "no", "dynamic": True}}),
     "a dynamic tool in steps": Run([call(), CALLS, STOP], {"weather": {"yields": [1, 2], "dynamic": True}}),
     "a tool of the provider": Run(
-        [*written(**THEIRS), result({"sky": "blue"}, providerMetadata=METADATA), STOP], {"weather": None}
-    ),
-    "a tool of the provider that fails": Run(
-        [*written(**THEIRS), result({"code": 5, "what": ["a", 1.5, None]}, isError=True), STOP],
+        [*streamed_call(**PROVIDER_TOOL), result({"sky": "blue"}, providerMetadata=METADATA), STOP],
         {"weather": None},
     ),
-    "a tool of the provider that fails in words": Run(
-        [*written(**THEIRS), result("too slow", isError=True), STOP], {"weather": None}
+    "a tool of the provider that fails": Run(
+        [*streamed_call(**PROVIDER_TOOL), result({"code": 5, "what": ["a", 1.5, None]}, isError=True), STOP],
+        {"weather": None},
+    ),
+    "a tool of the provider that fails with a text": Run(
+        [*streamed_call(**PROVIDER_TOOL), result("too slow", isError=True), STOP], {"weather": None}
     ),
     "a dynamic tool of the provider": Run(
-        [*written(name="mcp.search", **DYNAMIC), result([1], name="mcp.search", dynamic=True), STOP]
+        [*streamed_call(name="mcp.search", **DYNAMIC), result([1], name="mcp.search", dynamic=True), STOP]
     ),
     "a dynamic tool of the provider that fails": Run(
         [
@@ -233,38 +236,40 @@ RUNS: dict[str, Run] = {
         ],
         {"weather": {"output": 1}},
     ),
-    "what the provider's tool has so far": Run(
-        [*written(**THEIRS), result(1, preliminary=True), result(2), STOP], {"weather": None}
+    "a preliminary output of a tool of the provider": Run(
+        [*streamed_call(**PROVIDER_TOOL), result(1, preliminary=True), result(2), STOP], {"weather": None}
     ),
-    "an approval": Run([*written(), CALLS], {"weather": {"output": 1, "approval": "user-approval"}}, since=6),
+    "an approval": Run(
+        [*streamed_call(), CALLS], {"weather": {"output": 1, "approval": "user-approval"}}, since=6
+    ),
     "an approval of a dynamic tool": Run(
         [call(), CALLS], {"weather": {"output": 1, "approval": "user-approval", "dynamic": True}}, since=6
     ),
     "approved by the policy": Run(
-        [*written(), CALLS, STOP], {"weather": {"output": 1, "approval": "approved"}}, since=7
+        [*streamed_call(), CALLS, STOP], {"weather": {"output": 1, "approval": "approved"}}, since=7
     ),
     "denied by the policy": Run(
-        [*written(), CALLS, STOP], {"weather": {"output": 1, "approval": "denied"}}, since=7
+        [*streamed_call(), CALLS, STOP], {"weather": {"output": 1, "approval": "denied"}}, since=7
     ),
     "an error": Run([*block("text", "Hi"), {"type": "error", "error": {"message": "overloaded"}}, STOP]),
-    "an error that is told": Run(
+    "an error that is shown": Run(
         [{"type": "error", "error": {"message": "overloaded"}}, STOP], options={"onError": "message"}
     ),
-    "an error in words": Run(
-        [{"type": "error", "error": "overloaded"}, STOP], options={"onError": "message"}
-    ),
+    "a text error": Run([{"type": "error", "error": "overloaded"}, STOP], options={"onError": "message"}),
     "three steps": Run(
         [
-            *[*block("reasoning", "Hm", id="r"), *written(), CALLS],
-            *[*block("text", "Next"), *written("call-2"), CALLS],
+            *[*block("reasoning", "Hm", id="r"), *streamed_call(), CALLS],
+            *[*block("text", "Next"), *streamed_call("call-2"), CALLS],
             *[*block("text", "Done"), STOP],
         ],
         {"weather": {"output": 1}},
     ),
-    "cut off": Run([*block("text", "Hi"), {"type": "finish", "finishReason": "length"}]),
+    "interrupted": Run([*block("text", "Hi"), {"type": "finish", "finishReason": "length"}]),
     "filtered": Run([*block("text", "Hi"), {"type": "finish", "finishReason": "content-filter"}]),
     "aborted": Run([*block("text", "Hello", " world"), STOP], options={"abortAfter": 2}),
-    "aborted in a call": Run([*written(), CALLS, STOP], {"weather": {"output": 1}}, {"abortAfter": 3}),
+    "aborted within a call": Run(
+        [*streamed_call(), CALLS, STOP], {"weather": {"output": 1}}, {"abortAfter": 3}
+    ),
 }
 
 CASES = [(name, version) for name, run in RUNS.items() for version in VERSIONS if version >= run.since]
@@ -296,12 +301,12 @@ def test_parts_of_a_run_give_its_chunks(real: RealPackage, name: str, version: V
     assert decoder.finish() == []
 
 
-# What takes more than one run, or more than a scripted model.
+# Chunks that need more than one run, or more than a scripted model.
 UNREACHED = {5: set[str](), 6: {"tool-output-denied"}, 7: {"steering-message"}}
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-def test_the_runs_reach_every_chunk(real: RealPackage, version: Version) -> None:
+def test_the_runs_cover_every_chunk(real: RealPackage, version: Version) -> None:
     runs = [run for run in RUNS.values() if version >= run.since]
     answers = real.ask_many([request_of(run, version) for run in runs])
     reached = {chunk["type"] for answer in answers for chunk in answer["chunks"]}

@@ -1,6 +1,6 @@
-"""What the README says of its peers, seen in the peers themselves, at the versions that are pinned here.
+"""Statements of the README about other packages, checked with the pinned versions of these packages.
 
-When one of these fails, a peer has become better: the table has to say so.
+A failure means that a package has improved and the table must be updated.
 """
 
 import re
@@ -28,7 +28,7 @@ MESSAGE: dict[str, Any] = {"id": "m1", "role": "assistant", "parts": [REASONING,
 UNKNOWN: dict[str, Any] = {**MESSAGE, "mood": "calm", "parts": [TEXT, {"type": "hologram", "depth": 3}]}
 
 
-def test_ours_comes_back_whole() -> None:
+def test_our_messages_round_trip() -> None:
     ui = get_format("ai-sdk-ui-v7")
     assert ui.load is not None
     assert ui.dump is not None
@@ -40,7 +40,7 @@ def test_ours_comes_back_whole() -> None:
         assert not dumped.losses
 
 
-def test_ours_tells_what_another_format_cannot_hold() -> None:
+def test_we_report_what_another_format_cannot_represent() -> None:
     ui, model = get_format("ai-sdk-ui-v7"), get_format("ai-sdk-model-v7")
     assert ui.load is not None
     assert model.dump is not None
@@ -50,7 +50,7 @@ def test_ours_tells_what_another_format_cannot_hold() -> None:
     assert "weather.example" in told
 
 
-def test_pydantic_ai_drops_parts_in_silence() -> None:
+def test_pydantic_ai_drops_parts_silently() -> None:
     from pydantic_ai.ui.vercel_ai import VercelAIAdapter
     from pydantic_ai.ui.vercel_ai.request_types import UIMessage
 
@@ -61,7 +61,7 @@ def test_pydantic_ai_drops_parts_in_silence() -> None:
         assert lost not in str(back)
 
 
-def test_pydantic_ai_refuses_what_it_does_not_know() -> None:
+def test_pydantic_ai_refuses_unknown_parts() -> None:
     import pydantic
     from pydantic_ai.ui.vercel_ai.request_types import UIMessage
 
@@ -69,7 +69,7 @@ def test_pydantic_ai_refuses_what_it_does_not_know() -> None:
         UIMessage.model_validate({**MESSAGE, "mood": "calm"})
 
 
-def test_langchain_drops_fields_in_silence() -> None:
+def test_langchain_drops_members_silently() -> None:
     from langchain_core.messages.utils import convert_to_messages, convert_to_openai_messages
 
     message = {"role": "assistant", "content": "Rain.", "reasoning_content": "Falling.", "mood": "calm"}
@@ -77,7 +77,7 @@ def test_langchain_drops_fields_in_silence() -> None:
     assert back == {"role": "assistant", "content": "Rain."}
 
 
-def test_the_ai_sdk_drops_parts_in_silence(real: RealPackage) -> None:
+def test_the_ai_sdk_drops_parts_silently(real: RealPackage) -> None:
     answer = real.ask({"op": "model_messages", "version": 7, "messages": [MESSAGE]})
     assert answer["error"] is None
     assert "Rain till noon." in str(answer["result"])
@@ -85,7 +85,7 @@ def test_the_ai_sdk_drops_parts_in_silence(real: RealPackage) -> None:
         assert lost not in str(answer)
 
 
-def test_the_ai_sdk_drops_fields_in_silence(real: RealPackage) -> None:
+def test_the_ai_sdk_drops_members_silently(real: RealPackage) -> None:
     message = {"id": "m1", "role": "assistant", "mood": "calm", "parts": [TEXT]}
     answer = real.ask({"op": "validate", "version": 7, "messages": [message]})
     assert answer["success"]
@@ -93,7 +93,7 @@ def test_the_ai_sdk_drops_fields_in_silence(real: RealPackage) -> None:
 
 
 @each_row("name", ["pydantic-ai-slim", "langchain-core"])
-def test_the_readme_names_the_versions_that_were_looked_at(name: str) -> None:
+def test_the_readme_names_the_tested_versions(name: str) -> None:
     major, minor, *_ = version(name).split(".")
     readme = (ROOT / "README.md").read_text("utf-8")
     assert re.search(rf"{name.removesuffix('-slim')} {major}\.{minor}\b", readme)

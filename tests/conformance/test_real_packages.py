@@ -1,4 +1,4 @@
-"""Generated streams and messages, valid and broken, through our code and through the real `ai`."""
+"""Generated streams and messages, valid and broken, processed by our code and by the real `ai`."""
 
 from typing import get_args
 
@@ -31,24 +31,28 @@ def check(real: RealPackage, op: str, version: Version, case: JsonObject) -> Non
 @pytest.mark.parametrize("version", VERSIONS)
 @pytest.mark.parametrize("valid", [True, False], ids=["valid", "broken"])
 @given(data=st.data())
-def test_streams_fold_alike(real: RealPackage, version: Version, valid: bool, data: st.DataObject) -> None:
+def test_streams_accumulate_alike(
+    real: RealPackage, version: Version, valid: bool, data: st.DataObject
+) -> None:
     chunks = data.draw(strategies.chunk_streams(version, valid=valid))
     check(real, "accumulate", version, {"chunks": chunks, "trace": True})
 
 
 @pytest.mark.parametrize("version", VERSIONS)
 @given(data=st.data())
-def test_continued_messages_fold_alike(real: RealPackage, version: Version, data: st.DataObject) -> None:
+def test_continued_messages_accumulate_alike(
+    real: RealPackage, version: Version, data: st.DataObject
+) -> None:
     message, chunks = data.draw(strategies.continued_streams(version))
     check(real, "accumulate", version, {"message": message, "chunks": chunks, "trace": True})
 
 
 @pytest.mark.parametrize("version", VERSIONS)
 @given(data=st.data())
-def test_clients_refuse_alike(real: RealPackage, version: Version, data: st.DataObject) -> None:
+def test_chunks_are_refused_alike(real: RealPackage, version: Version, data: st.DataObject) -> None:
     chunks = data.draw(strategies.sse_damage(version))
     ours = run("accumulate", {"id": "generated", "chunks": chunks, "mode": "sse"}, version)
-    # A member that an older version does not know may hold anything there; we refuse a bad one in all.
+    # A member that an older version does not know may have any value there; we always refuse invalid ones.
     error: JsonObject | None = ours["error"]
     assume(version == 7 or error is None or error["name"] != "DecodeError")
     check(real, "accumulate", version, {"chunks": chunks, "mode": "sse"})
@@ -62,7 +66,7 @@ def test_messages_convert_alike(real: RealPackage, version: Version, data: st.Da
     if data.draw(st.booleans()):
         options["convertDataPart"] = data.draw(st.sampled_from(["type-as-text", "only-with-id", "as-file"]))
     if data.draw(st.booleans()):
-        # Version 5 does not tell a tool which call its output is of, so "content" would say nothing.
+        # Version 5 does not give a tool the call of its output, so "content" would be ambiguous.
         how = st.sampled_from(["wrap", None] if version == 5 else ["wrap", "content", None])
         options["tools"] = data.draw(st.dictionaries(st.sampled_from(strategies.TOOL_NAMES), how))
     check(real, "model_messages", version, {"messages": messages, "options": options})
@@ -70,7 +74,7 @@ def test_messages_convert_alike(real: RealPackage, version: Version, data: st.Da
 
 @pytest.mark.parametrize("version", VERSIONS)
 @given(data=st.data())
-def test_a_model_is_given_every_repaired_conversation(
+def test_every_repaired_conversation_is_accepted_as_a_prompt(
     real: RealPackage, version: Version, data: st.DataObject
 ) -> None:
     messages = data.draw(
@@ -111,5 +115,5 @@ def test_messages_validate_alike(real: RealPackage, version: Version, data: st.D
 
 @pytest.mark.parametrize("version", VERSIONS)
 @given(text=strategies.json_texts())
-def test_partial_json_reads_alike(real: RealPackage, version: Version, text: str) -> None:
+def test_partial_json_is_read_alike(real: RealPackage, version: Version, text: str) -> None:
     check(real, "partial_json", version, {"text": text})

@@ -1,4 +1,4 @@
-"""What we send a client of a release, that client takes: asked of twelve of them."""
+"""Clients of twelve releases accept what we send to them."""
 
 import json
 import subprocess
@@ -37,7 +37,7 @@ class Clients:
         self._known: dict[tuple[str, bytes], JsonObject] = {}
 
     def receive(self, client: str, bodies: Sequence[bytes]) -> list[JsonObject]:
-        """What a client makes of the bodies of responses; the same body is sent once."""
+        """Return the result of a client for each body; equal bodies are sent once."""
         new = [body for body in dict.fromkeys(bodies) if (client, body) not in self._known]
         if new:
             for body, answer in zip(new, self._ask(client, new, read=False), strict=True):
@@ -45,7 +45,7 @@ class Clients:
         return [self._known[client, body] for body in bodies]
 
     def read(self, client: str, body: bytes) -> JsonObject:
-        """The same of one body, with the message that the client reads."""
+        """Return the result for one body, with the message that the client reads."""
         [answer] = self._ask(client, [body], read=True)
         return answer
 
@@ -67,7 +67,7 @@ def real_clients() -> Iterator[Clients]:
         yield Clients(process)
 
 
-# Every chunk, alone and with each of its optional fields
+# Every chunk, minimal and with each of its optional fields
 
 VALUES: JsonObject = {
     "type": "data-some",
@@ -79,7 +79,7 @@ VALUES: JsonObject = {
     "citations": (),
     "parts": (),
 }
-OURS = (
+OUR_CHUNKS = (
     c.ToolOutputChunk,
     c.NetworkExecutionStart,
     c.NetworkExecutionEnd,
@@ -90,20 +90,20 @@ OURS = (
 
 
 def chunks_of(type_: type[Chunk]) -> Iterator[tuple[str | None, Chunk]]:
-    """The smallest chunk of a type, and one with each optional field, by its name."""
+    """Return the minimal chunk of a type, and one with each optional field, by field name."""
     least: JsonObject = {}
     fields = [field for field in msgspec.structs.fields(type_) if field.name != "extra"]
     for field in fields:
         if field.required or ALWAYS_PRESENT.get(type_) == field.name:
-            least[field.name] = some(field)
+            least[field.name] = value_of(field)
     yield None, type_(**least)
     for field in fields:
         if field.name not in least:
-            yield field.name, type_(**least, **{field.name: some(field)})
+            yield field.name, type_(**least, **{field.name: value_of(field)})
     yield "extra", type_(**least, extra=Extra({"future": 1}))
 
 
-def some(field: msgspec.structs.FieldInfo) -> Any:
+def value_of(field: msgspec.structs.FieldInfo) -> Any:
     if field.name in VALUES:
         return VALUES[field.name]
     return True if bool in (field.type, *get_args(field.type)) else "some"
@@ -112,7 +112,7 @@ def some(field: msgspec.structs.FieldInfo) -> Any:
 TABLE: list[tuple[type[Chunk], str | None, Chunk]] = [
     (type_, field, chunk)
     for type_ in get_args(Chunk)
-    if type_ not in OURS
+    if type_ not in OUR_CHUNKS
     for field, chunk in chunks_of(type_)
 ]
 
@@ -126,7 +126,7 @@ def is_known(target: Target, type_: type[Chunk], field: str | None) -> bool:
 
 
 @pytest.mark.parametrize("client", CLIENTS)
-def test_clients_refuse_what_the_tables_say_they_do_not_know(real_clients: Clients, client: str) -> None:
+def test_clients_refuse_what_the_tables_exclude(real_clients: Clients, client: str) -> None:
     target = Target.parse(client)
     answers = real_clients.receive(client, [SseEncoder().encode(chunk) for _, _, chunk in TABLE])
     for (type_, field, _), answer in zip(TABLE, answers, strict=True):
@@ -134,7 +134,7 @@ def test_clients_refuse_what_the_tables_say_they_do_not_know(real_clients: Clien
 
 
 @pytest.mark.parametrize("client", CLIENTS)
-def test_clients_know_the_reasons_the_table_gives_them(real_clients: Clients, client: str) -> None:
+def test_clients_accept_the_finish_reasons_of_the_table(real_clients: Clients, client: str) -> None:
     target = Target.parse(client)
     fields = target.knows(FIELDS[c.MessageFinish]["finish_reason"])
     answers = real_clients.receive(
@@ -145,7 +145,7 @@ def test_clients_know_the_reasons_the_table_gives_them(real_clients: Clients, cl
 
 
 @pytest.mark.parametrize("client", CLIENTS)
-def test_clients_accept_every_chunk_we_send_them(real_clients: Clients, client: str) -> None:
+def test_clients_accept_every_chunk(real_clients: Clients, client: str) -> None:
     encoder = SseEncoder(client)
     bodies = [encoder.encode(chunk) for _, _, chunk in TABLE]
     assert [answer["error"] for answer in real_clients.receive(client, bodies)] == [None] * len(TABLE)
@@ -164,21 +164,19 @@ any_chunks = canonical.chunks(canonical.ANYTHING) | canonical.chunks(canonical.B
 
 
 @given(client=clients, chunks=st.lists(any_chunks, min_size=5))
-def test_clients_accept_any_chunk_we_send_them(
-    real_clients: Clients, client: str, chunks: list[Chunk]
-) -> None:
+def test_clients_accept_any_chunk(real_clients: Clients, client: str, chunks: list[Chunk]) -> None:
     check_each(real_clients, client, chunks)
 
 
 @given(client=clients, values=st.lists(strategies.forbidden_json(), min_size=5))
-def test_clients_accept_what_is_left_of_forbidden_keys(
+def test_clients_accept_chunks_without_forbidden_keys(
     real_clients: Clients, client: str, values: list[Json]
 ) -> None:
     check_each(real_clients, client, [c.DataChunk("data-x", value) for value in values])
 
 
 @given(client=clients, raw=strategies.chunk_streams(7))
-def test_clients_read_whole_streams(real_clients: Clients, client: str, raw: list[JsonObject]) -> None:
+def test_clients_read_complete_streams(real_clients: Clients, client: str, raw: list[JsonObject]) -> None:
     encoder = SseEncoder(client)
     frames = [encoder.encode(read_chunk(chunk)) for chunk in raw]
     answer = real_clients.read(client, b"".join([*frames, encoder.keep_alive(), encoder.finish()]))

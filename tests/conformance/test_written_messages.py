@@ -1,4 +1,4 @@
-"""Every UI message that we write passes `validateUIMessages` of the real packages."""
+"""Every UI message that we write is valid in the real packages."""
 
 import json
 from typing import Any
@@ -37,20 +37,20 @@ ROWS: dict[str, dict[str, Any]] = {
     "an error whose text is null": row(call(state="output-error", errorText=None)),
     "a result without a value": row(call(state="result")),
     "no state": row(call(result=1)),
-    "a question without an approval": row(call(state="approval-requested")),
-    "an answer without an approval": row(call(state="approval-responded")),
-    "an answer that was not given": row(call(state="approval-responded", approval={"id": "a1"})),
+    "a pending approval without an approval": row(call(state="approval-requested")),
+    "an approval response without an approval": row(call(state="approval-responded")),
+    "an approval response without a decision": row(call(state="approval-responded", approval={"id": "a1"})),
     "a denial without an approval": row(call(state="output-denied")),
     "an error after a denial": row(
         call(state="output-error", errorText="no", approval={"id": "a1", "approved": False})
     ),
     "a result after an open question": row(call(state="result", result=1, approval={"id": "a1"})),
-    "a call that waits": row(call(state="call"), metadata={"pendingToolApprovals": {"c1": ENTRY}}),
+    "a pending call": row(call(state="call"), metadata={"pendingToolApprovals": {"c1": ENTRY}}),
     "a network": row(
         network(text="Done", toolCalls=[{**LISTED, "result": None}, {**LISTED, "toolCallId": "c2"}])
     ),
     "a network with a failed call": row(network(toolCalls=[{**LISTED, "state": "output-error"}])),
-    "metadata that no provider wrote": row(
+    "invalid provider metadata": row(
         {"type": "text", "text": "Hm.", "providerMetadata": {"note": 1, "openai": {"itemId": "i"}}}
     ),
     "nothing": row(),

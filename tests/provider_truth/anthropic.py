@@ -1,4 +1,4 @@
-"""Anthropic's answers: where urls and opaque values stand in the canonical message."""
+"""Anthropic responses: URLs and opaque values of the canonical message."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""Bedrock's answers: where urls and opaque values are in the canonical message."""
+"""Bedrock responses: URLs and opaque values of the canonical message."""
 
 from partita.formats.bedrock.stream import BedrockDecoder
 from partita.types.json import JsonObject

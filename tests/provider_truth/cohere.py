@@ -1,4 +1,4 @@
-"""Cohere's answers: where tool plans, citations and log probabilities are in the canonical message."""
+"""Cohere responses: tool plans, citations and log probabilities of the canonical message."""
 
 from partita.formats.cohere.stream import CohereDecoder
 from partita.types.json import JsonObject, is_object
@@ -11,7 +11,7 @@ def decoder(family: str) -> CohereDecoder:
 
 
 def own(metadata: JsonObject | None) -> JsonObject:
-    """Our namespace in metadata."""
+    """Return our namespace in metadata."""
     space = (metadata or {}).get("cohere")
     return space if is_object(space) else {}
 

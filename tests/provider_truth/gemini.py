@@ -1,4 +1,4 @@
-"""What is particular in answers of Gemini."""
+"""Gemini responses: fields of the truth in the canonical message."""
 
 from collections.abc import Iterator
 
@@ -11,22 +11,22 @@ FETCHED = "URL_RETRIEVAL_STATUS_SUCCESS"
 
 
 def decoder(family: str) -> GeminiDecoder:
-    """A new decoder."""
+    """Return a new decoder."""
     return GeminiDecoder()
 
 
 def special(message: AssistantMessage) -> JsonObject:
-    """The fields of the truth that stand in metadata, and those that have more in them here."""
+    """Return the fields of the truth that are in metadata, and those that have more values here."""
     said: Json = message.content.metadata
     about: JsonObject = said.get("google", {}) if is_object(said) else {}
     signatures = [space for space in spaces(message) if "thoughtSignature" in space]
     return {
         "cited_urls": unique(cited(about)),
         "result_urls": unique(found(about)),
-        "logprobs": 0,  # the truth counts none for this family, though they are kept: `logprobsResult`
+        "logprobs": 0,  # the truth has none for this family, although they are kept: `logprobsResult`
         "opaque": {"signatures": len(signatures), "redacted": 0, "encrypted": 0},
         "tool_calls": [
-            {**call_of(call, worded=False), "id": own_id(call)}
+            {**call_of(call, is_text=False), "id": own_id(call)}
             for call in calls(message)
             if not call.provider_executed
         ],
@@ -40,7 +40,7 @@ def calls(message: AssistantMessage) -> list[ToolCallPart]:
 
 
 def spaces(message: AssistantMessage) -> Iterator[JsonObject]:
-    """Our metadata of every part; of a call, also that of its result."""
+    """Return our metadata of every part; of a call, also that of its result."""
     for part in message.parts:
         held: list[Json] = [getattr(part, "provider_metadata", None)]
         if isinstance(part, ToolCallPart):
@@ -51,7 +51,7 @@ def spaces(message: AssistantMessage) -> Iterator[JsonObject]:
 
 
 def own_id(call: ToolCallPart) -> str | None:
-    """The id that the provider gave a call; older models give none."""
+    """Return the id that the provider sent; older models send none."""
     said: Json = (call.call_provider_metadata or {}).get("google")
     return call.id if is_object(said) and "callId" in said else None
 
@@ -66,7 +66,7 @@ def counts(usage: Json) -> Json:
 
 
 def chunk_urls(about: JsonObject) -> list[str | None]:
-    """The urls of the grounding chunks, by their index."""
+    """Return the URLs of the grounding chunks by index."""
     chunks = about.get("groundingMetadata", {}).get("groundingChunks", [])
     return [next((url for url in map(url_of, chunk.values()) if url), None) for chunk in chunks]
 

@@ -1,4 +1,4 @@
-"""Where Chat Completions keep urls, log probabilities and opaque values in our canonical message."""
+"""Chat Completions: URLs, log probabilities and opaque values of the canonical message."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -12,12 +12,12 @@ from tests.provider_truth.reading import call_of, input_of
 
 
 def decoder(family: str) -> ChatDecoder:
-    """A new decoder; both families are read alike."""
+    """Return a new decoder; both families are read alike."""
     return ChatDecoder()
 
 
 def special(message: AssistantMessage) -> JsonObject:
-    """What only this family knows where to find."""
+    """Return the fields that are specific to this family."""
     parts, rest = message.content.parts, rest_of(message)
     calls = [part for part in parts if isinstance(part, ToolCallPart)]
     return {
@@ -40,18 +40,18 @@ def special(message: AssistantMessage) -> JsonObject:
 
 
 def id_of(call: ToolCallPart) -> Json:
-    """The id that the server gave, where we had to give another."""
+    """Return the id that the server sent, even if it was replaced."""
     return space_of(call.call_provider_metadata).get("id", call.id)
 
 
 def files(message: AssistantMessage) -> list[str]:
-    """Media types. Servers that fill unused fields say `audio` without a sound: the truth counts it."""
+    """Return the media types. The truth counts the empty `audio` of servers that fill unused members."""
     made = [part.media_type for part in message.content.parts if isinstance(part, FilePart)]
     return made + (["audio"] if "audio" in rest_of(message) else [])
 
 
 def logprobs(message: AssistantMessage) -> int:
-    """How many entries the texts, or the answer, have."""
+    """Return the number of entries of the texts or of the response."""
     of_texts = [
         len(space_of(part.provider_metadata).get("logprobs", ()))
         for part in message.content.parts
@@ -62,7 +62,7 @@ def logprobs(message: AssistantMessage) -> int:
 
 
 def opaque(message: AssistantMessage) -> JsonObject:
-    """Signatures and encrypted reasoning."""
+    """Return signatures and encrypted reasoning."""
     spaces = [
         space_of(part.provider_metadata) for part in message.content.parts if isinstance(part, ReasoningPart)
     ]
@@ -73,7 +73,7 @@ def opaque(message: AssistantMessage) -> JsonObject:
 
 
 def result_urls(calls: list[ToolCallPart]) -> Iterator[str]:
-    """The pages that tools of the server found."""
+    """Return the pages found by server tools."""
     for call in calls:
         if isinstance(call.output, JsonOutput):
             found = to_json(call.output.value).get("search_results")
@@ -81,16 +81,16 @@ def result_urls(calls: list[ToolCallPart]) -> Iterator[str]:
 
 
 def urls(results: Json) -> list[str]:
-    """The urls of results that have one."""
+    """Return the URLs of results that have one."""
     return [result["url"] for result in results or () if is_object(result) and result.get("url")]
 
 
 def rest_of(message: AssistantMessage) -> JsonObject:
-    """What else the answer said."""
+    """Return the other metadata of the response."""
     return space_of(message.content.metadata if is_object(message.content.metadata) else None)
 
 
 def space_of(metadata: JsonObject | None) -> JsonObject:
-    """Our namespace in metadata."""
+    """Return our namespace in metadata."""
     space: Any = (metadata or {}).get("openai")
     return space if is_object(space) else {}

@@ -1,4 +1,4 @@
-"""Where the Responses API puts urls, log probabilities and encrypted values in our message."""
+"""Responses API: URLs, log probabilities and encrypted values of the canonical message."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -13,7 +13,7 @@ from partita.types.parts import CustomPart, ReasoningPart, TextPart, UrlCitation
 from tests.provider_truth.reading import input_of
 
 NOT_RUN = frozenset({"mcp_approval_request", "program"})
-"""Calls that are the provider's to run, but have not run: one waits for a yes, one for calls of its own."""
+"""Calls for the provider that did not run: they wait for an approval or for nested calls."""
 
 
 def cited_urls(parts: Iterable[Any]) -> Iterator[str]:
@@ -45,7 +45,7 @@ def special(message: AssistantMessage) -> JsonObject:
 
 
 def own(metadata: JsonObject | None) -> JsonObject:
-    """What the provider's namespace holds."""
+    """Return the namespace of the provider."""
     space = (metadata or {}).get("openai")
     return space if is_object(space) else {}
 
@@ -55,7 +55,7 @@ def unique(urls: Iterator[str]) -> list[str]:
 
 
 def found_urls(call: ToolCallPart) -> Iterator[str]:
-    """The urls that a search found, cited or not."""
+    """Return the URLs that a search found, cited or not."""
     value: Json = getattr(call.output, "value", UNSET)
     output = to_json(value) if value is not UNSET else None
     for name in ("sources", "results"):
@@ -66,7 +66,7 @@ def found_urls(call: ToolCallPart) -> Iterator[str]:
 
 
 def encrypted_items(message: AssistantMessage) -> set[Json]:
-    """The items that hold something only the provider can read."""
+    """Return the items with content that only the provider can read."""
     items: set[Json] = set()
     for part in message.content.parts:
         if isinstance(part, ReasoningPart | CustomPart):

@@ -1,4 +1,4 @@
-"""Recordings of a provider in, what we make of them out, one JSON object a line."""
+"""Print the facts read from recordings of a provider, or their chunks, one JSON object per line."""
 
 import sys
 from collections.abc import Sequence
@@ -10,9 +10,9 @@ from tests.provider_truth.reading import FAMILIES, chunks_of, truth_of
 
 
 def print_recordings(arguments: Sequence[str], *, chunks: bool) -> None:
-    """Print the truths of recordings, or their chunks. The first argument is their family."""
+    """Print the facts or the chunks of recordings. The first argument is their family."""
     if not arguments or arguments[0] not in FAMILIES:
-        sys.exit(f"say which family: one of {', '.join(FAMILIES)}")
+        sys.exit(f"name the family: one of {', '.join(FAMILIES)}")
     family, *files = arguments
     for file in files:
         if chunks:

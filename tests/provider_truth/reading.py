@@ -1,6 +1,6 @@
-"""What a recorded answer of a provider amounts to, read off our canonical message.
+"""Facts about a recorded response of a provider, read from our canonical message.
 
-Each family's module beside this one says where its urls, log probabilities and opaque values stand.
+The module of each family knows where its URLs, log probabilities and opaque values are.
 """
 
 from collections.abc import Mapping
@@ -31,25 +31,25 @@ FAMILIES: Final[Mapping[str, str]] = {
 }
 
 BODIES: Final[Mapping[str, str]] = {"bedrock": "bedrock-converse-response", "cohere": "cohere-response"}
-"""Families whose bodies are read by a format, not by the decoder of their streams."""
+"""Families whose bodies are read by a format instead of the decoder of their streams."""
 
 
 @runtime_checkable
 class BodyDecoder(Decoder, Protocol):
-    """A decoder that reads a whole body as well."""
+    """A decoder that also reads response bodies."""
 
     def read_body(self, body: Json) -> list[Chunk]: ...
 
 
 class Family(Protocol):
-    """What a family's module has."""
+    """The functions of a family's module."""
 
     def decoder(self, family: str) -> Decoder:
-        """A new decoder for that folder."""
+        """Return a new decoder for that folder."""
         ...
 
     def special(self, message: AssistantMessage) -> JsonObject:
-        """`cited_urls`, `result_urls`, `logprobs`, `opaque` of the truth."""
+        """Return `cited_urls`, `result_urls`, `logprobs` and `opaque` of the truth."""
         ...
 
 
@@ -58,7 +58,7 @@ def family_of(name: str) -> Family:
 
 
 def chunks_of(family: str, path: Path) -> tuple[list[Chunk], int]:
-    """The chunks that a recording amounts to, and how many events it has."""
+    """Return the chunks of a recording, and the number of its events."""
     decoder = family_of(family).decoder(family)
     if path.name.endswith(".response.json"):
         assert isinstance(decoder, BodyDecoder)
@@ -73,7 +73,7 @@ def chunks_of(family: str, path: Path) -> tuple[list[Chunk], int]:
 
 
 def _event(line: bytes) -> Json:
-    """An event; one that is no JSON is fed as the text it is."""
+    """Return an event; a line that is not JSON is returned as text."""
     try:
         return loads(line)
     except DecodeError:
@@ -81,7 +81,7 @@ def _event(line: bytes) -> Json:
 
 
 def message_of(family: str, path: Path) -> tuple[AssistantMessage, int]:
-    """The message that a recording amounts to, and how many events it has."""
+    """Return the message of a recording, and the number of its events."""
     if family in BODIES and path.name.endswith(".response.json"):
         load = get_format(BODIES[family]).load
         assert load is not None
@@ -96,9 +96,9 @@ def message_of(family: str, path: Path) -> tuple[AssistantMessage, int]:
 
 
 def truth_of(family: str, path: Path) -> JsonObject:
-    """The fields of `truth.json`, read off the message."""
+    """Return the fields of `truth.json`, read from the message."""
     message, events = message_of(family, path)
-    said = message.content.metadata if is_object(message.content.metadata) else {}
+    metadata = message.content.metadata if is_object(message.content.metadata) else {}
     parts = message.content.parts
     calls = [part for part in parts if isinstance(part, ToolCallPart)]
     reasonings = [part.text for part in parts if isinstance(part, ReasoningPart) and part.text]
@@ -109,7 +109,7 @@ def truth_of(family: str, path: Path) -> JsonObject:
         "reasoning_parts": reasonings,
         "refusal": "".join(part.text for part in texts if is_refusal(part)),
         "tool_calls": [
-            call_of(call, worded=_is_worded(family, path, call))
+            call_of(call, is_text=_is_text_input(family, path, call))
             for call in calls
             if not call.provider_executed
         ],
@@ -118,11 +118,11 @@ def truth_of(family: str, path: Path) -> JsonObject:
             for call in calls
             if call.provider_executed
         ],
-        "finish": {"raw": said.get("rawFinishReason"), "unified": said.get("finishReason")},
-        "usage": usage_of(said.get("usage")),
+        "finish": {"raw": metadata.get("rawFinishReason"), "unified": metadata.get("finishReason")},
+        "usage": usage_of(metadata.get("usage")),
         "files": [part.media_type for part in parts if isinstance(part, FilePart | ReasoningFilePart)],
-        "errors": said.get("errors", []),
-        "complete": said.get("complete", True),
+        "errors": metadata.get("errors", []),
+        "complete": metadata.get("complete", True),
         **family_of(family).special(message),
     }
     if events:
@@ -131,28 +131,28 @@ def truth_of(family: str, path: Path) -> JsonObject:
 
 
 def is_refusal(part: TextPart) -> bool:
-    """Whether a text is the model's refusal: its provider's metadata says `refusal: true`."""
+    """Return whether a text is a refusal of the model: its provider metadata have `refusal: true`."""
     spaces: Any = (part.provider_metadata or {}).values()
     return any(is_object(space) and space.get("refusal") is True for space in spaces)
 
 
-def _is_worded(family: str, path: Path, call: ToolCallPart) -> bool:
-    """Whether the provider writes the input of a call as text; otherwise it is a value from the start."""
+def _is_text_input(family: str, path: Path, call: ToolCallPart) -> bool:
+    """Return whether the provider sends the input of a call as text, not as a value."""
     if family == "gemini" or call.name in ("tool_search", "apply_patch", "local_shell"):
         return False
     return family not in ("anthropic", "bedrock") or not path.name.endswith(".response.json")
 
 
-def call_of(call: ToolCallPart, *, worded: bool = True) -> JsonObject:
+def call_of(call: ToolCallPart, *, is_text: bool = True) -> JsonObject:
     spaces: Any = (call.call_provider_metadata or {}).values()
     kept = [space["rawInput"] for space in spaces if is_object(space) and "rawInput" in space]
     value = input_of(call)
-    raw = kept[0] if kept else value if isinstance(value, str) else dumps(value).decode() if worded else None
+    raw = kept[0] if kept else value if isinstance(value, str) else dumps(value).decode() if is_text else None
     return {"id": call.id, "name": call.name, "input": value, "raw": raw}
 
 
 def input_of(call: ToolCallPart) -> Json:
-    """The input of a call, or the words so far of one that was cut."""
+    """Return the input of a call, or the raw input of an interrupted one."""
     value = call.raw_input if call.state in ("input-streaming", "output-error") else call.input
     value = call.input if value is UNSET else value
     return None if value is UNSET else to_json(value)

@@ -1,4 +1,4 @@
-"""What each chunk does to the message so far."""
+"""The effect of each chunk on the message."""
 
 import pytest
 from hypothesis import given
@@ -74,29 +74,29 @@ A = {"p": {"a": 1}}
 B = {"p": {"b": 2}}
 
 CASES: dict[str, tuple[list[Chunk], list[AssistantPart]]] = {
-    "nothing yet": ([], []),
-    "pieces are joined": (
+    "no chunks": ([], []),
+    "deltas are joined": (
         [TextStart("a"), TextDelta("a", "Hel"), TextDelta("a", "lo"), TextEnd("a")],
         [TextPart("Hello", "done")],
     ),
-    "an open text says so": ([TextStart("a"), TextDelta("a", "Hel")], [TextPart("Hel", "streaming")]),
-    "texts keep the order they opened in": (
+    "an open text is streaming": ([TextStart("a"), TextDelta("a", "Hel")], [TextPart("Hel", "streaming")]),
+    "texts keep the order of their starts": (
         [TextStart("a"), TextStart("b"), TextDelta("b", "2"), TextDelta("a", "1")],
         [TextPart("1", "streaming"), TextPart("2", "streaming")],
     ),
-    "an id opened twice leaves the first text open for good": (
+    "a reused id leaves the first text open": (
         [TextStart("a"), TextDelta("a", "A"), TextStart("a"), TextDelta("a", "B"), TextEnd("a")],
         [TextPart("A", "streaming"), TextPart("B", "done")],
     ),
-    "a split surrogate pair heals": (
+    "a split surrogate pair is joined": (
         [TextStart("a"), TextDelta("a", "ok \ud83d"), TextDelta("a", "\ude00!")],
         [TextPart("ok 😀!", "streaming")],
     ),
-    "provider metadata of a later chunk replaces": (
+    "later provider metadata replaces earlier ones": (
         [ReasoningStart("r"), ReasoningDelta("r", "x", A), ReasoningEnd("r", B)],
         [ReasoningPart("x", "r", "done", provider_metadata=B)],
     ),
-    "an open text goes on after its step": (
+    "an open text continues after its step": (
         [StepStart(), TextStart("a"), TextDelta("a", "A"), StepFinish(), StepStart(), TextDelta("a", "B")],
         [StepStartPart(), TextPart("AB", "streaming"), StepStartPart()],
     ),
@@ -104,11 +104,11 @@ CASES: dict[str, tuple[list[Chunk], list[AssistantPart]]] = {
         [TextStart("a"), MessageAbort(), TextDelta("a", "more")],
         [TextPart("more", "streaming")],
     ),
-    "a reset forgets the current step alone": (
+    "a reset removes only the current step": (
         [StepStart(), TextStart("a"), StepStart(), TextStart("b"), DataChunk("data-q", 1), StepReset()],
         [StepStartPart(), TextPart("", "streaming"), StepStartPart()],
     ),
-    "partial input is what its text amounts to": (
+    "partial input is parsed": (
         [ToolInputStart("c", "w"), ToolInputDelta("c", '{"ci'), ToolInputDelta("c", 'ty":"S')],
         [ToolCallPart("c", "w", "input-streaming", {"city": "S"}, '{"city":"S')],
     ),
@@ -116,7 +116,7 @@ CASES: dict[str, tuple[list[Chunk], list[AssistantPart]]] = {
         [ToolInputAvailable("c", "w", {"city": "SF"}), ToolOutputAvailable("c", 1, preliminary=True)],
         [ToolCallPart("c", "w", "output-available", {"city": "SF"}, output=JsonOutput(1), preliminary=True)],
     ),
-    "a final output is preliminary no more": (
+    "a final output is not preliminary": (
         [
             ToolInputAvailable("c", "w", {}),
             ToolOutputAvailable("c", 1, preliminary=True),
@@ -124,7 +124,7 @@ CASES: dict[str, tuple[list[Chunk], list[AssistantPart]]] = {
         ],
         [ToolCallPart("c", "w", "output-available", {}, output=TextOutput("two"))],
     ),
-    "a call id used again in a later step is another call": (
+    "a reused call id in a later step is another call": (
         [StepStart(), ToolInputAvailable("c", "w", 1), StepStart(), ToolInputAvailable("c", "w", 2)],
         [
             StepStartPart(),
@@ -133,11 +133,11 @@ CASES: dict[str, tuple[list[Chunk], list[AssistantPart]]] = {
             ToolCallPart("c", "w", "input-available", 2),
         ],
     ),
-    "an output finds the newest call of an earlier step": (
+    "an output belongs to the newest call of an earlier step": (
         [ToolInputAvailable("c", "w", 1), StepStart(), ToolOutputAvailable("c", None)],
         [ToolCallPart("c", "w", "output-available", 1, output=JsonOutput(None)), StepStartPart()],
     ),
-    "static and dynamic calls of one id stand apart": (
+    "static and dynamic calls with the same id are separate": (
         [ToolInputStart("c", "w"), ToolInputAvailable("c", "w", 1, dynamic=True)],
         [
             ToolCallPart("c", "w", "input-streaming"),
@@ -152,7 +152,7 @@ CASES: dict[str, tuple[list[Chunk], list[AssistantPart]]] = {
         [ToolInputError("c", "w", "no", "{bad")],
         [ToolCallPart("c", "w", "output-error", "{bad", output=ErrorTextOutput("no"))],
     ),
-    "an approval is asked, answered and acted on": (
+    "an approval is requested, granted and executed": (
         [
             ToolInputAvailable("c", "w", 1),
             ToolApprovalRequest("ap", "c", reason="risky"),
@@ -176,7 +176,7 @@ CASES: dict[str, tuple[list[Chunk], list[AssistantPart]]] = {
         ],
         [DataPart("w", {"b": 2}, "d"), DataPart("w", 1), DataPart("w", 2), DataPart("z", 3, "d")],
     ),
-    "data keeps what it came with": (
+    "data keep their metadata": (
         [DataChunk("data-w", 1, transient=False, extra=Extra({"name": "x"}))],
         [DataPart("w", 1, extra=Extra({"foreign:name": "x", "transient": False}))],
     ),
@@ -192,12 +192,12 @@ REFUSED: dict[str, tuple[list[Chunk], str]] = {
     "a delta without a start": ([TextDelta("a", "x")], "text-delta"),
     "an end without a start": ([ReasoningEnd("r")], "reasoning-end"),
     "a delta after the end": ([TextStart("a"), TextEnd("a"), TextDelta("a", "x")], "text-delta"),
-    "input that was never opened": ([ToolInputDelta("c", "{")], "tool-input-delta"),
+    "an input delta without a start": ([ToolInputDelta("c", "{")], "tool-input-delta"),
     "an output without a call": ([ToolOutputAvailable("c", 1)], "tool-invocation"),
     "an error without a call": ([ToolOutputError("c", "x")], "tool-invocation"),
-    "an answer nobody asked for": ([ToolApprovalResponse("ap", True)], "tool-approval-response"),
-    "a network that never began": ([NetworkExecutionEnd()], "network-execution-end"),
-    "a sub-agent of no call": ([ChildChunk(("c",), StepStart())], "child"),
+    "an approval response without a request": ([ToolApprovalResponse("ap", True)], "tool-approval-response"),
+    "a network finish without a start": ([NetworkExecutionEnd()], "network-execution-end"),
+    "a sub-agent without a call": ([ChildChunk(("c",), StepStart())], "child"),
     "metadata merged into a string": ([MessageMetadata("a"), MessageMetadata({"b": 1})], ""),
 }
 
@@ -217,7 +217,7 @@ def test_a_refused_chunk_changes_nothing(chunks: list[Chunk], chunk_type: str) -
 
 
 @each_row(("chunks", "chunk_type"), REFUSED.values(), ids=REFUSED)
-def test_a_lenient_accumulator_passes_over_and_tells(chunks: list[Chunk], chunk_type: str) -> None:
+def test_a_lenient_accumulator_skips_and_reports_invalid_chunks(chunks: list[Chunk], chunk_type: str) -> None:
     accumulator = Accumulator(lenient=True)
     for chunk in [*chunks, TextStart("z")]:
         accumulator.feed(chunk)
@@ -225,7 +225,7 @@ def test_a_lenient_accumulator_passes_over_and_tells(chunks: list[Chunk], chunk_
     assert [diagnostic.chunk for diagnostic in accumulator.diagnostics] == [len(chunks) - 1]
 
 
-def test_an_unknown_chunk_is_passed_over_and_told() -> None:
+def test_an_unknown_chunk_is_skipped_and_reported() -> None:
     accumulator = Accumulator()
     assert not accumulator.feed(UnknownChunk(Extra({"type": "zap"})))
     assert "zap" in accumulator.diagnostics[0].what
@@ -241,11 +241,11 @@ MERGES: dict[str, tuple[list[object], object]] = {
         ],
         {"a": None, "n": {"x": 1, "y": [3], "z": 2}, "k": {}},
     ),
-    "the first value is taken as it is": (["text"], "text"),
-    "an array becomes an object by its indices": ([[1, 2], {"b": 3}], {"0": 1, "1": 2, "b": 3}),
+    "the first value is used unchanged": (["text"], "text"),
+    "an array becomes an object with its indices as keys": ([[1, 2], {"b": 3}], {"0": 1, "1": 2, "b": 3}),
     "unsafe keys are skipped": ([{"a": 1}, {"constructor": 1, "__proto__": 2, "b": 2}], {"a": 1, "b": 2}),
-    "a string merged in adds its halves": ([{}, "a😀"], {"0": "a", "1": "\ud83d", "2": "\ude00"}),
-    "a number merged in adds nothing": ([{"a": 1}, 5], {"a": 1}),
+    "a merged string adds its code units": ([{}, "a😀"], {"0": "a", "1": "\ud83d", "2": "\ude00"}),
+    "a merged number adds nothing": ([{"a": 1}, 5], {"a": 1}),
 }
 
 
@@ -254,7 +254,7 @@ def test_metadata_merges(values: list[object], merged: object) -> None:
     assert accumulate([MessageMetadata(value) for value in values]).content.metadata == merged
 
 
-def test_errors_and_the_finish_reason_stand_beside_the_message() -> None:
+def test_errors_and_the_finish_reason_are_attributes_of_the_accumulator() -> None:
     accumulator = Accumulator(id="m")
     for chunk in (ErrorChunk("one"), ErrorChunk("two"), MessageFinish("stop", {"n": 1})):
         accumulator.feed(chunk)
@@ -271,7 +271,7 @@ def test_a_start_with_another_id_begins_another_message() -> None:
     assert (accumulator.snapshot().id, accumulator.snapshot().thread_id) == ("m1", "t")
 
 
-def test_a_continued_message_keeps_what_stands_around_it() -> None:
+def test_a_continued_message_keeps_its_other_members() -> None:
     part = ToolCallPart("c", "w", "input-available", 1)
     message = AssistantMessage(id="m0", content=[part], thread_id="t", seq=7)
     accumulator = Accumulator(message)
@@ -285,7 +285,7 @@ def test_a_continued_message_keeps_what_stands_around_it() -> None:
     )
 
 
-def test_the_message_says_when_it_has_changed() -> None:
+def test_feed_returns_whether_the_message_changed() -> None:
     accumulator = Accumulator()
     seen = [
         accumulator.feed(chunk)
@@ -302,7 +302,7 @@ def test_the_message_says_when_it_has_changed() -> None:
     assert seen == [False, False, True, True, False, False, True]
 
 
-def test_a_network_execution_is_noted() -> None:
+def test_a_network_execution_is_added() -> None:
     message = accumulate(
         [
             NetworkExecutionStart("agent", "writer", "it writes", {"prompt": "go"}, 1),
@@ -318,14 +318,14 @@ TYPED: dict[str, tuple[ToolOutput, str]] = {
     "JSON that is a string": (JsonOutput("ok"), "output-available"),
     "content": (ContentOutput((TextPart("ok"),)), "output-available"),
     "an error": (ErrorTextOutput("no"), "output-error"),
-    "an error with structure": (ErrorJsonOutput({"code": 1}), "output-error"),
+    "a JSON error": (ErrorJsonOutput({"code": 1}), "output-error"),
     "an interruption": (InterruptedOutput("aborted", "stopped"), "output-error"),
-    "a refusal": (ExecutionDeniedOutput("not today"), "output-denied"),
+    "a denial": (ExecutionDeniedOutput("not today"), "output-denied"),
 }
 
 
 @each_row(("output", "state"), TYPED.values(), ids=TYPED)
-def test_a_typed_output_says_how_the_call_ended(output: ToolOutput, state: str) -> None:
+def test_a_typed_output_sets_the_state_of_its_call(output: ToolOutput, state: str) -> None:
     chunks: list[Chunk] = [
         ToolInputAvailable("c", "t", {}),
         ToolOutputChunk("c", output, tool_metadata={"a": 1}),
@@ -335,7 +335,7 @@ def test_a_typed_output_says_how_the_call_ended(output: ToolOutput, state: str) 
     assert (call.output, call.state, call.tool_metadata) == (output, state, {"a": 1})
 
 
-def test_sub_agents_hang_under_their_call_to_any_depth() -> None:
+def test_sub_agents_are_nested_under_their_calls_at_any_depth() -> None:
     message = accumulate(
         [
             ToolInputAvailable("outer", "task", {}),
@@ -367,7 +367,7 @@ def test_a_refused_chunk_of_a_sub_agent_leaves_no_empty_message() -> None:
     assert call.children == ()
 
 
-def test_finish_closes_what_is_open() -> None:
+def test_finish_closes_open_texts() -> None:
     accumulator = Accumulator()
     for chunk in (TextStart("a"), ReasoningStart("r"), ToolInputAvailable("c", "w", 1)):
         accumulator.feed(chunk)
@@ -399,7 +399,7 @@ def read(chunks: list[JsonObject]) -> list[Chunk]:
 
 @pytest.mark.parametrize("version", VERSIONS)
 @given(data=st.data())
-def test_any_soup_gives_a_message_or_a_stream_error(version: Version, data: st.DataObject) -> None:
+def test_any_chunks_give_a_message_or_a_stream_error(version: Version, data: st.DataObject) -> None:
     chunks = read(data.draw(strategies.chunk_streams(version, valid=False)))
     try:
         message = accumulate(data.draw(st.permutations(chunks)), version=version)
@@ -410,7 +410,7 @@ def test_any_soup_gives_a_message_or_a_stream_error(version: Version, data: st.D
 
 @pytest.mark.parametrize("version", VERSIONS)
 @given(data=st.data())
-def test_stopping_and_resuming_halfway_gives_the_same_end(version: Version, data: st.DataObject) -> None:
+def test_saving_and_resuming_gives_the_same_message(version: Version, data: st.DataObject) -> None:
     chunks = read(data.draw(strategies.chunk_streams(version, valid=data.draw(st.booleans()))))
     chunks = [chunk for chunk in chunks if not isinstance(chunk, UnknownChunk)]
     cut = data.draw(st.integers(0, len(chunks)))
@@ -428,7 +428,7 @@ def test_stopping_and_resuming_halfway_gives_the_same_end(version: Version, data
 
 
 @given(chunks=strategies.chunk_streams(7))
-def test_looking_changes_nothing(chunks: list[JsonObject]) -> None:
+def test_snapshots_do_not_change_the_message(chunks: list[JsonObject]) -> None:
     watched, unwatched = Accumulator(), Accumulator()
     for chunk in read(chunks):
         watched.feed(chunk)
@@ -438,7 +438,7 @@ def test_looking_changes_nothing(chunks: list[JsonObject]) -> None:
 
 
 @given(chunks=strategies.chunk_streams(7))
-def test_a_sub_agents_stream_folds_as_it_would_alone(chunks: list[JsonObject]) -> None:
+def test_a_nested_stream_accumulates_like_a_separate_one(chunks: list[JsonObject]) -> None:
     stream = [chunk for chunk in read(chunks) if not isinstance(chunk, MessageStart)]
     alone = accumulate([MessageStart("x", {}), *stream])
     nested = accumulate(

@@ -1,4 +1,4 @@
-"""Bytes become chunks, however they are cut."""
+"""Bytes become chunks, wherever they are split."""
 
 import pytest
 from hypothesis import given
@@ -16,23 +16,23 @@ from tests.tables import each_row
 GOOD = frame(b'{"type":"text-start","id":"t"}')
 
 
-def read(pieces: list[bytes]) -> list[Chunk]:
+def read(fragments: list[bytes]) -> list[Chunk]:
     reader = ChunkReader()
-    return [*(chunk for piece in pieces for chunk in reader.feed(piece)), *reader.finish()]
+    return [*(chunk for piece in fragments for chunk in reader.feed(piece)), *reader.finish()]
 
 
 @given(stream=strategies.chunk_streams(7), data=st.data())
-def test_any_cut_of_the_bytes_gives_the_same_chunks(stream: list[JsonObject], data: st.DataObject) -> None:
+def test_any_split_of_the_bytes_gives_the_same_chunks(stream: list[JsonObject], data: st.DataObject) -> None:
     chunks = [read_chunk(chunk) for chunk in stream]
     encoder = SseEncoder()
     body = b"".join(encoder.encode(chunk) for chunk in chunks) + encoder.finish()
     cuts = sorted(data.draw(st.lists(st.integers(0, len(body)), max_size=6)))
-    pieces = [body[a:b] for a, b in zip([0, *cuts], [*cuts, len(body)], strict=True)]
-    assert read(pieces) == chunks
+    fragments = [body[a:b] for a, b in zip([0, *cuts], [*cuts, len(body)], strict=True)]
+    assert read(fragments) == chunks
     assert read([body]) == chunks
 
 
-def test_a_stream_says_that_it_is_done_and_what_it_left_unfinished() -> None:
+def test_a_finished_stream_is_marked_and_keeps_its_incomplete_event() -> None:
     reader = ChunkReader()
     reader.feed(GOOD + b"data: [DONE]\n\n" + b'data: {"type":')
     reader.finish()
@@ -43,9 +43,9 @@ def test_a_stream_says_that_it_is_done_and_what_it_left_unfinished() -> None:
 BAD: dict[str, tuple[bytes, type[PartitaError]]] = {
     "truncated JSON": (b'data: {"type":\n\n', DecodeError),
     "a wrong type": (frame(b'{"type":"text-delta","id":"t","delta":5}'), DecodeError),
-    "no object": (frame(b"5"), DecodeError),
-    "a key that reaches a prototype": (frame(b'{"type":"data-x","data":{"__proto__":{}}}'), DecodeError),
-    "the same, spelt with escapes": (
+    "not an object": (frame(b"5"), DecodeError),
+    "a prototype key": (frame(b'{"type":"data-x","data":{"__proto__":{}}}'), DecodeError),
+    "an escaped prototype key": (
         frame(b'{"type":"data-x","data":{"\\u005f_proto__":{}}}'),
         DecodeError,
     ),
@@ -54,7 +54,7 @@ BAD: dict[str, tuple[bytes, type[PartitaError]]] = {
 
 
 @each_row(("event", "error"), BAD.values(), ids=BAD)
-def test_what_came_before_an_error_is_handed_out_first(event: bytes, error: type[PartitaError]) -> None:
+def test_chunks_before_an_error_are_returned_first(event: bytes, error: type[PartitaError]) -> None:
     reader = ChunkReader()
     assert reader.feed(GOOD + event + GOOD) == [TextStart("t")]
     with pytest.raises(error) as raised:
@@ -66,7 +66,7 @@ def test_what_came_before_an_error_is_handed_out_first(event: bytes, error: type
         reader.finish()
 
 
-def test_the_word_constructor_alone_is_no_harm() -> None:
+def test_the_key_constructor_alone_is_accepted() -> None:
     delta = frame(b'{"type":"text-delta","id":"t","delta":"a constructor"}')
     assert read([delta]) == [TextDelta("t", "a constructor")]
 

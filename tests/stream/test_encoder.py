@@ -1,4 +1,4 @@
-"""A stream as bytes: whole events, no nulls, in the words of its client."""
+"""Chunks as bytes: complete events, no nulls, only what the client version knows."""
 
 import json
 from collections.abc import Iterable
@@ -27,8 +27,8 @@ from tests.tables import each_row
 MAJORS = (5, 6, 7)
 
 
-def sent(target: str | int | Target | None, chunks: Iterable[Chunk]) -> list[Json]:
-    """What a client of `target` is sent for a stream, as it parses it."""
+def received(target: str | int | Target | None, chunks: Iterable[Chunk]) -> list[Json]:
+    """Return the payloads that a client of `target` parses from a stream."""
     encoder = SseEncoder(target)
     decoder = SseDecoder()
     payloads = [payload for chunk in chunks for payload in decoder.feed(encoder.encode(chunk))]
@@ -45,23 +45,23 @@ BYTES: dict[str, tuple[Chunk, bytes]] = {
         c.TextDelta("t", "a\n\nb\r"),
         b'{"type":"text-delta","id":"t","delta":"a\\n\\nb\\r"}',
     ),
-    "half of a surrogate pair is escaped": (
+    "a lone surrogate is escaped": (
         c.TextDelta("t", "\ud83d"),
         b'{"type":"text-delta","id":"t","delta":"\\ud83d"}',
     ),
-    "no NaN": (
+    "NaN becomes null": (
         c.DataChunk("data-w", [float("nan"), float("-inf"), {"a": float("inf")}]),
         b'{"type":"data-w","data":[null,null,{"a":null}]}',
     ),
-    "neither beside half a pair": (
+    "NaN next to a lone surrogate becomes null": (
         c.DataChunk("data-w", [float("nan"), "\ud83d"]),
         b'{"type":"data-w","data":[null,"\\ud83d"]}',
     ),
-    "what is absent is left out": (
+    "absent members are omitted": (
         c.ToolInputStart("c", "w"),
         b'{"type":"tool-input-start","toolCallId":"c","toolName":"w"}',
     ),
-    "an output that is missing": (
+    "a missing output": (
         c.ToolOutputAvailable("c"),
         b'{"type":"tool-output-available","toolCallId":"c","output":null}',
     ),
@@ -69,7 +69,7 @@ BYTES: dict[str, tuple[Chunk, bytes]] = {
         c.StepStart(extra=Extra({"x": None})),
         b'{"type":"start-step","x":null}',
     ),
-    "words about prototypes": (
+    "a text about prototypes": (
         c.TextDelta("t", '{"__proto__":1}'),
         b'{"type":"text-delta","id":"t","delta":"{\\"__proto__\\":1}"}',
     ),
@@ -77,12 +77,12 @@ BYTES: dict[str, tuple[Chunk, bytes]] = {
 
 
 @each_row(("chunk", "payload"), BYTES.values(), ids=BYTES)
-def test_bytes_of_a_chunk(chunk: Chunk, payload: bytes) -> None:
+def test_a_chunk_is_encoded(chunk: Chunk, payload: bytes) -> None:
     assert SseEncoder(7).encode(chunk) == b"data: " + payload + b"\n\n"
 
 
 @given(chunks=st.lists(canonical.chunks() | canonical.chunks(canonical.BROKEN_STRINGS)))
-def test_without_a_target_chunks_are_written_as_they_are(chunks: list[Chunk]) -> None:
+def test_without_a_target_chunks_are_written_unchanged(chunks: list[Chunk]) -> None:
     encoder, decoder = SseEncoder(), SseDecoder()
     payloads = [payload for chunk in chunks for payload in decoder.feed(encoder.encode(chunk))]
     assert [decode_chunk(payload) for payload in payloads] == chunks
@@ -92,11 +92,11 @@ def test_without_a_target_chunks_are_written_as_they_are(chunks: list[Chunk]) ->
 @given(chunk=canonical.chunks(canonical.KNOWN), major=st.sampled_from(MAJORS))
 def test_only_open_fields_are_null(chunk: Chunk, major: int) -> None:
     optional = {"input", "output", "data", "messageMetadata", "approvalDescriptor", "inputSchemaInput"}
-    for payload in sent(major, [chunk]):
+    for payload in received(major, [chunk]):
         assert {key for key, value in payload.items() if value is None} <= optional
 
 
-def test_the_end_and_the_silence() -> None:
+def test_the_done_event_and_keep_alive_comments() -> None:
     encoder = SseEncoder(7)
     decoder = SseDecoder()
     assert decoder.feed(encoder.keep_alive()) == []
@@ -110,12 +110,12 @@ def test_a_target_may_be_given_in_any_form(target: str | int | Target) -> None:
     assert SseEncoder(target).target == Target(6)
 
 
-def test_a_target_that_is_none_is_refused() -> None:
+def test_an_invalid_target_is_refused() -> None:
     with pytest.raises(FormatError, match="no rules for version 4"):
         SseEncoder(4)
 
 
-def test_a_value_too_deep_for_json_is_refused() -> None:
+def test_a_value_nested_too_deeply_is_refused() -> None:
     deep: Json = []
     for _ in range(100_000):
         deep = [deep]
@@ -124,7 +124,7 @@ def test_a_value_too_deep_for_json_is_refused() -> None:
             SseEncoder(target).encode(c.DataChunk("data-w", deep))
 
 
-def test_what_is_withheld_is_listed_with_its_chunk() -> None:
+def test_withheld_values_are_listed_with_their_chunk() -> None:
     encoder = SseEncoder("5.0.92")
     for chunk in (c.StepStart(), c.StepReset(), c.TextStart("t"), c.MessageAbort("why")):
         encoder.encode(chunk)
@@ -133,16 +133,20 @@ def test_what_is_withheld_is_listed_with_its_chunk() -> None:
 
 
 FORBIDDEN: dict[str, tuple[Json, Json, list[str]]] = {
-    "a prototype": ({"__proto__": 1, "a": 2}, {"a": 2}, ["data-w.data.__proto__"]),
+    "a prototype key": ({"__proto__": 1, "a": 2}, {"a": 2}, ["data-w.data.__proto__"]),
     "deeper": ([{"a": {"__proto__": {}}}], [{"a": {}}], ["data-w.data[0].a.__proto__"]),
-    "by way of the constructor": (
+    "a prototype key of a constructor": (
         {"constructor": {"prototype": 1, "name": "A"}},
         {"constructor": {"name": "A"}},
         ["data-w.data.constructor.prototype"],
     ),
-    "no constructor": ({"constructor": None}, {}, ["data-w.data.constructor"]),
-    "a harmless one": ({"constructor": "Acme", "prototype": 1}, {"constructor": "Acme", "prototype": 1}, []),
-    "with half a pair": ({"__proto__": 1, "a": "\ud83d"}, {"a": "\ud83d"}, ["data-w.data.__proto__"]),
+    "a constructor that is not an object": ({"constructor": None}, {}, ["data-w.data.constructor"]),
+    "a constructor without a prototype": (
+        {"constructor": "Acme", "prototype": 1},
+        {"constructor": "Acme", "prototype": 1},
+        [],
+    ),
+    "with a lone surrogate": ({"__proto__": 1, "a": "\ud83d"}, {"a": "\ud83d"}, ["data-w.data.__proto__"]),
 }
 
 
@@ -155,7 +159,7 @@ def test_keys_that_every_client_refuses_are_withheld(data: Json, left: Json, wit
 
 
 @given(data=strategies.forbidden_json())
-def test_no_client_meets_a_forbidden_key(data: Json) -> None:
+def test_no_client_receives_a_forbidden_key(data: Json) -> None:
     encoder = SseEncoder(7)
     [payload] = SseDecoder().feed(encoder.encode(c.DataChunk("data-w", data)))
     assert keys_of(secure_loads(payload)) <= keys_of(data) | {"type", "data"}
@@ -168,7 +172,7 @@ def keys_of(value: Json) -> set[str]:
     return set[str]().union(*map(keys_of, value)) if is_array(value) else set()
 
 
-# What takes a memory of the stream
+# State of the stream
 
 
 Short: TypeAlias = tuple[str, JsonObject] | str
@@ -185,7 +189,7 @@ DYNAMIC: JsonObject = {"dynamic": True}
 APPROVAL: JsonObject = {"approvalId": "a"}
 
 STREAMS: dict[str, tuple[str, list[JsonObject], list[JsonObject]]] = {
-    "a text over two steps, for a client that forgets it": (
+    "a text over two steps, for a client that closes it": (
         "7.0.78",
         raw(
             ("text-start", T),
@@ -204,17 +208,17 @@ STREAMS: dict[str, tuple[str, list[JsonObject], list[JsonObject]]] = {
             ("text-end", T),
         ),
     ),
-    "the same for one that does not": (
+    "a text over two steps, for a client that keeps it": (
         "7.0.79",
         raw(("text-start", T), "finish-step", ("text-delta", {**T, "delta": "b"}), ("text-end", T)),
         raw(("text-start", T), "finish-step", ("text-delta", {**T, "delta": "b"}), ("text-end", T)),
     ),
-    "a text that has only its end left": (
+    "a text without a start": (
         "6",
         raw(("text-start", T), "finish-step", ("text-end", T)),
         raw(("text-start", T), ("text-end", T), "finish-step"),
     ),
-    "reasoning whose end brings a signature": (
+    "reasoning with a signature at its end": (
         "5",
         raw(
             ("reasoning-start", T),
@@ -229,12 +233,12 @@ STREAMS: dict[str, tuple[str, list[JsonObject], list[JsonObject]]] = {
             ("reasoning-end", {**T, "providerMetadata": {"p": {"s": 1}}}),
         ),
     ),
-    "a text and reasoning of the same id": (
+    "a text and reasoning with the same id": (
         "6",
         raw(("text-start", T), ("reasoning-start", T), ("text-end", T), "finish-step"),
         raw(("text-start", T), ("reasoning-start", T), ("text-end", T), ("reasoning-end", T), "finish-step"),
     ),
-    "a text that another message breaks off": (
+    "a text interrupted by another message": (
         "6",
         raw(("start", {"messageId": "a"}), ("text-start", T), ("start", {"messageId": "b"}), "finish-step"),
         raw(
@@ -245,22 +249,22 @@ STREAMS: dict[str, tuple[str, list[JsonObject], list[JsonObject]]] = {
             "finish-step",
         ),
     ),
-    "a text that the same message goes on with": (
+    "a text continued by the same message": (
         "6",
         raw(("start", {"messageId": "a"}), ("text-start", T), ("start", {"messageId": "a"}), ("text-end", T)),
         raw(("start", {"messageId": "a"}), ("text-start", T), ("start", {"messageId": "a"}), ("text-end", T)),
     ),
-    "a text that a reset takes away": (
+    "a text removed by a reset": (
         "7.0.77",
         raw(("text-start", T), "reset-step", "finish-step"),
         raw(("text-start", T), "reset-step", "finish-step"),
     ),
-    "a text that a reset cannot take away": (
+    "a text that a reset keeps": (
         "6",
         raw(("text-start", T), "reset-step", "finish-step"),
         raw(("text-start", T), ("text-end", T), "finish-step"),
     ),
-    "an id that is used again": (
+    "a reused id": (
         "6",
         raw(("text-start", T), "finish-step", ("text-start", T), ("text-delta", {**T, "delta": "b"})),
         raw(
@@ -282,7 +286,7 @@ STREAMS: dict[str, tuple[str, list[JsonObject], list[JsonObject]]] = {
             ("tool-output-available", {**CALL, **DYNAMIC, "output": 2}),
         ),
     ),
-    "the error of a static tool that says it is dynamic, for 5": (
+    "the error of a static tool marked as dynamic, for 5": (
         "5",
         raw(("tool-input-start", NAMED), ("tool-output-error", {**CALL, **DYNAMIC, "errorText": "no"})),
         raw(("tool-input-start", NAMED), ("tool-output-error", {**CALL, "errorText": "no"})),
@@ -292,7 +296,7 @@ STREAMS: dict[str, tuple[str, list[JsonObject], list[JsonObject]]] = {
         raw(("tool-output-available", {**CALL, **DYNAMIC, "output": 2})),
         raw(("tool-output-available", {**CALL, **DYNAMIC, "output": 2})),
     ),
-    "bad input of a tool that nobody has, for 5": (
+    "invalid input of an unknown tool, for 5": (
         "5",
         raw(
             ("tool-input-start", NAMED),
@@ -303,7 +307,7 @@ STREAMS: dict[str, tuple[str, list[JsonObject], list[JsonObject]]] = {
             ("tool-input-error", {**NAMED, "input": 1, "errorText": "no tool"}),
         ),
     ),
-    "the kind of a call does not matter to 6": (
+    "the kind of a call is ignored by 6": (
         "6",
         raw(
             ("tool-input-available", {**NAMED, **DYNAMIC, "input": 1}),
@@ -327,12 +331,12 @@ STREAMS: dict[str, tuple[str, list[JsonObject], list[JsonObject]]] = {
             ("tool-output-error", {**CALL, **DYNAMIC, "errorText": "too dear"}),
         ),
     ),
-    "a denial without one": (
+    "a denial without a reason": (
         "5",
         raw(("tool-approval-request", {**APPROVAL, **CALL}), ("tool-output-denied", CALL)),
         raw(("tool-output-error", {**CALL, "errorText": DENIED})),
     ),
-    "a network ends that has not started": (
+    "a network finish without a start": (
         "7",
         raw("network-execution-end", "start-step"),
         raw("start-step"),
@@ -341,8 +345,10 @@ STREAMS: dict[str, tuple[str, list[JsonObject], list[JsonObject]]] = {
 
 
 @each_row(("target", "chunks", "expected"), STREAMS.values(), ids=STREAMS)
-def test_streams(target: str, chunks: list[JsonObject], expected: list[JsonObject]) -> None:
-    assert sent(target, map(read_chunk, chunks)) == expected
+def test_streams_are_encoded_for_their_client(
+    target: str, chunks: list[JsonObject], expected: list[JsonObject]
+) -> None:
+    assert received(target, map(read_chunk, chunks)) == expected
 
 
 NETWORK: list[Chunk] = [
@@ -353,25 +359,25 @@ NETWORK: list[Chunk] = [
 
 
 @each_row("ended", [False, True])
-def test_a_live_network_looks_like_a_stored_one(ended: bool) -> None:
+def test_a_streamed_network_equals_a_stored_one(ended: bool) -> None:
     chunks = NETWORK if ended else NETWORK[:2]
     stored = dump([accumulate(chunks)]).payload[0]
-    live = dump([accumulate(map(read_chunk, sent(7, chunks)))]).payload[0]
+    live = dump([accumulate(map(read_chunk, received(7, chunks)))]).payload[0]
     assert live == stored
 
 
 @given(raw_chunks=strategies.chunk_streams(7))
-def test_the_newest_client_reads_what_we_read(raw_chunks: list[JsonObject]) -> None:
+def test_the_newest_client_reads_the_accumulated_message(raw_chunks: list[JsonObject]) -> None:
     chunks = [read_chunk(chunk) for chunk in raw_chunks]
-    read = accumulate_messages(map(read_chunk, sent(7, chunks)))
+    read = accumulate_messages(map(read_chunk, received(7, chunks)))
     assert dump(read).payload == dump(accumulate_messages(chunks)).payload
 
 
-# Several messages for a client that knows one
+# Several messages for a client that reads one
 
 
 @each_row("major", MAJORS)
-def test_the_next_message_of_a_run_is_marked_for_who_wants_to_know(major: int) -> None:
+def test_the_next_message_of_a_run_is_marked(major: int) -> None:
     encoder = SseEncoder(major, one_message=True)
     chunks: list[Chunk] = [
         c.MessageStart("m1"),

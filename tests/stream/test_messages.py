@@ -1,4 +1,4 @@
-"""A stream with several start chunks holds several messages, and none of them is lost."""
+"""A stream with several start chunks contains several messages."""
 
 import pytest
 
@@ -29,7 +29,7 @@ from partita.stream import MessagesAccumulator, accumulate_messages
 from partita.types import NetworkResult, text_of
 
 
-def said(text: str, block: str = "t") -> list[Chunk]:
+def text_chunks(text: str, block: str = "t") -> list[Chunk]:
     return [TextStart(block), TextDelta(block, text), TextEnd(block)]
 
 
@@ -37,11 +37,11 @@ def texts(messages: tuple[AssistantMessage, ...]) -> list[tuple[str, str]]:
     return [(message.id, text_of(message)) for message in messages]
 
 
-def test_every_message_of_a_stream_is_kept() -> None:
+def test_every_message_of_a_stream_is_returned() -> None:
     stream = [
-        *(MessageStart("a"), *said("one"), MessageFinish()),
-        *(MessageStart("b"), *said("two")),  # no finish: what came is kept nevertheless
-        *(MessageStart("c"), *said("three"), MessageFinish()),
+        *(MessageStart("a"), *text_chunks("one"), MessageFinish()),
+        *(MessageStart("b"), *text_chunks("two")),  # no finish: the last message is returned nevertheless
+        *(MessageStart("c"), *text_chunks("three"), MessageFinish()),
     ]
     assert texts(accumulate_messages(stream)) == [("a", "one"), ("b", "two"), ("c", "three")]
 
@@ -49,16 +49,18 @@ def test_every_message_of_a_stream_is_kept() -> None:
 def test_a_start_with_a_known_id_continues_the_message() -> None:
     stream = [
         *(MessageStart("a"), TextStart("t"), TextDelta("t", "one")),
-        *(MessageStart("b"), *said("two")),
+        *(MessageStart("b"), *text_chunks("two")),
         *(MessageStart("a"), TextDelta("t", " more"), TextEnd("t")),
     ]
     assert texts(accumulate_messages(stream)) == [("a", "one more"), ("b", "two")]
 
 
-def test_the_first_start_names_the_message() -> None:
+def test_the_first_start_sets_the_id_of_the_message() -> None:
     mark = DataChunk("data-mark", 1, transient=True)
-    assert texts(accumulate_messages([mark, MessageStart("a"), *said("one")], id="made-up")) == [("a", "one")]
-    assert texts(accumulate_messages(said("one"), id="made-up")) == [("made-up", "one")]
+    assert texts(accumulate_messages([mark, MessageStart("a"), *text_chunks("one")], id="made-up")) == [
+        ("a", "one")
+    ]
+    assert texts(accumulate_messages(text_chunks("one"), id="made-up")) == [("made-up", "one")]
 
 
 def test_messages_outside_the_stream_are_continued() -> None:
@@ -79,11 +81,11 @@ def test_messages_outside_the_stream_are_continued() -> None:
     assert "id of a user message" in lenient.diagnostics[0].what
 
 
-def test_chunks_are_numbered_through_the_stream() -> None:
+def test_error_paths_count_chunks_over_the_whole_stream() -> None:
     accumulator = MessagesAccumulator(lenient=True)
     for chunk in (
         MessageStart("a"),
-        *said("one"),
+        *text_chunks("one"),
         MessageStart("b"),
         TextDelta("gone", "x"),
         ErrorChunk("e"),
@@ -95,7 +97,7 @@ def test_chunks_are_numbered_through_the_stream() -> None:
         accumulate_messages([MessageStart("b"), TextDelta("gone", "x")])
 
 
-def test_a_checkpoint_continues_anywhere() -> None:
+def test_a_checkpoint_can_be_resumed_anywhere() -> None:
     stream = [
         *(MessageStart("a"), TextStart("t"), TextDelta("t", "one"), ErrorChunk("late")),
         *(MessageStart("b"), ToolInputAvailable("c", "look", {}), MessageFinish()),

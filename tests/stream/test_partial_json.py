@@ -1,4 +1,4 @@
-"""Incomplete JSON is read as the npm package `ai` reads it, however the text is cut into deltas."""
+"""Incomplete JSON is read like by the npm package `ai`, wherever the text is split."""
 
 import json
 
@@ -13,7 +13,7 @@ from partita.types.json import Json, JsonObject, is_array, is_object
 from tests.recordings import at_least, cases
 from tests.tables import each_row
 
-# Recorded results of the real package, where a folder with them lies beside the repository.
+# Recorded results of the real package, if the folder exists.
 VERSIONS = (5, 6, 7)
 
 WHOLE: dict[str, Json] = {
@@ -116,7 +116,7 @@ BY_VERSION: dict[str, dict[int, Json]] = {
 
 
 def same(one: Json, other: Json) -> bool:
-    """Equality of JSON: numbers compare by value, but `True` is not 1."""
+    """Return whether JSON values are equal: numbers by value, but `True` is not 1."""
     if is_object(one) and is_object(other):
         return one.keys() == other.keys() and all(same(item, other[key]) for key, item in one.items())
     if is_array(one) and is_array(other):
@@ -124,25 +124,25 @@ def same(one: Json, other: Json) -> bool:
     return isinstance(one, bool) == isinstance(other, bool) and one == other
 
 
-def alike(one: Parsed, other: Parsed) -> bool:
+def all_equal(one: Parsed, other: Parsed) -> bool:
     return one.state == other.state and same(one.value, other.value)
 
 
 @each_row("version", VERSIONS)
 @each_row("text", WHOLE)
-def test_whole_json_is_a_successful_parse(text: str, version: int) -> None:
-    assert alike(parse_partial_json(text, version), Parsed("successful-parse", WHOLE[text]))
+def test_complete_json_is_parsed(text: str, version: int) -> None:
+    assert all_equal(parse_partial_json(text, version), Parsed("successful-parse", WHOLE[text]))
 
 
 @each_row("version", VERSIONS)
 @each_row("text", REPAIRED)
-def test_a_prefix_is_cut_and_closed(text: str, version: int) -> None:
-    assert alike(parse_partial_json(text, version), Parsed("repaired-parse", REPAIRED[text]))
+def test_a_prefix_is_truncated_and_closed(text: str, version: int) -> None:
+    assert all_equal(parse_partial_json(text, version), Parsed("repaired-parse", REPAIRED[text]))
 
 
 @each_row("version", VERSIONS)
 @each_row("text", FAILED)
-def test_what_cannot_be_repaired_has_no_value(text: str, version: int) -> None:
+def test_irreparable_text_has_no_value(text: str, version: int) -> None:
     assert parse_partial_json(text, version) == Parsed("failed-parse", msgspec.UNSET)
 
 
@@ -154,7 +154,7 @@ def test_versions_differ_in_unicode_escapes_and_array_starts(text: str, version:
     assert parse_partial_json(text, version) == expected
 
 
-def test_no_text_is_not_an_empty_text() -> None:
+def test_none_differs_from_an_empty_text() -> None:
     assert parse_partial_json(None) == Parsed("undefined-input")
     assert parse_partial_json("") == Parsed("failed-parse")
 
@@ -165,7 +165,7 @@ def test_an_unknown_version_is_refused() -> None:
 
 
 @each_row("opened", ["[", '{"a":', '[{"a":'])
-def test_nesting_too_deep_to_parse_is_a_failed_parse(opened: str) -> None:
+def test_json_nested_too_deeply_is_a_failed_parse(opened: str) -> None:
     assert parse_partial_json(opened * 10_000) == Parsed("failed-parse")
 
 
@@ -177,7 +177,7 @@ def test_results_equal_those_of_the_real_package(version: int) -> None:
         case["id"]
         for case in known
         if "js-number" not in case["tags"]
-        and not alike(parse_partial_json(case["text"], version), recorded(case["expected"][str(version)]))
+        and not all_equal(parse_partial_json(case["text"], version), recorded(case["expected"][str(version)]))
     ]
     assert different == []
 
@@ -216,7 +216,7 @@ def test_deltas_are_read_as_one_text() -> None:
         ('{"a":1', "", {"a": 1}),
     ],
 )
-def test_a_delta_may_end_between_the_halves_of_a_pair(before: str, after: str, value: Json) -> None:
+def test_a_delta_may_end_within_a_surrogate_pair(before: str, after: str, value: Json) -> None:
     partial = PartialJson(before)
     for delta in ["\ud83d", "\ude00" + after]:
         partial.read()
@@ -226,17 +226,17 @@ def test_a_delta_may_end_between_the_halves_of_a_pair(before: str, after: str, v
     assert partial.read().value == value
 
 
-def test_a_half_in_the_text_joins_an_escaped_half() -> None:
+def test_a_lone_surrogate_joins_an_escaped_one() -> None:
     assert secure_loads('["\ud83d\\ude00", "\\ud83d\ude00", "\ud83d"]') == ["😀", "😀", "\ud83d"]
     with pytest.raises(DecodeError):
         secure_loads('"\\\ud83d"')
 
 
-def test_a_string_of_many_escapes_keeps_them_all() -> None:
+def test_a_string_with_many_escapes_is_read() -> None:
     assert parse_partial_json('["' + "\\n\\u0041" * 5_000 + "\\").value == ["\nA" * 5_000]
 
 
-def test_reading_a_long_stream_now_and_then_keeps_up() -> None:
+def test_regular_reads_of_a_long_stream_take_linear_time() -> None:
     partial = PartialJson('{"code":"')
     for count in range(1, 100_001):
         partial.feed("x{\\n")
@@ -263,7 +263,7 @@ FORBIDDEN = {
 
 
 @each_row("text", FORBIDDEN)
-def test_a_forbidden_key_is_named_with_its_place(text: str) -> None:
+def test_a_forbidden_key_is_refused_with_its_path(text: str) -> None:
     with pytest.raises(DecodeError, match="forbidden key") as caught:
         secure_loads(text)
     assert caught.value.where == FORBIDDEN[text]
@@ -272,7 +272,7 @@ def test_a_forbidden_key_is_named_with_its_place(text: str) -> None:
 
 @settings(deadline=None)
 @given(st.integers(0, 2**9 - 1), st.booleans())
-def test_no_spelling_hides_a_forbidden_key(escaped: int, upper: bool) -> None:
+def test_escapes_do_not_hide_a_forbidden_key(escaped: int, upper: bool) -> None:
     spell = [f"\\u{ord(char):04X}" if upper else f"\\u{ord(char):04x}" for char in "__proto__"]
     key = "".join(spell[at] if escaped >> at & 1 else char for at, char in enumerate("__proto__"))
     with pytest.raises(DecodeError, match="__proto__"):
@@ -294,71 +294,73 @@ TOKENS = st.sampled_from(
 
 @st.composite
 def json_texts(draw: st.DrawFn, values: st.SearchStrategy[Json] = VALUES) -> str:
-    """Text of JSON values in many layouts."""
+    """JSON texts in many layouts."""
     indent = draw(st.sampled_from([None, 1]))
     return json.dumps(draw(values), ensure_ascii=draw(st.booleans()), indent=indent, separators=(",", ":"))
 
 
 @st.composite
 def broken_texts(draw: st.DrawFn) -> str:
-    """JSON with something thrown into it, or no JSON at all."""
+    """Texts that are damaged JSON, or not JSON."""
     text, junk = draw(json_texts() | st.just("")), "".join(draw(st.lists(TOKENS, max_size=12)))
     at = draw(st.integers(0, len(text)))
     return text[:at] + junk + text[at:]
 
 
 def units(text: str) -> list[str]:
-    """The UTF-16 units of `text`, which is what JavaScript cuts between."""
+    """Return the UTF-16 code units of `text`, between which JavaScript splits."""
     raw = text.encode("utf-16-le", "surrogatepass")
     return [raw[at : at + 2].decode("utf-16-le", "surrogatepass") for at in range(0, len(raw), 2)]
 
 
-def joined(pieces: list[str]) -> str:
-    """What JavaScript makes of `pieces` put together."""
-    raw = "".join(pieces).encode("utf-16-le", "surrogatepass")
+def joined(fragments: list[str]) -> str:
+    """Return the fragments joined as in JavaScript."""
+    raw = "".join(fragments).encode("utf-16-le", "surrogatepass")
     return raw.decode("utf-16-le", "surrogatepass")
 
 
 @settings(deadline=None)
 @given(json_texts() | broken_texts(), st.sampled_from(VERSIONS), st.data())
-def test_deltas_and_reads_anywhere_give_what_the_whole_text_gives(
+def test_any_deltas_and_reads_give_the_value_of_the_complete_text(
     text: str, version: int, data: st.DataObject
 ) -> None:
-    pieces = units(text)
-    cuts = data.draw(st.lists(st.integers(0, len(pieces)), max_size=8).map(sorted))
-    begin, *ends = [*cuts, len(pieces)]
-    partial = PartialJson(joined(pieces[:begin]), version)
+    fragments = units(text)
+    cuts = data.draw(st.lists(st.integers(0, len(fragments)), max_size=8).map(sorted))
+    begin, *ends = [*cuts, len(fragments)]
+    partial = PartialJson(joined(fragments[:begin]), version)
     for end in ends:
-        partial.feed("".join(pieces[begin:end]))
+        partial.feed("".join(fragments[begin:end]))
         begin = end
         if data.draw(st.booleans()):
-            prefix = joined(pieces[:end])
+            prefix = joined(fragments[:end])
             assert partial.text == prefix
-            assert alike(partial.read(), parse_partial_json(prefix, version))
+            assert all_equal(partial.read(), parse_partial_json(prefix, version))
 
 
 @settings(deadline=None)
 @given(json_texts(), st.sampled_from(VERSIONS))
-def test_whole_json_gives_its_value(text: str, version: int) -> None:
+def test_complete_json_gives_its_value(text: str, version: int) -> None:
     assert parse_partial_json(text, version) == Parsed("successful-parse", json.loads(text))
 
 
 @settings(deadline=None)
 @given(json_texts(st.lists(VALUES, max_size=3) | st.dictionaries(KEYS, VALUES, max_size=3)))
-def test_every_prefix_of_a_container_grows_into_it(text: str) -> None:
-    whole, pieces = json.loads(text), units(text)
-    for end in range(1, len(pieces) + 1):
-        parsed = parse_partial_json(joined(pieces[:end]))
+def test_the_value_of_a_prefix_is_a_partial_value(text: str) -> None:
+    whole, fragments = json.loads(text), units(text)
+    for end in range(1, len(fragments) + 1):
+        parsed = parse_partial_json(joined(fragments[:end]))
         assert parsed.state != "failed-parse"
-        assert grows_into(parsed.value, whole)
+        assert is_partial_of(parsed.value, whole)
 
 
-def grows_into(part: Json, whole: Json) -> bool:
-    """Whether more text could turn `part` into `whole`."""
+def is_partial_of(part: Json, whole: Json) -> bool:
+    """Return whether more text could turn `part` into `whole`."""
     if is_object(part) and is_object(whole):
-        return part.keys() <= whole.keys() and all(grows_into(item, whole[key]) for key, item in part.items())
+        return part.keys() <= whole.keys() and all(
+            is_partial_of(item, whole[key]) for key, item in part.items()
+        )
     if is_array(part) and is_array(whole):
-        return len(part) <= len(whole) and all(map(grows_into, part, whole))
+        return len(part) <= len(whole) and all(map(is_partial_of, part, whole))
     if isinstance(part, str) and isinstance(whole, str):
         return "".join(units(whole)).startswith("".join(units(part)))
     if isinstance(part, int | float) and not isinstance(part, bool):
@@ -371,7 +373,7 @@ ODD_STRINGS = st.text(st.sampled_from('ab"\\\n/é😀\u2028'), max_size=12)
 
 @st.composite
 def texts_with_strings(draw: st.DrawFn) -> str:
-    """Objects and arrays full of strings, some keys twice, with escapes spelt in both ways."""
+    """Objects and arrays with many strings, repeated keys, and both spellings of escapes."""
     leaf = st.builds(json.dumps, ODD_STRINGS, ensure_ascii=st.booleans())
 
     def containers(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
@@ -385,17 +387,19 @@ def texts_with_strings(draw: st.DrawFn) -> str:
 
 @pytest.mark.parametrize("version", VERSIONS)
 @given(text=texts_with_strings(), data=st.data())
-def test_an_open_string_grows_as_if_it_were_parsed_anew(version: int, text: str, data: st.DataObject) -> None:
+def test_an_open_string_is_extended_as_if_parsed_from_the_start(
+    version: int, text: str, data: st.DataObject
+) -> None:
     partial = PartialJson(version=version)
     position = 0
     while position < len(text):
         step = data.draw(st.integers(1, 4))
         partial.feed(text[position : position + step])
         position += step
-        assert alike(partial.read(), parse_partial_json(text[:position], version))
+        assert all_equal(partial.read(), parse_partial_json(text[:position], version))
 
 
-def test_a_value_that_was_read_stays_as_it_was() -> None:
+def test_a_returned_value_is_not_changed_by_later_reads() -> None:
     partial = PartialJson('{"a": {"b": "x')
     first = partial.read().value
     partial.feed("yz\\n")

@@ -1,4 +1,4 @@
-"""Bytes become records: what each says, and that no byte is lost, wherever the bytes are cut."""
+"""Bytes become records without losing a byte, wherever they are split."""
 
 from itertools import pairwise
 
@@ -22,47 +22,47 @@ SSE: dict[str, tuple[bytes, list[Json | UnsetType]]] = {
     "CRLF": (b'data: {"a":1}\r\n\r\ndata: {"b":2}\r\n\r\n', [{"a": 1}, {"b": 2}]),
     "CR": (b'data: {"a":1}\r\rdata: {"b":2}\r\r', [{"a": 1}, {"b": 2}]),
     "no space after the colon": (b"data:1\n\n", [1]),
-    "only one space is taken off": (b"data:  words\n\n", ["words"]),
+    "only one space is removed": (b"data:  words\n\n", ["words"]),
     "several data lines": (b'data: {"a":\ndata: 1}\n\n', [{"a": 1}]),
     "event names": (b'event: ping\nid: 7\nretry: 9\ndata: {"a":1}\n\n', [{"a": 1}]),
-    "a name without data": (b"event: ping\n\n", [NONE]),
+    "an event name without data": (b"event: ping\n\n", [NONE]),
     "a comment": (b": wait\n\ndata: 1\n\n", [NONE, 1]),
-    "a comment inside": (b"data: 1\n: wait\n\n", [1]),
-    "the sentinel": (b"data: 1\n\ndata: [DONE]\n\n", [1, NONE]),
-    "the sentinel, unended": (b"data: [DONE]", [NONE]),
-    "no data in data": (b"data:\n\n", [NONE]),
-    "blank lines go with what follows": (b"\n\n\ndata: 1\n\n\n", [1, NONE]),
+    "a comment within an event": (b"data: 1\n: wait\n\n", [1]),
+    "the done event": (b"data: 1\n\ndata: [DONE]\n\n", [1, NONE]),
+    "an incomplete done event": (b"data: [DONE]", [NONE]),
+    "empty data": (b"data:\n\n", [NONE]),
+    "blank lines belong to the next record": (b"\n\n\ndata: 1\n\n\n", [1, NONE]),
     "the last blank line is missing": (b"data: 1\n\ndata: 2\n", [1, 2]),
     "the last line end is missing": (b"data: 1\n\ndata: 2", [1, 2]),
-    "the last record is cut": (b'data: 1\n\ndata: {"a', [1, '{"a']),
+    "an incomplete last record": (b'data: 1\n\ndata: {"a', [1, '{"a']),
     "a byte order mark": (b"\xef\xbb\xbfdata: 1\n\n", [1]),
-    "no JSON": (b"data: upstream\ndata: failed\n\n", ["upstream\nfailed"]),
-    "no field": (b"<p>Bad\nGateway</p>\n\n", ["<p>Bad\nGateway</p>"]),
-    "a strange field beside data": (b"datum: 1\ndata: 2\n\n", [2]),
-    "a letter that is no UTF-8": (b'data: {"a":"\xff"}\n\n', [{"a": "\ufffd"}]),
+    "not JSON": (b"data: upstream\ndata: failed\n\n", ["upstream\nfailed"]),
+    "not a field": (b"<p>Bad\nGateway</p>\n\n", ["<p>Bad\nGateway</p>"]),
+    "an unknown field next to data": (b"datum: 1\ndata: 2\n\n", [2]),
+    "invalid UTF-8": (b'data: {"a":"\xff"}\n\n', [{"a": "\ufffd"}]),
     "an error by its name": (
         b'event: error\ndata: {"error":{"message":"no"}}\n\n',
         [{"error": {"message": "no"}}],
     ),
-    "a whole answer": (b'{\n  "a": {"b": [1, "}"]}\n}\n', [{"a": {"b": [1, "}"]}}, NONE]),
-    "a whole answer, indented": (b'  {"a":1}\n', [{"a": 1}]),
-    "a bare error behind the last record": (
+    "a complete body": (b'{\n  "a": {"b": [1, "}"]}\n}\n', [{"a": {"b": [1, "}"]}}, NONE]),
+    "a complete body, indented": (b'  {"a":1}\n', [{"a": 1}]),
+    "JSON after the last record": (
         b'data: 1\n\n{\n  "error": {\n    "code": 499\n  }\n}\n',
         [1, {"error": {"code": 499}}, NONE],
     ),
-    "a bare error right under a record": (b'data: 1\n{"error":2}', [1, {"error": 2}]),
-    "bare JSON, then records": (b'{"a":1}\n\ndata: 2\n\n', [{"a": 1}, 2]),
+    "JSON directly after a record": (b'data: 1\n{"error":2}', [1, {"error": 2}]),
+    "JSON before records": (b'{"a":1}\n\ndata: 2\n\n', [{"a": 1}, 2]),
     "an array": (b'[{"a":1},\n{"b":[2]}\n]\n', [{"a": 1}, {"b": [2]}, NONE]),
     "an array, CRLF": (b'[{\r\n "a": 1\r\n}\r\n,\r\n{}]', [{"a": 1}, {}, NONE]),
-    "an array of all kinds": (b'[1, "a,]", true ,null,[2],{}]', [1, "a,]", True, None, [2], {}, NONE]),
+    "an array of all types": (b'[1, "a,]", true ,null,[2],{}]', [1, "a,]", True, None, [2], {}, NONE]),
     "an empty array": (b"[ ]", [NONE]),
-    "an array that is cut": (b'[{"a":1},{"b":', [{"a": 1}, '{"b":']),
+    "an incomplete array": (b'[{"a":1},{"b":', [{"a": 1}, '{"b":']),
     "escapes": (b'[{"a":"\\\\"},{"b":"\\"}"}]', [{"a": "\\"}, {"b": '"}'}, NONE]),
-    "a value that breaks off before a record": (b'{"a": 1,\ndata: 2\n\n', ['{"a": 1,', 2]),
-    "a string that breaks off before a record": (b'{"a": "b\ndata: 2\n\n', ['{"a": "b', 2]),
-    "an escape that breaks off before a record": (b'{"a": "b\\\ndata: 2\n\n', ['{"a": "b\\', 2]),
-    "an array that breaks off before a record": (b'[{"a": 1},\nevent: b\ndata: 2\n\n', [{"a": 1}, NONE, 2]),
-    "a bracket, but no JSON": (b"[info] warming up\ndata: 2\n\n", ["info] warming up", 2]),
+    "an incomplete value before a record": (b'{"a": 1,\ndata: 2\n\n', ['{"a": 1,', 2]),
+    "an incomplete string before a record": (b'{"a": "b\ndata: 2\n\n', ['{"a": "b', 2]),
+    "an incomplete escape before a record": (b'{"a": "b\\\ndata: 2\n\n', ['{"a": "b\\', 2]),
+    "an incomplete array before a record": (b'[{"a": 1},\nevent: b\ndata: 2\n\n', [{"a": 1}, NONE, 2]),
+    "a bracket that is not JSON": (b"[info] warming up\ndata: 2\n\n", ["info] warming up", 2]),
     "brackets that do not match": (b"[1}\ndata: 2\n\n", ["1}", 2]),
 }
 
@@ -72,7 +72,7 @@ LINES: dict[str, tuple[bytes, list[Json | UnsetType]]] = {
     "CRLF": (b'{"a":1}\r\n2\r\n', [{"a": 1}, 2]),
     "blank lines": (b"\n1\n \r\n", [NONE, 1, NONE]),
     "the last line end is missing": (b"1\n2", [1, 2]),
-    "no JSON": (b"Starting up ...\n1\n", ["Starting up ...", 1]),
+    "not JSON": (b"Starting up ...\n1\n", ["Starting up ...", 1]),
     "a byte order mark": (b"\xef\xbb\xbf1\n", [1]),
 }
 
@@ -81,7 +81,7 @@ BODIES: dict[str, tuple[bytes, list[Json | UnsetType]]] = {
     "white space": (b" \n", [NONE]),
     "JSON": (b'{\n"a": 1}\n', [{"a": 1}]),
     "an array": (b"[1, 2]", [[1, 2]]),
-    "no JSON": (b"<p>\n\nBad Gateway", ["<p>\n\nBad Gateway"]),
+    "not JSON": (b"<p>\n\nBad Gateway", ["<p>\n\nBad Gateway"]),
 }
 
 TABLES: dict[Framing, dict[str, tuple[bytes, list[Json | UnsetType]]]] = {
@@ -94,9 +94,9 @@ CASES = {
 }
 
 
-def read(framing: Framing, pieces: list[bytes]) -> list[Record]:
+def read(framing: Framing, fragments: list[bytes]) -> list[Record]:
     reader = reader_of(framing)
-    records = [record for piece in pieces for record in reader.feed(piece)]
+    records = [record for piece in fragments for record in reader.feed(piece)]
     return records + reader.finish()
 
 
@@ -105,7 +105,7 @@ def cut(data: bytes, places: list[int]) -> list[bytes]:
     return [data[start:end] for start, end in pairwise(edges)]
 
 
-def singly(data: bytes) -> list[bytes]:
+def byte_by_byte(data: bytes) -> list[bytes]:
     return [data[at : at + 1] for at in range(len(data))]
 
 
@@ -114,14 +114,14 @@ def events(records: list[Record]) -> list[Json | UnsetType]:
 
 
 @each_row(("framing", "data", "expected"), CASES.values(), ids=CASES)
-def test_what_records_say(framing: Framing, data: bytes, expected: list[Json | UnsetType]) -> None:
+def test_bytes_become_records(framing: Framing, data: bytes, expected: list[Json | UnsetType]) -> None:
     whole = read(framing, [data])
     assert events(whole) == expected
-    assert read(framing, singly(data)) == whole
+    assert read(framing, byte_by_byte(data)) == whole
     assert b"".join(record.raw for record in whole) == data
 
 
-def test_a_record_is_handed_out_as_soon_as_it_is_whole() -> None:
+def test_a_record_is_returned_as_soon_as_it_is_complete() -> None:
     reader = reader_of("sse")
     assert reader.feed(b'[{"a":1') == []
     assert events(reader.feed(b"}")) == [{"a": 1}]
@@ -129,7 +129,7 @@ def test_a_record_is_handed_out_as_soon_as_it_is_whole() -> None:
     assert events(reader.feed(b'",')) == ["b"]
 
 
-# Pieces that streams are made of, and the marks that readers look for; what they make together is any mess.
+# Fragments of streams, and the markers that readers look for.
 MARKS = b'data:|event: x|[DONE]|: hi|{"a":|}|[|]|,|"|1|true| |{|d|\\'.split(b"|")
 BYTES = [b"\r", b"\n", b"\r\n", b"\n\n", b"\xef\xbb\xbf", b"\xc3", b"\xa9", b"\x00", b"\xff"]
 SCRAPS = st.sampled_from([*MARKS, *BYTES])
@@ -138,14 +138,14 @@ STREAMS = st.lists(SCRAPS | st.binary(max_size=6), max_size=30).map(b"".join)
 
 @pytest.mark.parametrize("framing", FRAMINGS)
 @given(data=STREAMS, places=st.lists(st.integers(0, 200), max_size=20))
-def test_any_bytes_cut_anywhere_give_the_same_records_and_all_bytes_back(
+def test_any_split_of_any_bytes_gives_the_same_records_and_all_bytes(
     framing: Framing, data: bytes, places: list[int]
 ) -> None:
     whole = read(framing, [data])
     assert b"".join(record.raw for record in whole) == data
     assert all(record.raw for record in whole)
     assert read(framing, cut(data, places)) == whole
-    assert read(framing, singly(data)) == whole
+    assert read(framing, byte_by_byte(data)) == whole
 
 
 VALUES = st.recursive(
@@ -158,19 +158,19 @@ LINE_ENDS = st.sampled_from([b"\n", b"\r\n", b"\r"])
 
 
 @given(values=OBJECTS, end=LINE_ENDS)
-def test_records_as_events_are_read_back(values: list[Json], end: bytes) -> None:
+def test_records_written_as_events_are_read(values: list[Json], end: bytes) -> None:
     stream = b"".join(b"event: e%bdata: %b%b%b" % (end, dumps(value), end, end) for value in values)
     assert events(read("sse", [stream])) == values
 
 
 @given(values=st.lists(VALUES, max_size=5), space=st.sampled_from([b"", b" ", b"\n", b"\r\n  "]))
-def test_records_as_an_array_are_read_back(values: list[Json], space: bytes) -> None:
+def test_records_written_as_an_array_are_read(values: list[Json], space: bytes) -> None:
     inside = (space + b"," + space).join(map(dumps, values))
     assert events(read("sse", [b"[" + space + inside + space + b"]"])) == [*values, UNSET]
 
 
 @given(values=st.lists(VALUES, max_size=5), end=st.sampled_from([b"\n", b"\r\n"]))
-def test_records_as_lines_are_read_back(values: list[Json], end: bytes) -> None:
+def test_records_written_as_lines_are_read(values: list[Json], end: bytes) -> None:
     assert events(read("lines", [b"".join(dumps(value) + end for value in values)])) == values
 
 
@@ -180,8 +180,8 @@ HUGE = {
     "an event of many lines": ("sse", b"data: 1\n" * (LONG // 8) + b"\n"),
     "comments": ("sse", b": wait\n" * (LONG // 7)),
     "blank lines": ("sse", b"\n" * LONG),
-    "bare JSON": ("sse", b'{"a":[' + b'"x",' * (LONG // 4) + b"1]}"),
-    "a bare string": ("sse", b'{"a":"' + b"x" * LONG),
+    "plain JSON": ("sse", b'{"a":[' + b'"x",' * (LONG // 4) + b"1]}"),
+    "a plain string": ("sse", b'{"a":"' + b"x" * LONG),
     "a deep array": ("sse", b"[" * LONG),
     "a line": ("lines", b'"' + b"x" * LONG + b'"\n'),
     "a body": ("body", b'"' + b"x" * LONG + b'"'),
@@ -189,9 +189,9 @@ HUGE = {
 
 
 @each_row(("framing", "data"), HUGE.values(), ids=HUGE)
-def test_huge_records_in_tiny_pieces(framing: Framing, data: bytes) -> None:
+def test_huge_records_in_small_fragments_take_linear_time(framing: Framing, data: bytes) -> None:
     whole = read(framing, [data])
-    assert read(framing, singly(data)) == whole
+    assert read(framing, byte_by_byte(data)) == whole
     assert b"".join(record.raw for record in whole) == data
 
 
@@ -201,10 +201,14 @@ def test_recorded_bodies_give_the_events_of_their_recordings() -> None:
         root = path.parents[1]
         (events_path,) = set(root.glob(f"*/{path.stem}.jsonl")) - set(root.glob("aisdk-chunks/*"))
         data, expected = path.read_bytes(), cases_in(events_path)
-        for pieces in ([data], [data[at : at + 7] for at in range(0, len(data), 7)], singly(data[:20_000])):
-            records = read("sse", pieces)
+        for fragments in (
+            [data],
+            [data[at : at + 7] for at in range(0, len(data), 7)],
+            byte_by_byte(data[:20_000]),
+        ):
+            records = read("sse", fragments)
             said = [event for event in events(records) if event is not UNSET]
-            is_all = b"".join(pieces) == data
-            if (is_all and said != expected) or b"".join(r.raw for r in records) != b"".join(pieces):
+            is_all = b"".join(fragments) == data
+            if (is_all and said != expected) or b"".join(r.raw for r in records) != b"".join(fragments):
                 wrong[path.stem] = said
     assert not wrong

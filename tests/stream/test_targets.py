@@ -1,4 +1,4 @@
-"""A chunk in the words of each release, and the list of what could not be said."""
+"""Chunks for each release of the AI SDK, and the list of what it does not know."""
 
 import pytest
 from hypothesis import given
@@ -29,11 +29,11 @@ from tests import canonical
 from tests.tables import each_row
 
 TARGETS: dict[str, tuple[str, Target]] = {
-    "a major is its newest release": ("6", Target(6)),
+    "a major version means its newest release": ("6", Target(6)),
     "a release": ("5.0.92", Target(5, 92)),
-    "the first": ("7.0.0", Target(7, 0)),
-    "without its patch": ("7.0", Target(7)),
-    "a minor that is not known yet": ("7.1.3", Target(7)),
+    "the first release": ("7.0.0", Target(7, 0)),
+    "without a patch number": ("7.0", Target(7)),
+    "an unknown minor version": ("7.1.3", Target(7)),
 }
 
 
@@ -43,7 +43,7 @@ def test_parse(text: str, target: Target) -> None:
 
 
 @each_row("text", ["", "4.3.19", "8", "six", "v6", "6.x", "7.0.0-beta.1", "6.0.1.2", "٦", "6 "])
-def test_what_is_no_release_is_refused(text: str) -> None:
+def test_an_invalid_release_is_refused(text: str) -> None:
     with pytest.raises(FormatError, match="AI SDK") as caught:
         Target.parse(text)
     assert caught.value.hint
@@ -52,17 +52,17 @@ def test_what_is_no_release_is_refused(text: str) -> None:
 PAGE = UrlCitationSource("s1", "https://example.com", provider_metadata={"p": {"a": 1}, "q": 2})
 METADATA = {"openai": {"itemId": "1"}}
 
-# A chunk, a release, what its client is sent, and what it is not told.
+# A chunk, a release, the chunks its client is sent, and what is withheld.
 CASES: dict[str, tuple[Chunk, str, list[Chunk], list[str]]] = {
-    "what every client knows": (c.TextDelta("t", "hi"), "5.0.0", [c.TextDelta("t", "hi")], []),
-    "a field of today, for a client of today": (c.MessageAbort("why"), "7", [c.MessageAbort("why")], []),
+    "a chunk that every client knows": (c.TextDelta("t", "hi"), "5.0.0", [c.TextDelta("t", "hi")], []),
+    "a current field, for a current client": (c.MessageAbort("why"), "7", [c.MessageAbort("why")], []),
     "a newer field, for a strict client": (
         c.MessageAbort("why"),
         "6.0.14",
         [c.MessageAbort()],
         ["abort.reason"],
     ),
-    "a newer field, for a client that minds none": (
+    "a newer field, for a loose client": (
         c.ToolOutputError("c", "bad", provider_metadata=METADATA),
         "5.0.217",
         [c.ToolOutputError("c", "bad", provider_metadata=METADATA)],
@@ -74,7 +74,7 @@ CASES: dict[str, tuple[Chunk, str, list[Chunk], list[str]]] = {
         [c.ToolInputStart("c", "w", True, METADATA, title="Weather")],
         ["tool-input-start.toolMetadata", "tool-input-start.inputEncoding"],
     ),
-    "a newer field that may hold anything": (
+    "a newer field of any type": (
         c.ToolApprovalRequest("a", "c", approval_descriptor=None),
         "6.0.200",
         [c.ToolApprovalRequest("a", "c")],
@@ -98,32 +98,37 @@ CASES: dict[str, tuple[Chunk, str, list[Chunk], list[str]]] = {
         [c.DataChunk("data-w", 1)],
         ["data-w.x"],
     ),
-    "a reason that is newer": (
+    "a newer finish reason": (
         c.MessageFinish("interrupted"),
         "7.0.148",
         [c.MessageFinish("other")],
         ["finish.finishReason"],
     ),
-    "a reason that is known": (
+    "a known finish reason": (
         c.MessageFinish("interrupted"),
         "7.0.149",
         [c.MessageFinish("interrupted")],
         [],
     ),
-    "a reason that is gone": (
+    "a removed finish reason": (
         c.MessageFinish("unknown", {"a": 1}),
         "6",
         [c.MessageFinish("other", {"a": 1})],
         ["finish.finishReason"],
     ),
-    "a reason that was": (c.MessageFinish("unknown"), "5", [c.MessageFinish("unknown")], []),
-    "a reason nobody knows": (
+    "a former finish reason": (c.MessageFinish("unknown"), "5", [c.MessageFinish("unknown")], []),
+    "an unknown finish reason": (
         c.MessageFinish("bored"),
         "7",
         [c.MessageFinish("other")],
         ["finish.finishReason"],
     ),
-    "no reasons at all": (c.MessageFinish("stop"), "5.0.91", [c.MessageFinish()], ["finish.finishReason"]),
+    "a release without finish reasons": (
+        c.MessageFinish("stop"),
+        "5.0.91",
+        [c.MessageFinish()],
+        ["finish.finishReason"],
+    ),
     "a file of the reasoning": (
         c.ReasoningFileChunk("data:,", "image/png", METADATA),
         "6",
@@ -131,10 +136,10 @@ CASES: dict[str, tuple[Chunk, str, list[Chunk], list[str]]] = {
         ["reasoning-file.type"],
     ),
     "a reset": (c.StepReset(), "7.0.69", [], ["reset-step"]),
-    "a reset that is known": (c.StepReset(), "7.0.70", [c.StepReset()], []),
+    "a known reset": (c.StepReset(), "7.0.70", [c.StepReset()], []),
     "custom content": (c.CustomChunk("openai.thing"), "6", [], ["custom"]),
     "a steering message": (c.SteeringMessageChunk("u", ()), "7.0.77", [], ["steering-message"]),
-    "parts that a steering message cannot hold": (
+    "unsupported parts of a steering message": (
         c.SteeringMessageChunk(
             "u", (TextPart("a"), UnknownPart(raw=Extra({"type": "x"})), FilePart("", "b"))
         ),
@@ -142,32 +147,32 @@ CASES: dict[str, tuple[Chunk, str, list[Chunk], list[str]]] = {
         [c.SteeringMessageChunk("u", (TextPart("a"), FilePart("", "b")))],
         ["steering-message.parts[1]"],
     ),
-    "metadata of a provider in a steering message": (
+    "provider metadata in a steering message": (
         c.SteeringMessageChunk("u", (TextPart("a", provider_metadata={"p": 1, "q": {}}),)),
         "7",
         [c.SteeringMessageChunk("u", (TextPart("a", provider_metadata={"q": {}}),))],
         ["steering-message.parts[0].providerMetadata.p"],
     ),
-    "a request, where there are no approvals": (
+    "an approval request, for a release without approvals": (
         c.ToolApprovalRequest("a", "c"),
         "5",
         [],
         ["tool-approval-request"],
     ),
-    "a question": (c.ToolApprovalRequest("a", "c"), "6", [c.ToolApprovalRequest("a", "c")], []),
-    "a question the policy has answered": (
+    "an approval request": (c.ToolApprovalRequest("a", "c"), "6", [c.ToolApprovalRequest("a", "c")], []),
+    "an automatic approval request": (
         c.ToolApprovalRequest("a", "c", is_automatic=True),
         "6",
         [],
         ["tool-approval-request"],
     ),
-    "the same to a client that knows of policies": (
+    "an automatic approval request, for a release that knows them": (
         c.ToolApprovalRequest("a", "c", is_automatic=True),
         "7.0.0",
         [c.ToolApprovalRequest("a", "c", is_automatic=True)],
         [],
     ),
-    "an answer": (c.ToolApprovalResponse("a", True), "6", [], ["tool-approval-response"]),
+    "an approval response": (c.ToolApprovalResponse("a", True), "6", [], ["tool-approval-response"]),
     "a typed output": (
         c.ToolOutputChunk("c", TextOutput("ok"), tool_metadata={"a": 1}),
         "7",
@@ -199,13 +204,13 @@ CASES: dict[str, tuple[Chunk, str, list[Chunk], list[str]]] = {
         ["tool-output-typed.output.reason"],
     ),
     "a denial": (c.ToolOutputDenied("c"), "6", [c.ToolOutputDenied("c")], []),
-    "a denial, where there are no approvals": (
+    "a denial, for a release without approvals": (
         c.ToolOutputDenied("c"),
         "5",
         [c.ToolOutputError("c", DENIED)],
         ["tool-output-denied.type"],
     ),
-    "bad input, where there is no such chunk": (
+    "invalid input, for a release without its chunk": (
         c.ToolInputError("c", "w", "no city", {"town": 1}),
         "5.0.6",
         [
@@ -221,22 +226,22 @@ CASES: dict[str, tuple[Chunk, str, list[Chunk], list[str]]] = {
         [c.ToolOutputAvailable("c", 1)],
         ["tool-output-available.preliminary"],
     ),
-    "an output that is missing": (c.ToolOutputAvailable("c"), "7", [c.ToolOutputAvailable("c", None)], []),
-    "an input that is missing": (
+    "a missing output": (c.ToolOutputAvailable("c"), "7", [c.ToolOutputAvailable("c", None)], []),
+    "a missing input": (
         c.ToolInputAvailable("c", "w"),
         "7",
         [c.ToolInputAvailable("c", "w", None)],
         [],
     ),
-    "bad input that is missing": (
+    "missing invalid input": (
         c.ToolInputError("c", "w", "bad"),
         "7",
         [c.ToolInputError("c", "w", "bad", None)],
         [],
     ),
-    "data that is missing": (c.DataChunk("data-w"), "7", [c.DataChunk("data-w", None)], []),
-    "metadata that is missing": (c.MessageMetadata(), "7", [c.MessageMetadata(None)], []),
-    "metadata that may be missing": (c.MessageStart("m"), "7", [c.MessageStart("m")], []),
+    "missing data": (c.DataChunk("data-w"), "7", [c.DataChunk("data-w", None)], []),
+    "missing metadata": (c.MessageMetadata(), "7", [c.MessageMetadata(None)], []),
+    "missing optional metadata": (c.MessageStart("m"), "7", [c.MessageStart("m")], []),
     "metadata that is not by provider": (
         c.TextStart("t", {"openai": {}, "note": "x", "other": None}),
         "7",
@@ -289,13 +294,13 @@ CASES: dict[str, tuple[Chunk, str, list[Chunk], list[str]]] = {
         ],
         [],
     ),
-    "a chunk nobody knows": (
+    "an unknown chunk": (
         c.UnknownChunk(raw=Extra({"type": "text-blink", "id": "t"})),
         "7",
         [],
         ["text-blink"],
     ),
-    "a network, without the stream around it": (
+    "a network outside a stream": (
         c.NetworkExecutionEnd(),
         "7",
         [],
@@ -305,7 +310,7 @@ CASES: dict[str, tuple[Chunk, str, list[Chunk], list[str]]] = {
 
 
 @each_row(("chunk", "target", "chunks", "withheld"), CASES.values(), ids=CASES)
-def test_adapt(chunk: Chunk, target: str, chunks: list[Chunk], withheld: list[str]) -> None:
+def test_chunks_are_adapted(chunk: Chunk, target: str, chunks: list[Chunk], withheld: list[str]) -> None:
     adapted = adapt(chunk, Target.parse(target))
     assert list(adapted.chunks) == chunks
     assert [item.what for item in adapted.withheld] == withheld
@@ -316,13 +321,13 @@ targets = st.builds(Target, st.sampled_from((5, 6, 7)), st.none() | st.integers(
 
 
 @given(chunk=canonical.chunks(), target=targets)
-def test_newest_clients_take_what_any_client_is_sent(chunk: Chunk, target: Target) -> None:
+def test_the_newest_clients_accept_what_any_client_is_sent(chunk: Chunk, target: Target) -> None:
     for sent in adapt(chunk, target).chunks:
         assert not chunk_problems(to_json(sent), target.major)
 
 
 @given(chunk=canonical.chunks(), target=targets)
-def test_what_is_not_sent_is_listed(chunk: Chunk, target: Target) -> None:
+def test_withheld_values_are_listed(chunk: Chunk, target: Target) -> None:
     adapted = adapt(chunk, target)
     if len(adapted.chunks) == 1 and type(adapted.chunks[0]) is type(chunk):
         listed = [item.what for item in adapted.withheld]
@@ -335,7 +340,7 @@ def test_what_is_not_sent_is_listed(chunk: Chunk, target: Target) -> None:
 
 
 def leaves(value: Json) -> list[str]:
-    """Paths of what an object holds, two levels deep."""
+    """Return the paths of the members of an object, two levels deep."""
     paths: list[str] = []
     for key, item in value.items():
         paths += [f"{key}.{inner}" for inner in item] if is_object(item) and item else [key]

@@ -1,4 +1,4 @@
-"""Values on the wire: what comes in goes out, unknown things included, and what is wrong is refused."""
+"""Encoding and decoding of values: unknown members are kept, and invalid values are refused."""
 
 import json
 from collections.abc import Callable
@@ -81,7 +81,7 @@ KINDS: dict[str, tuple[Any, Any]] = {
 KNOWN_KINDS = {name: kind for name, kind in KINDS.items() if kind[0] not in (UnknownPart, UnknownChunk)}
 
 FEW = settings(max_examples=settings().max_examples // 5)
-"""For properties that are checked kind by kind."""
+"""For properties that are checked for each kind."""
 
 ALL = messages() | chunks() | agent_events() | threads() | runs()
 WITH_BROKEN_STRINGS = messages(BROKEN_STRINGS) | chunks(BROKEN_STRINGS) | agent_events(BROKEN_STRINGS)
@@ -96,14 +96,14 @@ def family_of(value: Value) -> Any:
 
 
 def same_json(one: Json, other: Json) -> bool:
-    """Equal up to the order of members; unlike in Python, 1 is not true and not 1.0."""
+    """Return whether values are equal except for the order of members; unlike in Python, 1 is not true."""
     return json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
 
 
 @pytest.mark.parametrize(("kind", "family"), KINDS.values(), ids=KINDS)
 @FEW
 @given(data=st.data())
-def test_every_kind_of_value_is_read_back_equal(kind: Any, family: Any, data: st.DataObject) -> None:
+def test_every_kind_of_value_round_trips(kind: Any, family: Any, data: st.DataObject) -> None:
     value = data.draw(values_of(kind, ANYTHING))
     text = encode(value)
     assert decoder(family)(text) == value
@@ -112,23 +112,23 @@ def test_every_kind_of_value_is_read_back_equal(kind: Any, family: Any, data: st
 
 
 @given(WITH_BROKEN_STRINGS)
-def test_lone_surrogates_travel(value: Value) -> None:
+def test_lone_surrogates_round_trip(value: Value) -> None:
     assert decoder(family_of(value))(encode(value)) == value
 
 
 @given(ALL)
-def test_text_and_plain_json_say_the_same(value: Value) -> None:
+def test_text_and_plain_json_are_equal(value: Value) -> None:
     assert same_json(loads(encode(value)), to_json(value))
 
 
 @given(st.lists(messages(), max_size=3))
-def test_sequences_travel(values: list[Message]) -> None:
+def test_sequences_round_trip(values: list[Message]) -> None:
     assert MESSAGES.decode(encode(values)) == tuple(values)
     assert same_json(to_json(values), [to_json(value) for value in values])
 
 
 @given(value=ALL, data=st.data())
-def test_unknown_fields_come_back_where_they_were(value: Value, data: st.DataObject) -> None:
+def test_unknown_members_round_trip_in_place(value: Value, data: st.DataObject) -> None:
     sent = data.draw(junk_fields(to_json(value)))
     assert same_json(loads(encode(decoder(family_of(value))(dumps(sent)))), sent)
     assert same_json(to_json(Codec[Any](family_of(value)).read(sent)), sent)
@@ -137,7 +137,7 @@ def test_unknown_fields_come_back_where_they_were(value: Value, data: st.DataObj
 @pytest.mark.parametrize(("kind", "family"), KNOWN_KINDS.values(), ids=KNOWN_KINDS)
 @FEW
 @given(data=st.data())
-def test_known_data_never_takes_the_slow_path(kind: Any, family: Any, data: st.DataObject) -> None:
+def test_known_data_is_decoded_on_the_fast_path(kind: Any, family: Any, data: st.DataObject) -> None:
     value = data.draw(values_of(kind, KNOWN))
     assume(not _has_inner_data_chunk(value))
     with pytest.MonkeyPatch.context() as patch:
@@ -147,7 +147,7 @@ def test_known_data_never_takes_the_slow_path(kind: Any, family: Any, data: st.D
 
 
 def _has_inner_data_chunk(value: Value) -> bool:
-    """The tag of a data chunk depends on its name: only the outermost chunk is spared the slow path."""
+    """The tag of a data chunk depends on its name: only an outermost chunk is decoded on the fast path."""
     while isinstance(value, ChildChunk | ChunkEvent):
         value = value.chunk
         if isinstance(value, DataChunk):
@@ -159,7 +159,7 @@ def _fail(*_: object) -> None:
     raise AssertionError("known data took the slow path")
 
 
-def sent_as_text(plain: Json) -> Message:
+def with_text_content(plain: Json) -> Message:
     return decode_message(dumps(plain))
 
 
@@ -175,20 +175,20 @@ def call(**fields: Json) -> JsonObject:
     return with_part({"type": "tool-call", "id": "c", "name": "n", "state": "input-available", **fields})
 
 
-KEPT: dict[str, JsonObject] = {
+UNCHANGED: dict[str, JsonObject] = {
     "an unknown field of a message": message(
         content={"format": 2, "parts": []}, future={"a": [1]}, type="text"
     ),
     "an unknown field of a content": message(content={"format": 2, "parts": [], "x": None}, type="text"),
     "an unknown field of a part": with_part({"type": "text", "text": "", "x": "\ud83d"}) | {"type": "text"},
     "an unknown part": with_part({"type": "hologram", "text": 1, "id": None}) | {"type": "text"},
-    "an unknown item in a tool's content": call(
+    "an unknown item of a content output": call(
         output={"type": "content", "value": [{"type": "hologram", "x": 1}]}
     )
     | {"type": "tool"},
     "an unknown part in a child": call(children=[with_part({"type": "hologram"}) | {"type": "text"}])
     | {"type": "tool"},
-    "nothing where anything may be": call(
+    "a missing value of any type": call(
         input=None, rawInput=None, output={"type": "json", "value": None, "x": 1}
     )
     | {"type": "tool"},
@@ -199,35 +199,35 @@ KEPT: dict[str, JsonObject] = {
 }
 
 
-@each_row("sent", KEPT.values(), ids=KEPT)
-def test_messages_come_back_as_they_were(sent: JsonObject) -> None:
+@each_row("sent", UNCHANGED.values(), ids=UNCHANGED)
+def test_messages_round_trip_unchanged(sent: JsonObject) -> None:
     assert same_json(loads(encode(decode_message(dumps(sent)))), sent)
     assert same_json(to_json(read_message(sent)), sent)
 
 
-KEPT_CHUNKS: dict[str, JsonObject] = {
+UNCHANGED_CHUNKS: dict[str, JsonObject] = {
     "an unknown chunk": {"type": "hologram", "id": 1},
     "data": {"type": "data-weather", "data": None},
-    "data with everything": {"type": "data-x", "data": [1], "id": "i", "transient": True},
+    "data with every member": {"type": "data-x", "data": [1], "id": "i", "transient": True},
     "data without a name": {"type": "data-"},
     "data with an unknown field": {"type": "data-x", "data": 1, "name": "not ours"},
     "an unknown field": {"type": "text-delta", "id": "t", "delta": "", "future": None},
-    "null that says something": {"type": "start", "messageMetadata": None},
+    "null as a value": {"type": "start", "messageMetadata": None},
     "a chunk of a child": {"type": "child", "path": ["c"], "chunk": {"type": "data-x", "data": 1}},
     "an unknown chunk of a child": {"type": "child", "path": [], "chunk": {"type": "hologram"}},
 }
 
 
-@each_row("sent", KEPT_CHUNKS.values(), ids=KEPT_CHUNKS)
-def test_chunks_come_back_as_they_were(sent: JsonObject) -> None:
+@each_row("sent", UNCHANGED_CHUNKS.values(), ids=UNCHANGED_CHUNKS)
+def test_chunks_round_trip_unchanged(sent: JsonObject) -> None:
     assert same_json(loads(encode(decode_chunk(dumps(sent)))), sent)
     assert same_json(loads(encode(decode_chunk(json.dumps(sent)))), sent)
     assert same_json(to_json(read_chunk(sent)), sent)
 
 
 WRITTEN: dict[str, tuple[object, JsonObject]] = {
-    "absent fields are left out": (TextPart("a"), {"type": "text", "text": "a"}),
-    "null is written where it says something": (
+    "absent fields are omitted": (TextPart("a"), {"type": "text", "text": "a"}),
+    "null is written where it is a value": (
         ToolCallPart("c", "n", "input-available", input=None),
         {"type": "tool-call", "id": "c", "name": "n", "state": "input-available", "input": None},
     ),
@@ -241,7 +241,7 @@ WRITTEN: dict[str, tuple[object, JsonObject]] = {
         Usage(input_tokens=1, cached_input_tokens=2),
         {"inputTokens": 1, "cachedInputTokens": 2},
     ),
-    "the type of a message, though it was derived": (
+    "the derived type of a message": (
         UserMessage(id="m", content="hi"),
         {
             "role": "user",
@@ -250,24 +250,24 @@ WRITTEN: dict[str, tuple[object, JsonObject]] = {
             "content": {"format": 2, "parts": [{"type": "text", "text": "hi"}]},
         },
     ),
-    "a known field wins over an unknown one of its name": (
+    "a known field takes precedence over an unknown one of the same name": (
         TextPart("a", extra=Extra({"text": "b", "x": 1})),
         {"type": "text", "text": "a", "x": 1},
     ),
-    "an unknown part as it came": (UnknownPart(raw=Extra({"type": "x", "y": 1})), {"type": "x", "y": 1}),
+    "an unknown part": (UnknownPart(raw=Extra({"type": "x", "y": 1})), {"type": "x", "y": 1}),
     "data by its name": (DataChunk("data-x", {"a": 1}), {"type": "data-x", "data": {"a": 1}}),
 }
 
 
 @each_row(("value", "plain"), WRITTEN.values(), ids=WRITTEN)
-def test_values_are_written_short(value: object, plain: JsonObject) -> None:
+def test_values_are_written_without_defaults(value: object, plain: JsonObject) -> None:
     assert same_json(loads(encode(value)), plain)
     assert same_json(to_json(value), plain)
 
 
 READ: dict[str, tuple[JsonObject, AssistantPart]] = {
     "thinking with its text": ({"type": "thinking", "text": "hm"}, ReasoningPart("hm")),
-    "thinking under its own name": ({"type": "thinking", "thinking": "hm"}, ReasoningPart("hm")),
+    "thinking with its former member": ({"type": "thinking", "thinking": "hm"}, ReasoningPart("hm")),
     "thinking with a signature": (
         {"type": "thinking", "thinking": "hm", "signature": "AbC="},
         ReasoningPart("hm", extra=Extra({"signature": "AbC="})),
@@ -298,7 +298,7 @@ CONTENTS: dict[str, tuple[Json, str]] = {
 
 @each_row("role", ["system", "user", "assistant"])
 @each_row(("content", "type_"), CONTENTS.values(), ids=CONTENTS)
-def test_content_may_come_short(role: str, content: Json, type_: str) -> None:
+def test_content_may_have_a_short_form(role: str, content: Json, type_: str) -> None:
     read = decode_message(dumps(message(role=role, content=content)))
     assert [part.text for part in read.parts if isinstance(part, TextPart)] == ["hi"]
     assert (read.type, read.content.format) == (type_, 2)
@@ -322,9 +322,9 @@ ROLE_RULES: dict[str, tuple[str, JsonObject]] = {
 
 
 @each_row(("role", "part"), ROLE_RULES.values(), ids=ROLE_RULES)
-def test_a_part_that_a_role_may_not_hold_is_refused(role: str, part: JsonObject) -> None:
+def test_a_part_that_its_role_may_not_have_is_refused(role: str, part: JsonObject) -> None:
     sent = with_part(part, role)
-    for read in (read_message, sent_as_text):
+    for read in (read_message, with_text_content):
         with pytest.raises(DecodeError) as caught:
             read(sent)
         assert caught.value.where == "$.content.parts[0].type"
@@ -338,7 +338,7 @@ WRONG: dict[str, tuple[str | bytes, str, str, str]] = {
     "nothing": ("", "line 1, column 1", "", ""),
     "cut short": ('{"id": "m", "ro', "line 1, column 13", "", ""),
     "not UTF-8": (b'{"id": "\xff"}', "byte 8", "", ""),
-    "no object": ("[]", "$", "object", "array"),
+    "not an object": ("[]", "$", "object", "array"),
     "no role": ('{"id": "m"}', "$.role", "string", "null"),
     "an unknown role": (
         dumps(message(role="robot")),
@@ -350,7 +350,7 @@ WRONG: dict[str, tuple[str | bytes, str, str, str]] = {
     "no content": (b'{"role": "user", "id": "m"}', "$", "content", "nothing"),
     "a number for an id": (dumps(message(id=1)), "$.id", "string", "number 1"),
     "a number for content": (dumps(message(content=1)), "$.content", "object or array or string", "number 1"),
-    "words for a count": (dumps(message(seq="one")), "$.seq", "integer or null", "string 'one'"),
+    "a text for a count": (dumps(message(seq="one")), "$.seq", "integer or null", "string 'one'"),
     "a fraction for a count": (dumps(message(seq=1.5)), "$.seq", "integer or null", "number 1.5"),
     "an unknown type": (dumps(message(type="video")), "$.type", "'text' or 'tool' or 'event'", "'video'"),
     "another format": (
@@ -365,8 +365,8 @@ WRONG: dict[str, tuple[str | bytes, str, str, str]] = {
         "time with a zone or null",
         "2024-01-01T00:00:00",
     ),
-    "no time": (dumps(message(createdAt="soon")), "$.createdAt", "time with a zone or null", "'soon'"),
-    "a time that UTC cannot hold": (
+    "not a time": (dumps(message(createdAt="soon")), "$.createdAt", "time with a zone or null", "'soon'"),
+    "a time outside the range of UTC": (
         dumps(message(createdAt="0001-01-01T00:00:00+01:00")),
         "$.createdAt",
         "years 1 to 9999",
@@ -379,9 +379,9 @@ WRONG: dict[str, tuple[str | bytes, str, str, str]] = {
         "null",
     ),
     "a part without its text": (dumps(with_part({"type": "text"})), "$.content.parts[0]", "text", "nothing"),
-    "a part that is no object": (dumps(with_part("hi")), "$.content.parts[0]", "object", "string 'hi'"),
+    "a part that is not an object": (dumps(with_part("hi")), "$.content.parts[0]", "object", "string 'hi'"),
     "a part without a type": (dumps(with_part({})), "$.content.parts[0].type", "string", "null"),
-    "parts that are no array": (
+    "parts that are not an array": (
         dumps(message(content={"format": 2, "parts": {}})),
         "$.content.parts",
         "array",
@@ -406,12 +406,17 @@ WRONG: dict[str, tuple[str | bytes, str, str, str]] = {
         "step-start",
     ),
     "too deep": (f'{{"id": "m", "role": "user", "content": {DEEP}}}', "", "", ""),
-    "too deep to keep": (f'{{"id": "m", "role": "user", "content": "\\ud83d", "x": {DEEP}}}', "", "", ""),
+    "too deep, in an unknown member": (
+        f'{{"id": "m", "role": "user", "content": "\\ud83d", "x": {DEEP}}}',
+        "",
+        "",
+        "",
+    ),
 }
 
 
 @each_row(("text", "where", "expected", "found"), WRONG.values(), ids=WRONG)
-def test_a_wrong_message_is_refused_with_its_place(
+def test_an_invalid_message_is_refused_with_its_path(
     text: str | bytes, where: str, expected: str, found: str
 ) -> None:
     with pytest.raises(DecodeError) as caught:
@@ -425,9 +430,9 @@ def test_a_wrong_message_is_refused_with_its_place(
 
 WRONG_CHUNKS: dict[str, tuple[Json, str]] = {
     "a delta without its text": ({"type": "text-delta", "id": "t"}, "$"),
-    "a delta that is no text": ({"type": "text-delta", "id": "t", "delta": 1}, "$.delta"),
+    "a delta that is not a text": ({"type": "text-delta", "id": "t", "delta": 1}, "$.delta"),
     "a number for a type": ({"type": 1}, "$.type"),
-    "an id of data that is no string": ({"type": "data-x", "id": 1}, "$.id"),
+    "an id of data that is not a string": ({"type": "data-x", "id": 1}, "$.id"),
     "a wrong chunk of a child": ({"type": "child", "path": [], "chunk": {"type": "error"}}, "$.chunk"),
     "a wrong message of a child": (
         {"type": "child-message", "path": [], "message": {"id": "m", "role": "user", "content": 1}},
@@ -437,14 +442,14 @@ WRONG_CHUNKS: dict[str, tuple[Json, str]] = {
 
 
 @each_row(("sent", "where"), WRONG_CHUNKS.values(), ids=WRONG_CHUNKS)
-def test_a_wrong_chunk_is_refused_with_its_place(sent: Json, where: str) -> None:
+def test_an_invalid_chunk_is_refused_with_its_path(sent: Json, where: str) -> None:
     for read, form in ((decode_chunk, dumps(sent)), (read_chunk, sent)):
         with pytest.raises(DecodeError) as caught:
             read(form)
         assert (caught.value.where, bool(caught.value.expected)) == (where, True)
 
 
-def test_nesting_too_deep_to_write_is_refused() -> None:
+def test_a_value_nested_too_deeply_is_not_written() -> None:
     deep: Json = []
     for _ in range(10_000):
         deep = [deep]
@@ -460,7 +465,7 @@ def test_nesting_too_deep_to_write_is_refused() -> None:
             encode(value)
 
 
-def test_sub_agents_nested_too_deeply_are_refused_not_crashed_on() -> None:
+def test_sub_agents_nested_too_deeply_are_refused() -> None:
     message: Message = UserMessage(id="m", content="hi")
     for _ in range(10_000):
         message = AssistantMessage(

@@ -1,4 +1,4 @@
-"""Merged view and model's view: each is made from the other, and no list loses anything in either."""
+"""The merged view and the model view are converted into each other without losing anything."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -49,20 +49,25 @@ from partita.types.value import Extra
 from tests.canonical import CALL_IDS, COHERENT, messages, tool_outputs
 from tests.tables import each_row
 
-# --- what happens, case by case -------------------------------------------------------------------------
+# --- examples --------------------------------------------------------------------------------------------
 
 STEP = StepStartPart()
 HELLO = TextPart("hello")
-STRANGE = ForeignPart("elsewhere", {"a": 1})
+UNRELATED = ForeignPart("elsewhere", {"a": 1})
 USER = UserMessage(id="u", content="hi")
 
 
-BARE = {"state": "input-available", "output": None, "result_message": None, "result_provider_metadata": None}
-"""What a call is without: the fields that come with a result."""
+WITHOUT_RESULT = {
+    "state": "input-available",
+    "output": None,
+    "result_message": None,
+    "result_provider_metadata": None,
+}
+"""The members of a call that come with a result, absent."""
 
 
 def call(id: str, output: ToolOutput | None = None, *, source: ToolMessage | None = None) -> ToolCallPart:
-    """A call whose state says what its output says."""
+    """Return a call whose state follows from its output."""
     state: ToolState = "input-available" if output is None else state_after(output)
     return ToolCallPart(id, "search", state, {"q": id}, output=output, result_message=source)
 
@@ -72,7 +77,7 @@ def result(id: str, value: str = "found", name: str = "search") -> ToolResultPar
 
 
 def assistant(id: str, *parts: AssistantPart) -> AssistantMessage:
-    """A message that says it is about tools, as do all pieces of one that is."""
+    """Return a message of type tool, like all messages that a merged message is split into."""
     return AssistantMessage(id=id, type="tool", content=parts)
 
 
@@ -83,10 +88,10 @@ def tool(id: str, *parts: ToolPart) -> ToolMessage:
 FOUND = TextOutput("found")
 OTHER = TextOutput("other")
 
-# Lists that are each other's image: the merged view, the model's view.
+# Equal lists in both views: the merged view, the model view.
 VIEWS: dict[str, tuple[list[Message], list[Message]]] = {
     "nothing": ([], []),
-    "no outputs, nothing to do": (
+    "no outputs": (
         [USER, assistant("a", STEP, call("c"), STEP, HELLO)],
         [USER, assistant("a", STEP, call("c"), STEP, HELLO)],
     ),
@@ -101,7 +106,7 @@ VIEWS: dict[str, tuple[list[Message], list[Message]]] = {
             tool("a#1:results", result("c"), result("e", "other")),
         ],
     ),
-    "one piece a step": (
+    "one message per step": (
         [assistant("a", STEP, call("c", FOUND), STEP, HELLO, STEP, call("d", OTHER))],
         [
             assistant("a", STEP, call("c")),
@@ -111,11 +116,11 @@ VIEWS: dict[str, tuple[list[Message], list[Message]]] = {
             tool("a#3:results", result("d", "other")),
         ],
     ),
-    "what stands before the first step is a piece too": (
+    "parts before the first step are a message": (
         [assistant("a", HELLO, STEP, call("c", FOUND))],
         [assistant("a", HELLO), assistant("a#2", STEP, call("c")), tool("a#2:results", result("c"))],
     ),
-    "a call id that comes again begins a piece": (
+    "a repeated call id starts a message": (
         [assistant("a", call("c"), call("c", FOUND), HELLO, call("c", OTHER))],
         [
             assistant("a", call("c")),
@@ -135,7 +140,7 @@ VIEWS: dict[str, tuple[list[Message], list[Message]]] = {
             assistant("d", call("c")),
         ],
     ),
-    "a tool message with an id of its own": (
+    "a tool message with its own id": (
         [assistant("a", call("c", FOUND, source=tool("t")), call("d", OTHER, source=tool("t")))],
         [assistant("a", call("c"), call("d")), tool("t", result("c"), result("d", "other"))],
     ),
@@ -143,7 +148,7 @@ VIEWS: dict[str, tuple[list[Message], list[Message]]] = {
         [assistant("a", call("c", FOUND, source=tool("t")), call("d", OTHER, source=tool("v")))],
         [assistant("a", call("c"), call("d")), tool("t", result("c")), tool("v", result("d", "other"))],
     ),
-    "two tool messages of one id": (
+    "two tool messages with the same id": (
         [
             assistant(
                 "a", call("c", FOUND, source=tool("t")), call("d", OTHER, source=replace(tool("t"), seq=2))
@@ -155,28 +160,28 @@ VIEWS: dict[str, tuple[list[Message], list[Message]]] = {
             replace(tool("t", result("d", "other")), seq=2),
         ],
     ),
-    "a tool message that has the id of ours and more around it": (
+    "a tool message with a derived id and other members": (
         [assistant("a", call("c", FOUND, source=replace(tool("a#1:results"), seq=2)))],
         [assistant("a", call("c")), replace(tool("a#1:results", result("c")), seq=2)],
     ),
     "other parts of a tool message": (
-        [assistant("a", call("c", FOUND, source=tool("t"))), tool("t", STRANGE, result("x"))],
-        [assistant("a", call("c")), tool("t", result("c"), STRANGE, result("x"))],
+        [assistant("a", call("c", FOUND, source=tool("t"))), tool("t", UNRELATED, result("x"))],
+        [assistant("a", call("c")), tool("t", result("c"), UNRELATED, result("x"))],
     ),
     "an empty tool message": (
         [assistant("a", call("c", FOUND, source=tool("t"))), tool("t")],
         [assistant("a", call("c")), tool("t", result("c")), tool("t")],
     ),
-    "a result of no call": ([tool("t", result("x")), USER], [tool("t", result("x")), USER]),
-    "a result whose call has one already": (
+    "a result without a call": ([tool("t", result("x")), USER], [tool("t", result("x")), USER]),
+    "a second result of a call": (
         [assistant("a", call("c", FOUND)), tool("t", result("c", "again"))],
         [assistant("a", call("c")), tool("a#1:results", result("c")), tool("t", result("c", "again"))],
     ),
-    "a result before a call that has one": (
+    "a result before a call that has a result": (
         [tool("t", result("c", "early")), assistant("a", call("c", FOUND))],
         [tool("t", result("c", "early")), assistant("a", call("c")), tool("a#1:results", result("c"))],
     ),
-    "an odd name in the result": (
+    "another tool name in the result": (
         [assistant("a", call("c", FOUND, source=tool("t", ToolResultPart("c", "find", JsonOutput(None)))))],
         [assistant("a", call("c")), tool("t", result("c", name="find"))],
     ),
@@ -184,12 +189,12 @@ VIEWS: dict[str, tuple[list[Message], list[Message]]] = {
 
 
 @each_row(("merged", "view"), VIEWS.values(), ids=VIEWS)
-def test_the_two_views_are_made_from_each_other(merged: list[Message], view: list[Message]) -> None:
+def test_the_two_views_are_converted_into_each_other(merged: list[Message], view: list[Message]) -> None:
     assert expand(merged) == view
     assert fold(view) == merged
 
 
-# Lists that `fold` brings into order; there is no way back to where the results were.
+# Lists that `fold` reorders; the original positions of results are lost.
 FOLDED: dict[str, tuple[list[Message], list[Message]]] = {
     "a late result moves to its call": (
         [assistant("a", call("c")), USER, assistant("b", HELLO), tool("t", result("c"))],
@@ -199,11 +204,11 @@ FOLDED: dict[str, tuple[list[Message], list[Message]]] = {
         [tool("t", result("c")), assistant("a", call("c"))],
         [assistant("a", call("c", FOUND, source=tool("t")))],
     ),
-    "a result before its calls takes the nearest": (
+    "a result before its calls belongs to the nearest one": (
         [tool("t", result("c")), assistant("a", call("c")), assistant("b", call("c"))],
         [assistant("a", call("c", FOUND, source=tool("t"))), assistant("b", call("c"))],
     ),
-    "a result takes the nearest call before it": (
+    "a result belongs to the nearest call before it": (
         [
             assistant("a", call("c")),
             assistant("b", call("c")),
@@ -216,7 +221,7 @@ FOLDED: dict[str, tuple[list[Message], list[Message]]] = {
             assistant("d", call("c")),
         ],
     ),
-    "then the next before it, then the nearest after it, and then none": (
+    "further results belong to the next call before, then to the nearest one after": (
         [
             assistant("a", call("c")),
             assistant("b", call("c")),
@@ -230,7 +235,7 @@ FOLDED: dict[str, tuple[list[Message], list[Message]]] = {
             assistant("d", call("c", TextOutput("3"), source=tool("t"))),
         ],
     ),
-    "in one message, calls of the same id are served in order": (
+    "in one message, results belong to calls with the same id in order": (
         [assistant("a", call("c"), call("c")), tool("t", result("c", "1"), result("c", "2"))],
         [
             assistant(
@@ -240,35 +245,35 @@ FOLDED: dict[str, tuple[list[Message], list[Message]]] = {
             )
         ],
     ),
-    "a call behind a result is left to the result behind it": (
+    "a call after a result belongs to the result after it": (
         [tool("t", result("c", "early")), assistant("a", call("c")), tool("v", result("c"))],
         [tool("t", result("c", "early")), assistant("a", call("c", FOUND, source=tool("v")))],
     ),
-    "a piece without its message is a message": (
+    "a split message without its first part stays a message": (
         [assistant("a#2", call("c")), tool("a#2:results", result("c"))],
         [assistant("a#2", call("c", FOUND, source=tool("a#2:results")))],
     ),
-    "a piece behind another message is a message": (
+    "a split message after another message stays a message": (
         [assistant("a", HELLO), USER, assistant("a#2", STEP)],
         [assistant("a", HELLO), USER, assistant("a#2", STEP)],
     ),
-    "a piece that skips a number is a message": (
+    "a split message with a missing number stays a message": (
         [assistant("a", HELLO), assistant("a#3", STEP)],
         [assistant("a", HELLO), assistant("a#3", STEP)],
     ),
-    "a piece of its own time is a message": (
+    "a split message with another time stays a message": (
         [assistant("a", HELLO), replace(assistant("a#2", STEP), seq=1)],
         [assistant("a", HELLO), replace(assistant("a#2", STEP), seq=1)],
     ),
-    "pieces without results are joined too": (
-        [assistant("a", call("c")), tool("t", STRANGE), assistant("a#2", STEP, HELLO)],
-        [assistant("a", call("c"), STEP, HELLO), tool("t", STRANGE)],
+    "split messages without results are joined": (
+        [assistant("a", call("c")), tool("t", UNRELATED), assistant("a#2", STEP, HELLO)],
+        [assistant("a", call("c"), STEP, HELLO), tool("t", UNRELATED)],
     ),
 }
 
 
 @each_row(("messy", "merged"), FOLDED.values(), ids=FOLDED)
-def test_fold_brings_results_to_their_calls(messy: list[Message], merged: list[Message]) -> None:
+def test_fold_merges_results_into_their_calls(messy: list[Message], merged: list[Message]) -> None:
     assert fold(messy) == merged
     assert fold(merged) == merged
 
@@ -286,25 +291,23 @@ STATES: dict[str, tuple[ToolOutput, ToolState]] = {
 
 @each_row(("output", "state"), STATES.values(), ids=STATES)
 @each_row("before", [state for state in get_args(ToolState) if state not in FINISHED_STATES])
-def test_an_open_call_is_settled_by_its_result(
-    output: ToolOutput, state: ToolState, before: ToolState
-) -> None:
+def test_a_result_settles_its_open_call(output: ToolOutput, state: ToolState, before: ToolState) -> None:
     waiting = ToolCallPart("c", "search", before, {})
     folded = fold([assistant("a", waiting), tool("t", ToolResultPart("c", "search", output))])
     assert folded == [assistant("a", replace(waiting, state=state, output=output, result_message=tool("t")))]
 
 
 REOPENED: dict[str, tuple[Approval | None, ToolState]] = {
-    "no one was asked": (None, "input-available"),
-    "someone was asked": (Approval("p"), "approval-requested"),
-    "someone said yes": (Approval("p", approved=True), "approval-responded"),
-    "someone said no": (Approval("p", approved=False), "approval-responded"),
+    "no approval": (None, "input-available"),
+    "a pending approval": (Approval("p"), "approval-requested"),
+    "a granted approval": (Approval("p", approved=True), "approval-responded"),
+    "a denied approval": (Approval("p", approved=False), "approval-responded"),
 }
 
 
 @each_row(("approval", "before"), REOPENED.values(), ids=REOPENED)
 @each_row(("output", "state"), STATES.values(), ids=STATES)
-def test_in_the_models_view_a_call_is_as_it_was_before_its_output(
+def test_in_the_model_view_a_call_has_the_state_before_its_output(
     approval: Approval | None, before: ToolState, output: ToolOutput, state: ToolState
 ) -> None:
     settled = ToolCallPart("c", "search", state, {}, output=output, approval=approval)
@@ -317,16 +320,14 @@ def test_in_the_models_view_a_call_is_as_it_was_before_its_output(
 
 @each_row("state", get_args(ToolState))
 @each_row("output", [output for output, _ in STATES.values()], ids=STATES)
-def test_a_state_that_says_something_else_than_the_output_survives(
-    output: ToolOutput, state: ToolState
-) -> None:
+def test_a_state_that_contradicts_the_output_is_kept(output: ToolOutput, state: ToolState) -> None:
     merged = [assistant("a", ToolCallPart("c", "search", state, {}, output=output))]
     view = expand(merged)
     assert fold(view) == merged
     assert (view == merged) == (state not in FINISHED_STATES)  # an open call keeps its output
 
 
-def test_metadata_of_the_result_goes_with_the_output() -> None:
+def test_metadata_of_the_result_stay_with_the_output() -> None:
     part = replace(call("c", FOUND), call_provider_metadata={"p": 1}, result_provider_metadata={"p": 2})
     view = expand([assistant("a", part)])
     assert view == [
@@ -337,12 +338,12 @@ def test_metadata_of_the_result_goes_with_the_output() -> None:
 
 
 @each_row("held", [{"result_provider_metadata": {"p": 1}}, {"result_message": tool("s")}])
-def test_a_call_that_holds_what_is_left_of_another_result_takes_none(held: JsonObject) -> None:
+def test_a_call_with_remains_of_another_result_gets_no_result(held: JsonObject) -> None:
     messy: list[Message] = [assistant("a", replace(call("c"), **held)), tool("t", result("c"))]
     assert fold(messy) == messy
 
 
-def test_pieces_repeat_what_is_around_the_content_and_nothing_else() -> None:
+def test_split_messages_repeat_the_members_of_the_message_except_the_content() -> None:
     around = {"thread_id": "t", "created_at": datetime(2024, 1, 1, tzinfo=UTC), "run_id": "r", "seq": 7}
     content = AssistantContent(
         parts=(call("c", FOUND), STEP),
@@ -359,7 +360,7 @@ def test_pieces_repeat_what_is_around_the_content_and_nothing_else() -> None:
     assert second == replace(assistant("a#2", STEP), type="event", **around)
 
 
-def test_everything_around_a_result_comes_back() -> None:
+def test_all_members_of_a_result_message_round_trip() -> None:
     source = ToolMessage(
         id="t",
         thread_id="thread",
@@ -379,19 +380,19 @@ def test_everything_around_a_result_comes_back() -> None:
     assert encode(expand([merged])) == encode(view)
 
 
-def test_children_are_left_as_they_are() -> None:
+def test_children_are_not_changed() -> None:
     inner = (assistant("i", call("c", FOUND)), assistant("j", call("d")), tool("k", result("d")))
     outer = assistant("a", replace(call("c"), children=inner))
     assert expand([outer]) == [outer]
     assert fold([outer, tool("t", result("d"))]) == [outer, tool("t", result("d"))]
 
 
-def test_a_source_that_fold_would_not_write_keeps_the_output_with_its_call() -> None:
-    merged = [assistant("a", call("c", FOUND, source=tool("t", STRANGE)))]
+def test_a_result_message_that_fold_would_not_write_stays_with_its_call() -> None:
+    merged = [assistant("a", call("c", FOUND, source=tool("t", UNRELATED)))]
     assert expand(merged) == merged
 
 
-# --- what always holds ----------------------------------------------------------------------------------
+# --- properties ------------------------------------------------------------------------------------------
 
 NO_CALL = "of no call"
 MESSAGE_IDS = ("a", "b", "d", "e", "f", "u")
@@ -403,7 +404,7 @@ RESULTS = st.builds(
     provider_metadata=st.none() | st.just({"p": {"a": 1}}),
     extra=st.none() | st.just(Extra({"ms": 12})),
 )
-TOOL_PARTS = RESULTS | st.just(STRANGE) | st.just(UnknownPart(raw=Extra({"type": "hologram"})))
+TOOL_PARTS = RESULTS | st.just(UNRELATED) | st.just(UnknownPart(raw=Extra({"type": "hologram"})))
 SOURCES = st.builds(
     ToolMessage,
     id=st.sampled_from(["s", "t"]),
@@ -423,7 +424,7 @@ CALLS = st.builds(
     result_provider_metadata=st.none() | st.just({"p": {"b": 2}}),
     result_message=st.none() | SOURCES,
 )
-ASSISTANT_PARTS = CALLS | st.sampled_from([STEP, HELLO, STRANGE])
+ASSISTANT_PARTS = CALLS | st.sampled_from([STEP, HELLO, UNRELATED])
 AROUND = {"thread_id": st.none() | st.just("thread"), "seq": st.none() | st.integers(0, 2)}
 ASSISTANTS = st.builds(
     AssistantMessage,
@@ -446,22 +447,22 @@ def tools(parts: SearchStrategy[ToolPart]) -> SearchStrategy[Message]:
 
 ANY_MESSAGES = ASSISTANTS | tools(TOOL_PARTS) | OTHERS | messages()
 MESSY = st.lists(ANY_MESSAGES, max_size=6)
-"""Any list at all: results early, late, twice, of no call; ids that come again."""
+"""Any list: results early, late, repeated or without a call; repeated ids."""
 
-PIECES = ASSISTANTS.map(
+SPLIT_MESSAGES = ASSISTANTS.map(
     lambda message: replace(message, id="a#2", content=AssistantContent(parts=message.parts))
 )
-MESSY_WITH_PIECES = st.lists(ANY_MESSAGES | PIECES, max_size=6)
-"""As above, and with ids that only `expand` should make."""
+MESSY_WITH_PIECES = st.lists(ANY_MESSAGES | SPLIT_MESSAGES, max_size=6)
+"""As above, with ids that normally only `expand` creates."""
 
 UNKNOWN_RESULTS = RESULTS.map(lambda part: replace(part, id=NO_CALL))
 MERGED = st.lists(ASSISTANTS | tools(UNKNOWN_RESULTS) | OTHERS, max_size=5)
-"""Merged views: what is left in tool messages has no call."""
+"""Merged views: results in tool messages have no call."""
 
 
 @st.composite
 def provider_lists(draw: DrawFn) -> list[Message]:
-    """What providers speak: calls with an id each, then their results, in order, in one message or more."""
+    """Lists as sent by providers: calls with distinct ids, then their results in order."""
     view: list[Message] = []
     for number in range(draw(st.integers(0, 3))):
         calls = [call(call_id) for call_id in draw(st.lists(st.sampled_from(CALL_IDS), unique=True))]
@@ -480,36 +481,36 @@ def provider_lists(draw: DrawFn) -> list[Message]:
 
 
 @given(MERGED)
-def test_fold_undoes_expand(merged: list[Message]) -> None:
+def test_fold_reverts_expand(merged: list[Message]) -> None:
     assert fold(expand(merged)) == merged
 
 
 @given(MESSY)
-def test_fold_undoes_expand_of_whatever_fold_gave(messy: list[Message]) -> None:
+def test_fold_reverts_expand_of_any_folded_list(messy: list[Message]) -> None:
     merged = fold(messy)
     assert fold(merged) == merged
     assert fold(expand(merged)) == merged
 
 
 @given(st.lists(messages(COHERENT), max_size=3))
-def test_real_messages_come_back_to_the_byte(values: list[Message]) -> None:
+def test_recorded_messages_round_trip_unchanged(values: list[Message]) -> None:
     merged = fold(values)
     assert encode(fold(expand(merged))) == encode(merged)
 
 
 @given(MERGED)
-def test_expand_undoes_fold_of_a_models_view(merged: list[Message]) -> None:
+def test_expand_reverts_fold_of_a_model_view(merged: list[Message]) -> None:
     view = expand(merged)
     assert expand(fold(view)) == view
 
 
 @given(provider_lists())
-def test_expand_undoes_fold_of_what_providers_speak(view: list[Message]) -> None:
+def test_expand_reverts_fold_of_provider_lists(view: list[Message]) -> None:
     assert expand(fold(view)) == view
 
 
 @given(MERGED)
-def test_in_the_models_view_every_moved_output_stands_right_behind_its_call(merged: list[Message]) -> None:
+def test_in_the_model_view_every_output_directly_follows_its_call(merged: list[Message]) -> None:
     calls: set[str] = set()
     for message in expand(merged):
         match message:
@@ -534,14 +535,16 @@ def test_no_list_loses_anything(
 
 
 def contents(messages: Iterable[Message]) -> Counter[bytes]:
-    """How often each thing is in a list, wherever it stands: calls, what came with results, other parts."""
-    return Counter(encode(thing) for message in messages for part in message.parts for thing in things(part))
+    """Count everything in a list regardless of its position: calls, members of results, other parts."""
+    return Counter(
+        encode(thing) for message in messages for part in message.parts for thing in countable(part)
+    )
 
 
-def things(part: Part) -> Iterator[object]:
+def countable(part: Part) -> Iterator[object]:
     match part:
         case ToolCallPart(result_message=source):
-            yield replace(part, **BARE)
+            yield replace(part, **WITHOUT_RESULT)
             if part.output is not None:
                 kept = [item for item in source.parts if isinstance(item, ToolResultPart)] if source else []
                 (said,) = kept or [ToolResultPart(part.id, part.name, part.output)]
@@ -554,14 +557,14 @@ def things(part: Part) -> Iterator[object]:
 
 
 def message_ids(messages: Iterable[Message]) -> Iterator[str]:
-    """The ids of messages and of those that results came in."""
+    """Return the ids of messages and of merged result messages."""
     for message in messages:
         yield message.id
         yield from (source.id for source in sources_in(message))
 
 
 def with_derived(ids: Iterable[str]) -> Iterator[str]:
-    """`ids`, and those of the pieces they may be cut into."""
+    """Return `ids` and those of the messages they may be split into."""
     for known in ids:
         yield known
         for number in range(1, 9):
@@ -569,7 +572,7 @@ def with_derived(ids: Iterable[str]) -> Iterator[str]:
 
 
 def sources(messages: Iterable[Message]) -> set[bytes]:
-    """What was around results, but for messages that `expand` writes by itself."""
+    """Return the members of result messages, except those that `expand` creates itself."""
     found = [source for message in messages for source in sources_in(message)]
     return {encode(without_parts(source)) for source in found if not source.id.endswith(":results")}
 

@@ -1,4 +1,4 @@
-"""JSON text in and out: nothing lost, nothing let through, every refusal with a place."""
+"""Reading and writing JSON text: nothing is lost, and every error has a path."""
 
 import math
 import sys
@@ -31,12 +31,12 @@ NO_JSON: dict[str, tuple[str | bytes, str, str]] = {
     "two values": ("1 2", "invalid JSON", "line 1, column 3"),
     "a trailing comma": ("[1,]", "invalid JSON", "line 1, column 4"),
     "bytes that are not UTF-8": (b'"a\xff"', "not UTF-8", "byte 2"),
-    "half a character": (b'"\xe2\x82"', "not UTF-8", "byte 1"),
+    "an incomplete character": (b'"\xe2\x82"', "not UTF-8", "byte 1"),
     "a constant that is not JSON": ("[NaN]", "NaN is not JSON", ""),
-    "a number no double can hold": ("[1e999]", "1e999 is out of range", ""),
+    "a number outside the range of doubles": ("[1e999]", "1e999 is out of range", ""),
     "a number too long to read": ("9" * 5000, "invalid JSON", ""),
     "10,000 arrays": ("[" * 10_000, "too deep", ""),
-    "10,000 objects behind a lone surrogate": (
+    "10,000 objects after a lone surrogate": (
         '["\\ud83d",' + '{"a":' * 10_000 + "1" + "}" * 10_000 + "]",
         "too deep",
         "",
@@ -45,7 +45,7 @@ NO_JSON: dict[str, tuple[str | bytes, str, str]] = {
 
 
 @each_row(("text", "what", "where"), NO_JSON.values(), ids=NO_JSON)
-def test_text_that_is_no_json_is_refused_with_its_place(text: str | bytes, what: str, where: str) -> None:
+def test_invalid_json_is_refused_with_its_position(text: str | bytes, what: str, where: str) -> None:
     with pytest.raises(DecodeError) as caught:
         loads(text)
     assert what in caught.value.what
@@ -56,20 +56,20 @@ def test_text_that_is_no_json_is_refused_with_its_place(text: str | bytes, what:
 WRITTEN: dict[str, tuple[Json, bytes]] = {
     "compact": ({"a": [1, 2.5, None, True]}, b'{"a":[1,2.5,null,true]}'),
     "text stays text": ("é😀", '"é😀"'.encode()),
-    "no number becomes null": ([math.nan, math.inf, -math.inf], b"[null,null,null]"),
-    "no number becomes null beside a lone surrogate": ({"\udc00": [math.nan]}, b'{"\\udc00":[null]}'),
+    "NaN becomes null": ([math.nan, math.inf, -math.inf], b"[null,null,null]"),
+    "NaN next to a lone surrogate becomes null": ({"\udc00": [math.nan]}, b'{"\\udc00":[null]}'),
     "a lone surrogate is escaped": ("a\ud83d", b'"a\\ud83d"'),
-    "long integers stay whole": (2**80, str(2**80).encode()),
+    "long integers are exact": (2**80, str(2**80).encode()),
 }
 
 
 @each_row(("value", "text"), WRITTEN.values(), ids=WRITTEN)
-def test_values_are_written_as_javascript_writes_them(value: Json, text: bytes) -> None:
+def test_values_are_written_as_in_javascript(value: Json, text: bytes) -> None:
     assert dumps(value) == text
 
 
 @given(json_values(BROKEN_STRINGS))
-def test_what_is_written_is_read_back(value: Json) -> None:
+def test_written_values_are_read_back(value: Json) -> None:
     assert loads(dumps(value)) == value
     assert loads(dumps(value).decode()) == value
 
@@ -81,34 +81,34 @@ def test_a_value_nested_too_deeply_is_not_written(leaf: Json) -> None:
 
 
 @each_row("share", [0.3, 0.5, 0.9, 1.1])
-def test_near_the_limit_a_value_is_written_or_refused(share: float) -> None:
-    """The slow path goes through Python frames: it must not be the one to meet the limit unprepared."""
+def test_values_near_the_depth_limit_are_written_or_refused(share: float) -> None:
+    """The slow path uses Python frames and must handle their limit."""
     value = _nested("\ud83d", int(sys.getrecursionlimit() * share))
     try:
         text = dumps(value)
     except DecodeError as error:
-        assert "too deep" in error.what  # noqa: PT017 # either end is right, this is one of them
+        assert "too deep" in error.what  # noqa: PT017 # both results are valid
     else:
         assert text.count(b"[") == int(sys.getrecursionlimit() * share)
 
 
-HEALED: dict[str, tuple[str, str]] = {
-    "nothing to do": ("abc", "abc"),
-    "whole characters stay": ("é😀", "é😀"),
-    "two halves meet": ("\ud83d\ude00", "😀"),
-    "a half alone stays": ("a\ud83d", "a\ud83d"),
-    "halves the wrong way round stay": ("\ude00\ud83d", "\ude00\ud83d"),
-    "only what meets is joined": ("\ud83d\ud83d\ude00\ude00", "\ud83d😀\ude00"),
+JOINED: dict[str, tuple[str, str]] = {
+    "no surrogates": ("abc", "abc"),
+    "complete characters stay": ("é😀", "é😀"),
+    "two adjacent surrogates": ("\ud83d\ude00", "😀"),
+    "a lone surrogate stays": ("a\ud83d", "a\ud83d"),
+    "surrogates in the wrong order stay": ("\ude00\ud83d", "\ude00\ud83d"),
+    "only adjacent surrogates are joined": ("\ud83d\ud83d\ude00\ude00", "\ud83d😀\ude00"),
 }
 
 
-@each_row(("text", "healed"), HEALED.values(), ids=HEALED)
-def test_halves_of_surrogate_pairs_that_meet_are_joined(text: str, healed: str) -> None:
-    assert join_surrogates(text) == healed
+@each_row(("text", "joined"), JOINED.values(), ids=JOINED)
+def test_adjacent_surrogates_are_joined(text: str, joined: str) -> None:
+    assert join_surrogates(text) == joined
 
 
 @given(st.text())
-def test_text_cut_between_any_two_utf_16_units_is_healed(text: str) -> None:
+def test_text_split_between_any_two_utf_16_units_is_joined(text: str) -> None:
     units = text.encode("utf-16-le")
     halves = "".join(chr(int.from_bytes(units[i : i + 2], "little")) for i in range(0, len(units), 2))
     assert join_surrogates(halves) == text
@@ -141,7 +141,7 @@ WALKS: dict[str, tuple[Json, list[tuple[str, Json]]]] = {
         {"a": [1, {"b": None}], "c": "x"},
         [("$.a[0]", 1), ("$.a[1].b", None), ("$.c", "x")],
     ),
-    "empty ones are leaves": ({"a": {}, "b": []}, [("$.a", {}), ("$.b", [])]),
+    "empty containers are leaves": ({"a": {}, "b": []}, [("$.a", {}), ("$.b", [])]),
 }
 
 
@@ -150,7 +150,7 @@ def test_walk_gives_every_leaf_with_its_path(value: Json, leaves: list[tuple[str
     assert list(walk(value)) == leaves
 
 
-def test_walk_is_not_stopped_by_depth() -> None:
+def test_walk_has_no_depth_limit() -> None:
     assert [leaf for _, leaf in walk(_nested("end", 10_000))] == ["end"]
 
 
@@ -160,6 +160,6 @@ def _nested(value: Json, depth: int) -> Json:
     return value
 
 
-def test_half_a_surrogate_pair_can_be_read_by_people() -> None:
+def test_a_lone_surrogate_is_printed_readably() -> None:
     assert indented({"a": "Hello\ud83d"}) == b'{\n  "a": "Hello\\ud83d"\n}'
     assert indented({"a": [1]}) == b'{\n  "a": [\n    1\n  ]\n}'

@@ -1,4 +1,4 @@
-"""Old messages: read with a warning, turned into messages by role, nothing lost."""
+"""Legacy messages are read with a warning and converted to messages by role, without losses."""
 
 import warnings
 from collections.abc import Callable, Generator
@@ -55,7 +55,7 @@ PARTS: dict[str, tuple[str, Json, JsonObject]] = {
         {"type": "text", "text": "hi", "lang": "en"},
         {"type": "text", "text": "hi", "lang": "en"},
     ),
-    "an unknown field whose name means something today": (
+    "an unknown field with the name of a current field": (
         "user",
         {"type": "text", "text": "hi", "state": 7},
         {"type": "text", "text": "hi", "foreign:state": 7},
@@ -80,12 +80,12 @@ PARTS: dict[str, tuple[str, Json, JsonObject]] = {
         {"type": "file", "data": "data:text/plain,hi", "mediaType": "text/plain", "filename": "a.txt"},
         {"type": "file", "url": "data:text/plain,hi", "mediaType": "text/plain", "filename": "a.txt"},
     ),
-    "base64 in lines": (
+    "base64 with line breaks": (
         "user",
         {"type": "file", "data": "aGk\nhIQ==\n", "mediaType": "text/plain"},
         {"type": "file", "url": "data:text/plain;base64,aGk\nhIQ==\n", "mediaType": "text/plain"},
     ),
-    "a path is no base64": (
+    "a path is not base64": (
         "user",
         {"type": "file", "data": "/files/a.txt", "mediaType": "text/plain"},
         {"type": "file", "url": "/files/a.txt", "mediaType": "text/plain"},
@@ -106,12 +106,12 @@ PARTS: dict[str, tuple[str, Json, JsonObject]] = {
             "input": {"at": "sky"},
         },
     ),
-    "a kind that no one knows": ("tool", {"type": "hologram", "x": 1}, {"type": "hologram", "x": 1}),
+    "an unknown type": ("tool", {"type": "hologram", "x": 1}, {"type": "hologram", "x": 1}),
 }
 
 
 @each_row(("role", "content", "part"), PARTS.values(), ids=PARTS)
-def test_content_becomes_the_one_part(role: str, content: Json, part: JsonObject) -> None:
+def test_content_becomes_one_part(role: str, content: Json, part: JsonObject) -> None:
     message = upgraded(old(role, content))
     assert message["role"] == role
     assert message["content"] == {"format": 2, "parts": [part]}
@@ -121,7 +121,7 @@ OUTPUTS: dict[str, tuple[Json, JsonObject]] = {
     "typed text": ({"type": "text", "value": "ok"}, {"type": "text", "value": "ok"}),
     "a typed error": ({"type": "error-json", "value": [1]}, {"type": "error-json", "value": [1]}),
     "denied": ({"type": "execution-denied"}, {"type": "execution-denied"}),
-    "old items of a content": (
+    "legacy items of a content": (
         {"type": "content", "value": [{"type": "text", "text": "a", "n": 1}, IMAGE], "more": 2},
         {
             "type": "content",
@@ -137,12 +137,12 @@ OUTPUTS: dict[str, tuple[Json, JsonObject]] = {
             "more": 2,
         },
     ),
-    "items as they are today": (
+    "current items of a content": (
         {"type": "content", "value": [{"type": "image", "url": "https://example.org/a.png"}]},
         {"type": "content", "value": [{"type": "image", "url": "https://example.org/a.png"}]},
     ),
-    "plain text, from even older data": ("ok", {"type": "text", "value": "ok"}),
-    "any JSON, from even older data": ({"rows": [1]}, {"type": "json", "value": {"rows": [1]}}),
+    "plain text of older data": ("ok", {"type": "text", "value": "ok"}),
+    "any JSON of older data": ({"rows": [1]}, {"type": "json", "value": {"rows": [1]}}),
     "null": (None, {"type": "json", "value": None}),
     "JSON that only looks typed": (
         {"type": "text", "body": "x"},
@@ -173,7 +173,7 @@ USAGES: dict[str, tuple[JsonObject, JsonObject]] = {
         {"input": 3, "output": 4, "total": 7},
         {"inputTokens": 3, "outputTokens": 4, "totalTokens": 7},
     ),
-    "today's names": (
+    "current names": (
         {"inputTokens": 3, "cachedInputTokens": 1},
         {"inputTokens": 3, "cachedInputTokens": 1},
     ),
@@ -181,7 +181,7 @@ USAGES: dict[str, tuple[JsonObject, JsonObject]] = {
         {"promptTokens": 3, "completionTokens": 4},
         {"inputTokens": 3, "outputTokens": 4},
     ),
-    "a name that no one knows": ({"input": 3, "cost": 0.1}, {"inputTokens": 3, "cost": 0.1}),
+    "an unknown name": ({"input": 3, "cost": 0.1}, {"inputTokens": 3, "cost": 0.1}),
     "two names for one count": (
         {"input": 3, "promptTokens": 5},
         {"inputTokens": 3, "promptTokens": 5},
@@ -192,15 +192,15 @@ USAGES: dict[str, tuple[JsonObject, JsonObject]] = {
 
 
 @each_row(("usage", "expected"), USAGES.values(), ids=USAGES)
-def test_usage_of_an_assistant(usage: JsonObject, expected: JsonObject) -> None:
+def test_usage_of_an_assistant_is_read(usage: JsonObject, expected: JsonObject) -> None:
     assert upgraded(old("assistant", "x", usage=usage))["content"]["usage"] == expected
 
 
-def test_usage_of_anyone_else_is_kept_beside() -> None:
+def test_usage_of_other_roles_is_kept() -> None:
     assert upgraded(old("user", "x", usage={"input": 3}))["usage"] == {"input": 3}
 
 
-def test_the_envelope() -> None:
+def test_members_of_a_message_are_converted() -> None:
     message = upgraded(old("user", "x", parentId="m0", mood="fine", seq="first"))
     assert message == {
         "role": "user",
@@ -231,13 +231,13 @@ ILLEGAL: dict[str, tuple[str, Json, str]] = {
         {"type": "thinking", "reasoning": "x"},
         "user message 'm1' holds thinking",
     ),
-    "a picture by the system": ("system", IMAGE, "system message 'm1' holds image"),
-    "words by a tool": ("tool", "x", "tool message 'm1' holds text"),
+    "an image by the system": ("system", IMAGE, "system message 'm1' holds image"),
+    "a text by a tool": ("tool", "x", "tool message 'm1' holds text"),
 }
 
 
 @each_row(("role", "content", "text"), ILLEGAL.values(), ids=ILLEGAL)
-def test_a_role_may_not_hold_what_it_never_held(role: str, content: Json, text: str) -> None:
+def test_content_that_a_role_may_not_have_is_refused(role: str, content: Json, text: str) -> None:
     with quietly():
         legacy = read_legacy(old(role, content))
     with pytest.raises(DecodeError) as caught:
@@ -246,11 +246,11 @@ def test_a_role_may_not_hold_what_it_never_held(role: str, content: Json, text: 
 
 
 UNREADABLE: dict[str, tuple[JsonObject, str]] = {
-    "no time": ({"id": "1", "role": "user", "content": "x"}, "missing field `timestamp`"),
+    "not a time": ({"id": "1", "role": "user", "content": "x"}, "missing field `timestamp`"),
     "a time without a zone": (old("user", "x") | {"timestamp": "2025-03-04"}, "expected time with a zone"),
     "a role that does not exist": (old("robot", "x"), "expected 'system' or 'user'"),
     "two contents": (old("user", [{"type": "text", "text": "x"}]), "expected object or string, found array"),
-    "a kind of today": (
+    "a current type": (
         old("assistant", {"type": "reasoning", "text": "x"}),
         "'reasoning' is not allowed here",
     ),
@@ -259,7 +259,7 @@ UNREADABLE: dict[str, tuple[JsonObject, str]] = {
 
 
 @each_row(("value", "text"), UNREADABLE.values(), ids=UNREADABLE)
-def test_unreadable(value: JsonObject, text: str) -> None:
+def test_invalid_messages_are_refused(value: JsonObject, text: str) -> None:
     with pytest.raises(DecodeError) as caught:
         read_legacy(value)
     assert text in str(caught.value)
@@ -275,7 +275,7 @@ WAYS: dict[str, Callable[[], LegacyMessage]] = {
 
 
 @each_row("way", WAYS.values(), ids=WAYS)
-def test_every_old_message_warns_at_the_line_that_made_it(way: Callable[[], LegacyMessage]) -> None:
+def test_every_legacy_message_warns_at_the_line_that_created_it(way: Callable[[], LegacyMessage]) -> None:
     match = r"removed in version 1\.0: use SystemMessage, UserMessage.*upgrade\(\)"
     with pytest.warns(DeprecationWarning, match=match) as caught:
         message = way()
@@ -285,13 +285,13 @@ def test_every_old_message_warns_at_the_line_that_made_it(way: Callable[[], Lega
         assert message == LegacyMessage(id="m1", role="user", content="x", timestamp=MOMENT)
 
 
-def test_an_old_message_with_unknown_fields_warns_once() -> None:
+def test_a_legacy_message_with_unknown_fields_warns_once() -> None:
     with pytest.warns(DeprecationWarning, match="LegacyMessage") as caught:
         read_legacy(old("user", "x", mood="fine"))
     assert len(caught) == 1
 
 
-def test_the_names_are_marked_for_type_checkers() -> None:
+def test_the_names_are_deprecated_for_type_checkers() -> None:
     for name in (LegacyMessage, decode_legacy, read_legacy, upgrade):
         assert "Removed in version 1.0" in name.__deprecated__  # type: ignore[union-attr] # set by @deprecated
 
@@ -302,7 +302,7 @@ def test_upgrading_does_not_warn_again() -> None:
     assert isinstance(upgrade(legacy), UserMessage)
 
 
-def test_an_old_message_may_be_made_in_code() -> None:
+def test_a_legacy_message_can_be_constructed() -> None:
     with quietly():
         legacy = LegacyMessage(
             id="m1",
@@ -318,7 +318,7 @@ def test_an_old_message_may_be_made_in_code() -> None:
 
 @st.composite
 def legacy_messages(draw: st.DrawFn) -> JsonObject:
-    """Old messages as they lie on disk, with unknown fields at every level and outputs of any age."""
+    """Stored legacy messages, with unknown fields at every level and outputs of any version."""
     with quietly():
         message: JsonObject = to_json(draw(values_of(LegacyMessage)))
     content = message["content"]
@@ -335,8 +335,8 @@ COUNTS = st.integers(0, 9) | st.floats(0, 1) | st.none() | st.text(max_size=3) |
 
 
 @given(legacy_messages())
-def test_no_leaf_disappears(legacy: JsonObject) -> None:
-    """Each leaf is found again as it was, or at the end of a data url."""
+def test_every_leaf_is_kept(legacy: JsonObject) -> None:
+    """Each leaf is found unchanged, or at the end of a data URL."""
     with quietly():
         read = read_legacy(legacy)
     assume(is_legal(read))
@@ -360,7 +360,7 @@ def is_legal(legacy: LegacyMessage) -> bool:
 
 
 def place_of(leaf: Json, found: list[Json]) -> int | None:
-    """Where a leaf stands, or a data url that ends with it. Unlike in Python, 1 is not true and not 1.0."""
+    """Return the index of a leaf or of a data URL that ends with it. Unlike in Python, 1 is not true."""
     same = (place for place, other in enumerate(found) if type(leaf) is type(other) and leaf == other)
     urls = (place for place, other in enumerate(found) if is_data_url_of(leaf, other))
     return next(same, next(urls, None))

@@ -1,4 +1,4 @@
-"""Messages: what may stand for the content, what is derived, and what a role may hold."""
+"""Messages: short forms of content, derived types, and the parts that a role may have."""
 
 import json
 import os
@@ -40,15 +40,15 @@ CALL = ToolCallPart("c", "search", "input-available", {"q": 1})
 RESULT = ToolResultPart("c", "search", TextOutput("found"))
 NOON = datetime(2024, 5, 1, 12, tzinfo=UTC)
 
-SPEAKERS: dict[str, tuple[Any, Any]] = {
+ROLES: dict[str, tuple[Any, Any]] = {
     "system": (SystemMessage, SystemContent),
     "user": (UserMessage, UserContent),
     "assistant": (AssistantMessage, AssistantContent),
 }
 
 
-@each_row(("role", "content_type"), SPEAKERS.values(), ids=SPEAKERS)
-def test_a_string_or_a_list_may_stand_for_the_content(role: Any, content_type: Any) -> None:
+@each_row(("role", "content_type"), ROLES.values(), ids=ROLES)
+def test_a_string_or_a_list_is_accepted_as_content(role: Any, content_type: Any) -> None:
     whole = role(id="m", content=content_type(parts=(TextPart("hi"),)))
     assert role(id="m", content="hi") == whole
     assert role(id="m", content=[TextPart("hi")]) == whole
@@ -56,12 +56,12 @@ def test_a_string_or_a_list_may_stand_for_the_content(role: Any, content_type: A
     assert whole.parts == (TextPart("hi"),)
 
 
-def test_a_list_of_results_may_stand_for_the_content_of_a_tool_message() -> None:
+def test_a_list_of_results_is_accepted_as_content_of_a_tool_message() -> None:
     assert ToolMessage(id="m", content=[RESULT]) == ToolMessage(id="m", content=ToolContent(parts=(RESULT,)))
 
 
 @each_row(("content", "found"), [(1, "number"), (None, "null"), (UserContent(parts=()), "UserContent")])
-def test_anything_else_for_the_content_is_refused(content: Any, found: str) -> None:
+def test_other_values_are_refused_as_content(content: Any, found: str) -> None:
     with pytest.raises(DecodeError) as caught:
         SystemMessage(id="m", content=content)
     assert (caught.value.where, caught.value.found) == ("$.content", found)
@@ -77,16 +77,19 @@ TYPES: dict[str, tuple[Sequence[Part], MessageType]] = {
 
 
 @each_row(("parts", "type_"), TYPES.values(), ids=TYPES)
-def test_the_type_follows_from_the_parts(parts: Sequence[Part], type_: MessageType) -> None:
+def test_the_type_is_derived_from_the_parts(parts: Sequence[Part], type_: MessageType) -> None:
     assert derive_type(parts) == type_
 
 
 MESSAGES_WITH_TYPES: dict[str, tuple[Message, MessageType]] = {
     "derived from the parts": (AssistantMessage(id="m", content=[CALL]), "tool"),
     "derived from a string": (UserMessage(id="m", content="hi"), "text"),
-    "derived from whole content": (ToolMessage(id="m", content=ToolContent(parts=(RESULT,))), "tool"),
-    "given, it stays": (SystemMessage(id="m", content="compacted", type="event"), "event"),
-    "given against the parts, it stays too": (AssistantMessage(id="m", content=[CALL], type="text"), "text"),
+    "derived from complete content": (ToolMessage(id="m", content=ToolContent(parts=(RESULT,))), "tool"),
+    "a given type": (SystemMessage(id="m", content="compacted", type="event"), "event"),
+    "a given type that differs from the parts": (
+        AssistantMessage(id="m", content=[CALL], type="text"),
+        "text",
+    ),
 }
 
 
@@ -105,14 +108,14 @@ def test_a_naive_time_is_refused() -> None:
     assert caught.value.hint
 
 
-def test_a_time_that_utc_cannot_hold_is_refused() -> None:
+def test_a_time_outside_the_range_of_utc_is_refused() -> None:
     first = datetime(1, 1, 1, tzinfo=timezone(timedelta(hours=1)))
     with pytest.raises(DecodeError, match="out of range"):
         UserMessage(id="m", content="", created_at=first)
 
 
 @given(moments())
-def test_a_time_becomes_the_same_moment_in_utc(moment: datetime) -> None:
+def test_a_time_is_converted_to_utc(moment: datetime) -> None:
     message = UserMessage(id="m", content="", created_at=moment)
     assert message.created_at == moment
     assert message.created_at is not None
@@ -121,17 +124,17 @@ def test_a_time_becomes_the_same_moment_in_utc(moment: datetime) -> None:
 
 
 @each_row("text", ["2024-05-01T12:00:00Z", "2024-05-01T14:00:00+02:00", "2024-05-01T04:00:00-08:00"])
-def test_times_on_the_wire_become_utc(text: str) -> None:
+def test_times_in_json_are_converted_to_utc(text: str) -> None:
     message = decode_message(json.dumps({"id": "m", "role": "user", "content": "", "createdAt": text}))
     assert message.created_at == NOON
     assert b'"createdAt":"2024-05-01T12:00:00Z"' in encode(message)
 
 
-def test_the_message_has_two_names() -> None:
+def test_message_and_its_alias_are_the_same_type() -> None:
     assert CanonicalMessage is Message
 
 
-# Lines that end in `wrong` must be refused by a type checker, all others accepted.
+# Type checkers must refuse the lines that end in `wrong`, and accept all others.
 CODE = """
 from partita.types.messages import AssistantMessage, Message, SystemMessage, ToolMessage, UserMessage
 from partita.types.messages import ToolCallPart
@@ -195,7 +198,7 @@ CHECKERS = [_pyrefly_lines, *([_mypy_lines, _pyright_lines] if FULL else [])]
 
 
 @pytest.mark.parametrize("check", CHECKERS)
-def test_type_checkers_refuse_what_a_role_may_not_hold(
+def test_type_checkers_refuse_parts_that_a_role_may_not_have(
     check: Callable[[Path], set[int]], tmp_path: Path
 ) -> None:
     code = tmp_path / "wrong_code.py"
@@ -207,7 +210,7 @@ MESSAGES = (SystemMessage, UserMessage, AssistantMessage, ToolMessage)
 TYPED = (*get_args(Part), *get_args(ToolOutput))
 
 
-def test_a_message_names_its_role_and_a_part_its_type() -> None:
+def test_a_message_has_its_role_and_a_part_its_type() -> None:
     assert [message.role for message in MESSAGES] == ["system", "user", "assistant", "tool"]
     message = UserMessage(id="m", content=[TextPart("hi")])
     assert (message.role, message.parts[0].type) == ("user", "text")
@@ -217,7 +220,7 @@ def test_a_message_names_its_role_and_a_part_its_type() -> None:
         message.role = "tool"  # type: ignore[misc, assignment] # a message is frozen
 
 
-def test_role_and_type_stand_once_on_the_wire() -> None:
+def test_role_and_type_are_written_once() -> None:
     message = UserMessage(id="m", content=[TextPart("hi")])
     assert encode(message).count(b'"role"') == 1
     assert decode_message(encode(message)) == message

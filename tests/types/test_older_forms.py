@@ -1,4 +1,4 @@
-"""Older JSON of canonical messages becomes real parts, however it is read."""
+"""Older JSON of canonical messages becomes current parts, in every way of reading it."""
 
 import json
 import warnings
@@ -37,12 +37,12 @@ from tests.leaves import changed, leaves
 from tests.tables import each_row
 
 TIME = "2026-01-02T03:04:05.000Z"
-MOMENT = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
+TIME_UTC = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 SIGNED = {"type": "text", "text": "hm", "signature": "c2ln"}
 
 
 def stored(*parts: dict[str, Any], role: str = "assistant") -> dict[str, Any]:
-    """A message as rows hold it: content of format 2."""
+    """Return a message as in rows: content of format 2."""
     content = {"format": 2, "parts": list(parts)}
     return {
         "id": "m1",
@@ -67,19 +67,19 @@ PARTS: dict[str, tuple[dict[str, Any], Any]] = {
         invocation(args={"at": 1}, result={"seen": 2}, state="result"),
         ToolCallPart("c", "look", "output-available", {"at": 1}, output=JsonOutput({"seen": 2})),
     ),
-    "a result that is text": (
+    "a text result": (
         invocation(args={}, result="sky", state="result"),
         ToolCallPart("c", "look", "output-available", {}, output=TextOutput("sky")),
     ),
-    "a result that was undefined": (
+    "an undefined result": (
         invocation(args={}, state="result"),
         ToolCallPart("c", "look", "output-available", {}, output=JsonOutput(None)),
     ),
-    "a result that is an error": (
+    "an error result": (
         invocation(args={}, result="no", state="result", isError=True),
         ToolCallPart("c", "look", "output-error", {}, output=ErrorTextOutput("no")),
     ),
-    "a call whose input was being written": (
+    "a call whose input is streaming": (
         invocation(args={"at": 1}, state="partial-call"),
         ToolCallPart("c", "look", "input-streaming", {"at": 1}),
     ),
@@ -115,7 +115,7 @@ PARTS: dict[str, tuple[dict[str, Any], Any]] = {
         {"type": "reasoning", "reasoning": "", "details": [{"type": "redacted", "data": "eA=="}]},
         ReasoningPart("", provider_metadata={"anthropic": {"redactedData": "eA=="}}),
     ),
-    "a file that a provider has": (
+    "a provider file": (
         {"type": "file", "data": "file-a1", "mimeType": "text/plain"},
         FilePart("", "text/plain", provider_reference={"openai": "file-a1"}),
     ),
@@ -123,7 +123,7 @@ PARTS: dict[str, tuple[dict[str, Any], Any]] = {
         {"type": "file", "data": "aGk=", "mimeType": "text/plain"},
         FilePart("data:text/plain;base64,aGk=", "text/plain"),
     ),
-    "a file at a url": (
+    "a file with a URL": (
         {"type": "file", "data": "https://example.org/a.png", "mimeType": "image/png"},
         FilePart("https://example.org/a.png", "image/png"),
     ),
@@ -131,11 +131,11 @@ PARTS: dict[str, tuple[dict[str, Any], Any]] = {
         {"type": "file", "data": "data:text/plain;base64,aGk="},
         FilePart("data:text/plain;base64,aGk=", "text/plain"),
     ),
-    "a file in bytes": (
+    "a file as bytes": (
         {"type": "file", "data": {"0": 104, "1": 105}, "mimeType": "text/plain"},
         FilePart("data:text/plain;base64,aGk=", "text/plain"),
     ),
-    "a file in a buffer": (
+    "a file as a buffer": (
         {"type": "file", "data": {"type": "Buffer", "data": [104, 105]}, "mimeType": "text/plain"},
         FilePart("data:text/plain;base64,aGk=", "text/plain"),
     ),
@@ -147,7 +147,7 @@ def decoded(message: dict[str, Any]) -> Sequence[Message]:
 
 
 def listed(message: dict[str, Any]) -> Sequence[Message]:
-    """As a list reads it whose format is guessed."""
+    """Return the message as read by a list that detects the format."""
     return MessageList().add([message])
 
 
@@ -165,44 +165,44 @@ WAYS: dict[str, Callable[[dict[str, Any]], Sequence[Message]]] = {
 
 
 @each_row(("raw", "part"), PARTS.values(), ids=PARTS)
-def test_an_older_part_becomes_a_real_one(raw: dict[str, Any], part: Any) -> None:
+def test_an_older_part_becomes_a_current_one(raw: dict[str, Any], part: Any) -> None:
     for name, read in WAYS.items():
         (message,) = read(stored(raw))
         (found,) = message.parts
-        assert _bare(found) == part, name
+        assert _without_notes(found) == part, name
 
 
-def _bare(part: Any) -> Any:
-    """A part without the notes of the reader that `MessageList` chose."""
+def _without_notes(part: Any) -> Any:
+    """Return a part without the notes of the format that `MessageList` detected."""
     (bare,) = strip_notes(AssistantMessage(id="m", content=(part,))).parts
     return bare
 
 
-def test_reasoning_in_several_signed_pieces_is_several_parts() -> None:
+def test_reasoning_with_several_signed_details_becomes_several_parts() -> None:
     details = [SIGNED, {"type": "redacted", "data": "eA=="}, {"type": "text", "text": " so"}]
     raw = {"type": "reasoning", "reasoning": "hm so", "details": details}
     for name, read in WAYS.items():
         (message,) = read(stored(raw))
-        assert [_bare(part) for part in message.parts] == [
+        assert [_without_notes(part) for part in message.parts] == [
             ReasoningPart("hm", provider_metadata={"anthropic": {"signature": "c2ln"}}),
             ReasoningPart("", provider_metadata={"anthropic": {"redactedData": "eA=="}}),
             ReasoningPart(" so"),
         ], name
 
 
-def test_a_result_in_a_tool_message_is_a_result() -> None:
+def test_a_result_in_a_tool_message_is_read() -> None:
     (message,) = decoded(stored(invocation(result="sky", state="result"), role="tool"))
     assert message.parts == (ToolResultPart("c", "look", TextOutput("sky")),)
 
 
-def test_a_part_that_is_not_in_a_known_form_is_kept_whole() -> None:
+def test_a_part_in_an_unknown_form_is_kept() -> None:
     for raw in (invocation(state="failed"), {"type": "source"}, {"type": "tool-invocation", "x": 1}):
         (message,) = decoded(stored(raw))
         assert isinstance(message.parts[0], UnknownPart)
         assert partita.types.to_json(message)["content"]["parts"] == [raw]
 
 
-def test_members_without_a_field_are_kept() -> None:
+def test_unknown_members_are_kept() -> None:
     raw = invocation(args={}, state="call", step=2, title=7)
     (message,) = decoded(stored(raw))
     assert partita.types.to_json(message.parts[0])["step"] == 2
@@ -244,11 +244,11 @@ DATED: list[dict[str, Any]] = [
 PICTURE = ImagePart("data:image/png;base64,iVBORw0KGgo=", "image/png", "dot")
 
 
-def test_messages_with_a_timestamp_and_a_list_of_parts() -> None:
+def test_messages_with_a_timestamp_and_a_list_of_parts_are_read() -> None:
     read = MessageList().add(DATED)
     assert read == tuple(map(partita.types.read_message, DATED))
     system, user, assistant, tool = read
-    assert {message.created_at for message in read} == {MOMENT}
+    assert {message.created_at for message in read} == {TIME_UTC}
     assert not any(message.extra for message in read)
     assert isinstance(system, SystemMessage)
     assert isinstance(user, UserMessage)
@@ -268,7 +268,7 @@ def test_messages_with_a_timestamp_and_a_list_of_parts() -> None:
     assert tool.parts == (ToolResultPart("c", "look", ContentOutput((TextPart("a"), PICTURE))),)
 
 
-def test_a_string_is_not_a_deprecated_content() -> None:
+def test_a_string_is_not_deprecated_content() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         for message in DATED:
@@ -276,7 +276,7 @@ def test_a_string_is_not_a_deprecated_content() -> None:
 
 
 @each_row("raw", [raw for raw, _ in PARTS.values()], ids=PARTS)
-def test_no_leaf_of_an_older_part_is_lost(raw: dict[str, Any]) -> None:
+def test_every_leaf_of_an_older_part_is_kept(raw: dict[str, Any]) -> None:
     payload = [stored(raw)]
     assert [path for path in leaves(payload) if outcome(changed(payload, path)) == outcome(payload)] == []
 
@@ -288,7 +288,7 @@ def outcome(payload: Json) -> str:
         return repr(error)
 
 
-def test_nothing_of_them_is_reported_lost() -> None:
+def test_older_parts_are_converted_without_losses() -> None:
     for source in ("canonical", "legacy"):
         assert partita.convert(DATED, source, "canonical").losses == ()
 

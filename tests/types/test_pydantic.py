@@ -1,4 +1,4 @@
-"""Our values in pydantic models: read by us, kept whole, described by our schemas."""
+"""Our values in Pydantic models: validated by our codec, with our JSON schemas."""
 
 import subprocess
 import sys
@@ -24,7 +24,7 @@ from tests.tables import each_row
 
 
 class Note(BaseModel):
-    """A model of an application that stands in a union with our values."""
+    """A model of an application in a union with our values."""
 
     note: str
 
@@ -86,7 +86,7 @@ CHUNK: TypeAdapter[Any] = TypeAdapter(Chunk)
     ],
     ids=["Message", "Part", "Chunk", "ToolOutput", "AgentStreamEvent", "Thread", "Run"],
 )
-def test_every_value_goes_through_an_adapter_whole(type_: Any, values: Any) -> None:
+def test_every_value_round_trips_through_an_adapter(type_: Any, values: Any) -> None:
     adapter: TypeAdapter[Any] = TypeAdapter(type_)
 
     @given(values)
@@ -100,7 +100,7 @@ def test_every_value_goes_through_an_adapter_whole(type_: Any, values: Any) -> N
     check()
 
 
-def test_an_instance_passes_unchanged() -> None:
+def test_an_instance_is_returned_unchanged() -> None:
     assert MESSAGE.validate_python(HELLO) is HELLO
     assert CHAT.messages[1] is NESTED
     CHAT.last = HELLO
@@ -108,26 +108,26 @@ def test_an_instance_passes_unchanged() -> None:
     CHAT.last = NESTED
 
 
-def test_python_mode_keeps_values_and_json_mode_gives_json() -> None:
+def test_python_mode_keeps_values_and_json_mode_returns_json() -> None:
     assert CHAT.model_dump()["messages"][1] is NESTED
     assert CHAT.model_dump(mode="json")["messages"] == [to_json(HELLO), to_json(NESTED)]
     assert loads(CHAT.model_dump_json())["either"] == to_json(HELLO)
 
 
-def test_a_model_is_read_back_equal() -> None:
+def test_a_model_round_trips() -> None:
     assert Chat.model_validate_json(CHAT.model_dump_json()) == CHAT
     assert Chat.model_validate(CHAT.model_dump(mode="json")) == CHAT
     assert Chat.model_validate(CHAT.model_dump()) == CHAT
 
 
-def test_values_may_stand_inside_plain_data() -> None:
+def test_values_may_be_inside_plain_data() -> None:
     data = {"role": "user", "id": "m1", "content": [TextPart(text="hello")]}
     assert MESSAGE.validate_python(data) == HELLO
 
 
 UNIONS: dict[str, tuple[TypeAdapter[Any], JsonObject, type[Value]]] = {
     "the role decides": (MESSAGE, {"role": "user", "id": "1", "content": "x"}, UserMessage),
-    "an old name": (PART, {"type": "thinking", "thinking": "hm"}, ReasoningPart),
+    "a former name": (PART, {"type": "thinking", "thinking": "hm"}, ReasoningPart),
     "an unknown part": (PART, {"type": "hologram"}, UnknownPart),
     "a data chunk": (CHUNK, {"type": "data-x", "data": 1}, DataChunk),
     "an unknown chunk": (CHUNK, {"type": "hologram-delta"}, UnknownChunk),
@@ -135,7 +135,7 @@ UNIONS: dict[str, tuple[TypeAdapter[Any], JsonObject, type[Value]]] = {
 
 
 @each_row(("adapter", "value", "type_"), UNIONS.values(), ids=UNIONS)
-def test_a_union_picks_what_our_own_reader_picks(
+def test_a_union_selects_the_same_type_as_our_codec(
     adapter: TypeAdapter[Any], value: JsonObject, type_: type[Value]
 ) -> None:
     read = adapter.validate_python(value)
@@ -143,13 +143,13 @@ def test_a_union_picks_what_our_own_reader_picks(
 
 
 @each_row("value", [5, Note(note="n"), HELLO], ids=["number", "model", "message"])
-def test_a_mixed_union_is_written_by_its_own_member(value: Any) -> None:
+def test_a_mixed_union_is_serialized_by_its_member(value: Any) -> None:
     chat = Chat(messages=[], either=value)
     assert Chat.model_validate_json(chat.model_dump_json()).either == value
 
 
 REFUSED: dict[str, tuple[TypeAdapter[Any], Json, str, str]] = {
-    "a field of the wrong kind": (
+    "a field of the wrong type": (
         MESSAGE,
         {"role": "user", "id": 1, "content": "x"},
         "UserMessage",
@@ -180,9 +180,7 @@ REFUSED: dict[str, tuple[TypeAdapter[Any], Json, str, str]] = {
 
 
 @each_row(("adapter", "value", "member", "text"), REFUSED.values(), ids=REFUSED)
-def test_what_is_wrong_is_said_in_our_words(
-    adapter: TypeAdapter[Any], value: Json, member: str, text: str
-) -> None:
+def test_errors_have_our_texts(adapter: TypeAdapter[Any], value: Json, member: str, text: str) -> None:
     with pytest.raises(ValidationError) as caught:
         adapter.validate_python(value)
     (error,) = [error for error in caught.value.errors() if error["loc"] == (member,)]
@@ -190,8 +188,8 @@ def test_what_is_wrong_is_said_in_our_words(
     assert text in str(caught.value)
 
 
-def test_a_wrong_tag_is_an_error_of_its_own_kind() -> None:
-    """So that of the many errors of a union, the one that matters can be found."""
+def test_a_wrong_tag_has_its_own_error_type() -> None:
+    """This error can be found among the many errors of a union."""
     with pytest.raises(ValidationError) as caught:
         CHUNK.validate_python({"type": "text-delta", "id": "1"})
     (error,) = [error for error in caught.value.errors() if error["type"] == "partita_value"]
@@ -203,7 +201,7 @@ def test_a_wrong_tag_is_an_error_of_its_own_kind() -> None:
     }
 
 
-def test_too_deep_is_an_error_like_any_other() -> None:
+def test_deep_nesting_is_a_validation_error() -> None:
     message = to_json(NESTED)
     for _ in range(2_000):
         call = {
@@ -231,13 +229,13 @@ def test_the_json_schema_of_a_model_refers_to_our_components(mode: Any) -> None:
     assert {f"#/$defs/{name}" for name in schema["$defs"]} >= set(references(schema))
 
 
-def test_the_json_schema_of_a_model_takes_what_the_model_takes() -> None:
+def test_the_json_schema_of_a_model_accepts_what_the_model_accepts() -> None:
     schema = jsonschema_rs.validator_for(Chat.model_json_schema())
     assert schema.is_valid(CHAT.model_dump(mode="json"))
     assert not schema.is_valid({"messages": [{"role": "user", "id": 1, "content": "x"}]})
 
 
-def test_references_follow_the_template_of_openapi() -> None:
+def test_references_use_the_template_of_openapi() -> None:
     schema = MESSAGE.json_schema(ref_template="#/components/schemas/{model}")
     definitions = schema["$defs"]
     assert definitions == {
@@ -249,12 +247,12 @@ def test_references_follow_the_template_of_openapi() -> None:
 
 
 class Message2(Value, tag="message-2"):
-    """A value of an application, under our roof."""
+    """A value of an application that derives from our base class."""
 
     inner: Message
 
 
-def test_a_value_of_an_application_works_too() -> None:
+def test_a_value_of_an_application_is_supported() -> None:
     adapter: TypeAdapter[Message2] = TypeAdapter(Message2)
     value = Message2(inner=HELLO)
     assert adapter.validate_json(encode(value)) == value
@@ -262,7 +260,7 @@ def test_a_value_of_an_application_works_too() -> None:
 
 
 class Thread2(BaseModel):
-    """A model whose schema has names that ours have too."""
+    """A model whose schema has the names of our components."""
 
     class Message(BaseModel):
         text: str
@@ -271,7 +269,7 @@ class Thread2(BaseModel):
     ours: AssistantMessage
 
 
-def test_a_model_of_the_same_name_is_told_apart() -> None:
+def test_a_model_with_the_name_of_a_component_is_separate() -> None:
     schema = Thread2.model_json_schema()
     own = schema["properties"]["own"]["$ref"].removeprefix("#/$defs/")
     assert schema["$defs"][own]["properties"].keys() == {"text"}

@@ -1,4 +1,4 @@
-"""JSON Schemas: what is written validates, what the reader refuses does not."""
+"""JSON Schemas accept what is written, and refuse what the codec refuses."""
 
 import warnings
 from collections.abc import Iterator
@@ -54,7 +54,7 @@ READABLE: dict[str, Any] = {
 @pytest.fixture(autouse=True)
 def _quiet() -> Iterator[None]:
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # old messages are drawn here too
+        warnings.simplefilter("ignore", DeprecationWarning)  # legacy messages are drawn here too
         yield
 
 
@@ -68,7 +68,7 @@ PUBLIC = set(public_values())
 
 
 def of_components(name: str) -> JsonObject:
-    """The schema of a public value; that `json_schema` gives the same is tested below."""
+    """Return the schema of a public value; a test below checks that `json_schema` returns the same."""
     needed = reachable({"$ref": name}, public_components())
     definitions = {one: schema for one, schema in all_components().items() if one in needed}
     return {"$schema": DIALECT, "$ref": f"#/$defs/{name}", "$defs": definitions}
@@ -80,7 +80,7 @@ def all_components() -> dict[str, JsonObject]:
 
 
 @each_row("name", picked(list(VALUES), 12))
-def test_the_schema_of_a_value_is_made_of_the_components(name: str) -> None:
+def test_the_schema_of_a_value_consists_of_the_components(name: str) -> None:
     assert json_schema(VALUES[name]) == of_components(name)
 
 
@@ -99,7 +99,7 @@ def is_read(type_: Any, value: Json) -> bool:
 @pytest.mark.parametrize("name", VALUES)
 @settings(max_examples=8)
 @given(data=st.data())
-def test_what_is_written_validates_and_no_required_field_may_be_missing(
+def test_written_values_are_valid_and_no_required_field_may_be_missing(
     name: str, data: st.DataObject
 ) -> None:
     value: JsonObject = loads(encode(data.draw(values_of(VALUES[name]))))
@@ -110,23 +110,25 @@ def test_what_is_written_validates_and_no_required_field_may_be_missing(
 
 @pytest.mark.parametrize("root", ROOTS.values(), ids=ROOTS)
 @given(data=st.data())
-def test_unknown_fields_may_stand_anywhere(root: Any, data: st.DataObject) -> None:
+def test_unknown_fields_are_accepted_anywhere(root: Any, data: st.DataObject) -> None:
     value = data.draw(junk_fields(to_json(data.draw(values_of(root, KNOWN)))))
     assert is_valid(root, value)
 
 
 @pytest.mark.parametrize("root", ROOTS.values(), ids=ROOTS)
 @given(data=st.data())
-def test_schema_and_reader_agree_on_damaged_data(root: Any, data: st.DataObject) -> None:
-    """One known field gets another value: both take the result, or both refuse it."""
+def test_schema_and_codec_agree_on_damaged_data(root: Any, data: st.DataObject) -> None:
+    """One known field gets another value: both accept the result, or both refuse it."""
     value = to_json(data.draw(values_of(root, KNOWN)))
     holder = data.draw(st.sampled_from(list(objects(value))))
     assume(holder)
-    holder[data.draw(st.sampled_from(sorted(holder)))] = data.draw(SPOILS)
+    holder[data.draw(st.sampled_from(sorted(holder)))] = data.draw(DAMAGED_VALUES)
     assert is_valid(root, value) == is_read(root, value)
 
 
-SPOILS = st.sampled_from([None, True, 7, "", "text", "2026-01-02T03:04:05Z", [], {}, ["a"], {"a": 1}, 0.5])
+DAMAGED_VALUES = st.sampled_from(
+    [None, True, 7, "", "text", "2026-01-02T03:04:05Z", [], {}, ["a"], {"a": 1}, 0.5]
+)
 
 
 def objects(value: Json) -> Iterator[JsonObject]:
@@ -149,12 +151,12 @@ REFUSED: dict[str, tuple[Any, Json]] = {
     "a known part without its field, though unknown parts are open": (Part, {"type": "text"}),
     "a known chunk without its field": (Chunk, {"type": "text-delta", "id": "1"}),
     "a part without a type": (Part, {"text": "x"}),
-    "a type that is no string": (Part, {"type": 5}),
+    "a type that is not a string": (Part, {"type": 5}),
     "a time without a zone": (Thread, {"id": "1", "createdAt": "2026-01-02"}),
-    "our inner tag of a data chunk is not one on the wire": (DataChunk, {"type": "__data__", "name": "x"}),
+    "the internal tag of data chunks": (DataChunk, {"type": "__data__", "name": "x"}),
     "a data chunk is not unknown": (UnknownChunk, {"type": "data-x"}),
     "a known part is not unknown": (UnknownPart, {"type": "text", "text": "x"}),
-    "a child that is no message": (
+    "a child that is not a message": (
         AssistantMessage,
         {
             "role": "assistant",
@@ -168,7 +170,7 @@ REFUSED: dict[str, tuple[Any, Json]] = {
 
 
 @each_row(("type_", "value"), REFUSED.values(), ids=REFUSED)
-def test_refused(type_: Any, value: Json) -> None:
+def test_invalid_values_are_refused(type_: Any, value: Json) -> None:
     assert not is_valid(type_, value)
 
 
@@ -181,7 +183,7 @@ ACCEPTED: dict[str, tuple[Any, Json]] = {
     "an unknown part": (Message, {"role": "user", "id": "1", "content": [{"type": "hologram", "x": [1]}]}),
     "an unknown chunk": (Chunk, {"type": "hologram-delta"}),
     "a data chunk with a field called name": (Chunk, {"type": "data-x", "name": 5}),
-    "an old message": (
+    "a legacy message": (
         LegacyMessage,
         {"id": "1", "role": "user", "content": "x", "timestamp": "2026-01-02T03:04:05Z"},
     ),
@@ -189,11 +191,11 @@ ACCEPTED: dict[str, tuple[Any, Json]] = {
 
 
 @each_row(("type_", "value"), ACCEPTED.values(), ids=ACCEPTED)
-def test_accepted(type_: Any, value: Json) -> None:
+def test_valid_values_are_accepted(type_: Any, value: Json) -> None:
     assert is_valid(type_, value)
 
 
-def test_open_tags_are_told_by_what_they_may_be() -> None:
+def test_open_tags_are_described_by_their_pattern() -> None:
     components = schema_components()
     data = components["DataChunk"]
     assert data["properties"]["type"] == {"type": "string", "pattern": "^data-"}
@@ -205,7 +207,7 @@ def test_open_tags_are_told_by_what_they_may_be() -> None:
 
 
 @each_row("name", schema_components())
-def test_each_component_is_a_tidy_schema(name: str) -> None:
+def test_each_component_is_a_complete_schema(name: str) -> None:
     component = all_components()[name]
     assert jsonschema_rs.meta.is_valid({"$schema": DIALECT, **component})
     assert component["title"] == name
@@ -216,7 +218,7 @@ def test_each_component_is_a_tidy_schema(name: str) -> None:
     assert not any("_" in field for field in component.get("properties", ()))
 
 
-def test_every_union_has_a_name_and_is_referred_to_by_it() -> None:
+def test_every_union_has_a_name_and_is_referenced_by_it() -> None:
     components = schema_components()
     assert components["Message"]["anyOf"] == [
         {"$ref": f"#/$defs/{name}"}
@@ -228,7 +230,7 @@ def test_every_union_has_a_name_and_is_referred_to_by_it() -> None:
 
 
 def test_only_a_closed_union_has_a_discriminator() -> None:
-    """A discriminator may not name tags that no one knows yet."""
+    """The discriminator of an open union would have to list unknown tags."""
     components = schema_components("#/components/schemas/{name}")
     assert components["Message"]["discriminator"] == {
         "propertyName": "role",
@@ -243,19 +245,19 @@ def test_only_a_closed_union_has_a_discriminator() -> None:
     assert "discriminator" not in components["Chunk"]
 
 
-def test_components_take_any_reference_template() -> None:
+def test_components_accept_any_reference_template() -> None:
     components = schema_components("#/components/schemas/{name}")
     found = {reference for component in components.values() for reference in references(component)}
     assert found <= {f"#/components/schemas/{name}" for name in components}
     assert "#/components/schemas/Message" in found
 
 
-def test_components_are_fresh_every_time() -> None:
+def test_components_are_created_for_each_call() -> None:
     schema_components()["TextPart"]["properties"].clear()
     assert schema_components()["TextPart"]["properties"]
 
 
-def test_a_schema_holds_what_it_refers_to_and_no_more() -> None:
+def test_a_schema_contains_exactly_the_components_it_refers_to() -> None:
     assert json_schema(Usage)["$defs"].keys() == {"Usage"}
     assert json_schema(TextPart)["$defs"].keys() == {
         "TextPart",
@@ -272,14 +274,14 @@ class Conversation(msgspec.Struct):
     messages: list[Message]
 
 
-def test_a_type_of_an_application_may_hold_our_values() -> None:
+def test_a_type_of_an_application_may_contain_our_values() -> None:
     schema = json_schema(Conversation)
     assert schema["$defs"]["Conversation"]["properties"]["messages"]["items"] == {"$ref": "#/$defs/Message"}
     assert is_valid(Conversation, {"messages": [{"role": "user", "id": "1", "content": "x"}]})
     assert not is_valid(Conversation, {"messages": [{"role": "user"}]})
 
 
-def test_an_old_message_is_marked_deprecated() -> None:
+def test_a_legacy_message_is_marked_as_deprecated() -> None:
     assert [name for name, schema in schema_components().items() if "deprecated" in schema] == [
         "LegacyMessage"
     ]

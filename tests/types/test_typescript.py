@@ -1,4 +1,4 @@
-"""TypeScript declarations: up to date, and usable by a strict compiler."""
+"""TypeScript declarations are up to date and compile in strict mode."""
 
 import re
 import subprocess
@@ -134,21 +134,21 @@ WRONG = {
     "an unknown role": 'const m: Message = { role: "robot" };',
     "a missing field": 'const p: Part = { type: "text" };',
     "a part in the wrong role": 'const p: UserPart = { type: "step-start" };',
-    "a field of the wrong kind": 'const u: Usage = { inputTokens: "3" };',
+    "a field of the wrong type": 'const u: Usage = { inputTokens: "3" };',
     "a field of another part": 'const f = (p: Part): string => (p.type === "step-start" ? p.text : "");',
     "writing to a frozen value": 'const f = (p: TextPart): void => { p.text = "x"; };',
 }
 
 
-def compiled(folder: Path, source: str) -> subprocess.CompletedProcess[str]:
-    """What the compiler says about a module beside the declarations."""
+def compiler_output(folder: Path, source: str) -> subprocess.CompletedProcess[str]:
+    """Return the messages of the compiler for a module next to the declarations."""
     (folder / "partita.gen.ts").write_text(typescript(), "utf-8")
     (folder / "consumer.ts").write_text(source, "utf-8")
     command = [node(), str(COMPILER), *STRICT, *MODERN, str(folder / "consumer.ts")]
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
-def test_the_file_of_the_web_page_is_up_to_date() -> None:
+def test_the_file_of_the_web_ui_is_up_to_date() -> None:
     assert GENERATED.read_text("utf-8") == typescript(), "run the command in the head of the file"
 
 
@@ -165,7 +165,7 @@ def test_every_public_value_and_union_is_declared() -> None:
         assert f"export type {name} =" in text
 
 
-def test_a_declaration_says_all_there_is_to_a_value() -> None:
+def test_a_declaration_has_every_member_and_docstring() -> None:
     assert """\
 /** Text for the user. */
 export interface TextPart {
@@ -181,38 +181,38 @@ export interface TextPart {
 
 LINES = {
     "an open tag": "readonly type: `data-${string}`;",
-    "a tag no one knows": "readonly type: UnknownTag;",
+    "an unknown tag": "readonly type: UnknownTag;",
     "a list of a named union": "readonly children?: readonly Message[];",
     "a list of an unnamed union": (
         "readonly parts: readonly (TextPart | FilePart | ForeignPart | UnknownPart)[];"
     ),
     "content without its short forms": "readonly content: UserContent;",
     "a field that is always written": "readonly format: 2;",
-    "a moment": "readonly createdAt?: string;",
+    "a time": "readonly createdAt?: string;",
     "any JSON": "readonly data?: unknown;",
     "a named union or a string": "readonly content: LegacyContent | string;",
-    "a warning": " * @deprecated Use `Message`. Removed in version 1.0.",
+    "a deprecation": " * @deprecated Use `Message`. Removed in version 1.0.",
 }
 
 
 @each_row("line", LINES.values(), ids=LINES)
-def test_lines(line: str) -> None:
+def test_a_line_of_the_declarations(line: str) -> None:
     assert line in typescript().replace("  readonly", "readonly").splitlines()
 
 
-def test_a_consumer_compiles_and_takes_what_we_write(tmp_path: Path) -> None:
+def test_a_consumer_compiles_and_accepts_written_values(tmp_path: Path) -> None:
     messages = f"export const messages: readonly Message[] = {encode(MESSAGES).decode()};"
     chunks = f"export const chunks: readonly Chunk[] = {encode(CHUNKS).decode()};"
-    result = compiled(tmp_path, "\n".join([CONSUMER, messages, chunks]))
+    result = compiler_output(tmp_path, "\n".join([CONSUMER, messages, chunks]))
     assert result.stdout == ""
     assert result.returncode == 0
 
 
-def test_a_mistake_does_not_compile(tmp_path: Path) -> None:
+def test_each_error_is_found_by_the_compiler(tmp_path: Path) -> None:
     imports = 'import type { Message, Part, TextPart, Usage, UserPart } from "./partita.gen";'
     lines = [*WRONG.values(), 'const p: Part = { type: "text", text: "x" };']
     scopes = [f"export namespace Line{number} {{ export {line} }}" for number, line in enumerate(lines)]
-    found = compiled(tmp_path, "\n".join([imports, *scopes])).stdout
+    found = compiler_output(tmp_path, "\n".join([imports, *scopes])).stdout
     refused = {int(number) for number in re.findall(r"consumer\.ts\((\d+),", found)}
     assert [name for number, name in enumerate(WRONG, 2) if number not in refused] == []
     assert refused == set(range(2, 2 + len(WRONG))), "the last line is right"

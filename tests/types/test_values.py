@@ -1,4 +1,4 @@
-"""What every value is: frozen, equal by content, short to print, and it holds on to what it does not know."""
+"""All values are immutable, compare by content, have a short repr, and keep unknown members."""
 
 import copy
 import pickle
@@ -18,24 +18,24 @@ from tests.canonical import chunks, messages
 from tests.tables import each_row
 
 
-def test_a_value_cannot_be_changed() -> None:
+def test_a_value_is_immutable() -> None:
     part: Any = TextPart("a")
     with pytest.raises(AttributeError):
         part.text = "b"
 
 
-def test_same_content_is_the_same_value() -> None:
+def test_values_with_the_same_content_are_equal() -> None:
     assert TextPart("a", extra=Extra({"x": 1})) == TextPart("a", extra=Extra({"x": 1}))
     assert TextPart("a", extra=Extra({"x": 1})) != TextPart("a")
     assert DataPart("n", None) != DataPart("n")
 
 
-def test_only_what_differs_from_the_default_is_shown() -> None:
+def test_the_repr_shows_only_members_that_differ_from_the_default() -> None:
     assert repr(TextPart("a")) == "TextPart(text='a')"
     assert repr(TextPart("a", extra=Extra({"x": 1}))) == "TextPart(text='a', extra=Extra({'x': 1}))"
 
 
-def test_the_fields_of_a_kind_come_by_place_and_what_all_kinds_share_by_name() -> None:
+def test_own_fields_are_positional_and_common_fields_are_keyword_only() -> None:
     assert ToolCallPart("c", "n", "input-available", {}).input == {}
     make: Any = TextPart
     with pytest.raises(TypeError):
@@ -43,7 +43,7 @@ def test_the_fields_of_a_kind_come_by_place_and_what_all_kinds_share_by_name() -
 
 
 @given(messages() | chunks())
-def test_values_can_be_copied_and_sent_to_another_process(value: Message | Value) -> None:
+def test_values_can_be_copied_and_pickled(value: Message | Value) -> None:
     assert pickle.loads(pickle.dumps(value)) == value
     assert copy.deepcopy(value) == value
     assert msgspec.structs.replace(value) == value
@@ -63,12 +63,12 @@ def test_an_extra_is_a_mapping_that_belongs_to_its_value() -> None:
 
 
 @each_row("kind", [UnknownPart, UnknownChunk])
-def test_an_unknown_value_still_tells_its_type(kind: type[UnknownPart] | type[UnknownChunk]) -> None:
+def test_an_unknown_value_has_its_type(kind: type[UnknownPart] | type[UnknownChunk]) -> None:
     assert kind(raw=Extra({"type": "hologram"})).type == "hologram"
     assert kind(raw=Extra()).type == ""
 
 
-def test_a_data_chunk_has_a_name_and_must_say_that_it_is_data() -> None:
+def test_a_data_chunk_has_a_name_and_a_data_type() -> None:
     assert DataChunk("data-weather").name == "weather"
     with pytest.raises(DecodeError, match="data-weather"):
         DataChunk("weather")

@@ -1,4 +1,4 @@
-"""Tool calls as agents write them, and what they are: one table, which the tests of the web UI read, too."""
+"""The view of tool calls of agents. One table, which the tests of the web UI read, too."""
 
 from itertools import product
 from pathlib import Path
@@ -25,7 +25,7 @@ CASES: dict[str, JsonObject] = loads((Path(__file__).parent / "tool_calls.json")
 
 
 @each_row("case", CASES.values(), ids=CASES)
-def test_a_call(case: JsonObject) -> None:
+def test_the_view_of_a_call(case: JsonObject) -> None:
     assert to_json(tool_view(CALLS.read(case["call"]), case.get("directory"))) == case["view"]
 
 
@@ -39,7 +39,7 @@ def test_no_name_has_two_meanings() -> None:
     assert len(names) == len(set(names))
 
 
-def test_every_located_text_can_be_read() -> None:
+def test_every_located_text_is_read() -> None:
     for case in CASES.values():
         part = CALLS.read(case["call"])
         for located in _texts(case["view"]):
@@ -55,19 +55,19 @@ def _texts(value: Json) -> list[ToolText]:
 
 
 READ = {
-    "Claude Code: lines of a file, numbered": (
+    "Claude Code: numbered lines of a file": (
         "class Oven:\n    def heat(self, degrees):\n        self.degrees = degrees"
     ),
-    "Claude Code: a whole file with a reminder": "a\n\n  b",
+    "Claude Code: a file with a reminder": "a\n\n  b",
     "OpenCode: a file": "a\n\nb",
-    "OpenCode: a file, newer": "# A: b\n\nc",
-    "OpenCode: a file, its text on lines of its own": "x",
-    "a file whose lines only look numbered": "1→a\nb",
+    "OpenCode: a file, newer version": "# A: b\n\nc",
+    "OpenCode: a file with its text on separate lines": "x",
+    "a file with lines that look numbered": "1→a\nb",
 }
 
 
 @each_row(("name", "text"), READ.items(), ids=READ)
-def test_the_text_of_a_file(name: str, text: str) -> None:
+def test_the_text_of_a_file_is_extracted(name: str, text: str) -> None:
     case = CASES[name]
     located = Codec(ToolText).read(case["view"]["text"])
     assert read_text(CALLS.read(case["call"]), located) == text
@@ -83,17 +83,17 @@ PRINTED = {
 
 
 @each_row(("name", "text"), PRINTED.items(), ids=PRINTED)
-def test_the_output_of_a_command(name: str, text: str) -> None:
+def test_the_output_of_a_command_is_extracted(name: str, text: str) -> None:
     case = CASES[name]
     located = Codec(ToolText).read(case["view"]["output"])
     assert read_text(CALLS.read(case["call"]), located) == text
 
 
 COMPARED: dict[str, tuple[str, str, list[str]]] = {
-    "a line that changed": ("a\nb\nc", "a\nB\nc", [" a\n-b\n+B\n c"]),
+    "a changed line": ("a\nb\nc", "a\nB\nc", [" a\n-b\n+B\n c"]),
     "only a line break at the end": ("a", "a\n", []),
     "a new text": ("", "new", ["+new"]),
-    "a text that is gone": ("old", "", ["-old"]),
+    "a removed text": ("old", "", ["-old"]),
     "nothing": ("", "", []),
     "two places": (
         "\n".join(map(str, range(20))),
@@ -104,25 +104,25 @@ COMPARED: dict[str, tuple[str, str, list[str]]] = {
 
 
 @each_row(("old", "new", "hunks"), COMPARED.values(), ids=COMPARED)
-def test_two_texts_compared(old: str, new: str, hunks: list[str]) -> None:
+def test_two_texts_are_compared(old: str, new: str, hunks: list[str]) -> None:
     assert ["\n".join(hunk.lines) for hunk in compare(old, new)] == hunks
 
 
-def test_long_texts_replace_each_other() -> None:
+def test_long_texts_are_replaced_without_a_comparison() -> None:
     lines = [str(line) for line in range(LONGEST_COMPARED + 1)]
     (hunk,) = compare("\n".join(["same", *lines]), "\n".join(["same", *reversed(lines)]))
     assert len(hunk.lines) == 2 * (LONGEST_COMPARED + 1) + 1
     assert hunk.lines[:2] == (" same", "-0")
 
 
-def test_texts_of_equal_lines_are_not_compared() -> None:
+def test_texts_of_many_equal_lines_are_not_compared() -> None:
     """The comparison would take minutes."""
     old, new = "a\nb\n" * 300, "b\na\na\n" * 200
     (hunk,) = compare(f"x\n{old}x", f"y\n{new}y")
     assert len(hunk.lines) == 602 + 602
 
 
-def test_a_file_of_line_breaks() -> None:
+def test_a_file_of_blank_lines() -> None:
     text = TextOutput("\n" * 60_000 + "x")
     part = ToolCallPart("c", "Read", "output-available", {"file_path": "a"}, output=text)
     assert tool_view(part).kind == "read"
@@ -146,13 +146,13 @@ def test_paths_of_calls() -> None:
     }
 
 
-def test_a_result_apart_from_its_call() -> None:
+def test_a_separate_result_is_added_to_its_call() -> None:
     result = ToolResultPart(id="a", name="Bash", output=ErrorTextOutput("Exit code 3\nno"))
     (view,) = tool_views(ToolMessage(id="m", content=[result])).values()
     assert (view.kind, view.failed, view.failure) == ("command", True, "Exit 3")
 
 
-ODD: list[Json] = ["text", 7, None, True, [], [1], [None], {"a": None}, {"": {"": []}}]
+UNEXPECTED: list[Json] = ["text", 7, None, True, [], [1], [None], {"a": None}, {"": {"": []}}]
 MEMBERS = (
     "command", "action", "todos", "questions", "options", "edits", "file", "results", "answers",
     "structuredPatch", "filenames", "matches", "plan", "metadata", "view_range", "paths",
@@ -172,7 +172,7 @@ NAMES = (
 )
 
 
-@each_row(("name", "odd"), product(NAMES, ODD), ids=repr)
+@each_row(("name", "odd"), product(NAMES, UNEXPECTED), ids=repr)
 def test_unexpected_values(name: str, odd: Json) -> None:
     whole = dict.fromkeys(MEMBERS, odd)
     for value in (odd, whole):
@@ -183,7 +183,7 @@ def test_unexpected_values(name: str, odd: Json) -> None:
         assert tool_view(part).title
 
 
-def test_a_value_that_nests_deeply() -> None:
+def test_deeply_nested_values_have_a_view() -> None:
     value: Json = 1
     for _ in range(900):
         value = {"a": [value]}

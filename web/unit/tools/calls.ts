@@ -76,4 +76,4 @@ const named = (from: string, to: string): readonly ToolCallPart[] => {
 };
 
 export const KINDS = named("Claude Code: a command with colours", "a tool of an MCP server");
-export const STATES = named("state: half an input", "state: an error as JSON");
+export const STATES = named("state: a streaming input", "state: an error as JSON");

@@ -6,7 +6,7 @@ import { call, caseOf, json } from "./calls";
 
 describe("a text of a view", () => {
   it.each([
-    ["Claude Code: a whole file with a reminder", "text", "a\n\n  b"],
+    ["Claude Code: a file with a reminder", "text", "a\n\n  b"],
     ["OpenCode: a file", "text", "a\n\nb"],
     ["Codex: a command as a list", "output", "a.py\n"],
     ["Codex: a command without a shell", "output", "a.md\n"],
