@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from partita.cli.options import MachineZone
 from partita.store.store import Store
 from partita.store.values import ConsumptionRecord
 from partita.types.json import JsonObject, loads
 from partita.types.messages import AssistantMessage, ToolCallPart, UserMessage
 from partita.types.parts import ErrorTextOutput, ExecutionDeniedOutput, InterruptedOutput, TextOutput
+from partita.types.times import MachineZone
 from tests.cli.sample_store import fill, on_terminal, partita
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)

@@ -8,7 +8,7 @@ import click
 
 from partita.extras import needs
 
-from .options import MachineZone, agent_option, project_option, resource_option, store_option
+from .options import agent_option, project_option, resource_option, store_option
 
 
 @click.command(
@@ -52,7 +52,7 @@ def mcp(
 
     async def run() -> None:
         scope = Scope(agent, project)
-        archive = Archive(url, resource=resource, scope=scope, redact=redact, zone=MachineZone())
+        archive = Archive(url, resource=resource, scope=scope, redact=redact)
         await serve(archive, reader, writer)
 
     if sys.stdin.isatty():

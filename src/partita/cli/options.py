@@ -1,6 +1,6 @@
 """Options that several commands share, and the types of their values."""
 
-from datetime import UTC, datetime, timedelta, tzinfo
+from datetime import datetime, tzinfo
 from pathlib import Path
 from typing import Any
 
@@ -44,26 +44,6 @@ class ZoneType(click.ParamType[tzinfo]):
             return ZoneInfo(str(value))
         except (LookupError, ValueError, OSError):
             self.fail(f"{value!r} is not a time zone; use Europe/Berlin or UTC", param, ctx)
-
-
-class MachineZone(tzinfo):
-    """The time zone of this machine, with daylight saving time."""
-
-    def fromutc(self, dt: datetime) -> datetime:
-        """Return the local time of a UTC time."""
-        return dt.replace(tzinfo=UTC).astimezone()
-
-    def utcoffset(self, dt: datetime | None) -> timedelta | None:
-        """Return the offset from UTC at a local time."""
-        return None if dt is None else dt.replace(tzinfo=None).astimezone().utcoffset()
-
-    def dst(self, dt: datetime | None) -> timedelta | None:
-        """Return `None`: how much of the offset is daylight saving time is not known."""
-        return None
-
-    def tzname(self, dt: datetime | None) -> str | None:
-        """Return the name of the zone at a local time."""
-        return None if dt is None else dt.replace(tzinfo=None).astimezone().tzname()
 
 
 class ProjectType(click.ParamType[str]):

@@ -9,10 +9,10 @@ import click
 from partita.store.values import GroupBy, UsageStat
 from partita.types.codec import to_json
 from partita.types.json import JsonObject
+from partita.types.times import MachineZone
 
 from .blocking import opened_store
 from .options import (
-    MachineZone,
     ZoneType,
     agent_option,
     json_option,

@@ -28,6 +28,7 @@ Group: TypeAlias = Literal[
     "assistant-ui",
     "openai",
     "ag-ui",
+    "mcp",
     "docs",
     "health",
     "page",
@@ -171,6 +172,7 @@ ROUTES: Final[Mapping[Group, Mapping[str, Permission | None]]] = {
         "POST /v1/chat/completions": "chat",
     },
     "ag-ui": {"POST /api/ag-ui/{agent_name}": "chat"},
+    "mcp": {"POST /mcp": "logs"},
     "docs": {
         "GET /api/openapi.json": OPEN,
         "GET /api/docs": OPEN,

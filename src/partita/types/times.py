@@ -1,7 +1,7 @@
 """Times: aware datetimes in UTC, and the texts and numbers that they are read from and written as."""
 
 import re
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, tzinfo
 from typing import Annotated, Final, Literal, TypeAlias
 
 import msgspec
@@ -94,3 +94,23 @@ def parse_time_expression(text: str, now: datetime) -> datetime | None:
         return (time.replace(tzinfo=now.tzinfo) if time.tzinfo is None else time).astimezone(UTC)
     except (ValueError, OverflowError):
         return None
+
+
+class MachineZone(tzinfo):
+    """The time zone of this machine, with daylight saving time."""
+
+    def fromutc(self, dt: datetime) -> datetime:
+        """Return the local time of a UTC time."""
+        return dt.replace(tzinfo=UTC).astimezone()
+
+    def utcoffset(self, dt: datetime | None) -> timedelta | None:
+        """Return the offset from UTC at a local time."""
+        return None if dt is None else dt.replace(tzinfo=None).astimezone().utcoffset()
+
+    def dst(self, dt: datetime | None) -> timedelta | None:
+        """Return `None`: how much of the offset is daylight saving time is not known."""
+        return None
+
+    def tzname(self, dt: datetime | None) -> str | None:
+        """Return the name of the zone at a local time."""
+        return None if dt is None else dt.replace(tzinfo=None).astimezone().tzname()

@@ -110,6 +110,13 @@ MEMORY_OF_MASTRA: Final = {
     "POST": (Ask({"workingMemory": "mine"}), Ask({"workingMemory": "mine", "resourceId": "alice"})),
 }
 
+MCP_REQUESTS: Final[tuple[tuple[str, Any], ...]] = (
+    ("tools/call", {"name": "read_session", "arguments": {"session": "<thread>"}}),
+    ("tools/call", {"name": "read_tool_output", "arguments": {"session": "<thread>", "call": "<call>"}}),
+    ("tools/call", {"name": "search_sessions", "arguments": {"query": "question", "session": "<thread>"}}),
+    ("resources/read", {"uri": "partita://thread/<thread>"}),
+)
+
 CASES: Final[Mapping[str, tuple[Ask, ...]]] = {
     # The chat
     "POST /api/chat": (
@@ -283,6 +290,10 @@ CASES: Final[Mapping[str, tuple[Ask, ...]]] = {
     "POST /api/ag-ui/{agent_name}": (
         Ask({"threadId": "<thread>", "runId": "r", "messages": [SAID_TO_AG_UI]}),
         Ask({"threadId": "<thread>", "runId": "r", "messages": [], "resume": [ALLOWED_IN_AG_UI]}),
+    ),
+    "POST /mcp": tuple(
+        Ask({"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
+        for method, params in MCP_REQUESTS
     ),
     # About the server
     "GET /api/openapi.json": PLAIN,

@@ -2,14 +2,14 @@
 
 import asyncio
 import contextlib
-from datetime import UTC, datetime, tzinfo
+from datetime import datetime, tzinfo
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from partita.errors import ConflictError, NotFoundError, PartitaError, StoreError, UnavailableError
 from partita.store.values import ThreadFilter
 from partita.types.threads import Thread
-from partita.types.times import parse_time_expression
+from partita.types.times import MachineZone, parse_time_expression
 
 from .redaction import ResultRedactor
 
@@ -62,26 +62,29 @@ class Archive:
 
     def __init__(
         self,
-        url: str | None = None,
+        source: "str | Store | None" = None,
         *,
         resource: str | None = None,
         scope: Scope | None = None,
         redact: bool = True,
-        zone: tzinfo = UTC,
+        zone: tzinfo | None = None,
         patience: float = PATIENCE,
     ) -> None:
-        self._url = url
+        """`source` is a URL, or an open store, which stays open. The default zone is that of this machine."""
+        self._source = source
         self._resource = resource
         self._opening: asyncio.Task[Store] | None = None
         self._redact = redact
         self._patience = patience
         self.scope = scope or Scope()
-        self.zone = zone
+        self.zone = zone or MachineZone()
 
     async def store(self) -> "Store":
         """The store, which is opened by the first call. A cancelled call does not stop the opening."""
+        if self._source is not None and not isinstance(self._source, str):
+            return self._source
         if self._opening is None:
-            self._opening = asyncio.create_task(self._open())
+            self._opening = asyncio.create_task(self._open(self._source))
         opening = self._opening
         try:
             store = await asyncio.shield(opening)
@@ -91,18 +94,18 @@ class Archive:
             raise
         return store if self._resource is None else store.scoped(self._resource)
 
-    async def _open(self) -> "Store":
+    async def _open(self, url: str | None) -> "Store":
         from partita.store.connection import open_store
         from partita.store.engines.location import locate
 
-        path = locate(self._url).path
+        path = locate(url).path
         if path is not None and _is_empty(path):
             raise NotFoundError(
                 "there is no archive yet",
                 where=str(path),
                 hint="the user can make one: `partita import` brings in the sessions of this machine",
             )
-        return await open_store(self._url, patience=self._patience)
+        return await open_store(url, patience=self._patience)
 
     async def close(self) -> None:
         """Close the store."""

@@ -22,6 +22,7 @@ from . import (
     convert,
     imports,
     inspect,
+    mcp,
     messages,
     raw_messages,
     replay,
@@ -59,6 +60,7 @@ MODULES: Final[Sequence[ModuleType]] = (
     assistant_ui,
     openai,
     ag_ui,
+    mcp,
     openapi,
 )
 
