@@ -12,7 +12,7 @@ from typing import Any, TypeGuard
 
 import msgspec
 
-from partita.logs.reading import LogReading
+from partita.logs.log_reader import LogReader
 from partita.logs.sources.registry import log_format
 
 from .log_homes import logs_of, made_up
@@ -41,7 +41,7 @@ def main() -> None:
 
 def messages_of(data: bytes) -> list[Any]:
     """The messages of a log."""
-    reading = LogReading(log_format("claude-code-log"), "t")
+    reading = LogReader(log_format("claude-code-log"), "t")
     reading.feed(data)
     return list(reading.finish().messages)
 

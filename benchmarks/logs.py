@@ -19,7 +19,7 @@ from random import Random
 
 import msgspec
 
-from partita.logs.reading import LogReading
+from partita.logs.log_reader import LogReader
 from partita.logs.sources.registry import log_format
 
 from .log_homes import made_up_session, make_home
@@ -79,7 +79,7 @@ def read_all(logs: list[bytes]) -> None:
     """Make messages of every log."""
     format_ = log_format("claude-code-log")
     for data in logs:
-        reading = LogReading(format_, "t")
+        reading = LogReader(format_, "t")
         for start in range(0, len(data), 1 << 20):
             reading.feed(data[start : start + (1 << 20)])
             reading.take()
@@ -185,7 +185,7 @@ def print_memory(folder: Path) -> None:
         path = folder / f"{turns}.jsonl"
         write_long(path, turns)
         code = (
-            "import resource, sys\nfrom partita.logs.parsing import parse_log_file\n"
+            "import resource, sys\nfrom partita.logs.parsed_log import parse_log_file\n"
             "count = sum(1 for _ in parse_log_file(sys.argv[1]))\n"
             "print(count, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
         )

@@ -9,8 +9,8 @@ from msgspec import UNSET
 from partita.formats.claude_code.format import dump, dump_agents, load
 from partita.logs.lines.blocks import open_log
 from partita.logs.lines.reader import LineReader
-from partita.logs.parsing import ParsedLog, parse_log_file
-from partita.logs.reading import agent_files
+from partita.logs.log_reader import agent_files
+from partita.logs.parsed_log import ParsedLog, parse_log_file
 from partita.logs.sources.registry import log_format
 from partita.types.json import Json, is_object
 from partita.types.messages import Message

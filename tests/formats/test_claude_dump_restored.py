@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from partita.formats.claude_code.format import dump, dump_agents, load, write_session
-from partita.logs.parsing import parse_log_file
+from partita.logs.parsed_log import parse_log_file
 from partita.types.json import Json, JsonObject, is_object
 from partita.types.messages import AssistantMessage, Message, ToolCallPart, UserMessage
 from partita.types.parts import TextOutput, TextPart

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from partita.formats.log.sink import Consumption
 from partita.formats.log.thread_builder import Turn
-from partita.logs.reading import Batch, LogReading
+from partita.logs.log_reader import Batch, LogReader
 from partita.logs.sources.registry import log_format
 from partita.types.json import Json, JsonObject, dumps
 from partita.types.messages import AssistantMessage, Message, Part, SystemMessage, ToolCallPart, UserMessage
@@ -231,7 +231,7 @@ class Reading(NamedTuple):
     messages: list[Message]
     turns: list[Turn]
     ledger: list[Consumption]
-    log: LogReading
+    log: LogReader
 
     @property
     def answers(self) -> list[AssistantMessage]:
@@ -302,11 +302,11 @@ def read(
     *,
     live: bool = False,
     state: JsonObject | None = None,
-    log: LogReading | None = None,
+    log: LogReader | None = None,
 ) -> Reading:
     """Read a log at once; or `live`: line by line, taking out at once what is whole."""
     data = source.data if isinstance(source, Session) else source
-    log = LogReading(log_format("claude-code-log"), SESSION, state=state) if log is None else log
+    log = LogReader(log_format("claude-code-log"), SESSION, state=state) if log is None else log
     batches: list[Batch] = []
     for piece in data.splitlines(keepends=True) if live else [data]:
         log.feed(piece)

@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from partita.formats.log.thread_builder import LogBuilder
-from partita.logs.parsing import ParsedLog, parse_log_file
-from partita.logs.reading import LogReading
+from partita.logs.log_reader import LogReader
+from partita.logs.parsed_log import ParsedLog, parse_log_file
 from partita.logs.sources.opencode_store import open_store
 from partita.logs.sources.registry import log_format
 from partita.types.json import JsonObject
@@ -49,14 +49,14 @@ def sessions_counts(path: Path) -> JsonObject:
     found: JsonObject = {}
     store = open_store(path)
     for session in list(store.list_sessions()):
-        reading = LogReading(log_format("opencode-export"), session.id)
+        reading = LogReader(log_format("opencode-export"), session.id)
         messages, builder = _read(reading, store.records(session.id))
         found[session.id] = opencode_counts.counts(messages, builder)
     store.close()
     return found
 
 
-def _read(reading: LogReading, records: Iterable[JsonObject]) -> tuple[list[Message], LogBuilder]:
+def _read(reading: LogReader, records: Iterable[JsonObject]) -> tuple[list[Message], LogBuilder]:
     for record in records:
         reading.decoder.feed(record)
     messages = {message.id: message for message in reading.finish().messages}

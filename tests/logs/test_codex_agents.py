@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from partita.importers.logs.plan import units_of
 from partita.importers.logs.watch import sessions_of
 from partita.logs.files import find_logs
-from partita.logs.parsing import parse_log_file
-from partita.logs.reading import Batch, LogReading, agent_files
+from partita.logs.log_reader import Batch, LogReader, agent_files
+from partita.logs.parsed_log import parse_log_file
 from partita.logs.sources.codex import find_thread, parent_in, root_of, thread_in, top_of
 from partita.logs.sources.registry import log_format
 from partita.types.codec import to_json
@@ -178,7 +178,7 @@ def test_what_was_copied_is_told_and_counted_once_and_kept_line_by_line(tmp_path
 def read_all(path: Path) -> Batch:
     """All that a session brings, with its sub-agents."""
     agents = agent_files(CODEX, path)
-    reading = LogReading(CODEX, thread_in(path.name) or "", agents=agents, keep_lines=True)
+    reading = LogReader(CODEX, thread_in(path.name) or "", agents=agents, keep_lines=True)
     reading.feed(path.read_bytes())
     reading.read_sub_agents()
     return reading.finish()

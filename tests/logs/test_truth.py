@@ -5,7 +5,7 @@ from functools import cache
 from pathlib import Path
 
 from partita.errors import FormatError
-from partita.logs.parsing import ParsedLog, parse_log_file
+from partita.logs.parsed_log import ParsedLog, parse_log_file
 from partita.types.json import Json, JsonObject, is_object
 from tests.logs.counting import log_counts
 from tests.recordings import folders, read_json

@@ -12,12 +12,12 @@ if TYPE_CHECKING:
     from .files import discover as discover
     from .files import find_logs as find_logs
     from .lines.blocks import AsyncReadable as AsyncReadable
-    from .parsing import LogStream as LogStream
-    from .parsing import ParsedLog as ParsedLog
-    from .parsing import ToolCall as ToolCall
-    from .parsing import extract_tool_calls as extract_tool_calls
-    from .parsing import parse_log_file as parse_log_file
-    from .parsing import parse_log_stream as parse_log_stream
+    from .parsed_log import LogStream as LogStream
+    from .parsed_log import ParsedLog as ParsedLog
+    from .parsed_log import ToolCall as ToolCall
+    from .parsed_log import extract_tool_calls as extract_tool_calls
+    from .parsed_log import parse_log_file as parse_log_file
+    from .parsed_log import parse_log_stream as parse_log_stream
     from .sources.source import LogFile as LogFile
     from .sources.source import LogFormat as LogFormat
     from .sources.source import PathInfo as PathInfo
@@ -36,7 +36,7 @@ EXPORTS: dict[str, tuple[str, ...]] = {
         "find_logs",
     ),
     "partita.logs.lines.blocks": ("AsyncReadable",),
-    "partita.logs.parsing": (
+    "partita.logs.parsed_log": (
         "LogStream",
         "ParsedLog",
         "ToolCall",

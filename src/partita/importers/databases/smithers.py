@@ -19,8 +19,8 @@ from partita.formats.losses import Loss
 from partita.formats.rows import RECONSTRUCTED, Row
 from partita.formats.smithers import format as smithers
 from partita.importers.logs.runs_builder import RunsBuilder, consumption_records
-from partita.logs.parsing import ParsedLog, parse_log_file
-from partita.logs.reading import title_of
+from partita.logs.log_reader import title_of
+from partita.logs.parsed_log import ParsedLog, parse_log_file
 from partita.types.json import JsonObject, is_object
 from partita.types.messages import AssistantMessage, Message, UserMessage, text_of
 from partita.types.parts import DataPart, ForeignPart, TextPart

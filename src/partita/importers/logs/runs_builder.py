@@ -7,8 +7,8 @@ from typing import Final
 
 from partita.formats.log.sink import Consumption
 from partita.formats.log.thread_builder import Turn
+from partita.logs.log_reader import Batch, RawLine
 from partita.logs.pricing.prices import price_of
-from partita.logs.reading import Batch, RawLine
 from partita.store.bulk.rows import RunRows, pack_run
 from partita.store.values import ConsumptionRecord
 from partita.types.json import JsonObject

@@ -13,7 +13,7 @@ from partita.formats.losses import NO_CALL
 from partita.logs.detection import detect, thread_id_of
 from partita.logs.lines.heads import first_values
 from partita.logs.lines.line import Line
-from partita.logs.reading import Batch, LogReading, agent_file
+from partita.logs.log_reader import Batch, LogReader, agent_file
 from partita.logs.sources.registry import log_format, source_of
 from partita.logs.sources.source import LogFile, LogFormat, SessionStore, is_uuid
 from partita.store.bulk.rows import ThreadRows, prepare_messages
@@ -50,7 +50,7 @@ def read_unit(task: Task) -> Iterator[ThreadRows | Outcome]:
 class _SessionRows:
     """Makes rows of what is read of a session."""
 
-    def __init__(self, reading: LogReading, task: Task, stored_lines: dict[str, int]) -> None:
+    def __init__(self, reading: LogReader, task: Task, stored_lines: dict[str, int]) -> None:
         self._reading = reading
         self._lite = task.lite
         metadata: JsonObject = {"log": {"path": str(task.unit.session.path), "format": reading.format.name}}
@@ -108,7 +108,7 @@ class _FileReader:
         self._generation = self._state.get("generation", 1) + (task.plan.kind == "rewritten")
         sub_agents = source_of(self._format.agent).sub_agents
         files = task.unit.agents if sub_agents is not None else ()
-        self._reading = LogReading(
+        self._reading = LogReader(
             self._format,
             thread_id,
             agents=[agent_file(sub_agents, file.path) for file in files] if sub_agents is not None else (),
@@ -315,15 +315,15 @@ class _StoreReader:
             sum(stamp.parts for stamp in stamps),
         ]
 
-    def _read(self, session: str) -> LogReading:
+    def _read(self, session: str) -> LogReader:
         agents = [_StoredAgent(child, self._store) for child in self._descendants(session)]
         format_ = source_of(self._file.agent).formats[0]
-        reading = LogReading(format_, session, agents=agents, keep_lines=True)
+        reading = LogReader(format_, session, agents=agents, keep_lines=True)
         reading.read_records(self._store.records(session))
         reading.read_sub_agents()
         return reading
 
-    def _rows(self, reading: LogReading, stamp: list[int]) -> Iterator[ThreadRows]:
+    def _rows(self, reading: LogReader, stamp: list[int]) -> Iterator[ThreadRows]:
         """The rows of a session. One that may be running gets no stamp, so that it is read until it ended."""
         rows = _SessionRows(reading, self._task, {})
         running = self._running

@@ -21,7 +21,7 @@ LOG_FORMATS: Final[dict[str, LogFormat]] = {
 """The formats of logs by name."""
 
 EMPTY_LOG: Final = LogFormat("empty", "unknown", lazy_function("partita.formats.log.records.EmptyLogDecoder"))
-"""A log without a byte whose name says nothing: a session without messages."""
+"""The format of an empty log whose name shows no agent: a session without messages."""
 
 
 def source_of(agent: str) -> LogSource:

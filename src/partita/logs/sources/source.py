@@ -1,10 +1,10 @@
-"""What a source of logs consists of: the declaration that each module of this package exports as `SOURCE`.
+"""The declaration of a source of logs, which each module of this package exports as `SOURCE`.
 
 A source declares where an agent keeps its logs, what each file is, which formats the files have, and how the
-files of sub-agents are found. Everything else is shared: finding and following files, reading lines and
-documents with their damage, building messages, nesting sub-agents, resuming, importing.
+files of sub-agents are found. The rest is shared: finding and following files, reading lines and documents
+with their damage, building messages, nesting sub-agents, resuming, importing.
 
-How records become messages is a module in `partita.formats` with a `LogDecoder`. It is imported when the
+The `LogDecoder` of a format is in a module in `partita.formats`. The module is imported when the
 first log of its format is read, because every command that looks for logs imports all declarations.
 """
 
@@ -23,7 +23,7 @@ from partita.types.json import Json, JsonObject
 # Files
 
 Kind: TypeAlias = Literal["session", "subagent", "document", "database", "storage-session", "stream"]
-"""What a file contains. A stream is what an agent printed; all others are its own logs.
+"""What a file contains. A stream is the recorded output of an agent; all others are its logs.
 
 `database` and `storage-session` belong to a `SessionStore`: a database, or one session in a folder of files.
 """
@@ -32,11 +32,11 @@ Folders: TypeAlias = tuple[str, ...]
 """The names of the folders from the home of an agent down to a file."""
 
 WRITE_AHEAD = "-wal"
-"""The suffix of the file in which SQLite keeps what is not in the database yet."""
+"""The suffix of the file with changes that SQLite has not written to the database yet."""
 
 
 class PathInfo(NamedTuple):
-    """What the path of a file says. `session` of a sub-agent is the session that it belongs to."""
+    """The kind of a file, by its path. `session` of a sub-agent is the session that it belongs to."""
 
     kind: Kind
     session: str | None = None
@@ -60,7 +60,7 @@ class LogFile(NamedTuple):
 def log_file(path: Path, agent: str, info: PathInfo, entry: os.DirEntry[str] | None = None) -> LogFile | None:
     """The log at `path`; `None` if no regular file exists there."""
     try:
-        # Asking the entry takes half the time; on Windows it does not know the identity of the file.
+        # The entry needs half the time; on Windows it does not have the identity of the file.
         found = entry.stat() if entry and os.name != "nt" else path.stat()
     except OSError:
         return None
@@ -88,7 +88,7 @@ def stem_of(path: Path) -> str:
 
 
 def is_uuid(text: str) -> bool:
-    """Whether `text` looks like a UUID, as sessions are named."""
+    """Whether `text` looks like a UUID, such as the id of a session."""
     return len(text) == 36 and text.count("-") == 4 and text.replace("-", "").isalnum()
 
 
@@ -136,28 +136,28 @@ class LogFormat:
     agent: str
     decoder: Callable[[LogSink], LogDecoder]
     kind: Kind = "session"
-    """What a file of this format is if its path does not say it."""
+    """The kind of files of this format, if their path does not show it."""
     records: Callable[[JsonObject], Iterator[JsonObject]] | None = None
     """The records in a document, if a file may be one JSON document."""
     session_id: Callable[[str, Sequence[JsonObject]], str | None] = session_id_in
     """The id of the session, by the name of the file (before its first dot) and its first records."""
     is_session_in_name: bool = False
-    """Whether a UUID in the name of a session's file is its id, whatever its records say."""
+    """Whether a UUID in the name of the file of a session is its id, even if its records have another one."""
     path_info: Callable[[Path], PathInfo | None] = lambda path: None
-    """What the path of a file of this format says, if that is more than its `kind`."""
+    """The kind and the session of a file by its path, if the path shows more than the `kind`."""
     agent_keys: Callable[[Sequence[Json]], Sequence[str]] = lambda values: ()
-    """What identifies a sub-agent if its call does not name it, such as its prompt: by the first values of
-    its file, the most certain one first. See `LogSink.expect_agent`.
+    """The keys of a sub-agent whose call does not name it, such as its prompt, by the first values of its
+    file, with the most certain one first. See `LogSink.expect_agent`.
     """
 
     def info_of(self, path: Path) -> PathInfo:
-        """What a file of this format is, wherever it is."""
+        """Return the kind and the session of a file of this format, in any folder."""
         stem = stem_of(path)
         session = stem if is_uuid(stem) and self.kind == "session" else None
         return self.path_info(path) or PathInfo(self.kind, session)
 
     def may_be_document(self, path: Path) -> bool:
-        """Whether a file may be one JSON document; its name says if it is not."""
+        """Whether a file may be one JSON document, by its name."""
         return self.records is not None and ".jsonl" not in path.name
 
 
@@ -173,7 +173,7 @@ def stream_decoder(path: str) -> Callable[[LogSink], LogDecoder]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SubAgentFiles:
-    """How the files of sub-agents and their sessions are found."""
+    """Finds the files of sub-agents and their sessions."""
 
     name: Callable[[Path], str]
     """The name of a sub-agent, by its file."""
@@ -184,16 +184,16 @@ class SubAgentFiles:
     session: Callable[[LogFile], Path | None]
     """The file of the session that a sub-agent's file belongs to; `None` if it cannot be found."""
     call: Callable[[Path], str | None] = lambda path: None
-    """The call that started a sub-agent, if a file beside its log names it."""
+    """The call that started a sub-agent, if the sidecar of its log names it."""
     come_late: bool = False
-    """Whether the file may appear after the session was read beyond the call."""
+    """Whether the file may appear after the reader of the session has passed the call."""
 
 
 # Stores: a database or a folder with many sessions
 
 
 class Stamp(NamedTuple):
-    """Differs whenever a session was changed: the time of its last change, and how many records it has."""
+    """The state of a session, to detect changes: the time of its last change, and its number of records."""
 
     updated: int
     messages: int
@@ -221,11 +221,11 @@ class SessionStore(Protocol):
         ...
 
     def records(self, session_id: str) -> Iterator[JsonObject]:
-        """The records of a session, as its decoder takes them."""
+        """The records of a session, in the form that its decoder reads."""
         ...
 
     def stamp(self, session_id: str) -> Stamp:
-        """Changes whenever the session does."""
+        """A value that differs after each change of the session."""
         ...
 
     def close(self) -> None:
@@ -243,13 +243,13 @@ def no_paths(environment: Environment) -> Iterable[Path]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogSource:
-    """An agent whose logs can be read. Only functions that say so do I/O; all others look at names."""
+    """An agent whose logs can be read. Only functions that are documented to do I/O do so."""
 
     agent: str
     formats: tuple[LogFormat, ...]
     """The format of its log files first."""
 
-    # Where they are
+    # Where the logs are
 
     homes: Callable[[Environment], Iterable[Path]]
     """The folders under which the agent keeps its data, whether they exist or not."""
@@ -262,16 +262,16 @@ class LogSource:
     databases: Callable[[Environment], Iterable[Path]] = no_paths
     """Databases that the environment names."""
 
-    # What files outside of a home are
+    # Files outside of the homes
 
     is_certain: Callable[[PathInfo, str], bool] = lambda info, name: True
     """Whether only this agent gives a file that path. Other programs have folders called `projects` too."""
     is_named: Callable[[str], bool] = lambda name: False
     """Whether the agent gives its log files such names. It decides about files without records."""
     recognize: Callable[[JsonObject, str], str | None] = lambda record, name: None
-    """Why a record that says too little alone is of this agent, given the name of its file."""
+    """The reason why a record with too few members is of this agent, given the name of its file."""
     is_ignored: Callable[[str], bool] = lambda name: False
-    """Whether a file of that name is in the same folders as logs, looks like one, and is not."""
+    """Whether a file of that name in the folders of logs looks like a log and is not one."""
     log_path: Callable[[Path], Path | None] = lambda path: path
     """The path of the log that a changed file is a part of, such as a sidecar; `None` if it was removed. May
     do I/O.

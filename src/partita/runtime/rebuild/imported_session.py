@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from partita.formats.log.sink import Consumption
 from partita.importers.logs.runs_builder import RunsBuilder, consumption_records
-from partita.logs.reading import Batch
+from partita.logs.log_reader import Batch
 from partita.runtime.compare.differences import Difference, differences
 from partita.runtime.compare.message_losses import lost
 from partita.store.store import Store

@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from sqlalchemy import func, select
 
 from partita.errors import PartitaError, UnavailableError
-from partita.logs.reading import LogReading
+from partita.logs.log_reader import LogReader
 from partita.store.schema import runs
 from partita.store.sql.transaction import Transaction
 from partita.store.store import Store
@@ -114,7 +114,7 @@ class _Tracer:
             for agent in session.agents
         }
 
-    def on_reading(self, reading: LogReading, runs: Sequence[RunLines]) -> None:
+    def on_reading(self, reading: LogReader, runs: Sequence[RunLines]) -> None:
         """Record a reading. If the file was rewritten, the lines of the last reading of a message count."""
         known_lines = {"": self._lines_of_file(runs), **self._lines_of_agents}
         recorded: dict[MessageKey, set[int]] = {}

@@ -17,7 +17,7 @@ from partita.formats.log.thread_builder import CallTimes
 from partita.importers.logs.plan import HEAD, fingerprint
 from partita.logs.lines.heads import WINDOW, values_of
 from partita.logs.lines.line import Line
-from partita.logs.reading import LogReading, lines_in
+from partita.logs.log_reader import LogReader, lines_in
 from partita.logs.sources.registry import SOURCES, log_format
 from partita.logs.sources.source import LogFormat
 from partita.runtime.replay.message_chunks import is_imported
@@ -251,7 +251,7 @@ LINES_AT_ONCE: Final = 64
 MAX_BLANK: Final = 4096
 """How many bytes between two lines may have been blank lines. If there are more, lines are missing."""
 
-OnReading: TypeAlias = Callable[[LogReading, Sequence[RunLines]], None]
+OnReading: TypeAlias = Callable[[LogReader, Sequence[RunLines]], None]
 """Called with each reading before it starts, and with the runs whose lines it is fed."""
 
 
@@ -273,7 +273,7 @@ def read_again(session: StoredSession, on_reading: OnReading | None = None) -> R
     times: dict[str, CallTimes] = {}
     uncertainty = uncertainty_of(session)
     for generation, runs in session.generations():
-        reading = LogReading(session.format, session.thread.id, agents=session.agents, generation=generation)
+        reading = LogReader(session.format, session.thread.id, agents=session.agents, generation=generation)
         if on_reading is not None:
             on_reading(reading, runs)
         if session.is_document:
@@ -296,7 +296,7 @@ def read_again(session: StoredSession, on_reading: OnReading | None = None) -> R
     )
 
 
-def _read_lines(reading: LogReading, runs: Iterable[RunLines]) -> bool:
+def _read_lines(reading: LogReader, runs: Iterable[RunLines]) -> bool:
     """Feed the lines of a file, each run at its offset. Returns whether there are no gaps between them."""
     position, is_complete = 0, True
     for one in runs:
@@ -318,7 +318,7 @@ def length_of(lines: Iterable[bytes]) -> int:
     return sum(len(line) + 1 for line in lines)
 
 
-def _read_records(reading: LogReading, runs: Iterable[RunLines]) -> None:
+def _read_records(reading: LogReader, runs: Iterable[RunLines]) -> None:
     """Feed the records of a document, which are numbered."""
     for number, line in enumerate(_records(runs), 1):
         try:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from partita.formats.call_decoder import SESSION, is_marker
-from partita.logs.reading import title_of
+from partita.logs.log_reader import title_of
 from partita.store.bulk.agent_sessions import AGENT_SESSION, RESUMED, link_session, record_session_usage
 from partita.store.store import Store
 from partita.store.values import ConsumptionRecord, RunFilter

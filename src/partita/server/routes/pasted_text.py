@@ -13,7 +13,7 @@ from partita.formats.format import Format, Loaded, Request
 from partita.formats.losses import Loss
 from partita.formats.registry import get_format
 from partita.logs.detection import thread_id_of
-from partita.logs.reading import LogReading
+from partita.logs.log_reader import LogReader
 from partita.logs.sources.registry import LOG_FORMATS, log_format
 from partita.stream.partial_json import secure_loads
 from partita.stream.sse import SseDecoder
@@ -197,7 +197,7 @@ def _losses(source: Source, loaded: Loaded) -> list[Loss]:
 
 def _read_log(source: Source, format: str) -> MessagesOfText:
     known = log_format(format)
-    reading = LogReading(known, thread_id_of(Path("pasted.jsonl"), known, source.values[:20]))
+    reading = LogReader(known, thread_id_of(Path("pasted.jsonl"), known, source.values[:20]))
     if source.shape == "lines":
         reading.feed(source.data if source.data.endswith(b"\n") else source.data + b"\n")
     elif reading.format.records is not None and is_object(source.payload):

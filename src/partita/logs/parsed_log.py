@@ -1,4 +1,4 @@
-"""`parse_log_file` and `parse_log_stream`: the messages of a log of any agent, and the tool calls in them."""
+"""`parse_log_file` and `parse_log_stream`: the messages of a log of any agent, and their tool calls."""
 
 from collections.abc import (
     AsyncGenerator,
@@ -26,16 +26,16 @@ from .detection import DetectedLog, detect, session_id_of, thread_id_of
 from .lines.blocks import AsyncReadable, read_blocks_async
 from .lines.heads import LIMIT, WINDOW, has_whole_line, head_of, values_of
 from .lines.recovery import is_blank
-from .reading import Batch, LogReading, agent_files, document_in
+from .log_reader import Batch, LogReader, agent_files, document_in
 from .sources.registry import EMPTY_LOG, LOG_FORMATS, log_format
 from .sources.source import LogFormat
 
 
 class ParsedLog:
-    """A log that is read lazily: its messages, its thread, what was not understood.
+    """A log that is read lazily: its messages, its thread, its unknown records.
 
-    Iterating yields each message as soon as it is complete, and holds only the current turn. A message whose
-    last call ended late is yielded again, with the same id. `messages` has each one once, in its last state.
+    Iterating yields each message as soon as it is complete, and keeps only the current turn. A message with a
+    late output is yielded a second time, with the same id. `messages` has each one once, in its last state.
     """
 
     def __init__(self, path: Path, format: LogFormat, thread_id: str, *, agents: bool) -> None:
@@ -45,15 +45,15 @@ class ParsedLog:
         self._format = format
         self._thread_id = thread_id
         self._agents = agents
-        self._reading: LogReading | None = None
+        self._reader: LogReader | None = None
 
     def __iter__(self) -> Iterator[Message]:
-        reading = self._start()
-        for _ in reading.read_file(self.path):
-            yield from reading.take().messages
-        reading.read_sub_agents()
-        yield from reading.finish().messages
-        self._reading = reading
+        reader = self._start()
+        for _ in reader.read_file(self.path):
+            yield from reader.take().messages
+        reader.read_sub_agents()
+        yield from reader.finish().messages
+        self._reader = reader
 
     @cached_property
     def messages(self) -> tuple[Message, ...]:
@@ -65,38 +65,38 @@ class ParsedLog:
 
     @property
     def thread(self) -> Thread:
-        """What the log says about its conversation."""
+        """The thread of the log, with its title and metadata."""
         return self.reading.thread
 
     @property
     def unknown_records(self) -> tuple[UnknownRecord, ...]:
-        """What was not understood or is damaged, by kind, with line numbers."""
+        """Unknown and damaged records, by kind, with line numbers."""
         return self.reading.unknown_records
 
     @property
     def orphans(self) -> dict[str, list[Message]]:
-        """The messages of sub-agents that are under no call, by the name of the agent."""
+        """The messages of sub-agents that are not under a call, by the name of the agent."""
         return self.reading.builder.orphans()
 
     @property
-    def reading(self) -> LogReading:
-        """The finished reading."""
-        if self._reading is None:
+    def reading(self) -> LogReader:
+        """The reader, after it has read the whole log."""
+        if self._reader is None:
             _ = self.messages
-        assert self._reading is not None, "reading everything leaves a reading"
-        return self._reading
+        assert self._reader is not None, "iterating sets the reader"
+        return self._reader
 
-    def read_whole(self) -> tuple[LogReading, Batch]:
-        """Everything at once: messages, turns with their raw lines, and what was consumed."""
-        reading = self._start(keep_lines=True)
-        for _ in reading.read_file(self.path):
+    def read_whole(self) -> tuple[LogReader, Batch]:
+        """Read everything at once: messages, turns with their raw lines, and token usage."""
+        reader = self._start(keep_lines=True)
+        for _ in reader.read_file(self.path):
             pass
-        reading.read_sub_agents()
-        return reading, reading.finish()
+        reader.read_sub_agents()
+        return reader, reader.finish()
 
-    def _start(self, *, keep_lines: bool = False) -> LogReading:
+    def _start(self, *, keep_lines: bool = False) -> LogReader:
         agents = agent_files(self._format, self.path) if self._agents else ()
-        return LogReading(self._format, self._thread_id, agents=agents, keep_lines=keep_lines)
+        return LogReader(self._format, self._thread_id, agents=agents, keep_lines=keep_lines)
 
 
 def parse_log_file(
@@ -108,7 +108,7 @@ def parse_log_file(
 ) -> ParsedLog:
     """The log at `path`; its format is detected unless `format` names it.
 
-    `agents=False` leaves out sub-agents that have files of their own. `thread_id` is the thread of the
+    `agents=False` leaves out sub-agents with separate files. `thread_id` is the thread of the
     messages, by default that of the session.
     """
     file = Path(path)
@@ -119,10 +119,10 @@ def parse_log_file(
 
 
 class LogStream:
-    """The messages of a log that arrives in pieces. Iterate once; `unknown_records` grows meanwhile."""
+    """The messages of a log that arrives in blocks. Iterate once; `unknown_records` grows meanwhile."""
 
     def __init__(self, blocks: AsyncIterator[bytes], format: str | None, path: Path) -> None:
-        self._feeder = _Feeder(format, path)
+        self._reader = _StreamReader(format, path)
         self._messages = self._read(blocks)
 
     def __aiter__(self) -> AsyncIterator[Message]:
@@ -137,21 +137,21 @@ class LogStream:
 
     @property
     def unknown_records(self) -> tuple[UnknownRecord, ...]:
-        """What was not understood or is damaged so far, by kind, with line numbers."""
-        return self._feeder.unknown_records
+        """Unknown and damaged records so far, by kind, with line numbers."""
+        return self._reader.unknown_records
 
     async def _read(self, blocks: AsyncIterator[bytes]) -> AsyncGenerator[Message, None]:
         async for block in blocks:
-            for message in self._feeder.feed(block):
+            for message in self._reader.feed(block):
                 yield message
-        for message in self._feeder.finish():
+        for message in self._reader.finish():
             yield message
 
 
 def parse_log_stream(
     source: AsyncIterable[bytes] | AsyncReadable, *, format: str | None = None, name: str = ""
 ) -> LogStream:
-    """The messages of a log that arrives in pieces, each as soon as it is complete.
+    """The messages of a log that arrives in blocks, each as soon as it is complete.
 
     With `format` they are read from the first line on; otherwise as soon as the format is certain. `name` is
     the file name: it may name the agent and the thread, and errors name it.
@@ -159,50 +159,50 @@ def parse_log_stream(
     return LogStream(read_blocks_async(source, name), format, Path(name))
 
 
-class _Feeder:
-    """Bytes in, messages out. Bytes are held until the format is certain, or until the end of a document."""
+class _StreamReader:
+    """Reads blocks of bytes, which are pending until the format is certain, or until a document ends."""
 
     def __init__(self, format: str | None, path: Path) -> None:
         self._format = format
         self._path = path
-        self._held: list[bytes] = []
+        self._pending: list[bytes] = []
         self._bytes = self._lines = 0
-        self._reading: LogReading | None = None
+        self._reader: LogReader | None = None
         self._is_document = False
 
     @property
     def unknown_records(self) -> tuple[UnknownRecord, ...]:
-        """What was not understood so far."""
-        return () if self._reading is None else self._reading.unknown_records
+        """Unknown records so far."""
+        return () if self._reader is None else self._reader.unknown_records
 
     def feed(self, block: bytes) -> list[Message]:
-        """The messages that became complete."""
-        if self._reading is not None:
-            self._reading.feed(block)
-        elif not self._hold(block):
+        """Read a block; return the messages that became complete."""
+        if self._reader is not None:
+            self._reader.feed(block)
+        elif not self._add_pending(block):
             return []
-        return [] if self._reading is None else self._reading.take().messages
+        return [] if self._reader is None else self._reader.take().messages
 
     def finish(self) -> list[Message]:
         """The remaining messages."""
-        reading = self._reading
-        if reading is None:
-            data = b"".join(self._held)
+        reader = self._reader
+        if reader is None:
+            data = b"".join(self._pending)
             values = _values(data, cut=False)
-            reading = self._reading = self._start(values, _format_of(self._format, values, self._path, data))
-            reading.read_data(data, self._path)
-        return reading.finish().messages
+            reader = self._reader = self._start(values, _format_of(self._format, values, self._path, data))
+            reader.read_data(data, self._path)
+        return reader.finish().messages
 
-    def _hold(self, block: bytes) -> bool:
-        """Keep bytes until it is known how to read them; returns whether it is."""
-        self._held.append(block)
+    def _add_pending(self, block: bytes) -> bool:
+        """Add a pending block; return whether the format is known now."""
+        self._pending.append(block)
         self._bytes += len(block)
         lines, self._lines = self._lines, self._lines + block.count(b"\n")
         enough = self._lines >= LIMIT or self._bytes >= WINDOW
         if self._is_document or (self._lines == lines and not enough):
             return False
-        data = b"".join(self._held)
-        self._held = [data]
+        data = b"".join(self._pending)
+        self._pending = [data]
         if not has_whole_line(data[:WINDOW].decode(errors="replace")) and self._bytes < WINDOW:
             return False  # one record over many lines
         values = _values(data[: data.rfind(b"\n") + 1] if not enough else data, cut=enough)
@@ -212,15 +212,15 @@ class _Feeder:
         if found.may_be_document(self._path) and _starts_document(data):
             self._is_document = True
             return False
-        self._held.clear()
-        self._reading = self._start(values, found)
-        self._reading.feed(data)
+        self._pending.clear()
+        self._reader = self._start(values, found)
+        self._reader.feed(data)
         return True
 
     def _decide(self, values: Sequence[Json], *, enough: bool) -> LogFormat | None:
-        """The format, if it and the session are certain; after `enough` records, the most likely one."""
+        """Return the format if it and the session are certain, or if there are `enough` records."""
         if enough:
-            return log_format(self._format or _detected(values, self._path).format)
+            return log_format(self._format or _detect(values, self._path).format)
         records = list(filter(is_object, values))
         if self._format is not None:
             name = self._format
@@ -234,8 +234,8 @@ class _Feeder:
         is_certain = named or session_id_of(self._path, format_, records) is not None
         return format_ if is_certain else None
 
-    def _start(self, values: Sequence[Json], format: LogFormat) -> LogReading:
-        return LogReading(format, thread_id_of(self._path, format, values))
+    def _start(self, values: Sequence[Json], format: LogFormat) -> LogReader:
+        return LogReader(format, thread_id_of(self._path, format, values))
 
 
 def _values(data: bytes, *, cut: bool) -> list[Json]:
@@ -243,19 +243,19 @@ def _values(data: bytes, *, cut: bool) -> list[Json]:
 
 
 def _starts_document(data: bytes) -> bool:
-    """Whether the first line may be a whole document, or the first of one over many lines."""
+    """Whether the first line may be a whole document, or the first line of one."""
     first = document_in(data[: data.find(b"\n") + 1])
     return first is None or is_array(first.get("messages"))
 
 
 def _format_of(format: str | None, values: Sequence[Json], path: Path, data: bytes) -> LogFormat:
-    """The named format, else that of the records. A log without records does not need one."""
+    """Return the named format, else that of the records. A log without records does not need one."""
     if format is None and is_blank(data) and detect(values, path.name) is None:
         return EMPTY_LOG
-    return log_format(format or _detected(values, path).format)
+    return log_format(format or _detect(values, path).format)
 
 
-def _detected(values: Sequence[Json], path: Path) -> DetectedLog:
+def _detect(values: Sequence[Json], path: Path) -> DetectedLog:
     found = detect(values, path.name)
     if found is None:
         raise FormatError(
@@ -291,7 +291,7 @@ class ToolCall(NamedTuple):
 
     @property
     def failed(self) -> bool:
-        """Whether it failed or was denied."""
+        """Whether the call failed or was denied."""
         return self.state in ("output-error", "output-denied")
 
 

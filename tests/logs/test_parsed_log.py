@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from partita.errors import DecodeError, FormatError, PartitaError
 from partita.logs.lines.blocks import BLOCK
-from partita.logs.parsing import extract_tool_calls, parse_log_file, parse_log_stream
-from partita.logs.reading import LogReading, agent_files
+from partita.logs.log_reader import LogReader, agent_files
+from partita.logs.parsed_log import extract_tool_calls, parse_log_file, parse_log_stream
 from partita.logs.sources.registry import LOG_FORMATS, log_format
 from partita.types.json import Json, JsonObject, dumps, indented
 from partita.types.messages import Message, text_of
@@ -253,8 +253,8 @@ def test_going_on_from_the_middle_leaves_sub_agents_alone_that_were_told_before(
     for name in ("a1", "a2", "a3"):
         write(tmp_path, helper(name), f"{SESSION}/subagents/agent-{name}.jsonl")
 
-    def reading_from(state: JsonObject | None) -> LogReading:
-        reading = LogReading(CLAUDE, SESSION, state=state, agents=agent_files(CLAUDE, path))
+    def reading_from(state: JsonObject | None) -> LogReader:
+        reading = LogReader(CLAUDE, SESSION, state=state, agents=agent_files(CLAUDE, path))
         reading.feed(session.data[state["offset"] if state else 0 :])
         reading.read_sub_agents()
         return reading

@@ -1,7 +1,7 @@
-"""A log that is being read: bytes in; messages out, with their runs, their raw lines and what they consumed.
+"""Reads a log: bytes in; messages out, with their runs, their raw lines and their token usage.
 
-One engine for all: a file read at once, a file that grows, a stream, sessions in a database. It knows nothing
-of stores. The logs of sub-agents are read as soon as a call is known to have started them.
+The same reader is used for files, files that grow, streams, and sessions in a database. It does not depend on
+the store. The log of a sub-agent is read as soon as the call that started it is known.
 """
 
 from collections.abc import Generator, Iterable, Iterator, Sequence
@@ -40,11 +40,11 @@ TAKE_EVERY: Final = 256
 """After so many lines, complete messages are taken from the builder."""
 
 MAX_DEPTH: Final = 16
-"""How deep logs of sub-agents are read while another log is read; those below wait until it is done."""
+"""How deep logs of sub-agents are read inside of each other. Deeper ones are read after them."""
 
 
 class RawLine(NamedTuple):
-    """A line as it was, the run it belongs to, and when it was written."""
+    """An unchanged line, the run that it belongs to, and when it was written."""
 
     run_id: str
     time: datetime | None
@@ -52,7 +52,7 @@ class RawLine(NamedTuple):
 
 
 class Batch(NamedTuple):
-    """What was read since the last batch."""
+    """The results since the last batch."""
 
     messages: list[Message]
     turns: list[Turn]
@@ -62,7 +62,7 @@ class Batch(NamedTuple):
 
 
 class Checkpoint(NamedTuple):
-    """The last place between two turns, from where reading can continue when the log has grown."""
+    """The last position between two turns, from which reading can continue when the log has grown."""
 
     offset: int
     line: int
@@ -71,7 +71,7 @@ class Checkpoint(NamedTuple):
 
 
 class AgentLog(Protocol):
-    """The own log of a sub-agent."""
+    """A separate log of a sub-agent."""
 
     @property
     def name(self) -> str:
@@ -79,15 +79,15 @@ class AgentLog(Protocol):
         ...
 
     def lines(self) -> Iterable[Line]:
-        """Its lines."""
+        """The lines of the log."""
         ...
 
     def head(self) -> Sequence[Json]:
-        """Its first values."""
+        """The first values of the log."""
         ...
 
     def call(self) -> str | None:
-        """The call that started the sub-agent, if that is known without reading."""
+        """The call that started the sub-agent, if it is known without reading the log."""
         ...
 
 
@@ -99,15 +99,15 @@ class AgentFile(NamedTuple):
     call_id: str | None = None
 
     def lines(self) -> Iterator[Line]:
-        """Its lines."""
+        """The lines of the log."""
         return lines_in(open_log(self.path))
 
     def head(self) -> Sequence[Json]:
-        """Its first values."""
+        """The first values of the log."""
         return first_values(self.path)
 
     def call(self) -> str | None:
-        """The call that a file beside the log names."""
+        """The call that the sidecar of the log names."""
         return self.call_id
 
 
@@ -133,7 +133,7 @@ def agent_file(files: SubAgentFiles, path: Path) -> AgentFile:
 
 
 def document_in(data: bytes) -> JsonObject | None:
-    """The JSON document that a log is, or `None` if it is JSON lines."""
+    """Return the JSON document in a log; `None` if it has JSON lines."""
     try:
         found: Json = msgspec.json.decode(data)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
@@ -141,8 +141,8 @@ def document_in(data: bytes) -> JsonObject | None:
     return found if is_object(found) else None
 
 
-class LogReading:
-    """The reading of one log, with the logs of its sub-agents."""
+class LogReader:
+    """Reads one log, with the logs of its sub-agents."""
 
     def __init__(
         self,
@@ -156,7 +156,7 @@ class LogReading:
     ) -> None:
         """`state` is what `checkpoint` returned: the bytes then start at its offset.
 
-        `generation` grows when a file was rewritten: its runs then differ from those read before.
+        `generation` is higher for each time that a file was rewritten, so that its runs get new ids.
         """
         self.format = format
         self.builder = LogBuilder(thread_id, tail=None if state is None else state["tail"])
@@ -180,11 +180,11 @@ class LogReading:
             self.builder.facts.update(state["facts"])
             self.builder.first_time, self.builder.last_time = map(_read_stamp, state["times"])
         self._add_link_checker(self.decoder, "")
-        self._agents = _SubAgents(agents, self)
+        self._agents = _SubAgentLogs(agents, self)
         self.builder.on_turn = self._mark
         self.builder.start_turn()
 
-    # What is known of the log so far
+    # Facts about the log so far
 
     @property
     def thread_id(self) -> str:
@@ -193,12 +193,12 @@ class LogReading:
 
     @property
     def facts(self) -> dict[Fact, Json]:
-        """What the log says about its thread."""
+        """The facts in the log about its thread."""
         return self.builder.facts
 
     @property
     def thread(self) -> Thread:
-        """The thread that the log is about, as far as it has been read."""
+        """The thread of the log, as far as it was read."""
         facts, builder = self.facts, self.builder
         metadata: JsonObject = {
             name: facts[fact] for fact, name in METADATA.items() if facts.get(fact) is not None
@@ -216,7 +216,7 @@ class LogReading:
 
     @property
     def unknown_records(self) -> tuple[UnknownRecord, ...]:
-        """What was not understood or is damaged, by kind."""
+        """Unknown and damaged records, by kind."""
         return tuple(self.builder.unknown_records)
 
     @property
@@ -226,17 +226,17 @@ class LogReading:
 
     @property
     def offset(self) -> int:
-        """How far the log has been read: the start of the first line that is not complete."""
+        """The start of the first line that was not read completely, in bytes."""
         return self._reader.offset
 
-    # Bytes and records in
+    # Input
 
     def feed(self, data: bytes) -> None:
         """Read the next bytes."""
         self._read(self._reader.feed(data))
 
     def read_file(self, path: Path) -> Iterator[int]:
-        """Read a file from the current offset on. Yields the number of bytes after each block."""
+        """Read a file from the current offset. Yields the number of bytes after each block."""
         if self.format.may_be_document(path):
             data = b"".join(open_log(path))
             self.read_data(data, path)
@@ -247,7 +247,7 @@ class LogReading:
             yield len(block)
 
     def read_data(self, data: bytes, path: Path) -> None:
-        """Read all bytes of a log: one document, or lines. `path` may say which."""
+        """Read all bytes of a log: one document, or lines."""
         document = document_in(data) if self.format.may_be_document(path) else None
         if document is None:
             self.feed(data)
@@ -272,13 +272,13 @@ class LogReading:
         self._read_value(record, raw)
 
     def read_sub_agents(self) -> None:
-        """Read the logs of sub-agents that no call has named. To be called before `finish`."""
+        """Read the logs of sub-agents that no call names. Must be called before `finish`."""
         self._agents.read_remaining()
 
     def finish(self, *, running: bool = False, followed: bool = False) -> Batch:
-        """The log has ended: everything that is left.
+        """End the log, and return the remaining results.
 
-        While the agent is `running`, what is open stays open; otherwise calls without an output are lost.
+        While the agent is `running`, open calls stay open; otherwise they are interrupted as lost.
         `followed`: the log may grow, so that a cut last line or a missing parent is not reported yet.
         """
         self._read(self._reader.finish())
@@ -330,7 +330,7 @@ class LogReading:
             self._lines.append(RawLine(builder.run_id or "", builder.time, raw))
 
     def _report_end(self) -> None:
-        """Report what is known to be damaged once the log has ended."""
+        """Report problems that are certain when the log has ended."""
         for position, log in self._cut_lines:
             self.builder.unknown_records.add(CUT_LAST_LINE, position, log)
         for decoder, log in self._link_checkers:
@@ -345,7 +345,7 @@ class LogReading:
     # Logs of sub-agents
 
     def read_agent(self, log: AgentLog) -> None:
-        """Read the log of a sub-agent, in a run of its own, and continue with the current one."""
+        """Read the log of a sub-agent in a separate run, and continue with the current run."""
         builder, name = self.builder, log.name
         decoder = self.format.decoder(builder.agent(name))
         run_id = f"{self.thread_id}/{name}@0"
@@ -370,7 +370,7 @@ class LogReading:
 
     @contextmanager
     def _in_log(self, log: str, source_lines: tuple[int, ...] | None) -> Generator[None, None, None]:
-        """What is reported inside is in the log of a sub-agent."""
+        """Inside of this context, records are of the log of a sub-agent."""
         builder = self.builder
         current = builder.log, builder.source_lines
         builder.log, builder.source_lines = log, source_lines
@@ -379,17 +379,17 @@ class LogReading:
         finally:
             builder.log, builder.source_lines = current
 
-    # Messages out
+    # Output
 
     def take(self) -> Batch:
-        """What became complete since the last batch."""
+        """Return what became complete since the last batch."""
         builder = self.builder
         messages, self._messages = self._messages + builder.take(), []
         lines, self._lines = self._lines, []
         return Batch(messages, builder.take_turns(), builder.take_ledger(), builder.take_call_times(), lines)
 
     def checkpoint(self) -> JsonObject | None:
-        """From where to continue later, and what is needed there; `None` if only from the start."""
+        """Return the state to continue from later; `None` if the log can only be read from its start."""
         if self._resumable is None:
             return None
         last = self._checkpoint
@@ -420,7 +420,7 @@ def _read_stamp(stamp: str | None) -> datetime | None:
 # Threads
 
 TITLES: Final[tuple[Fact, ...]] = ("title", "agentTitle", "summary", "prompt")
-"""The facts that may be the title of a thread, the best first."""
+"""The facts that are used as the title of a thread, by preference."""
 
 MAX_TITLE: Final = 120
 
@@ -441,7 +441,7 @@ METADATA: Final[dict[Fact, str]] = {
 
 
 def title_of(facts: dict[Fact, Json]) -> str | None:
-    """The title of a thread: that of a person, of the agent, a summary, or the beginning of the prompt."""
+    """Return the title of a thread: that of a person, of the agent, a summary, or the prompt."""
     for fact in TITLES:
         text = facts.get(fact)
         if isinstance(text, str) and text.strip():
@@ -453,18 +453,18 @@ def title_of(facts: dict[Fact, Json]) -> str | None:
 # Sub-agents
 
 
-class _SubAgents:
-    """The logs of sub-agents of a log. Each is read when the call that started it is known."""
+class _SubAgentLogs:
+    """The separate logs of sub-agents. Each is read when the call that started it is known."""
 
-    def __init__(self, logs: Iterable[AgentLog], reading: LogReading) -> None:
+    def __init__(self, logs: Iterable[AgentLog], reader: LogReader) -> None:
         self.problems: list[PartitaError] = []
-        self._reading = reading
-        self._waiting = {log.name: log for log in logs}
-        self._keys: dict[str, Sequence[str]] = {}  # of those that wait, found when they are needed
+        self._log_reader = reader
+        self._unread = {log.name: log for log in logs}
+        self._keys: dict[str, Sequence[str]] = {}  # of unread logs, found when they are needed
         self._depth = 0
-        builder = reading.builder
-        calls = {name: log.call() for name, log in self._waiting.items()}
-        builder.agents_with_logs = frozenset(self._waiting)
+        builder = reader.builder
+        calls = {name: log.call() for name, log in self._unread.items()}
+        builder.agents_with_logs = frozenset(self._unread)
         builder.claims = {call: name for name, call in calls.items() if call is not None}
         builder.on_link = self.read
         builder.on_find_agent = self._find
@@ -473,32 +473,32 @@ class _SubAgents:
         """Read the log of a sub-agent, unless it was read before."""
         if self._depth == MAX_DEPTH:
             return
-        log = self._waiting.pop(name, None)
+        log = self._unread.pop(name, None)
         if log is None:
             return
         self._depth += 1
         try:
-            self._reading.read_agent(log)
+            self._log_reader.read_agent(log)
         except PartitaError as error:
             self.problems.append(error)
             what = "the file of a sub-agent that cannot be read"
-            self._reading.builder.unknown_records.add(what, Position(0, 0), str(error))
+            self._log_reader.builder.unknown_records.add(what, Position(0, 0), str(error))
         finally:
             self._depth -= 1
 
     def read_remaining(self) -> None:
-        """Read those that no result has named: under the call that expects one with their sign, or alone.
+        """Read the logs that no result names, under the call that expects their key, if there is one.
 
-        Those that were linked before the place where this reading started are left out.
+        Those that were linked before the start position of this reader are left out.
         """
-        while names := [name for name in self._waiting if name not in self._reading.known_agents]:
+        while names := [name for name in self._unread if name not in self._log_reader.known_agents]:
             for name in names:
-                if name in self._waiting:
+                if name in self._unread:
                     self._claim(name)
                     self.read(name)
 
     def _claim(self, name: str) -> None:
-        builder = self._reading.builder
+        builder = self._log_reader.builder
         if name in builder.linked_agents:
             return
         for key in self._keys_of(name):
@@ -507,13 +507,13 @@ class _SubAgents:
                 return
 
     def _find(self, key: str) -> str | None:
-        return next((name for name in self._waiting if key and key in self._keys_of(name)), None)
+        return next((name for name in self._unread if key and key in self._keys_of(name)), None)
 
     def _keys_of(self, name: str) -> Sequence[str]:
         keys = self._keys.get(name)
         if keys is None:
             try:
-                keys = self._reading.format.agent_keys(self._waiting[name].head())
+                keys = self._log_reader.format.agent_keys(self._unread[name].head())
             except PartitaError:
                 keys = ()
             self._keys[name] = keys

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from partita.formats.claude_code import branches, conversation
 from partita.formats.log import message_tree, thread_builder
-from partita.logs.reading import TAKE_EVERY, LogReading
+from partita.logs.log_reader import TAKE_EVERY, LogReader
 from partita.logs.sources.registry import log_format
 from partita.types.json import JsonObject, dumps, loads
 from partita.types.messages import Message
@@ -21,13 +21,13 @@ from tests.tables import each_row
 CLAUDE = log_format("claude-code-log")
 
 
-def whole(log: LogReading) -> dict[str, Message]:
+def whole(log: LogReader) -> dict[str, Message]:
     return {message.id: message for message in log.finish().messages}
 
 
 def cuts_of(data: bytes) -> list[JsonObject]:
     """Every place between two turns, as a reader that reads line by line would remember it."""
-    log = LogReading(CLAUDE, SESSION)
+    log = LogReader(CLAUDE, SESSION)
     states: dict[int, JsonObject] = {}
     for line in data.splitlines(keepends=True):
         log.feed(line)
@@ -66,7 +66,7 @@ def test_places_are_counted_from_the_start_of_the_file() -> None:
 
 
 def test_a_place_to_go_on_from_does_not_change_with_what_is_read_later() -> None:
-    log = LogReading(CLAUDE, SESSION)
+    log = LogReader(CLAUDE, SESSION)
     log.feed(Session().turn("one").turn("two").data)
     state = log.checkpoint()
     kept = dumps(state)
@@ -76,7 +76,7 @@ def test_a_place_to_go_on_from_does_not_change_with_what_is_read_later() -> None
 
 def test_a_log_that_is_read_again_after_it_was_rewritten_has_other_runs() -> None:
     data = Session().turn("one").turn("two").data
-    again = read(data, log=LogReading(CLAUDE, SESSION, generation=2))
+    again = read(data, log=LogReader(CLAUDE, SESSION, generation=2))
     assert not {turn.id for turn in again.turns} & {turn.id for turn in read(data).turns[1:]}
 
 
@@ -84,7 +84,7 @@ def test_a_log_that_is_read_again_after_it_was_rewritten_has_other_runs() -> Non
 def test_bytes_in_any_pieces_give_the_same_messages(cuts: list[int], take: bool) -> None:
     data = rich().data
     edges = [0, *sorted(min(cut, len(data)) for cut in cuts), len(data)]
-    log = LogReading(CLAUDE, SESSION)
+    log = LogReader(CLAUDE, SESSION)
     found: dict[str, Message] = {}
     for start, end in pairwise(edges):
         log.feed(data[start:end])
@@ -95,7 +95,7 @@ def test_bytes_in_any_pieces_give_the_same_messages(cuts: list[int], take: bool)
 
 
 def test_a_message_comes_out_as_soon_as_nothing_more_is_expected_for_it() -> None:
-    log = LogReading(CLAUDE, SESSION)
+    log = LogReader(CLAUDE, SESSION)
     session = Session().prompt("Bake")
     log.feed(session.data)
     assert [message.id for message in log.take().messages] == ["u-1"]
@@ -109,7 +109,7 @@ def test_a_message_comes_out_as_soon_as_nothing_more_is_expected_for_it() -> Non
 
 
 def test_what_a_running_agent_has_said_so_far_can_be_seen() -> None:
-    log = LogReading(CLAUDE, SESSION)
+    log = LogReader(CLAUDE, SESSION)
     log.feed(Session().prompt("Bake").answer(text="Warming", calls=[use("c1")]).data)
     messages = log.finish(running=True).messages
     assert [message.id for message in messages] == ["u-1", "msg-u-1"]
@@ -119,7 +119,7 @@ def test_what_a_running_agent_has_said_so_far_can_be_seen() -> None:
 def test_a_line_that_is_not_finished_is_waited_for() -> None:
     session = Session().turn("one").turn("two")
     data = session.data
-    log = LogReading(CLAUDE, SESSION)
+    log = LogReader(CLAUDE, SESSION)
     log.feed(data[:-20])
     assert {message.id for message in log.finish(followed=True).messages} == {"u-1", "msg-u-1", "u-3"}
     assert log.unfinished
@@ -129,7 +129,7 @@ def test_a_line_that_is_not_finished_is_waited_for() -> None:
 
 def test_raw_lines_are_kept_with_their_run_when_somebody_wants_them() -> None:
     data = rich().data
-    log = LogReading(CLAUDE, SESSION, keep_lines=True)
+    log = LogReader(CLAUDE, SESSION, keep_lines=True)
     log.feed(data)
     lines = log.finish().lines
     assert b"".join(line.raw + b"\n" for line in lines) == data
@@ -154,7 +154,7 @@ def peak_of(pieces: Callable[[], Iterator[bytes]]) -> tuple[int, int]:
     """How much was read, and how much memory that took at most."""
     tracemalloc.start()
     try:
-        log = LogReading(CLAUDE, SESSION)
+        log = LogReader(CLAUDE, SESSION)
         size = 0
         for piece in pieces():
             log.feed(piece)
